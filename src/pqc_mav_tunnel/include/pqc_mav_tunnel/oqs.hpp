@@ -1,0 +1,49 @@
+// KEMs and signatures through liboqs, with sizes checked on every call.
+#pragma once
+
+#include <memory>
+
+#include "pqc_mav_tunnel/bytes.hpp"
+#include "pqc_mav_tunnel/secret.hpp"
+#include "pqc_mav_tunnel/suites.hpp"
+
+namespace pqcmav {
+
+struct KemKeyPair {
+  Bytes public_key;
+  SecretBytes secret_key;
+};
+
+/// Throws TunnelError(suite_unavailable) when this liboqs lacks it, TunnelError(crypto) when a call fails or a size is wrong.
+class Kem {
+ public:
+  explicit Kem(const KemInfo& info);
+  ~Kem();
+  Kem(const Kem&) = delete;
+  Kem& operator=(const Kem&) = delete;
+  [[nodiscard]] KemKeyPair keypair() const;
+  /// Returns the ciphertext; `shared` gets the shared secret.
+  [[nodiscard]] Bytes encapsulate(ByteView public_key, SecretBytes& shared) const;
+  [[nodiscard]] SecretBytes decapsulate(const SecretBytes& secret_key, ByteView ciphertext) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class Sig {
+ public:
+  explicit Sig(const SigInfo& info);
+  ~Sig();
+  Sig(const Sig&) = delete;
+  Sig& operator=(const Sig&) = delete;
+  [[nodiscard]] KemKeyPair keypair() const;
+  [[nodiscard]] Bytes sign(const SecretBytes& secret_key, ByteView message) const;
+  [[nodiscard]] bool verify(ByteView public_key, ByteView message, ByteView signature) const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pqcmav
