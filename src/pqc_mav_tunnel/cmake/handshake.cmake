@@ -1,1 +1,7 @@
-# filled by its owner
+target_sources(pqcmav_engine PRIVATE
+  src/replay_window.cpp
+  src/frame.cpp
+  src/control.cpp
+  src/link_estimator.cpp
+  src/rate_limiter.cpp
+)

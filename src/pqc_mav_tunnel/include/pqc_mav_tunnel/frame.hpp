@@ -47,6 +47,8 @@ class SendKey {
   /// `packet` holds kHeaderSize bytes of room, the payload, kTagSize bytes of room. False when the sequence is exhausted or the library failed:
   /// then nothing may be sent (the sequence is spent all the same).
   bool seal(FrameType type, MutableBytes packet) noexcept;
+  /// Leaves sequence numbers out; only ever forwards, so nothing can be used twice.
+  void skip_to(std::uint64_t sequence) noexcept;
   [[nodiscard]] std::uint64_t sealed() const noexcept { return next_; }
   [[nodiscard]] const SessionId& session_id() const noexcept { return header_.session_id; }
   [[nodiscard]] std::uint8_t epoch() const noexcept { return header_.epoch; }
