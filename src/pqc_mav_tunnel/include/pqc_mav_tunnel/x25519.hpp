@@ -1,6 +1,8 @@
 // X25519 (RFC 7748) through OpenSSL.
 #pragma once
 
+#include <memory>
+
 #include "pqc_mav_tunnel/bytes.hpp"
 #include "pqc_mav_tunnel/secret.hpp"
 
@@ -16,7 +18,12 @@ class X25519 {
   [[nodiscard]] bool derive(std::span<const std::uint8_t, 32> peer, Secret<32>& out) const;
 
  private:
-  Secret<32> scalar_;
+  // OpenSSL's key object: it keeps the scalar with its public half, so that deriving does not compute the latter again.
+  struct Key;
+  struct KeyFree {
+    void operator()(Key* key) const noexcept;
+  };
+  std::unique_ptr<Key, KeyFree> key_;
   ByteArray<32> public_{};
 };
 

@@ -1,0 +1,41 @@
+#include "pqc_mav_tunnel/aead.hpp"
+
+#include "aead_raw.hpp"
+#include "ascon128a.hpp"
+
+namespace pqcmav {
+namespace {
+
+class AsconAead final : public RawAead {
+ public:
+  explicit AsconAead(std::span<const std::uint8_t, 16> key) noexcept : cipher_(key) {}
+
+  bool seal_raw(const std::uint8_t* nonce, ByteView aad, MutableBytes data, std::span<std::uint8_t, 16> tag) noexcept override {
+    cipher_.encrypt(std::span<const std::uint8_t, 16>(nonce, 16), aad, data, tag);
+    return true;
+  }
+  Open open_raw(const std::uint8_t* nonce, ByteView aad, MutableBytes data, std::span<const std::uint8_t, 16> tag) noexcept override {
+    return cipher_.decrypt(std::span<const std::uint8_t, 16>(nonce, 16), aad, data, tag) ? Open::ok : Open::bad_tag;
+  }
+
+ private:
+  Ascon128a cipher_;
+};
+
+}  // namespace
+
+ByteArray<16> packet_nonce(std::uint8_t epoch, std::uint64_t sequence) noexcept {
+  ByteArray<16> nonce{};
+  nonce[0] = epoch;
+  store_be(nonce.data() + 4, sequence);  // the sequence as 11 bytes: its upper three are zero
+  return nonce;
+}
+
+std::unique_ptr<RawAead> make_raw_aead(AeadId id, std::span<const std::uint8_t, 32> key) {
+  if (id == AeadId::ascon128a) return std::make_unique<AsconAead>(key.first<16>());
+  return make_openssl_aead(id, key);
+}
+
+std::unique_ptr<Aead> make_aead(AeadId id, std::span<const std::uint8_t, 32> key) { return make_raw_aead(id, key); }
+
+}  // namespace pqcmav
