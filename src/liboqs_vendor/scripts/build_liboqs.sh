@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds liboqs once into --prefix, from the source inside the pinned registry crate. The one home of the version, the
+# checksum and the build options; the workspace's set-up and this package's CMakeLists.txt both call it.
+#
+#   build_liboqs.sh --prefix DIR [--work DIR] [--jobs N]
+#   build_liboqs.sh --key          prints a hash that changes with anything that changes the result
+#
+# LIBOQS_CRATE=/path/to/oqs-sys-....crate uses a file at hand instead of the network.
+set -euo pipefail
+
+readonly CRATE=oqs-sys CRATE_VERSION=0.11.0 LIBOQS_VERSION=0.13.0
+readonly CRATE_SHA256=ac6d66ee528a895ce5cc08851698d109c5d7ee5d7a0b3b40d61550eda91e414f
+readonly CRATE_FILE="$CRATE-$CRATE_VERSION+liboqs-$LIBOQS_VERSION.crate"
+readonly OPTIONS=(
+  -DCMAKE_BUILD_TYPE=Release
+  -DBUILD_SHARED_LIBS=ON
+  -DOQS_BUILD_ONLY_LIB=ON
+  -DOQS_DIST_BUILD=ON      # picks the fastest code for the processor at run time
+  -DOQS_ENABLE_KEM_HQC=ON  # off by default in this version
+)
+
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+algorithms() { grep -v '^#' "$here/algorithms.txt" | paste -sd ';'; }
+
+key() {
+  { printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "$(uname -m)"; algorithms; cat "$here"/compat/*; } |
+    sha256sum | cut -c1-12
+}
+
+checksum_ok() { [ -f "$1" ] && [ "$(sha256sum "$1" | cut -d' ' -f1)" = "$CRATE_SHA256" ]; }
+
+# Prints the path of the verified crate file, fetching it when it is not in cargo's cache.
+find_crate() {
+  local file work="$1"
+  if [ -n "${LIBOQS_CRATE:-}" ]; then
+    checksum_ok "$LIBOQS_CRATE" || die "LIBOQS_CRATE=$LIBOQS_CRATE is missing or is not $CRATE_FILE (SHA-256 differs)"
+    echo "$LIBOQS_CRATE"
+    return
+  fi
+  for attempt in cached fetched; do
+    for file in "${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"$CRATE_FILE"; do
+      if checksum_ok "$file"; then
+        echo "$file"
+        return
+      fi
+    done
+    [ "$attempt" = cached ] && fetch_crate "$work"
+  done
+  die "cargo left no $CRATE_FILE with the pinned SHA-256: remove cargo's registry cache and try again"
+}
+
+fetch_crate() {
+  command -v cargo >/dev/null || die "cargo is missing (it brings the liboqs source): install Rust's cargo >= 1.75" \
+    "(Debian 12: apt-get install cargo-web, Ubuntu: apt-get install cargo), or an own liboqs >= $LIBOQS_VERSION with HQC"
+  mkdir -p "$1/fetch"
+  printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2018"\n[lib]\npath = "lib.rs"\n[dependencies]\n%s\n' \
+    "$CRATE = { version = \"=$CRATE_VERSION\", default-features = false }" >"$1/fetch/Cargo.toml"
+  : >"$1/fetch/lib.rs"
+  # Its exit code says nothing about our one crate: the others it resolves are not needed. The checksum decides.
+  (cd "$1/fetch" && cargo fetch --quiet) >"$1/fetch/log" 2>&1 && return
+  for file in "${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"$CRATE_FILE"; do
+    checksum_ok "$file" && return
+  done
+  die "cargo cannot fetch the liboqs source ($CRATE_FILE): no network, or a cargo older than 1.75 ($(cargo --version));" \
+    "cargo said: $(grep -m1 -i error "$1/fetch/log" || head -n1 "$1/fetch/log")"
+}
+
+build() {
+  local prefix="$1" work="$2" jobs="$3" crate source generator extra=()
+  [ -f "$prefix/.complete" ] && [ "$(cat "$prefix/.complete")" = "$(key)" ] && return
+  for tool in cmake cc tar sha256sum; do
+    command -v "$tool" >/dev/null || die "$tool is missing: install a C compiler, cmake and ninja" \
+      "(Debian, Ubuntu: apt-get install g++ cmake ninja-build libssl-dev)"
+  done
+  mkdir -p "$work"
+  crate="$(find_crate "$work")"
+  rm -rf "$work/source" "$work/build" "$prefix"
+  mkdir -p "$work/source"
+  tar -xzf "$crate" -C "$work/source" --strip-components=1
+  source="$work/source/liboqs"
+  if ! grep -q OQS_SIG_supports_ctx_str "$source/src/sig/sig.h"; then
+    extra+=("-DCMAKE_PROJECT_INCLUDE=$here/compat/inject.cmake")
+  fi
+  generator="Unix Makefiles"
+  if command -v ninja >/dev/null; then generator=Ninja; fi
+  # CMAKE_PREFIX_PATH of a caller could bring in another liboqs or OpenSSL by accident.
+  env -u CMAKE_PREFIX_PATH cmake -G "$generator" -S "$source" -B "$work/build" -Wno-dev \
+    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "${OPTIONS[@]}" \
+    -DOQS_MINIMAL_BUILD="$(algorithms)" "${extra[@]}"
+  cmake --build "$work/build" --parallel "$jobs"
+  cmake --install "$work/build" >/dev/null
+  key >"$prefix/.complete"
+  rm -rf "$work"
+}
+
+main() {
+  local prefix='' work='' jobs
+  jobs="$(nproc 2>/dev/null || echo 2)"
+  while [ $# -gt 0 ]; do
+    case "$1" in
+      --key) key; return ;;
+      --prefix) prefix="$2"; shift 2 ;;
+      --work) work="$2"; shift 2 ;;
+      --jobs) jobs="$2"; shift 2 ;;
+      *) die "unknown argument $1" ;;
+    esac
+  done
+  [ -n "$prefix" ] || die "--prefix DIR is needed"
+  build "$prefix" "${work:-$prefix.work}" "$jobs"
+}
+
+main "$@"

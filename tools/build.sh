@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# colcon build, skipped when nothing that a build depends on has changed since the last good one.
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+set -euo pipefail
+cd "$ROOT"
+
+# Python modules are installed as links: editing one needs no build, adding or removing one does.
+signature() {
+  {
+    find src \( -name __pycache__ -o -name .pytest_cache -o -name .hypothesis \) -prune -o -type f -name '*.py' \
+      ! -name setup.py -printf '%p\n' -o -type f ! -name '*.pyc' -printf '%p %s %T@\n'
+    stat -Lc '%n %s %Y' colcon.meta colcon_defaults.yaml tools/cmake/workspace.cmake .venv/.pqcmav-stamp
+    readlink .deps/liboqs
+  } | LC_ALL=C sort | hash_of
+}
+
+before="$(signature)"
+if [ -d install ] && [ "$(cat build/.pqcmav-stamp 2>/dev/null || true)" = "$before" ]; then
+  exit 0
+fi
+say "building the packages with colcon"
+mkdir -p build
+tools/run colcon --log-base "$DEPS/log/colcon" build --base-paths src ||
+  die "the build failed; logs are in .deps/log/colcon/latest_build"
+# A file changed meanwhile differs from this signature and is built next time.
+printf '%s\n' "$before" >build/.pqcmav-stamp

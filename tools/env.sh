@@ -1,0 +1,63 @@
+# The environment to run anything of this workspace in. Use:  . tools/env.sh   or   tools/run CMD...
+# Reads only a few small files, so it costs a fraction of colcon's own setup.bash, which remains usable.
+# shellcheck shell=bash
+
+# A shell that cannot tell the name of a sourced file gets it through PQCMAV_ROOT.
+if [ -n "${BASH_SOURCE:-}" ]; then
+  PQCMAV_ROOT="$(cd "$(dirname "$BASH_SOURCE")/.." && pwd)"
+elif [ -f "$(dirname "$0")/env.sh" ]; then
+  PQCMAV_ROOT="$(cd "$(dirname "$0")/.." && pwd)"
+fi
+export PQCMAV_ROOT
+
+# _pm_prepend VAR DIR: puts DIR first unless it is there already or does not exist.
+_pm_prepend() {
+  [ -d "$2" ] || return 0
+  eval "_pm_old=\${$1:-}"
+  case ":$_pm_old:" in
+    *":$2:"*) ;;
+    *) eval "export $1=\"\$2\${_pm_old:+:\$_pm_old}\"" ;;
+  esac
+}
+
+# A sourced ROS 2 installation wins; otherwise the wheels in .venv are the ROS 2 prefix.
+if [ -z "${ROS_DISTRO:-}" ] || [ -z "${AMENT_PREFIX_PATH:-}" ]; then
+  for _pm_dir in "$PQCMAV_ROOT"/.venv/lib/python3*/site-packages/ros_*.libs; do
+    _pm_prepend LD_LIBRARY_PATH "$_pm_dir"
+  done
+  _pm_prepend LD_LIBRARY_PATH "$PQCMAV_ROOT/.venv/lib"
+  _pm_prepend AMENT_PREFIX_PATH "$PQCMAV_ROOT/.venv"
+  # The wheels' start-up hook would re-execute every Python to set what was just set.
+  export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
+fi
+
+_pm_prepend PATH "$PQCMAV_ROOT/.venv/bin"
+_pm_prepend PATH "$PQCMAV_ROOT/install/bin"
+_pm_prepend AMENT_PREFIX_PATH "$PQCMAV_ROOT/install"
+_pm_prepend CMAKE_PREFIX_PATH "$PQCMAV_ROOT/install"
+_pm_prepend LD_LIBRARY_PATH "$PQCMAV_ROOT/install/lib"
+for _pm_dir in "$PQCMAV_ROOT"/install/lib/python3*/site-packages; do
+  _pm_prepend PYTHONPATH "$_pm_dir"
+done
+# Python packages installed as links are imported from their build folders; colcon's hooks name them.
+for _pm_hook in "$PQCMAV_ROOT"/install/share/*/hook/pythonpath_develop.dsv; do
+  [ -f "$_pm_hook" ] || continue
+  while IFS=';' read -r _ _ _pm_dir || [ -n "$_pm_dir" ]; do
+    _pm_prepend PYTHONPATH "$_pm_dir"
+    _pm_dir=
+  done <"$_pm_hook"
+done
+
+# liboqs-python and the packages' CMake files look here.
+export OQS_INSTALL_PATH="$PQCMAV_ROOT/.deps/liboqs"
+_pm_prepend CMAKE_PREFIX_PATH "$PQCMAV_ROOT/.deps/liboqs"
+
+export COLCON_DEFAULTS_FILE="$PQCMAV_ROOT/colcon_defaults.yaml"
+if command -v ninja >/dev/null 2>&1; then
+  export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"
+fi
+# Nothing leaves this machine unless its owner says otherwise.
+export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
+
+unset _pm_dir _pm_hook _pm_old
+unset -f _pm_prepend

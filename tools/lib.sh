@@ -1,0 +1,60 @@
+# Shared by the scripts of this folder (bash, sourced): paths, messages and content hashes.
+# shellcheck shell=bash
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+VENV="$ROOT/.venv"
+DEPS="$ROOT/.deps"
+LIBOQS_PREFIX="$DEPS/liboqs"
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
+warn() { printf 'warning: %s\n' "$*" >&2; }
+# One line that says what is wrong and what to do; every script ends through it.
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# SHA-256 of the concatenated arguments and of standard input.
+hash_of() { { printf '%s\n' "$@"; cat; } | sha256sum | cut -c1-16; }
+
+# "system" when a ROS 2 installation is sourced, else "wheels".
+ros_mode() {
+  if [ -n "${ROS_DISTRO:-}" ] && [ -n "${AMENT_PREFIX_PATH:-}" ]; then
+    case "$ROS_DISTRO" in
+      ardent | bouncy | crystal | dashing | eloquent | foxy | galactic | humble | iron)
+        die "ROS_DISTRO=$ROS_DISTRO is too old: use ROS 2 Jazzy or newer, or a shell without it to use the Python wheels" ;;
+    esac
+    echo system
+  else
+    echo wheels
+  fi
+}
+
+# logged NAME HINT CMD...: runs a command with its output in .deps/log/NAME.log; when it fails, stops with one line
+# that carries the command's own last error and the hint what to do.
+logged() {
+  local name="$1" hint="$2" log="$DEPS/log/$1.log" cause
+  shift 2
+  mkdir -p "$DEPS/log"
+  if ! "$@" >"$log" 2>&1; then
+    cause="$(grep -iE 'error|failed|cannot' "$log" | tail -n 1 | cut -c1-300)"
+    cause="${cause#error: }"
+    if grep -qiE 'temporary failure|name resolution|network is unreachable|connection (refused|broken|error)|NewConnectionError|timed out' "$log"; then
+      cause="no network? $cause"
+    fi
+    die "$name: ${cause:-failed}; $hint (whole output: ${log#"$ROOT"/})"
+  fi
+}
+
+# Root, or able to become root without a question; prints the prefix to use.
+become_root() {
+  if [ "$(id -u)" = 0 ]; then
+    echo env
+  elif have sudo && sudo -n true 2>/dev/null; then
+    echo "sudo -n env"
+  else
+    return 1
+  fi
+}

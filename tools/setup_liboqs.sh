@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Puts liboqs at .deps/liboqs: an installed one that has all we need, else one built here, once per version and set of
+# options.   setup_liboqs.sh --ready   only tells (exit code) whether nothing is left to do that needs the network.
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+set -euo pipefail
+
+builder="$ROOT/src/liboqs_vendor/scripts/build_liboqs.sh"
+built="$DEPS/liboqs-$("$builder" --key)"
+
+# Prints the prefix of an installed liboqs >= 0.13 with HQC and with the function liboqs-python asks for.
+installed() {
+  local prefix lib
+  [ -z "${PQCMAV_BUILD_LIBOQS:-}" ] && pkg-config --atleast-version=0.13 liboqs 2>/dev/null || return 1
+  prefix="$(pkg-config --variable=prefix liboqs)"
+  grep -qE '^#define OQS_ENABLE_KEM_HQC' "$(pkg-config --variable=includedir liboqs)/oqs/oqsconfig.h" 2>/dev/null || return 1
+  lib="$(pkg-config --variable=libdir liboqs)/liboqs.so"
+  nm -D --defined-only "$lib" 2>/dev/null | grep -q ' OQS_SIG_supports_ctx_str$' || return 1
+  echo "$prefix"
+}
+
+if prefix="$(installed)"; then target="$prefix"; else target="$built"; fi
+ready() { [ "$target" != "$built" ] || [ -f "$built/.complete" ]; }
+
+if [ "${1:-}" = --ready ]; then
+  ready
+  exit
+fi
+if ! ready; then
+  say "building liboqs (once; about two minutes on two cores)"
+  logged liboqs "see the log" "$builder" --prefix "$built" --work "$DEPS/liboqs.work"
+fi
+if [ "$(readlink "$LIBOQS_PREFIX" 2>/dev/null || true)" != "$target" ]; then
+  mkdir -p "$DEPS"
+  ln -sfn "$target" "$LIBOQS_PREFIX"
+fi
