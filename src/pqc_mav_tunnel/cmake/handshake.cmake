@@ -1,7 +1,13 @@
 target_sources(pqcmav_engine PRIVATE
-  src/replay_window.cpp
-  src/frame.cpp
   src/control.cpp
+  src/frame.cpp
+  src/handshake_frames.cpp
+  src/handshake_initiator.cpp
+  src/handshake_messages.cpp
+  src/handshake_responder.cpp
+  src/handshake_text.cpp
+  src/key_schedule.cpp
   src/link_estimator.cpp
   src/rate_limiter.cpp
+  src/replay_window.cpp
 )
