@@ -1,0 +1,185 @@
+"""Control frames: the TLVs inside them (docs/protocol.md section 6). Times are nanoseconds, `*_us` microseconds."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from typing import ClassVar
+
+from .encoding import Reader, u8, u16, u32
+from .errors import MalformedError
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Asks for an answer at once; `t1` is the sender's clock."""
+
+    TYPE: ClassVar[int] = 1
+    FORM: ClassVar[struct.Struct] = struct.Struct("!IQ")
+    id: int
+    t1: int
+
+
+@dataclass(frozen=True)
+class ProbeReply:
+    """`t2`, `t3`: the answering end's clock when the probe came and when this left."""
+
+    TYPE: ClassVar[int] = 2
+    FORM: ClassVar[struct.Struct] = struct.Struct("!IQQQ")
+    id: int
+    t1: int
+    t2: int
+    t3: int
+
+    def rtt(self, t4: int) -> int:
+        """Round-trip time in ns, the other end's delay taken off; `t4` is when the reply arrived."""
+        return (t4 - self.t1) - (self.t3 - self.t2)
+
+    def offset(self, t4: int) -> float:
+        """The other end's clock minus the own one, in ns."""
+        return ((self.t2 - self.t1) + (self.t3 - t4)) / 2
+
+
+@dataclass(frozen=True)
+class LinkReport:
+    """What its sender received from the other end in the last `window_ms`, and its six drop counters since start."""
+
+    TYPE: ClassVar[int] = 3
+    FORM: ClassVar[struct.Struct] = struct.Struct("!7I6Q")
+    window_ms: int = 0
+    packets_per_s_milli: int = 0
+    gap_p95_us: int = 0
+    longest_silence_us: int = 0
+    jitter_us: int = 0
+    loss_ppm: int = 0
+    blackouts: int = 0
+    drop_malformed: int = 0
+    drop_unknown: int = 0
+    drop_seq_old: int = 0
+    drop_replay: int = 0
+    drop_auth_fail: int = 0
+    drop_decrypt_fail: int = 0
+
+
+@dataclass(frozen=True)
+class Switched:
+    """The epoch its sender now uses for sending."""
+
+    TYPE: ClassVar[int] = 4
+    FORM: ClassVar[struct.Struct] = struct.Struct("!B")
+    epoch: int
+
+
+@dataclass(frozen=True)
+class RekeyRequest:
+    """The gcs asks the drone to rekey; an empty `suite` means the same one."""
+
+    TYPE: ClassVar[int] = 5
+    request_id: int
+    suite: str
+    reason: str
+
+    def value(self) -> bytes:
+        """The value without type and length."""
+        return u32(self.request_id) + _short_text(self.suite) + _short_text(self.reason)
+
+    @classmethod
+    def parse(cls, reader: Reader) -> RekeyRequest:
+        """Raises MalformedError."""
+        return cls(reader.u32("request id"), _take_text(reader, "suite"), _take_text(reader, "reason"))
+
+
+@dataclass(frozen=True)
+class Close:
+    """Advice that its sender goes: 1 shutdown, 2 session limit."""
+
+    TYPE: ClassVar[int] = 6
+    FORM: ClassVar[struct.Struct] = struct.Struct("!B")
+    SHUTDOWN: ClassVar[int] = 1
+    SESSION_LIMIT: ClassVar[int] = 2
+    reason: int
+
+
+@dataclass(frozen=True)
+class Keepalive:
+    """Says only that its sender lives."""
+
+    TYPE: ClassVar[int] = 7
+    FORM: ClassVar[struct.Struct] = struct.Struct("!")
+
+
+@dataclass(frozen=True)
+class RekeyResult:
+    """How a requested rekey ended."""
+
+    TYPE: ClassVar[int] = 8
+    request_id: int
+    ok: int
+    epoch: int
+    duration_us: int
+    text: str
+
+    def value(self) -> bytes:
+        """The value without type and length."""
+        fixed = u32(self.request_id) + u8(self.ok) + u8(self.epoch) + u32(self.duration_us)
+        return fixed + _short_text(self.text)
+
+    @classmethod
+    def parse(cls, reader: Reader) -> RekeyResult:
+        """Raises MalformedError."""
+        request_id, ok, epoch = reader.u32("request id"), reader.u8("ok"), reader.u8("epoch")
+        return cls(request_id, ok, epoch, reader.u32("duration"), _take_text(reader, "text"))
+
+
+FixedTlv = Probe | ProbeReply | LinkReport | Switched | Close | Keepalive
+Tlv = FixedTlv | RekeyRequest | RekeyResult
+FIXED: tuple[type[FixedTlv], ...] = (Probe, ProbeReply, LinkReport, Switched, Close, Keepalive)
+
+
+def _short_text(text: str) -> bytes:
+    encoded = text.encode("ascii")
+    return u8(len(encoded)) + encoded
+
+
+def _take_text(reader: Reader, field: str) -> str:
+    raw = reader.take(reader.u8(f"length of {field}"), field)
+    try:
+        return raw.decode("ascii")
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"{field} is not ASCII") from error
+
+
+def encode(*tlvs: Tlv) -> bytes:
+    """The content of one control frame that carries these TLVs in order."""
+    content = b""
+    for tlv in tlvs:
+        value = tlv.value() if isinstance(tlv, (RekeyRequest, RekeyResult)) else tlv.FORM.pack(*astuple(tlv))
+        content += u8(tlv.TYPE) + u16(len(value)) + value
+    return content
+
+
+def _fixed_parser(kind: type[FixedTlv]) -> Callable[[Reader], Tlv]:
+    return lambda reader: kind(*kind.FORM.unpack(reader.take(kind.FORM.size, kind.__name__)))
+
+
+_PARSERS: dict[int, Callable[[Reader], Tlv]] = {kind.TYPE: _fixed_parser(kind) for kind in FIXED}
+_PARSERS |= {RekeyRequest.TYPE: RekeyRequest.parse, RekeyResult.TYPE: RekeyResult.parse}
+
+
+def decode(content: bytes) -> list[Tlv]:
+    """The known TLVs in order, unknown ones skipped. Raises MalformedError when any part is unusable: then all is."""
+    if not content:
+        raise MalformedError("a control frame without any TLV")
+    tlvs: list[Tlv] = []
+    at = 0
+    while at < len(content):
+        head = Reader(content[at:])
+        tlv_type = head.u8("type")
+        value = head.take(head.u16("length"), "value")
+        at += 3 + len(value)
+        if tlv_type in _PARSERS:
+            reader = Reader(value)
+            tlvs.append(_PARSERS[tlv_type](reader))
+            reader.end()
+    return tlvs

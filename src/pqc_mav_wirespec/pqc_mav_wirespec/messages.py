@@ -1,0 +1,223 @@
+"""The bodies of the handshake messages and how long each may be (docs/protocol.md section 4)."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass, replace
+
+from .encoding import Reader, frame, frame_body, lp, u8
+from .errors import MalformedError
+from .oqs_library import kem_sizes, sig_sizes
+from .primitives import X25519_BYTES
+from .suites import Suite
+
+MAGIC = b"PQMAV/2\0"
+COOKIE_BYTES = NONCE_BYTES = MAC_BYTES = 32
+SESSION_ID_BYTES = 8
+NO_SESSION = bytes(SESSION_ID_BYTES)
+MAX_DRONE_ID_BYTES = 32
+MAX_NAME_BYTES = 64
+DRONE_ID = re.compile(rb"[a-z0-9_-]{1,32}")
+FLAG_HYBRID, FLAG_DRONE_SIGNS = 1, 2
+
+
+class MessageType(enum.IntEnum):
+    """The type byte of a handshake frame."""
+
+    CHALLENGE = 0
+    CLIENT_HELLO = 1
+    SERVER_HELLO = 2
+    CLIENT_FINISH = 3
+    SERVER_FINISH = 4
+    REJECT = 9
+
+
+class RejectCode(enum.IntEnum):
+    """Why a gcs refuses a drone that passed the gate."""
+
+    SUITE_UNKNOWN = 1
+    SUITE_NOT_ALLOWED = 2
+    ALGORITHM_UNAVAILABLE = 3
+    EPOCH = 4
+    BUSY = 5
+    SESSION_UNKNOWN = 6
+
+
+Limits = tuple[int, int]
+CHALLENGE_LIMITS: Limits = (len(MAGIC) + COOKIE_BYTES,) * 2
+_HELLO_FIXED = 4 * 4 + NONCE_BYTES + 1 + SESSION_ID_BYTES + 1 + MAC_BYTES
+CLIENT_HELLO_LIMITS: Limits = (_HELLO_FIXED + 1, _HELLO_FIXED + MAX_DRONE_ID_BYTES + 3 * MAX_NAME_BYTES)
+SERVER_FINISH_LIMITS: Limits = (MAC_BYTES, MAC_BYTES)
+REJECT_LIMITS: Limits = (1, 1)
+
+
+def server_hello_limits(suite: Suite, hybrid: bool) -> Limits:
+    """Shortest and longest ServerHello body; they differ by the signature, whose length may vary (Falcon)."""
+    fixed = SESSION_ID_BYTES + NONCE_BYTES + 1 + 3 * 4 + kem_sizes(suite.kem)[0] + X25519_BYTES * hybrid
+    return fixed, fixed + sig_sizes(suite.sig)[2]
+
+
+def client_finish_limits(suite: Suite, hybrid: bool, drone_signs: bool) -> Limits:
+    """Shortest and longest ClientFinish body."""
+    fixed = 3 * 4 + kem_sizes(suite.kem)[1] + X25519_BYTES * hybrid + MAC_BYTES
+    return fixed, fixed + sig_sizes(suite.sig)[2] * drone_signs
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """M0: what makes every ClientHello fresh without a clock."""
+
+    cookie: bytes
+
+    def frame(self) -> bytes:
+        """The whole frame."""
+        return frame(MessageType.CHALLENGE, MAGIC + self.cookie)
+
+    @classmethod
+    def parse(cls, whole_frame: bytes) -> Challenge:
+        """Raises MalformedError."""
+        reader = Reader(frame_body(whole_frame))
+        if reader.take(len(MAGIC), "magic") != MAGIC:
+            raise MalformedError("the server speaks another protocol or version: its first bytes are not PQMAV/2")
+        message = cls(reader.take(COOKIE_BYTES, "cookie"))
+        reader.end()
+        return message
+
+
+@dataclass(frozen=True)
+class ClientHello:
+    """M1. Names stay bytes here: what they mean is decided only behind the gate."""
+
+    drone_id: bytes
+    client_nonce: bytes
+    suite_id: bytes
+    kem_name: bytes
+    sig_name: bytes
+    flags: int
+    prev_session: bytes
+    epoch: int
+    gate: bytes = bytes(MAC_BYTES)
+
+    @property
+    def hybrid(self) -> bool:
+        """Whether X25519 takes part."""
+        return bool(self.flags & FLAG_HYBRID)
+
+    @property
+    def drone_signs(self) -> bool:
+        """Whether ClientFinish carries a drone signature."""
+        return bool(self.flags & FLAG_DRONE_SIGNS)
+
+    def frame(self) -> bytes:
+        """The whole frame."""
+        named = lp(self.suite_id) + lp(self.kem_name) + lp(self.sig_name)
+        body = lp(self.drone_id) + self.client_nonce + named + u8(self.flags) + self.prev_session + u8(self.epoch)
+        return frame(MessageType.CLIENT_HELLO, body + self.gate)
+
+    def frame_without_gate(self) -> bytes:
+        """`M1-`: the frame without its last 32 bytes, which its header still counts."""
+        return self.frame()[:-MAC_BYTES]
+
+    def with_gate(self, gate: bytes) -> ClientHello:
+        """A copy that carries this gate."""
+        return replace(self, gate=gate)
+
+    @classmethod
+    def parse(cls, whole_frame: bytes) -> ClientHello:
+        """Raises MalformedError, also for a drone_id of other characters and for unknown flag bits."""
+        reader = Reader(frame_body(whole_frame))
+        message = cls(
+            drone_id=reader.lp("drone_id", 1, MAX_DRONE_ID_BYTES),
+            client_nonce=reader.take(NONCE_BYTES, "client nonce"),
+            suite_id=reader.lp("suite id", 0, MAX_NAME_BYTES),
+            kem_name=reader.lp("KEM name", 0, MAX_NAME_BYTES),
+            sig_name=reader.lp("SIG name", 0, MAX_NAME_BYTES),
+            flags=reader.u8("flags"),
+            prev_session=reader.take(SESSION_ID_BYTES, "previous session"),
+            epoch=reader.u8("epoch"),
+            gate=reader.take(MAC_BYTES, "gate"),
+        )
+        reader.end()
+        if DRONE_ID.fullmatch(message.drone_id) is None:
+            raise MalformedError("the drone_id has characters beyond [a-z0-9_-]")
+        if message.flags & ~(FLAG_HYBRID | FLAG_DRONE_SIGNS):
+            raise MalformedError(f"flags {message.flags:#04x} have bits that mean nothing")
+        return message
+
+
+@dataclass(frozen=True)
+class ServerHello:
+    """M2: the ephemeral keys of the gcs, signed."""
+
+    session_id: bytes
+    server_nonce: bytes
+    epoch: int
+    kem_public: bytes
+    x25519_public: bytes
+    signature: bytes = b""
+
+    def unsigned_body(self) -> bytes:
+        """`M2-`: the body up to its last field lp(signature)."""
+        fixed = self.session_id + self.server_nonce + u8(self.epoch)
+        return fixed + lp(self.kem_public) + lp(self.x25519_public)
+
+    def frame(self) -> bytes:
+        """The whole frame."""
+        return frame(MessageType.SERVER_HELLO, self.unsigned_body() + lp(self.signature))
+
+    @classmethod
+    def parse(cls, whole_frame: bytes, suite: Suite, hybrid: bool) -> ServerHello:
+        """Raises MalformedError; the sizes of suite and mode are exact but for the signature's."""
+        reader = Reader(frame_body(whole_frame))
+        kem_bytes, x25519_bytes = kem_sizes(suite.kem)[0], X25519_BYTES * hybrid
+        message = cls(
+            session_id=reader.take(SESSION_ID_BYTES, "session_id"),
+            server_nonce=reader.take(NONCE_BYTES, "server nonce"),
+            epoch=reader.u8("epoch"),
+            kem_public=reader.lp("KEM public key", kem_bytes, kem_bytes),
+            x25519_public=reader.lp("X25519 public key", x25519_bytes, x25519_bytes),
+            signature=reader.lp("signature", 1, sig_sizes(suite.sig)[2]),
+        )
+        reader.end()
+        return message
+
+
+@dataclass(frozen=True)
+class ClientFinish:
+    """M3: the drone's half of the key agreement and its proof of the keys."""
+
+    kem_ciphertext: bytes
+    x25519_public: bytes
+    drone_signature: bytes
+    confirm: bytes
+
+    def frame(self) -> bytes:
+        """The whole frame."""
+        body = lp(self.kem_ciphertext) + lp(self.x25519_public) + lp(self.drone_signature) + self.confirm
+        return frame(MessageType.CLIENT_FINISH, body)
+
+    @classmethod
+    def parse(cls, whole_frame: bytes, suite: Suite, hybrid: bool, drone_signs: bool) -> ClientFinish:
+        """Raises MalformedError; a signature is there exactly when the ClientHello announced one."""
+        reader = Reader(frame_body(whole_frame))
+        ct_bytes, x25519_bytes = kem_sizes(suite.kem)[1], X25519_BYTES * hybrid
+        longest_signature = sig_sizes(suite.sig)[2] * drone_signs
+        message = cls(
+            kem_ciphertext=reader.lp("KEM ciphertext", ct_bytes, ct_bytes),
+            x25519_public=reader.lp("X25519 public key", x25519_bytes, x25519_bytes),
+            drone_signature=reader.lp("drone signature", int(drone_signs), longest_signature),
+            confirm=reader.take(MAC_BYTES, "confirmation"),
+        )
+        reader.end()
+        return message
+
+
+def server_finish(confirm: bytes) -> bytes:
+    """M4 as a whole frame."""
+    return frame(MessageType.SERVER_FINISH, confirm)
+
+
+def reject(code: RejectCode) -> bytes:
+    """A Reject as a whole frame."""
+    return frame(MessageType.REJECT, u8(code))

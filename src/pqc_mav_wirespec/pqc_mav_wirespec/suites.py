@@ -1,0 +1,137 @@
+"""The suites and the numbers that stand for them on the wire (docs/protocol.md section 3), as data.
+
+Names are looked up, never taken apart: the digits in an algorithm's name say nothing about its level.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from .errors import SuiteError
+
+
+@dataclass(frozen=True)
+class Kem:
+    """A key encapsulation mechanism.
+
+    `library_names` are the names under which versions of liboqs know it, the preferred one first.
+    """
+
+    token: str
+    code: str
+    level: int
+    family_id: int
+    param_id: int
+    core: bool
+    library_names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sig:
+    """A signature algorithm; the columns mean the same as those of `Kem`."""
+
+    token: str
+    code: str
+    level: int
+    family_id: int
+    param_id: int
+    core: bool
+    library_names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Aead:
+    """An authenticated cipher. Keys are given as 32 bytes; `key_bytes` of them are used."""
+
+    token: str
+    code: str
+    key_bytes: int
+    nonce_bytes: int
+
+
+KEMS = (
+    Kem("mlkem512", "ML-512", 1, 1, 1, True, ("ML-KEM-512",)),
+    Kem("mlkem768", "ML-768", 3, 1, 2, True, ("ML-KEM-768",)),
+    Kem("mlkem1024", "ML-1024", 5, 1, 3, True, ("ML-KEM-1024",)),
+    Kem("hqc128", "HQC-128", 1, 2, 1, True, ("HQC-128", "HQC-1")),
+    Kem("hqc192", "HQC-192", 3, 2, 2, True, ("HQC-192", "HQC-3")),
+    Kem("hqc256", "HQC-256", 5, 2, 3, True, ("HQC-256", "HQC-5")),
+    Kem("classicmceliece348864", "MC-348", 1, 3, 1, True, ("Classic-McEliece-348864",)),
+    Kem("classicmceliece460896", "MC-460", 3, 3, 2, True, ("Classic-McEliece-460896",)),
+    Kem("classicmceliece8192128", "MC-8192", 5, 3, 3, True, ("Classic-McEliece-8192128",)),
+    Kem("frodokem640aes", "FR-640A", 1, 4, 1, False, ("FrodoKEM-640-AES",)),
+    Kem("frodokem976aes", "FR-976A", 3, 4, 2, False, ("FrodoKEM-976-AES",)),
+    Kem("frodokem1344aes", "FR-1344A", 5, 4, 3, False, ("FrodoKEM-1344-AES",)),
+)
+
+SIGS = (
+    Sig("mldsa44", "MD-44", 1, 1, 1, True, ("ML-DSA-44",)),
+    Sig("mldsa65", "MD-65", 3, 1, 2, True, ("ML-DSA-65",)),
+    Sig("mldsa87", "MD-87", 5, 1, 3, True, ("ML-DSA-87",)),
+    Sig("falcon512", "FA-512", 1, 2, 1, True, ("Falcon-512",)),
+    Sig("falcon1024", "FA-1024", 5, 2, 2, True, ("Falcon-1024",)),
+    Sig("sphincs128s", "SP-128s", 1, 3, 1, True, ("SPHINCS+-SHA2-128s-simple", "SLH_DSA_PURE_SHA2_128S")),
+    Sig("sphincs192s", "SP-192s", 3, 3, 2, True, ("SPHINCS+-SHA2-192s-simple", "SLH_DSA_PURE_SHA2_192S")),
+    Sig("sphincs256s", "SP-256s", 5, 3, 3, True, ("SPHINCS+-SHA2-256s-simple", "SLH_DSA_PURE_SHA2_256S")),
+    Sig("sphincs128fsha2", "SP-128f", 1, 3, 4, False, ("SPHINCS+-SHA2-128f-simple", "SLH_DSA_PURE_SHA2_128F")),
+    Sig("sphincs192fsha2", "SP-192f", 3, 3, 5, False, ("SPHINCS+-SHA2-192f-simple", "SLH_DSA_PURE_SHA2_192F")),
+    Sig("sphincs256fsha2", "SP-256f", 5, 3, 6, False, ("SPHINCS+-SHA2-256f-simple", "SLH_DSA_PURE_SHA2_256F")),
+)
+
+AES_GCM = Aead("aesgcm", "AG", 32, 12)
+CHACHA20_POLY1305 = Aead("chacha20poly1305", "CP", 32, 12)
+ASCON_128A = Aead("ascon128a", "AS", 16, 16)
+AEADS = (AES_GCM, CHACHA20_POLY1305, ASCON_128A)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One combination of equal NIST level; `id` is what the wire carries, `short_code` an alias for people."""
+
+    kem: Kem
+    aead: Aead
+    sig: Sig
+
+    @property
+    def id(self) -> str:
+        """`cs-{kem}-{aead}-{sig}`."""
+        return f"cs-{self.kem.token}-{self.aead.token}-{self.sig.token}"
+
+    @property
+    def short_code(self) -> str:
+        """Such as `ML-768-AG-MD-65`."""
+        return f"{self.kem.code}-{self.aead.code}-{self.sig.code}"
+
+    @property
+    def core(self) -> bool:
+        """Whether it is one of the 72."""
+        return self.kem.core and self.sig.core
+
+    @property
+    def header_ids(self) -> bytes:
+        """The four id bytes of a data-plane header."""
+        return bytes((self.kem.family_id, self.kem.param_id, self.sig.family_id, self.sig.param_id))
+
+
+ALL_SUITES: tuple[Suite, ...] = tuple(
+    Suite(kem, aead, sig) for kem in KEMS for aead in AEADS for sig in SIGS if kem.level == sig.level
+)
+CORE_SUITES: tuple[Suite, ...] = tuple(suite for suite in ALL_SUITES if suite.core)
+
+_BY_ID = {suite.id: suite for suite in ALL_SUITES}
+_BY_NAME = _BY_ID | {suite.short_code: suite for suite in ALL_SUITES}
+
+
+def suite_by_id(suite_id: str) -> Suite | None:
+    """The suite with exactly this id, as the wire carries it; None when the table has none."""
+    return _BY_ID.get(suite_id)
+
+
+def find_suite(name: str) -> Suite:
+    """The suite with this id or short code; SuiteError with the closest names otherwise."""
+    suite = _BY_NAME.get(name)
+    if suite is None:
+        close = ", ".join(difflib.get_close_matches(name, _BY_NAME, n=3)) or "none is close"
+        raise SuiteError(f"no suite is called {name!r}; closest: {close}")
+    return suite
