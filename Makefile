@@ -1,0 +1,42 @@
+# PQC-MAV. Every target does the set-up it needs; 'make help' lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.NOTPARALLEL:
+
+.PHONY: help setup demo test lint format bench sanitize fuzz verify-model clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "With ROS 2 (Jazzy or newer) sourced the targets use it; otherwise ROS 2 comes as wheels into .venv."
+
+setup:  ## Install what is missing, make .venv, build liboqs once and all packages
+	@tools/setup.sh
+
+demo: setup  ## Fly a simulated vehicle through the tunnel for 30 s and judge it (ARGS="..." are passed on)
+	@tools/run pqcmav demo $(ARGS)
+
+test: setup  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)
+	@tools/run python tools/run_tests.py $(PACKAGES)
+
+lint: setup  ## Check style: ruff, clang-format, shell syntax, file sizes
+	@tools/lint.sh
+
+format: setup  ## Apply ruff's and clang-format's formatting
+	@tools/lint.sh --fix
+
+bench: setup  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
+	@tools/run bench/run $(ARGS)
+
+sanitize: setup  ## Run the engine's tests under ASan+UBSan and under TSan
+	@tools/sanitize.sh
+
+fuzz: setup  ## Run every libFuzzer target for FUZZ_SECONDS (60) under ASan+UBSan
+	@tools/fuzz.sh
+
+verify-model:  ## Check the symbolic model of the handshake (needs verifpal)
+	@tools/verify_model.sh
+
+clean:  ## Remove everything built here (.venv, .deps, build, install)
+	@rm -rf .venv .deps build build-* install log .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	@find src tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

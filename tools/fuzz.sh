@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Builds the engine's libFuzzer targets with clang under ASan and UBSan and runs each for FUZZ_SECONDS (60).
+#   fuzz.sh [NAME...]   e.g. fuzz.sh fuzz_control
+# The corpus grows in .deps/fuzz/<target>; a finding is left in .deps/fuzz/findings and fails the run.
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+set -euo pipefail
+cd "$ROOT"
+
+# Prints the newest clang++ that can link a fuzzer.
+fuzzing_clang() {
+  local probe clang
+  probe="$(mktemp -d)"
+  echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' >"$probe/t.cpp"
+  for clang in clang++-{20..14} clang++; do
+    if have "$clang" && "$clang" -fsanitize=fuzzer,address,undefined "$probe/t.cpp" -o "$probe/t" 2>/dev/null; then
+      rm -rf "$probe"
+      echo "$clang"
+      return
+    fi
+  done
+  rm -rf "$probe"
+  return 1
+}
+
+install_clang() {
+  local prefix version
+  have apt-cache || return 1
+  read -ra prefix <<<"$(become_root)" || return 1
+  [ ${#prefix[@]} -gt 0 ] || return 1
+  [ -n "$(apt-cache search --names-only '^clang$')" ] || logged apt-update "check the network" "${prefix[@]}" apt-get update -q
+  for version in 18 17 16 15 14; do
+    if [ -n "$(apt-cache search --names-only "^libclang-rt-$version-dev\$")" ]; then
+      say "installing with apt: clang-$version libclang-rt-$version-dev"
+      logged apt-clang "install clang and libclang-rt yourself" "${prefix[@]}" DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends "clang-$version" "libclang-rt-$version-dev"
+      return
+    fi
+  done
+  return 1
+}
+
+clang="$(fuzzing_clang)" || {
+  install_clang || die "fuzzing needs clang with its runtime: install clang and libclang-rt-dev (Debian 12: clang-16 libclang-rt-16-dev)"
+  clang="$(fuzzing_clang)" || die "clang is installed but cannot link -fsanitize=fuzzer: install its libclang-rt-*-dev package"
+}
+
+build=build-fuzz
+logged "configure-$build" "see the log" tools/run env CXX="$clang" CC="${clang/clang++/clang}" cmake \
+  -S src/pqc_mav_tunnel -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPQCMAV_FUZZ=ON \
+  -DPQCMAV_SANITIZE=address,undefined -DPQCMAV_PYTHON=OFF -DPQCMAV_BENCH=OFF -DBUILD_TESTING=OFF
+say "building the fuzz targets with $clang"
+tools/run cmake --build "$build" --parallel "$(nproc)" -- --quiet || die "the fuzz build failed"
+
+if [ $# -gt 0 ]; then
+  targets=("${@/#/$build/}")
+else
+  mapfile -t targets < <(find "$build" -maxdepth 1 -type f -name 'fuzz_*' -perm -u+x | sort)
+fi
+[ ${#targets[@]} -gt 0 ] || die "no fuzz target was built"
+seconds="${FUZZ_SECONDS:-60}"
+mkdir -p "$DEPS/fuzz/findings"
+failed=()
+for target in "${targets[@]}"; do
+  name="$(basename "$target")"
+  seeds=("$DEPS/fuzz/$name")
+  mkdir -p "${seeds[0]}"
+  if [ -d "src/pqc_mav_tunnel/fuzz/corpus/$name" ]; then seeds+=("src/pqc_mav_tunnel/fuzz/corpus/$name"); fi
+  say "$name for $seconds s"
+  if "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 \
+    -artifact_prefix="$DEPS/fuzz/findings/$name-" "${seeds[@]}" >"$DEPS/log/$name.log" 2>&1; then
+    grep -E 'number_of_executed_units|peak_rss' "$DEPS/log/$name.log" || true
+  else
+    tail -n 40 "$DEPS/log/$name.log"
+    failed+=("$name")
+  fi
+done
+[ ${#failed[@]} -eq 0 ] || die "findings in: ${failed[*]} (inputs in .deps/fuzz/findings)"
+say "${#targets[@]} fuzz targets, $seconds s each, no finding"

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Style and static checks over everything that is committed or about to be. Runs them all before it fails.
+#   lint.sh          checks          lint.sh --fix    formats and applies the safe fixes first
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+set -uo pipefail
+cd "$ROOT" || exit 1
+PATH="$VENV/bin:$PATH"
+export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
+
+mapfile -t python < <(git ls-files -co --exclude-standard -- '*.py' '*.pyi')
+mapfile -t cpp < <(git ls-files -co --exclude-standard -- '*.cpp' '*.hpp' '*.c' '*.h')
+mapfile -t shell < <(git ls-files -co --exclude-standard -- '*.sh' tools/run .ci/run)
+existing() { for file in "$@"; do [ -f "$file" ] && printf '%s\n' "$file"; done; }
+mapfile -t python < <(existing "${python[@]}")
+mapfile -t cpp < <(existing "${cpp[@]}")
+
+if [ "${1:-}" = --fix ]; then
+  ruff check --quiet --fix "${python[@]}"
+  ruff format --quiet "${python[@]}"
+  [ ${#cpp[@]} -eq 0 ] || clang-format -i "${cpp[@]}"
+  exit 0
+fi
+
+failed=()
+check() {
+  local name="$1"
+  shift
+  if "$@"; then say "$name: ok"; else failed+=("$name"); fi
+}
+check "ruff check" ruff check "${python[@]}"
+check "ruff format" ruff format --check --quiet "${python[@]}"
+check "clang-format" clang-format --dry-run -Werror "${cpp[@]}"
+for file in "${shell[@]}"; do bash -n "$file" || failed+=("bash -n $file"); done
+if have shellcheck; then
+  check shellcheck shellcheck -x -P tools "${shell[@]}"
+else
+  say "shellcheck: skipped (not installed; apt-get install shellcheck)"
+fi
+
+# Long files are allowed, but somebody should have thought twice.
+for file in "${python[@]}" "${cpp[@]}"; do
+  lines="$(wc -l <"$file")"
+  [ "$lines" -le 500 ] || warn "$file has $lines lines: consider one concept per file"
+done
+
+[ ${#failed[@]} -eq 0 ] || die "lint failed: $(IFS=,; echo "${failed[*]}") ('make format' cures most of it)"

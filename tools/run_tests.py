@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Run the C++ tests (ctest) and the Python tests (pytest, once per package) and close with one line of totals.
+
+    tools/run python tools/run_tests.py [PACKAGE...]
+
+Without arguments every package under `src/` and the set-up scripts' own tests (`tools`) run. The exit code is 0 only
+when every runner succeeded and at least one test passed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "build" / "test-results"
+# A hanging runner must not hang the whole run; single tests have limits of their own.
+RUNNER_TIMEOUT_S = 1500
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one runner (ctest or pytest on one package) reported."""
+
+    name: str
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+    problem: str = ""
+
+    @property
+    def good(self) -> bool:
+        """True when the runner ran, nothing failed and something passed or was skipped for a stated reason."""
+        return not self.problem and self.failed == 0 and self.passed + self.skipped > 0
+
+
+def count(report: Path) -> tuple[int, int, int]:
+    """Return (passed, failed, skipped) of a JUnit file; errors count as failures."""
+    passed = failed = skipped = 0
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed += 1
+        elif case.find("skipped") is not None or case.get("status") in {"disabled", "notrun"}:
+            skipped += 1
+        else:
+            passed += 1
+    return passed, failed, skipped
+
+
+def run(name: str, command: list[str], cwd: Path, report: Path) -> Outcome:
+    """Run one runner that writes a JUnit file to `report`; its own output goes to the terminal."""
+    print(f"\n==> {name}", flush=True)
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    started = time.monotonic()
+    problem = ""
+    try:
+        code = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, timeout=RUNNER_TIMEOUT_S).returncode
+    except subprocess.TimeoutExpired:
+        code = -1
+        problem = f"stopped after {RUNNER_TIMEOUT_S} s"
+    seconds = time.monotonic() - started
+    try:
+        passed, failed, skipped = count(report)
+    except (OSError, ElementTree.ParseError):
+        return Outcome(name, 0, 0, 0, seconds, problem or f"exit code {code} and no report")
+    if code != 0 and not failed:
+        problem = problem or f"exit code {code}"
+    if passed + failed + skipped == 0:
+        problem = problem or "found no test"
+    return Outcome(name, passed, failed, skipped, seconds, problem)
+
+
+def run_ctest(package: str) -> Outcome:
+    """Run the gtests of a CMake package in its colcon build folder."""
+    build = ROOT / "build" / package
+    report = RESULTS / f"{package}.ctest.xml"
+    jobs = str(os.cpu_count() or 2)
+    # The package's Python tests, where CMake knows them too, are pytest's share.
+    command = ["ctest", "--output-on-failure", "--progress", "-j", jobs, "--label-exclude", "pytest|linter"]
+    return run(f"ctest {package}", [*command, "--output-junit", str(report)], build, report)
+
+
+def run_pytest(name: str, folder: Path) -> Outcome:
+    """Run pytest on one folder of tests."""
+    report = RESULTS / f"{name}.pytest.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", str(folder)]
+    return run(f"pytest {name}", command, ROOT, report)
+
+
+def has_ctests(package: Path) -> bool:
+    """Tell whether the package has C++ tests."""
+    return any((package / "test").glob("**/*.cpp"))
+
+
+def has_pytests(folder: Path) -> bool:
+    """Tell whether pytest would look into a file below `folder`."""
+    return any(folder.glob("**/test_*.py")) or any(folder.glob("**/*_test.py"))
+
+
+def selected(names: list[str]) -> list[Path]:
+    """Return the folders to test: all packages and the tools, or the named ones."""
+    known = {path.parent.name: path.parent for path in sorted((ROOT / "src").glob("*/package.xml"))}
+    known["tools"] = ROOT / "tools"
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"error: no package {', '.join(unknown)}; there are: {', '.join(known)}")
+    return [known[name] for name in names or known]
+
+
+@contextlib.contextmanager
+def own_ros_domain() -> Iterator[None]:
+    """Give this run a ROS domain that no other run on this machine uses."""
+    try:
+        from domain_coordinator import domain_id
+    except ImportError:
+        print("domain_coordinator is not installed: tests share ROS domain", os.environ.get("ROS_DOMAIN_ID", "0"))
+        yield
+        return
+    with domain_id() as number:
+        os.environ["ROS_DOMAIN_ID"] = str(number)
+        yield
+
+
+def summarise(outcomes: list[Outcome]) -> int:
+    """Print one line per runner and the totals; return the exit code."""
+    print("\n==> summary")
+    for outcome in outcomes:
+        counts = f"{outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped"
+        note = f"  [{outcome.problem}]" if outcome.problem else ""
+        print(f"{'ok  ' if outcome.good else 'FAIL'} {outcome.name}: {counts} in {outcome.seconds:.1f} s{note}")
+    # A runner that broke without naming a test counts as one failure, so that the totals never look clean by accident.
+    failed = sum(max(outcome.failed, 0 if outcome.good else 1) for outcome in outcomes)
+    passed = sum(outcome.passed for outcome in outcomes)
+    skipped = sum(outcome.skipped for outcome in outcomes)
+    print(f"\n{passed} passed, {failed} failed, {skipped} skipped")
+    return 0 if passed and not failed else 1
+
+
+def main() -> int:
+    """Run what the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="packages to test (default: all, and tools)")
+    folders = selected(parser.parse_args().packages)
+    outcomes = [run_ctest(folder.name) for folder in folders if has_ctests(folder)]
+    with own_ros_domain():
+        outcomes += [run_pytest(folder.name, folder / "test") for folder in folders if has_pytests(folder / "test")]
+    return summarise(outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The engine's tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, each in a build
+# folder of its own.   sanitize.sh [address,undefined] [thread]
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+set -euo pipefail
+cd "$ROOT"
+
+[ $# -gt 0 ] || set -- address,undefined thread
+# Sanitized code is 5-20 times slower; tests time out by the clock.
+export ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1:${ASAN_OPTIONS:-}"
+export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1:${UBSAN_OPTIONS:-}"
+export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:${TSAN_OPTIONS:-}"
+failed=()
+for kind in "$@"; do
+  build="build-${kind//,/-}"
+  say "engine tests with -fsanitize=$kind in $build"
+  logged "configure-$build" "see the log" tools/run cmake -S src/pqc_mav_tunnel -B "$build" \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPQCMAV_SANITIZE="$kind" -DPQCMAV_WERROR=ON -DPQCMAV_PYTHON=OFF \
+    -DPQCMAV_BENCH=OFF -DBUILD_TESTING=ON
+  tools/run cmake --build "$build" --parallel "$(nproc)" -- --quiet || die "the $kind build failed"
+  tools/run ctest --test-dir "$build" --output-on-failure -j "$(nproc)" --label-exclude 'pytest|linter' \
+    --no-tests=error --timeout 900 || failed+=("$kind")
+done
+[ ${#failed[@]} -eq 0 ] || die "tests failed under: ${failed[*]}"
+say "no finding under: $*"
