@@ -4,6 +4,11 @@ target_sources(pqcmav_engine PRIVATE
   src/ascon128a.cpp
   src/error.cpp
   src/kdf.cpp
+  src/key_file.cpp
+  src/key_file_write.cpp
+  src/keystore.cpp
+  src/keystore_init.cpp
+  src/keystore_list.cpp
   src/oqs.cpp
   src/oqs_lookup.cpp
   src/suites.cpp
@@ -12,3 +17,5 @@ target_sources(pqcmav_engine PRIVATE
   src/x25519.cpp
 )
 pqcmav_test(ascon128a)
+pqcmav_test(key_file)
+pqcmav_test(keystore)
