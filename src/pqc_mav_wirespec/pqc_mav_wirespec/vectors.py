@@ -1,0 +1,92 @@
+"""Generates and checks the fixed test vectors: `python -m pqc_mav_wirespec.vectors generate|check`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from . import vectors_data, vectors_handshake
+from .errors import MalformedError, WireError
+from .vectorfile import VectorFile
+
+ENDING = ".txt"
+CHECKERS: dict[str, Callable[[VectorFile], None]] = {
+    "handshake": vectors_handshake.check,
+    "suites": vectors_data.check_suites,
+    "data": vectors_data.check_data,
+    "control": vectors_data.check_control,
+    "receive": vectors_data.check_receive,
+}
+
+
+def generate_all(seed: bytes) -> Iterator[VectorFile]:
+    """Every vector file; the same seed, liboqs and processor give the same bytes."""
+    yield vectors_data.generate_suites()
+    yield vectors_data.generate_data(seed)
+    yield vectors_data.generate_control(seed)
+    yield vectors_data.generate_receive(seed)
+    for case in vectors_handshake.CASES:
+        yield vectors_handshake.generate(case, seed)
+
+
+def check_file(path: Path) -> VectorFile:
+    """Checks one file. Raises MalformedError or another WireError that begins with the file's name."""
+    try:
+        file = VectorFile.read(path)
+        kind = file["vector"].text("kind")
+        if kind not in CHECKERS:
+            raise MalformedError(f"[vector] kind {kind} is none of {', '.join(CHECKERS)}")
+        CHECKERS[kind](file)
+    except WireError as error:
+        raise MalformedError(f"{path.name}: {error}") from error
+    return file
+
+
+def _generate(folder: Path, seed: str) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    total = 0
+    for file in generate_all(seed.encode("utf-8")):
+        path = folder / f"{file['vector'].text('name')}{ENDING}"
+        path.write_text(file.render(), "ascii")
+        total += path.stat().st_size
+    print(f"wrote {total} bytes of vectors to {folder}")
+    return 0
+
+
+def _check(folder: Path) -> int:
+    paths = sorted(folder.glob(f"*{ENDING}"))
+    failures = 0
+    for path in paths:
+        try:
+            check_file(path)
+        except WireError as error:
+            failures += 1
+            print(f"FAIL {error}", file=sys.stderr)
+    if not paths:
+        print(f"there are no vectors in {folder}", file=sys.stderr)
+        return 1
+    print(f"{len(paths) - failures} of {len(paths)} vector files verify")
+    return 1 if failures else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m pqc_mav_wirespec.vectors", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    generate = commands.add_parser("generate", help="write every vector file")
+    generate.add_argument("--seed", required=True, help="any text; the same text gives the same vectors")
+    generate.add_argument("--out", type=Path, required=True, help="folder to write to")
+    check = commands.add_parser("check", help="recompute everything that follows from the recorded secrets")
+    check.add_argument("folder", type=Path, help="folder with vector files")
+    options = parser.parse_args(arguments)
+    try:
+        return _generate(options.out, options.seed) if options.command == "generate" else _check(options.folder)
+    except WireError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

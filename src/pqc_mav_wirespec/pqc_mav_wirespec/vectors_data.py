@@ -1,0 +1,230 @@
+"""Test vectors of the suite table, the data plane and control frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from . import control, dataplane
+from .control import Tlv
+from .dataplane import KIND_CONTROL, KIND_DATA, Direction, Outcome, ReceiveKey, SendKey
+from .errors import AuthenticationError, MalformedError
+from .keyschedule import SessionKeys
+from .replay import SEQUENCE_LIMIT
+from .seeded import SeededRandom
+from .suites import ALL_SUITES, find_suite
+from .vectorfile import Section, VectorFile
+
+COMMENT = "of the PQC-MAV wire protocol, version 2; see README.md. Fixed keys, for tests only."
+SEQUENCES = (0, 1, SEQUENCE_LIMIT - 1)
+EPOCHS = (0, 1, 255)
+PAYLOAD_BYTES = (0, 1, 255, 1400)
+SUITE_PER_AEAD = ("ML-768-AG-MD-65", "HQC-256-CP-SP-256f", "MC-348-AS-FA-512")
+TLVS: dict[str, Tlv] = {
+    "probe": control.Probe(0x01020304, 0x1112131415161718),
+    "probe_reply": control.ProbeReply(0x01020304, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738),
+    "link_report": control.LinkReport(5000, 319_800, 3_700, 21_000, 240, 1_250, 2, 3, 4, 5, 6, 7, 1 << 40),
+    "switched": control.Switched(255),
+    "rekey_request": control.RekeyRequest(7, "cs-mlkem768-aesgcm-mldsa65", "battery low"),
+    "rekey_request_same": control.RekeyRequest(0xFFFFFFFF, "", ""),
+    "close": control.Close(control.Close.SHUTDOWN),
+    "keepalive": control.Keepalive(),
+    "rekey_result": control.RekeyResult(7, 1, 3, 4_120, "switched"),
+}
+UNUSABLE: dict[str, bytes] = {
+    "empty": b"",
+    "type_only": bytes.fromhex("07"),
+    "length_cut": bytes.fromhex("0700"),
+    "value_cut": bytes.fromhex("060001"),
+    "value_beyond_frame": bytes.fromhex("07ffff00"),
+    "keepalive_with_value": bytes.fromhex("07000100"),
+    "close_too_long": bytes.fromhex("0600020101"),
+    "probe_too_short": bytes.fromhex("01000b") + bytes(11),
+    "link_report_too_long": bytes.fromhex("03004d") + bytes(77),
+    "rekey_request_suite_beyond_value": bytes.fromhex("050006") + bytes.fromhex("000000010900"),
+    "rekey_request_bytes_left": bytes.fromhex("050007") + bytes.fromhex("00000001000000"),
+    "rekey_result_text_beyond_value": bytes.fromhex("08000c") + bytes.fromhex("000000010101000000ff0241"),
+    "good_then_bad": control.encode(control.Keepalive()) + bytes.fromhex("060000"),
+    "unknown_cut": bytes.fromhex("c8000401"),
+}
+
+
+def generate_suites() -> VectorFile:
+    """Every suite with its alias and the four id bytes of its header."""
+    file = VectorFile(f"The suite table {COMMENT}")
+    file.section("vector").put(kind="suites", name="suites")
+    for suite in ALL_SUITES:
+        names = {"kem_token": suite.kem.token, "aead_token": suite.aead.token, "sig_token": suite.sig.token}
+        row = file.section(suite.id).put(short_code=suite.short_code, **names)
+        row.put(level=suite.kem.level, core=int(suite.core), header_ids=suite.header_ids)
+    return file
+
+
+def check_suites(file: VectorFile) -> None:
+    """The table must be this package's, no row more or less."""
+    if file.body() != generate_suites().body():
+        raise AuthenticationError("the suite table differs from docs/protocol.md section 3")
+
+
+def generate_data(seed: bytes) -> VectorFile:
+    """Data frames: every cipher, epoch, sequence and size of the tables above, directions alternating."""
+    random = SeededRandom(seed + b"/data")
+    file = VectorFile(f"Data frames {COMMENT}")
+    file.section("vector").put(kind="data", name="data")
+    number = 0
+    for short_code in SUITE_PER_AEAD:
+        suite = find_suite(short_code)
+        for epoch in EPOCHS:
+            keys = SessionKeys(suite, random(8), epoch, random(32), random(32))
+            for sequence in SEQUENCES:
+                for size in PAYLOAD_BYTES:
+                    direction = (Direction.D2G, Direction.G2D)[number % 2]
+                    row = file.section(f"{suite.aead.token}-{number:03d}")
+                    _put_keys(row, keys, direction)
+                    payload = random(size)
+                    datagram = SendKey(keys, direction, sequence).seal(payload)
+                    row.put(sequence=sequence, payload=payload, datagram=datagram)
+                    number += 1
+    return file
+
+
+def check_data(file: VectorFile) -> None:
+    """Each datagram must be what sealing gives, and must open."""
+    for row in file.sections[1:]:
+        _check_datagram(row, KIND_DATA, row.hex("payload"))
+
+
+def generate_control(seed: bytes) -> VectorFile:
+    """One control frame per TLV type, one with several, and contents that are unusable as a whole."""
+    random = SeededRandom(seed + b"/control")
+    file = VectorFile(f"Control frames {COMMENT}")
+    file.section("vector").put(kind="control", name="control")
+    several = control.encode(TLVS["switched"]) + bytes.fromhex("c80003010203") + control.encode(TLVS["keepalive"])
+    contents = {f"tlv-{name}": control.encode(tlv) for name, tlv in TLVS.items()}
+    contents |= {"several-switched-unknown-keepalive": several}
+    contents |= {f"unusable-{name}": content for name, content in UNUSABLE.items()}
+    keys = SessionKeys(find_suite(SUITE_PER_AEAD[0]), random(8), 3, random(32), random(32))
+    for sequence, (name, content) in enumerate(contents.items()):
+        row = file.section(name)
+        _put_keys(row, keys, Direction.G2D)
+        datagram = SendKey(keys, Direction.G2D, sequence).seal(content, kind=KIND_CONTROL)
+        row.put(sequence=sequence, content=content, datagram=datagram)
+        if name.startswith("tlv-"):
+            row.put(**_fields(TLVS[name.removeprefix("tlv-")]))
+        row.put(outcome="drop_decrypt_fail" if name.startswith("unusable-") else "control")
+    return file
+
+
+def check_control(file: VectorFile) -> None:
+    """Contents must encode the recorded fields; the outcome must be the recorded one."""
+    for row in file.sections[1:]:
+        content = row.hex("content")
+        _check_datagram(row, KIND_CONTROL, content)
+        name = row.name.removeprefix("tlv-")
+        if name in TLVS:
+            fields = _fields(TLVS[name])
+            recorded = {key: row.text(key) for key in fields}
+            if recorded != {key: str(value) for key, value in fields.items()}:
+                raise AuthenticationError(f"[{row.name}] fields differ from those of its kind")
+            if control.encode(TLVS[name]) != content or control.decode(content) != [TLVS[name]]:
+                raise AuthenticationError(f"[{row.name}] content is not the encoding of its fields")
+
+
+def _fields(tlv: Tlv) -> dict[str, int | str]:
+    """The fields of a TLV under names that no other key of a section has."""
+    return {f"tlv_{name}": value for name, value in asdict(tlv).items()}
+
+
+def _put_keys(row: Section, keys: SessionKeys, direction: Direction) -> None:
+    key = keys.k_d2g if direction is Direction.D2G else keys.k_g2d
+    row.put(suite=keys.suite.id, session_id=keys.session_id, epoch=keys.epoch, direction=direction.value, key=key)
+
+
+def _keys_of(row: Section) -> tuple[SessionKeys, Direction]:
+    direction, key = Direction(row.text("direction")), row.hex("key")
+    return SessionKeys(find_suite(row.text("suite")), row.hex("session_id"), row.number("epoch"), key, key), direction
+
+
+def _check_datagram(row: Section, kind: int, content: bytes) -> None:
+    keys, direction = _keys_of(row)
+    datagram = row.hex("datagram")
+    if SendKey(keys, direction, row.number("sequence")).seal(content, kind=kind) != datagram:
+        raise AuthenticationError(f"[{row.name}] datagram is not what sealing its content gives")
+    outcome, opened = ReceiveKey(keys, direction).open(datagram)
+    expected = row.text("outcome") if "outcome" in row else "delivered"
+    if outcome.value != expected or opened not in (content, b""):
+        raise MalformedError(f"[{row.name}] opens as {outcome.value}, expected {expected}")
+
+
+def _steps(keys: SessionKeys, window_bits: int) -> Iterator[tuple[Outcome, str, bytes]]:
+    """Datagrams in order of arrival, which lead one receiver to every outcome, with what section 5 demands of each."""
+
+    def sealed(sequence: int, kind: int = KIND_DATA, content: bytes = b"payload") -> bytes:
+        return SendKey(keys, Direction.D2G, sequence).seal(content, kind=kind)
+
+    def changed(datagram: bytes, at: int, to: int | None = None) -> bytes:
+        return datagram[:at] + bytes([datagram[at] ^ 1 if to is None else to]) + datagram[at + 1 :]
+
+    head, first = dataplane.HEADER.size, sealed(0)
+    yield Outcome.MALFORMED, "empty datagram", b""
+    yield Outcome.MALFORMED, "one byte short", first[: dataplane.OVERHEAD_BYTES - 1]
+    yield Outcome.MALFORMED, "version 1", changed(first, 0, 0x01)
+    yield Outcome.MALFORMED, "type 2", changed(first, 0, 0x22)
+    for at, field in enumerate(("KEM family", "KEM param", "SIG family", "SIG param"), 1):
+        yield Outcome.MALFORMED, f"other {field}", changed(first, at)
+    yield Outcome.UNKNOWN, "other session", changed(first, 5)
+    yield Outcome.UNKNOWN, "other epoch", changed(first, 21)
+    yield Outcome.AUTH_FAIL, "data frame made a control frame", changed(first, 0, 0x12)
+    yield Outcome.AUTH_FAIL, "sequence changed", changed(first, 20)
+    yield Outcome.AUTH_FAIL, "ciphertext changed", changed(first, head)
+    yield Outcome.AUTH_FAIL, "tag changed", changed(first, len(first) - 1)
+    yield Outcome.DELIVERED, "first", first
+    yield Outcome.REPLAY, "first again", first
+    yield Outcome.REPLAY, "first again, tag changed", changed(first, len(first) - 1)
+    yield Outcome.DELIVERED, "third", sealed(2)
+    yield Outcome.DELIVERED, "second, late", sealed(1)
+    yield Outcome.DELIVERED, "empty payload", sealed(3, content=b"")
+    yield Outcome.AUTH_FAIL, "forged high sequence", changed(sealed(1 << 40), len(first) - 1)
+    yield Outcome.CONTROL, "keepalive", sealed(4, KIND_CONTROL, control.encode(control.Keepalive()))
+    yield Outcome.DECRYPT_FAIL, "unusable control content", sealed(5, KIND_CONTROL, b"\x07\x00")
+    yield Outcome.REPLAY, "unusable control content again", sealed(5, KIND_CONTROL, b"\x07\x00")
+    yield Outcome.DELIVERED, "newest", sealed(window_bits + 10)
+    yield Outcome.DELIVERED, "just inside the window", sealed(11)
+    yield Outcome.REPLAY, "just inside the window again", sealed(11)
+    yield Outcome.SEQ_OLD, "just below the window", sealed(10)
+    yield Outcome.SEQ_OLD, "far below the window", sealed(6)
+    yield Outcome.DELIVERED, "highest sequence", sealed(SEQUENCE_LIMIT - 1)
+    yield Outcome.SEQ_OLD, "at 2^48", _beyond_limit(first, SEQUENCE_LIMIT)
+    yield Outcome.SEQ_OLD, "at 2^64 - 1", _beyond_limit(first, (1 << 64) - 1)
+
+
+def _beyond_limit(datagram: bytes, sequence: int) -> bytes:
+    return datagram[:13] + sequence.to_bytes(8, "big") + datagram[21:]
+
+
+def generate_receive(seed: bytes) -> VectorFile:
+    """A script: one receiver, datagrams in order, the outcome of each."""
+    random = SeededRandom(seed + b"/receive")
+    keys = SessionKeys(find_suite(SUITE_PER_AEAD[0]), random(8), 1, random(32), random(32))
+    file = VectorFile(f"What one receiver makes of datagrams in order, {COMMENT}")
+    file.section("vector").put(kind="receive", name="receive")
+    receiver_row = file.section("receiver").put(window_bits=64)
+    _put_keys(receiver_row, keys, Direction.D2G)
+    receiver = ReceiveKey(keys, Direction.D2G, 64)
+    for number, (expected, what, datagram) in enumerate(_steps(keys, 64)):
+        outcome, plaintext = receiver.open(datagram)
+        if outcome is not expected:
+            raise MalformedError(f"{what}: this package says {outcome.value}, docs/protocol.md says {expected.value}")
+        row = file.section(f"step-{number:02d}").put(what=what, datagram=datagram, outcome=outcome.value)
+        row.put(plaintext=plaintext)
+    return file
+
+
+def check_receive(file: VectorFile) -> None:
+    """Every datagram must meet its recorded outcome, in order."""
+    keys, direction = _keys_of(file["receiver"])
+    receiver = ReceiveKey(keys, direction, file["receiver"].number("window_bits"))
+    for row in file.sections[2:]:
+        outcome, plaintext = receiver.open(row.hex("datagram"))
+        if (outcome.value, plaintext) != (row.text("outcome"), row.hex("plaintext")):
+            raise MalformedError(f"[{row.name}] {row.text('what')}: {outcome.value}, expected {row.text('outcome')}")
