@@ -1,0 +1,1 @@
+"""Simulated MAVLink vehicle, ground client and the meters that judge the link between them."""
