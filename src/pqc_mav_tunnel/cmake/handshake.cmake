@@ -11,3 +11,10 @@ target_sources(pqcmav_engine PRIVATE
   src/rate_limiter.cpp
   src/replay_window.cpp
 )
+
+pqcmav_test(control)
+pqcmav_test(frame)
+pqcmav_test(handshake)
+pqcmav_test(link_estimator)
+pqcmav_test(rate_limiter)
+pqcmav_test(replay_window)

@@ -1,0 +1,161 @@
+// A drone and a ground station in memory, with the bytes between them in the test's hands.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/handshake.hpp"
+
+namespace pqcmav::test {
+
+inline const Suite& suite(std::string_view id) { return require_suite(id); }
+/// The cheapest suite, for tests that run thousands of handshakes.
+inline const Suite& light() { return suite("cs-mlkem512-aesgcm-mldsa44"); }
+
+/// A signing key pair per owner and algorithm, made once per process.
+inline const KemKeyPair& signing_pair(const std::string& owner, const SigInfo& sig) {
+  static std::map<std::pair<std::string, std::string_view>, KemKeyPair> pairs;
+  const auto key = std::pair{owner, sig.token};
+  auto found = pairs.find(key);
+  if (found == pairs.end()) found = pairs.emplace(key, Sig(sig).keypair()).first;
+  return found->second;
+}
+
+inline Psk psk_of(std::uint8_t fill) {
+  ByteArray<32> bytes;
+  bytes.fill(fill);
+  return Psk(std::span<const std::uint8_t, 32>(bytes));
+}
+
+/// What the two ends are given. The defaults succeed.
+struct Scene {
+  const Suite* suite = &light();
+  bool hybrid = true, drone_signs = false;
+  std::uint8_t drone_psk = 1, gcs_psk = 1;
+  bool require_signature = false, allow_pure = true;
+  std::string drone_id = "uav1";
+  SessionId prev_session{};
+  std::uint8_t epoch = 0;
+};
+
+/// How often the gcs was asked for what.
+struct Calls {
+  int find_drone = 0, check_suite = 0, check_session = 0, gcs_secret = 0, drone_public = 0, keygen = 0;
+  bool operator==(const Calls&) const = default;
+};
+
+inline InitiatorParams drone_params(const Scene& scene) {
+  InitiatorParams params;
+  params.suite = scene.suite;
+  params.drone_id = scene.drone_id;
+  params.hybrid = scene.hybrid;
+  params.psk = psk_of(scene.drone_psk);
+  params.gcs_public_key = signing_pair("gcs", *scene.suite->sig).public_key;
+  if (scene.drone_signs) params.own_secret = signing_pair("uav1", *scene.suite->sig).secret_key.clone();
+  params.prev_session = scene.prev_session;
+  params.epoch = scene.epoch;
+  return params;
+}
+
+/// Knows the drone "uav1" alone.
+inline std::shared_ptr<ResponderEnv> gcs_env(const Scene& scene, Calls* calls = nullptr) {
+  static Calls ignored;
+  Calls& count = calls == nullptr ? ignored : *calls;
+  auto env = std::make_shared<ResponderEnv>();
+  env->find_drone = [&count, scene](std::string_view id) -> std::optional<DroneRecord> {
+    ++count.find_drone;
+    if (id != "uav1") return std::nullopt;
+    return DroneRecord{psk_of(scene.gcs_psk), scene.require_signature, scene.allow_pure};
+  };
+  env->check_suite = [&count](std::string_view, const Suite&, bool) { return ++count.check_suite, std::optional<Reject>(); };
+  env->check_session = [&count](std::string_view, const SessionId&, std::uint8_t) { return ++count.check_session, std::optional<Reject>(); };
+  env->gcs_secret = [&count](const SigInfo& sig) { return ++count.gcs_secret, signing_pair("gcs", sig).secret_key.clone(); };
+  env->drone_public = [&count](std::string_view id, const SigInfo& sig) {
+    return ++count.drone_public, std::optional(signing_pair(std::string(id), sig).public_key);
+  };
+  env->kem_keypair = [&count](const KemInfo& kem) { return ++count.keygen, EphemeralKem{Kem(kem).keypair(), false}; };
+  return env;
+}
+
+/// Change message `index` (2 may be a Reject) on its way.
+using Tamper = std::function<void(std::size_t index, Bytes& frame)>;
+
+struct Outcome {
+  HandshakeStatus drone = HandshakeStatus::working, gcs = HandshakeStatus::working;
+  HandshakeError drone_error = HandshakeError::none, gcs_error = HandshakeError::none;
+  std::uint8_t drone_code = 0, gcs_code = 0;
+  bool past_gate = false;
+  std::vector<Bytes> messages;  // as sent, before tampering
+  std::optional<SessionKeys> drone_keys, gcs_keys;
+  HandshakeTimes drone_times, gcs_times;
+  [[nodiscard]] bool done() const { return drone == HandshakeStatus::done && gcs == HandshakeStatus::done; }
+};
+
+/// Feeds `frame` in pieces of `chunk` bytes (0 = at once) until it is used up or the end has finished.
+template <typename End>
+HandshakeStep feed(End& end, ByteView frame, std::size_t chunk, std::uint64_t now) {
+  HandshakeStep step;
+  do {
+    const auto size = chunk == 0 ? frame.size() : std::min(chunk, frame.size());
+    step = end.on_data(frame.first(size), now);
+    frame = frame.subspan(size);
+    if (step.status != HandshakeStatus::working) break;
+    if (!step.send.empty() && !frame.empty()) throw std::logic_error("answered before the message was complete");
+  } while (!frame.empty());
+  return step;
+}
+
+inline Outcome run(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, const Tamper& tamper = {}, std::size_t chunk = 0) {
+  Outcome out;
+  HandshakeInitiator drone(std::move(params));
+  HandshakeResponder gcs(std::move(env));
+  std::uint64_t now = 1'000'000'000;
+  Bytes frame = gcs.start(now);
+  for (std::size_t index = 0; index < 5 && !frame.empty(); ++index) {
+    out.messages.push_back(frame);
+    if (tamper) tamper(index, frame);
+    now += 10'000'000'000;  // far more than any step takes, so that the phases come out in order
+    HandshakeStep step;
+    if (index % 2 == 0) {
+      step = feed(drone, frame, chunk, now);
+      out.drone = step.status;
+    } else {
+      step = feed(gcs, frame, chunk, now);
+      if (gcs.gated()) {
+        EXPECT_TRUE(step.send.empty());
+        step = gcs.go_on(now);
+      }
+      out.gcs = step.status;
+    }
+    frame = std::move(step.send);
+  }
+  out.drone_error = drone.error();
+  out.gcs_error = gcs.error();
+  out.drone_code = drone.reject_code();
+  out.gcs_code = gcs.reject_code();
+  out.past_gate = gcs.past_gate();
+  out.drone_times = drone.times();
+  out.gcs_times = gcs.times();
+  if (out.drone == HandshakeStatus::done) out.drone_keys = drone.take_keys();
+  if (out.gcs == HandshakeStatus::done) out.gcs_keys = gcs.take_keys();
+  return out;
+}
+
+inline Outcome run(const Scene& scene, const Tamper& tamper = {}, std::size_t chunk = 0) {
+  return run(drone_params(scene), gcs_env(scene), tamper, chunk);
+}
+
+inline bool same(const SessionKeys& a, const SessionKeys& b) {
+  return a.suite == b.suite && a.hybrid == b.hybrid && a.drone_signed == b.drone_signed && a.session_id == b.session_id && a.epoch == b.epoch &&
+         constant_time_equal(a.k_d2g.view(), b.k_d2g.view()) && constant_time_equal(a.k_g2d.view(), b.k_g2d.view());
+}
+
+}  // namespace pqcmav::test

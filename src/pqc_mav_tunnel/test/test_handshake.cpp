@@ -1,0 +1,227 @@
+// Handshakes that succeed: every available suite, both modes, with and without the drone's signature.
+#include "handshake_fixture.hpp"
+
+#include <set>
+
+namespace pqcmav::test {
+namespace {
+
+void expect_agreement(const Scene& scene, const Outcome& out) {
+  ASSERT_TRUE(out.done()) << scene.suite->id << ": drone " << to_string(out.drone_error) << ", gcs " << to_string(out.gcs_error);
+  const auto& keys = *out.drone_keys;
+  EXPECT_TRUE(same(keys, *out.gcs_keys)) << scene.suite->id;
+  EXPECT_EQ(keys.suite, scene.suite);
+  EXPECT_EQ(keys.hybrid, scene.hybrid);
+  EXPECT_EQ(keys.drone_signed, scene.drone_signs);
+  EXPECT_EQ(keys.epoch, scene.epoch);
+  EXPECT_NE(keys.session_id, SessionId{});
+  EXPECT_FALSE(constant_time_equal(keys.k_d2g.view(), keys.k_g2d.view()));
+}
+
+class EveryKem : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryKem, AllItsSuitesAgreeOnKeys) {
+  const auto* kem = find_kem(GetParam());
+  int suites = 0;
+  for (const auto& suite : all_suites()) {
+    if (suite.kem != kem || !availability(suite).available) continue;
+    ++suites;
+    for (const bool hybrid : {true, false}) {
+      // A SPHINCS+ signature takes a tenth of a second. The handshake does not use the AEAD, so there one of three does both modes and signs twice.
+      const bool slow = suite.sig->family_id == 3;
+      if (slow && hybrid != (suite.aead->id == AeadId::chacha20poly1305) && suite.aead->id != AeadId::aes256gcm) continue;
+      const bool signs = hybrid && (!slow || suite.aead->id == AeadId::aes256gcm);
+      const Scene scene{.suite = &suite, .hybrid = hybrid, .drone_signs = signs};
+      expect_agreement(scene, run(scene));
+    }
+  }
+  EXPECT_GE(suites, 9) << "three AEADs with at least three signatures";
+}
+
+std::vector<std::string> kem_tokens() {
+  std::vector<std::string> out;
+  for (const auto& kem : kems()) out.emplace_back(kem.token);
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Kem, EveryKem, ::testing::ValuesIn(kem_tokens()), [](const auto& info) { return info.param; });
+
+TEST(Handshake, All72CoreSuitesAreAvailable) {
+  int core = 0;
+  for (const auto& suite : all_suites()) core += suite.core && availability(suite).available ? 1 : 0;
+  EXPECT_EQ(core, 72);
+}
+
+TEST(Handshake, EverySplitOfTheStreamGivesTheSame) {
+  for (const std::size_t chunk : {1, 2, 3, 4, 5, 6, 7, 64, 1000}) {
+    for (const bool hybrid : {true, false}) {
+      const Scene scene{.hybrid = hybrid, .drone_signs = true};
+      expect_agreement(scene, run(scene, {}, chunk));
+    }
+  }
+}
+
+TEST(Handshake, EveryHandshakeHasItsOwnSessionAndKeys) {
+  std::set<SessionId> sessions;
+  std::set<Bytes> keys;
+  for (int i = 0; i < 50; ++i) {
+    const auto out = run(Scene{});
+    ASSERT_TRUE(out.done());
+    sessions.insert(out.drone_keys->session_id);
+    for (const auto& key : {out.drone_keys->k_d2g.view(), out.drone_keys->k_g2d.view()}) keys.emplace(key.begin(), key.end());
+  }
+  EXPECT_EQ(sessions.size(), 50u);
+  EXPECT_EQ(keys.size(), 100u);
+}
+
+TEST(Handshake, TheKeysCarryDataBothWays) {
+  const auto out = run(Scene{});
+  ASSERT_TRUE(out.done());
+  const auto& drone = *out.drone_keys;
+  const auto& gcs = *out.gcs_keys;
+  const auto exchange = [](const SessionKeys& from, const SessionKeys& to, auto key) {
+    SendKey send(*from.suite, from.session_id, from.epoch, (from.*key).view());
+    ReceiveKey receive(*to.suite, to.session_id, to.epoch, (to.*key).view());
+    Bytes packet(kOverhead + 5);
+    std::copy_n("hello", 5, packet.begin() + kHeaderSize);
+    ASSERT_TRUE(send.seal(FrameType::data, packet));
+    const auto opened = receive.open(parse_header(packet).value(), packet);
+    ASSERT_FALSE(opened.drop);
+    EXPECT_EQ(as_text(opened.payload), "hello");
+  };
+  exchange(drone, gcs, &SessionKeys::k_d2g);
+  exchange(gcs, drone, &SessionKeys::k_g2d);
+}
+
+TEST(Handshake, ARekeyNamesItsSessionAndEpoch) {
+  Scene scene{.prev_session = {1, 2, 3, 4, 5, 6, 7, 8}, .epoch = 200};
+  auto env = gcs_env(scene);
+  SessionId asked{};
+  int epoch = 0;
+  env->check_session = [&](std::string_view, const SessionId& prev, std::uint8_t next) {
+    asked = prev;
+    epoch = next;
+    return std::optional<Reject>();
+  };
+  const auto out = run(drone_params(scene), env);
+  expect_agreement(scene, out);
+  EXPECT_EQ(asked, scene.prev_session);
+  EXPECT_EQ(epoch, 200);
+  EXPECT_NE(out.drone_keys->session_id, scene.prev_session);
+}
+
+TEST(Handshake, APooledKeyPairIsUsedAndReported) {
+  const Scene scene;
+  auto env = gcs_env(scene);
+  env->kem_keypair = [](const KemInfo& kem) { return EphemeralKem{Kem(kem).keypair(), true}; };
+  const auto out = run(drone_params(scene), env);
+  expect_agreement(scene, out);
+  EXPECT_TRUE(out.gcs_times.keygen_pooled);
+  EXPECT_EQ(out.gcs_times.kem_keygen, 0u);
+}
+
+TEST(Handshake, TimesAndSizesAreThoseOfTheMessages) {
+  const Scene scene{.drone_signs = true};
+  const auto out = run(scene);
+  ASSERT_TRUE(out.done());
+  ASSERT_EQ(out.messages.size(), 5u);
+  const auto& d = out.drone_times;
+  const auto& g = out.gcs_times;
+  EXPECT_EQ(d.public_key, scene.suite->kem->public_key);
+  EXPECT_EQ(g.public_key, scene.suite->kem->public_key);
+  EXPECT_EQ(d.ciphertext, scene.suite->kem->ciphertext);
+  EXPECT_EQ(g.ciphertext, scene.suite->kem->ciphertext);
+  EXPECT_EQ(d.signature, scene.suite->sig->signature_max);
+  EXPECT_EQ(g.drone_signature, scene.suite->sig->signature_max);
+  EXPECT_EQ(g.bytes_sent, out.messages[0].size() + out.messages[2].size() + out.messages[4].size());
+  EXPECT_EQ(g.bytes_received, out.messages[1].size() + out.messages[3].size());
+  EXPECT_EQ(d.bytes_sent, g.bytes_received);
+  EXPECT_EQ(d.bytes_received, g.bytes_sent);
+  for (const auto primitive : {d.kem_encaps, d.sig_verify, d.sig_sign, d.x25519, d.kdf}) EXPECT_GT(primitive, 0u);
+  for (const auto primitive : {g.kem_keygen, g.kem_decaps, g.sig_sign, g.sig_verify, g.x25519, g.kdf}) EXPECT_GT(primitive, 0u);
+  EXPECT_EQ(d.kem_keygen + d.kem_decaps, 0u);
+  EXPECT_EQ(g.kem_encaps, 0u);
+  // run() lets 10 s pass before each message; phases 1 and 3 of the drone and 2 and 4 of the gcs are its own work.
+  constexpr std::uint64_t kStep = 10'000'000'000;
+  EXPECT_EQ(d.phases[0], 0u);
+  for (const auto phase : {d.phases[2], d.phases[4], g.phases[1], g.phases[3]}) {
+    EXPECT_GT(phase, kStep);
+    EXPECT_LE(phase, 2 * kStep);
+  }
+  for (const auto phase : {d.phases[1], d.phases[3], g.phases[2], g.phases[4]}) {
+    EXPECT_GT(phase, 0u);
+    EXPECT_LT(phase, kStep);
+  }
+  EXPECT_GE(d.phases[3], d.kem_encaps + d.sig_verify + d.sig_sign);
+}
+
+TEST(Handshake, PureModeTouchesNoX25519) {
+  const auto out = run(Scene{.hybrid = false});
+  ASSERT_TRUE(out.done());
+  EXPECT_EQ(out.drone_times.x25519 + out.gcs_times.x25519, 0u);
+}
+
+TEST(Handshake, TheConnectPhaseBeginsWithTheFirstCall) {
+  HandshakeInitiator drone(drone_params(Scene{}));
+  HandshakeResponder gcs(gcs_env(Scene{}));
+  const auto m0 = gcs.start(0);
+  EXPECT_EQ(drone.on_data({}, 500).status, HandshakeStatus::working);
+  EXPECT_FALSE(drone.on_data(m0, 2500).send.empty());
+  EXPECT_EQ(drone.times().phases[0], 2000u);
+}
+
+TEST(Handshake, KeysAreHandedOutOnce) {
+  const Scene scene;
+  HandshakeInitiator drone(drone_params(scene));
+  HandshakeResponder gcs(gcs_env(scene));
+  EXPECT_THROW((void)drone.take_keys(), TunnelError);
+  EXPECT_THROW((void)gcs.take_keys(), TunnelError);
+  const auto m1 = drone.on_data(gcs.start(0), 0).send;
+  EXPECT_FALSE(gcs.gated());
+  EXPECT_EQ(gcs.drone_id(), "");
+  EXPECT_EQ(gcs.on_data(m1, 0).status, HandshakeStatus::working);
+  EXPECT_TRUE(gcs.gated());
+  EXPECT_EQ(gcs.drone_id(), "uav1");
+  const auto m2 = gcs.go_on(0).send;
+  EXPECT_FALSE(gcs.gated());
+  EXPECT_TRUE(gcs.past_gate());
+  EXPECT_EQ(gcs.suite(), scene.suite);
+  const auto m4 = gcs.on_data(drone.on_data(m2, 0).send, 0);
+  EXPECT_EQ(m4.status, HandshakeStatus::done);
+  EXPECT_EQ(drone.on_data(m4.send, 0).status, HandshakeStatus::done);
+  EXPECT_TRUE(same(drone.take_keys(), gcs.take_keys()));
+  EXPECT_THROW((void)drone.take_keys(), TunnelError);
+  EXPECT_THROW((void)gcs.take_keys(), TunnelError);
+}
+
+TEST(Handshake, WithFixedRandomnessItsOwnBytesRepeat) {
+  const auto fixed = [](std::uint8_t first) {
+    return [next = first](MutableBytes out) mutable {
+      for (auto& byte : out) byte = next++;
+    };
+  };
+  const auto once = [&] {
+    const Scene scene;
+    auto env = gcs_env(scene);
+    env->random = fixed(1);
+    auto params = drone_params(scene);
+    params.random = fixed(100);
+    return run(std::move(params), env);
+  };
+  const auto a = once(), b = once();
+  ASSERT_TRUE(a.done() && b.done());
+  EXPECT_EQ(a.messages[0], b.messages[0]);
+  EXPECT_EQ(a.messages[1], b.messages[1]);
+  EXPECT_EQ(a.drone_keys->session_id, b.drone_keys->session_id);
+  EXPECT_NE(a.messages[3], b.messages[3]) << "the KEM's randomness is its own";
+}
+
+TEST(Handshake, ASourceOfZerosIsNotASessionId) {
+  const Scene scene;
+  auto env = gcs_env(scene);
+  env->random = [](MutableBytes out) { std::fill(out.begin(), out.end(), std::uint8_t{0}); };
+  const auto out = run(drone_params(scene), env);
+  EXPECT_EQ(out.gcs_error, HandshakeError::crypto);
+}
+
+}  // namespace
+}  // namespace pqcmav::test

@@ -1,0 +1,208 @@
+#include "pqc_mav_tunnel/link_estimator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kSecond = 1000 * kMs;
+constexpr std::uint64_t kStart = 1000 * kSecond;  // any instant
+
+TEST(LinkEstimator, SaysNothingBeforeTheFirstPacket) {
+  const LinkEstimator link;
+  const auto report = link.report(kStart);
+  EXPECT_EQ(report.window_ms, 0u);
+  EXPECT_EQ(report.packets_per_s_milli, 0u);
+  EXPECT_EQ(report.longest_silence_us, 0u);
+  EXPECT_EQ(report.loss_ppm, 0u);
+  EXPECT_EQ(report.blackouts, 0u);
+}
+
+TEST(LinkEstimator, ARegularStream) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  for (std::uint64_t sequence = 0; sequence < 1000; ++sequence, now += 10 * kMs) link.on_packet(now, 1, sequence);
+  const auto report = link.report(now - 10 * kMs);  // 9.99 s after the start: 49 whole slots and 90 ms
+  EXPECT_EQ(report.window_ms, 4990u);
+  EXPECT_NEAR(report.packets_per_s_milli, 100'200, 50);  // 500 packets in 4.99 s
+  EXPECT_EQ(report.gap_p95_us, 10'000u);                  // never more than the longest gap
+  EXPECT_EQ(report.longest_silence_us, 10'000u);
+  EXPECT_EQ(report.jitter_us, 0u);
+  EXPECT_EQ(report.loss_ppm, 0u);
+  EXPECT_EQ(report.blackouts, 0u);
+}
+
+TEST(LinkEstimator, TheWindowIsShorterAtFirst) {
+  LinkEstimator link;
+  for (std::uint64_t i = 0; i <= 10; ++i) link.on_packet(kStart + i * 100 * kMs, 1, i);
+  const auto report = link.report(kStart + kSecond);
+  EXPECT_EQ(report.window_ms, 1000u);
+  EXPECT_EQ(report.packets_per_s_milli, 11'000u);
+}
+
+TEST(LinkEstimator, LossComesFromGapsInTheSequence) {
+  LinkEstimator link;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    if (i % 10 != 5) link.on_packet(kStart + i * kMs, 1, i);
+  }
+  EXPECT_EQ(link.report(kStart + 100 * kMs).loss_ppm, 100'000u);  // 10 of 100
+}
+
+TEST(LinkEstimator, ReorderingIsNotLoss) {
+  std::mt19937 random(3);
+  std::vector<std::uint64_t> order(2000);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  for (std::size_t i = 0; i + 20 < order.size(); i += 10) std::shuffle(order.begin() + static_cast<long>(i), order.begin() + static_cast<long>(i + 20), random);
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  for (const auto sequence : order) link.on_packet(now += kMs, 1, sequence);
+  EXPECT_EQ(link.report(now).loss_ppm, 0u);
+}
+
+TEST(LinkEstimator, ALatePacketCancelsItsOwnGapEvenSlotsLater) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    now += 10 * kMs;
+    if (i != 20 && i != 60) link.on_packet(now, 1, i);
+  }
+  EXPECT_EQ(link.report(now).loss_ppm, 20'000u);
+  link.on_packet(now, 1, 20);
+  EXPECT_EQ(link.report(now).loss_ppm, 10'000u);
+  link.on_packet(now, 1, 60);
+  EXPECT_EQ(link.report(now).loss_ppm, 0u);
+}
+
+TEST(LinkEstimator, ALatePacketWhoseGapHasLeftTheWindowHidesNoOtherLoss) {
+  LinkEstimator link;
+  link.on_packet(kStart, 1, 0);
+  link.on_packet(kStart + kMs, 1, 2);  // 1 is missing
+  link.on_packet(kStart + 6 * kSecond, 1, 3);
+  link.on_packet(kStart + 6 * kSecond + kMs, 1, 5);  // 4 is missing
+  link.on_packet(kStart + 6 * kSecond + 2 * kMs, 1, 1);
+  EXPECT_EQ(link.report(kStart + 6 * kSecond + 3 * kMs).loss_ppm, 250'000u);  // 4, beside 3, 5 and the late 1
+}
+
+TEST(LinkEstimator, LossLeavesWithTheWindow) {
+  LinkEstimator link;
+  link.on_packet(kStart, 1, 0);
+  link.on_packet(kStart + kMs, 1, 10);
+  EXPECT_GT(link.report(kStart + 4 * kSecond).loss_ppm, 0u);
+  EXPECT_EQ(link.report(kStart + 5 * kSecond).loss_ppm, 0u);
+}
+
+TEST(LinkEstimator, ANewKeyIsNotLoss) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  for (std::uint64_t i = 0; i < 100; ++i) link.on_packet(now += kMs, 1, i);
+  for (std::uint64_t i = 0; i < 100; ++i) link.on_packet(now += kMs, 2, i);
+  for (std::uint64_t i = 5000; i < 5100; ++i) link.on_packet(now += kMs, 3, i);
+  EXPECT_EQ(link.report(now).loss_ppm, 0u);
+}
+
+TEST(LinkEstimator, TwoKeysThatOverlapDuringARekeyAreFollowedBoth) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  for (std::uint64_t i = 0; i < 100; ++i) link.on_packet(now += kMs, 7, i);
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    link.on_packet(now += kMs, 8, i);
+    if (i % 10 != 5) link.on_packet(now += kMs, 7, 100 + i);  // five of the old key are lost
+  }
+  EXPECT_EQ(link.report(now).loss_ppm, 25'000u);  // 5 of 200
+}
+
+TEST(LinkEstimator, TheFirstPacketsOfAKeyMayComeOutOfOrder) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  for (const std::uint64_t sequence : {3, 1, 0, 2, 4}) link.on_packet(now += kMs, 1, sequence);
+  EXPECT_EQ(link.report(now).loss_ppm, 0u);
+}
+
+TEST(LinkEstimator, JitterIsTheMeanDifferenceOfSuccessiveGaps) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  link.on_packet(now, 1, 0);
+  // Gaps of 10, 30, 10, 30 ms: differences of 20 ms each.
+  for (std::uint64_t i = 1; i <= 40; ++i) link.on_packet(now += (i % 2 ? 10 : 30) * kMs, 1, i);
+  EXPECT_EQ(link.report(now).jitter_us, 20'000u);
+}
+
+TEST(LinkEstimator, ASilenceUnderWayCountsAtOnce) {
+  LinkEstimator link;
+  for (std::uint64_t i = 0; i < 10; ++i) link.on_packet(kStart + i * 10 * kMs, 1, i);
+  const auto last = kStart + 90 * kMs;
+  EXPECT_EQ(link.report(last + kSecond).blackouts, 0u);
+  const auto silent = link.report(last + kSecond + kMs);
+  EXPECT_EQ(silent.blackouts, 1u);
+  EXPECT_EQ(silent.longest_silence_us, 1'001'000u);
+  const auto long_silent = link.report(last + 60 * kSecond);
+  EXPECT_EQ(long_silent.blackouts, 1u);
+  EXPECT_EQ(long_silent.packets_per_s_milli, 0u);
+  EXPECT_EQ(long_silent.longest_silence_us, 60'000'000u);
+}
+
+TEST(LinkEstimator, EndedBlackoutsAreCountedWhereTheyEnd) {
+  LinkEstimator link;
+  link.on_packet(kStart, 1, 0);
+  link.on_packet(kStart + 1500 * kMs, 1, 1);
+  link.on_packet(kStart + 1900 * kMs, 1, 2);
+  link.on_packet(kStart + 3500 * kMs, 1, 3);
+  EXPECT_EQ(link.report(kStart + 3500 * kMs).blackouts, 2u);
+  EXPECT_EQ(link.report(kStart + 3500 * kMs).longest_silence_us, 1'600'000u);
+  EXPECT_EQ(link.report(kStart + 7000 * kMs).blackouts, 2u);  // the second one and the silence since
+  EXPECT_EQ(link.report(kStart + 3500 * kMs).loss_ppm, 0u);
+}
+
+TEST(LinkEstimator, P95IsWithinTenPercentOverSixOrdersOfMagnitude) {
+  std::mt19937_64 random(5);
+  int compared = 0;
+  for (double centre_us = 100; centre_us <= 300'000; centre_us *= 1.3) {
+    LinkEstimator link;
+    std::lognormal_distribution<double> spread(0.0, 0.6);
+    std::vector<double> gaps;
+    std::uint64_t now = kStart;
+    link.on_packet(now, 1, 0);
+    for (std::uint64_t i = 1; i < 4000 && now < kStart + 4800 * kMs; ++i) {
+      const auto gap = static_cast<std::uint64_t>(centre_us * 1000 * spread(random));
+      gaps.push_back(static_cast<double>(gap) / 1000);
+      link.on_packet(now += gap, 1, i);
+    }
+    if (now > kStart + 4900 * kMs) gaps.clear();  // the first gaps have left the window: nothing exact to compare with
+    if (gaps.size() < 10) continue;
+    std::sort(gaps.begin(), gaps.end());
+    const auto exact = gaps[static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(gaps.size()))) - 1];
+    EXPECT_NEAR(link.report(now).gap_p95_us, exact, exact * 0.10) << "centre " << centre_us;
+    ++compared;
+  }
+  EXPECT_GE(compared, 20);
+}
+
+TEST(LinkEstimator, ABatchOfEqualOrDisorderedStampsIsHarmless) {
+  LinkEstimator link;
+  for (std::uint64_t i = 0; i < 64; ++i) link.on_packet(kStart, 1, i);
+  link.on_packet(kStart - kSecond, 1, 64);
+  link.on_packet(kStart + kMs, 1, 65);
+  const auto report = link.report(kStart);
+  EXPECT_EQ(report.longest_silence_us, 1000u);
+  EXPECT_EQ(report.loss_ppm, 0u);
+  EXPECT_EQ(report.window_ms, 1u);
+}
+
+TEST(LinkEstimator, FiguresThatDoNotFitSaturate) {
+  LinkEstimator link;
+  link.on_packet(kStart, 1, 0);
+  link.on_packet(kStart + 1, 1, kSequenceLimit - 1);
+  const auto report = link.report(kStart + 5000 * kSecond);
+  EXPECT_EQ(report.longest_silence_us, 0xffffffffu);
+  EXPECT_EQ(link.report(kStart + 1).loss_ppm, 1'000'000u);
+  EXPECT_EQ(link.report(kStart + 1).packets_per_s_milli, 0xffffffffu);
+}
+
+}  // namespace
+}  // namespace pqcmav

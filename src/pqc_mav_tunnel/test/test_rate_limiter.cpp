@@ -1,0 +1,83 @@
+#include "pqc_mav_tunnel/rate_limiter.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+TEST(RateLimiter, GivesTheBurstAndThenRefillsOnePerSecond) {
+  RateLimiter limiter;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(limiter.allows("a", kSecond)) << i;
+    limiter.charge("a", kSecond);
+  }
+  EXPECT_FALSE(limiter.allows("a", kSecond));
+  EXPECT_FALSE(limiter.allows("a", 2 * kSecond - 1000));
+  EXPECT_TRUE(limiter.allows("a", 2 * kSecond));
+  limiter.charge("a", 2 * kSecond);
+  EXPECT_FALSE(limiter.allows("a", 2 * kSecond));
+}
+
+TEST(RateLimiter, AskingCostsNothing) {
+  RateLimiter limiter;
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(limiter.allows("a", 0));
+  EXPECT_EQ(limiter.sources(), 0u);
+}
+
+TEST(RateLimiter, NeverHoldsMoreThanTheBurst) {
+  RateLimiter limiter(3, 1);
+  limiter.charge("a", 0);
+  const auto later = 1000 * kSecond;
+  for (int i = 0; i < 3; ++i) limiter.charge("a", later);
+  EXPECT_FALSE(limiter.allows("a", later));
+}
+
+TEST(RateLimiter, OwesNothingBelowZero) {
+  RateLimiter limiter(5, 1);
+  for (int i = 0; i < 100; ++i) limiter.charge("a", 0);
+  EXPECT_FALSE(limiter.allows("a", kSecond - 1000));
+  EXPECT_TRUE(limiter.allows("a", kSecond));
+}
+
+TEST(RateLimiter, SourcesAreIndependent) {
+  RateLimiter limiter;
+  for (int i = 0; i < 10; ++i) limiter.charge("a", 0);
+  EXPECT_FALSE(limiter.allows("a", 0));
+  EXPECT_TRUE(limiter.allows("b", 0));
+}
+
+TEST(RateLimiter, AClockThatStepsBackGivesNothing) {
+  RateLimiter limiter;
+  for (int i = 0; i < 5; ++i) limiter.charge("a", 100 * kSecond);
+  EXPECT_FALSE(limiter.allows("a", 0));
+  limiter.charge("a", 0);
+  EXPECT_FALSE(limiter.allows("a", 100 * kSecond));
+  EXPECT_TRUE(limiter.allows("a", 101 * kSecond));
+}
+
+TEST(RateLimiter, MemoryIsBoundedAndFullBucketsGoFirst) {
+  RateLimiter limiter(5, 1, 16);
+  for (int i = 0; i < 15; ++i) limiter.charge("early" + std::to_string(i), 0);
+  for (int i = 0; i < 5; ++i) limiter.charge("attacker", 100 * kSecond);
+  limiter.charge("late", 100 * kSecond);  // the early ones have refilled by now
+  EXPECT_EQ(limiter.sources(), 2u);
+  EXPECT_FALSE(limiter.allows("attacker", 100 * kSecond));
+}
+
+TEST(RateLimiter, WhenNoneIsFullTheOldestGoes) {
+  RateLimiter limiter(5, 0, 16);
+  for (int i = 0; i < 5; ++i) limiter.charge("oldest", 1);
+  for (std::uint64_t i = 0; i < 15; ++i) limiter.charge("other" + std::to_string(i), 2 + i);
+  EXPECT_EQ(limiter.sources(), 16u);
+  EXPECT_FALSE(limiter.allows("oldest", 20));
+  limiter.charge("new", 20);
+  EXPECT_EQ(limiter.sources(), 16u);
+  EXPECT_TRUE(limiter.allows("oldest", 20)) << "forgotten";
+  for (int i = 0; i < 100000; ++i) limiter.charge("s" + std::to_string(i), 21);
+  EXPECT_EQ(limiter.sources(), 16u);
+}
+
+}  // namespace
+}  // namespace pqcmav
