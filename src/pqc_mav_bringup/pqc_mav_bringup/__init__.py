@@ -1,0 +1,1 @@
+"""Starts PQC-MAV: the system as data, and what makes launch actions or supervised processes of it."""

@@ -1,0 +1,128 @@
+"""Writes the documented configuration files out of the engine's schema.
+
+Every key stands in them with its meaning, type, valid values and default, all from the schema, so the files cannot
+fall behind it: a test compares them.
+
+    python3 -m pqc_mav_bringup.config_template FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import pqc_mav_tunnel
+
+WIDTH = 116
+EXAMPLE_DRONE = "drone1"
+KEYS_ROOT = "~/.pqcmav/keys"
+# Keys without a default have to be filled in; these values make both ends find each other on one machine.
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "drone": {"keys": f"{KEYS_ROOT}/drones/{EXAMPLE_DRONE}", "drone_id": EXAMPLE_DRONE, "peer": "127.0.0.1"},
+    "gcs": {"keys": f"{KEYS_ROOT}/gcs", "drones": [EXAMPLE_DRONE]},
+}
+# The demo stays on this machine, whatever else listens on it.
+DEMO: Mapping[str, Mapping[str, Any]] = {
+    "drone": {**EXAMPLES["drone"], "bind": "127.0.0.1"},
+    "gcs": {**EXAMPLES["gcs"], "bind": "127.0.0.1"},
+}
+_TYPES = {
+    "bool": "true or false",
+    "int": "whole number",
+    "float": "number",
+    "string": "text",
+    "string_list": "list of texts",
+}
+
+
+def _facts(entry: Mapping[str, Any], required: bool) -> str:
+    """Type, valid values and default of a key on one line."""
+    facts = [_TYPES[entry["type"]]]
+    if entry["choices"]:
+        facts = ["one of " + ", ".join(entry["choices"])]
+    if entry["min"] is not None and entry["max"] is not None:
+        facts.append(f"{_value(entry, entry['min'])} to {_value(entry, entry['max'])}")
+    if entry["unit"]:
+        facts[-1] += f" [{entry['unit']}]"
+    facts.append("required" if required else f"default {_value(entry, entry['default'])}")
+    return "; ".join(facts)
+
+
+def _value(entry: Mapping[str, Any], value: Any) -> str:
+    """A value as YAML that ROS reads in the key's type."""
+    if entry["type"] == "float":
+        text = repr(float(value))
+        return text if "e" in text or "." in text else text + ".0"
+    if entry["type"] == "int":
+        return str(int(value))
+    return json.dumps(value)
+
+
+def _entries(schema: Iterable[Mapping[str, Any]], values: Mapping[str, Any], indent: str) -> list[str]:
+    lines: list[str] = []
+    for entry in schema:
+        required = entry["key"] in values and entry["default"] in ("", [])
+        room = WIDTH - len(indent)
+        lines += [f"{indent}# {line}" for line in wrap(entry["description"], room)]
+        lines += [f"{indent}# {line}" for line in wrap(_facts(entry, required), room)]
+        lines.append(f"{indent}{entry['key']}: {_value(entry, values.get(entry['key'], entry['default']))}")
+        lines.append("")
+    return lines
+
+
+def _block(role: str, values: Mapping[str, Any]) -> list[str]:
+    """The parameters of one node, indented below `ros__parameters:`."""
+    indent = " " * 6
+    schema = [{**entry, "default": role} if entry["key"] == "role" else entry for entry in _schema(role)]
+    lines = _entries(schema, values, indent)
+    if role == "gcs":
+        lines += [
+            f"{indent}# One block per drone; what is left out has its default.",
+            f"{indent}drone:",
+            f"{indent}  {EXAMPLE_DRONE}:",
+            *_entries(pqc_mav_tunnel.per_drone_schema(), {}, indent + "    "),
+        ]
+    return lines[:-1]
+
+
+def _schema(role: str) -> list[dict[str, Any]]:
+    return list(pqc_mav_tunnel.config_schema(role))
+
+
+def _head(title: str) -> list[str]:
+    return [
+        f"# {title}",
+        "# A ROS 2 parameter file: 'pqcmav up ... --config FILE' and 'ros2 launch ... config:=FILE' read it.",
+        "# Keys may be left out; a key nobody knows and a value out of range are refused with a sentence that says so.",
+        "",
+    ]
+
+
+def render(name: str) -> str:
+    """The text of `drone.yaml`, `gcs.yaml` or `demo.yaml`."""
+    if name == "demo":
+        lines = _head("Both ends of the demo. Each start makes its own keys and ports, which win over these.")
+        for role in ("drone", "gcs"):
+            lines += [f"/**/{role}:", "  pqc_proxy:", "    ros__parameters:", *_block(role, DEMO[role]), ""]
+        return "\n".join(lines[:-1]) + "\n"
+    title = {
+        "drone": "The airborne end. To fill in: keys, drone_id and peer.",
+        "gcs": "The ground end. To fill in: keys and drones, and where each drone's MAVLink goes.",
+    }[name]
+    lines = [*_head(title), "/**:", "  pqc_proxy:", "    ros__parameters:", *_block(name, EXAMPLES[name])]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Writes the three files into the folder given as argument."""
+    folder = Path(sys.argv[1])
+    for name in ("drone", "gcs", "demo"):
+        (folder / f"{name}.yaml").write_text(render(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""The vocabulary in which a system is described: arguments, processes, respawn policies.
+
+A description is data. Texts in it may name arguments in braces (`"{namespace}"`); `resolve` puts the values in and
+leaves out what its conditions exclude. Both the launch files and the supervisor start what `resolve` returns, so the
+two cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+
+class BringupError(Exception):
+    """A system cannot be started as asked: one sentence for a person."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A value the user may give at start; `choices` empty = any."""
+
+    name: str
+    description: str
+    default: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Respawn:
+    """How often a process that died is started again.
+
+    The delay grows by `factor` from `delay_s` to `max_delay_s` and is forgotten after `settled_s` of life. An exit
+    with a code of `never_after` is final (the same start would fail again); one of `never_first` is when it was the
+    first start.
+    """
+
+    delay_s: float = 1.0
+    factor: float = 2.0
+    max_delay_s: float = 15.0
+    settled_s: float = 30.0
+    never_after: frozenset[int] = frozenset({2})
+    never_first: frozenset[int] = frozenset({1, 3})
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A node parameter: a text with arguments in it, as str, int or bool; left out when the text comes out empty."""
+
+    text: str
+    kind: type = str
+
+    def value(self, arguments: Mapping[str, str]) -> Any:
+        """The parameter's value; None = not set here, so the configuration file or the default decides."""
+        text = self.text.format_map(arguments)
+        if text == "":
+            return None
+        if self.kind is list:
+            return [item.strip() for item in text.split(",") if item.strip()]
+        if self.kind is bool:
+            return text.lower() in ("true", "1", "yes", "on")
+        return self.kind(text)
+
+
+@dataclass(frozen=True)
+class ProcessDescription:
+    """One process: a ROS node when `node` is set, any program otherwise.
+
+    `settings` and `config` are for ROS nodes; keys of `settings` may name arguments too. `when` maps argument names to
+    the value they must have. `hint` says how to get the package where it is missing.
+    """
+
+    name: str
+    package: str
+    executable: str
+    node: str = ""
+    namespace: str = ""
+    config: str = ""
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    when: Mapping[str, str] = field(default_factory=dict)
+    respawn: Respawn | None = field(default_factory=Respawn)
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class SystemDescription:
+    """A system that is started as one: what `pqcmav up NAME` and `NAME.launch.py` run."""
+
+    name: str
+    description: str
+    arguments: tuple[Argument, ...]
+    processes: tuple[ProcessDescription, ...]
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process with all values in place, ready to be started."""
+
+    label: str
+    package: str
+    executable: str
+    node: str
+    namespace: str
+    config: str
+    parameters: Mapping[str, Any]
+    arguments: tuple[str, ...]
+    respawn: Respawn | None
+    hint: str
+
+
+def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, str]:
+    """Given values with the defaults of the others. Raises BringupError for unknown names and values."""
+    known = {argument.name: argument for argument in system.arguments}
+    for name, value in given.items():
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else f" Known: {', '.join(known)}."
+            raise BringupError(f"'{name}' is not an argument of '{system.name}'.{hint}")
+        choices = known[name].choices
+        if choices and value not in choices:
+            raise BringupError(f"'{name}' is '{value}'; it must be one of: {', '.join(choices)}.")
+    return {name: given.get(name, argument.default) for name, argument in known.items()}
+
+
+def resolve(system: SystemDescription, given: Mapping[str, str]) -> list[Process]:
+    """The processes to start for these argument values. Raises BringupError."""
+    values = complete(system, given)
+    return [
+        _resolve_process(process, values)
+        for process in system.processes
+        if all(values[name] == wanted for name, wanted in process.when.items())
+    ]
+
+
+def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> Process:
+    parameters: dict[str, Any] = {}
+    for name, setting in process.settings.items():
+        try:
+            value = setting.value(values)
+        except ValueError:
+            text = setting.text.format_map(values)
+            raise BringupError(f"'{name}' is '{text}'; it must be a whole number.") from None
+        if value is not None:
+            parameters[name.format_map(values)] = value
+    namespace = process.namespace.format_map(values).strip("/")
+    return Process(
+        label=f"{namespace}/{process.name}" if namespace else process.name,
+        package=process.package,
+        executable=process.executable,
+        node=process.node,
+        namespace=f"/{namespace}" if namespace else "",
+        config=process.config.format_map(values),
+        parameters=parameters,
+        arguments=tuple(argument.format_map(values) for argument in process.arguments),
+        respawn=process.respawn,
+        hint=process.hint,
+    )

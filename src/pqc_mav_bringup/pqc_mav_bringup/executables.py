@@ -1,0 +1,47 @@
+"""Finds a package's executable and builds the command line of a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import Any
+
+from pqc_mav_bringup.description import BringupError, Process
+from pqc_mav_bringup.share import prefixes
+
+
+def find_executable(package: str, executable: str, hint: str = "") -> str:
+    """Path of an executable: a ROS package's `lib/<package>/`, else the PATH. Raises BringupError."""
+    for prefix in prefixes():
+        path = prefix / "lib" / package / executable
+        if path.is_file() and os.access(path, os.X_OK):
+            return str(path)
+    found = shutil.which(executable)
+    if found:
+        return found
+    advice = hint or "build the workspace and source its environment"
+    raise BringupError(f"'{executable}' of package {package} is not installed here: {advice}.")
+
+
+def yaml_scalar(value: Any) -> str:
+    """A parameter value as the YAML that `-p name:=value` wants; JSON is YAML, and quotes keep "1" a text."""
+    return json.dumps(value)
+
+
+def command(process: Process) -> list[str]:
+    """The command line of a process: programs as they are, ROS nodes with name, namespace and parameters.
+
+    Later values win in ROS: the configuration file first, the settings after it.
+    """
+    line = [find_executable(process.package, process.executable, process.hint), *process.arguments]
+    ros: list[str] = []
+    if process.node:
+        ros += ["-r", f"__node:={process.node}"]
+    if process.namespace and (process.node or process.parameters):
+        ros += ["-r", f"__ns:={process.namespace}"]
+    if process.config:
+        ros += ["--params-file", process.config]
+    for name, value in process.parameters.items():
+        ros += ["-p", f"{name}:={yaml_scalar(value)}"]
+    return [*line, "--ros-args", *ros] if ros else line

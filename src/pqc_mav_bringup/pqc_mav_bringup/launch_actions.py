@@ -1,0 +1,80 @@
+"""Launch actions out of a system description: the only module that imports `launch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    OpaqueFunction,
+    RegisterEventHandler,
+)
+from launch.event_handlers import OnProcessExit
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from launch import LaunchContext, LaunchDescription
+from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
+from pqc_mav_bringup.executables import find_executable
+
+
+def launch_description(system: SystemDescription) -> LaunchDescription:
+    """Declares the system's arguments and starts its processes."""
+    declared = [
+        DeclareLaunchArgument(
+            argument.name,
+            default_value=argument.default,
+            description=argument.description,
+            choices=list(argument.choices) or None,
+        )
+        for argument in system.arguments
+    ]
+    return LaunchDescription([*declared, OpaqueFunction(function=_start, args=[system])])
+
+
+def argument_values(context: LaunchContext, system: SystemDescription) -> dict[str, str]:
+    """The values `ros2 launch` was given, with the defaults of the others."""
+    return {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in system.arguments}
+
+
+def _start(context: LaunchContext, system: SystemDescription) -> list[Any]:
+    return process_actions(resolve(system, argument_values(context, system)))
+
+
+def process_actions(processes: list[Process]) -> list[Any]:
+    """One launch action per process, with its respawn policy."""
+    return [action for process in processes for action in _process_actions(process)]
+
+
+def _process_actions(process: Process) -> list[Any]:
+    executable = find_executable(process.package, process.executable, process.hint)
+    respawn = {"respawn": True, "respawn_delay": process.respawn.delay_s} if process.respawn else {}
+    if not process.node and not process.parameters:
+        started: Any = ExecuteProcess(
+            cmd=[executable, *process.arguments], name=process.label, output="screen", **respawn
+        )
+    else:
+        started = Node(
+            package=process.package,
+            executable=process.executable,
+            name=process.node or None,
+            namespace=process.namespace,
+            parameters=[*([process.config] if process.config else []), dict(process.parameters)],
+            arguments=list(process.arguments),
+            output="screen",
+            emulate_tty=True,
+            **respawn,
+        )
+    if process.respawn is None:
+        return [started]
+
+    final = process.respawn.never_after
+
+    def on_exit(event: Any, _context: LaunchContext) -> None:
+        # Nothing has changed that would let the next start succeed. Raising makes `ros2 launch` end everything and
+        # return an error; the process's own error line is on screen already.
+        if event.returncode in final:
+            raise BringupError(f"{process.label} refused its configuration (exit code {event.returncode})")
+
+    return [RegisterEventHandler(OnProcessExit(target_action=started, on_exit=on_exit)), started]

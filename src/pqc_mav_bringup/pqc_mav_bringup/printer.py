@@ -1,0 +1,33 @@
+"""Output lines of several processes on one terminal, each behind its label."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TextIO
+
+_COLOURS = (36, 33, 35, 32, 34, 31)  # ANSI foreground colours: cyan, yellow, magenta, green, blue, red
+
+
+class Printer:
+    """Writes `label | line`; labels are padded to one width and coloured where the output is a terminal."""
+
+    def __init__(self, labels: Sequence[str], stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._width = max((len(label) for label in labels), default=0)
+        coloured = self._stream.isatty() and "NO_COLOR" not in os.environ
+        self._colours = {
+            label: _COLOURS[index % len(_COLOURS)] if coloured else 0 for index, label in enumerate(labels)
+        }
+
+    def line(self, label: str, text: str) -> None:
+        """One line of the process `label`."""
+        padded = label.ljust(self._width)
+        colour = self._colours.get(label, 0)
+        prefix = f"\033[{colour}m{padded}\033[0m" if colour else padded
+        print(f"{prefix} | {text}", file=self._stream, flush=True)
+
+    def sink(self, label: str) -> Callable[[str], None]:
+        """`line` for one label."""
+        return lambda text: self.line(label, text)

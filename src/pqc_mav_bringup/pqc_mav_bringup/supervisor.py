@@ -1,0 +1,153 @@
+"""Runs a system's processes: respawn with back-off, signals, one exit code, nothing left over.
+
+Each process is watched by one task; a signal or a final failure ends them all. Ctrl-C and SIGHUP stop with SIGINT,
+SIGTERM with SIGTERM, and a second signal goes one step harder at once. Children are killed by the kernel should the
+supervisor itself be killed (see child.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+
+from pqc_mav_bringup.child import LADDER, Child, StopTimeouts
+from pqc_mav_bringup.description import Process, Respawn
+from pqc_mav_bringup.executables import command
+
+CONFIG_ERROR = 2  # exit code by which a process says that its configuration is at fault
+
+
+class ExitCode(IntEnum):
+    """How a supervised system ended."""
+
+    OK = 0
+    FAILED = 1
+    CONFIG = 2
+
+
+class Supervisor:
+    """Supervises `processes` until they are all done, one fails for good, or a signal arrives."""
+
+    def __init__(
+        self,
+        processes: Sequence[Process],
+        on_line: Callable[[str, str], None],
+        *,
+        timeouts: StopTimeouts | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`on_line(label, text)` gets every output line. Raises BringupError when an executable is missing."""
+        self._commands = [(process, command(process)) for process in processes]
+        self._on_line = on_line
+        self._timeouts = timeouts or StopTimeouts()
+        self._environment = {"PYTHONUNBUFFERED": "1", **(environment or {})}
+        self._children: dict[str, Child] = {}
+        self._stop = asyncio.Event()
+        self._signals = 0
+        self._first = signal.SIGINT
+        self._exit_code = ExitCode.OK
+        self._hurry = asyncio.Event()
+
+    async def run(self) -> ExitCode:
+        """Starts everything and returns when everything has ended."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._on_signal, number)
+        try:
+            await asyncio.gather(*(self._keep(process, line) for process, line in self._commands))
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                loop.remove_signal_handler(number)
+        return self._exit_code
+
+    def stop(self, exit_code: ExitCode = ExitCode.OK) -> None:
+        """Ends everything; the worst exit code asked for wins over OK."""
+        if self._exit_code is ExitCode.OK:
+            self._exit_code = exit_code
+        self._stop.set()
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        self._signals += 1
+        if self._signals > 1:
+            self._hurry.set()
+        elif number == signal.SIGTERM:
+            self._first = signal.SIGTERM
+        self.stop()
+
+    async def _keep(self, process: Process, line: Sequence[str]) -> None:
+        """Keeps one process running for as long as its policy and the system want it."""
+        delay_s, starts = 0.0, 0
+        loop = asyncio.get_running_loop()
+        while not await self._stopping_within(delay_s):
+            began = loop.time()
+            starts += 1
+            code = await self._run_once(process, line)
+            if self._stop.is_set():
+                return
+            if code == 0:
+                return
+            policy = process.respawn
+            if policy is None or _is_final(policy, code, starts):
+                if code not in _SPOKEN_FOR:
+                    self._on_line(process.label, f"ended with {_describe(code)}")
+                self.stop(ExitCode.CONFIG if code == CONFIG_ERROR else ExitCode.FAILED)
+                return
+            settled = loop.time() - began >= policy.settled_s
+            delay_s = policy.delay_s if settled or delay_s == 0 else min(delay_s * policy.factor, policy.max_delay_s)
+            self._on_line(process.label, f"ended with {_describe(code)}; starting it again in {delay_s:g} s")
+
+    async def _run_once(self, process: Process, line: Sequence[str]) -> int:
+        """One life of a process. Returns its exit code."""
+        child = await Child.start(
+            process.label, line, lambda text: self._on_line(process.label, text), self._environment
+        )
+        self._children[process.label] = child
+        ended = asyncio.create_task(child.wait())
+        asked = asyncio.create_task(self._stop.wait())
+        await asyncio.wait({ended, asked}, return_when=asyncio.FIRST_COMPLETED)
+        asked.cancel()
+        if not ended.done():
+            await self._end(child)
+            if child.killed:
+                self._on_line(process.label, "did not end by itself and was killed")
+                self.stop(ExitCode.FAILED)
+        return await ended
+
+    async def _end(self, child: Child) -> None:
+        """Stops a child; a second signal to the supervisor takes the next step at once."""
+        stopping = asyncio.create_task(child.stop(self._timeouts, self._first))
+        hurry = asyncio.create_task(self._hurry.wait())
+        await asyncio.wait({stopping, hurry}, return_when=asyncio.FIRST_COMPLETED)
+        hurry.cancel()
+        if not stopping.done():
+            stopping.cancel()
+            harder = LADDER[min(LADDER.index(self._first) + 1, len(LADDER) - 1)]
+            await child.stop(StopTimeouts(0.0, self._timeouts.terminate_s), harder)
+
+    async def _stopping_within(self, delay_s: float) -> bool:
+        """Waits `delay_s`, or less when everything is to end. Whether it is."""
+        if delay_s > 0:
+            try:
+                await asyncio.wait_for(self._stop.wait(), delay_s)
+            except asyncio.TimeoutError:
+                return False
+        return self._stop.is_set()
+
+
+# Exit codes of pqc_proxy with which it has already said on one line what is wrong.
+_SPOKEN_FOR = frozenset({2, 3})
+
+
+def _is_final(policy: Respawn, code: int, starts: int) -> bool:
+    return code in policy.never_after or (starts == 1 and code in policy.never_first)
+
+
+def _describe(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"

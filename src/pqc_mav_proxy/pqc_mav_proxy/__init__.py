@@ -1,0 +1,1 @@
+"""The proxy node: hosts the tunnel engine in a ROS 2 lifecycle node."""

@@ -1,0 +1,99 @@
+"""Reads ROS parameter files (`/**: pqc_proxy: ros__parameters: ...`) so that a fault gets one clear line.
+
+rcl reads the same files itself; it reports a fault with source lines of its own and, for a node name that matches
+nothing, not at all. Checking here first costs a few milliseconds at start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pqc_mav_proxy.errors import ProxyError
+
+MAX_BYTES = 1 << 20
+NODE_NAME = "pqc_proxy"
+_PARAMETERS = "ros__parameters"
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """The parsed file. Raises ProxyError naming file, line and fault."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ProxyError(f"{path} is larger than {MAX_BYTES} bytes, which no configuration file is.")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ProxyError(f"Cannot read the configuration file {path}: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise ProxyError(f"{path} is not a text file (byte {error.start}): expected YAML in UTF-8.") from None
+    try:
+        data = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ProxyError(f"{path}{line}: not valid YAML: {error.problem or error.context}.") from None
+    except yaml.YAMLError as error:
+        raise ProxyError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(data, dict):
+        raise ProxyError(f"{path}: expected '/**: {NODE_NAME}: {_PARAMETERS}: ...'; the files in config/ show it.")
+    if not any(True for _ in _sections(data)):
+        raise ProxyError(f"{path}: has no '{_PARAMETERS}:' block for a node; the files in config/ show it.")
+    return data
+
+
+def parameters(data: Mapping[str, Any], namespace: str, node: str = NODE_NAME) -> dict[str, Any]:
+    """Flat parameters that `data` gives the node `namespace`/`node`; later blocks win, as in rcl."""
+    full = ("/" + namespace.strip("/") + "/" + node).replace("//", "/")
+    found: dict[str, Any] = {}
+    for pattern, block in _sections(data):
+        if _matches(pattern, full):
+            found.update(flatten(block))
+    return found
+
+
+def flatten(block: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested mappings joined by dots: {'drone': {'d1': {'plain_peer': x}}} -> {'drone.d1.plain_peer': x}."""
+    flat: dict[str, Any] = {}
+    for key, value in block.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            flat.update(flatten(value, name + "."))
+        else:
+            flat[name] = value
+    return flat
+
+
+def check_params_files(arguments: Sequence[str]) -> None:
+    """Checks every file named by `--params-file` in a ROS command line."""
+    for flag, path in pairwise(arguments):
+        if flag == "--params-file":
+            load(path)
+
+
+def _sections(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every (node name pattern, parameter block) of the file."""
+    for key, value in data.items():
+        if key == _PARAMETERS:
+            if isinstance(value, Mapping):
+                yield prefix, value
+        elif isinstance(value, Mapping):
+            yield from _sections(value, f"{prefix}/{str(key).strip('/')}")
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a node name pattern of a parameter file matches: `*` one token, `**` any number of them."""
+    return _match_tokens(pattern.strip("/").split("/"), name.strip("/").split("/"))
+
+
+def _match_tokens(pattern: Sequence[str], name: Sequence[str]) -> bool:
+    if not pattern:
+        return not name
+    head, rest = pattern[0], pattern[1:]
+    if head == "**":
+        return any(_match_tokens(rest, name[skip:]) for skip in range(len(name) + 1))
+    return bool(name) and head in ("*", name[0]) and _match_tokens(rest, name[1:])

@@ -1,0 +1,108 @@
+"""Engine dictionaries to ROS messages: pure functions, no state.
+
+Every function takes the dictionary the engine returns and a ready `std_msgs/Header`. A value the engine does not know
+yet is None there and NaN in a float field here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from std_msgs.msg import Header
+
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, SuiteInfo, TunnelStats, TunnelStatus
+
+STATES: Mapping[str, int] = {
+    "DOWN": TunnelStatus.DOWN,
+    "HANDSHAKING": TunnelStatus.HANDSHAKING,
+    "UP": TunnelStatus.UP,
+    "DEGRADED": TunnelStatus.DEGRADED,
+    "REKEYING": TunnelStatus.REKEYING,
+}
+STATE_NAMES: Mapping[int, str] = {number: name for name, number in STATES.items()}
+DROPS = (
+    "drop_malformed",
+    "drop_unknown",
+    "drop_seq_old",
+    "drop_replay",
+    "drop_auth_fail",
+    "drop_decrypt_fail",
+)
+_LINK_FLOATS = ("packets_per_s", "gap_p95_ms", "longest_silence_ms", "jitter_ms", "loss")
+_PROBE_FLOATS = ("rtt_ms", "rtt_min_ms", "clock_offset_ms")
+_PHASES = ("connect", "challenge", "hello", "server_hello", "finish")
+_PRIMITIVES = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")
+_SIZES: Mapping[str, str] = {
+    "public_key_bytes": "public_key",
+    "ciphertext_bytes": "ciphertext",
+    "signature_bytes": "signature",
+    "drone_signature_bytes": "drone_signature",
+    "bytes_sent": "bytes_sent",
+    "bytes_received": "bytes_received",
+}
+
+
+def number(value: float | None) -> float:
+    """A float field: NaN for what is not known."""
+    return math.nan if value is None else float(value)
+
+
+def _fill(message: Any, values: Mapping[str, Any], *, skip: frozenset[str] = frozenset()) -> Any:
+    """Copies the keys of `values` that are fields of `message`, each in the field's type."""
+    for field, kind in message.get_fields_and_field_types().items():
+        if field == "header" or field in skip or field not in values:
+            continue
+        value = values[field]
+        setattr(message, field, number(value) if kind in ("float", "double") else value)
+    return message
+
+
+def status_message(status: Mapping[str, Any], header: Header) -> TunnelStatus:
+    """One entry of `Engine.status()`."""
+    message = TunnelStatus(header=header, state=STATES[status["state"]])
+    return _fill(message, status, skip=frozenset({"state"}))
+
+
+def stats_message(stats: Mapping[str, Any], rates: Mapping[str, float], header: Header) -> TunnelStats:
+    """One entry of `Engine.stats()` with the rates over the last second."""
+    return _fill(TunnelStats(header=header), {**stats, **rates})
+
+
+def link_messages(link: Mapping[str, Any], header: Header) -> list[LinkQuality]:
+    """One entry of `Engine.links()`: the local view, and the peer's once it has reported."""
+    messages = []
+    for side in ("local", "peer"):
+        view = link.get(side)
+        if not view:
+            continue
+        message = LinkQuality(header=header, drone_id=link["drone_id"], side=side)
+        message.age_s = float(view.get("age_s") or 0.0)
+        message.blackouts = int(view["blackouts"])
+        for field in _LINK_FLOATS:
+            setattr(message, field, number(view[field]))
+        for field in _PROBE_FLOATS:
+            setattr(message, field, number(link[field]))
+        drops = view.get("drops") or {}
+        for field in DROPS:
+            setattr(message, field, int(drops.get(field.removeprefix("drop_"), 0)))
+        messages.append(message)
+    return messages
+
+
+def handshake_message(event: Mapping[str, Any], header: Header) -> HandshakeReport:
+    """One engine event of type 'handshake'."""
+    message = _fill(HandshakeReport(header=header), event)
+    for phase in _PHASES:
+        setattr(message, f"phase_{phase}_ms", float(event["phases_ms"].get(phase) or 0.0))
+    for primitive in _PRIMITIVES:
+        setattr(message, f"{primitive}_ms", float(event["primitives_ms"].get(primitive) or 0.0))
+    for field, size in _SIZES.items():
+        setattr(message, field, int(event["sizes"].get(size) or 0))
+    return message
+
+
+def suite_message(suite: Mapping[str, Any]) -> SuiteInfo:
+    """One suite as `SuiteInfo.as_dict()` of the engine gives it."""
+    return _fill(SuiteInfo(), suite)

@@ -1,0 +1,110 @@
+"""What `/diagnostics` says: levels and sentences out of the engine's figures, without ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+# Counter -> what it means when it grows. A stranger can cause any of them, so they warn and never count as errors.
+SUSPICIOUS: Mapping[str, str] = {
+    "drop_auth_fail": "packets that failed authentication",
+    "drop_replay": "replayed packets",
+    "drop_malformed": "malformed packets",
+    "drop_decrypt_fail": "packets with unusable content",
+    "plain_dropped_too_big": "plaintext packets above the path limit",
+    "plain_dropped_no_session": "plaintext packets without a session to carry them",
+}
+STRANGERS: Mapping[str, str] = {
+    "hs_pregate_failed": "connections without a valid pre-shared key",
+    "hs_rate_limited": "connections refused by the rate limit",
+    "hs_pregate_timeout": "silent connections",
+}
+
+
+class Level(IntEnum):
+    """The levels of diagnostic_msgs/DiagnosticStatus."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One DiagnosticStatus: `name` is "<node>: <subcomponent>"."""
+
+    name: str
+    level: Level
+    message: str
+    hardware_id: str
+    values: dict[str, str] = field(default_factory=dict)
+
+
+class Diagnoser:
+    """Turns readings, taken once a second, into diagnostics; remembers the last reading to see what grew."""
+
+    def __init__(self, node: str, hardware_id: str) -> None:
+        self._node = node
+        self._hardware_id = hardware_id
+        self._last: dict[str, dict[str, int]] = {}
+
+    def tunnel(self, status: Mapping[str, Any], stats: Mapping[str, Any], link: Mapping[str, Any] | None) -> Diagnostic:
+        """The state of one drone's tunnel."""
+        drone = status["drone_id"]
+        level, message = _state(status)
+        grown = self._grown(drone, stats, SUSPICIOUS)
+        if grown and level is Level.OK:
+            level, message = Level.WARN, f"{message}; dropped since the last report: {grown}"
+        values = {key: str(status[key]) for key in ("state", "suite", "epoch", "peer", "key_age_s", "silence_s")}
+        values |= {key: str(stats[key]) for key in (*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams")}
+        if link is not None and link.get("rtt_ms") is not None:
+            values["rtt_ms"] = f"{link['rtt_ms']:.3f}"
+        return Diagnostic(f"{self._node}: tunnel {drone}", level, message, self._hardware_id, values)
+
+    def handshake_server(self, totals: Mapping[str, Any]) -> Diagnostic:
+        """The gcs' handshake port: what strangers try there."""
+        grown = self._grown("", totals, STRANGERS)
+        message = f"refused since the last report: {grown}" if grown else "no unwanted connections"
+        values = {key: str(value) for key, value in totals.items() if key.startswith("hs_") or key == "keygens"}
+        name = f"{self._node}: handshake server"
+        return Diagnostic(name, Level.WARN if grown else Level.OK, message, self._hardware_id, values)
+
+    def _grown(self, owner: str, counters: Mapping[str, Any], watched: Mapping[str, str]) -> str:
+        now = {key: int(counters.get(key, 0)) for key in watched}
+        last = self._last.get(owner, now)
+        self._last[owner] = now
+        return ", ".join(f"{now[key] - last[key]} {text}" for key, text in watched.items() if now[key] > last[key])
+
+
+def _state(status: Mapping[str, Any]) -> tuple[Level, str]:
+    state, error = status["state"], status["last_error"]
+    if state in ("UP", "REKEYING"):
+        suffix = ", renewing its keys" if state == "REKEYING" else ""
+        return Level.OK, f"up with {status['suite']}, epoch {status['epoch']}{suffix}"
+    if state == "DEGRADED":
+        return Level.WARN, f"nothing heard from the peer for {status['silence_s']:.1f} s"
+    if state == "HANDSHAKING":
+        return Level.WARN, f"connecting (last failure: {error})" if error else "connecting"
+    if error:
+        return Level.ERROR, error
+    if status["role"] == "gcs":
+        return Level.WARN, "the drone has not connected yet"
+    return Level.ERROR, "no session"
+
+
+def to_messages(diagnostics: Sequence[Diagnostic]) -> list[Any]:
+    """diagnostic_msgs/DiagnosticStatus of each."""
+    from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+
+    return [
+        DiagnosticStatus(
+            level=bytes([item.level]),
+            name=item.name,
+            message=item.message,
+            hardware_id=item.hardware_id,
+            values=[KeyValue(key=key, value=value) for key, value in item.values.items()],
+        )
+        for item in diagnostics
+    ]

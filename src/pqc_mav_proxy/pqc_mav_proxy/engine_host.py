@@ -1,0 +1,49 @@
+"""Owns the engine and the one thread that waits for its events."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+# Longest time a stop has to wait for the pump thread; the engine wakes it earlier for every event.
+WAIT_S = 0.25
+
+
+class EngineHost:
+    """An engine from configuration to stop.
+
+    `on_events` is called on the pump thread with each batch of events and must only hand them over.
+    """
+
+    def __init__(
+        self,
+        make_engine: Callable[[Mapping[str, Any]], Any],
+        config: Mapping[str, Any],
+        on_events: Callable[[list[dict[str, Any]]], None],
+    ) -> None:
+        """Validates the configuration and reads the keys. Raises the engine's TunnelError."""
+        self.engine = make_engine(config)
+        self._on_events = on_events
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Binds the sockets and starts to pump events. Raises the engine's TunnelError."""
+        self.engine.start()
+        self._thread = threading.Thread(target=self._pump, name="engine-events")
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Closes the sessions, wipes the keys and joins the pump thread. May be called more than once."""
+        self._stopping.set()
+        self.engine.stop()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _pump(self) -> None:
+        while not self._stopping.is_set():
+            events = self.engine.wait_events(WAIT_S)
+            if events:
+                self._on_events(events)

@@ -1,0 +1,294 @@
+"""The lifecycle node around the engine: parameters, topics, services.
+
+configure -> the configuration is checked and the keys are read; activate -> sockets and threads;
+deactivate -> sessions closed and keys wiped. The engine's event thread only queues; everything is published from the
+executor. Packets never come here.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_msgs.msg import Header
+
+import pqc_mav_tunnel
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
+from pqc_mav_proxy import conversions, parameters, qos
+from pqc_mav_proxy.diagnostics import Diagnoser, to_messages
+from pqc_mav_proxy.engine_host import EngineHost
+from pqc_mav_proxy.errors import ExitCode, ProxyError, exit_code_for, one_line
+from pqc_mav_proxy.host_info import host_info
+from pqc_mav_proxy.rates import RateMeter
+
+NODE_NAME = "pqc_proxy"
+TICK_S = 1.0
+# Fields whose change makes the latched status stale; the ages among the others grow all the time.
+STATUS_IDENTITY = ("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error")
+SUCCESS = TransitionCallbackReturn.SUCCESS
+FAILURE = TransitionCallbackReturn.FAILURE
+
+
+class PqcProxyNode(LifecycleNode):
+    """Hosts one engine, as drone or gcs; namespace `/drone` or `/gcs` by convention."""
+
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__(NODE_NAME, **node_arguments)
+        self.failure: ProxyError | None = None  # why the last transition failed
+        self._config = parameters.engine_config(
+            parameters.given_parameters(self), lambda path: str(Path(path).expanduser())
+        )
+        self._declare_parameters()
+        self._host: EngineHost | None = None
+        self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._events_ready = self.create_guard_condition(self._handle_events)
+        self._rates = RateMeter()
+        self._diagnoser = Diagnoser(self.get_name(), socket.gethostname())
+        self._published: list[tuple[Any, ...]] = []
+        self._make_interfaces()
+        self._tick = self.create_timer(TICK_S, self._publish_periodic)
+
+    @property
+    def role(self) -> str:
+        """'drone' or 'gcs'."""
+        return str(self.get_parameter(parameters.ROLE).value)
+
+    @property
+    def autostart(self) -> bool:
+        """Whether the process brings the node up by itself."""
+        return bool(self.get_parameter(parameters.AUTOSTART).value)
+
+    def _declare_parameters(self) -> None:
+        description = "Configure and activate at start; false leaves both to a lifecycle manager."
+        self.declare_parameter(parameters.AUTOSTART, True, ParameterDescriptor(description=description, read_only=True))
+        given = self._config.get(parameters.ROLE)
+        role = given if given in parameters.ROLES else parameters.ROLES[0]
+        wanted = parameters.specs(role, pqc_mav_tunnel.config_schema(role))
+        if role == "gcs":
+            drones = self._config.get(parameters.DRONES, [])
+            ids = [str(drone) for drone in drones] if isinstance(drones, list) else []
+            wanted += parameters.drone_specs(ids, pqc_mav_tunnel.per_drone_schema())
+        parameters.declare(self, wanted, self._config)
+
+    def _make_interfaces(self) -> None:
+        drones = max(1, len(self._config.get(parameters.DRONES) or [])) if self.role == "gcs" else 1
+        self._status = self.create_lifecycle_publisher(TunnelStatus, "~/status", qos.latched(drones))
+        self._stats = self.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(drones))
+        self._link = self.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * drones))
+        self._handshake = self.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
+        self.create_service(ListSuites, "~/list_suites", self._list_suites)
+        self.create_service(GetInfo, "~/get_info", self._get_info)
+        # A rekey may take as long as a slow handshake: it waits on an executor thread of its own.
+        self.create_service(Rekey, "~/rekey", self._rekey, callback_group=MutuallyExclusiveCallbackGroup())
+
+    # --- lifecycle ---
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Checks the configuration and reads the keys."""
+        if not self._guarded(self._make_host):
+            return FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Starts the engine; a fresh one after a deactivation, which wiped the keys of the last."""
+        if not self._guarded(self._start_host):
+            return FAILURE
+        result = super().on_activate(state)
+        self._publish_status(force=True)
+        return result
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stops the engine and says so before the topics fall silent."""
+        self.close()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forgets the configured engine."""
+        self.close()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stops the engine for good."""
+        self.close()
+        return super().on_shutdown(state)
+
+    def close(self) -> None:
+        """Stops the engine, wipes its keys and publishes the last status. May be called more than once."""
+        host, self._host = self._host, None
+        if host is None:
+            return
+        host.stop()
+        self._handle_events()
+        self._publish_status(force=True, statuses=host.engine.status())
+
+    def _make_host(self) -> None:
+        self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events)
+
+    def _start_host(self) -> None:
+        if self._host is None:
+            self._make_host()
+        assert self._host is not None
+        self._host.start()
+        ports = self._host.engine.ports()
+        plain = ", ".join(f"{drone} {port}" for drone, port in ports["plain"].items())
+        handshake = f"handshakes on TCP port {ports['handshake']}, " if ports["handshake"] is not None else ""
+        self.get_logger().info(f"{self.role}: {handshake}packets on UDP port {ports['data']}, plaintext on {plain}")
+
+    def _guarded(self, step: Any) -> bool:
+        """Runs one step of a transition; a refusal is kept in `failure` and logged as one line."""
+        try:
+            step()
+        except pqc_mav_tunnel.TunnelError as error:
+            self.failure = ProxyError(one_line(error), exit_code_for(error.code))
+            self._host = None
+            # The process prints the failure itself when it brings the node up itself.
+            if not self.autostart:
+                self.get_logger().error(str(self.failure))
+            return False
+        self.failure = None
+        return True
+
+    # --- engine events ---
+
+    def _queue_events(self, events: list[dict[str, Any]]) -> None:
+        for event in events:
+            self._events.put(event)
+        self._events_ready.trigger()
+
+    def _handle_events(self) -> None:
+        changed = False
+        while True:
+            try:
+                event = self._events.get_nowait()
+            except queue.Empty:
+                break
+            kind = event["type"]
+            if kind == "log":
+                self._log(event["level"], event["text"])
+            elif kind == "state":
+                changed = True
+                reason = f" ({event['reason']})" if event["reason"] else ""
+                self.get_logger().info(f"{event['drone_id']}: {event['old']} -> {event['new']}{reason}")
+            elif kind == "handshake":
+                changed = True
+                self._publish_handshake(event)
+        if changed:
+            self._publish_status(force=True)
+
+    def _log(self, level: str, text: str) -> None:
+        logger = self.get_logger()
+        {"error": logger.error, "warning": logger.warning}.get(level, logger.info)(one_line(text))
+
+    def _publish_handshake(self, event: dict[str, Any]) -> None:
+        kind = "rekey" if event["rekey"] else "handshake"
+        if event["ok"]:
+            self.get_logger().info(
+                f"{event['drone_id']}: {kind} with {event['peer']} took {event['duration_ms']:.1f} ms, "
+                f"{event['suite']}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
+            )
+        else:
+            self.get_logger().warning(f"{event['drone_id']}: {kind} failed: {one_line(event['reason'])}")
+        self._handshake.publish(conversions.handshake_message(event, self._header()))
+
+    # --- topics ---
+
+    def _header(self) -> Header:
+        return Header(stamp=self.get_clock().now().to_msg())
+
+    def _publish_status(self, *, force: bool = False, statuses: list[dict[str, Any]] | None = None) -> None:
+        """All drones' statuses, when one of them changed: a late subscriber then has the whole latched set."""
+        if statuses is None:
+            if self._host is None:
+                return
+            statuses = self._host.engine.status()
+        identity = [tuple(status[field] for field in STATUS_IDENTITY) for status in statuses]
+        if not force and identity == self._published:
+            return
+        self._published = identity
+        header = self._header()
+        for status in statuses:
+            self._status.publish(conversions.status_message(status, header))
+
+    def _publish_periodic(self) -> None:
+        host = self._host
+        if host is None or not self._stats.is_activated:
+            return
+        now_s = time.monotonic()
+        header = self._header()
+        statuses, stats, links = host.engine.status(), host.engine.stats(), host.engine.links()
+        by_drone = {link["drone_id"]: link for link in links}
+        self._publish_status(statuses=statuses)
+        for entry in stats:
+            rates = self._rates.update(entry["drone_id"], entry, now_s)
+            self._stats.publish(conversions.stats_message(entry, rates, header))
+        for link in links:
+            for message in conversions.link_messages(link, header):
+                self._link.publish(message)
+        reports = [
+            self._diagnoser.tunnel(status, entry, by_drone.get(status["drone_id"]))
+            for status, entry in zip(statuses, stats, strict=True)
+        ]
+        if self.role == "gcs":
+            reports.append(self._diagnoser.handshake_server(host.engine.totals()))
+        self._diagnostics.publish(DiagnosticArray(header=header, status=to_messages(reports)))
+
+    # --- services ---
+
+    def _list_suites(self, request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
+        try:
+            found = pqc_mav_tunnel.suites(view=request.view or "core", only_available=request.only_available)
+        except (pqc_mav_tunnel.TunnelError, ValueError) as error:
+            response.message = one_line(error)
+            return response
+        response.ok = True
+        response.suites = [conversions.suite_message(suite.as_dict()) for suite in found]
+        return response
+
+    def _get_info(self, _request: GetInfo.Request, response: GetInfo.Response) -> GetInfo.Response:
+        for field, value in host_info().items():
+            setattr(response, field, value)
+        response.engine_version = pqc_mav_tunnel.engine_version()
+        response.liboqs_version = pqc_mav_tunnel.liboqs_version()
+        response.openssl_version = pqc_mav_tunnel.openssl_version()
+        response.role = self.role
+        host = self._host
+        response.config_json = json.dumps(host.engine.config() if host else self._config, sort_keys=True)
+        return response
+
+    def _rekey(self, request: Rekey.Request, response: Rekey.Response) -> Rekey.Response:
+        host = self._host
+        if host is None:
+            response.message = "The node is not active."
+            return response
+        try:
+            drones = [status["drone_id"] for status in host.engine.status()]
+            if len(drones) != 1:
+                response.message = f"This gcs serves {len(drones)} drones: ask the drone's own ~/rekey."
+                return response
+            result = host.engine.request_rekey(drones[0], suite=request.suite, reason=request.reason)
+        except pqc_mav_tunnel.TunnelError as error:
+            response.message = one_line(error)
+            return response
+        response.ok = bool(result["ok"])
+        response.suite = result["suite"]
+        response.epoch = int(result["epoch"])
+        response.duration_ms = float(result["duration_ms"])
+        response.message = one_line(result["message"])
+        return response
+
+
+def bring_up(node: PqcProxyNode) -> None:
+    """Configures and activates. Raises ProxyError with the sentence of the step that failed."""
+    for trigger in (node.trigger_configure, node.trigger_activate):
+        if trigger() != SUCCESS:
+            raise node.failure or ProxyError("The node could not be started.", ExitCode.FAILED)
