@@ -16,6 +16,11 @@ target_sources(pqcmav_engine PRIVATE
   src/suites_table.cpp
   src/x25519.cpp
 )
+pqcmav_test(aead)
 pqcmav_test(ascon128a)
+pqcmav_test(kdf)
 pqcmav_test(key_file)
 pqcmav_test(keystore)
+pqcmav_test(oqs)
+pqcmav_test(suites)
+pqcmav_test(x25519)

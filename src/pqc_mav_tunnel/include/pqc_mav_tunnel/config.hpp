@@ -1,0 +1,79 @@
+// Configuration of an engine: one schema table, from which ROS parameters, YAML checking and documentation come.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "pqc_mav_tunnel/suites.hpp"
+
+namespace pqcmav {
+
+enum class Role : std::uint8_t { drone, gcs };
+std::string_view to_string(Role role) noexcept;
+
+using ConfigValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
+/// Keys as in the schema; a gcs' drones have `drone.<id>.<key>`.
+using FlatConfig = std::map<std::string, ConfigValue>;
+
+struct ConfigKey {
+  std::string_view key;
+  ConfigValue default_value;
+  std::optional<double> min, max;  // inclusive, numbers only
+  std::string_view unit;           // "" = none
+  std::string_view description;
+  bool drone, gcs;                 // which roles know it
+  std::vector<std::string_view> choices = {};
+  bool required = false;
+};
+
+std::span<const ConfigKey> config_schema();
+/// Keys below `drone.<id>.` of a gcs.
+std::span<const ConfigKey> drone_entry_schema();
+
+struct DroneEntry {
+  std::string id;
+  std::string plain_bind, plain_peer;
+  bool require_signature = false;
+  std::vector<const Suite*> allowed_suites;  // empty = as the gcs
+};
+
+struct EngineConfig {
+  Role role = Role::drone;
+  std::string keys;
+  const Suite* suite = nullptr;  // drone
+  bool hybrid = true, sign = false, gso = true, allow_pure = true;
+  std::string log_level;
+  std::size_t max_payload = 0, replay_window = 0, socket_buffer_kib = 0;
+  int dscp = 0, busy_poll_us = 0;
+  double keepalive_s = 0, degraded_after_s = 0, reconnect_after_s = 0, session_limit_s = 0, grace_s = 0;
+  double rekey_interval_s = 0;
+  std::uint64_t rekey_packets = 0;
+  // drone
+  std::string drone_id, peer, plain_bind, plain_peer;
+  std::uint16_t local_data_port = 0;
+  // both: the gcs' ports
+  std::string bind;
+  std::uint16_t handshake_port = 0, data_port = 0;
+  // gcs
+  std::vector<DroneEntry> drones;
+  std::vector<const Suite*> allowed_suites;
+  std::size_t max_handshakes = 0, handshake_threads = 0, key_pool_depth = 0;
+  std::vector<const KemInfo*> key_pool_kems;
+  double key_pool_max_age_s = 0, handshakes_per_drone_s = 0;
+
+  FlatConfig effective;  // every key with its value, for showing
+
+  /// Checks everything that can be checked without touching the system. Throws TunnelError(config_*, suite_*).
+  static EngineConfig from_flat(const FlatConfig& values);
+};
+
+/// A YAML file as a flat configuration: nested maps joined by dots. Throws TunnelError(config_syntax) with file and line.
+FlatConfig load_yaml_config(const std::string& path);
+
+}  // namespace pqcmav

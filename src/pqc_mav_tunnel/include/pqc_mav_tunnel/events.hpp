@@ -1,0 +1,73 @@
+// What an engine tells its host: state changes, finished handshakes, log lines. A bounded queue; nothing here is on the packet path.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "pqc_mav_tunnel/handshake.hpp"
+
+namespace pqcmav {
+
+enum class LinkState : std::uint8_t { down, handshaking, up, degraded, rekeying };
+std::string_view to_string(LinkState state) noexcept;
+
+enum class LogLevel : std::uint8_t { debug, info, warning, error };
+std::string_view to_string(LogLevel level) noexcept;
+
+struct StateEvent {
+  LinkState before, after;
+  std::string reason;
+};
+
+struct HandshakeEvent {
+  bool ok = false;
+  HandshakeError error = HandshakeError::none;
+  std::string reason;  // sentence, "" when ok
+  std::string suite;
+  bool hybrid = false, rekey = false, drone_side = false;
+  std::uint8_t epoch = 0;
+  std::string peer;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t connect_ns = 0;  // drone: TCP connect
+  HandshakeTimes times;
+};
+
+struct LogEvent {
+  LogLevel level;
+  std::string text;
+};
+
+struct Event {
+  std::uint64_t monotonic_ns = 0;
+  std::string drone_id;  // "" = the engine
+  std::variant<StateEvent, HandshakeEvent, LogEvent> what;
+};
+
+/// Keeps the newest kCapacity events for a host that is slow or absent. Any thread.
+class EventQueue {
+ public:
+  static constexpr std::size_t kCapacity = 1024;
+  explicit EventQueue(LogLevel least) : least_(least) {}
+  void push(Event event);
+  void log(LogLevel level, const std::string& drone_id, std::string text);
+  /// Up to `most` events, waiting up to `timeout` for the first.
+  std::vector<Event> wait(std::chrono::nanoseconds timeout, std::size_t most);
+  /// Wakes waiters; they return what there is.
+  void close();
+  [[nodiscard]] bool closed();
+
+ private:
+  LogLevel least_;
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<Event> events_;
+  bool closed_ = false;
+};
+
+}  // namespace pqcmav

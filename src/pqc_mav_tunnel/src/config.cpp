@@ -1,0 +1,210 @@
+// From flat values to a checked EngineConfig. Every refusal names the key, what is wrong and what would be right.
+#include "pqc_mav_tunnel/config.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "pqc_mav_tunnel/constants.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/keystore.hpp"
+#include "src/text.hpp"
+
+namespace pqcmav {
+namespace {
+
+const char* type_name(const ConfigValue& value) {
+  static constexpr const char* names[] = {"true or false", "a whole number", "a number", "a text", "a list of texts"};
+  return names[value.index()];
+}
+
+std::string number(double value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
+
+/// The value in the schema's type (a whole number passes for a number), in range, or an error.
+ConfigValue checked(const ConfigKey& key, const std::string& shown, const ConfigValue& given) {
+  ConfigValue value = given;
+  if (std::holds_alternative<double>(key.default_value) && std::holds_alternative<std::int64_t>(value))
+    value = static_cast<double>(std::get<std::int64_t>(value));
+  if (value.index() != key.default_value.index())
+    throw TunnelError(Errc::config_invalid, "'" + shown + "' must be " + type_name(key.default_value) + ", not " + type_name(given) + ".");
+  std::optional<double> numeric;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) numeric = static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&value)) numeric = *real;
+  if (numeric && !(*numeric >= key.min.value_or(*numeric) && *numeric <= key.max.value_or(*numeric))) {
+    throw TunnelError(Errc::config_invalid, "'" + shown + "' is " + number(*numeric) + "; it must be between " + number(*key.min) + " and " + number(*key.max) +
+                                                (key.unit.empty() ? "" : " " + std::string(key.unit)) + ".");
+  }
+  if (!key.choices.empty()) {
+    const auto& text = std::get<std::string>(value);
+    if (std::find(key.choices.begin(), key.choices.end(), text) == key.choices.end()) {
+      std::string all;
+      for (const auto choice : key.choices) all += (all.empty() ? "" : ", ") + std::string(choice);
+      throw TunnelError(Errc::config_invalid, "'" + shown + "' is '" + text + "'; it must be one of: " + all + ".");
+    }
+  }
+  return value;
+}
+
+std::vector<const Suite*> suite_list(const Strings& names, const std::string& key) {
+  std::vector<const Suite*> out;
+  for (const auto& name : names) {
+    try {
+      out.push_back(&require_suite(name));
+    } catch (const TunnelError& error) {
+      throw TunnelError(error.code(), "'" + key + "': " + error.what());
+    }
+  }
+  return out;
+}
+
+void check_drone_id(const std::string& id, const std::string& key) {
+  if (!valid_drone_id(id))
+    throw TunnelError(Errc::config_invalid, "'" + key + "': '" + id + "' is not a drone id; use 1-32 characters out of a-z 0-9 _ -.");
+}
+
+class Reader {
+ public:
+  Reader(Role role, const FlatConfig& values) : role_(role), values_(values) { refuse_unknown(); }
+
+  template <typename T>
+  T get(std::string_view name) {
+    for (const auto& key : config_schema())
+      if (key.key == name) return get_from<T>(key, std::string(name));
+    throw std::logic_error("no such key in the schema: " + std::string(name));
+  }
+  template <typename T>
+  T get_drone(const std::string& id, std::string_view name) {
+    for (const auto& key : drone_entry_schema())
+      if (key.key == name) return get_from<T>(key, "drone." + id + "." + std::string(name));
+    throw std::logic_error("no such drone key in the schema: " + std::string(name));
+  }
+  FlatConfig effective;
+
+ private:
+  template <typename T>
+  T get_from(const ConfigKey& key, const std::string& shown) {
+    const auto it = values_.find(shown);
+    const auto value = it == values_.end() ? key.default_value : checked(key, shown, it->second);
+    if (key.required && ((std::holds_alternative<std::string>(value) && std::get<std::string>(value).empty()) ||
+                         (std::holds_alternative<Strings>(value) && std::get<Strings>(value).empty())))
+      throw TunnelError(Errc::config_invalid, "'" + shown + "' is missing. " + std::string(key.description));
+    effective[shown] = value;
+    return std::get<T>(value);
+  }
+
+  void refuse_unknown() {
+    std::vector<std::string> known;
+    for (const auto& key : config_schema())
+      if (role_ == Role::drone ? key.drone : key.gcs) known.emplace_back(key.key);
+    if (role_ == Role::gcs) {
+      if (const auto it = values_.find("drones"); it != values_.end() && std::holds_alternative<Strings>(it->second))
+        for (const auto& id : std::get<Strings>(it->second))
+          for (const auto& key : drone_entry_schema()) known.push_back("drone." + id + "." + std::string(key.key));
+    }
+    for (const auto& [name, value] : values_) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      std::string sentence = "Unknown configuration key '" + name + "' for a " + std::string(to_string(role_)) + ".";
+      const auto close = closest_text(name, known, 1);
+      if (!close.empty()) sentence += " Did you mean '" + close.front() + "'?";
+      throw TunnelError(Errc::config_unknown_key, sentence);
+    }
+  }
+
+  Role role_;
+  const FlatConfig& values_;
+};
+
+Role role_of(const FlatConfig& values) {
+  for (const auto& key : config_schema()) {
+    if (key.key != "role") continue;
+    const auto it = values.find("role");
+    const auto value = it == values.end() ? key.default_value : checked(key, "role", it->second);
+    return std::get<std::string>(value) == "gcs" ? Role::gcs : Role::drone;
+  }
+  return Role::drone;
+}
+
+void read_drone(Reader& in, EngineConfig& out) {
+  out.drone_id = in.get<std::string>("drone_id");
+  check_drone_id(out.drone_id, "drone_id");
+  out.peer = in.get<std::string>("peer");
+  const auto name = in.get<std::string>("suite");
+  out.suite = suite_list({name}, "suite").front();
+  out.hybrid = in.get<bool>("hybrid");
+  out.sign = in.get<bool>("sign");
+  out.local_data_port = static_cast<std::uint16_t>(in.get<std::int64_t>("local_data_port"));
+  out.plain_bind = in.get<std::string>("plain_bind");
+  out.plain_peer = in.get<std::string>("plain_peer");
+  out.reconnect_after_s = in.get<double>("reconnect_after_s");
+  out.rekey_interval_s = in.get<double>("rekey_interval_s");
+  out.rekey_packets = static_cast<std::uint64_t>(in.get<std::int64_t>("rekey_packets"));
+  if (out.handshake_port == 0 || out.data_port == 0)
+    throw TunnelError(Errc::config_invalid, "'handshake_port' and 'data_port' of a drone name the gcs' ports and cannot be 0.");
+}
+
+void read_gcs(Reader& in, EngineConfig& out) {
+  out.allowed_suites = suite_list(in.get<Strings>("allowed_suites"), "allowed_suites");
+  out.allow_pure = in.get<bool>("allow_pure");
+  out.max_handshakes = static_cast<std::size_t>(in.get<std::int64_t>("max_handshakes"));
+  out.handshake_threads = static_cast<std::size_t>(in.get<std::int64_t>("handshake_threads"));
+  out.handshakes_per_drone_s = in.get<double>("handshakes_per_drone_s");
+  out.key_pool_depth = static_cast<std::size_t>(in.get<std::int64_t>("key_pool_depth"));
+  out.key_pool_max_age_s = in.get<double>("key_pool_max_age_s");
+  for (const auto& token : in.get<Strings>("key_pool_kems")) {
+    const auto* kem = find_kem(token);
+    if (kem == nullptr) {
+      std::string known;
+      for (const auto& each : kems()) known += (known.empty() ? "" : " ") + std::string(each.token);
+      throw TunnelError(Errc::config_invalid, "'key_pool_kems': unknown KEM '" + token + "'; known are: " + known + ".");
+    }
+    out.key_pool_kems.push_back(kem);
+  }
+  std::set<std::string> seen;
+  for (const auto& id : in.get<Strings>("drones")) {
+    check_drone_id(id, "drones");
+    if (!seen.insert(id).second) throw TunnelError(Errc::config_invalid, "'drones' names '" + id + "' twice.");
+    DroneEntry entry{id, in.get_drone<std::string>(id, "plain_bind"), in.get_drone<std::string>(id, "plain_peer"), in.get_drone<bool>(id, "require_signature"), {}};
+    entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");
+    out.drones.push_back(std::move(entry));
+  }
+}
+
+}  // namespace
+
+EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
+  EngineConfig out;
+  out.role = role_of(values);
+  Reader in(out.role, values);
+  in.get<std::string>("role");
+  out.keys = in.get<std::string>("keys");
+  out.bind = in.get<std::string>("bind");
+  out.handshake_port = static_cast<std::uint16_t>(in.get<std::int64_t>("handshake_port"));
+  out.data_port = static_cast<std::uint16_t>(in.get<std::int64_t>("data_port"));
+  out.max_payload = static_cast<std::size_t>(in.get<std::int64_t>("max_payload"));
+  out.replay_window = static_cast<std::size_t>(in.get<std::int64_t>("replay_window"));
+  if (out.replay_window % 64 != 0)
+    throw TunnelError(Errc::config_invalid, "'replay_window' is " + std::to_string(out.replay_window) + "; it must be a multiple of 64.");
+  out.dscp = static_cast<int>(in.get<std::int64_t>("dscp"));
+  out.gso = in.get<bool>("gso");
+  out.busy_poll_us = static_cast<int>(in.get<std::int64_t>("busy_poll_us"));
+  out.socket_buffer_kib = static_cast<std::size_t>(in.get<std::int64_t>("socket_buffer_kib"));
+  out.keepalive_s = in.get<double>("keepalive_s");
+  out.degraded_after_s = in.get<double>("degraded_after_s");
+  out.session_limit_s = in.get<double>("session_limit_s");
+  out.grace_s = in.get<double>("grace_s");
+  out.log_level = in.get<std::string>("log_level");
+  if (out.role == Role::drone)
+    read_drone(in, out);
+  else
+    read_gcs(in, out);
+  if (out.degraded_after_s <= out.keepalive_s)
+    throw TunnelError(Errc::config_invalid, "'degraded_after_s' must be longer than 'keepalive_s', or an idle link would look broken.");
+  out.effective = std::move(in.effective);
+  return out;
+}
+
+}  // namespace pqcmav

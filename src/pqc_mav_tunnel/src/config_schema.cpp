@@ -1,0 +1,75 @@
+// The one table of configuration keys.
+#include "pqc_mav_tunnel/config.hpp"
+
+#include "pqc_mav_tunnel/constants.hpp"
+
+namespace pqcmav {
+
+std::string_view to_string(Role role) noexcept { return role == Role::drone ? "drone" : "gcs"; }
+
+namespace {
+
+using Strings = std::vector<std::string>;
+constexpr auto kNone = std::nullopt;
+
+std::int64_t i(auto value) { return static_cast<std::int64_t>(value); }
+double s(auto duration) { return std::chrono::duration<double>(duration).count(); }
+
+const std::vector<ConfigKey>& table() {
+  static const std::vector<ConfigKey> keys = {
+      {"role", std::string{"drone"}, kNone, kNone, "", "Which end this is: the drone starts handshakes, the gcs answers them.", true, true, {"drone", "gcs"}},
+      {"keys", std::string{}, kNone, kNone, "", "Folder with this end's long-term keys, as made by 'pqcmav keys init' (a gcs: <root>/gcs, a drone: the exported folder).", true, true, {}, true},
+      {"drone_id", std::string{}, kNone, kNone, "", "Name of this drone, 1-32 characters a-z 0-9 _ -; the gcs finds the PSK by it.", true, false, {}, true},
+      {"peer", std::string{}, kNone, kNone, "", "Host name or address of the gcs.", true, false, {}, true},
+      {"suite", std::string{kDefaultSuite}, kNone, kNone, "", "Cipher suite to start with: an id or short code from 'pqcmav suites'.", true, false},
+      {"hybrid", true, kNone, kNone, "", "Add X25519 to the post-quantum KEM; both would have to be broken. false = the pure suite.", true, false},
+      {"sign", false, kNone, kNone, "", "Sign the handshake with this drone's own key pair, so that a stolen PSK alone does not let anyone impersonate it.", true, false},
+      {"bind", std::string{}, kNone, kNone, "", "Local address of the encrypted side; empty = every address (a gcs: IPv4; '::' serves IPv4 and IPv6).", true, true},
+      {"handshake_port", i(kDefaultHandshakePort), 0, 65535, "TCP port", "Port on the gcs where handshakes arrive. On a gcs 0 takes a free one.", true, true},
+      {"data_port", i(kDefaultGcsDataPort), 0, 65535, "UDP port", "Port on the gcs where encrypted packets arrive. On a gcs 0 takes a free one.", true, true},
+      {"local_data_port", i(kDefaultDroneDataPort), 0, 65535, "UDP port", "Port on the drone where encrypted packets arrive; 0 takes a free one.", true, false},
+      {"plain_bind", std::string{"127.0.0.1:14590"}, kNone, kNone, "host:port", "Where the autopilot side (mavros, a router, a simulator) sends its plaintext MAVLink. Keep it on loopback.", true, false},
+      {"plain_peer", std::string{}, kNone, kNone, "host:port", "Where decrypted packets go; empty = to whoever sent to plain_bind last.", true, false},
+      {"drones", Strings{}, kNone, kNone, "", "Ids of the drones this gcs serves; each has a PSK in the keys folder and an own plaintext port (drone.<id>.*).", false, true, {}, true},
+      {"allowed_suites", Strings{}, kNone, kNone, "", "Suites a drone may ask for; empty = all that are available here.", false, true},
+      {"allow_pure", true, kNone, kNone, "", "Accept handshakes without X25519.", false, true},
+      {"max_handshakes", i(16), 1, 1024, "", "Handshakes in progress beyond the PSK gate; more are answered 'busy'.", false, true},
+      {"handshake_threads", i(2), 1, 64, "", "Threads that compute handshakes, beside the packet thread and at lower priority.", false, true},
+      {"handshakes_per_drone_s", 5.0, 0.01, 10000, "1/s", "Handshakes one authenticated drone may start per second on average (burst: four seconds' worth); more are answered 'busy'.", false, true},
+      {"key_pool_depth", i(1), 0, 64, "key pairs", "Ephemeral KEM key pairs made ahead per KEM on an idle-priority thread; 0 = none.", false, true},
+      {"key_pool_kems", Strings{}, kNone, kNone, "", "KEMs to keep key pairs of from the start (tokens such as classicmceliece8192128); others join when first asked for.", false, true},
+      {"key_pool_max_age_s", 600.0, 1, 86400, "s", "A key pair made ahead is wiped unused after this time.", false, true},
+      {"max_payload", i(kDefaultMaxPayload), 64, i(kMaxDatagram - kOverhead), "bytes", "Largest plaintext datagram taken; 1432 fits an MTU of 1500 with the 38 bytes of overhead and IP/UDP headers.", true, true},
+      {"replay_window", i(kWindowBits), i(kWindowBitsMin), i(kWindowBitsMax), "packets", "How far a packet may be overtaken before it is dropped as too old; a multiple of 64.", true, true},
+      {"dscp", i(46), 0, 63, "", "DSCP of encrypted packets; 46 = expedited forwarding (RFC 3246).", true, true},
+      {"gso", true, kNone, kNone, "", "Send and receive encrypted packets in runs (UDP GSO/GRO) where the kernel can.", true, true},
+      {"busy_poll_us", i(0), 0, 100000, "us", "Low-latency mode: keep polling this long after each packet instead of sleeping. Costs one core while traffic flows; 0 = sleep at once.", true, true},
+      {"socket_buffer_kib", i(4096), 64, 65536, "KiB", "Receive and send buffer asked for on each socket (without privileges the system's limit caps it).", true, true},
+      {"keepalive_s", s(kKeepaliveIdle), 0.1, 60, "s", "A KEEPALIVE goes out when nothing else was sent for this long.", true, true},
+      {"degraded_after_s", s(kDegradedAfter), 0.2, 120, "s", "Silence of the peer after which the state is DEGRADED.", true, true},
+      {"reconnect_after_s", s(kReconnectAfter), 0.5, 150, "s", "Silence of the gcs after which the drone starts a fresh handshake.", true, false},
+      {"session_limit_s", s(kSessionHardLimit), 1, 3600, "s", "Without an authenticated packet for this long the keys are wiped and plaintext is refused.", true, true},
+      {"grace_s", s(kGrace), 0.05, 30, "s", "How long an old receive key lives after the first packet under the new one.", true, true},
+      {"rekey_interval_s", 0.0, 0, 86400, "s", "Rekey this often on the same suite, with 10 % jitter; 0 = only when asked.", true, false},
+      {"rekey_packets", i(kForcedRekeyPackets), 1000, i(kForcedRekeyPackets), "packets", "Rekey after this many packets sent under one key.", true, false},
+      {"log_level", std::string{"info"}, kNone, kNone, "", "Least important log line to show.", true, true, {"debug", "info", "warning", "error"}},
+  };
+  return keys;
+}
+
+const std::vector<ConfigKey>& drone_table() {
+  static const std::vector<ConfigKey> keys = {
+      {"plain_bind", std::string{"127.0.0.1:0"}, kNone, kNone, "host:port", "Local address from which this drone's decrypted packets leave and where the ground software answers; port 0 takes a free one.", false, true},
+      {"plain_peer", std::string{"127.0.0.1:14550"}, kNone, kNone, "host:port", "Ground software for this drone; empty = whoever sent to plain_bind last.", false, true},
+      {"require_signature", false, kNone, kNone, "", "Refuse this drone unless it signs its handshakes (its public key is in the keys folder).", false, true},
+      {"allowed_suites", Strings{}, kNone, kNone, "", "Suites this drone may ask for; empty = as allowed_suites of the gcs.", false, true},
+  };
+  return keys;
+}
+
+}  // namespace
+
+std::span<const ConfigKey> config_schema() { return table(); }
+std::span<const ConfigKey> drone_entry_schema() { return drone_table(); }
+
+}  // namespace pqcmav

@@ -1,0 +1,80 @@
+// YAML to flat configuration, for hosts without ROS parameters.
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uintmax_t kMaxFile = 1 << 20;
+
+std::string at(const std::string& path, const YAML::Mark& mark) {
+  return mark.is_null() ? path : path + ", line " + std::to_string(mark.line + 1);
+}
+
+/// YAML 1.2 core schema for the types we have; a quoted scalar (tag "!") is always text.
+ConfigValue scalar(const YAML::Node& node) {
+  const auto& text = node.Scalar();
+  if (node.Tag() == "!") return text;
+  if (text == "true" || text == "True" || text == "TRUE") return true;
+  if (text == "false" || text == "False" || text == "FALSE") return false;
+  std::int64_t whole = 0;
+  const auto* end = text.data() + text.size();
+  if (auto [p, e] = std::from_chars(text.data(), end, whole); e == std::errc{} && p == end && !text.empty()) return whole;
+  double real = 0;
+  if (auto [p, e] = std::from_chars(text.data(), end, real); e == std::errc{} && p == end && !text.empty()) return real;
+  return text;
+}
+
+void flatten(const std::string& path, const YAML::Node& node, const std::string& prefix, FlatConfig& out, int depth) {
+  if (depth > 8) throw TunnelError(Errc::config_syntax, at(path, node.Mark()) + ": nested too deeply.");
+  for (const auto& item : node) {
+    const auto key = prefix + item.first.as<std::string>();
+    const auto& value = item.second;
+    if (value.IsMap()) {
+      flatten(path, value, key + ".", out, depth + 1);
+    } else if (value.IsSequence()) {
+      std::vector<std::string> list;
+      for (const auto& entry : value) {
+        if (!entry.IsScalar()) throw TunnelError(Errc::config_syntax, at(path, entry.Mark()) + ": '" + key + "' must be a list of texts.");
+        list.push_back(entry.Scalar());
+      }
+      if (!out.emplace(key, list).second) throw TunnelError(Errc::config_syntax, at(path, value.Mark()) + ": '" + key + "' is given twice.");
+    } else if (value.IsScalar()) {
+      if (!out.emplace(key, scalar(value)).second) throw TunnelError(Errc::config_syntax, at(path, value.Mark()) + ": '" + key + "' is given twice.");
+    } else {
+      throw TunnelError(Errc::config_syntax, at(path, value.Mark()) + ": '" + key + "' has no value.");
+    }
+  }
+}
+
+}  // namespace
+
+FlatConfig load_yaml_config(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ": " + error.message() + ".");
+  if (size > kMaxFile) throw TunnelError(Errc::config_syntax, path + " has " + std::to_string(size) + " bytes; a configuration file has at most 1 MiB.");
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ".");
+  FlatConfig out;
+  try {
+    const auto root = YAML::Load(text.str());
+    if (root.IsNull()) throw TunnelError(Errc::config_syntax, path + " is empty; see config/ for documented examples.");
+    if (!root.IsMap()) throw TunnelError(Errc::config_syntax, path + ": expected 'key: value' lines.");
+    flatten(path, root, "", out, 0);
+  } catch (const YAML::Exception& e) {
+    throw TunnelError(Errc::config_syntax, at(path, e.mark) + ": " + e.msg + ".");
+  }
+  return out;
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,193 @@
+#include "pqc_mav_tunnel/engine.hpp"
+
+#include <algorithm>
+
+#include "pqc_mav_tunnel/error.hpp"
+#include "src/data_plane.hpp"
+#include "src/drone_control.hpp"
+#include "src/gcs_control.hpp"
+
+#ifndef PQCMAV_VERSION
+#error "PQCMAV_VERSION is defined by the build"
+#endif
+
+namespace pqcmav {
+namespace {
+
+LogLevel level_of(const std::string& name) {
+  for (const auto level : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error})
+    if (to_string(level) == name) return level;
+  return LogLevel::info;
+}
+
+constexpr std::array<std::string_view, kDropKinds> kDropNames = {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
+
+template <typename Drops>
+void add_drops(NamedCounters& out, const Drops& drops) {
+  for (std::size_t i = 0; i < kDropKinds; ++i) out.emplace_back(kDropNames[i], drops[i].get());
+}
+
+}  // namespace
+
+std::string engine_version() { return PQCMAV_VERSION; }
+
+class Engine::Impl {
+ public:
+  explicit Impl(EngineConfig given) : config(std::move(given)), events(level_of(config.log_level)) {
+    if (config.role == Role::drone)
+      drone = std::make_unique<DroneControl>(config, events);
+    else
+      gcs = std::make_unique<GcsControl>(config, events);
+  }
+  ~Impl() { stop(); }
+
+  void start() {
+    if (data) throw TunnelError(Errc::state, "The engine runs already.");
+    ControlHooks hooks;
+    if (drone) {
+      hooks.rekey_requested = [this](std::size_t, std::uint32_t id, std::string suite, std::string reason) { drone->on_rekey_requested(id, std::move(suite), std::move(reason)); };
+      hooks.changed = [this](std::size_t) { drone->on_changed(); };
+    } else {
+      hooks.rekey_answered = [this](std::size_t link, const RekeyResult& result) { gcs->on_rekey_answered(link, result); };
+      hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
+    }
+    data = std::make_unique<DataPlane>(config, events, std::move(hooks));
+    try {
+      data->start();
+      if (drone)
+        drone->start(*data);
+      else
+        gcs->start(*data);
+    } catch (...) {
+      data->stop();
+      data.reset();
+      throw;
+    }
+    running = true;
+  }
+
+  void stop() {
+    if (!running) return;
+    running = false;
+    if (drone) drone->stop();
+    if (gcs) gcs->stop();
+    data->stop();
+    events.close();
+  }
+
+  [[nodiscard]] const LinkLedger& ledger(std::size_t i) const { return drone ? drone->ledger() : gcs->ledger(i); }
+
+  const DataPlane& plane() const {
+    if (!data) throw TunnelError(Errc::state, "The engine has not been started.");
+    return *data;
+  }
+
+  const EngineConfig config;
+  EventQueue events;
+  std::unique_ptr<DroneControl> drone;
+  std::unique_ptr<GcsControl> gcs;
+  std::unique_ptr<DataPlane> data;
+  bool running = false;
+};
+
+Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+Engine::~Engine() = default;
+void Engine::start() { impl_->start(); }
+void Engine::stop() { impl_->stop(); }
+const EngineConfig& Engine::config() const noexcept { return impl_->config; }
+EventQueue& Engine::events() noexcept { return impl_->events; }
+
+EnginePorts Engine::ports() const {
+  const auto& data = impl_->plane();
+  EnginePorts out;
+  out.data = data.data_port();
+  if (impl_->gcs) out.handshake = impl_->gcs->port();
+  for (std::size_t i = 0; i < data.link_count(); ++i) out.plain.emplace_back(data.link(i).id, data.link(i).picture().plain_local.port());
+  return out;
+}
+
+std::vector<LinkStatus> Engine::status() const {
+  const auto& data = impl_->plane();
+  std::vector<LinkStatus> out;
+  for (std::size_t i = 0; i < data.link_count(); ++i) out.push_back(impl_->ledger(i).status(data.link(i).picture()));
+  return out;
+}
+
+std::vector<LinkStats> Engine::stats() const {
+  const auto& data = impl_->plane();
+  std::vector<LinkStats> out;
+  for (std::size_t i = 0; i < data.link_count(); ++i) {
+    const auto& c = data.link(i).counters;
+    LinkStats stats{data.link(i).id, {}, c.seal_time.average_ns(), c.open_time.average_ns()};
+    auto& named = stats.counters;
+    named = {{"plain_rx_packets", c.plain_rx_packets.get()},
+             {"plain_rx_bytes", c.plain_rx_bytes.get()},
+             {"plain_tx_packets", c.plain_tx_packets.get()},
+             {"plain_tx_bytes", c.plain_tx_bytes.get()},
+             {"plain_dropped_no_session", c.plain_dropped_no_session.get()},
+             {"plain_dropped_no_peer", c.plain_dropped_no_peer.get()},
+             {"plain_dropped_too_big", c.plain_dropped_too_big.get()},
+             {"plain_dropped_send", c.plain_dropped_send.get()},
+             {"enc_tx_packets", c.enc_tx_packets.get()},
+             {"enc_tx_bytes", c.enc_tx_bytes.get()},
+             {"enc_dropped_send", c.enc_dropped_send.get()},
+             {"enc_rx_packets", c.enc_rx_packets.get()},
+             {"enc_rx_bytes", c.enc_rx_bytes.get()},
+             {"delivered", c.delivered.get()},
+             {"control", c.control.get()}};
+    add_drops(named, c.drops);
+    named.emplace_back("roams", c.roams.get());
+    out.push_back(std::move(stats));
+  }
+  return out;
+}
+
+NamedCounters Engine::totals() const {
+  const auto& t = impl_->plane().totals();
+  NamedCounters out = {{"enc_rx_datagrams", t.enc_rx_datagrams.get()}, {"delivered", t.delivered.get()}, {"control", t.control.get()}};
+  add_drops(out, t.drops);
+  if (impl_->gcs) {
+    const auto& s = impl_->gcs->counters();
+    for (const auto& [name, counter] : std::initializer_list<std::pair<std::string_view, const Counter&>>{{"hs_accepted", s.accepted},
+                                                                                                          {"hs_rate_limited", s.rate_limited},
+                                                                                                          {"hs_pregate_failed", s.pregate_failed},
+                                                                                                          {"hs_pregate_timeout", s.pregate_timeout},
+                                                                                                          {"hs_gated", s.gated},
+                                                                                                          {"hs_completed", s.completed},
+                                                                                                          {"hs_failed", s.failed},
+                                                                                                          {"hs_busy", s.busy}})
+      out.emplace_back(name, counter.get());
+    out.emplace_back("keygens", impl_->gcs->keygens());
+  }
+  return out;
+}
+
+std::vector<LinkQualityView> Engine::links() const {
+  const auto& data = impl_->plane();
+  const auto now = now_ns();
+  std::vector<LinkQualityView> out;
+  for (std::size_t i = 0; i < data.link_count(); ++i) {
+    const auto picture = data.link(i).picture();
+    LinkQualityView view;
+    view.drone_id = data.link(i).id;
+    view.local = picture.local;
+    view.peer = picture.remote;
+    if (picture.remote) view.peer_age_s = static_cast<double>(now - picture.remote_at_ns) / 1e9;
+    if (picture.rtt_ns) view.rtt_ms = static_cast<double>(*picture.rtt_ns) / 1e6;
+    if (picture.rtt_min_ns) view.rtt_min_ms = static_cast<double>(*picture.rtt_min_ns) / 1e6;
+    if (picture.clock_offset_ns) view.clock_offset_ms = static_cast<double>(*picture.clock_offset_ns) / 1e6;
+    out.push_back(std::move(view));
+  }
+  return out;
+}
+
+RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout) {
+  const auto& data = impl_->plane();
+  for (std::size_t i = 0; i < data.link_count(); ++i) {
+    if (data.link(i).id != drone_id && !(drone_id.empty() && data.link_count() == 1)) continue;
+    return impl_->drone ? impl_->drone->request_rekey(suite, reason, timeout) : impl_->gcs->request_rekey(i, suite, reason, timeout);
+  }
+  return {false, suite, 0, 0, "There is no drone '" + drone_id + "' here."};
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,66 @@
+#include "pqc_mav_tunnel/events.hpp"
+
+#include "src/net.hpp"
+
+namespace pqcmav {
+
+std::string_view to_string(LinkState state) noexcept {
+  switch (state) {
+    case LinkState::down: return "DOWN";
+    case LinkState::handshaking: return "HANDSHAKING";
+    case LinkState::up: return "UP";
+    case LinkState::degraded: return "DEGRADED";
+    case LinkState::rekeying: return "REKEYING";
+  }
+  return "?";
+}
+
+std::string_view to_string(LogLevel level) noexcept {
+  switch (level) {
+    case LogLevel::debug: return "debug";
+    case LogLevel::info: return "info";
+    case LogLevel::warning: return "warning";
+    case LogLevel::error: return "error";
+  }
+  return "?";
+}
+
+void EventQueue::push(Event event) {
+  if (event.monotonic_ns == 0) event.monotonic_ns = now_ns();
+  {
+    const std::lock_guard lock(mutex_);
+    if (events_.size() == kCapacity) events_.pop_front();
+    events_.push_back(std::move(event));
+  }
+  ready_.notify_one();
+}
+
+void EventQueue::log(LogLevel level, const std::string& drone_id, std::string text) {
+  if (level >= least_) push(Event{0, drone_id, LogEvent{level, std::move(text)}});
+}
+
+std::vector<Event> EventQueue::wait(std::chrono::nanoseconds timeout, std::size_t most) {
+  std::unique_lock lock(mutex_);
+  ready_.wait_for(lock, timeout, [&] { return !events_.empty() || closed_; });
+  std::vector<Event> out;
+  while (!events_.empty() && out.size() < most) {
+    out.push_back(std::move(events_.front()));
+    events_.pop_front();
+  }
+  return out;
+}
+
+void EventQueue::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  ready_.notify_all();
+}
+
+bool EventQueue::closed() {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,74 @@
+// Sockets with owners: descriptors, addresses, and the UDP and TCP sockets the engine opens.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace pqcmav {
+
+/// Owns one descriptor.
+class Fd {
+ public:
+  Fd() noexcept = default;
+  explicit Fd(int fd) noexcept : fd_(fd) {}
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  ~Fd() { reset(); }
+  void reset() noexcept;
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// An IPv4 or IPv6 socket address.
+struct SockAddr {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
+  [[nodiscard]] sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&storage); }
+  [[nodiscard]] bool empty() const noexcept { return size == 0; }
+  [[nodiscard]] int family() const noexcept { return storage.ss_family; }
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  void set_port(std::uint16_t port) noexcept;
+  [[nodiscard]] std::string text() const;       // 127.0.0.1:14550, [::1]:14550, "" when empty
+  [[nodiscard]] std::string host_text() const;  // without the port; IPv4-mapped as IPv4
+  friend bool operator==(const SockAddr& a, const SockAddr& b) noexcept;
+};
+
+/// Resolves a host name or address; throws TunnelError(address). An empty host with `passive` is every address.
+SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int socket_type);
+/// "host:port" or "[v6]:port"; `key` names the setting in the error.
+SockAddr resolve_endpoint(const std::string& endpoint, const std::string& key);
+
+struct UdpOptions {
+  std::size_t buffer_kib = 4096;
+  int dscp = -1;  // -1 leaves the default
+  bool gro = false;
+};
+/// Bound and non-blocking; throws TunnelError(port_in_use, address, permission) naming `purpose`. `gro_on` says whether UDP_GRO was granted.
+Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
+/// Listening and non-blocking.
+Fd open_tcp_listener(const SockAddr& local, const std::string& purpose);
+SockAddr local_address(const Fd& socket);
+/// Does this kernel know UDP_SEGMENT on this socket?
+bool supports_gso(const Fd& udp_socket) noexcept;
+
+/// Monotonic time in nanoseconds.
+std::uint64_t now_ns() noexcept;
+
+}  // namespace pqcmav
