@@ -28,6 +28,10 @@ class Section:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
+    def names(self) -> list[str]:
+        """The names of its values, in order."""
+        return list(self._values)
+
     def text(self, key: str) -> str:
         """The value as text. Raises MalformedError when it is missing."""
         if key not in self._values:

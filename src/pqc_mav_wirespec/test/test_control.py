@@ -1,0 +1,64 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pqc_mav_wirespec.errors import MalformedError
+from pqc_mav_wirespec.vectors_data import TLVS, UNUSABLE
+
+from pqc_mav_wirespec import control
+
+u8s, u32s, u64s = st.integers(0, 2**8 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1)
+texts = st.text(st.characters(codec="ascii"), max_size=255)
+any_tlv = st.one_of(
+    st.builds(control.Probe, u32s, u64s),
+    st.builds(control.ProbeReply, u32s, u64s, u64s, u64s),
+    st.builds(control.LinkReport, *[u32s] * 7, *[u64s] * 6),
+    st.builds(control.Switched, u8s),
+    st.builds(control.RekeyRequest, u32s, texts, texts),
+    st.builds(control.Close, u8s),
+    st.just(control.Keepalive()),
+    st.builds(control.RekeyResult, u32s, u8s, u8s, u32s, texts),
+)
+
+
+@given(st.lists(any_tlv, min_size=1, max_size=5))
+def test_decodes_what_it_encoded(tlvs):
+    content = control.encode(*tlvs)
+    assert control.decode(content) == tlvs
+    with pytest.raises(MalformedError):
+        control.decode(content[:-1])
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_decode_or_are_refused(content):
+    try:
+        tlvs = control.decode(content)
+    except MalformedError:
+        return
+    assert control.decode(content) == tlvs
+
+
+def test_every_type_has_a_vector():
+    assert {tlv.TYPE for tlv in TLVS.values()} == set(range(1, 9))
+
+
+def test_unknown_types_are_skipped():
+    content = bytes.fromhex("ff0000") + control.encode(control.Close(1)) + bytes.fromhex("00000155")
+    assert control.decode(content) == [control.Close(1)]
+    assert control.decode(bytes.fromhex("ff0000")) == []
+
+
+@pytest.mark.parametrize("content", UNUSABLE.values(), ids=UNUSABLE)
+def test_unusable_content(content):
+    with pytest.raises(MalformedError):
+        control.decode(content)
+
+
+def test_text_that_is_not_ascii():
+    with pytest.raises(MalformedError, match="ASCII"):
+        control.decode(bytes.fromhex("050007000000010180") + b"\0")
+
+
+def test_probe_arithmetic():
+    # the peer's clock is 1,000 ahead, each way takes 30, answering takes 5
+    reply = control.ProbeReply(id=1, t1=100, t2=1130, t3=1135)
+    assert (reply.rtt(165), reply.offset(165)) == (60, 1000.0)

@@ -1,0 +1,89 @@
+import pytest
+from pqc_mav_wirespec.errors import WireError
+from pqc_mav_wirespec.vectorfile import VectorFile
+from support import VECTORS
+
+from pqc_mav_wirespec import oqs_library, vectors, vectors_data, vectors_handshake
+
+SEED = b"PQMAV/2 vectors"
+FILES = sorted(VECTORS.glob(f"*{vectors.ENDING}"))
+HANDSHAKE = VECTORS / "handshake_ML-512-AG-MD-44_hybrid_signed.txt"
+
+
+def test_every_case_is_committed():
+    expected = {case.name for case in vectors_handshake.CASES} | {"suites", "data", "control", "receive"}
+    assert {path.stem for path in FILES} == expected
+    assert sum(path.stat().st_size for path in FILES) < 1_500_000
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_committed_vectors_verify(path):
+    assert vectors.check_file(path)["vector"].text("name") == path.stem
+
+
+def test_committed_data_vectors_are_generated_from_the_seed():
+    made = (vectors_data.generate_data(SEED), vectors_data.generate_control(SEED), vectors_data.generate_receive(SEED))
+    for file in (*made, vectors_data.generate_suites()):
+        assert (VECTORS / f"{file['vector'].text('name')}.txt").read_text() == file.render()
+
+
+def test_generation_is_deterministic():
+    case = vectors_handshake.Case("ML-512-CP-MD-44", signed=True)
+    first, again, other = (vectors_handshake.generate(case, seed).render() for seed in (b"a", b"a", b"b"))
+    assert first == again
+    assert first != other
+
+
+def test_liboqs_draws_from_the_system_again_afterwards():
+    vectors_handshake.generate(vectors_handshake.Case("ML-512-CP-MD-44"), b"a")
+    kem = oqs_library.oqs_module().KeyEncapsulation("ML-KEM-512")
+    assert kem.generate_keypair() != kem.generate_keypair()
+
+
+RECOMPUTED = [
+    *(
+        (section, key)
+        for section in ("messages", "values", "data")
+        for key in VectorFile.read(HANDSHAKE)[section].names()
+    ),
+    *(("inputs", key) for key in ("psk", "gcs_public", "drone_public", "kem_secret_key", "session_id", "prev_session")),
+]
+
+
+@pytest.mark.parametrize(("section", "key"), RECOMPUTED, ids=lambda value: value)
+def test_checker_notices_any_changed_value(section, key):
+    file = VectorFile.read(HANDSHAKE)
+    vectors_handshake.check(file)
+    value = bytearray(file[section].hex(key))
+    value[len(value) // 2] ^= 1
+    file[section].put(**{key: bytes(value)})
+    with pytest.raises(WireError):
+        vectors_handshake.check(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("data", "\ndatagram = 02", "\ndatagram = 12"),
+        ("control", "\ntlv_epoch = 255", "\ntlv_epoch = 254"),
+        ("control", "\noutcome = control", "\noutcome = delivered"),
+        ("receive", "\noutcome = drop_seq_old", "\noutcome = drop_replay"),
+        ("suites", "\nheader_ids = 01010101", "\nheader_ids = 01010102"),
+    ],
+)
+def test_checker_notices_a_changed_line(name, before, after, tmp_path):
+    text = (VECTORS / f"{name}.txt").read_text()
+    assert before in text
+    path = tmp_path / f"{name}.txt"
+    path.write_text(text.replace(before, after, 1))
+    with pytest.raises(WireError, match=name):
+        vectors.check_file(path)
+
+
+def test_command_line(tmp_path, capsys):
+    assert vectors.main(["check", str(VECTORS)]) == 0
+    assert f"{len(FILES)} of {len(FILES)} vector files verify" in capsys.readouterr().out
+    (tmp_path / "bad.txt").write_text("[vector]\nkind = nonsense\n")
+    assert vectors.main(["check", str(tmp_path)]) == 1
+    assert "bad.txt: [vector] kind nonsense" in capsys.readouterr().err
+    assert vectors.main(["check", str(tmp_path / "none")]) == 1
