@@ -157,17 +157,22 @@ def test_strangers_are_closed_in_silence(changes):
     with (
         closing(GcsPeer(policy_for(LIGHT))) as gcs,
         closing(DronePeer(gcs.handshake_address, gcs.data_address)) as drone,
+        served(gcs, results),
+        pytest.raises(MalformedError, match="closed the connection"),
     ):
-        with served(gcs, results), pytest.raises(MalformedError, match="closed the connection"):
-            drone.connect(LIGHT, identity(**changes))
+        drone.connect(LIGHT, identity(**changes))
     assert isinstance(results[0], AuthenticationError)
 
 
 def test_a_forbidden_suite_is_rejected():
     policy, results = policy_for(LIGHT, allowed_suites=frozenset()), []
-    with closing(GcsPeer(policy)) as gcs, closing(DronePeer(gcs.handshake_address, gcs.data_address)) as drone:
-        with served(gcs, results), pytest.raises(RejectedError, match="suite not allowed"):
-            drone.connect(LIGHT, identity())
+    with (
+        closing(GcsPeer(policy)) as gcs,
+        closing(DronePeer(gcs.handshake_address, gcs.data_address)) as drone,
+        served(gcs, results),
+        pytest.raises(RejectedError, match="suite not allowed"),
+    ):
+        drone.connect(LIGHT, identity())
     assert results[0].code == 2
 
 
@@ -183,6 +188,9 @@ def test_failures_use_up_the_tokens():
 
 
 def test_a_silent_client_is_dropped():
-    with closing(GcsPeer(policy_for(LIGHT))) as gcs, socket.create_connection(gcs.handshake_address):
-        with pytest.raises(MalformedError, match="silent"):
-            gcs.accept_handshake(TIMEOUT)
+    with (
+        closing(GcsPeer(policy_for(LIGHT))) as gcs,
+        socket.create_connection(gcs.handshake_address),
+        pytest.raises(MalformedError, match="silent"),
+    ):
+        gcs.accept_handshake(TIMEOUT)
