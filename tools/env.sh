@@ -13,6 +13,7 @@ export PQCMAV_ROOT
 # _pm_prepend VAR DIR: puts DIR first unless it is there already or does not exist.
 _pm_prepend() {
   [ -d "$2" ] || return 0
+  _pm_old=
   eval "_pm_old=\${$1:-}"
   case ":$_pm_old:" in
     *":$2:"*) ;;

@@ -45,8 +45,8 @@ clang="$(fuzzing_clang)" || {
   clang="$(fuzzing_clang)" || die "clang is installed but cannot link -fsanitize=fuzzer: install its libclang-rt-*-dev package"
 }
 
-build=build-fuzz
-logged "configure-$build" "see the log" tools/run env CXX="$clang" CC="${clang/clang++/clang}" cmake \
+build="build-fuzz"
+logged "configure-$build" "" tools/run env CXX="$clang" CC="${clang/clang++/clang}" cmake \
   -S src/pqc_mav_tunnel -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPQCMAV_FUZZ=ON \
   -DPQCMAV_SANITIZE=address,undefined -DPQCMAV_PYTHON=OFF -DPQCMAV_BENCH=OFF -DBUILD_TESTING=OFF
 say "building the fuzz targets with $clang"

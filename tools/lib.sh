@@ -1,5 +1,5 @@
 # Shared by the scripts of this folder (bash, sourced): paths, messages and content hashes.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # the paths are for the scripts that source this
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 VENV="$ROOT/.venv"
@@ -16,8 +16,8 @@ die() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# SHA-256 of the concatenated arguments and of standard input.
-hash_of() { { printf '%s\n' "$@"; cat; } | sha256sum | cut -c1-16; }
+# A short hash of standard input.
+hash_of() { sha256sum | cut -c1-16; }
 
 # "system" when a ROS 2 installation is sourced, else "wheels".
 ros_mode() {
@@ -33,7 +33,7 @@ ros_mode() {
 }
 
 # logged NAME HINT CMD...: runs a command with its output in .deps/log/NAME.log; when it fails, stops with one line
-# that carries the command's own last error and the hint what to do.
+# that carries the command's own last error and the hint, if there is one, what to do.
 logged() {
   local name="$1" hint="$2" log="$DEPS/log/$1.log" cause
   shift 2
@@ -44,7 +44,7 @@ logged() {
     if grep -qiE 'temporary failure|name resolution|network is unreachable|connection (refused|broken|error)|NewConnectionError|timed out' "$log"; then
       cause="no network? $cause"
     fi
-    die "$name: ${cause:-failed}; $hint (whole output: ${log#"$ROOT"/})"
+    die "$name: ${cause:-failed}${hint:+; $hint} (whole output: ${log#"$ROOT"/})"
   fi
 }
 

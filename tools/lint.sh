@@ -33,7 +33,7 @@ check "ruff format" ruff format --check --quiet "${python[@]}"
 check "clang-format" clang-format --dry-run -Werror "${cpp[@]}"
 for file in "${shell[@]}"; do bash -n "$file" || failed+=("bash -n $file"); done
 if have shellcheck; then
-  check shellcheck shellcheck -x -P tools "${shell[@]}"
+  check shellcheck shellcheck -S warning -x -P tools "${shell[@]}"
 else
   say "shellcheck: skipped (not installed; apt-get install shellcheck)"
 fi

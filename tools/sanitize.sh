@@ -15,7 +15,7 @@ failed=()
 for kind in "$@"; do
   build="build-${kind//,/-}"
   say "engine tests with -fsanitize=$kind in $build"
-  logged "configure-$build" "see the log" tools/run cmake -S src/pqc_mav_tunnel -B "$build" \
+  logged "configure-$build" "" tools/run cmake -S src/pqc_mav_tunnel -B "$build" \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPQCMAV_SANITIZE="$kind" -DPQCMAV_WERROR=ON -DPQCMAV_PYTHON=OFF \
     -DPQCMAV_BENCH=OFF -DBUILD_TESTING=ON
   tools/run cmake --build "$build" --parallel "$(nproc)" -- --quiet || die "the $kind build failed"

@@ -4,6 +4,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
 
+# Refuses a ROS 2 that is too old before anything is touched.
+ros_mode >/dev/null
 mkdir -p "$DEPS/log"
 # Two make commands at once must not build into each other.
 exec 9>"$DEPS/lock"

@@ -28,7 +28,7 @@ if [ "${1:-}" = --ready ]; then
 fi
 if ! ready; then
   say "building liboqs (once; about two minutes on two cores)"
-  logged liboqs "see the log" "$builder" --prefix "$built" --work "$DEPS/liboqs.work"
+  logged liboqs "" "$builder" --prefix "$built" --work "$DEPS/liboqs.work"
 fi
 if [ "$(readlink "$LIBOQS_PREFIX" 2>/dev/null || true)" != "$target" ]; then
   mkdir -p "$DEPS"

@@ -8,7 +8,7 @@ set -euo pipefail
 mode="$(ros_mode)"
 python="$("$ROOT/tools/find_python.sh")"
 base="$mode ${ROS_DISTRO:-} $python $("$python" -c 'import platform; print(platform.python_version())') $ROOT"
-lists="$(hash_of < <(cat "$ROOT"/requirements/*.txt))"
+lists="$(cat "$ROOT"/requirements/*.txt | hash_of)"
 stamp="$VENV/.pqcmav-stamp"
 
 [ "$(cat "$stamp" 2>/dev/null || true)" != "$base
@@ -43,6 +43,7 @@ if [ "$mode" = system ]; then
   chmod +x "$VENV/bin/colcon"
 else
   # The wheels have no setup file. With these, colcon's install/setup.bash finds its way to them.
+  # shellcheck disable=SC2016  # expanded when the file is sourced
   printf 'PQCMAV_ROOT="%s"\n. "$PQCMAV_ROOT/tools/env.sh"\n' "$ROOT" |
     tee "$VENV/local_setup.sh" "$VENV/local_setup.bash" >"$VENV/local_setup.zsh"
 fi

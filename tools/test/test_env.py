@@ -1,0 +1,81 @@
+"""tools/env.sh and tools/run: one environment, however often and from wherever it is entered."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+
+@pytest.fixture
+def built(workspace: Path) -> Path:
+    """A workspace with the folders that a set-up leaves."""
+    for folder in (
+        ".venv/bin",
+        ".venv/lib/python3.11/site-packages/ros_rcl.libs",
+        ".deps/liboqs",
+        "install/lib",
+        "build/pkg",
+    ):
+        (workspace / folder).mkdir(parents=True)
+    hook = workspace / "install" / "share" / "pkg" / "hook"
+    hook.mkdir(parents=True)
+    (hook / "pythonpath_develop.dsv").write_text(f"prepend-non-duplicate;PYTHONPATH;{workspace}/build/pkg")
+    return workspace
+
+
+def environment(result: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    assert result.returncode == 0, result.stderr
+    return dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
+
+
+def test_wheels_are_the_ros_prefix(built: Path, run: Run) -> None:
+    found = environment(run("tools/run", "env"))
+    assert found["AMENT_PREFIX_PATH"] == f"{built}/install:{built}/.venv"
+    libraries = found["LD_LIBRARY_PATH"].split(":")
+    assert f"{built}/.venv/lib" in libraries
+    assert f"{built}/.venv/lib/python3.11/site-packages/ros_rcl.libs" in libraries
+    assert found["_ROS_WHEELS_BOOTSTRAP_COMPLETE"] == "1"
+    assert found["OQS_INSTALL_PATH"] == f"{built}/.deps/liboqs"
+    assert found["PYTHONPATH"] == f"{built}/build/pkg"
+    assert found["PATH"].startswith(f"{built}/.venv/bin:")
+    assert found["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+
+
+def test_sourced_ros_is_left_in_charge(built: Path, run: Run) -> None:
+    ros = {"ROS_DISTRO": "jazzy", "AMENT_PREFIX_PATH": "/opt/ros/jazzy", "LD_LIBRARY_PATH": "/opt/ros/jazzy/lib"}
+    found = environment(run("tools/run", "env", **ros))
+    assert found["AMENT_PREFIX_PATH"] == f"{built}/install:/opt/ros/jazzy"
+    assert found["LD_LIBRARY_PATH"] == f"{built}/install/lib:/opt/ros/jazzy/lib"
+    assert "_ROS_WHEELS_BOOTSTRAP_COMPLETE" not in found
+
+
+def test_owners_choice_of_discovery_is_kept(run: Run, built: Path) -> None:
+    assert built
+    assert environment(run("tools/run", "env", ROS_AUTOMATIC_DISCOVERY_RANGE="SUBNET"))[
+        "ROS_AUTOMATIC_DISCOVERY_RANGE"
+    ] == ("SUBNET")
+
+
+def test_sourcing_twice_changes_nothing(built: Path, run: Run) -> None:
+    script = ". tools/env.sh; env | sort >one; . tools/env.sh; env | sort >two; cmp one two"
+    assert run("-euc", script).returncode == 0
+    assert "AMENT_PREFIX_PATH" in (built / "one").read_text()
+
+
+def test_sourcing_from_elsewhere_finds_the_workspace(built: Path, run: Run, tmp_path: Path) -> None:
+    found = environment(run("-c", f"cd {tmp_path}; . {built}/tools/env.sh; env"))
+    assert found["PQCMAV_ROOT"] == str(built)
+
+
+def test_run_passes_arguments_and_exit_code(run: Run) -> None:
+    result = run("tools/run", "bash", "-c", 'printf "%s|" "$@"; exit 7', "_", "a b", "", "$c")
+    assert (result.returncode, result.stdout) == (7, "a b||$c|")
+
+
+def test_run_without_a_command_explains_itself(run: Run) -> None:
+    result = run("tools/run")
+    assert result.returncode == 2
+    assert "usage:" in result.stderr

@@ -1,0 +1,91 @@
+"""tools/run_tests.py: the totals are honest."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOOL = Path(__file__).resolve().parent.parent / "run_tests.py"
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("run_tests_tool", TOOL)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+JUNIT = """<testsuites><testsuite>
+<testcase name="a"/><testcase name="b" status="run"/>
+<testcase name="c"><failure message="x"/></testcase>
+<testcase name="d"><error message="x"/></testcase>
+<testcase name="e"><skipped message="x"/></testcase>
+<testcase name="f" status="disabled"/>
+</testsuite></testsuites>"""
+
+
+def shell(tool: ModuleType, tmp_path: Path, report: str, code: int) -> object:
+    """Run a runner that writes this report and exits with this code."""
+    target = tmp_path / "report.xml"
+    script = f"cat >{target} <<'E'\n{report}\nE\nexit {code}" if report else f"exit {code}"
+    return tool.run("fake", ["bash", "-c", script], tmp_path, target)
+
+
+def test_counts_every_kind(tool: ModuleType, tmp_path: Path) -> None:
+    outcome = shell(tool, tmp_path, JUNIT, 1)
+    assert (outcome.passed, outcome.failed, outcome.skipped, outcome.problem) == (2, 2, 2, "")
+    assert not outcome.good
+
+
+def test_all_good(tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = shell(tool, tmp_path, "<testsuite><testcase name='a'/></testsuite>", 0)
+    assert tool.summarise([outcome]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
+
+
+@pytest.mark.parametrize(
+    ("report", "code", "problem"),
+    [
+        ("", 1, "no report"),
+        ("", 0, "no report"),
+        ("<testsuite", 0, "no report"),
+        ("<testsuite></testsuite>", 0, "found no test"),
+        ("<testsuite><testcase name='a'/></testsuite>", 3, "exit code 3"),
+    ],
+)
+def test_broken_runner_never_looks_clean(
+    tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], report: str, code: int, problem: str
+) -> None:
+    good = tool.Outcome("other", 5, 0, 0, 1.0)
+    assert tool.summarise([good, shell(tool, tmp_path, report, code)]) == 1
+    output = capsys.readouterr().out
+    assert problem in output
+    assert ", 1 failed, " in output.splitlines()[-1]
+
+
+def test_old_report_is_not_taken_for_a_new_one(tool: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "report.xml").write_text("<testsuite><testcase name='a'/></testsuite>")
+    assert not shell(tool, tmp_path, "", 0).good
+
+
+def test_hanging_runner_is_stopped(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "RUNNER_TIMEOUT_S", 0.2)
+    outcome = tool.run("fake", ["sleep", "60"], tmp_path, tmp_path / "report.xml")
+    assert not outcome.good
+    assert "stopped" in outcome.problem
+
+
+def test_nothing_passed_is_a_failure(tool: ModuleType) -> None:
+    assert tool.summarise([tool.Outcome("x", 0, 0, 3, 1.0)]) == 1
+
+
+def test_unknown_package_is_refused(tool: ModuleType) -> None:
+    with pytest.raises(SystemExit, match="no package nonsense"):
+        tool.selected(["nonsense"])

@@ -1,0 +1,119 @@
+"""The set-up on machines that lack something: one clear line, nothing half done."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Run, without
+
+Fake = Callable[[str, str], None]
+
+
+def assert_one_error(result: subprocess.CompletedProcess[str], *words: str) -> None:
+    """It stopped with exactly one line of error, which has all the words."""
+    assert result.returncode != 0
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert result.stderr.startswith("error: ")
+    for word in words:
+        assert word in result.stderr
+
+
+@pytest.fixture
+def plain_user(fake: Fake, tmp_path: Path) -> Path:
+    """A user who cannot become root, on a machine with apt. Returns the file that a call of apt-get would make."""
+    called = tmp_path / "apt-get-was-called"
+    fake("id", "echo 1000")
+    fake("apt-get", f": >{called}; exit 1")
+    fake("apt-cache", "[ \"${!#}\" = '^cargo-web$' ] && echo 'cargo-web - Rust package manager'")
+    return called
+
+
+def test_complete_machine_needs_nothing(run: Run, fake: Fake, plain_user: Path) -> None:
+    fake("cargo", "exit 0")
+    result = run("tools/setup_system.sh")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert not plain_user.exists()
+
+
+def test_missing_compiler_names_the_package(run: Run, fake: Fake, plain_user: Path, tmp_path: Path) -> None:
+    fake("cargo", "exit 0")
+    without(tmp_path, "g++", "ninja")
+    assert_one_error(run("tools/setup_system.sh"), "sudo apt-get install g++ ninja-build'")
+    assert not plain_user.exists()
+
+
+@pytest.mark.usefixtures("plain_user")
+def test_missing_cargo_names_the_one_that_works_here(run: Run) -> None:
+    assert_one_error(run("tools/setup_system.sh"), "missing: cargo-web")
+
+
+@pytest.mark.usefixtures("plain_user")
+def test_cargo_is_not_asked_for_when_liboqs_is_there(run: Run, workspace: Path) -> None:
+    script = workspace / "src" / "liboqs_vendor" / "scripts" / "build_liboqs.sh"
+    key = subprocess.run([str(script), "--key"], capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+    built = workspace / ".deps" / f"liboqs-{key}"
+    built.mkdir(parents=True)
+    (built / ".complete").write_text(key)
+    assert run("tools/setup_system.sh").returncode == 0
+
+
+def test_system_without_apt_is_told_the_names(run: Run, fake: Fake, tmp_path: Path) -> None:
+    fake("cargo", "exit 0")
+    without(tmp_path, "cmake")
+    assert_one_error(run("tools/setup_system.sh"), "missing: cmake", "package manager")
+
+
+def test_root_installs_only_what_is_missing(run: Run, fake: Fake, tmp_path: Path) -> None:
+    fake("id", "echo 0")
+    fake("cargo", "exit 0")
+    without(tmp_path, "ninja")
+    log = tmp_path / "apt.log"
+    fake("apt-get", f'echo "$*" >>{log}\nln -s /bin/true {tmp_path}/bin/ninja')
+    result = run("tools/setup_system.sh")
+    assert result.returncode == 0, result.stderr
+    assert log.read_text().split()[-1] == "ninja-build"
+    assert len(log.read_text().splitlines()) == 1
+
+
+def test_failing_apt_is_one_line(run: Run, fake: Fake, tmp_path: Path) -> None:
+    fake("id", "echo 0")
+    fake("cargo", "exit 0")
+    without(tmp_path, "ninja")
+    fake("apt-get", 'echo "E: Temporary failure resolving the mirror, an error" >&2; exit 100')
+    assert_one_error(run("tools/setup_system.sh"), "no network?", "apt-get install ninja-build")
+
+
+def test_old_ros_is_refused_before_anything_is_touched(run: Run, workspace: Path) -> None:
+    result = run("tools/setup.sh", ROS_DISTRO="humble", AMENT_PREFIX_PATH="/opt/ros/humble")
+    assert_one_error(result, "ROS_DISTRO=humble is too old", "Jazzy")
+    assert not (workspace / ".deps").exists()
+
+
+def test_unusable_python_is_refused(run: Run, workspace: Path) -> None:
+    assert_one_error(run("tools/setup_python.sh", PYTHON="/bin/false"), "PYTHON=/bin/false", "python3-venv")
+    assert not (workspace / ".venv").exists()
+
+
+@pytest.mark.slow
+def test_no_network_for_pip_is_one_line_and_resumable(run: Run, workspace: Path) -> None:
+    offline = {
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_RETRIES": "1",
+        "PIP_NO_CACHE_DIR": "1",
+        "PIP_CONFIG_FILE": "/dev/null",
+    }
+    assert_one_error(run("tools/setup_python.sh", **offline), "no network?", ".deps/log/pip.log")
+    # What was made so far is kept, and not taken for complete.
+    made = (workspace / ".venv" / "pyvenv.cfg").stat().st_mtime_ns
+    assert_one_error(run("tools/setup_python.sh", **offline), "no network?")
+    assert (workspace / ".venv" / "pyvenv.cfg").stat().st_mtime_ns == made
+
+
+@pytest.mark.usefixtures("plain_user")
+def test_no_network_for_cargo_is_one_line(run: Run, fake: Fake) -> None:
+    fake("cargo", '[ "$1" = fetch ] || { echo cargo 1.80; exit; }\necho "error: failed to resolve host" >&2; exit 101')
+    result = run("tools/setup_liboqs.sh", PQCMAV_BUILD_LIBOQS="1")
+    assert_one_error(result, "liboqs", "no network", "failed to resolve host")

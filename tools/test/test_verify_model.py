@@ -1,0 +1,60 @@
+"""tools/verify_model.sh: a model that does not hold fails the run; no verifpal skips it in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+Fake = Callable[[str, str], None]
+
+
+@pytest.fixture
+def model(workspace: Path) -> Path:
+    folder = workspace / "docs" / "model"
+    folder.mkdir(parents=True)
+    file = folder / "handshake.vp"
+    file.write_text("attacker[active]\n")
+    return file
+
+
+@pytest.mark.usefixtures("model")
+def test_skips_in_one_line_without_verifpal(run: Run) -> None:
+    result = run("tools/verify_model.sh")
+    assert result.returncode == 0
+    assert len(result.stdout.splitlines()) == 1
+    assert "cargo install --ignore-rust-version verifpal" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("expected", "code", "exit_code"),
+    [
+        ("", "c0a0", 0),
+        ("", "c0a1", 1),
+        ("// expect: c0a1", "c0a1", 0),
+        ("// expect: c0a1", "c0a0", 1),
+        ("// expect: c0a1", "", 1),
+        ("", "", 1),
+        ("", "done", 1),
+    ],
+)
+def test_outcome_is_compared(run: Run, fake: Fake, model: Path, expected: str, code: str, exit_code: int) -> None:
+    model.write_text(f"{expected}\nattacker[active]\n")
+    fake("verifpal", f"echo some text; echo {code}")
+    result = run("tools/verify_model.sh")
+    assert result.returncode == exit_code, result.stdout + result.stderr
+
+
+@pytest.mark.usefixtures("model")
+def test_unreadable_model_fails(run: Run, fake: Fake) -> None:
+    fake("verifpal", "echo c0a0; exit 1")
+    result = run("tools/verify_model.sh")
+    assert result.returncode == 1
+    assert "could not be analysed" in result.stderr
+
+
+def test_no_model_fails(run: Run, fake: Fake) -> None:
+    fake("verifpal", "exit 0")
+    assert "no model" in run("tools/verify_model.sh").stderr
