@@ -81,9 +81,7 @@ void hkdf_expand(ByteView prk, ByteView info, MutableBytes out) {
   }
 }
 
-bool constant_time_equal(ByteView a, ByteView b) noexcept {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
+bool constant_time_equal(ByteView a, ByteView b) noexcept { return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }
 
 void random_bytes(MutableBytes out) {
   while (!out.empty()) {

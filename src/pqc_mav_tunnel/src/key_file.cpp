@@ -19,9 +19,12 @@ namespace fs = std::filesystem;
 
 std::string_view to_string(KeyKind kind) noexcept {
   switch (kind) {
-    case KeyKind::psk: return "psk";
-    case KeyKind::sig_secret: return "sig-secret";
-    case KeyKind::sig_public: return "sig-public";
+    case KeyKind::psk:
+      return "psk";
+    case KeyKind::sig_secret:
+      return "sig-secret";
+    case KeyKind::sig_public:
+      return "sig-public";
   }
   return "unknown";
 }
@@ -49,8 +52,8 @@ constexpr const char* kCopyAgain = "; copy it again from where it was made.";
 void check_permissions(const fs::path& file, const struct stat& status, bool secret) {
   const mode_t forbidden = secret ? 0077 : 0022;
   if ((status.st_mode & forbidden) != 0) {
-    throw TunnelError(Errc::key_permissions, "The key file " + file.string() + " is open to other users (mode " + octal(status.st_mode) + "), so it cannot be trusted; run: chmod " +
-                                                 (secret ? "600 " : "644 ") + file.string());
+    throw TunnelError(Errc::key_permissions, "The key file " + file.string() + " is open to other users (mode " + octal(status.st_mode) +
+                                                 "), so it cannot be trusted; run: chmod " + (secret ? "600 " : "644 ") + file.string());
   }
   check_key_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
   // Where the name is a link, the folder of what it leads to counts as well.
@@ -64,11 +67,15 @@ SecretBytes read_limited(const fs::path& file, bool secret) {
   const OwnedFd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (in.fd < 0) {
     const int code = errno;
-    if (code == ENOENT) throw TunnelError(Errc::key_missing, "There is no key file " + file.string() + "; make keys with 'pqcmav keys init', or copy them from where they were made.");
-    throw TunnelError(Errc::key_missing, "The key file " + file.string() + " cannot be read (" + system_reason(code) + "); run as the user who owns it, or correct its owner with chown.");
+    if (code == ENOENT)
+      throw TunnelError(Errc::key_missing,
+                        "There is no key file " + file.string() + "; make keys with 'pqcmav keys init', or copy them from where they were made.");
+    throw TunnelError(Errc::key_missing, "The key file " + file.string() + " cannot be read (" + system_reason(code) +
+                                             "); run as the user who owns it, or correct its owner with chown.");
   }
-  struct stat status {};
-  if (::fstat(in.fd, &status) != 0) throw TunnelError(Errc::key_missing, "The key file " + file.string() + " cannot be examined (" + system_reason(errno) + ").");
+  struct stat status{};
+  if (::fstat(in.fd, &status) != 0)
+    throw TunnelError(Errc::key_missing, "The key file " + file.string() + " cannot be examined (" + system_reason(errno) + ").");
   if (S_ISDIR(status.st_mode)) bad_format(file, "is a directory; give the path of a file.");
   if (!S_ISREG(status.st_mode)) bad_format(file, "is not a regular file; replace it by a copy of the key file.");
   check_permissions(file, status, secret);
@@ -156,9 +163,10 @@ KeyFile parse(const fs::path& file, std::string_view text) {
 }  // namespace
 
 void check_key_folder(const fs::path& folder) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) {
-    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be examined (" + system_reason(errno) + "); check the path and its owner.");
+    throw TunnelError(Errc::key_missing,
+                      "The key folder " + folder.string() + " cannot be examined (" + system_reason(errno) + "); check the path and its owner.");
   }
   if ((status.st_mode & 0022) != 0) {
     throw TunnelError(Errc::key_permissions, "The key folder " + folder.string() + " can be written to by other users (mode " + octal(status.st_mode) +
@@ -167,7 +175,7 @@ void check_key_folder(const fs::path& folder) {
 }
 
 bool key_file_exists(const fs::path& file) {
-  struct stat status {};
+  struct stat status{};
   if (::lstat(file.c_str(), &status) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
   throw TunnelError(Errc::key_missing, "The key file " + file.string() + " cannot be examined (" + system_reason(errno) + "); check the owner of its folder.");
@@ -181,7 +189,8 @@ KeyFile read_key_file(const fs::path& file, bool secret) {
 KeyFile read_key_file(const fs::path& file, const KeyWanted& wanted) {
   auto out = read_key_file(file, wanted.kind != KeyKind::sig_public);
   if (out.kind != wanted.kind) {
-    bad_format(file, "holds a key of kind " + std::string(to_string(out.kind)) + " where one of kind " + std::string(to_string(wanted.kind)) + " is needed; put the right file there.");
+    bad_format(file, "holds a key of kind " + std::string(to_string(out.kind)) + " where one of kind " + std::string(to_string(wanted.kind)) +
+                         " is needed; put the right file there.");
   }
   if (out.algorithm != wanted.algorithm) {
     bad_format(file, "holds a key for " + out.algorithm + " where one for " + std::string(wanted.algorithm) + " is needed; put the right file there.");

@@ -27,7 +27,8 @@ fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.
 
 /// The whole file in memory that is wiped afterwards.
 SecretBytes render(const KeyFile& content) {
-  const std::string head = "pqcmav-key 1\nkind: " + std::string(to_string(content.kind)) + "\nalgorithm: " + content.algorithm + "\nowner: " + content.owner + "\n";
+  const std::string head =
+      "pqcmav-key 1\nkind: " + std::string(to_string(content.kind)) + "\nalgorithm: " + content.algorithm + "\nowner: " + content.owner + "\n";
   const std::size_t encoded_size = (content.key.size() + 2) / 3 * 4;
   SecretBytes encoded(encoded_size + 1);  // OpenSSL adds a NUL
   EVP_EncodeBlock(encoded.mut().data(), content.key.view().data(), static_cast<int>(content.key.size()));
@@ -114,7 +115,8 @@ void make_key_folder(const fs::path& folder) {
   const auto parent = folder.parent_path();
   if (!parent.empty() && parent != folder) make_key_folder(parent);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) cannot("The key folder " + folder.string() + " cannot be made", errno);
-  if (!fs::is_directory(folder, error)) throw TunnelError(Errc::io, "The key folder " + folder.string() + " cannot be made: a file of that name is in the way; remove or rename it.");
+  if (!fs::is_directory(folder, error))
+    throw TunnelError(Errc::io, "The key folder " + folder.string() + " cannot be made: a file of that name is in the way; remove or rename it.");
 }
 
 }  // namespace pqcmav

@@ -33,7 +33,8 @@ Bytes read_public(const fs::path& file, const SigInfo& sig, std::string_view own
 
 /// An id becomes part of a path only after this.
 void require_id(std::string_view id) {
-  if (!valid_drone_id(id)) throw TunnelError(Errc::key_missing, "A drone id has 1-32 characters of a-z 0-9 _ -; the one asked for does not, so there can be no key for it.");
+  if (!valid_drone_id(id))
+    throw TunnelError(Errc::key_missing, "A drone id has 1-32 characters of a-z 0-9 _ -; the one asked for does not, so there can be no key for it.");
 }
 
 std::string fingerprint(KeyKind kind, std::string_view algorithm, ByteView key) {
@@ -108,7 +109,8 @@ std::vector<std::string> GcsKeys::drone_ids() const {
     if (file.extension() == ".key" && valid_drone_id(file.stem().string())) out.push_back(file.stem().string());
   }
   if (error) {
-    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() + "); make keys with 'pqcmav keys init', or check its path and owner.");
+    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() +
+                                             "); make keys with 'pqcmav keys init', or check its path and owner.");
   }
   std::ranges::sort(out);
   return out;

@@ -16,11 +16,13 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void contradiction(const fs::path& first, const fs::path& second) {
-  throw TunnelError(Errc::key_format, "The key files " + first.string() + " and " + second.string() + " should hold the same key but differ; remove the wrong one and run this again.");
+  throw TunnelError(Errc::key_format, "The key files " + first.string() + " and " + second.string() +
+                                          " should hold the same key but differ; remove the wrong one and run this again.");
 }
 
 void check_id(const std::string& id) {
-  if (!valid_drone_id(id)) throw TunnelError(Errc::config_invalid, "A drone id has 1-32 characters of a-z 0-9 _ -; \"" + id.substr(0, kNameMax) + "\" does not.");
+  if (!valid_drone_id(id))
+    throw TunnelError(Errc::config_invalid, "A drone id has 1-32 characters of a-z 0-9 _ -; \"" + id.substr(0, kNameMax) + "\" does not.");
   if (id == kGcsOwner) throw TunnelError(Errc::config_invalid, "The id \"gcs\" stands for the ground station; give the drone another one.");
 }
 

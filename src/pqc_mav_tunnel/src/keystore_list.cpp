@@ -38,7 +38,8 @@ KeyEntry describe(const fs::path& file) {
     out.owner = content.owner;
     (void)read_key_file(file, {content.kind, content.algorithm, proper_size(content), content.owner});
     if ((file.extension() == ".pub") != (content.kind == KeyKind::sig_public)) {
-      throw TunnelError(Errc::key_format, "The key file " + out.path + " holds a key of kind " + out.kind + ", which its name does not say; put the right file there.");
+      throw TunnelError(Errc::key_format,
+                        "The key file " + out.path + " holds a key of kind " + out.kind + ", which its name does not say; put the right file there.");
     }
     out.fingerprint = fingerprint_of(content, file);
   } catch (const TunnelError& error) {
@@ -58,7 +59,8 @@ std::vector<KeyEntry> list_keys(const fs::path& folder) {
     if (extension == ".key" || extension == ".pub") files.push_back(entry->path());
   }
   if (error) {
-    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() + "); make keys with 'pqcmav keys init', or check its path and owner.");
+    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() +
+                                             "); make keys with 'pqcmav keys init', or check its path and owner.");
   }
   std::ranges::sort(files);
   std::vector<KeyEntry> out;

@@ -15,7 +15,8 @@ std::string require(const Info& info) {
 
 void check_size(std::string_view algorithm, const char* what, std::size_t got, std::size_t wanted) {
   if (got == wanted) return;
-  throw TunnelError(Errc::crypto, "A " + std::string(algorithm) + " " + what + " has " + std::to_string(wanted) + " bytes, but " + std::to_string(got) + " were given.");
+  throw TunnelError(Errc::crypto,
+                    "A " + std::string(algorithm) + " " + what + " has " + std::to_string(wanted) + " bytes, but " + std::to_string(got) + " were given.");
 }
 
 void check_status(std::string_view algorithm, const char* what, OQS_STATUS status) {
@@ -84,8 +85,7 @@ Bytes Sig::sign(const SecretBytes& secret_key, ByteView message) const {
   check_size(info.display, "secret key", secret_key.size(), info.secret_key);
   Bytes signature(info.signature_max);
   std::size_t size = signature.size();
-  check_status(info.display, "signing",
-               OQS_SIG_sign(impl_->sig.get(), signature.data(), &size, message.data(), message.size(), secret_key.view().data()));
+  check_status(info.display, "signing", OQS_SIG_sign(impl_->sig.get(), signature.data(), &size, message.data(), message.size(), secret_key.view().data()));
   if (size > signature.size()) throw TunnelError(Errc::crypto, "liboqs returned a " + std::string(info.display) + " signature longer than it may be.");
   signature.resize(size);
   return signature;

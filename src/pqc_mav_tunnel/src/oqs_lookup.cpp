@@ -15,7 +15,8 @@ struct Size {
 std::string difference(std::initializer_list<Size> sizes) {
   for (const auto& size : sizes) {
     if (size.table != size.library) {
-      return std::string("its ") + size.what + " has " + std::to_string(size.library) + " bytes there and " + std::to_string(size.table) + " in the suite table";
+      return std::string("its ") + size.what + " has " + std::to_string(size.library) + " bytes there and " + std::to_string(size.table) +
+             " in the suite table";
     }
   }
   return {};

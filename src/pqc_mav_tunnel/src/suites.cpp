@@ -1,13 +1,13 @@
 #include "pqc_mav_tunnel/suites.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include "pqc_mav_tunnel/constants.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "suites_table.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -51,20 +51,6 @@ const std::unordered_map<std::string, const Suite*>& by_name() {
     return out;
   }();
   return map;
-}
-
-/// Levenshtein distance in one row of memory.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
-    }
-  }
-  return row.back();
 }
 
 /// What a user typed, fit for a one-line message.
@@ -116,10 +102,10 @@ const Suite& require_suite(std::string_view id_or_code) {
 }
 
 std::vector<std::string> closest_suites(std::string_view text, std::size_t count) {
-  const std::string wanted = lowered(text.substr(0, 2 * kNameMax));  // more cannot matter, and the cost grows with it
+  const auto wanted = text.substr(0, 2 * kNameMax);  // more cannot matter, and the cost grows with it
   std::vector<std::pair<std::size_t, const Suite*>> ranked;
   for (const auto& suite : all_suites()) {
-    ranked.emplace_back(std::min(edit_distance(wanted, suite.id), edit_distance(wanted, lowered(suite.short_code))), &suite);
+    ranked.emplace_back(std::min(edit_distance(wanted, suite.id), edit_distance(wanted, suite.short_code)), &suite);
   }
   std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
   ranked.resize(std::min(count, ranked.size()));

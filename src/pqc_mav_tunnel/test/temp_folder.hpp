@@ -45,7 +45,7 @@ inline std::string read_text(const std::filesystem::path& file) {
 }
 
 inline unsigned mode_of(const std::filesystem::path& file) {
-  struct stat status {};
+  struct stat status{};
   return stat(file.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 

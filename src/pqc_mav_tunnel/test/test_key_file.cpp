@@ -198,7 +198,8 @@ TEST_F(KeyFileTest, WrongOwner) {
 }
 
 TEST_F(KeyFileTest, UnknownKindAlgorithmOrOwner) {
-  for (const auto& [from, to] : {std::pair("kind: psk", "kind: rsa"), std::pair("algorithm: psk", "algorithm: mldsa44"), std::pair("algorithm: psk", "algorithm: none")}) {
+  for (const auto& [from, to] :
+       {std::pair("kind: psk", "kind: rsa"), std::pair("algorithm: psk", "algorithm: mldsa44"), std::pair("algorithm: psk", "algorithm: none")}) {
     expect_error(Errc::key_format, {"does not know"}, [&] { load_psk(file(replaced(from, to))); });
   }
   for (const auto* owner : {"owner: ", "owner: Alpha", "owner: ../x", "owner: 123456789012345678901234567890123"}) {
@@ -210,16 +211,16 @@ TEST_F(KeyFileTest, UnknownKindAlgorithmOrOwner) {
 
 TEST_F(KeyFileTest, OnlyStrictBase64) {
   const auto with = [&](std::string_view from, std::string_view to) { return [this, text = replaced(from, to)] { load_psk(file(text)); }; };
-  for (const auto& [from, to] : {std::pair("Hh8=\n", "Hh8\n"),        // padding missing
-                                 std::pair("Hh8=\n", "Hh9=\n"),       // stray bits behind the last byte
-                                 std::pair("Hh8=\n", "Hh=8\n"),       // padding inside
-                                 std::pair("Hh8=\n", "Hh8=====\n"),   // padding too long
-                                 std::pair("Hh8=\n", "Hh8="),         // no end of line
-                                 std::pair("Hh8=\n", "Hh8=\n\n"),     // empty line
+  for (const auto& [from, to] : {std::pair("Hh8=\n", "Hh8\n"),         // padding missing
+                                 std::pair("Hh8=\n", "Hh9=\n"),        // stray bits behind the last byte
+                                 std::pair("Hh8=\n", "Hh=8\n"),        // padding inside
+                                 std::pair("Hh8=\n", "Hh8=====\n"),    // padding too long
+                                 std::pair("Hh8=\n", "Hh8="),          // no end of line
+                                 std::pair("Hh8=\n", "Hh8=\n\n"),      // empty line
                                  std::pair("Hh8=\n", "Hh8=\nmore\n"),  // something behind
-                                 std::pair("AAEC", "AA C"),           // blank
-                                 std::pair("AAEC", "AA-_"),           // another alphabet
-                                 std::pair("alpha\n", "alpha\n\n"),   // empty line in front
+                                 std::pair("AAEC", "AA C"),            // blank
+                                 std::pair("AAEC", "AA-_"),            // another alphabet
+                                 std::pair("alpha\n", "alpha\n\n"),    // empty line in front
                                  std::pair("Hh8=\n", "Hh8=\r\n")}) {
     expect_error(Errc::key_format, {"cut off or damaged"}, with(from, to));
   }
@@ -240,12 +241,13 @@ TEST_F(KeyFileTest, RefusesToWriteWhereOthersCanWrite) {
 
 TEST_F(KeyFileTest, FullDiskLeavesNothingBehind) {
   // The limit makes write() stop in the middle of the file, as a full disk does.
-  struct rlimit before {};
+  struct rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{1000, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  expect_error(Errc::io, {"cannot be written", "make room"}, [&] { write_key_file(folder_ / "k", {KeyKind::sig_secret, "mldsa44", "gcs", SecretBytes(2560)}); });
+  expect_error(Errc::io, {"cannot be written", "make room"},
+               [&] { write_key_file(folder_ / "k", {KeyKind::sig_secret, "mldsa44", "gcs", SecretBytes(2560)}); });
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, old_handler);
   EXPECT_TRUE(fs::is_empty(folder_.path()));

@@ -50,11 +50,13 @@ TEST(Keystore, DroneIds) {
 TEST(Keystore, InitMakesTheDocumentedLayout) {
   const TempFolder root;
   init_keys(root / "keys", {"alpha", "bravo"}, {"mldsa44"}, true);
-  EXPECT_EQ(names(root / "keys"), (Strings{"drones/alpha/gcs/mldsa44.pub", "drones/alpha/psk.key", "drones/alpha/sig/mldsa44.key", "drones/alpha/sig/mldsa44.pub",
-                                           "drones/bravo/gcs/mldsa44.pub", "drones/bravo/psk.key", "drones/bravo/sig/mldsa44.key", "drones/bravo/sig/mldsa44.pub",
-                                           "gcs/drones/alpha/mldsa44.pub", "gcs/drones/bravo/mldsa44.pub", "gcs/psk/alpha.key", "gcs/psk/bravo.key", "gcs/sig/mldsa44.key",
-                                           "gcs/sig/mldsa44.pub"}));
-  for (const auto& entry : fs::recursive_directory_iterator(root / "keys")) EXPECT_EQ(mode_of(entry.path()), entry.is_directory() ? 0700u : 0600u) << entry.path();
+  EXPECT_EQ(names(root / "keys"),
+            (Strings{"drones/alpha/gcs/mldsa44.pub", "drones/alpha/psk.key", "drones/alpha/sig/mldsa44.key", "drones/alpha/sig/mldsa44.pub",
+                     "drones/bravo/gcs/mldsa44.pub", "drones/bravo/psk.key", "drones/bravo/sig/mldsa44.key", "drones/bravo/sig/mldsa44.pub",
+                     "gcs/drones/alpha/mldsa44.pub", "gcs/drones/bravo/mldsa44.pub", "gcs/psk/alpha.key", "gcs/psk/bravo.key", "gcs/sig/mldsa44.key",
+                     "gcs/sig/mldsa44.pub"}));
+  for (const auto& entry : fs::recursive_directory_iterator(root / "keys"))
+    EXPECT_EQ(mode_of(entry.path()), entry.is_directory() ? 0700u : 0600u) << entry.path();
 }
 
 TEST(Keystore, BothEndsHoldMatchingKeys) {
@@ -148,7 +150,7 @@ TEST(Keystore, InitChecksItsArgumentsBeforeItWrites) {
 
 TEST(Keystore, InitOnAFullDiskLeavesOnlyWholeFiles) {
   const TempFolder root;
-  struct rlimit before {};
+  struct rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{2500, before.rlim_max};  // the public half fits, the secret does not

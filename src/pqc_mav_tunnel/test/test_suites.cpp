@@ -131,7 +131,8 @@ const std::pair<const char*, const char*> kCampaign[] = {
 TEST(Suites, CampaignViewIsTheMeasuredThirty) {
   std::map<std::string, std::string> expected(std::begin(kCampaign), std::end(kCampaign)), actual;
   ASSERT_EQ(expected.size(), 30u);
-  for (const auto* suite : filter_suites({.view = SuiteView::campaign_2025, .aeads = {}, .kem_families = {}, .sig_families = {}})) actual[suite->id] = suite->short_code;
+  for (const auto* suite : filter_suites({.view = SuiteView::campaign_2025, .aeads = {}, .kem_families = {}, .sig_families = {}}))
+    actual[suite->id] = suite->short_code;
   EXPECT_EQ(actual, expected);
 }
 
@@ -145,8 +146,8 @@ TEST(Suites, FoundByIdOrShortCodeWithoutRegardToCase) {
     EXPECT_EQ(find_suite(suite.short_code), &suite);
     EXPECT_EQ(find_suite(code), &suite);
   }
-  for (const auto& text : {std::string(), std::string("cs-mlkem768-aesgcm"), std::string("cs-mlkem768-aesgcm-mldsa65 "), std::string("cs-mlkem768-aesgcm-mldsa44"),
-                           std::string(1'000'000, 'x'), std::string("ml-768-ag-md-65\0", 16)}) {
+  for (const auto& text : {std::string(), std::string("cs-mlkem768-aesgcm"), std::string("cs-mlkem768-aesgcm-mldsa65 "),
+                           std::string("cs-mlkem768-aesgcm-mldsa44"), std::string(1'000'000, 'x'), std::string("ml-768-ag-md-65\0", 16)}) {
     EXPECT_EQ(find_suite(text), nullptr);
   }
   ASSERT_NE(find_suite(kDefaultSuite), nullptr);
@@ -164,7 +165,8 @@ TEST(Suites, ClosestMatches) {
 }
 
 TEST(Suites, UnknownSuiteNamesTheClosest) {
-  test::expect_error(Errc::suite_unknown, {"\"cs-mlkem768-aesgcm-mldsa56\"", "cs-mlkem768-aesgcm-mldsa65"}, [] { require_suite("cs-mlkem768-aesgcm-mldsa56"); });
+  test::expect_error(Errc::suite_unknown, {"\"cs-mlkem768-aesgcm-mldsa56\"", "cs-mlkem768-aesgcm-mldsa65"},
+                     [] { require_suite("cs-mlkem768-aesgcm-mldsa56"); });
   test::expect_error(Errc::suite_unknown, {"\"a?b?\""}, [] { require_suite("a\nb\x1b"); });
   EXPECT_EQ(&require_suite("ML-768-AG-MD-65"), find_suite(kDefaultSuite));
 }
@@ -184,11 +186,19 @@ TEST(Suites, Filters) {
 
 TEST(Suites, SizesOfTheStandards) {
   // Public keys and signatures as published with the registry; FIPS 203 and 204 for ML-KEM and ML-DSA.
-  const std::map<std::string_view, std::size_t> public_keys{{"mlkem512", 800}, {"mlkem768", 1184}, {"mlkem1024", 1568}, {"hqc128", 2249}, {"hqc192", 4522}, {"hqc256", 7245},
-      {"classicmceliece348864", 261120}, {"classicmceliece460896", 524160}, {"classicmceliece8192128", 1357824}};
+  const std::map<std::string_view, std::size_t> public_keys{{"mlkem512", 800},
+                                                            {"mlkem768", 1184},
+                                                            {"mlkem1024", 1568},
+                                                            {"hqc128", 2249},
+                                                            {"hqc192", 4522},
+                                                            {"hqc256", 7245},
+                                                            {"classicmceliece348864", 261120},
+                                                            {"classicmceliece460896", 524160},
+                                                            {"classicmceliece8192128", 1357824}};
   for (const auto& [token, size] : public_keys) EXPECT_EQ(find_kem(token)->public_key, size) << token;
-  const std::map<std::string_view, std::size_t> signatures{{"mldsa44", 2420}, {"mldsa65", 3309}, {"mldsa87", 4627}, {"sphincs128s", 7856}, {"sphincs192s", 16224},
-      {"sphincs256s", 29792}, {"sphincs128fsha2", 17088}, {"sphincs192fsha2", 35664}, {"sphincs256fsha2", 49856}};
+  const std::map<std::string_view, std::size_t> signatures{{"mldsa44", 2420},          {"mldsa65", 3309},          {"mldsa87", 4627},
+                                                           {"sphincs128s", 7856},      {"sphincs192s", 16224},     {"sphincs256s", 29792},
+                                                           {"sphincs128fsha2", 17088}, {"sphincs192fsha2", 35664}, {"sphincs256fsha2", 49856}};
   for (const auto& [token, size] : signatures) EXPECT_EQ(find_sig(token)->signature_max, size) << token;
   for (const auto& aead : aeads()) {
     EXPECT_EQ(aead.tag, 16u);

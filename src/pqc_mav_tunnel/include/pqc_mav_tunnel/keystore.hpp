@@ -66,7 +66,8 @@ struct KeyEntry {
 /// `<root>/drones/<id>`; with `drone_signatures` also a key pair per drone. Existing files are kept (never overwritten): what one side has and the other
 /// lacks is copied, halves that contradict each other are an error. Each file is written to a temporary name and renamed. Throws TunnelError
 /// (config_invalid for an id or token, suite_unavailable, io, and all of the loaders); what was written whole until then stays.
-void init_keys(const std::filesystem::path& root, const std::vector<std::string>& drone_ids, const std::vector<std::string>& sig_tokens = {}, bool drone_signatures = false);
+void init_keys(const std::filesystem::path& root, const std::vector<std::string>& drone_ids, const std::vector<std::string>& sig_tokens = {},
+               bool drone_signatures = false);
 /// Copies one drone's folder (PSK, gcs public keys, own key pairs) to `target`, which must not exist; all of it or nothing.
 void export_drone(const std::filesystem::path& root, std::string_view drone_id, const std::filesystem::path& target);
 /// What is there (at most 10,000 files, any depth), with fingerprints and problems, by path. Throws TunnelError(key_missing) when there is no such folder.
