@@ -4,9 +4,9 @@ import ascon
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pqc_mav_wirespec.suites import AEADS, AES_GCM, ASCON_128A, CHACHA20_POLY1305
 
 from pqc_mav_wirespec import aead
+from pqc_mav_wirespec.suites import AEADS, AES_GCM, ASCON_128A, CHACHA20_POLY1305
 
 LWC_KAT_SHA256 = "d453a54fd663316a6223734013dcd2d732e2b1dee0c85391cf6f818000322fd9"
 

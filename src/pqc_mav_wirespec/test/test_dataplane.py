@@ -1,13 +1,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from pqc_mav_wirespec import control
 from pqc_mav_wirespec.dataplane import KIND_CONTROL, OVERHEAD_BYTES, Direction, Header, Outcome, ReceiveKey, SendKey
 from pqc_mav_wirespec.errors import KeyExhaustedError, MalformedError
 from pqc_mav_wirespec.keyschedule import SessionKeys
 from pqc_mav_wirespec.replay import SEQUENCE_LIMIT
 from pqc_mav_wirespec.suites import find_suite
-
-from pqc_mav_wirespec import control
 
 SUITES = [find_suite(name) for name in ("ML-768-AG-MD-65", "HQC-128-CP-FA-512", "MC-348-AS-SP-128s")]
 

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from pqc_mav_wirespec.encoding import FrameReader, Reader, frame, lp, u8, u16, u32, u64
 from pqc_mav_wirespec.errors import MalformedError
 

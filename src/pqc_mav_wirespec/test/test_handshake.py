@@ -3,15 +3,15 @@ import secrets
 from dataclasses import replace
 
 import pytest
+from support import DRONE_ID, LIGHT, PSK, initiator_for, key_pair, policy_for, run
+
+from pqc_mav_wirespec import messages as msg
 from pqc_mav_wirespec.encoding import frame, lp
 from pqc_mav_wirespec.errors import AuthenticationError, MalformedError, RejectedError
 from pqc_mav_wirespec.handshake import Responder
 from pqc_mav_wirespec.keyschedule import gate, gate_key
 from pqc_mav_wirespec.messages import ClientHello, RejectCode
 from pqc_mav_wirespec.suites import ALL_SUITES, find_suite
-from support import DRONE_ID, LIGHT, PSK, initiator_for, key_pair, policy_for, run
-
-from pqc_mav_wirespec import messages as msg
 
 # one cipher suffices here: it takes no part in the handshake but for its name
 PER_ALGORITHM_PAIR = [suite for suite in ALL_SUITES if suite.aead.token == "ascon128a"]

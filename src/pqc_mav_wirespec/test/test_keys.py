@@ -1,7 +1,8 @@
 import pytest
+from support import DRONE_ID, PSK, key_pair
+
 from pqc_mav_wirespec.errors import KeyFileError
 from pqc_mav_wirespec.keys import KeyFile, load_drone_keys, load_gcs_policy, read_key_file, write_key_file
-from support import DRONE_ID, PSK, key_pair
 
 TOKEN = "mldsa44"
 

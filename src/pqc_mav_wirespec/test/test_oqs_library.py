@@ -3,10 +3,10 @@ import subprocess
 import sys
 
 import pytest
-from pqc_mav_wirespec.errors import AuthenticationError, MalformedError
-from pqc_mav_wirespec.suites import KEMS, SIGS
 
 from pqc_mav_wirespec import oqs_library
+from pqc_mav_wirespec.errors import AuthenticationError, MalformedError
+from pqc_mav_wirespec.suites import KEMS, SIGS
 
 PROGRAM = """
 import subprocess

@@ -3,13 +3,13 @@ import threading
 from contextlib import closing, contextmanager
 
 import pytest
+from support import DRONE_ID, LIGHT, PSK, key_pair, policy_for
+
+from pqc_mav_wirespec import control
 from pqc_mav_wirespec.dataplane import Outcome
 from pqc_mav_wirespec.errors import AuthenticationError, MalformedError, RateLimitedError, RejectedError, WireError
 from pqc_mav_wirespec.peer import DroneIdentity, DronePeer, GcsPeer
 from pqc_mav_wirespec.suites import find_suite
-from support import DRONE_ID, LIGHT, PSK, key_pair, policy_for
-
-from pqc_mav_wirespec import control
 
 SUITES = [find_suite(name) for name in ("ML-512-AG-MD-44", "ML-768-CP-MD-65", "HQC-128-AS-FA-512", "MC-348-AG-SP-128s")]
 TIMEOUT = 20.0

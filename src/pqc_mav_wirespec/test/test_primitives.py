@@ -1,4 +1,5 @@
 import pytest
+
 from pqc_mav_wirespec.errors import AuthenticationError
 from pqc_mav_wirespec.primitives import hkdf_expand, hkdf_extract, hmac, x25519_public, x25519_shared
 

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from pqc_mav_wirespec.replay import SEQUENCE_LIMIT, ReplayWindow, Verdict
 
 

@@ -1,4 +1,5 @@
 import pytest
+
 from pqc_mav_wirespec.dataplane import Header, Outcome
 from pqc_mav_wirespec.errors import NoSessionError
 from pqc_mav_wirespec.keyschedule import SessionKeys

@@ -1,4 +1,5 @@
 import pytest
+
 from pqc_mav_wirespec.errors import SuiteError
 from pqc_mav_wirespec.oqs_library import library_name
 from pqc_mav_wirespec.suites import ALL_SUITES, CORE_SUITES, KEMS, SIGS, find_suite, suite_by_id

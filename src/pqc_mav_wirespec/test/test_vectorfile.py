@@ -1,4 +1,5 @@
 import pytest
+
 from pqc_mav_wirespec.errors import MalformedError
 from pqc_mav_wirespec.vectorfile import VectorFile
 

@@ -1,9 +1,9 @@
 import pytest
-from pqc_mav_wirespec.errors import WireError
-from pqc_mav_wirespec.vectorfile import VectorFile
 from support import VECTORS
 
 from pqc_mav_wirespec import oqs_library, vectors, vectors_data, vectors_handshake
+from pqc_mav_wirespec.errors import WireError
+from pqc_mav_wirespec.vectorfile import VectorFile
 
 SEED = b"PQMAV/2 vectors"
 FILES = sorted(VECTORS.glob(f"*{vectors.ENDING}"))
