@@ -18,3 +18,12 @@ pqcmav_test(handshake)
 pqcmav_test(link_estimator)
 pqcmav_test(rate_limiter)
 pqcmav_test(replay_window)
+
+# The vectors belong to the repository, not to the package: a source tree of the package alone does without this test.
+get_filename_component(pqcmav_vectors "${CMAKE_CURRENT_SOURCE_DIR}/../../docs/vectors" ABSOLUTE)
+if(EXISTS "${pqcmav_vectors}")
+  pqcmav_test(vectors)
+  if(TARGET test_vectors)
+    target_compile_definitions(test_vectors PRIVATE PQCMAV_VECTORS="${pqcmav_vectors}")
+  endif()
+endif()

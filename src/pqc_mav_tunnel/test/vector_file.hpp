@@ -1,0 +1,62 @@
+// Reads the files of docs/vectors; their form is described in the README there.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hex.hpp"
+
+namespace pqcmav::test {
+
+class VectorSection {
+ public:
+  std::map<std::string, std::string> values;
+
+  [[nodiscard]] bool has(const std::string& key) const { return values.count(key) > 0; }
+  [[nodiscard]] const std::string& text(const std::string& key) const {
+    const auto found = values.find(key);
+    if (found == values.end()) throw std::out_of_range("the vector has no " + key);
+    return found->second;
+  }
+  [[nodiscard]] Bytes bytes(const std::string& key) const { return unhex(text(key)); }
+  template <std::size_t N>
+  [[nodiscard]] ByteArray<N> array(const std::string& key) const {
+    return unhex_array<N>(text(key));
+  }
+  [[nodiscard]] std::uint64_t number(const std::string& key) const { return std::stoull(text(key)); }
+};
+
+/// The sections of one file, in order.
+using VectorFile = std::vector<std::pair<std::string, VectorSection>>;
+
+inline VectorFile read_vectors(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error("cannot read " + path.string());
+  VectorFile out;
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    if (line.front() == '[' && line.back() == ']') {
+      out.emplace_back(line.substr(1, line.size() - 2), VectorSection());
+      continue;
+    }
+    const auto equals = line.find('=');
+    if (equals == std::string::npos || out.empty()) throw std::runtime_error("not a vector line: " + line.substr(0, 60));
+    const auto begin = std::min(line.size(), equals + 2);
+    out.back().second.values[line.substr(0, line.find_last_not_of(' ', equals - 1) + 1)] = line.substr(begin);
+  }
+  return out;
+}
+
+inline const VectorSection& section(const VectorFile& file, const std::string& name) {
+  for (const auto& [found, content] : file) {
+    if (found == name) return content;
+  }
+  throw std::out_of_range("the vector has no section " + name);
+}
+
+}  // namespace pqcmav::test
