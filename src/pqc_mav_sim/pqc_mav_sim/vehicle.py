@@ -69,18 +69,22 @@ class Vehicle:
             if end is not None and now >= end:
                 return
             wake = max(self.autopilot.next_deadline(now), turn + TURN_S)
-            self.link.wait(min(wake - now, MAX_WAIT_S))
+            readable = self.link.wait(min(wake - now, MAX_WAIT_S))
             turn = time.monotonic()
             with self._lock:
+                if readable:
+                    self._receive()
                 self._turn()
 
-    def _turn(self) -> None:
+    def _receive(self) -> None:
         for parsed in self.link.receive(time.monotonic()):
             now = time.monotonic()
             for frame in (*parsed.frames, *parsed.unknown):
                 self._meter(frame.sysid, frame.compid, frame.seq, now)
             for frame in parsed.frames:
                 self.autopilot.receive(frame, now)
+
+    def _turn(self) -> None:
         now = time.monotonic()
         for message in self.autopilot.tick(now):
             self._send(message)
