@@ -1,4 +1,4 @@
-"""Launches the airborne end: 'ros2 launch pqc_mav_bringup drone.launch.py --show-args' lists the arguments."""
+"""Launches the airborne end: "ros2 launch pqc_mav_bringup drone.launch.py --show-args" lists the arguments."""
 
 from launch import LaunchDescription
 from pqc_mav_bringup.launch_actions import launch_description

@@ -17,6 +17,8 @@ from typing import Any
 
 import pqc_mav_tunnel
 
+from pqc_mav_bringup.systems import DEMO_DRONE
+
 WIDTH = 116
 EXAMPLE_DRONE = "drone1"
 KEYS_ROOT = "~/.pqcmav/keys"
@@ -27,8 +29,8 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
 }
 # The demo stays on this machine, whatever else listens on it.
 DEMO: Mapping[str, Mapping[str, Any]] = {
-    "drone": {**EXAMPLES["drone"], "bind": "127.0.0.1"},
-    "gcs": {**EXAMPLES["gcs"], "bind": "127.0.0.1"},
+    "drone": {**EXAMPLES["drone"], "keys": f"keys/drones/{DEMO_DRONE}", "drone_id": DEMO_DRONE, "bind": "127.0.0.1"},
+    "gcs": {**EXAMPLES["gcs"], "keys": "keys/gcs", "drones": [DEMO_DRONE], "bind": "127.0.0.1"},
 }
 _TYPES = {
     "bool": "true or false",
@@ -39,7 +41,7 @@ _TYPES = {
 }
 
 
-def _facts(entry: Mapping[str, Any], required: bool) -> str:
+def _facts(entry: Mapping[str, Any]) -> str:
     """Type, valid values and default of a key on one line."""
     facts = [_TYPES[entry["type"]]]
     if entry["choices"]:
@@ -48,7 +50,7 @@ def _facts(entry: Mapping[str, Any], required: bool) -> str:
         facts.append(f"{_value(entry, entry['min'])} to {_value(entry, entry['max'])}")
     if entry["unit"]:
         facts[-1] += f" [{entry['unit']}]"
-    facts.append("required" if required else f"default {_value(entry, entry['default'])}")
+    facts.append("required" if entry["required"] else f"default {_value(entry, entry['default'])}")
     return "; ".join(facts)
 
 
@@ -65,10 +67,9 @@ def _value(entry: Mapping[str, Any], value: Any) -> str:
 def _entries(schema: Iterable[Mapping[str, Any]], values: Mapping[str, Any], indent: str) -> list[str]:
     lines: list[str] = []
     for entry in schema:
-        required = entry["key"] in values and entry["default"] in ("", [])
         room = WIDTH - len(indent)
         lines += [f"{indent}# {line}" for line in wrap(entry["description"], room)]
-        lines += [f"{indent}# {line}" for line in wrap(_facts(entry, required), room)]
+        lines += [f"{indent}# {line}" for line in wrap(_facts(entry), room)]
         lines.append(f"{indent}{entry['key']}: {_value(entry, values.get(entry['key'], entry['default']))}")
         lines.append("")
     return lines
@@ -83,7 +84,7 @@ def _block(role: str, values: Mapping[str, Any]) -> list[str]:
         lines += [
             f"{indent}# One block per drone; what is left out has its default.",
             f"{indent}drone:",
-            f"{indent}  {EXAMPLE_DRONE}:",
+            f"{indent}  {values['drones'][0]}:",
             *_entries(pqc_mav_tunnel.per_drone_schema(), {}, indent + "    "),
         ]
     return lines[:-1]

@@ -10,13 +10,15 @@ from launch.actions import (
     OpaqueFunction,
     RegisterEventHandler,
 )
-from launch.event_handlers import OnProcessExit
+from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription
+from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import find_executable
+from pqc_mav_bringup.systems import DEMO
 
 
 def launch_description(system: SystemDescription) -> LaunchDescription:
@@ -30,7 +32,8 @@ def launch_description(system: SystemDescription) -> LaunchDescription:
         )
         for argument in system.arguments
     ]
-    return LaunchDescription([*declared, OpaqueFunction(function=_start, args=[system])])
+    start = _start_demo if system is DEMO else _start
+    return LaunchDescription([*declared, OpaqueFunction(function=start, args=[system])])
 
 
 def argument_values(context: LaunchContext, system: SystemDescription) -> dict[str, str]:
@@ -40,6 +43,18 @@ def argument_values(context: LaunchContext, system: SystemDescription) -> dict[s
 
 def _start(context: LaunchContext, system: SystemDescription) -> list[Any]:
     return process_actions(resolve(system, argument_values(context, system)))
+
+
+def _start_demo(context: LaunchContext, system: SystemDescription) -> list[Any]:
+    session = DemoSession(argument_values(context, system))
+
+    def remove_keys(_event: Any, _context: LaunchContext) -> None:
+        session.close()
+
+    return [
+        RegisterEventHandler(OnShutdown(on_shutdown=remove_keys)),
+        *process_actions(resolve(system, session.values)),
+    ]
 
 
 def process_actions(processes: list[Process]) -> list[Any]:

@@ -8,6 +8,9 @@ from pqc_mav_bringup.description import Argument, ProcessDescription, Setting, S
 from pqc_mav_bringup.share import config_file
 
 NODE = "pqc_proxy"
+VEHICLE = "vehicle"
+GROUND = "ground"
+DEMO_DRONE = "demo"
 PLAIN_PORT = 14590  # the drone proxy's plaintext side, default of `plain_bind`
 GROUND_PORT = 14550  # where ground software listens, default of `drone.<id>.plain_peer`
 
@@ -102,7 +105,7 @@ GCS = SystemDescription(
         _KEYS,
         Argument("drones", "Ids of the drones to serve, separated by commas; empty = as the configuration file says."),
         Argument("suite", "Only suite to accept, id or short code; empty = as the configuration file says."),
-        Argument("peer", "Local address to serve drones on; empty = as the configuration file says (every address)."),
+        Argument("bind", "Local address to serve drones on; empty = as the configuration file says."),
         _MAVLINK,
         Argument(
             "fcu_url",
@@ -124,10 +127,89 @@ GCS = SystemDescription(
                 "keys": Setting("{keys}"),
                 "drones": Setting("{drones}", list),
                 "allowed_suites": Setting("{suite}", list),
-                "bind": Setting("{peer}"),
+                "bind": Setting("{bind}"),
             },
         ),
         _mavros("gcs/mavros"),
     ),
 )
-SYSTEMS: Mapping[str, SystemDescription] = {system.name: system for system in (DRONE, GCS)}
+
+_CHOSEN = "empty = chosen at start."
+
+DEMO = SystemDescription(
+    name="demo",
+    description="A simulated vehicle, both ends of the tunnel and a ground client, all on this machine.",
+    arguments=(
+        _config("demo"),
+        Argument("keys", "Root of the keys as 'pqcmav keys init' makes it; empty = fresh keys, removed at the end."),
+        Argument("suite", "Cipher suite, id or short code ('pqcmav suites'); empty = as the configuration file says."),
+        Argument("rate", "Messages per second of the vehicle.", "320"),
+        Argument("profile", "What the vehicle does.", "auto", ("auto", "hover", "client")),
+        Argument("altitude", "How high the vehicle flies [m].", "10"),
+        Argument("handshake_port", f"TCP port of the gcs; {_CHOSEN}"),
+        Argument("data_port", f"UDP port of the gcs for encrypted packets; {_CHOSEN}"),
+        Argument("drone_data_port", f"UDP port of the drone for encrypted packets; {_CHOSEN}"),
+        Argument("plain_port", f"UDP port at which the drone's proxy takes plaintext; {_CHOSEN}"),
+        Argument("ground_port", f"UDP port of the ground client; {_CHOSEN}"),
+    ),
+    processes=(
+        ProcessDescription(
+            name=NODE,
+            package="pqc_mav_proxy",
+            executable=NODE,
+            node=NODE,
+            namespace="gcs",
+            config="{config}",
+            settings={
+                "role": Setting("gcs"),
+                "keys": Setting("{keys}/gcs"),
+                "drones": Setting(DEMO_DRONE, list),
+                "bind": Setting("127.0.0.1"),
+                "handshake_port": Setting("{handshake_port}", int),
+                "data_port": Setting("{data_port}", int),
+                f"drone.{DEMO_DRONE}.plain_peer": Setting("127.0.0.1:{ground_port}"),
+            },
+        ),
+        ProcessDescription(
+            name=NODE,
+            package="pqc_mav_proxy",
+            executable=NODE,
+            node=NODE,
+            namespace="drone",
+            config="{config}",
+            settings={
+                "role": Setting("drone"),
+                "keys": Setting("{keys}/drones/" + DEMO_DRONE),
+                "drone_id": Setting(DEMO_DRONE),
+                "peer": Setting("127.0.0.1"),
+                "suite": Setting("{suite}"),
+                "bind": Setting("127.0.0.1"),
+                "handshake_port": Setting("{handshake_port}", int),
+                "data_port": Setting("{data_port}", int),
+                "local_data_port": Setting("{drone_data_port}", int),
+                "plain_bind": Setting("127.0.0.1:{plain_port}"),
+            },
+        ),
+        ProcessDescription(
+            name=GROUND,
+            package="pqc_mav_sim",
+            executable="pqcmav-sim-ground",
+            arguments=("--listen", "127.0.0.1:{ground_port}", "--uplink-rate", "20", "--shared-clock"),
+            respawn=None,
+            hint=_SIM_HINT,
+        ),
+        ProcessDescription(
+            name=VEHICLE,
+            package="pqc_mav_sim",
+            executable="pqcmav-sim-vehicle",
+            arguments=(
+                *("--connect", "127.0.0.1:{plain_port}", "--rate", "{rate}", "--profile", "{profile}"),
+                *("--altitude", "{altitude}", "--shared-clock"),
+            ),
+            respawn=None,
+            hint=_SIM_HINT,
+        ),
+    ),
+)
+
+SYSTEMS: Mapping[str, SystemDescription] = {system.name: system for system in (DRONE, GCS, DEMO)}

@@ -1,0 +1,63 @@
+"""What a demo needs that must not be reused: a folder with fresh keys, and free ports."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from pqc_mav_bringup.description import BringupError
+from pqc_mav_bringup.free_ports import free_ports
+from pqc_mav_bringup.systems import DEMO_DRONE
+
+PORTS = ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground_port")
+
+
+class DemoSession:
+    """Fills in what the demo's arguments leave empty. Use as a context manager, or call `close`.
+
+    Keys are made in a temporary folder that only this user can enter, and go with it.
+    """
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        """`given`: argument values by name. Raises BringupError or the engine's TunnelError."""
+        self._folder: Path | None = None
+        values = {name: value for name, value in given.items() if value != ""}
+        missing = [name for name in PORTS if name not in values]
+        try:
+            values.update(zip(missing, map(str, free_ports(len(missing))), strict=True))
+        except OSError as error:
+            raise BringupError(f"The demo cannot get ports: {error}.") from None
+        try:
+            if "keys" not in values:
+                values["keys"] = str(self._make_keys(values.get("suite", "")))
+        except BaseException:
+            self.close()
+            raise
+        self.values: Mapping[str, str] = values
+
+    def close(self) -> None:
+        """Removes the keys that were made. May be called more than once."""
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def __enter__(self) -> DemoSession:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _make_keys(self, suite: str) -> Path:
+        """Keys for the demo's drone and the one signature algorithm the suite needs. Returns their root."""
+        import pqc_mav_tunnel
+
+        self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-demo-"))
+        default = next(entry["default"] for entry in pqc_mav_tunnel.config_schema("drone") if entry["key"] == "suite")
+        chosen = pqc_mav_tunnel.find_suite(suite or default)
+        pqc_mav_tunnel.init_keys(str(self._folder), [DEMO_DRONE], sig_tokens=[chosen.sig_token])
+        return self._folder
