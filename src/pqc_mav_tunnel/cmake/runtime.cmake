@@ -27,3 +27,28 @@ target_link_libraries(pqcmav_yaml PUBLIC pqcmav_engine PRIVATE yaml-cpp)
 add_executable(pqcmav-tunneld tunneld/main.cpp)
 target_link_libraries(pqcmav-tunneld PRIVATE pqcmav_yaml)
 
+
+if(PQCMAV_PYTHON AND NOT PQCMAV_FUZZ)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter Development)
+  if(NOT pybind11_DIR)
+    execute_process(COMMAND ${Python3_EXECUTABLE} -m pybind11 --cmakedir
+      OUTPUT_VARIABLE pybind11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  set(PYBIND11_FINDPYTHON ON)
+  set(Python_EXECUTABLE ${Python3_EXECUTABLE})
+  find_package(pybind11 REQUIRED)
+  pybind11_add_module(_engine python/module.cpp python/bind_engine.cpp python/bind_registry.cpp python/bind_keys.cpp
+    python/bind_handshake.cpp python/bind_codec.cpp)
+  target_link_libraries(_engine PRIVATE pqcmav_engine)
+endif()
+
+install(TARGETS pqcmav-tunneld RUNTIME DESTINATION bin)
+if(ament_cmake_FOUND)
+  install(TARGETS pqcmav-tunneld RUNTIME DESTINATION lib/${PROJECT_NAME})
+  if(PQCMAV_PYTHON AND NOT PQCMAV_FUZZ)
+    find_package(ament_cmake_python REQUIRED)
+    ament_python_install_package(${PROJECT_NAME} PACKAGE_DIR ${CMAKE_CURRENT_SOURCE_DIR}/python/${PROJECT_NAME})
+    install(TARGETS _engine LIBRARY DESTINATION ${PYTHON_INSTALL_DIR}/${PROJECT_NAME})
+  endif()
+  ament_package()
+endif()

@@ -1,0 +1,192 @@
+// Data-plane codec, control frames and bare primitives, for tests, the specification peer and the primitive benchmark.
+#include "pqc_mav_tunnel/control.hpp"
+#include "pqc_mav_tunnel/frame.hpp"
+#include "pqc_mav_tunnel/oqs.hpp"
+#include "python/convert.hpp"
+
+namespace pqcmav::python {
+namespace {
+
+std::span<const std::uint8_t, 32> key_for(const SessionKeys& keys, const std::string& direction) {
+  if (direction == "d2g") return keys.k_d2g.view();
+  if (direction == "g2d") return keys.k_g2d.view();
+  throw TunnelError(Errc::config_invalid, "The direction is '" + direction + "'; it must be d2g or g2d.");
+}
+
+py::bytes seal(SendKey& key, const py::bytes& payload, bool control) {
+  const auto content = view(payload);
+  Bytes packet(kOverhead + content.size());
+  std::copy(content.begin(), content.end(), packet.begin() + kHeaderSize);
+  if (!key.seal(control ? FrameType::control : FrameType::data, packet)) throw TunnelError(Errc::crypto, "The packet could not be sealed: the sequence is exhausted or the crypto library failed.");
+  return to_bytes(packet);
+}
+
+py::tuple open(ReceiveKey& key, const py::bytes& datagram) {
+  static constexpr const char* drops[] = {"malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail"};
+  const auto input = view(datagram);
+  Bytes packet(input.begin(), input.end());
+  const auto header = parse_header(packet);
+  if (!header) return py::make_tuple("malformed", py::bytes());
+  if (header->session_id != key.session_id() || header->epoch != key.epoch()) return py::make_tuple("unknown", py::bytes());
+  const auto opened = key.open(*header, packet);
+  if (opened.drop) return py::make_tuple(drops[static_cast<std::size_t>(*opened.drop)], py::bytes());
+  ControlList list;
+  if (opened.type == FrameType::control && !parse_controls(opened.payload, list)) return py::make_tuple("decrypt_fail", py::bytes());
+  return py::make_tuple(opened.type == FrameType::control ? "control" : "data", to_bytes(opened.payload));
+}
+
+struct ToDict {
+  py::tuple operator()(const Probe& c) const { return named("PROBE", "id", c.id, "t1", c.t1); }
+  py::tuple operator()(const ProbeReply& c) const { return named("PROBE_REPLY", "id", c.id, "t1", c.t1, "t2", c.t2, "t3", c.t3); }
+  py::tuple operator()(const LinkReport& c) const {
+    return named("LINK_REPORT", "window_ms", c.window_ms, "packets_per_s_milli", c.packets_per_s_milli, "gap_p95_us", c.gap_p95_us, "longest_silence_us", c.longest_silence_us, "jitter_us",
+                 c.jitter_us, "loss_ppm", c.loss_ppm, "blackouts", c.blackouts, "drops", std::vector<std::uint64_t>(c.drops.begin(), c.drops.end()));
+  }
+  py::tuple operator()(const Switched& c) const { return named("SWITCHED", "epoch", c.epoch); }
+  py::tuple operator()(const RekeyRequest& c) const { return named("REKEY_REQUEST", "request_id", c.request_id, "suite", std::string(c.suite), "reason", std::string(c.reason)); }
+  py::tuple operator()(const Close& c) const { return named("CLOSE", "reason", c.reason); }
+  py::tuple operator()(const Keepalive&) const { return named("KEEPALIVE"); }
+  py::tuple operator()(const RekeyResult& c) const {
+    return named("REKEY_RESULT", "request_id", c.request_id, "ok", c.ok, "epoch", c.epoch, "duration_us", c.duration_us, "text", std::string(c.text));
+  }
+
+ private:
+  static void put(py::dict&) {}
+  template <typename Value, typename... Rest>
+  static void put(py::dict& out, const char* name, const Value& value, const Rest&... rest) {
+    out[name] = value;
+    put(out, rest...);
+  }
+  template <typename... Fields>
+  static py::tuple named(const char* type, const Fields&... fields) {
+    py::dict out;
+    put(out, fields...);
+    return py::make_tuple(type, out);
+  }
+};
+
+template <typename T>
+T field(const py::kwargs& fields, const char* name) {
+  if (!fields.contains(name)) throw TunnelError(Errc::config_invalid, std::string("The control message needs the field '") + name + "'.");
+  return fields[name].cast<T>();
+}
+
+py::bytes encode_control(const std::string& name, const py::kwargs& f) {
+  using u8 = std::uint8_t;
+  using u32 = std::uint32_t;
+  using u64 = std::uint64_t;
+  Control control;
+  std::string a, b;  // keep the texts alive while they are written
+  if (name == "PROBE") {
+    control = Probe{field<u32>(f, "id"), field<u64>(f, "t1")};
+  } else if (name == "PROBE_REPLY") {
+    control = ProbeReply{field<u32>(f, "id"), field<u64>(f, "t1"), field<u64>(f, "t2"), field<u64>(f, "t3")};
+  } else if (name == "LINK_REPORT") {
+    LinkReport report{field<u32>(f, "window_ms"), field<u32>(f, "packets_per_s_milli"), field<u32>(f, "gap_p95_us"), field<u32>(f, "longest_silence_us"), field<u32>(f, "jitter_us"),
+                      field<u32>(f, "loss_ppm"), field<u32>(f, "blackouts"), {}};
+    report.drops = field<std::array<u64, kDropKinds>>(f, "drops");
+    control = report;
+  } else if (name == "SWITCHED") {
+    control = Switched{field<u8>(f, "epoch")};
+  } else if (name == "REKEY_REQUEST") {
+    a = field<std::string>(f, "suite");
+    b = field<std::string>(f, "reason");
+    control = RekeyRequest{field<u32>(f, "request_id"), a, b};
+  } else if (name == "CLOSE") {
+    control = Close{field<u8>(f, "reason")};
+  } else if (name == "KEEPALIVE") {
+    control = Keepalive{};
+  } else if (name == "REKEY_RESULT") {
+    a = field<std::string>(f, "text");
+    control = RekeyResult{field<u32>(f, "request_id"), field<bool>(f, "ok"), field<u8>(f, "epoch"), field<u32>(f, "duration_us"), a};
+  } else {
+    throw TunnelError(Errc::config_invalid, "Unknown control message '" + name + "'.");
+  }
+  Bytes out(kControlFrameMax);
+  const auto used = append_control(out, 0, control);
+  if (!used) throw TunnelError(Errc::config_invalid, "The control message does not fit: a text has at most 255 bytes.");
+  out.resize(*used);
+  return to_bytes(out);
+}
+
+AeadId aead_of(const std::string& token) {
+  for (const auto& aead : aeads())
+    if (aead.token == token) return aead.id;
+  throw TunnelError(Errc::config_invalid, "Unknown AEAD '" + token + "'.");
+}
+
+const KemInfo& kem_of(const std::string& token) {
+  if (const auto* kem = find_kem(token)) return *kem;
+  throw TunnelError(Errc::config_invalid, "Unknown KEM '" + token + "'.");
+}
+
+const SigInfo& sig_of(const std::string& token) {
+  if (const auto* sig = find_sig(token)) return *sig;
+  throw TunnelError(Errc::config_invalid, "Unknown signature algorithm '" + token + "'.");
+}
+
+py::tuple pair_tuple(const KemKeyPair& pair) { return py::make_tuple(to_bytes(pair.public_key), to_bytes(pair.secret_key.view())); }
+
+void bind_primitives(py::module_& module) {
+  module.def("aead_seal",
+             [](const std::string& token, const py::bytes& key, std::uint8_t epoch, std::uint64_t sequence, const py::bytes& aad, const py::bytes& plaintext) {
+               const auto content = view(plaintext);
+               Bytes out(content.begin(), content.end());
+               ByteArray<kTagSize> tag;
+               if (!make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->seal(epoch, sequence, view(aad), out, tag)) throw TunnelError(Errc::crypto, "The AEAD failed.");
+               append(out, tag);
+               return to_bytes(out);
+             });
+  module.def("aead_open",
+             [](const std::string& token, const py::bytes& key, std::uint8_t epoch, std::uint64_t sequence, const py::bytes& aad, const py::bytes& sealed) -> std::optional<py::bytes> {
+               const auto content = view(sealed);
+               if (content.size() < kTagSize) return std::nullopt;
+               Bytes out(content.begin(), content.end() - kTagSize);
+               ByteArray<kTagSize> tag;
+               std::copy(content.end() - kTagSize, content.end(), tag.begin());
+               if (make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->open(epoch, sequence, view(aad), out, tag) != Aead::Open::ok) return std::nullopt;
+               return to_bytes(out);
+             });
+  module.def("kem_keypair", [](const std::string& token) { return pair_tuple(Kem(kem_of(token)).keypair()); });
+  module.def("kem_encapsulate", [](const std::string& token, const py::bytes& public_key) {
+    SecretBytes shared;
+    const auto ciphertext = Kem(kem_of(token)).encapsulate(view(public_key), shared);
+    return py::make_tuple(to_bytes(ciphertext), to_bytes(shared.view()));
+  });
+  module.def("kem_decapsulate", [](const std::string& token, const py::bytes& secret_key, const py::bytes& ciphertext) {
+    return to_bytes(Kem(kem_of(token)).decapsulate(SecretBytes(view(secret_key)), view(ciphertext)).view());
+  });
+  module.def("sig_keypair", [](const std::string& token) { return pair_tuple(Sig(sig_of(token)).keypair()); });
+  module.def("sig_sign", [](const std::string& token, const py::bytes& secret_key, const py::bytes& message) {
+    return to_bytes(Sig(sig_of(token)).sign(SecretBytes(view(secret_key)), view(message)));
+  });
+  module.def("sig_verify", [](const std::string& token, const py::bytes& public_key, const py::bytes& message, const py::bytes& signature) {
+    return Sig(sig_of(token)).verify(view(public_key), view(message), view(signature));
+  });
+}
+
+}  // namespace
+
+void bind_codec(py::module_& module) {
+  py::class_<SendKey>(module, "SendKey", "Seals packets of one key; owns its sequence counter.")
+      .def(py::init([](const SessionKeys& keys, const std::string& direction) { return std::make_unique<SendKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction)); }),
+           py::arg("keys"), py::arg("direction"))
+      .def("seal", &seal, py::arg("payload"), py::arg("control") = false);
+  py::class_<ReceiveKey>(module, "ReceiveKey", "Opens packets of one key, with its replay window.")
+      .def(py::init([](const SessionKeys& keys, const std::string& direction, std::size_t window_bits) {
+             return std::make_unique<ReceiveKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction), window_bits);
+           }),
+           py::arg("keys"), py::arg("direction"), py::arg("window_bits") = kWindowBits)
+      .def("open", &open, py::arg("datagram"));
+  module.def("parse_controls", [](const py::bytes& content) -> py::object {
+    ControlList list;
+    if (!parse_controls(view(content), list)) return py::none();
+    py::list out;
+    for (std::size_t i = 0; i < list.count; ++i) out.append(std::visit(ToDict{}, list.items[i]));
+    return out;
+  });
+  module.def("encode_control", &encode_control, py::arg("name"));
+  bind_primitives(module);
+}
+
+}  // namespace pqcmav::python

@@ -1,0 +1,251 @@
+// Engine, its events and its configuration schema.
+#include <pybind11/chrono.h>
+
+#include "pqc_mav_tunnel/engine.hpp"
+#include "python/convert.hpp"
+
+namespace pqcmav::python {
+namespace {
+
+double ms(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
+
+py::dict schema_entry(const ConfigKey& key) {
+  static constexpr const char* types[] = {"bool", "int", "float", "string", "string_list"};
+  py::dict out;
+  out["key"] = std::string(key.key);
+  out["type"] = types[key.default_value.index()];
+  out["default"] = to_python(key.default_value);
+  out["min"] = key.min ? py::cast(*key.min) : py::none();
+  out["max"] = key.max ? py::cast(*key.max) : py::none();
+  out["unit"] = std::string(key.unit);
+  out["description"] = std::string(key.description);
+  out["choices"] = std::vector<std::string>(key.choices.begin(), key.choices.end());
+  out["required"] = key.required;
+  out["read_only"] = true;
+  return out;
+}
+
+py::dict state_dict(const StateEvent& event) {
+  py::dict out;
+  out["type"] = "state";
+  out["old"] = std::string(to_string(event.before));
+  out["new"] = std::string(to_string(event.after));
+  out["reason"] = event.reason;
+  return out;
+}
+
+py::dict log_dict(const LogEvent& event) {
+  py::dict out;
+  out["type"] = "log";
+  out["level"] = std::string(to_string(event.level));
+  out["text"] = event.text;
+  return out;
+}
+
+}  // namespace
+
+py::dict times_dict(const HandshakeTimes& times, std::uint64_t connect_ns) {
+  py::dict phases, primitives, sizes, out;
+  phases["connect"] = ms(connect_ns);
+  static constexpr const char* names[] = {"challenge", "hello", "server_hello", "finish", "server_finish"};
+  for (std::size_t i = 0; i < times.phases.size(); ++i) phases[names[i]] = ms(times.phases[i]);
+  primitives["kem_keygen"] = ms(times.kem_keygen);
+  primitives["kem_encaps"] = ms(times.kem_encaps);
+  primitives["kem_decaps"] = ms(times.kem_decaps);
+  primitives["sig_sign"] = ms(times.sig_sign);
+  primitives["sig_verify"] = ms(times.sig_verify);
+  primitives["x25519"] = ms(times.x25519);
+  primitives["kdf"] = ms(times.kdf);
+  sizes["public_key"] = times.public_key;
+  sizes["ciphertext"] = times.ciphertext;
+  sizes["signature"] = times.signature;
+  sizes["drone_signature"] = times.drone_signature;
+  sizes["bytes_sent"] = times.bytes_sent;
+  sizes["bytes_received"] = times.bytes_received;
+  out["phases_ms"] = phases;
+  out["primitives_ms"] = primitives;
+  out["sizes"] = sizes;
+  out["keygen_pooled"] = times.keygen_pooled;
+  return out;
+}
+
+namespace {
+
+py::dict handshake_dict(const HandshakeEvent& event) {
+  auto out = times_dict(event.times, event.connect_ns);
+  out["type"] = "handshake";
+  out["ok"] = event.ok;
+  out["error"] = std::string(to_string(event.error));
+  out["reason"] = event.reason;
+  out["suite"] = event.suite;
+  out["hybrid"] = event.hybrid;
+  out["epoch"] = event.epoch;
+  out["rekey"] = event.rekey;
+  out["role"] = event.drone_side ? "drone" : "gcs";
+  out["peer"] = event.peer;
+  out["duration_ms"] = ms(event.duration_ns);
+  return out;
+}
+
+py::dict event_dict(const Event& event) {
+  auto out = std::visit(
+      [](const auto& what) -> py::dict {
+        using What = std::decay_t<decltype(what)>;
+        if constexpr (std::is_same_v<What, StateEvent>) return state_dict(what);
+        else if constexpr (std::is_same_v<What, LogEvent>) return log_dict(what);
+        else return handshake_dict(what);
+      },
+      event.what);
+  out["drone_id"] = event.drone_id;
+  out["monotonic_ns"] = event.monotonic_ns;
+  return out;
+}
+
+py::dict status_dict(const LinkStatus& s) {
+  py::dict out;
+  out["drone_id"] = s.drone_id;
+  out["state"] = std::string(to_string(s.state));
+  out["suite"] = s.suite;
+  out["epoch"] = s.epoch;
+  out["session_id"] = s.session_id;
+  out["key_age_s"] = s.key_age_s;
+  out["silence_s"] = s.silence_s;
+  out["peer"] = s.peer;
+  out["plain_local"] = s.plain_local;
+  out["plain_peer"] = s.plain_peer;
+  out["last_error"] = s.last_error;
+  out["hybrid"] = s.hybrid;
+  out["drone_signed"] = s.drone_signed;
+  out["handshakes_ok"] = s.handshakes_ok;
+  out["handshakes_failed"] = s.handshakes_failed;
+  out["rekeys_ok"] = s.rekeys_ok;
+  return out;
+}
+
+void put(py::dict& out, const NamedCounters& counters) {
+  for (const auto& [name, value] : counters) out[py::str(std::string(name))] = value;
+}
+
+py::dict report_dict(const LinkReport& report) {
+  static constexpr const char* names[] = {"malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail"};
+  py::dict out, drops;
+  out["window_s"] = report.window_ms / 1e3;
+  out["packets_per_s"] = report.packets_per_s_milli / 1e3;
+  out["gap_p95_ms"] = report.gap_p95_us / 1e3;
+  out["longest_silence_ms"] = report.longest_silence_us / 1e3;
+  out["jitter_ms"] = report.jitter_us / 1e3;
+  out["loss"] = report.loss_ppm / 1e6;
+  out["blackouts"] = report.blackouts;
+  for (std::size_t i = 0; i < kDropKinds; ++i) drops[names[i]] = report.drops[i];
+  out["drops"] = drops;
+  return out;
+}
+
+py::dict link_dict(const LinkQualityView& view) {
+  py::dict out;
+  out["drone_id"] = view.drone_id;
+  out["local"] = report_dict(view.local);
+  out["peer"] = view.peer ? py::object(report_dict(*view.peer)) : py::none();
+  out["age_s"] = view.peer ? py::cast(view.peer_age_s) : py::none();
+  out["rtt_ms"] = py::cast(view.rtt_ms);
+  out["rtt_min_ms"] = py::cast(view.rtt_min_ms);
+  out["clock_offset_ms"] = py::cast(view.clock_offset_ms);
+  return out;
+}
+
+template <typename Items, typename Convert>
+py::list list_of(const Items& items, Convert convert) {
+  py::list out;
+  for (const auto& item : items) out.append(convert(item));
+  return out;
+}
+
+py::dict ports_dict(const EnginePorts& ports) {
+  py::dict out, plain;
+  out["handshake"] = ports.handshake == 0 ? py::none() : py::object(py::int_(ports.handshake));
+  out["data"] = ports.data;
+  for (const auto& [id, port] : ports.plain) plain[py::str(id)] = port;
+  out["plain"] = plain;
+  return out;
+}
+
+std::chrono::nanoseconds seconds_of(double s) { return std::chrono::nanoseconds(static_cast<std::int64_t>(s * 1e9)); }
+
+}  // namespace
+
+void bind_engine(py::module_& module) {
+  py::class_<Engine>(module, "Engine", "One end of the tunnel: sockets and threads behind a validated configuration.")
+      .def(py::init([](const py::object& config) { return std::make_unique<Engine>(EngineConfig::from_flat(to_flat_config(config))); }), py::arg("config"),
+           "Reads keys and checks the configuration (a flat or nested mapping of config_schema() keys); opens nothing yet.")
+      .def("start", &Engine::start, py::call_guard<py::gil_scoped_release>())
+      .def("stop", &Engine::stop, py::call_guard<py::gil_scoped_release>())
+      .def("config",
+           [](const Engine& engine) {
+             py::dict out;
+             for (const auto& [key, value] : engine.config().effective) out[py::str(key)] = to_python(value);
+             return out;
+           })
+      .def("ports", [](const Engine& engine) { return ports_dict(engine.ports()); })
+      .def("status", [](const Engine& engine) { return list_of(engine.status(), status_dict); })
+      .def("stats",
+           [](const Engine& engine) {
+             return list_of(engine.stats(), [](const LinkStats& stats) {
+               py::dict out;
+               out["drone_id"] = stats.drone_id;
+               put(out, stats.counters);
+               out["seal_ns_avg"] = stats.seal_ns_avg;
+               out["open_ns_avg"] = stats.open_ns_avg;
+               return out;
+             });
+           })
+      .def("totals",
+           [](const Engine& engine) {
+             py::dict out;
+             put(out, engine.totals());
+             return out;
+           })
+      .def("links", [](const Engine& engine) { return list_of(engine.links(), link_dict); })
+      .def(
+          "wait_events",
+          [](Engine& engine, double timeout_s, std::size_t max_events) {
+            std::vector<Event> events;
+            {
+              py::gil_scoped_release release;
+              events = engine.events().wait(seconds_of(timeout_s), max_events);
+            }
+            return list_of(events, event_dict);
+          },
+          py::arg("timeout_s"), py::arg("max_events") = 64)
+      .def(
+          "request_rekey",
+          [](Engine& engine, const std::string& drone_id, const std::string& suite, const std::string& reason, double timeout_s) {
+            RekeyOutcome outcome;
+            {
+              py::gil_scoped_release release;
+              outcome = engine.request_rekey(drone_id, suite, reason, seconds_of(timeout_s));
+            }
+            py::dict out;
+            out["ok"] = outcome.ok;
+            out["suite"] = outcome.suite;
+            out["epoch"] = outcome.epoch;
+            out["duration_ms"] = outcome.duration_ms;
+            out["message"] = outcome.message;
+            return out;
+          },
+          py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0);
+
+  module.def(
+      "config_schema",
+      [](const std::string& role) {
+        if (role != "drone" && role != "gcs") throw TunnelError(Errc::config_invalid, "The role is '" + role + "'; it must be drone or gcs.");
+        py::list out;
+        for (const auto& key : config_schema())
+          if (role == "drone" ? key.drone : key.gcs) out.append(schema_entry(key));
+        return out;
+      },
+      py::arg("role"));
+  module.def("per_drone_schema", [] { return list_of(drone_entry_schema(), schema_entry); });
+  module.def("engine_version", &engine_version);
+}
+
+}  // namespace pqcmav::python

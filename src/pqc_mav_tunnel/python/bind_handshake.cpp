@@ -1,0 +1,195 @@
+// The socket-free handshake for tests and the specification peer. Keys are handed out here, and only here.
+#include <map>
+
+#include "pqc_mav_tunnel/handshake.hpp"
+#include "python/convert.hpp"
+
+namespace pqcmav::python {
+
+py::dict times_dict(const HandshakeTimes& times, std::uint64_t connect_ns);
+
+namespace {
+
+std::uint64_t now() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+py::tuple step_tuple(const HandshakeStep& step) {
+  static constexpr const char* names[] = {"working", "done", "failed"};
+  return py::make_tuple(names[static_cast<std::size_t>(step.status)], to_bytes(step.send));
+}
+
+const SigInfo& sig_of(const std::string& token) {
+  const auto* sig = find_sig(token);
+  if (sig == nullptr) throw TunnelError(Errc::config_invalid, "Unknown signature algorithm '" + token + "'.");
+  return *sig;
+}
+
+class PyInitiator {
+ public:
+  PyInitiator(const std::string& suite, const std::string& drone_id, const py::bytes& psk, const py::bytes& gcs_public_key, bool hybrid, const std::optional<py::bytes>& own_secret,
+              const py::bytes& prev_session, std::uint8_t epoch)
+      : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, prev_session, epoch)) {}
+
+  py::tuple on_data(const py::bytes& received) {
+    HandshakeStep step;
+    const auto bytes = view(received);
+    {
+      py::gil_scoped_release release;
+      step = core_.on_data(bytes, now());
+    }
+    return step_tuple(step);
+  }
+  HandshakeInitiator core_;
+
+ private:
+  static InitiatorParams params(const std::string& suite, const std::string& drone_id, const py::bytes& psk, const py::bytes& gcs_public_key, bool hybrid,
+                                const std::optional<py::bytes>& own_secret, const py::bytes& prev_session, std::uint8_t epoch) {
+    InitiatorParams out;
+    out.suite = &require_suite(suite);
+    out.drone_id = drone_id;
+    out.hybrid = hybrid;
+    out.psk = Psk(exactly<kPskSize>(psk, "The PSK"));
+    const auto key = view(gcs_public_key);
+    out.gcs_public_key = Bytes(key.begin(), key.end());
+    if (own_secret) out.own_secret = SecretBytes(view(*own_secret));
+    const auto prev = exactly<kSessionIdSize>(prev_session, "prev_session");
+    std::copy(prev.begin(), prev.end(), out.prev_session.begin());
+    out.epoch = epoch;
+    return out;
+  }
+};
+
+class PyResponder {
+ public:
+  using Psks = std::map<std::string, py::bytes>;
+  using Secrets = std::map<std::string, py::bytes>;
+  using Publics = std::map<std::pair<std::string, std::string>, py::bytes>;
+  using Sessions = std::map<std::string, std::pair<py::bytes, std::uint8_t>>;
+
+  PyResponder(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature, bool allow_pure, const Sessions& sessions)
+      : state_(std::make_shared<State>()), core_(environment(psks, gcs_secrets, drone_publics, require_signature, allow_pure, sessions)) {}
+
+  py::bytes start() { return to_bytes(core_.start(now())); }
+  py::tuple on_data(const py::bytes& received) {
+    HandshakeStep step;
+    const auto bytes = view(received);
+    {
+      py::gil_scoped_release release;
+      step = core_.on_data(bytes, now());
+      if (step.status == HandshakeStatus::working && core_.gated()) step = core_.go_on(now());
+    }
+    return step_tuple(step);
+  }
+  [[nodiscard]] int keygens() const { return state_->keygens; }
+
+ private:
+  /// Copies without Python objects: the callbacks run without the GIL.
+  struct State {
+    std::map<std::string, Psk> psks;
+    std::map<std::string, SecretBytes> secrets;
+    std::map<std::pair<std::string, std::string>, Bytes> publics;
+    std::map<std::string, std::pair<SessionId, std::uint8_t>> sessions;
+    int keygens = 0;
+  };
+  std::shared_ptr<State> state_;
+
+  std::shared_ptr<const ResponderEnv> environment(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature, bool allow_pure,
+                                                  const Sessions& sessions) {
+    auto s = state_;
+    for (const auto& [id, psk] : psks) s->psks.emplace(id, Psk(exactly<kPskSize>(psk, "A PSK")));
+    for (const auto& [token, key] : gcs_secrets) s->secrets.emplace(sig_of(token).token, SecretBytes(view(key)));
+    for (const auto& [who, key] : drone_publics) {
+      const auto bytes = view(key);
+      s->publics.emplace(who, Bytes(bytes.begin(), bytes.end()));
+    }
+    for (const auto& [id, session] : sessions) {
+      SessionId sid;
+      const auto raw = exactly<kSessionIdSize>(session.first, "A session id");
+      std::copy(raw.begin(), raw.end(), sid.begin());
+      s->sessions.emplace(id, std::pair(sid, session.second));
+    }
+    auto env = std::make_shared<ResponderEnv>();
+    env->find_drone = [s, require_signature, allow_pure](std::string_view id) -> std::optional<DroneRecord> {
+      const auto it = s->psks.find(std::string(id));
+      if (it == s->psks.end()) return std::nullopt;
+      return DroneRecord{it->second.clone(), require_signature, allow_pure};
+    };
+    env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional<Reject>{}; };
+    env->check_session = [s](std::string_view id, const SessionId& prev, std::uint8_t epoch) -> std::optional<Reject> {
+      if (prev == SessionId{}) return epoch == 0 ? std::nullopt : std::optional(Reject::epoch);
+      const auto it = s->sessions.find(std::string(id));
+      if (it == s->sessions.end() || it->second.first != prev) return Reject::session_unknown;
+      return epoch == it->second.second + 1 ? std::nullopt : std::optional(Reject::epoch);
+    };
+    env->gcs_secret = [s](const SigInfo& sig) {
+      const auto it = s->secrets.find(std::string(sig.token));
+      if (it == s->secrets.end()) throw TunnelError(Errc::key_missing, "No signing key for " + std::string(sig.display) + ".");
+      return it->second.clone();
+    };
+    env->drone_public = [s](std::string_view id, const SigInfo& sig) -> std::optional<Bytes> {
+      const auto it = s->publics.find({std::string(id), std::string(sig.token)});
+      return it == s->publics.end() ? std::nullopt : std::optional(it->second);
+    };
+    env->kem_keypair = [s](const KemInfo& kem) {
+      ++s->keygens;
+      return EphemeralKem{Kem(kem).keypair(), false};
+    };
+    return env;
+  }
+
+ public:
+  HandshakeResponder core_;
+};
+
+template <typename Core, typename Class>
+void bind_common(Class& cls, bool drone_side) {
+  cls.def("on_data", &Core::on_data, py::arg("received"))
+      .def_property_readonly("error", [](const Core& self) { return std::string(to_string(self.core_.error())); })
+      .def_property_readonly("reject_code", [](const Core& self) { return self.core_.reject_code(); })
+      .def("describe", [drone_side](const Core& self) { return describe(self.core_.error(), self.core_.reject_code(), drone_side); })
+      .def("times", [](const Core& self) { return times_dict(self.core_.times(), 0); })
+      .def("take_keys", [](Core& self) { return self.core_.take_keys(); });
+}
+
+}  // namespace
+
+void bind_handshake(py::module_& module) {
+  py::class_<SessionKeys>(module, "SessionKeys", "The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out.")
+      .def(py::init([](const std::string& suite, const py::bytes& session_id, std::uint8_t epoch, const py::bytes& d2g, const py::bytes& g2d) {
+             SessionKeys keys;
+             keys.suite = &require_suite(suite);
+             const auto id = exactly<kSessionIdSize>(session_id, "The session id");
+             std::copy(id.begin(), id.end(), keys.session_id.begin());
+             keys.epoch = epoch;
+             keys.k_d2g = Secret<32>(exactly<kKeySize>(d2g, "k_d2g"));
+             keys.k_g2d = Secret<32>(exactly<kKeySize>(g2d, "k_g2d"));
+             return keys;
+           }),
+           py::arg("suite"), py::arg("session_id"), py::arg("epoch"), py::arg("k_d2g"), py::arg("k_g2d"))
+      .def_property_readonly("suite", [](const SessionKeys& keys) { return keys.suite->id; })
+      .def_readonly("hybrid", &SessionKeys::hybrid)
+      .def_readonly("drone_signed", &SessionKeys::drone_signed)
+      .def_property_readonly("session_id", [](const SessionKeys& keys) { return to_bytes(keys.session_id); })
+      .def_readonly("epoch", &SessionKeys::epoch)
+      .def_property_readonly("k_d2g", [](const SessionKeys& keys) { return to_bytes(keys.k_d2g.view()); })
+      .def_property_readonly("k_g2d", [](const SessionKeys& keys) { return to_bytes(keys.k_g2d.view()); })
+      .def("__repr__", [](const SessionKeys& keys) { return "<SessionKeys " + (keys.suite ? keys.suite->id : std::string("empty")) + ">"; });
+
+  py::class_<PyInitiator> initiator(module, "Initiator", "The drone's side of one handshake, without sockets.");
+  initiator.def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool, const std::optional<py::bytes>&, const py::bytes&, std::uint8_t>(), py::arg("suite"),
+                py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"), py::arg("hybrid") = true, py::arg("own_secret") = py::none(),
+                py::arg("prev_session") = py::bytes(std::string(kSessionIdSize, '\0')), py::arg("epoch") = 0);
+  bind_common<PyInitiator>(initiator, true);
+
+  py::class_<PyResponder> responder(module, "Responder", "The gcs' side of one handshake, without sockets.");
+  responder
+      .def(py::init<const PyResponder::Psks&, const PyResponder::Secrets&, const PyResponder::Publics&, bool, bool, const PyResponder::Sessions&>(), py::arg("psks"), py::arg("gcs_secrets"),
+           py::arg("drone_publics") = PyResponder::Publics{}, py::arg("require_signature") = false, py::arg("allow_pure") = true, py::arg("sessions") = PyResponder::Sessions{})
+      .def("start", &PyResponder::start)
+      .def_property_readonly("drone_id", [](const PyResponder& self) { return self.core_.drone_id(); })
+      .def_property_readonly("gated_keygens", &PyResponder::keygens);
+  bind_common<PyResponder>(responder, false);
+}
+
+}  // namespace pqcmav::python
