@@ -82,6 +82,7 @@ class GroundClient:
         self._next_heartbeat = self.started
         self._ping_seq = 0
         self._stop = threading.Event()
+        self._quiet = threading.Event()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -101,6 +102,13 @@ class GroundClient:
         self.link.close()
         return self.snapshot()
 
+    def quiet(self) -> None:
+        """Send nothing more by itself, not even heartbeats, and go on listening.
+
+        Once everything on its way has arrived, the other end has counted all that was sent.
+        """
+        self._quiet.set()
+
     def __enter__(self) -> GroundClient:
         return self.start()
 
@@ -111,11 +119,13 @@ class GroundClient:
         while not self._stop.is_set():
             deadlines = (self._next_heartbeat, self._uplink.next_deadline())
             wake = min(d for d in deadlines if d is not None)
-            readable = self.link.wait(min(wake - time.monotonic(), _MAX_WAIT_S))
+            silent = self._quiet.is_set()
+            readable = self.link.wait(_MAX_WAIT_S if silent else min(wake - time.monotonic(), _MAX_WAIT_S))
             with self._changed:
                 if readable:
                     self._receive()
-                self._send_due(time.monotonic())
+                if not silent:
+                    self._send_due(time.monotonic())
                 self._changed.notify_all()
 
     # sending
