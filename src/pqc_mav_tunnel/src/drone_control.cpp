@@ -124,9 +124,6 @@ void DroneControl::step() {
   }
   if (request) {
     serve(std::move(*request));
-    const std::lock_guard lock(mutex_);
-    busy_ = false;
-    serving_remote_.reset();
     return;
   }
   if (need_fresh) {
@@ -246,6 +243,13 @@ void DroneControl::serve(Request request) {
     outcome.suite = request.suite;
     outcome.message = std::string("The rekey was refused: ") + error.what();
   }
+  {
+    // Before the answer: whoever hears "done" may ask again at once.
+    const std::lock_guard lock(mutex_);
+    busy_ = false;
+    if (serving_remote_) last_remote_ = {*serving_remote_, outcome};
+    serving_remote_.reset();
+  }
   if (auto* promise = std::get_if<std::promise<RekeyOutcome>>(&request.answer_to))
     promise->set_value(outcome);
   else
@@ -253,10 +257,6 @@ void DroneControl::serve(Request request) {
 }
 
 void DroneControl::answer_remote(std::uint32_t id, const RekeyOutcome& outcome) {
-  {
-    const std::lock_guard lock(mutex_);
-    last_remote_ = {id, outcome};
-  }
   Bytes tlvs(512);
   const auto text = std::string_view(outcome.message).substr(0, 255);
   const auto used = append_control(tlvs, 0, RekeyResult{id, outcome.ok, outcome.epoch, static_cast<std::uint32_t>(outcome.duration_ms * 1000), text});
