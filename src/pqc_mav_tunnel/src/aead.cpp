@@ -25,9 +25,10 @@ class AsconAead final : public RawAead {
 }  // namespace
 
 ByteArray<16> packet_nonce(std::uint8_t epoch, std::uint64_t sequence) noexcept {
-  ByteArray<16> nonce{};
-  nonce[0] = epoch;
-  store_be(nonce.data() + 4, sequence);  // the sequence as 11 bytes: its upper three are zero
+  // The sequence as 11 bytes has three zeros in front. Whole words, because bytes that are read back as words stall the processor.
+  ByteArray<16> nonce;
+  store_be(nonce.data(), std::uint64_t{epoch} << 56 | sequence >> 32);
+  store_be(nonce.data() + 8, sequence << 32);
   return nonce;
 }
 
