@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
@@ -9,6 +10,8 @@ from typing import ClassVar
 
 from .encoding import Reader, u8, u16, u32
 from .errors import MalformedError
+
+PRINTABLE = re.compile(rb"[ -~]*")
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ class RekeyResult:
 
     TYPE: ClassVar[int] = 8
     request_id: int
-    ok: int
+    ok: bool
     epoch: int
     duration_us: int
     text: str
@@ -128,7 +131,7 @@ class RekeyResult:
     @classmethod
     def parse(cls, reader: Reader) -> RekeyResult:
         """Raises MalformedError."""
-        request_id, ok, epoch = reader.u32("request id"), reader.u8("ok"), reader.u8("epoch")
+        request_id, ok, epoch = reader.u32("request id"), reader.u8("ok") != 0, reader.u8("epoch")
         return cls(request_id, ok, epoch, reader.u32("duration"), _take_text(reader, "text"))
 
 
@@ -139,15 +142,16 @@ FIXED: tuple[type[FixedTlv], ...] = (Probe, ProbeReply, LinkReport, Switched, Cl
 
 def _short_text(text: str) -> bytes:
     encoded = text.encode("ascii")
+    if not PRINTABLE.fullmatch(encoded):
+        raise MalformedError("text of a control frame takes printable ASCII only")
     return u8(len(encoded)) + encoded
 
 
 def _take_text(reader: Reader, field: str) -> str:
     raw = reader.take(reader.u8(f"length of {field}"), field)
-    try:
-        return raw.decode("ascii")
-    except UnicodeDecodeError as error:
-        raise MalformedError(f"{field} is not ASCII") from error
+    if not PRINTABLE.fullmatch(raw):
+        raise MalformedError(f"{field} is not printable ASCII")
+    return raw.decode("ascii")
 
 
 def encode(*tlvs: Tlv) -> bytes:

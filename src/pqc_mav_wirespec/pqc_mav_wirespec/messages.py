@@ -18,7 +18,7 @@ SESSION_ID_BYTES = 8
 NO_SESSION = bytes(SESSION_ID_BYTES)
 MAX_DRONE_ID_BYTES = 32
 MAX_NAME_BYTES = 64
-DRONE_ID = re.compile(rb"[a-z0-9_-]{1,32}")
+DRONE_ID_FORM = re.compile(rb"[a-z0-9_-]{1,32}")
 FLAG_HYBRID, FLAG_DRONE_SIGNS = 1, 2
 
 
@@ -139,7 +139,7 @@ class ClientHello:
             gate=reader.take(MAC_BYTES, "gate"),
         )
         reader.end()
-        if DRONE_ID.fullmatch(message.drone_id) is None:
+        if DRONE_ID_FORM.fullmatch(message.drone_id) is None:
             raise MalformedError("the drone_id has characters beyond [a-z0-9_-]")
         if message.flags & ~(FLAG_HYBRID | FLAG_DRONE_SIGNS):
             raise MalformedError(f"flags {message.flags:#04x} have bits that mean nothing")

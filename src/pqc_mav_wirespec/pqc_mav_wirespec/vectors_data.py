@@ -29,7 +29,7 @@ TLVS: dict[str, Tlv] = {
     "rekey_request_same": control.RekeyRequest(0xFFFFFFFF, "", ""),
     "close": control.Close(control.Close.SHUTDOWN),
     "keepalive": control.Keepalive(),
-    "rekey_result": control.RekeyResult(7, 1, 3, 4_120, "switched"),
+    "rekey_result": control.RekeyResult(7, True, 3, 4_120, "switched"),
 }
 UNUSABLE: dict[str, bytes] = {
     "empty": b"",
@@ -43,6 +43,8 @@ UNUSABLE: dict[str, bytes] = {
     "link_report_too_long": bytes.fromhex("03004d") + bytes(77),
     "rekey_request_suite_beyond_value": bytes.fromhex("050006") + bytes.fromhex("000000010900"),
     "rekey_request_bytes_left": bytes.fromhex("050007") + bytes.fromhex("00000001000000"),
+    "rekey_request_suite_not_printable": bytes.fromhex("05000700000001010a00"),
+    "rekey_request_reason_not_ascii": bytes.fromhex("050007000000010001e9"),
     "rekey_result_text_beyond_value": bytes.fromhex("08000c") + bytes.fromhex("000000010101000000ff0241"),
     "good_then_bad": control.encode(control.Keepalive()) + bytes.fromhex("060000"),
     "unknown_cut": bytes.fromhex("c8000401"),
@@ -132,7 +134,7 @@ def check_control(file: VectorFile) -> None:
 
 def _fields(tlv: Tlv) -> dict[str, int | str]:
     """The fields of a TLV under names that no other key of a section has."""
-    return {f"tlv_{name}": value for name, value in asdict(tlv).items()}
+    return {f"tlv_{name}": int(value) if isinstance(value, bool) else value for name, value in asdict(tlv).items()}
 
 
 def _put_keys(row: Section, keys: SessionKeys, direction: Direction) -> None:

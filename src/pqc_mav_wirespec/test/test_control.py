@@ -7,7 +7,7 @@ from pqc_mav_wirespec.errors import MalformedError
 from pqc_mav_wirespec.vectors_data import TLVS, UNUSABLE
 
 u8s, u32s, u64s = st.integers(0, 2**8 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1)
-texts = st.text(st.characters(codec="ascii"), max_size=255)
+texts = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=255)
 any_tlv = st.one_of(
     st.builds(control.Probe, u32s, u64s),
     st.builds(control.ProbeReply, u32s, u64s, u64s, u64s),
@@ -16,7 +16,7 @@ any_tlv = st.one_of(
     st.builds(control.RekeyRequest, u32s, texts, texts),
     st.builds(control.Close, u8s),
     st.just(control.Keepalive()),
-    st.builds(control.RekeyResult, u32s, u8s, u8s, u32s, texts),
+    st.builds(control.RekeyResult, u32s, st.booleans(), u8s, u32s, texts),
 )
 
 
@@ -53,9 +53,12 @@ def test_unusable_content(content):
         control.decode(content)
 
 
-def test_text_that_is_not_ascii():
-    with pytest.raises(MalformedError, match="ASCII"):
-        control.decode(bytes.fromhex("050007000000010180") + b"\0")
+@pytest.mark.parametrize("character", [0x00, 0x0A, 0x1F, 0x7F, 0x80, 0xFF])
+def test_text_that_is_not_printable(character):
+    with pytest.raises(MalformedError, match="printable"):
+        control.decode(bytes.fromhex("0500070000000101") + bytes([character, 0]))
+    with pytest.raises((MalformedError, UnicodeEncodeError)):
+        control.encode(control.RekeyRequest(1, chr(character), ""))
 
 
 def test_probe_arithmetic():
