@@ -50,6 +50,7 @@ struct HandshakeResponder::Impl {
   /// Everything that is secret and not yet wiped.
   void forget() {
     drone.psk = Psk();
+    signing_key.reset();
     kem_secret = SecretBytes();
     x25519.reset();
     keys.k_d2g = Secret<32>();
@@ -110,13 +111,17 @@ struct HandshakeResponder::Impl {
     suite = asked;
     if (!hello.hybrid && !drone.allow_pure) return Reject::suite_not_allowed;
     if (!hello.drone_signs && drone.require_signature) return Reject::suite_not_allowed;
-    if (const auto code = env->check_suite(drone_id, *suite, hello.hybrid)) return code;
-    const auto& own = availability(*suite);
-    if (!own.available || own.kem_name != hello.kem_name || own.sig_name != hello.sig_name) return Reject::algorithm_unavailable;
+    const auto verdict = env->check_suite(drone_id, *suite, hello.hybrid);
+    if (verdict == Reject::suite_not_allowed) return verdict;
     if (hello.drone_signs) {
       drone_public = env->drone_public(drone_id, *suite->sig);
       if (!drone_public) return Reject::suite_not_allowed;  // a signature that nobody here can verify
     }
+    if (verdict) return verdict;
+    const auto& own = availability(*suite);
+    if (!own.available || own.kem_name != hello.kem_name || own.sig_name != hello.sig_name) return Reject::algorithm_unavailable;
+    signing_key = signing_secret();
+    if (!signing_key) return Reject::algorithm_unavailable;
     if (const auto code = env->check_session(drone_id, hello.prev_session, hello.epoch)) return code;
     if ((hello.prev_session == SessionId{}) != (hello.epoch == 0)) return Reject::epoch;
     return std::nullopt;
@@ -124,9 +129,6 @@ struct HandshakeResponder::Impl {
 
   HandshakeStep go_on() {
     if (const auto code = objection()) return reject(*code);
-    const auto signing_key = signing_secret();
-    if (!signing_key) return reject(Reject::algorithm_unavailable);
-
     ServerHello answer_hello;
     answer_hello.session_id = fresh_session_id();
     env->random(answer_hello.nonce);
@@ -143,6 +145,7 @@ struct HandshakeResponder::Impl {
     auto m2 = encode_server_hello(answer_hello, suite->sig->signature_max);
     const auto to_sign = server_hello_to_sign(m0, m1, signed_part(m2));
     const auto signature = timed(times.sig_sign, [&] { return Sig(*suite->sig).sign(*signing_key, to_sign); });
+    signing_key.reset();
     finish_server_hello(m2, signature);
     h2 = sha256({m0, m1, m2});
     times.public_key = answer_hello.kem_public.size();
@@ -242,6 +245,7 @@ struct HandshakeResponder::Impl {
   std::string drone_id;
   DroneRecord drone;
   std::optional<Bytes> drone_public;
+  std::optional<SecretBytes> signing_key;
   const Suite* suite = nullptr;
   SecretBytes kem_secret;
   std::optional<X25519> x25519;

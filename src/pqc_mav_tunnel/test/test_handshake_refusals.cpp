@@ -203,11 +203,16 @@ TEST(Refusals, SessionsAndEpochs) {
   expect_reject(drone_params(to_zero), gcs_env(to_zero), Reject::epoch);
 }
 
-TEST(Refusals, SuiteComesBeforeSession) {
-  const Scene scene{.prev_session = {1}, .epoch = 3};
+TEST(Refusals, WhereSeveralApplyTheFirstOfTheOrderIsSent) {
+  const Scene scene{.drone_signs = true, .prev_session = {1}, .epoch = 3};
   auto env = gcs_env(scene);
-  env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional(Reject::suite_not_allowed); };
-  env->check_session = [](std::string_view, const SessionId&, std::uint8_t) { return std::optional(Reject::epoch); };
+  env->check_session = [](std::string_view, const SessionId&, std::uint8_t) { return std::optional(Reject::session_unknown); };
+  expect_reject(drone_params(scene), env, Reject::session_unknown);
+  env->gcs_secret = [](const SigInfo&) -> SecretBytes { throw TunnelError(Errc::key_missing, "no such file"); };
+  expect_reject(drone_params(scene), env, Reject::algorithm_unavailable);
+  env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional(Reject::algorithm_unavailable); };
+  expect_reject(drone_params(scene), env, Reject::algorithm_unavailable);
+  env->drone_public = [](std::string_view, const SigInfo&) { return std::optional<Bytes>(); };
   expect_reject(drone_params(scene), env, Reject::suite_not_allowed);
 }
 
