@@ -1,6 +1,7 @@
 #include "src/handshake_server.hpp"
 
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -19,7 +20,22 @@ constexpr int kAcceptsPerTurn = 64;
 constexpr int kExpireMs = 100;
 constexpr int kWorkerNice = 5;
 
+constexpr std::uint64_t kLingerNs = 5'000'000;
+
 std::uint64_t ns(auto duration) { return static_cast<std::uint64_t>(nanoseconds(duration).count()); }
+
+/// Sends what the socket takes and keeps the rest in `bytes`; true when nothing is left.
+bool send_some(int fd, Bytes& bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const auto sent = ::send(fd, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    if (sent <= 0 && errno == EINTR) continue;
+    if (sent <= 0) break;
+    done += static_cast<std::size_t>(sent);
+  }
+  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(done));
+  return bytes.empty();
+}
 
 }  // namespace
 
@@ -224,13 +240,7 @@ void HandshakeServer::work() {
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    auto& responder = job.connection->responder;
-    auto step = job.received.empty() ? responder.go_on(now_ns()) : responder.on_data(job.received, now_ns());
-    if (step.status == HandshakeStatus::done && !install_(responder.drone_id(), responder.take_keys(), responder.prev_session())) {
-      step.status = HandshakeStatus::failed;
-      step.send.clear();
-      job.connection->installed = false;
-    }
+    auto step = compute(*job.connection, job.received);
     job.connection.reset();
     {
       const std::lock_guard lock(mutex_);
@@ -239,6 +249,32 @@ void HandshakeServer::work() {
     const std::uint64_t one = 1;
     (void)!::write(wake_.get(), &one, sizeof one);
   }
+}
+
+/// The expensive part. What it has to say it sends itself, and it waits a moment for the answer: the way over the accept thread would add two thread
+/// switches to every message. What does not fit the socket, or comes later, is left to the accept thread.
+HandshakeStep HandshakeServer::compute(Connection& c, ByteView received) {
+  auto& responder = c.responder;
+  auto step = received.empty() ? responder.go_on(now_ns()) : responder.on_data(received, now_ns());
+  std::array<std::uint8_t, 16384> buffer;
+  for (const auto linger_until = now_ns() + kLingerNs; step.status == HandshakeStatus::working && send_some(c.fd.get(), step.send);) {
+    const auto now = now_ns();
+    pollfd wait{c.fd.get(), POLLIN, 0};
+    if (now >= linger_until || ::poll(&wait, 1, static_cast<int>((linger_until - now) / 1'000'000) + 1) <= 0) return step;
+    const auto got = ::recv(c.fd.get(), buffer.data(), buffer.size(), 0);
+    if (got <= 0) return step;  // the accept thread sees it too, and ends the connection
+    step = responder.on_data(ByteView(buffer).first(static_cast<std::size_t>(got)), now_ns());
+  }
+  if (step.status == HandshakeStatus::done) {
+    if (install_(responder.drone_id(), responder.take_keys(), responder.prev_session())) {
+      (void)send_some(c.fd.get(), step.send);
+    } else {
+      step.status = HandshakeStatus::failed;
+      step.send.clear();
+      c.installed = false;
+    }
+  }
+  return step;
 }
 
 void HandshakeServer::collect(std::uint64_t now) {

@@ -83,6 +83,7 @@ class HandshakeServer {
 
   void run();
   void work();
+  HandshakeStep compute(Connection& c, ByteView received);
   void accept_all(std::uint64_t now);
   void admit(Fd socket, const SockAddr& source, std::uint64_t now);
   void make_room();
