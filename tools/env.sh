@@ -41,7 +41,7 @@ for _pm_dir in "$PQCMAV_ROOT"/install/lib/python3*/site-packages; do
   _pm_prepend PYTHONPATH "$_pm_dir"
 done
 # Python packages installed as links are imported from their build folders; colcon's hooks name them.
-for _pm_hook in "$PQCMAV_ROOT"/install/share/*/hook/pythonpath_develop.dsv; do
+for _pm_hook in "$PQCMAV_ROOT"/build/*/share/*/hook/pythonpath_develop.dsv; do
   [ -f "$_pm_hook" ] || continue
   while IFS=';' read -r _ _ _pm_dir || [ -n "$_pm_dir" ]; do
     _pm_prepend PYTHONPATH "$_pm_dir"
