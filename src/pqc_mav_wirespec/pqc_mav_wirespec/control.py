@@ -163,6 +163,9 @@ def encode(*tlvs: Tlv) -> bytes:
     return content
 
 
+MAX_TLVS = 16
+
+
 def _fixed_parser(kind: type[FixedTlv]) -> Callable[[Reader], Tlv]:
     return lambda reader: kind(*kind.FORM.unpack(reader.take(kind.FORM.size, kind.__name__)))
 
@@ -186,4 +189,6 @@ def decode(content: bytes) -> list[Tlv]:
             reader = Reader(value)
             tlvs.append(_PARSERS[tlv_type](reader))
             reader.end()
+    if len(tlvs) > MAX_TLVS:
+        raise MalformedError(f"{len(tlvs)} TLVs in a control frame; {MAX_TLVS} are allowed")
     return tlvs

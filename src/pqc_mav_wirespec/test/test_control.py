@@ -47,6 +47,13 @@ def test_unknown_types_are_skipped():
     assert control.decode(bytes.fromhex("ff0000")) == []
 
 
+def test_a_frame_has_a_greatest_number_of_tlvs():
+    full = control.encode(*[control.Keepalive()] * control.MAX_TLVS)
+    assert len(control.decode(full + bytes.fromhex("ff0000"))) == control.MAX_TLVS
+    with pytest.raises(MalformedError, match="17 TLVs"):
+        control.decode(full + control.encode(control.Keepalive()))
+
+
 @pytest.mark.parametrize("content", UNUSABLE.values(), ids=UNUSABLE)
 def test_unusable_content(content):
     with pytest.raises(MalformedError):
