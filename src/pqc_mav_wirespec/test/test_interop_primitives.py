@@ -1,0 +1,60 @@
+"""A second source on random inputs: PyPI `ascon`, `cryptography` and liboqs-python against the engine's primitives."""
+
+import ascon
+import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+from engine_support import engine
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pqc_mav_wirespec import oqs_library
+from pqc_mav_wirespec.errors import AuthenticationError
+from pqc_mav_wirespec.suites import KEMS, SIGS
+
+keys = st.binary(min_size=32, max_size=32)
+epochs, sequences = st.integers(0, 255), st.integers(0, 2**48 - 1)
+texts = st.one_of(st.binary(max_size=100), st.integers(0, 1500).flatmap(lambda n: st.just(bytes(n))))
+
+
+def second_source(token, key, epoch, sequence, aad, plaintext):
+    """The libraries called directly, past this package's own code."""
+    nonce = bytes([epoch]) + sequence.to_bytes(11, "big")
+    if token == "aesgcm":
+        return AESGCM(key).encrypt(nonce, plaintext, aad)
+    if token == "chacha20poly1305":
+        return ChaCha20Poly1305(key).encrypt(nonce, plaintext, aad)
+    return ascon.encrypt(key[:16], nonce + bytes(4), aad, plaintext, variant="Ascon-128a")
+
+
+@pytest.mark.parametrize("token", ["aesgcm", "chacha20poly1305", "ascon128a"])
+@settings(max_examples=300, deadline=None)
+@given(key=keys, epoch=epochs, sequence=sequences, aad=st.binary(max_size=64), plaintext=texts, bit=st.integers(0))
+def test_aeads_agree(token, key, epoch, sequence, aad, plaintext, bit):
+    sealed = engine.aead_seal(token, key, epoch, sequence, aad, plaintext)
+    assert sealed == second_source(token, key, epoch, sequence, aad, plaintext)
+    assert engine.aead_open(token, key, epoch, sequence, aad, sealed) == plaintext
+    damaged = bytearray(sealed)
+    damaged[bit // 8 % len(sealed)] ^= 1 << bit % 8
+    assert engine.aead_open(token, key, epoch, sequence, aad, bytes(damaged)) is None
+
+
+@pytest.mark.parametrize("kem", KEMS, ids=lambda kem: kem.token)
+def test_kems_agree(kem):
+    public, secret = engine.kem_keypair(kem.token)
+    ciphertext, shared = oqs_library.kem_encapsulate(kem, public)
+    assert engine.kem_decapsulate(kem.token, secret, ciphertext) == shared
+    public, secret = oqs_library.kem_keypair(kem)
+    ciphertext, shared = engine.kem_encapsulate(kem.token, public)
+    assert oqs_library.kem_decapsulate(kem, secret, ciphertext) == shared
+
+
+@pytest.mark.parametrize("sig", SIGS, ids=lambda sig: sig.token)
+def test_signatures_agree(sig):
+    public, secret = engine.sig_keypair(sig.token)
+    signature = oqs_library.sig_sign(sig, secret, b"message")
+    assert engine.sig_verify(sig.token, public, b"message", signature)
+    assert not engine.sig_verify(sig.token, public, b"massage", signature)
+    signature = engine.sig_sign(sig.token, secret, b"message")
+    oqs_library.sig_verify(sig, public, b"message", signature)
+    with pytest.raises(AuthenticationError):
+        oqs_library.sig_verify(sig, public, b"massage", signature)
