@@ -1,0 +1,175 @@
+"""What the benchmarks measure: a pair of tunnel ends or of plain forwarders on loopback, and a load through either.
+
+Every pair carries datagrams from ``Pair.entry`` (where an autopilot would send) to ``Pair.exit`` (where ground software
+would listen).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = Path(os.environ.get("PQCMAV_BENCH_BIN", ROOT / "install" / "lib" / "pqc_mav_tunnel"))
+HOST = "127.0.0.1"
+
+
+@dataclass
+class Pair:
+    """Two running processes that forward UDP from entry to exit."""
+
+    name: str
+    entry: str
+    exit: str
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def pids(self) -> list[int]:
+        """Of both ends."""
+        return [p.pid for p in self.processes]
+
+
+def free_ports(count: int) -> list[int]:
+    """UDP ports that nothing uses now."""
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for each in sockets:
+        each.bind((HOST, 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def tool(name: str) -> str:
+    """Path of a built benchmark program."""
+    path = TOOLS / name
+    if not path.exists():
+        raise SystemExit(f"bench: {path} is missing; run 'make setup' first.")
+    return str(path)
+
+
+def run_json(name: str, *arguments: object, timeout: float = 300) -> dict[str, Any]:
+    """The one JSON object a benchmark program prints."""
+    result = subprocess.run(
+        [tool(name), *map(str, arguments)], capture_output=True, text=True, timeout=timeout, check=False
+    )
+    if result.returncode != 0:
+        raise SystemExit(f"bench: {name} failed: {result.stderr.strip()}")
+    return json.loads(result.stdout)
+
+
+def wait_for_line(process: subprocess.Popen[str], text: str, stream: Any, deadline_s: float = 20) -> None:
+    """Reads the process's stream until a line contains the text."""
+    end = time.monotonic() + deadline_s
+    seen: list[str] = []
+    while time.monotonic() < end:
+        if not select.select([stream], [], [], 0.2)[0]:
+            if process.poll() is not None:
+                break
+            continue
+        line = stream.readline()
+        if not line:
+            break
+        seen.append(line)
+        if text in line:
+            return
+    raise SystemExit(f"bench: waited in vain for '{text}': {''.join(seen).strip()}")
+
+
+def stop(processes: list[subprocess.Popen[str]]) -> None:
+    """Ends the processes, by force after 5 s."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def forwarder_pair(gso: bool = False, busy_poll_us: int = 0) -> Iterator[Pair]:
+    """Two plain forwarders, written with the engine's own batch classes, without crypto."""
+    entry, air_a, air_b, back, out = free_ports(5)
+    extra = (["--gso"] if gso else []) + ["--busy-poll-us", str(busy_poll_us)]
+    pair = Pair(f"forwarder{'+gso' if gso else ''}", f"{HOST}:{entry}", f"{HOST}:{out}")
+    commands = [
+        [f"{HOST}:{entry}", "-", f"{HOST}:{air_a}", f"{HOST}:{air_b}"],
+        [f"{HOST}:{back}", f"{HOST}:{out}", f"{HOST}:{air_b}", f"{HOST}:{air_a}"],
+    ]
+    try:
+        for plain, plain_peer, air, air_peer in commands:
+            ends = ["--plain", plain, "--plain-peer", plain_peer, "--air", air, "--air-peer", air_peer]
+            process = subprocess.Popen([tool("plain_forwarder"), *ends, *extra], stdout=subprocess.PIPE, text=True)
+            pair.processes.append(process)
+            wait_for_line(process, "ready", process.stdout)
+        yield pair
+    finally:
+        stop(pair.processes)
+
+
+@contextmanager
+def tunnel_pair(suite: str = "cs-mlkem768-aesgcm-mldsa65", gso: bool = True, busy_poll_us: int = 0) -> Iterator[Pair]:
+    """A drone and a gcs, each its own pqcmav-tunneld, with fresh keys."""
+    import pqc_mav_tunnel
+
+    entry, out, drone_data, gcs_data, handshake = free_ports(5)
+    pair = Pair(f"tunnel {suite}{'+gso' if gso else ''}", f"{HOST}:{entry}", f"{HOST}:{out}")
+    common = {"gso": gso, "busy_poll_us": busy_poll_us, "bind": HOST}
+    common |= {"handshake_port": handshake, "data_port": gcs_data}
+    with tempfile.TemporaryDirectory(prefix="pqcmav-bench-") as folder:
+        pqc_mav_tunnel.init_keys(folder, ["bench"], [pqc_mav_tunnel.find_suite(suite).sig_token, "mldsa65"])
+        gcs = {
+            "role": "gcs", "keys": f"{folder}/gcs", "drones": ["bench"],
+            "drone": {"bench": {"plain_peer": pair.exit}},
+        }  # fmt: skip
+        drone = {
+            "role": "drone", "keys": f"{folder}/drones/bench", "drone_id": "bench", "peer": HOST, "suite": suite,
+            "local_data_port": drone_data, "plain_bind": pair.entry,
+        }  # fmt: skip
+        try:
+            for name, config, ready in (("gcs", gcs, "encrypted UDP port"), ("drone", drone, "-> UP")):
+                path = Path(folder, f"{name}.yaml")
+                path.write_text(json.dumps(common | config))  # JSON is YAML
+                process = subprocess.Popen([tool("pqcmav-tunneld"), str(path)], stderr=subprocess.PIPE, text=True)
+                pair.processes.append(process)
+                wait_for_line(process, ready, process.stderr)
+            yield pair
+        finally:
+            stop(pair.processes)
+
+
+def load(pair: Pair, rate: float, size: int, seconds: float) -> dict[str, Any]:
+    """Sends through the pair at a rate; counts and one-way delays as udp_load prints them."""
+    return run_json(
+        "udp_load", "--to", pair.entry, "--receive", pair.exit, "--rate", rate, "--size", size, "--seconds", seconds
+    )
+
+
+def cpu_seconds(pids: list[int]) -> float:
+    """User and system time of the processes so far."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    total = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / ticks
+
+
+def rss_kib(pid: int) -> int:
+    """Resident memory of a process."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    return 0
