@@ -77,7 +77,7 @@ class Child:
         """Exit code (negative: the signal that ended it), when all its output is read and its group is gone."""
         code = await self._process.wait()
         # What the process itself started and left behind must not outlive it, nor keep its output open.
-        self._signal(signal.SIGKILL)
+        self.send(signal.SIGKILL)
         # A grandchild in a session of its own could hold the pipe open for ever: it does not hold us.
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._output), OUTPUT_S)
@@ -94,12 +94,13 @@ class Child:
             if not self.running():
                 break
             self.killed = number == signal.SIGKILL
-            self._signal(number)
+            self.send(number)
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._process.wait(), waits[number])
         return await self.wait()
 
-    def _signal(self, number: signal.Signals) -> None:
+    def send(self, number: signal.Signals) -> None:
+        """Sends a signal to its whole group; nothing happens when it has ended."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._group, number)
 

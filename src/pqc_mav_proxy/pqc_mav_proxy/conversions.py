@@ -10,9 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from std_msgs.msg import Header
-
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, SuiteInfo, TunnelStats, TunnelStatus
+from std_msgs.msg import Header
 
 STATES: Mapping[str, int] = {
     "DOWN": TunnelStatus.DOWN,
@@ -32,7 +31,14 @@ DROPS = (
 )
 _LINK_FLOATS = ("packets_per_s", "gap_p95_ms", "longest_silence_ms", "jitter_ms", "loss")
 _PROBE_FLOATS = ("rtt_ms", "rtt_min_ms", "clock_offset_ms")
-_PHASES = ("connect", "challenge", "hello", "server_hello", "finish")
+# HandshakeReport field -> the engine's phases it covers.
+_PHASES: Mapping[str, tuple[str, ...]] = {
+    "phase_connect_ms": ("connect",),
+    "phase_challenge_ms": ("challenge",),
+    "phase_hello_ms": ("hello",),
+    "phase_server_hello_ms": ("server_hello",),
+    "phase_finish_ms": ("finish", "server_finish"),
+}
 _PRIMITIVES = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")
 _SIZES: Mapping[str, str] = {
     "public_key_bytes": "public_key",
@@ -59,10 +65,10 @@ def _fill(message: Any, values: Mapping[str, Any], *, skip: frozenset[str] = fro
     return message
 
 
-def status_message(status: Mapping[str, Any], header: Header) -> TunnelStatus:
-    """One entry of `Engine.status()`."""
-    message = TunnelStatus(header=header, state=STATES[status["state"]])
-    return _fill(message, status, skip=frozenset({"state"}))
+def status_message(status: Mapping[str, Any], role: str, header: Header) -> TunnelStatus:
+    """One entry of `Engine.status()` of an engine with this role."""
+    message = TunnelStatus(header=header, state=STATES[status["state"]], role=role)
+    return _fill(message, status, skip=frozenset({"state", "role"}))
 
 
 def stats_message(stats: Mapping[str, Any], rates: Mapping[str, float], header: Header) -> TunnelStats:
@@ -78,7 +84,7 @@ def link_messages(link: Mapping[str, Any], header: Header) -> list[LinkQuality]:
         if not view:
             continue
         message = LinkQuality(header=header, drone_id=link["drone_id"], side=side)
-        message.age_s = float(view.get("age_s") or 0.0)
+        message.age_s = number(link["age_s"]) if side == "peer" else 0.0
         message.blackouts = int(view["blackouts"])
         for field in _LINK_FLOATS:
             setattr(message, field, number(view[field]))
@@ -94,8 +100,8 @@ def link_messages(link: Mapping[str, Any], header: Header) -> list[LinkQuality]:
 def handshake_message(event: Mapping[str, Any], header: Header) -> HandshakeReport:
     """One engine event of type 'handshake'."""
     message = _fill(HandshakeReport(header=header), event)
-    for phase in _PHASES:
-        setattr(message, f"phase_{phase}_ms", float(event["phases_ms"].get(phase) or 0.0))
+    for field, phases in _PHASES.items():
+        setattr(message, field, sum(float(event["phases_ms"].get(phase) or 0.0) for phase in phases))
     for primitive in _PRIMITIVES:
         setattr(message, f"{primitive}_ms", float(event["primitives_ms"].get(primitive) or 0.0))
     for field, size in _SIZES.items():

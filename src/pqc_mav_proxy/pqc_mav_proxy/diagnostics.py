@@ -45,15 +45,16 @@ class Diagnostic:
 class Diagnoser:
     """Turns readings, taken once a second, into diagnostics; remembers the last reading to see what grew."""
 
-    def __init__(self, node: str, hardware_id: str) -> None:
+    def __init__(self, node: str, hardware_id: str, role: str) -> None:
         self._node = node
         self._hardware_id = hardware_id
+        self._role = role
         self._last: dict[str, dict[str, int]] = {}
 
     def tunnel(self, status: Mapping[str, Any], stats: Mapping[str, Any], link: Mapping[str, Any] | None) -> Diagnostic:
         """The state of one drone's tunnel."""
         drone = status["drone_id"]
-        level, message = _state(status)
+        level, message = _state(status, self._role)
         grown = self._grown(drone, stats, SUSPICIOUS)
         if grown and level is Level.OK:
             level, message = Level.WARN, f"{message}; dropped since the last report: {grown}"
@@ -78,7 +79,7 @@ class Diagnoser:
         return ", ".join(f"{now[key] - last[key]} {text}" for key, text in watched.items() if now[key] > last[key])
 
 
-def _state(status: Mapping[str, Any]) -> tuple[Level, str]:
+def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:
     state, error = status["state"], status["last_error"]
     if state in ("UP", "REKEYING"):
         suffix = ", renewing its keys" if state == "REKEYING" else ""
@@ -89,7 +90,7 @@ def _state(status: Mapping[str, Any]) -> tuple[Level, str]:
         return Level.WARN, f"connecting (last failure: {error})" if error else "connecting"
     if error:
         return Level.ERROR, error
-    if status["role"] == "gcs":
+    if role == "gcs":
         return Level.WARN, "the drone has not connected yet"
     return Level.ERROR, "no session"
 

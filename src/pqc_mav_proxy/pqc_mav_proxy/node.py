@@ -14,15 +14,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Header
 
-import pqc_mav_tunnel
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
-from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
 from pqc_mav_proxy import conversions, parameters, qos
 from pqc_mav_proxy.diagnostics import Diagnoser, to_messages
 from pqc_mav_proxy.engine_host import EngineHost
@@ -52,7 +52,7 @@ class PqcProxyNode(LifecycleNode):
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
         self._rates = RateMeter()
-        self._diagnoser = Diagnoser(self.get_name(), socket.gethostname())
+        self._diagnoser = Diagnoser(self.get_name(), socket.gethostname(), self.role)
         self._published: list[tuple[Any, ...]] = []
         self._make_interfaces()
         self._tick = self.create_timer(TICK_S, self._publish_periodic)
@@ -217,7 +217,7 @@ class PqcProxyNode(LifecycleNode):
         self._published = identity
         header = self._header()
         for status in statuses:
-            self._status.publish(conversions.status_message(status, header))
+            self._status.publish(conversions.status_message(status, self.role, header))
 
     def _publish_periodic(self) -> None:
         host = self._host

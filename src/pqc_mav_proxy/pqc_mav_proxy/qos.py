@@ -16,8 +16,8 @@ def latched(depth: int) -> QoSProfile:
 
 
 def event(depth: int = 10) -> QoSProfile:
-    """Reliable, for rare things nobody should miss: `~/handshake`."""
-    return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=depth, reliability=ReliabilityPolicy.RELIABLE)
+    """For rare things nobody should miss, also not who comes after the first handshake: `~/handshake`."""
+    return latched(depth)
 
 
 def periodic(drones: int) -> QoSProfile:

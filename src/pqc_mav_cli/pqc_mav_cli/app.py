@@ -1,0 +1,75 @@
+"""The `pqcmav` command line: the commands, and how an error becomes one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from pqc_mav_cli.console import PROGRAM, print_error
+from pqc_mav_cli.demo_command import demo
+from pqc_mav_cli.doctor_command import doctor
+from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.keys_command import keys_app
+from pqc_mav_cli.rekey_command import rekey
+from pqc_mav_cli.status_command import status
+from pqc_mav_cli.suites_command import suites
+from pqc_mav_cli.up_command import up_app
+
+_HELP = """A post-quantum tunnel for MAVLink.
+
+First steps: 'pqcmav doctor' checks this machine, 'pqcmav demo' shows the tunnel at work, 'pqcmav keys init' makes keys,
+'pqcmav up gcs' and 'pqcmav up drone' start the two ends, 'pqcmav status' watches them.
+
+Exit codes: 0 done, 1 failed, 2 called or configured wrongly.
+"""
+
+app = typer.Typer(
+    name=PROGRAM,
+    help=_HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(keys_app, name="keys")
+app.command()(suites)
+app.add_typer(up_app, name="up")
+app.command()(status)
+app.command()(rekey)
+app.command()(doctor)
+app.command()(demo)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command. Returns its exit code; every error is one line on stderr."""
+    command = typer.main.get_command(app)
+    try:
+        result = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+    except CliError as error:
+        print_error(error)
+        return error.exit_code
+    except typer.Abort:
+        return 128 + 2
+    except KeyboardInterrupt:
+        return 128 + 2
+    except BrokenPipeError:
+        # The reader of our output has gone, e.g. `pqcmav suites | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except Exception as error:
+        # Errors of the command line itself; typer brings its own copy of click or uses the installed one.
+        if not hasattr(error, "format_message"):
+            raise
+        print_error(f"{error.format_message()} ('{PROGRAM} --help' explains the commands.)")
+        return ExitCode.USAGE
+    return result if isinstance(result, int) else ExitCode.OK
+
+
+def run() -> None:
+    """Console script."""
+    code = main()
+    sys.stdout.flush()
+    sys.exit(code)

@@ -1,0 +1,243 @@
+"""What a demo showed, and the verdict. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+FLIGHT_STEPS = ("arm", "take off", "land")
+DROPS = ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
+
+
+@dataclass(frozen=True)
+class Direction:
+    """MAVLink messages one way, counted at both applications. Latencies in microseconds, None when not measured."""
+
+    sent: int
+    received: int
+    duplicates: int
+    reordered: int
+    bad: int
+    rate_hz: float
+    latency_us: Mapping[str, float | None]
+
+    @property
+    def lost(self) -> int:
+        """Messages that were sent and never arrived."""
+        return self.sent - (self.received - self.duplicates)
+
+    @property
+    def flawless(self) -> bool:
+        """Everything arrived, once and intact."""
+        return self.sent > 0 and self.lost == 0 and self.duplicates == 0 and self.bad == 0
+
+
+@dataclass(frozen=True)
+class Handshake:
+    """The handshake as the drone's proxy reported it."""
+
+    suite: str
+    hybrid: bool
+    duration_ms: float
+    primitives_ms: float
+    bytes_sent: int
+    bytes_received: int
+
+
+@dataclass(frozen=True)
+class Wire:
+    """The encrypted side: datagrams by the proxies' own counters, bytes of UDP payload."""
+
+    packets: int
+    plain_bytes: int
+    encrypted_bytes: int
+    drops: Mapping[str, int]
+    accounted: bool
+    rtt_ms: float | None
+    capture: Mapping[str, Any] | None  # None: not allowed to look
+    capture_note: str = ""
+
+    @property
+    def overhead_per_packet(self) -> float:
+        """Bytes the tunnel adds to a packet, its control frames included."""
+        return (self.encrypted_bytes - self.plain_bytes) / self.packets if self.packets else math.nan
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the verdict; `ok` None = could not be looked at, which does not fail the demo."""
+
+    name: str
+    ok: bool | None
+    text: str
+
+
+@dataclass
+class DemoResult:
+    """Everything a demo found out; parts it did not get to are None."""
+
+    duration_s: float = 0.0
+    handshake: Handshake | None = None
+    downlink: Direction | None = None
+    uplink: Direction | None = None
+    wire: Wire | None = None
+    steps: dict[str, bool] = field(default_factory=dict)
+    max_altitude_m: float = 0.0
+    exit_codes: dict[str, int] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check that could be made was good."""
+        return not self.error and all(check.ok is not False for check in self.checks())
+
+    def checks(self) -> list[Check]:
+        """The verdict in lines."""
+        return [
+            self._handshake_check(),
+            _direction_check("drone to ground", self.downlink),
+            _direction_check("ground to drone", self.uplink),
+            self._flight_check(),
+            self._counters_check(),
+            self._plaintext_check(),
+            self._end_check(),
+        ]
+
+    def _handshake_check(self) -> Check:
+        made = self.handshake
+        if made is None:
+            return Check("handshake", False, "no session was established")
+        kind = "with X25519" if made.hybrid else "pure"
+        return Check("handshake", True, f"{made.suite} ({kind}) in {made.duration_ms:.1f} ms")
+
+    def _flight_check(self) -> Check:
+        missing = [step for step in FLIGHT_STEPS if not self.steps.get(step)]
+        if missing:
+            return Check("commands", False, f"the vehicle did not {', '.join(missing)}")
+        return Check("commands", True, f"armed, flew to {self.max_altitude_m:.1f} m and landed as commanded")
+
+    def _counters_check(self) -> Check:
+        if self.wire is None:
+            return Check("packets", False, "the proxies' counters never arrived")
+        dropped = {name: count for name, count in self.wire.drops.items() if count}
+        if dropped:
+            return Check(
+                "packets", False, "dropped: " + ", ".join(f"{count} {name}" for name, count in dropped.items())
+            )
+        if not self.wire.accounted:
+            return Check("packets", False, "received datagrams are not the sum of delivered, control and dropped ones")
+        return Check("packets", True, f"{self.wire.packets:,} encrypted datagrams, each accounted for, none dropped")
+
+    def _plaintext_check(self) -> Check:
+        name = "wire"
+        capture = self.wire.capture if self.wire else None
+        if capture is None:
+            return Check(name, None, self.wire.capture_note if self.wire else "not looked at")
+        if capture["leaked"]:
+            return Check(name, False, f"MAVLink in the clear on the encrypted port: {'; '.join(capture['examples'])}")
+        if not capture["conclusive"]:
+            return Check(name, None, "the capture saw nothing or missed packets, so it proves nothing")
+        return Check(name, True, f"{capture['datagrams']:,} datagrams looked at, no MAVLink in the clear")
+
+    def _end_check(self) -> Check:
+        bad = [f"{label} ended with {code}" for label, code in self.exit_codes.items() if code != 0]
+        if bad or not self.exit_codes:
+            return Check("shutdown", False, ", ".join(bad) or "nothing was running")
+        return Check("shutdown", True, "every process ended by itself, keys removed")
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts; NaN becomes null."""
+        values = asdict(self)
+        for name, direction in (("downlink", self.downlink), ("uplink", self.uplink)):
+            if direction is not None:
+                values[name]["lost"] = direction.lost
+        if self.wire is not None:
+            overhead = self.wire.overhead_per_packet
+            values["wire"]["overhead_per_packet"] = None if math.isnan(overhead) else round(overhead, 2)
+        values["checks"] = [asdict(check) for check in self.checks()]
+        values["passed"] = self.passed
+        return values
+
+
+def _direction_check(name: str, direction: Direction | None) -> Check:
+    if direction is None:
+        return Check(name, False, "nothing was counted")
+    flaws = [
+        f"{count} {what}"
+        for what, count in (
+            ("lost", direction.lost),
+            ("twice", direction.duplicates),
+            ("damaged", direction.bad),
+        )
+        if count
+    ]
+    if flaws or not direction.sent:
+        return Check(name, False, f"{direction.sent:,} sent: {', '.join(flaws) or 'nothing arrived'}")
+    return Check(name, True, f"{direction.sent:,} sent, {direction.received:,} received, none lost, none twice")
+
+
+def downlink(vehicle: Mapping[str, Any], ground: Mapping[str, Any]) -> Direction:
+    """From the final reports of the vehicle and the ground client."""
+    return Direction(
+        sent=vehicle["sent"],
+        received=ground["received"],
+        duplicates=ground["duplicates"],
+        reordered=ground["reordered"],
+        bad=sum(ground["frame_errors"].values()),
+        rate_hz=ground["rate_hz"],
+        latency_us=ground["downlink_latency"] or {},
+    )
+
+
+def uplink(vehicle: Mapping[str, Any], ground: Mapping[str, Any]) -> Direction:
+    """The other way."""
+    sources = vehicle["uplink"].values()
+    received = sum(source["received"] for source in sources)
+    return Direction(
+        sent=ground["sent"],
+        received=received,
+        duplicates=sum(source["duplicates"] for source in sources),
+        reordered=sum(source["reordered"] for source in sources),
+        bad=sum(vehicle["frame_errors"].values()),
+        rate_hz=round(received / vehicle["elapsed_s"], 2) if vehicle["elapsed_s"] else 0.0,
+        latency_us=vehicle["uplink_latency"] or {},
+    )
+
+
+def handshake(report: Any) -> Handshake:
+    """From a HandshakeReport message."""
+    primitives = (
+        *(report.kem_keygen_ms, report.kem_encaps_ms, report.kem_decaps_ms),
+        *(report.sig_sign_ms, report.sig_verify_ms, report.x25519_ms, report.kdf_ms),
+    )
+    return Handshake(
+        suite=report.suite,
+        hybrid=report.hybrid,
+        duration_ms=round(report.duration_ms, 3),
+        primitives_ms=round(sum(primitives), 3),
+        bytes_sent=report.bytes_sent,
+        bytes_received=report.bytes_received,
+    )
+
+
+def wire(drone: Any, gcs: Any, rtt_ms: float | None, capture: Mapping[str, Any] | None, note: str) -> Wire:
+    """From the last TunnelStats of both ends and the capture's report."""
+    ends = (drone, gcs)
+    drops = {name: sum(int(getattr(end, f"drop_{name}")) for end in ends) for name in DROPS}
+    accounted = all(
+        end.enc_rx_packets == end.delivered + end.control + sum(int(getattr(end, f"drop_{name}")) for name in DROPS)
+        for end in ends
+    )
+    known = rtt_ms is not None and not math.isnan(rtt_ms)
+    return Wire(
+        packets=sum(int(end.enc_tx_packets) for end in ends),
+        plain_bytes=sum(int(end.plain_rx_bytes) for end in ends),
+        encrypted_bytes=sum(int(end.enc_tx_bytes) for end in ends),
+        drops=drops,
+        accounted=accounted,
+        rtt_ms=round(rtt_ms, 3) if known and rtt_ms is not None else None,
+        capture=capture,
+        capture_note=note,
+    )

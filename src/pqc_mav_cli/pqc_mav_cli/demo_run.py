@@ -1,0 +1,267 @@
+"""Runs the demo: proxies first, then ground client and vehicle, and everything down again in the right order.
+
+The order matters for the counting: the vehicle starts when the tunnel is up; at the end the ground client falls silent,
+then the vehicle ends, then the client, each after what was under way has arrived. So both ends have counted every
+message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pqc_mav_bringup.child import Child, StopTimeouts
+from pqc_mav_bringup.description import Process, resolve
+from pqc_mav_bringup.executables import command
+from pqc_mav_bringup.systems import DEMO, GROUND, NODE, VEHICLE
+from pqc_mav_cli import demo_result
+from pqc_mav_cli.demo_result import DemoResult
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.ros_session import TunnelView, Watcher
+from pqc_mav_cli.status_view import state_name
+
+DRONE_PROXY, GCS_PROXY = f"drone/{NODE}", f"gcs/{NODE}"
+UP_LIMIT_S = 60.0  # a handshake may take 45 s
+DRAIN_S = 0.4  # what is under way on this machine arrives in far less
+COUNTERS_LIMIT_S = 3.0
+TICK_S = 0.25
+KEPT_LINES = 200
+LOWEST_M = 2.0  # the simulated vehicle takes off no lower
+TIMEOUTS = StopTimeouts(interrupt_s=5.0, terminate_s=2.0)
+
+
+@dataclass(frozen=True)
+class FlightPlan:
+    """When the ground client acts, in seconds after it first heard the vehicle, and how high it flies [m]."""
+
+    take_off_s: float
+    land_s: float
+    altitude_m: float
+
+    @classmethod
+    def for_duration(cls, seconds: float) -> FlightPlan:
+        """Climb, a moment in the air, and the ground again before the time is over."""
+        altitude = max(LOWEST_M, min(8.0, (seconds - 8.0) / 2.5))
+        return cls(take_off_s=min(1.0, seconds / 8), land_s=seconds * 0.45, altitude_m=round(altitude, 1))
+
+
+@dataclass
+class DemoState:
+    """What is known while the demo runs; the view draws it."""
+
+    phase: str = "starting the proxies"
+    duration_s: float = 0.0
+    flight_began_s: float | None = None  # monotonic
+    views: list[TunnelView] = field(default_factory=list)
+    handshake: demo_result.Handshake | None = None
+    ground: dict[str, Any] = field(default_factory=dict)
+    ground_summary: dict[str, Any] = field(default_factory=dict)
+    vehicle_summary: dict[str, Any] = field(default_factory=dict)
+    steps: dict[str, bool] = field(default_factory=dict)
+    lines: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
+
+    def elapsed_s(self, now_s: float) -> float:
+        """Seconds of flight so far, at most the duration."""
+        return 0.0 if self.flight_began_s is None else min(now_s - self.flight_began_s, self.duration_s)
+
+    def view(self, label: str) -> TunnelView | None:
+        """The tunnel as the proxy `label` sees it."""
+        return next((view for view in self.views if view.node == f"/{label}"), None)
+
+
+class DemoRun:
+    """One demo. `values` are the arguments of the demo system; `on_tick(state)` is called four times a second."""
+
+    def __init__(
+        self,
+        values: dict[str, str],
+        duration_s: float,
+        watcher: Watcher,
+        environment: dict[str, str],
+        on_tick: Callable[[DemoState], None],
+    ) -> None:
+        plan = FlightPlan.for_duration(duration_s)
+        given = {**values, "profile": "client", "altitude": str(plan.altitude_m)}
+        self._processes: dict[str, Process] = {process.label: process for process in resolve(DEMO, given)}
+        self._commands = {label: command(process) for label, process in self._processes.items()}
+        self._commands[VEHICLE] += ["--json"]
+        listen = f"127.0.0.1:{values['ground_port']}"
+        self._commands[GROUND] = [
+            *(sys.executable, "-m", "pqc_mav_cli.demo_ground", listen),
+            *(str(plan.take_off_s), str(plan.land_s)),
+        ]
+        self._ports = (int(values["data_port"]), int(values["drone_data_port"]))
+        self._watcher = watcher
+        self._environment = {"PYTHONUNBUFFERED": "1", **environment}
+        self._on_tick = on_tick
+        self._children: dict[str, Child] = {}
+        self.state = DemoState(duration_s=duration_s)
+        self.result = DemoResult(duration_s=duration_s)
+
+    async def run(self) -> DemoResult:
+        """Runs it all. Always returns with every process ended; a failure is in the result's `error`."""
+        ticking = asyncio.create_task(self._tick())
+        try:
+            await self._tunnel_up()
+            await self._fly()
+        except CliError as error:
+            self.result.error = str(error)
+        finally:
+            self.state.phase = "shutting down"
+            await self._end()
+            ticking.cancel()
+        return self.result
+
+    # --- the phases ---
+
+    async def _tunnel_up(self) -> None:
+        # One after the other: the handshake is timed, and starting Python would compete with it for the processor.
+        await self._start(GCS_PROXY)
+        await self._until(lambda: self.state.view(GCS_PROXY), UP_LIMIT_S, "The gcs proxy did not start")
+        await self._start(DRONE_PROXY)
+        self.state.phase = "handshake"
+        await self._until(self._both_up, UP_LIMIT_S, "The tunnel did not come up within {limit:g} s")
+        # The drone's report of the handshake may be a moment behind its state.
+        await self._until(lambda: self.state.handshake is not None, COUNTERS_LIMIT_S, "No report of the handshake came")
+        self.result.handshake = self.state.handshake
+
+    async def _fly(self) -> None:
+        capture, note = _open_capture(self._ports)
+        try:
+            await self._start(GROUND)
+            await self._until(lambda: self.state.ground, UP_LIMIT_S, "The ground client did not start")
+            await self._start(VEHICLE)
+            self.state.flight_began_s = time.monotonic()
+            self.state.phase = "flying"
+            await self._sleep(self.state.duration_s)
+            self.state.phase = "counting"
+            self._signal(GROUND, signal.SIGUSR1)
+            await self._sleep(DRAIN_S)
+            await self._stop(VEHICLE)
+            await asyncio.sleep(DRAIN_S)
+            await self._stop(GROUND)
+        finally:
+            report = None if capture is None else await asyncio.to_thread(capture.stop)
+        await self._take_counters(None if report is None else report.to_dict(), note)
+
+    async def _take_counters(self, capture: dict[str, Any] | None, note: str) -> None:
+        state, result = self.state, self.result
+        if not state.vehicle_summary or not state.ground_summary:
+            raise CliError("The vehicle or the ground client ended without its report")
+        result.steps = dict(state.steps)
+        result.max_altitude_m = state.vehicle_summary["max_altitude_m"]
+        result.downlink = demo_result.downlink(state.vehicle_summary, state.ground_summary)
+        result.uplink = demo_result.uplink(state.vehicle_summary, state.ground_summary)
+        counted_s = time.monotonic()
+
+        def fresh() -> bool:
+            views = [state.view(label) for label in (DRONE_PROXY, GCS_PROXY)]
+            return all(view is not None and view.stats_at_s > counted_s for view in views)
+
+        await self._until(fresh, COUNTERS_LIMIT_S, "The proxies' counters did not come")
+        drone, gcs = state.view(DRONE_PROXY), state.view(GCS_PROXY)
+        assert drone is not None and gcs is not None
+        local = drone.links.get("local")
+        rtt_ms = None if local is None else local.rtt_ms
+        result.wire = demo_result.wire(drone.stats, gcs.stats, rtt_ms, capture, note)
+
+    async def _end(self) -> None:
+        # The drone before the gcs: it would otherwise look for its gcs at once.
+        for label in reversed(list(self._children)):
+            await self._stop(label)
+        # A demo that was interrupted before anything ran has nothing to complain about.
+        self.state.views = self._watcher.views()
+
+    # --- tools ---
+
+    def _both_up(self) -> bool:
+        return all(
+            view is not None and state_name(view.status) == "UP"
+            for view in (self.state.view(GCS_PROXY), self.state.view(DRONE_PROXY))
+        )
+
+    async def _start(self, label: str) -> None:
+        self._children[label] = await Child.start(
+            label, self._commands[label], lambda line: self._on_line(label, line), self._environment
+        )
+
+    async def _stop(self, label: str) -> None:
+        child = self._children.pop(label, None)
+        if child is not None:
+            self.result.exit_codes[label] = await child.stop(TIMEOUTS)
+
+    def _signal(self, label: str, number: signal.Signals) -> None:
+        self._children[label].send(number)
+
+    async def _until(self, condition: Callable[[], Any], limit_s: float, complaint: str) -> None:
+        """Waits for a condition while every process lives."""
+        deadline = time.monotonic() + limit_s
+        while not condition():
+            self._check_children()
+            if time.monotonic() > deadline:
+                raise CliError(complaint.format(limit=limit_s) + self._why())
+            await asyncio.sleep(0.02)
+            self._look()
+
+    async def _sleep(self, seconds: float) -> None:
+        """Waits while every process lives."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._check_children()
+            await asyncio.sleep(min(left, 0.1))
+
+    def _check_children(self) -> None:
+        for label, child in self._children.items():
+            if not child.running():
+                raise CliError(f"{label} ended unexpectedly{self._why(label)}")
+
+    def _why(self, label: str = "") -> str:
+        """The last words of a process, or the last error a proxy reported."""
+        said = [line for source, line in self.state.lines if source == label or (not label and "rror" in line)]
+        errors = [view.status.last_error for view in self.state.views if view.status.last_error]
+        words = (said[-1:] or errors[-1:]) if label else (errors[-1:] or said[-1:])
+        return f": {words[0]}" if words else "."
+
+    def _on_line(self, label: str, line: str) -> None:
+        if label in (GROUND, VEHICLE) and line.startswith("{"):
+            message = json.loads(line)
+            kind = message.get("kind", "vehicle")
+            if kind == "snapshot":
+                self.state.ground = message["values"]
+            elif kind == "summary":
+                self.state.ground_summary = message["values"]
+            elif kind == "step":
+                self.state.steps[message["name"]] = message["ok"]
+            else:
+                self.state.vehicle_summary = message
+            return
+        self.state.lines.append((label, line))
+
+    def _look(self) -> None:
+        self.state.views = self._watcher.views()
+        if self.state.handshake is None:
+            good = [report for node, report in self._watcher.handshakes() if node == f"/{DRONE_PROXY}" and report.ok]
+            self.state.handshake = demo_result.handshake(good[0]) if good else None
+
+    async def _tick(self) -> None:
+        while True:
+            self._look()
+            self._on_tick(self.state)
+            await asyncio.sleep(TICK_S)
+
+
+def _open_capture(ports: tuple[int, ...]) -> tuple[Any, str]:
+    """A capture of the encrypted ports, or why there is none."""
+    from pqc_mav_sim.capture import CaptureNotPermittedError, LoopbackCapture
+
+    try:
+        return LoopbackCapture(ports), ""
+    except CaptureNotPermittedError:
+        return None, "not looked at: that needs root or CAP_NET_RAW ('sudo -E env PATH=$PATH pqcmav demo' does it)"

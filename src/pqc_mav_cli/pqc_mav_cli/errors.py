@@ -1,0 +1,41 @@
+"""Exit codes of `pqcmav` and the one kind of error its commands raise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """0 done; 1 failed; 2 called or configured wrongly: the same call fails again until something is changed."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+
+
+class CliError(Exception):
+    """Ends the command with one line on stderr and an exit code."""
+
+    def __init__(self, sentence: str, exit_code: ExitCode = ExitCode.FAILED) -> None:
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+
+# TunnelError codes that are about what the user gave, not about what happened.
+_USAGE_CODES = ("config_", "key_", "suite_", "address")
+
+
+@contextmanager
+def engine_errors() -> Iterator[None]:
+    """Turns the engine's TunnelError into a CliError with the same sentence."""
+    import pqc_mav_tunnel
+
+    try:
+        yield
+    except pqc_mav_tunnel.TunnelError as error:
+        usage = error.code.startswith(_USAGE_CODES)
+        raise CliError(str(error), ExitCode.USAGE if usage else ExitCode.FAILED) from None
+    except ValueError as error:
+        raise CliError(str(error), ExitCode.USAGE) from None

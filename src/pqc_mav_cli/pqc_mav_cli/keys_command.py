@@ -1,0 +1,97 @@
+"""`pqcmav keys`: make, show and hand out long-term keys. Only fingerprints are ever printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+
+DEFAULT_ROOT = Path("~/.pqcmav/keys")
+
+keys_app = typer.Typer(
+    no_args_is_help=True,
+    help="Make, show and hand out long-term keys. Secrets are files only their owner can read and are never printed.",
+)
+
+Root = Annotated[Path, typer.Option("--root", help="Folder of all keys: gcs/ and drones/<id>/ are below it.")]
+
+
+@keys_app.command()
+def init(
+    drones: Annotated[list[str], typer.Argument(help="Ids of the drones: 1-32 characters of a-z, 0-9, _ and -.")],
+    root: Root = DEFAULT_ROOT,
+    sig: Annotated[
+        list[str] | None,
+        typer.Option(help="Signature algorithm of the gcs (token, e.g. mldsa65); repeat for several. Default: all."),
+    ] = None,
+    sign: Annotated[
+        bool, typer.Option("--sign", help="Also a key pair per drone, so that a stolen PSK alone is not enough.")
+    ] = False,
+) -> None:
+    """Makes the keys of a gcs and its drones. Keys that exist are kept, so drones can be added later."""
+    import pqc_mav_tunnel
+
+    root = root.expanduser()
+    with engine_errors():
+        pqc_mav_tunnel.init_keys(str(root), drones, sig_tokens=sig or [], drone_signatures=sign)
+    entries = pqc_mav_tunnel.list_keys(str(root / "gcs"))
+    pairs = sum(1 for entry in entries if entry["kind"] == "sig-secret")
+    psks = sum(1 for entry in entries if entry["kind"] == "psk")
+    note(
+        f"{root} holds {pairs} signing key pairs of the gcs and the PSKs of {psks} drones; 'pqcmav keys show' lists them. "
+        "gcs/ stays on the ground; 'pqcmav keys export-drone ID TARGET' copies a drone's part."
+    )
+
+
+@keys_app.command()
+def show(
+    folder: Annotated[Path, typer.Argument(help="A key folder: the root, a gcs' or a drone's.")] = DEFAULT_ROOT,
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> None:
+    """Lists keys with their fingerprints and problems. Exit code 1 when a key has a problem."""
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise CliError(f"{folder} is not a folder; 'pqcmav keys init DRONE...' makes one.", ExitCode.USAGE)
+    problems = _show(folder, as_json)
+    if problems:
+        raise CliError(f"{problems} of the keys in {folder} cannot be used.")
+
+
+@keys_app.command(name="export-drone")
+def export_drone(
+    drone: Annotated[str, typer.Argument(help="Id of the drone.")],
+    target: Annotated[Path, typer.Argument(help="New folder, e.g. on a memory card; carry it over a safe way.")],
+    root: Root = DEFAULT_ROOT,
+) -> None:
+    """Copies one drone's keys (its PSK, the gcs' public keys, its own key pairs) into a new folder."""
+    import pqc_mav_tunnel
+
+    with engine_errors():
+        pqc_mav_tunnel.export_drone(str(root.expanduser()), drone, str(target.expanduser()))
+    note(f"{target} holds secrets: bring it to the drone, set 'keys' there to its path, and delete every other copy.")
+
+
+def _show(folder: Path, as_json: bool) -> int:
+    """Prints what is in `folder`. Returns the number of keys with a problem."""
+    import pqc_mav_tunnel
+    from rich.table import Table
+
+    with engine_errors():
+        entries = [dict(entry) for entry in pqc_mav_tunnel.list_keys(str(folder))]
+    if as_json:
+        print_json(entries)
+    else:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for title in ("kind", "algorithm", "owner", "fingerprint", "file"):
+            table.add_column(title, overflow="fold")
+        for entry in entries:
+            path = Path(entry["path"])
+            shown = path.relative_to(folder) if path.is_relative_to(folder) else path
+            last = f"[red]{entry['problem']}[/red]" if entry["problem"] else str(shown)
+            table.add_row(entry["kind"], entry["algorithm"], entry["owner"], entry["fingerprint"], last)
+        console().print(table if entries else f"No keys in {folder}.")
+    return sum(1 for entry in entries if entry["problem"])

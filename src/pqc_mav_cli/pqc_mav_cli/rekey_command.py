@@ -1,0 +1,44 @@
+"""`pqcmav rekey`: fresh keys, or another suite, for a running tunnel."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Annotated
+
+import typer
+
+from pqc_mav_cli.errors import CliError, engine_errors
+
+
+def rekey(
+    namespace: Annotated[str, typer.Option(help="ROS namespace of the proxy to ask.")] = "drone",
+    suite: Annotated[str, typer.Option(help="Suite to change to: id or short code. Default: the present one.")] = "",
+    reason: Annotated[str, typer.Option(help="Text for logs and reports.")] = "asked for on the command line",
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for the answer.")] = 60.0,
+) -> None:
+    """Renews the keys of a running tunnel without interrupting it."""
+    from pqc_mav_cli.ros_session import reachable, ros_node
+
+    if suite:
+        import pqc_mav_tunnel
+
+        with engine_errors():
+            suite = pqc_mav_tunnel.find_suite(suite).id
+    service = f"/{namespace.strip('/')}/pqc_proxy/rekey"
+    with ros_node("pqcmav_rekey") as node:
+        from pqc_mav_interfaces.srv import Rekey
+
+        client = node.create_client(Rekey, service)
+        if not client.wait_for_service(timeout_sec=min(timeout, 5.0)):
+            raise CliError(f"Nobody offers {service} ({reachable(os.environ)}); is the proxy running?")
+        future = client.call_async(Rekey.Request(suite=suite, reason=reason))
+        deadline = time.monotonic() + timeout
+        while not future.done():
+            if time.monotonic() > deadline:
+                raise CliError(f"No answer from {service} within {timeout:g} s.")
+            time.sleep(0.01)
+        answer = future.result()
+    if not answer.ok:
+        raise CliError(answer.message)
+    print(f"{answer.suite}, epoch {answer.epoch}, after {answer.duration_ms:.1f} ms")

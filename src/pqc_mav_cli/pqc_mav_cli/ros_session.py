@@ -1,0 +1,149 @@
+"""A short-lived ROS node for a command, and what it has heard of the proxies."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pqc_mav_cli.errors import CliError
+
+STATUS_TYPE = "pqc_mav_interfaces/msg/TunnelStatus"
+STATUS_TOPIC = "/status"
+LOOK_S = 0.25
+
+
+@dataclass
+class TunnelView:
+    """The newest messages about one tunnel, seen from one of its ends; None until one arrived."""
+
+    node: str  # e.g. "/drone/pqc_proxy"
+    drone_id: str
+    status: Any = None
+    stats: Any = None
+    links: dict[str, Any] = field(default_factory=dict)  # side ("local", "peer") -> LinkQuality
+    status_at_s: float = 0.0  # when it was taken at the proxy, as this process's monotonic time
+    stats_at_s: float = 0.0
+
+
+class Watcher:
+    """Finds the proxies' topics and keeps the newest message of each. Use under `watch`."""
+
+    def __init__(self, node: Any, namespace: str = "") -> None:
+        self._node = node
+        self._namespace = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
+        self._lock = threading.Lock()
+        self._views: dict[tuple[str, str], TunnelView] = {}
+        self._handshakes: list[tuple[str, Any]] = []
+        self._subscribed: set[str] = set()
+        self._timer = node.create_timer(LOOK_S, self._look)
+        self._look()
+
+    def views(self) -> list[TunnelView]:
+        """All tunnels seen so far, in a stable order."""
+        with self._lock:
+            return [self._views[key] for key in sorted(self._views) if self._views[key].status is not None]
+
+    def handshakes(self) -> list[tuple[str, Any]]:
+        """(node, HandshakeReport) of every handshake that ended since the watcher knows the node."""
+        with self._lock:
+            return list(self._handshakes)
+
+    def wait_for(self, condition: Callable[[list[TunnelView]], bool], timeout_s: float) -> bool:
+        """Waits until `condition` holds for the views, at most `timeout_s`."""
+        deadline = time.monotonic() + timeout_s
+        while not condition(self.views()):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def _look(self) -> None:
+        for topic, types in self._node.get_topic_names_and_types():
+            if STATUS_TYPE in types and topic.endswith(STATUS_TOPIC) and topic.startswith(self._namespace or "/"):
+                self._subscribe(topic.removesuffix(STATUS_TOPIC))
+
+    def _subscribe(self, proxy: str) -> None:
+        if proxy in self._subscribed:
+            return
+        self._subscribed.add(proxy)
+        from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+
+        from pqc_mav_proxy import qos
+
+        make = self._node.create_subscription
+        make(TunnelStatus, f"{proxy}/status", lambda m: self._on_status(proxy, m), qos.latched(64))
+        make(TunnelStats, f"{proxy}/stats", lambda m: self._on_stats(proxy, m), qos.periodic(32))
+        make(LinkQuality, f"{proxy}/link", lambda m: self._on_link(proxy, m), qos.periodic(64))
+        make(HandshakeReport, f"{proxy}/handshake", lambda m: self._on_handshake(proxy, m), qos.event())
+
+    def _taken_at_s(self, message: Any) -> float:
+        """A latched message may be old when it arrives: its stamp tells (both clocks are this machine's or synchronised)."""
+        stamp = message.header.stamp
+        age_s = self._node.get_clock().now().nanoseconds / 1e9 - (stamp.sec + stamp.nanosec / 1e9)
+        return time.monotonic() - max(0.0, age_s)
+
+    def _view(self, proxy: str, drone_id: str) -> TunnelView:
+        return self._views.setdefault((proxy, drone_id), TunnelView(proxy, drone_id))
+
+    def _on_status(self, proxy: str, message: Any) -> None:
+        with self._lock:
+            view = self._view(proxy, message.drone_id)
+            view.status, view.status_at_s = message, self._taken_at_s(message)
+
+    def _on_stats(self, proxy: str, message: Any) -> None:
+        with self._lock:
+            view = self._view(proxy, message.drone_id)
+            view.stats, view.stats_at_s = message, self._taken_at_s(message)
+
+    def _on_link(self, proxy: str, message: Any) -> None:
+        with self._lock:
+            self._view(proxy, message.drone_id).links[message.side] = message
+
+    def _on_handshake(self, proxy: str, message: Any) -> None:
+        with self._lock:
+            self._handshakes.append((proxy, message))
+
+
+@contextmanager
+def ros_node(name: str) -> Iterator[Any]:
+    """A spinning node for the time of the block. Raises CliError where ROS 2 is not to be had."""
+    try:
+        import rclpy
+        from rclpy.executors import SingleThreadedExecutor
+        from rclpy.signals import SignalHandlerOptions
+    except ImportError as error:
+        raise CliError(f"ROS 2 is not available ({error}); 'pqcmav doctor' shows what is missing.") from None
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    node = rclpy.create_node(f"{name}_{os.getpid()}", context=context, enable_rosout=False)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin, name="executor", daemon=True)
+    spinning.start()
+    try:
+        yield node
+    finally:
+        # The spin thread must be gone before anything it uses is destroyed.
+        executor.shutdown()
+        spinning.join()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+@contextmanager
+def watch(namespace: str = "") -> Iterator[Watcher]:
+    """A watcher of all proxies, or of those in one namespace."""
+    with ros_node("pqcmav_watch") as node:
+        yield Watcher(node, namespace)
+
+
+def reachable(environment: Mapping[str, str]) -> str:
+    """In which part of the network proxies are looked for: text for "none found" messages."""
+    domain = environment.get("ROS_DOMAIN_ID", "0")
+    discovery = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
+    return f"ROS_DOMAIN_ID {domain}, discovery range {discovery}"

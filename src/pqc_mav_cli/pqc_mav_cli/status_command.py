@@ -1,0 +1,98 @@
+"""`pqcmav status`: what the proxies say about their tunnels, live or once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from pqc_mav_cli.console import console, print_json
+from pqc_mav_cli.errors import CliError
+
+REFRESH_S = 0.25
+# `--once` gives the second-by-second topics this long after the first status.
+SETTLE_S = 1.5
+
+
+def status(
+    namespace: Annotated[str, typer.Option(help="Only the proxy in this ROS namespace, e.g. drone.")] = "",
+    once: Annotated[bool, typer.Option("--once", help="Show the present state and end.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts; with --once implied.")] = False,
+    timeout: Annotated[float, typer.Option(help="Seconds to look for proxies.")] = 5.0,
+) -> int:
+    """Shows every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
+
+    Exit code with --once or --json: 0 when every tunnel is up, 1 when one is not or none was found.
+    """
+    from pqc_mav_cli import status_view
+    from pqc_mav_cli.ros_session import reachable, watch
+
+    with watch(namespace) as watcher:
+        if not watcher.wait_for(bool, timeout):
+            where = f" in namespace {namespace}" if namespace else ""
+            raise CliError(
+                f"No proxy found{where} within {timeout:g} s ({reachable(os.environ)}); "
+                "is it running on this machine or network, with the same ROS_DOMAIN_ID?"
+            )
+        if once or as_json:
+            watcher.wait_for(lambda views: all(view.stats is not None and view.links for view in views), SETTLE_S)
+            views = watcher.views()
+            if as_json:
+                print_json(status_view.as_json(views, time.monotonic()))
+            else:
+                _print(views)
+            good = all(status_view.state_name(view.status) in ("UP", "REKEYING") for view in views)
+            return 0 if good else 1
+        if not sys.stdout.isatty():
+            return _lines(watcher)
+        return _live(watcher)
+
+
+def _print(views: Sequence[Any]) -> None:
+    from pqc_mav_cli import status_view
+
+    out = console()
+    out.print(status_view.table(views, time.monotonic()))
+    for problem in status_view.problems(views):
+        out.print(f"[yellow]{problem}[/yellow]")
+
+
+def _live(watcher: Any) -> int:
+    from rich.console import Group
+    from rich.live import Live
+    from rich.text import Text
+
+    from pqc_mav_cli import status_view
+
+    def frame() -> Group:
+        views = watcher.views()
+        lines = [Text(problem, "yellow") for problem in status_view.problems(views)]
+        return Group(status_view.table(views, time.monotonic()), *lines, Text("Ctrl-C ends", "dim"))
+
+    try:
+        with Live(frame(), console=console(), auto_refresh=False) as live:
+            while True:
+                time.sleep(REFRESH_S)
+                live.update(frame(), refresh=True)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _lines(watcher: Any) -> int:
+    """Not a terminal: one line per tunnel and second."""
+    from pqc_mav_cli import status_view
+
+    try:
+        while True:
+            for view in watcher.views():
+                stats = view.stats
+                rates = f" tx {stats.tx_packets_per_s:.0f}/s rx {stats.rx_packets_per_s:.0f}/s" if stats else ""
+                print(f"{view.node} {view.drone_id} {status_view.state_name(view.status)} {view.status.suite}{rates}")
+            sys.stdout.flush()
+            time.sleep(1.0)
+    except KeyboardInterrupt:
+        return 0

@@ -1,0 +1,152 @@
+"""How tunnels look on a terminal and as JSON. Pure: messages and times in, tables out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from pqc_mav_cli.ros_session import TunnelView
+
+STALE_S = 3.0  # stats come once a second; silence for longer means that the node is gone or hangs
+_STATE_STYLES = {
+    "UP": "bold green",
+    "REKEYING": "bold cyan",
+    "HANDSHAKING": "yellow",
+    "DEGRADED": "bold yellow",
+    "DOWN": "bold red",
+}
+STATES = ("DOWN", "HANDSHAKING", "UP", "DEGRADED", "REKEYING")
+DROPS = (
+    "drop_malformed",
+    "drop_unknown",
+    "drop_seq_old",
+    "drop_replay",
+    "drop_auth_fail",
+    "drop_decrypt_fail",
+)
+
+
+def state_name(status: Any) -> str:
+    """Name of a TunnelStatus' state."""
+    return STATES[status.state] if status.state < len(STATES) else str(status.state)
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: 8.2 s, 2:05, 3:04:05."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def milliseconds(value: float | None) -> str:
+    """Milliseconds for people; unknown is a dash."""
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:.2f} ms" if value < 10 else f"{value:.0f} ms"
+
+
+def rate(packets_per_s: float, bytes_per_s: float) -> str:
+    """Packets and bits per second."""
+    bits = bytes_per_s * 8
+    for unit, size in (("Mb/s", 1e6), ("kb/s", 1e3)):
+        if bits >= size:
+            return f"{packets_per_s:.0f}/s {bits / size:.1f} {unit}"
+    return f"{packets_per_s:.0f}/s {bits:.0f} b/s"
+
+
+def key_age_s(view: TunnelView, now_s: float) -> float | None:
+    """Age of the keys now: the latched status says how old they were when it was sent."""
+    status = view.status
+    return status.key_age_s + (now_s - view.status_at_s) if status.suite else None
+
+
+def drops(stats: Any) -> int:
+    """Received packets that were dropped, whatever for."""
+    return sum(int(getattr(stats, field)) for field in DROPS)
+
+
+def table(views: Sequence[TunnelView], now_s: float) -> Table:
+    """One row per tunnel."""
+    made = Table(box=None, pad_edge=False, header_style="bold", expand=False)
+    for title, justify in (
+        ("node", "left"),
+        ("drone", "left"),
+        ("state", "left"),
+        ("suite", "left"),
+        ("epoch", "right"),
+        ("key age", "right"),
+        ("peer", "left"),
+        ("sent", "right"),
+        ("received", "right"),
+        ("drops", "right"),
+        ("loss", "right"),
+        ("RTT", "right"),
+    ):
+        made.add_column(title, justify=justify, no_wrap=title in ("node", "state", "RTT"), overflow="fold")
+    for view in views:
+        made.add_row(*_cells(view, now_s))
+    return made
+
+
+def _cells(view: TunnelView, now_s: float) -> list[Any]:
+    status, stats = view.status, view.stats
+    state = state_name(status)
+    stale = now_s - max(view.status_at_s, view.stats_at_s) > STALE_S
+    shown = Text("SILENT", "bold red") if stale else Text(state, _STATE_STYLES.get(state, ""))
+    age = key_age_s(view, now_s)
+    cells: list[Any] = [
+        view.node,
+        view.drone_id,
+        shown,
+        status.suite + ("" if status.hybrid or not status.suite else " (pure)") or "-",
+        str(status.epoch) if status.suite else "-",
+        "-" if age is None else duration(age),
+        status.peer or "-",
+    ]
+    if stats is None:
+        cells += ["-", "-", "-"]
+    else:
+        dropped = drops(stats)
+        cells += [
+            rate(stats.tx_packets_per_s, stats.tx_bytes_per_s),
+            rate(stats.rx_packets_per_s, stats.rx_bytes_per_s),
+            Text(str(dropped), "yellow" if dropped else ""),
+        ]
+    local = view.links.get("local")
+    loss = "-" if local is None or math.isnan(local.loss) else f"{local.loss:.1%}"
+    return [*cells, loss, milliseconds(None if local is None else local.rtt_ms)]
+
+
+def problems(views: Sequence[TunnelView]) -> list[str]:
+    """One line per tunnel that is not up and has said why."""
+    return [
+        f"{view.node} {view.drone_id}: {view.status.last_error}"
+        for view in views
+        if view.status.last_error and state_name(view.status) not in ("UP", "REKEYING")
+    ]
+
+
+def as_json(views: Sequence[TunnelView], now_s: float) -> list[dict[str, Any]]:
+    """Everything known, for scripts; unknown numbers are null."""
+    return [
+        {
+            "node": view.node,
+            "drone_id": view.drone_id,
+            "key_age_s": key_age_s(view, now_s),
+            "status": {**_fields(view.status), "state": state_name(view.status)},
+            "stats": None if view.stats is None else _fields(view.stats),
+            "links": {side: _fields(link) for side, link in view.links.items()},
+        }
+        for view in views
+    ]
+
+
+def _fields(message: Any) -> dict[str, Any]:
+    values = {name: getattr(message, name) for name in message.get_fields_and_field_types() if name != "header"}
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}

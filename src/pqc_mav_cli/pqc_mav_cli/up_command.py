@@ -1,0 +1,110 @@
+"""`pqcmav up`: run an end of the tunnel, or the demo system, under supervision until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from pqc_mav_cli.console import note
+from pqc_mav_cli.errors import CliError, ExitCode
+
+up_app = typer.Typer(
+    no_args_is_help=True,
+    help="Run an end of the tunnel, supervised, until Ctrl-C. The same as 'ros2 launch pqc_mav_bringup ...'.",
+)
+
+Namespace = Annotated[str | None, typer.Option(help="ROS namespace of the proxy.", show_default=False)]
+Config = Annotated[str | None, typer.Option(help="Configuration file. Default: the documented one that is installed.")]
+Keys = Annotated[str | None, typer.Option(help="Folder with this end's keys. Default: as the configuration says.")]
+Mavlink = Annotated[
+    str | None,
+    typer.Option(help="udp: MAVLink comes to the proxy's plaintext port by itself; mavros: start mavros in between."),
+]
+FcuUrl = Annotated[str | None, typer.Option(help="With --mavlink mavros: mavros' vehicle side.")]
+GcsUrl = Annotated[str | None, typer.Option(help="With --mavlink mavros: where mavros forwards MAVLink to.")]
+
+
+@up_app.command()
+def drone(
+    namespace: Namespace = None,
+    config: Config = None,
+    keys: Keys = None,
+    drone_id: Annotated[str | None, typer.Option(help="Name of this drone.")] = None,
+    peer: Annotated[str | None, typer.Option(help="Host name or address of the gcs.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Cipher suite: id or short code of 'pqcmav suites'.")] = None,
+    mavlink: Mavlink = None,
+    fcu_url: FcuUrl = None,
+    gcs_url: GcsUrl = None,
+) -> int:
+    """The airborne end."""
+    return run_system(
+        "drone",
+        {
+            "namespace": namespace,
+            "config": config,
+            "keys": keys,
+            "drone_id": drone_id,
+            "peer": peer,
+            "suite": suite,
+            "mavlink": mavlink,
+            "fcu_url": fcu_url,
+            "gcs_url": gcs_url,
+        },
+    )
+
+
+@up_app.command()
+def gcs(
+    namespace: Namespace = None,
+    config: Config = None,
+    keys: Keys = None,
+    drones: Annotated[str | None, typer.Option(help="Ids of the drones to serve, separated by commas.")] = None,
+    bind: Annotated[str | None, typer.Option(help="Local address to serve drones on.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Only suite to accept: id or short code.")] = None,
+    mavlink: Mavlink = None,
+    fcu_url: FcuUrl = None,
+    gcs_url: GcsUrl = None,
+) -> int:
+    """The ground end."""
+    return run_system(
+        "gcs",
+        {
+            "namespace": namespace,
+            "config": config,
+            "keys": keys,
+            "drones": drones,
+            "bind": bind,
+            "suite": suite,
+            "mavlink": mavlink,
+            "fcu_url": fcu_url,
+            "gcs_url": gcs_url,
+        },
+    )
+
+
+# The supervisor's own prefix says who speaks; a user's choice of format wins.
+LOG_FORMAT = (
+    {} if "RCUTILS_CONSOLE_OUTPUT_FORMAT" in os.environ else {"RCUTILS_CONSOLE_OUTPUT_FORMAT": "[{severity}] {message}"}
+)
+
+
+def run_system(name: str, options: Mapping[str, str | None], environment: Mapping[str, str] | None = None) -> int:
+    """Supervises the system `name` with the options that were given. Returns the exit code."""
+    from pqc_mav_bringup.description import BringupError, resolve
+    from pqc_mav_bringup.printer import Printer
+    from pqc_mav_bringup.supervisor import Supervisor
+    from pqc_mav_bringup.systems import SYSTEMS
+
+    given = {key: value for key, value in options.items() if value is not None}
+    try:
+        processes = resolve(SYSTEMS[name], given)
+        printer = Printer([process.label for process in processes])
+        supervisor = Supervisor(processes, printer.line, environment={**LOG_FORMAT, **(environment or {})})
+    except BringupError as error:
+        raise CliError(str(error), ExitCode.USAGE) from None
+    note(f"{name}: {', '.join(process.label for process in processes)} (Ctrl-C ends)")
+    return ExitCode(asyncio.run(supervisor.run()))

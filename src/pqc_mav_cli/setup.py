@@ -1,0 +1,25 @@
+"""Installs the pqcmav command."""
+
+from setuptools import find_packages, setup
+
+PACKAGE = "pqc_mav_cli"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={PACKAGE: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools", "PyYAML", "rich", "typer"],
+    extras_require={"test": ["pytest", "psutil"]},
+    zip_safe=True,
+    maintainer="PQC-MAV maintainers",
+    maintainer_email="maintainers@users.noreply.a-seed-44ea6c50.example",
+    description="The pqcmav command: keys, suites, up, status, doctor, demo",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    entry_points={"console_scripts": ["pqcmav = pqc_mav_cli.app:run"]},
+)
