@@ -52,6 +52,9 @@ done
 # liboqs-python and the packages' CMake files look here.
 export OQS_INSTALL_PATH="$PQCMAV_ROOT/.deps/liboqs"
 _pm_prepend CMAKE_PREFIX_PATH "$PQCMAV_ROOT/.deps/liboqs"
+for _pm_dir in "$PQCMAV_ROOT"/.venv/lib/python3*/site-packages/pybind11; do
+  _pm_prepend CMAKE_PREFIX_PATH "$_pm_dir"
+done
 
 export COLCON_DEFAULTS_FILE="$PQCMAV_ROOT/colcon_defaults.yaml"
 if command -v ninja >/dev/null 2>&1; then

@@ -15,12 +15,13 @@ def built(workspace: Path) -> Path:
     for folder in (
         ".venv/bin",
         ".venv/lib/python3.11/site-packages/ros_rcl.libs",
+        ".venv/lib/python3.11/site-packages/pybind11",
         ".deps/liboqs",
         "install/lib",
         "build/pkg",
     ):
         (workspace / folder).mkdir(parents=True)
-    hook = workspace / "install" / "share" / "pkg" / "hook"
+    hook = workspace / "build" / "pkg" / "share" / "pkg" / "hook"
     hook.mkdir(parents=True)
     (hook / "pythonpath_develop.dsv").write_text(f"prepend-non-duplicate;PYTHONPATH;{workspace}/build/pkg")
     return workspace
@@ -40,6 +41,7 @@ def test_wheels_are_the_ros_prefix(built: Path, run: Run) -> None:
     assert found["_ROS_WHEELS_BOOTSTRAP_COMPLETE"] == "1"
     assert found["OQS_INSTALL_PATH"] == f"{built}/.deps/liboqs"
     assert found["PYTHONPATH"] == f"{built}/build/pkg"
+    assert found["CMAKE_PREFIX_PATH"].startswith(f"{built}/.venv/lib/python3.11/site-packages/pybind11:")
     assert found["PATH"].startswith(f"{built}/.venv/bin:")
     assert found["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
 
