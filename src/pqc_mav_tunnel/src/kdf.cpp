@@ -1,7 +1,5 @@
 #include "pqc_mav_tunnel/kdf.hpp"
 
-#include <openssl/core_names.h>
-#include <openssl/params.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -12,7 +10,7 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::size_t kDigest = 32;
+constexpr std::size_t kDigest = 32, kBlock = 64;
 
 // Fetching walks the providers; it is done once per process.
 const EVP_MD* digest() {
@@ -21,40 +19,53 @@ const EVP_MD* digest() {
   return md.get();
 }
 
-EVP_MAC* mac() {
-  static const EvpMacHandle handle(EVP_MAC_fetch(nullptr, "HMAC", nullptr));
-  if (!handle) throw openssl_error("provide HMAC");
-  return handle.get();
+EvpMdCtxHandle start() {
+  EvpMdCtxHandle ctx(EVP_MD_CTX_new());
+  if (!ctx || EVP_DigestInit_ex2(ctx.get(), digest(), nullptr) != 1) throw openssl_error("start SHA-256");
+  return ctx;
 }
 
-}  // namespace
+void update(const EvpMdCtxHandle& ctx, ByteView bytes) {
+  if (EVP_DigestUpdate(ctx.get(), bytes.data(), bytes.size()) != 1) throw openssl_error("compute SHA-256");
+}
 
-Hash sha256(std::initializer_list<ByteView> parts) {
-  const EvpMdCtxHandle ctx(EVP_MD_CTX_new());
-  if (!ctx || EVP_DigestInit_ex2(ctx.get(), digest(), nullptr) != 1) throw openssl_error("start SHA-256");
-  for (const auto part : parts) {
-    if (EVP_DigestUpdate(ctx.get(), part.data(), part.size()) != 1) throw openssl_error("compute SHA-256");
-  }
+Hash finish(const EvpMdCtxHandle& ctx) {
   Hash out;
   if (EVP_DigestFinal_ex(ctx.get(), out.data(), nullptr) != 1) throw openssl_error("finish SHA-256");
   return out;
 }
 
+}  // namespace
+
+Hash sha256(std::initializer_list<ByteView> parts) {
+  const auto ctx = start();
+  for (const auto part : parts) update(ctx, part);
+  return finish(ctx);
+}
+
+// Spelt out over SHA-256: OpenSSL's own HMAC looks its digest up by name in every call, which takes longer than the hashing.
 Hash hmac_sha256(ByteView key, std::initializer_list<ByteView> parts) {
-  // RFC 2104 pads the key with zeros, so an empty key is one of zeros; OpenSSL would take a null key for "keep the last one".
-  static constexpr ByteArray<kDigest> kEmptyKey{};
-  if (key.empty()) key = kEmptyKey;
-  char name[] = "SHA256";
-  const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0), OSSL_PARAM_construct_end()};
-  const EvpMacCtxHandle ctx(EVP_MAC_CTX_new(mac()));
-  if (!ctx || EVP_MAC_init(ctx.get(), key.data(), key.size(), params) != 1) throw openssl_error("start HMAC-SHA256");
-  for (const auto part : parts) {
-    if (EVP_MAC_update(ctx.get(), part.data(), part.size()) != 1) throw openssl_error("compute HMAC-SHA256");
+  Secret<kBlock> inner_key, outer_key;
+  if (key.size() > kBlock) {
+    Hash hashed = sha256({key});
+    std::copy(hashed.begin(), hashed.end(), inner_key.mut().begin());
+    wipe(hashed);
+  } else {
+    std::copy(key.begin(), key.end(), inner_key.mut().begin());
   }
-  Hash out;
-  std::size_t size = 0;
-  if (EVP_MAC_final(ctx.get(), out.data(), &size, out.size()) != 1 || size != out.size()) throw openssl_error("finish HMAC-SHA256");
-  return out;
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    outer_key.mut()[i] = inner_key.view()[i] ^ 0x5c;
+    inner_key.mut()[i] ^= 0x36;
+  }
+  const auto inner = start();
+  update(inner, inner_key.view());
+  for (const auto part : parts) update(inner, part);
+  Hash inside = finish(inner);
+  const auto outer = start();
+  update(outer, outer_key.view());
+  update(outer, inside);
+  wipe(inside);
+  return finish(outer);
 }
 
 Secret<32> hkdf_extract(ByteView salt, ByteView ikm) {

@@ -22,8 +22,6 @@ struct OpensslFree {
 
 using EvpMdHandle = std::unique_ptr<EVP_MD, OpensslFree<EVP_MD_free>>;
 using EvpMdCtxHandle = std::unique_ptr<EVP_MD_CTX, OpensslFree<EVP_MD_CTX_free>>;
-using EvpMacHandle = std::unique_ptr<EVP_MAC, OpensslFree<EVP_MAC_free>>;
-using EvpMacCtxHandle = std::unique_ptr<EVP_MAC_CTX, OpensslFree<EVP_MAC_CTX_free>>;
 using EvpPkeyHandle = std::unique_ptr<EVP_PKEY, OpensslFree<EVP_PKEY_free>>;
 using EvpPkeyCtxHandle = std::unique_ptr<EVP_PKEY_CTX, OpensslFree<EVP_PKEY_CTX_free>>;
 using EvpCipherHandle = std::unique_ptr<EVP_CIPHER, OpensslFree<EVP_CIPHER_free>>;
