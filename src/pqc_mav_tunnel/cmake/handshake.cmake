@@ -32,3 +32,12 @@ if(EXISTS "${pqcmav_vectors}")
     target_compile_definitions(test_vectors PRIVATE PQCMAV_VECTORS="${pqcmav_vectors}")
   endif()
 endif()
+
+if(PQCMAV_FUZZ)
+  # Without this the fuzzers would see no coverage inside the engine.
+  target_compile_options(pqcmav_engine PRIVATE -fsanitize=fuzzer-no-link)
+endif()
+pqcmav_fuzz(control)
+pqcmav_fuzz(frame)
+pqcmav_fuzz(handshake_initiator)
+pqcmav_fuzz(handshake_responder)

@@ -1,0 +1,77 @@
+// What both handshake fuzzers need: a drone and a gcs with fixed keys, cheap algorithms and repeatable randomness of their own.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+
+#include "pqc_mav_tunnel/handshake.hpp"
+#include "../src/handshake_messages.hpp"
+#include "../src/key_schedule.hpp"
+
+namespace pqcmav::fuzz {
+
+inline const Suite& suite() { return require_suite("cs-mlkem512-aesgcm-mldsa44"); }
+
+inline const KemKeyPair& signing_pair() {
+  static const auto pair = Sig(*suite().sig).keypair();
+  return pair;
+}
+inline const KemKeyPair& kem_pair() {
+  static const auto pair = Kem(*suite().kem).keypair();
+  return pair;
+}
+
+inline RandomSource counter() {
+  return [next = std::uint8_t{0}](MutableBytes out) mutable {
+    for (auto& byte : out) byte = ++next;
+  };
+}
+
+inline Psk psk() {
+  Psk out;
+  out.mut()[0] = 1;
+  return out;
+}
+
+inline InitiatorParams drone(bool hybrid, bool signs) {
+  InitiatorParams params;
+  params.suite = &suite();
+  params.drone_id = "uav1";
+  params.hybrid = hybrid;
+  params.psk = psk();
+  params.gcs_public_key = signing_pair().public_key;
+  if (signs) params.own_secret = signing_pair().secret_key.clone();
+  params.random = counter();
+  return params;
+}
+
+inline std::shared_ptr<const ResponderEnv> gcs() {
+  auto env = std::make_shared<ResponderEnv>();
+  env->find_drone = [](std::string_view id) { return id == "uav1" ? std::optional(DroneRecord{psk(), false, true}) : std::nullopt; };
+  env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional<Reject>(); };
+  env->check_session = [](std::string_view, const SessionId&, std::uint8_t) { return std::optional<Reject>(); };
+  // One key pair for all: a fuzzer does not need to wait for McEliece. Another suite than ours fails on its size, past every parser.
+  env->gcs_secret = [](const SigInfo&) { return signing_pair().secret_key.clone(); };
+  env->drone_public = [](std::string_view, const SigInfo&) { return std::optional(signing_pair().public_key); };
+  env->kem_keypair = [](const KemInfo&) { return EphemeralKem{{kem_pair().public_key, kem_pair().secret_key.clone()}, true}; };
+  env->random = counter();
+  return env;
+}
+
+/// Feeds `bytes` in pieces of `chunk` bytes (0 = at once) for as long as the end takes them.
+template <typename End>
+HandshakeStep feed(End& end, ByteView bytes, std::size_t chunk) {
+  HandshakeStep step = end.on_data({}, 0);
+  while (!bytes.empty() && step.status == HandshakeStatus::working) {
+    const auto size = chunk == 0 ? bytes.size() : std::min(chunk, bytes.size());
+    step = end.on_data(bytes.first(size), 0);
+    bytes = bytes.subspan(size);
+  }
+  return step;
+}
+
+inline void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace pqcmav::fuzz

@@ -1,0 +1,56 @@
+// The gcs against a client that sends anything: raw bytes, a ClientHello of any content with a valid gate, anything after a genuine ClientHello, and a genuine
+// ClientFinish with changed bytes. It must never finish unless nothing was changed.
+#include "fuzz_handshake.hpp"
+
+using namespace pqcmav;
+
+namespace {
+
+HandshakeStep feed_and_go_on(HandshakeResponder& gcs, ByteView bytes, std::size_t chunk) {
+  auto step = fuzz::feed(gcs, bytes, chunk);
+  return gcs.gated() ? gcs.go_on(0) : std::move(step);
+}
+
+/// M1 with the input for a body and the right gate over it.
+Bytes gated_hello(ByteView m0, ByteView input) {
+  auto m1 = start_frame(MessageType::client_hello, input.size() + kHashSize);
+  append(m1, input);
+  append(m1, gate_mac(fuzz::psk(), m0, m1));
+  return m1;
+}
+
+/// Each three bytes of the input change one byte of the frame.
+bool change(Bytes& frame, ByteView input) {
+  const auto original = frame;
+  for (; input.size() >= 3; input = input.subspan(3)) frame[load_be<std::uint16_t>(input.data()) % frame.size()] ^= input[2];
+  return frame != original;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const auto stage = data[0] & 3;
+  const bool hybrid = data[0] & 4, signs = data[0] & 8;
+  const std::size_t chunk = data[1];
+  const ByteView input(data + 2, size - 2);
+
+  HandshakeInitiator drone(fuzz::drone(hybrid, signs));
+  HandshakeResponder gcs(fuzz::gcs());
+  const auto m0 = gcs.start(0);
+  HandshakeStep step;
+  bool genuine = false;
+  if (stage < 2) {
+    const auto hello = stage == 0 ? Bytes(input.begin(), input.end()) : gated_hello(m0, input);
+    step = feed_and_go_on(gcs, hello, chunk);
+    fuzz::require(stage == 1 || !gcs.past_gate());
+  } else {
+    const auto m2 = feed_and_go_on(gcs, fuzz::feed(drone, m0, 0).send, chunk).send;
+    auto m3 = stage == 2 ? Bytes(input.begin(), input.end()) : fuzz::feed(drone, m2, 0).send;
+    genuine = stage == 3 && !change(m3, input);
+    step = fuzz::feed(gcs, m3, chunk);
+  }
+  fuzz::require((step.status == HandshakeStatus::done) == genuine);
+  fuzz::require((step.status == HandshakeStatus::failed) == (gcs.error() != HandshakeError::none));
+  return 0;
+}
