@@ -1,4 +1,5 @@
 target_sources(pqcmav_engine PRIVATE
+  src/blacklist.cpp
   src/config.cpp
   src/config_schema.cpp
   src/data_plane.cpp
@@ -26,7 +27,9 @@ target_link_libraries(pqcmav_yaml PUBLIC pqcmav_engine PRIVATE yaml-cpp)
 
 add_executable(pqcmav-tunneld tunneld/main.cpp)
 target_link_libraries(pqcmav-tunneld PRIVATE pqcmav_yaml)
+include(cmake/runtime_tests.cmake)
 
+pqcmav_test(blacklist)
 
 if(PQCMAV_PYTHON AND NOT PQCMAV_FUZZ)
   find_package(Python3 REQUIRED COMPONENTS Interpreter Development)
@@ -42,6 +45,14 @@ if(PQCMAV_PYTHON AND NOT PQCMAV_FUZZ)
   target_link_libraries(_engine PRIVATE pqcmav_engine)
 endif()
 
+if(PQCMAV_BENCH AND NOT PQCMAV_FUZZ)
+  foreach(name handshake_bench plain_forwarder udp_load)
+    add_executable(${name} bench/${name}.cpp)
+    target_link_libraries(${name} PRIVATE pqcmav_engine)
+    install(TARGETS ${name} RUNTIME DESTINATION lib/${PROJECT_NAME})
+  endforeach()
+endif()
+
 install(TARGETS pqcmav-tunneld RUNTIME DESTINATION bin)
 if(ament_cmake_FOUND)
   install(TARGETS pqcmav-tunneld RUNTIME DESTINATION lib/${PROJECT_NAME})
@@ -51,12 +62,4 @@ if(ament_cmake_FOUND)
     install(TARGETS _engine LIBRARY DESTINATION ${PYTHON_INSTALL_DIR}/${PROJECT_NAME})
   endif()
   ament_package()
-endif()
-
-if(PQCMAV_BENCH AND NOT PQCMAV_FUZZ)
-  foreach(name handshake_bench plain_forwarder udp_load)
-    add_executable(${name} bench/${name}.cpp)
-    target_link_libraries(${name} PRIVATE pqcmav_engine)
-    install(TARGETS ${name} RUNTIME DESTINATION lib/${PROJECT_NAME})
-  endforeach()
 endif()

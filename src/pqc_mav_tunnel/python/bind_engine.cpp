@@ -204,6 +204,16 @@ void bind_engine(py::module_& module) {
              put(out, engine.totals());
              return out;
            })
+      .def("blacklist",
+           [](const Engine& engine) {
+             return list_of(engine.blacklist(), [](const BlacklistedSuite& entry) {
+               py::dict out;
+               out["suite"] = entry.suite;
+               out["reason"] = entry.reason;
+               out["remaining_s"] = entry.remaining_s;
+               return out;
+             });
+           })
       .def("links", [](const Engine& engine) { return list_of(engine.links(), link_dict); })
       .def(
           "wait_events",

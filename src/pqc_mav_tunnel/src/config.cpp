@@ -141,6 +141,7 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.plain_peer = in.get<std::string>("plain_peer");
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
+  out.blacklist_s = in.get<double>("blacklist_s");
   out.rekey_packets = static_cast<std::uint64_t>(in.get<std::int64_t>("rekey_packets"));
   if (out.handshake_port == 0 || out.data_port == 0)
     throw TunnelError(Errc::config_invalid, "'handshake_port' and 'data_port' of a drone name the gcs' ports and cannot be 0.");

@@ -52,6 +52,7 @@ const std::vector<ConfigKey>& table() {
       {"grace_s", s(kGrace), 0.05, 30, "s", "How long an old receive key lives after the first packet under the new one.", true, true},
       {"rekey_interval_s", 0.0, 0, 86400, "s", "Rekey this often on the same suite, with 10 % jitter; 0 = only when asked.", true, false},
       {"rekey_packets", i(kForcedRekeyPackets), 1000, i(kForcedRekeyPackets), "packets", "Rekey after this many packets sent under one key.", true, false},
+      {"blacklist_s", 1800.0, 0, 86400, "s", "A suite whose handshake failed is avoided by automatic choices for this long; the configured suite never is. 0 = never avoid one.", true, false},
       {"log_level", std::string{"info"}, kNone, kNone, "", "Least important log line to show.", true, true, {"debug", "info", "warning", "error"}},
   };
   return keys;

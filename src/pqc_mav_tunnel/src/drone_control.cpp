@@ -40,6 +40,7 @@ DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
       suite_(config.suite),
       backoff_(seed()),
       random_(static_cast<std::minstd_rand::result_type>(seed())),
+      blacklist_(*config.suite, static_cast<std::uint64_t>(config.blacklist_s * 1e9)),
       cancel_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   (void)parameters(*suite_);  // the keys of the first handshake must be there and good
 }
@@ -164,6 +165,13 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
     ok = data_->install(0, std::move(outcome.keys), prev, peer);
     if (!ok) outcome.error = HandshakeError::cancelled;
   }
+  {
+    const std::lock_guard lock(mutex_);
+    if (ok)
+      blacklist_.remove(suite);
+    else if (Blacklist::blames_suite(outcome.error, outcome.reject_code))
+      blacklist_.add(suite, outcome.reason, now_ns());
+  }
   ledger_.running(-1, rekey);
   HandshakeEvent event;
   event.ok = ok;
@@ -183,6 +191,14 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
   return ok;
 }
 
+std::vector<BlacklistedSuite> DroneControl::blacklist() {
+  const std::lock_guard lock(mutex_);
+  const auto now = now_ns();
+  std::vector<BlacklistedSuite> out;
+  for (const auto& entry : blacklist_.entries(now)) out.push_back({entry.suite->id, entry.reason, static_cast<double>(entry.expires_ns - now) / 1e9});
+  return out;
+}
+
 void DroneControl::fresh_handshake() {
   force_fresh_ = false;
   ClientOutcome outcome;
@@ -194,8 +210,12 @@ void DroneControl::fresh_handshake() {
     return;
   }
   // A suite that was chosen in flight and no longer works must not keep the drone off the air: back to the configured one.
-  const bool refused = outcome.error == HandshakeError::rejected || outcome.error == HandshakeError::crypto;
-  if (suite_ != config_.suite && (refused || ++failures_ >= kFailuresBeforeDefault)) {
+  bool listed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    listed = blacklist_.contains(*suite_, now_ns());
+  }
+  if (suite_ != config_.suite && (listed || ++failures_ >= kFailuresBeforeDefault)) {
     events_.log(LogLevel::warning, config_.drone_id, "Handshakes with " + suite_->id + " keep failing; going back to the configured " + config_.suite->id + ".");
     suite_ = config_.suite;
     failures_ = 0;

@@ -11,6 +11,7 @@
 #include <string>
 #include <variant>
 
+#include "pqc_mav_tunnel/blacklist.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "src/data_plane.hpp"
@@ -43,6 +44,8 @@ class DroneControl {
   void start(DataPlane& data);
   void stop();
   RekeyOutcome request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);
+
+  [[nodiscard]] std::vector<BlacklistedSuite> blacklist();
 
   // Hooks of the data plane.
   void on_changed();
@@ -86,6 +89,7 @@ class DroneControl {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Request> requests_;
+  Blacklist blacklist_;
   bool stopping_ = false, attention_ = false, busy_ = false;
   std::optional<std::uint32_t> serving_remote_;
   Fd cancel_;

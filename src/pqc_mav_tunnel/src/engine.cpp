@@ -181,6 +181,8 @@ std::vector<LinkQualityView> Engine::links() const {
   return out;
 }
 
+std::vector<BlacklistedSuite> Engine::blacklist() const { return impl_->drone ? impl_->drone->blacklist() : std::vector<BlacklistedSuite>{}; }
+
 RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout) {
   const auto& data = impl_->plane();
   for (std::size_t i = 0; i < data.link_count(); ++i) {

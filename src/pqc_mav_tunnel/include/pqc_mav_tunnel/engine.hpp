@@ -49,6 +49,11 @@ struct RekeyOutcome {
   std::string message;  // a sentence in either case
 };
 
+struct BlacklistedSuite {
+  std::string suite, reason;
+  double remaining_s;
+};
+
 struct EnginePorts {
   std::uint16_t handshake = 0, data = 0;  // handshake 0 on a drone
   std::vector<std::pair<std::string, std::uint16_t>> plain;
@@ -73,6 +78,8 @@ class Engine {
   [[nodiscard]] std::vector<LinkStats> stats() const;
   [[nodiscard]] NamedCounters totals() const;
   [[nodiscard]] std::vector<LinkQualityView> links() const;
+  /// Suites that automatic choices should avoid now; empty on a gcs.
+  [[nodiscard]] std::vector<BlacklistedSuite> blacklist() const;
   [[nodiscard]] EventQueue& events() noexcept;
   /// Asks for a rekey and waits. drone: does it; gcs: asks the drone in-band. suite "" = the same. Refusals come as ok = false with a sentence.
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);

@@ -1,0 +1,61 @@
+#include "pqc_mav_tunnel/blacklist.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pqcmav {
+namespace {
+
+const Suite& usual() { return require_suite(kDefaultSuite); }
+const Suite& other() { return require_suite("cs-hqc128-aesgcm-falcon512"); }
+
+TEST(Blacklist, ListsUntilTheTimeIsUp) {
+  Blacklist list(usual(), 100);
+  list.add(other(), "refused", 1000);
+  EXPECT_TRUE(list.contains(other(), 1099));
+  ASSERT_EQ(list.entries(1099).size(), 1u);
+  EXPECT_EQ(list.entries(1099)[0].reason, "refused");
+  EXPECT_FALSE(list.contains(other(), 1100));
+  EXPECT_TRUE(list.entries(1100).empty());
+}
+
+TEST(Blacklist, ANewFailureStartsTheTimeAgain) {
+  Blacklist list(usual(), 100);
+  list.add(other(), "first", 0);
+  list.add(other(), "second", 50);
+  EXPECT_TRUE(list.contains(other(), 149));
+  EXPECT_EQ(list.entries(149)[0].reason, "second");
+}
+
+TEST(Blacklist, NeverHoldsTheDefaultSuite) {
+  Blacklist list(usual(), 100);
+  for (const auto& suite : all_suites()) list.add(suite, "everything fails", 0);
+  EXPECT_FALSE(list.contains(usual(), 1));
+  EXPECT_EQ(list.entries(1).size(), all_suites().size() - 1);
+}
+
+TEST(Blacklist, SuccessForgets) {
+  Blacklist list(usual(), 100);
+  list.add(other(), "refused", 0);
+  list.remove(other());
+  EXPECT_FALSE(list.contains(other(), 1));
+}
+
+TEST(Blacklist, TimeZeroTurnsItOff) {
+  Blacklist list(usual(), 0);
+  list.add(other(), "refused", 0);
+  EXPECT_TRUE(list.entries(0).empty());
+}
+
+TEST(Blacklist, BlamesTheSuiteOnlyForItsOwnFailures) {
+  const auto code = [](Reject reject) { return static_cast<std::uint8_t>(reject); };
+  EXPECT_TRUE(Blacklist::blames_suite(HandshakeError::rejected, code(Reject::suite_not_allowed)));
+  EXPECT_TRUE(Blacklist::blames_suite(HandshakeError::rejected, code(Reject::algorithm_unavailable)));
+  EXPECT_FALSE(Blacklist::blames_suite(HandshakeError::rejected, code(Reject::busy)));
+  EXPECT_FALSE(Blacklist::blames_suite(HandshakeError::rejected, code(Reject::session_unknown)));
+  EXPECT_FALSE(Blacklist::blames_suite(HandshakeError::closed, 0));
+  EXPECT_FALSE(Blacklist::blames_suite(HandshakeError::cancelled, 0));
+  EXPECT_TRUE(Blacklist::blames_suite(HandshakeError::timeout, 0));
+}
+
+}  // namespace
+}  // namespace pqcmav
