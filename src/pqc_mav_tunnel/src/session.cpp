@@ -4,8 +4,7 @@
 
 namespace pqcmav {
 
-Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits)
-    : drone_side_(drone_side), timers_(timers), window_bits_(window_bits) {}
+Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits) : drone_side_(drone_side), timers_(timers), window_bits_(window_bits) {}
 
 Session::Slot& Session::free_slot() noexcept {
   for (auto& slot : slots_)
@@ -24,6 +23,11 @@ void Session::retire_current(std::uint64_t expires_ns) noexcept {
       slot.use = Use::old;
       slot.expires_ns = expires_ns;
     }
+}
+
+void Session::limit_old(std::uint64_t expires_ns) noexcept {
+  for (auto& slot : slots_)
+    if (slot.key && slot.use == Use::old) slot.expires_ns = std::min(slot.expires_ns, expires_ns);
 }
 
 void Session::promote(std::uint64_t now) noexcept {
@@ -82,7 +86,8 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
       out.drop = opened.drop;
       return out;
     }
-    heard_ns_ = now;
+    // A peer that is heard under old keys alone does not have the current ones: that counts as silence, so that the drone starts afresh.
+    if (slot.use != Use::old) heard_ns_ = now;
     out.type = opened.type;
     out.payload = opened.payload;
     if (slot.use == Use::pending) {
@@ -94,8 +99,7 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
       out.move_peer = opened.newest;
       if (drone_side_ && !confirmed_) {
         confirmed_ = true;
-        for (auto& old : slots_)
-          if (old.key && old.use == Use::old) old.expires_ns = std::min(old.expires_ns, now + timers_.grace);
+        limit_old(now + timers_.grace);
       }
     }
     return out;
@@ -106,9 +110,9 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
 
 bool Session::tick(std::uint64_t now) noexcept {
   bool changed = false;
-  if ((current_ || pending_) && silence(now) >= timers_.limit && !(pending_ && now - pending_->installed_ns < timers_.unused)) {
-    wipe();
-    return true;
+  if (current_ && silence(now) >= timers_.limit) {
+    drop_current(now);
+    changed = true;
   }
   for (auto& slot : slots_) {
     if (!slot.key || now < slot.expires_ns) continue;
@@ -122,19 +126,19 @@ bool Session::tick(std::uint64_t now) noexcept {
   return changed;
 }
 
-void Session::close(std::uint64_t now) noexcept {
+void Session::drop_current(std::uint64_t receive_until_ns) noexcept {
   send_.reset();
-  pending_send_.reset();
   current_.reset();
-  pending_.reset();
-  for (auto& slot : slots_) {
-    slot.use = Use::old;
-    slot.expires_ns = std::min(slot.expires_ns, now + timers_.grace);
-  }
+  retire_current(receive_until_ns);
+  limit_old(receive_until_ns);
 }
 
+void Session::close(std::uint64_t now) noexcept { drop_current(now + timers_.grace); }
+
 void Session::wipe() noexcept {
-  close(0);
+  drop_current(0);
+  pending_send_.reset();
+  pending_.reset();
   for (auto& slot : slots_) slot.key.reset();
 }
 

@@ -47,7 +47,7 @@ class Session {
   Opened open(const Header& header, MutableBytes packet, std::uint64_t now) noexcept;
   /// Wipes what is due. True when the set of receive keys changed.
   bool tick(std::uint64_t now) noexcept;
-  /// The peer said goodbye: stop sending now, receive for the grace time.
+  /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they come from a later handshake.
   void close(std::uint64_t now) noexcept;
   void wipe() noexcept;
 
@@ -76,6 +76,8 @@ class Session {
   Slot& free_slot() noexcept;
   void promote(std::uint64_t now) noexcept;
   void retire_current(std::uint64_t expires_ns) noexcept;
+  void limit_old(std::uint64_t expires_ns) noexcept;
+  void drop_current(std::uint64_t receive_until_ns) noexcept;
 
   bool drone_side_;
   SessionTimers timers_;

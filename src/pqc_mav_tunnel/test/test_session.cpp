@@ -1,0 +1,376 @@
+#include "pqc_mav_tunnel/session.hpp"
+
+#include <algorithm>
+
+#include "session_fixture.hpp"
+
+namespace pqcmav {
+namespace {
+
+using test::kMs;
+using test::kS;
+using test::kTimers;
+using test::open;
+using test::receives;
+using test::seal;
+
+const SessionId kNone{};
+
+class SessionTest : public ::testing::Test {
+ protected:
+  /// Keys on both ends as a handshake installs them: the gcs first, then the drone.
+  SessionId rekey(const SessionId& prev, std::uint8_t epoch) {
+    auto keys = source.make(epoch);
+    const auto id = keys.drone.session_id;
+    gcs.install(std::move(keys.gcs), prev, now);
+    drone.install(std::move(keys.drone), prev, now);
+    return id;
+  }
+  /// A first session that both ends have used.
+  SessionId connect() {
+    const auto id = rekey(kNone, 0);
+    EXPECT_FALSE(open(gcs, *seal(drone, 1, now), now).opened.drop);
+    EXPECT_FALSE(open(drone, *seal(gcs, 2, now), now).opened.drop);
+    return id;
+  }
+
+  test::KeySource source{7};
+  Session drone{true, kTimers, 1024}, gcs{false, kTimers, 1024};
+  std::uint64_t now = 1000 * kS;
+};
+
+TEST_F(SessionTest, StartsWithNothing) {
+  for (auto* session : {&drone, &gcs}) {
+    EXPECT_FALSE(session->can_send());
+    EXPECT_FALSE(seal(*session, 1, now));
+    EXPECT_FALSE(session->current());
+    EXPECT_FALSE(session->pending());
+    EXPECT_EQ(session->sealed_packets(), 0u);
+    EXPECT_FALSE(session->tick(now));
+  }
+}
+
+TEST_F(SessionTest, TheDroneSendsAtOnceAndTheGcsAfterTheFirstPacket) {
+  const auto id = rekey(kNone, 0);
+  EXPECT_TRUE(drone.can_send());
+  ASSERT_TRUE(drone.current());
+  EXPECT_EQ(drone.current()->id, id);
+  EXPECT_FALSE(gcs.can_send());
+  EXPECT_FALSE(gcs.current());
+  ASSERT_TRUE(gcs.pending());
+  EXPECT_EQ(gcs.pending()->id, id);
+
+  const auto first = open(gcs, *seal(drone, 42, now), now);
+  EXPECT_FALSE(first.opened.drop);
+  EXPECT_EQ(first.content, 42u);
+  EXPECT_TRUE(first.opened.switched);
+  EXPECT_TRUE(first.opened.current);
+  EXPECT_TRUE(first.opened.move_peer);
+  EXPECT_TRUE(gcs.can_send());
+  EXPECT_FALSE(gcs.pending());
+  EXPECT_EQ(gcs.current()->id, id);
+  EXPECT_FALSE(open(gcs, *seal(drone, 43, now), now).opened.switched);
+  EXPECT_EQ(open(drone, *seal(gcs, 44, now), now).content, 44u);
+}
+
+TEST_F(SessionTest, ARekeyLosesNothingWhicheverPacketArrivesFirst) {
+  const auto first = connect();
+  // In flight in both directions while the keys change.
+  const auto old_up = *seal(drone, 10, now);
+  const auto old_down = *seal(gcs, 11, now);
+  const auto second = rekey(first, 1);
+  const auto still_old_down = *seal(gcs, 12, now);  // the gcs has not heard the new key yet
+  const auto new_up = *seal(drone, 13, now);
+  EXPECT_EQ(load_be<std::uint64_t>(still_old_down.data() + 5), load_be<std::uint64_t>(first.data()));
+
+  now += 10 * kMs;
+  EXPECT_EQ(open(gcs, new_up, now).content, 13u);  // overtook the old one
+  const auto late = open(gcs, old_up, now);
+  EXPECT_EQ(late.content, 10u);
+  EXPECT_FALSE(late.opened.current);
+  EXPECT_FALSE(late.opened.move_peer) << "a packet under an old key says nothing about where the peer is now";
+  EXPECT_EQ(open(drone, old_down, now).content, 11u);
+  EXPECT_EQ(open(drone, *seal(gcs, 14, now), now).content, 14u);
+  EXPECT_EQ(open(drone, still_old_down, now).content, 12u);
+  EXPECT_EQ(gcs.current()->id, second);
+  EXPECT_EQ(gcs.current()->epoch, 1);
+}
+
+TEST_F(SessionTest, EachEndKeepsTheOldReceiveKeyForTheGraceTimeAfterItHeardTheNewOne) {
+  const auto first = connect();
+  const auto old_up = *seal(drone, 10, now), old_down = *seal(gcs, 11, now);
+  const auto second = rekey(first, 1);
+
+  // Nothing heard yet: the drone keeps the old key, since the gcs may not have switched.
+  now += 10 * kS;
+  drone.tick(now);
+  EXPECT_TRUE(receives(drone, first));
+
+  const auto switched_at = now;
+  ASSERT_FALSE(open(gcs, *seal(drone, 1, now), now).opened.drop);
+  now += 100 * kMs;
+  const auto heard_at = now;
+  ASSERT_FALSE(open(drone, *seal(gcs, 2, now), now).opened.drop);
+
+  gcs.tick(switched_at + kTimers.grace - 1);
+  drone.tick(heard_at + kTimers.grace - 1);
+  EXPECT_TRUE(receives(gcs, first));
+  EXPECT_TRUE(receives(drone, first));
+  EXPECT_TRUE(gcs.tick(switched_at + kTimers.grace));
+  EXPECT_TRUE(drone.tick(heard_at + kTimers.grace));
+  EXPECT_EQ(test::receive_ids(gcs), std::vector{second});
+  EXPECT_EQ(test::receive_ids(drone), std::vector{second});
+  EXPECT_EQ(open(gcs, old_up, now).opened.drop, Drop::unknown);
+  EXPECT_EQ(open(drone, old_down, now).opened.drop, Drop::unknown);
+}
+
+TEST_F(SessionTest, ADroneThatNeverHearsTheNewKeyWipesTheOldOneAfterTheUnusedTime) {
+  const auto first = connect();
+  rekey(first, 1);
+  drone.tick(now + kTimers.unused - 1);
+  EXPECT_TRUE(receives(drone, first));
+  drone.tick(now + kTimers.unused);
+  EXPECT_FALSE(receives(drone, first));
+}
+
+TEST_F(SessionTest, AKeyThatNobodyUsesIsWipedAndTheRunningOneGoesOn) {
+  const auto first = connect();
+  auto keys = source.make(1);
+  const auto second = keys.gcs.session_id;
+  gcs.install(std::move(keys.gcs), first, now);  // the last message of the handshake is lost: the drone never installs
+  for (std::uint64_t t = 0; t < kTimers.unused; t += kS) {
+    ASSERT_FALSE(gcs.tick(now + t)) << t;
+    ASSERT_EQ(open(gcs, *seal(drone, t, now + t), now + t).content, t);
+  }
+  EXPECT_TRUE(receives(gcs, second));
+  EXPECT_TRUE(gcs.tick(now + kTimers.unused));
+  EXPECT_FALSE(receives(gcs, second));
+  EXPECT_FALSE(gcs.pending());
+  EXPECT_EQ(gcs.current()->id, first);
+  EXPECT_TRUE(gcs.can_send());
+}
+
+TEST_F(SessionTest, ASecondAttemptReplacesPendingKeys) {
+  const auto first = connect();
+  auto lost = source.make(1);
+  const auto lost_id = lost.gcs.session_id;
+  gcs.install(std::move(lost.gcs), first, now);
+  const auto second = rekey(first, 1);
+  EXPECT_FALSE(receives(gcs, lost_id));
+  EXPECT_EQ(gcs.pending()->id, second);
+  EXPECT_TRUE(open(gcs, *seal(drone, 5, now), now).opened.switched);
+  EXPECT_EQ(gcs.current()->id, second);
+}
+
+TEST_F(SessionTest, PendingKeysThatTheDroneNamesAsItsOwnAreKept) {
+  const auto first = connect();
+  const auto second = rekey(first, 1);
+  const auto in_flight = *seal(drone, 20, now);  // the only packet under the second key, late
+  const auto third = rekey(second, 2);
+  EXPECT_EQ(gcs.current()->id, second) << "the drone uses it, so the gcs does";
+  EXPECT_EQ(gcs.pending()->id, third);
+  EXPECT_EQ(open(gcs, in_flight, now).content, 20u);
+  EXPECT_TRUE(open(gcs, *seal(drone, 21, now), now).opened.switched);
+  EXPECT_EQ(gcs.current()->id, third);
+}
+
+TEST_F(SessionTest, RekeysFasterThanTheGraceTimeKeepTheNewestKeys) {
+  auto id = connect();
+  std::vector<SessionId> all{id};
+  for (std::uint8_t epoch = 1; epoch <= 20; ++epoch) {
+    now += 10 * kMs;
+    id = rekey(id, epoch);
+    all.push_back(id);
+    ASSERT_EQ(open(gcs, *seal(drone, epoch, now), now).content, epoch);
+    ASSERT_EQ(open(drone, *seal(gcs, epoch, now), now).content, epoch);
+    for (auto* session : {&drone, &gcs}) {
+      EXPECT_LE(test::receive_ids(*session).size(), Session::kSlots);
+      EXPECT_TRUE(receives(*session, all[all.size() - 2])) << "the key before this one still has packets in flight";
+    }
+  }
+  now += kTimers.grace;
+  drone.tick(now);
+  gcs.tick(now);
+  EXPECT_EQ(test::receive_ids(drone), std::vector{id});
+  EXPECT_EQ(test::receive_ids(gcs), std::vector{id});
+}
+
+TEST_F(SessionTest, AFirstHandshakeReplacesASessionOnlyWhenTheNewKeysAreUsed) {
+  const auto first = connect();
+  auto keys = source.make(0);
+  const auto second = keys.gcs.session_id;
+  gcs.install(std::move(keys.gcs), kNone, now);
+  EXPECT_EQ(gcs.current()->id, first);
+  EXPECT_EQ(open(drone, *seal(gcs, 3, now), now).content, 3u) << "still under the old key";
+  Session restarted(true, kTimers, 1024);
+  restarted.install(std::move(keys.drone), kNone, now);
+  EXPECT_TRUE(open(gcs, *seal(restarted, 4, now), now).opened.switched);
+  EXPECT_EQ(gcs.current()->id, second);
+}
+
+TEST_F(SessionTest, HearingOnlyOldKeysIsSilence) {
+  // The gcs lost the keys that the drone uses (another attempt replaced them) and goes on sending with the old ones.
+  const auto first = connect();
+  auto lost = source.make(1);
+  drone.install(std::move(lost.drone), first, now);
+  const auto installed = now;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    now += 100 * kMs;
+    EXPECT_EQ(open(drone, *seal(gcs, i, now), now).content, i) << "delivered all the same";
+  }
+  EXPECT_EQ(drone.silence(now), now - installed);
+  EXPECT_TRUE(drone.degraded(now));
+}
+
+TEST_F(SessionTest, SilenceDegradesAndIsOverWithTheNextPacket) {
+  connect();
+  EXPECT_EQ(gcs.silence(now), 0u);
+  EXPECT_FALSE(gcs.degraded(now + kTimers.degraded - 1));
+  EXPECT_TRUE(gcs.degraded(now + kTimers.degraded));
+  now += 100 * kS;
+  EXPECT_FALSE(gcs.tick(now));
+  EXPECT_TRUE(gcs.can_send()) << "degraded is not down";
+  ASSERT_FALSE(open(gcs, *seal(drone, 9, now), now).opened.drop);
+  EXPECT_FALSE(gcs.degraded(now));
+}
+
+TEST_F(SessionTest, ForgeriesDoNotEndSilence) {
+  connect();
+  auto packet = *seal(drone, 9, now);
+  const auto genuine = packet;
+  packet.back() ^= 1;
+  now += 10 * kS;
+  EXPECT_EQ(open(gcs, packet, now).opened.drop, Drop::auth_fail);
+  EXPECT_EQ(gcs.silence(now), 10 * kS);
+  EXPECT_EQ(open(gcs, genuine, now).content, 9u) << "the forgery did not use up the sequence number";
+  EXPECT_EQ(open(gcs, genuine, now + kS).opened.drop, Drop::replay);
+  EXPECT_EQ(gcs.silence(now + kS), kS);
+}
+
+TEST_F(SessionTest, TheHardLimitWipesEverything) {
+  const auto first = connect();
+  auto last = *seal(drone, 1, now);
+  for (auto* session : {&drone, &gcs}) {
+    EXPECT_FALSE(session->tick(now + kTimers.limit - 1));
+    EXPECT_TRUE(session->can_send());
+    EXPECT_TRUE(session->tick(now + kTimers.limit));
+    EXPECT_FALSE(session->can_send());
+    EXPECT_FALSE(session->current());
+    EXPECT_TRUE(test::receive_ids(*session).empty());
+    EXPECT_FALSE(seal(*session, 1, now + kTimers.limit));
+  }
+  EXPECT_EQ(open(gcs, last, now + kTimers.limit).opened.drop, Drop::unknown);
+  EXPECT_FALSE(receives(gcs, first));
+}
+
+TEST_F(SessionTest, HandshakesThatLeadNowhereDoNotProlongASilentSession) {
+  // TCP gets through and the drone's datagrams do not: new pending keys again and again.
+  const auto first = connect();
+  const auto last_heard = now;
+  SessionId pending{};
+  while (now < last_heard + kTimers.limit) {
+    auto keys = source.make(0);
+    pending = keys.gcs.session_id;
+    gcs.install(std::move(keys.gcs), kNone, now);
+    gcs.tick(now);
+    EXPECT_EQ(gcs.current()->id, first);
+    now += 9 * kS;
+  }
+  EXPECT_TRUE(gcs.tick(now));
+  EXPECT_FALSE(gcs.current());
+  EXPECT_FALSE(gcs.can_send());
+  EXPECT_EQ(test::receive_ids(gcs), std::vector{pending}) << "the newest handshake may still come to life";
+}
+
+TEST_F(SessionTest, CloseStopsSendingAtOnceAndReceivingAfterTheGraceTime) {
+  const auto first = connect();
+  const auto in_flight = *seal(gcs, 30, now);
+  drone.close(now);
+  EXPECT_FALSE(drone.can_send());
+  EXPECT_FALSE(drone.current());
+  EXPECT_FALSE(seal(drone, 1, now));
+  EXPECT_EQ(open(drone, in_flight, now + kMs).content, 30u);
+  EXPECT_FALSE(drone.tick(now + kTimers.grace - 1));
+  EXPECT_TRUE(drone.tick(now + kTimers.grace));
+  EXPECT_FALSE(receives(drone, first));
+}
+
+TEST_F(SessionTest, CloseAlsoEndsOldKeysWithinTheGraceTime) {
+  const auto first = connect();
+  rekey(first, 1);  // not heard by the drone yet: the old key would live for the unused time
+  drone.close(now);
+  drone.tick(now + kTimers.grace);
+  EXPECT_TRUE(test::receive_ids(drone).empty());
+}
+
+TEST_F(SessionTest, ALateCloseDoesNotTouchTheNextSession) {
+  // A drone says CLOSE and starts again; the datagram is slower than the new handshake.
+  connect();
+  auto keys = source.make(0);
+  const auto second = keys.gcs.session_id;
+  gcs.install(std::move(keys.gcs), kNone, now);
+  gcs.close(now);
+  EXPECT_FALSE(gcs.can_send());
+  ASSERT_TRUE(gcs.pending());
+  Session restarted(true, kTimers, 1024);
+  restarted.install(std::move(keys.drone), kNone, now);
+  EXPECT_TRUE(open(gcs, *seal(restarted, 4, now), now).opened.switched);
+  EXPECT_EQ(gcs.current()->id, second);
+  EXPECT_TRUE(gcs.can_send());
+}
+
+TEST_F(SessionTest, WipeLeavesNothing) {
+  const auto first = connect();
+  rekey(first, 1);
+  for (auto* session : {&drone, &gcs}) {
+    session->wipe();
+    EXPECT_FALSE(session->can_send());
+    EXPECT_FALSE(session->current());
+    EXPECT_FALSE(session->pending());
+    EXPECT_TRUE(test::receive_ids(*session).empty());
+    EXPECT_FALSE(session->tick(now + 1000 * kS));
+  }
+}
+
+TEST_F(SessionTest, TheWrongEpochOfAKnownSessionIsUnknown) {
+  connect();
+  auto packet = *seal(drone, 1, now);
+  packet[21] ^= 1;
+  EXPECT_EQ(open(gcs, packet, now).opened.drop, Drop::unknown);
+}
+
+TEST_F(SessionTest, OnlyTheNewestPacketMovesThePeer) {
+  connect();
+  const auto early = *seal(drone, 1, now), late = *seal(drone, 2, now);
+  EXPECT_TRUE(open(gcs, late, now).opened.move_peer);
+  const auto overtaken = open(gcs, early, now);
+  EXPECT_FALSE(overtaken.opened.drop);
+  EXPECT_FALSE(overtaken.opened.move_peer);
+}
+
+TEST_F(SessionTest, EpochsRunTo255AndStartAgainAtZero) {
+  auto id = connect();
+  for (int epoch = 1; epoch <= 255; ++epoch) {
+    now += 10 * kMs;
+    id = rekey(id, static_cast<std::uint8_t>(epoch));
+    ASSERT_EQ(open(gcs, *seal(drone, 1, now), now).content, 1u) << epoch;
+  }
+  EXPECT_EQ(drone.current()->epoch, 255);
+  id = rekey(kNone, 0);  // the handshake after epoch 255 is a first one
+  ASSERT_TRUE(open(gcs, *seal(drone, 2, now), now).opened.switched);
+  EXPECT_EQ(gcs.current()->epoch, 0);
+  EXPECT_EQ(gcs.current()->id, id);
+}
+
+TEST_F(SessionTest, SealedPacketsAreCountedPerKey) {
+  const auto first = connect();
+  const auto before = drone.sealed_packets();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(seal(drone, 1, now));
+  EXPECT_EQ(drone.sealed_packets(), before + 5);
+  EXPECT_EQ(drone.last_sent_ns(), now);
+  rekey(first, 1);
+  EXPECT_EQ(drone.sealed_packets(), 0u);
+}
+
+}  // namespace
+}  // namespace pqcmav
