@@ -42,7 +42,7 @@ def init(
     pairs = sum(1 for entry in entries if entry["kind"] == "sig-secret")
     psks = sum(1 for entry in entries if entry["kind"] == "psk")
     note(
-        f"{root} holds {pairs} signing key pairs of the gcs and the PSKs of {psks} drones; 'pqcmav keys show' lists them. "
+        f"{root} holds {pairs} signing key pairs of the gcs and {psks} drones' PSKs; 'pqcmav keys show' lists them. "
         "gcs/ stays on the ground; 'pqcmav keys export-drone ID TARGET' copies a drone's part."
     )
 

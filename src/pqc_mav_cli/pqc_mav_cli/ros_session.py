@@ -82,7 +82,7 @@ class Watcher:
         make(HandshakeReport, f"{proxy}/handshake", lambda m: self._on_handshake(proxy, m), qos.event())
 
     def _taken_at_s(self, message: Any) -> float:
-        """A latched message may be old when it arrives: its stamp tells (both clocks are this machine's or synchronised)."""
+        """A latched message may be old when it arrives: its stamp tells (on one machine; across machines about)."""
         stamp = message.header.stamp
         age_s = self._node.get_clock().now().nanoseconds / 1e9 - (stamp.sec + stamp.nanosec / 1e9)
         return time.monotonic() - max(0.0, age_s)

@@ -129,7 +129,8 @@ class PqcProxyNode(LifecycleNode):
             return
         host.stop()
         self._handle_events()
-        self._publish_status(force=True, statuses=host.engine.status())
+        if host.started:
+            self._publish_status(force=True, statuses=host.engine.status())
 
     def _make_host(self) -> None:
         self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events)
@@ -208,7 +209,7 @@ class PqcProxyNode(LifecycleNode):
     def _publish_status(self, *, force: bool = False, statuses: list[dict[str, Any]] | None = None) -> None:
         """All drones' statuses, when one of them changed: a late subscriber then has the whole latched set."""
         if statuses is None:
-            if self._host is None:
+            if self._host is None or not self._host.started:
                 return
             statuses = self._host.engine.status()
         identity = [tuple(status[field] for field in STATUS_IDENTITY) for status in statuses]
@@ -221,7 +222,7 @@ class PqcProxyNode(LifecycleNode):
 
     def _publish_periodic(self) -> None:
         host = self._host
-        if host is None or not self._stats.is_activated:
+        if host is None or not host.started or not self._stats.is_activated:
             return
         now_s = time.monotonic()
         header = self._header()
@@ -267,7 +268,7 @@ class PqcProxyNode(LifecycleNode):
 
     def _rekey(self, request: Rekey.Request, response: Rekey.Response) -> Rekey.Response:
         host = self._host
-        if host is None:
+        if host is None or not host.started:
             response.message = "The node is not active."
             return response
         try:

@@ -1,0 +1,60 @@
+"""Parameters of a drone and a gcs proxy that find each other on this machine, on ports nobody uses."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+from pathlib import Path
+from typing import Any
+
+# Below the kernel's own range, so that a port found free is not handed out before it is used.
+FIRST, LAST = 10000, 19999
+
+
+def free_port() -> int:
+    for _ in range(200):
+        port = random.randint(FIRST, LAST)
+        try:
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                with socket.socket(socket.AF_INET, kind) as probe:
+                    probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return port
+    raise RuntimeError("no free port")
+
+
+def gcs_parameters(keys: Path, drones: tuple[str, ...] = ("d1",), **changes: Any) -> dict[str, Any]:
+    return {
+        "role": "gcs",
+        "keys": str(keys / "gcs"),
+        "bind": "127.0.0.1",
+        "handshake_port": free_port(),
+        "data_port": free_port(),
+        "drones": list(drones),
+        "key_pool_depth": 0,
+        **changes,
+    }
+
+
+def drone_parameters(keys: Path, gcs: dict[str, Any], drone_id: str = "d1", **changes: Any) -> dict[str, Any]:
+    return {
+        "role": "drone",
+        "keys": str(keys / "drones" / drone_id),
+        "drone_id": drone_id,
+        "peer": "127.0.0.1",
+        "bind": "127.0.0.1",
+        "handshake_port": gcs["handshake_port"],
+        "data_port": gcs["data_port"],
+        "local_data_port": 0,
+        "plain_bind": "127.0.0.1:0",
+        **changes,
+    }
+
+
+def ros_arguments(parameters: dict[str, Any], namespace: str) -> list[str]:
+    arguments = ["--ros-args", "-r", f"__ns:=/{namespace}"]
+    for name, value in parameters.items():
+        arguments += ["-p", f"{name}:={json.dumps(value)}"]
+    return arguments

@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import pytest
+
+from pqc_mav_proxy import config_file
+from pqc_mav_proxy.errors import ExitCode, ProxyError
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "c.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/**:\n  pqc_proxy:\n    ros__parameters: {a: [1\n", "line"),
+        ("a: b: c\n", "line 1"),
+        ("\tx: 1\n", "line 1"),
+        ("", "expected"),
+        ("- a\n- b\n", "expected"),
+        ("suite: x\n", "ros__parameters"),
+        ("/**:\n  pqc_proxy:\n    ros__parameters:\n", "ros__parameters"),
+    ],
+)
+def test_faults_are_one_line_with_file_and_place(tmp_path: Path, text: str, said: str) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(ProxyError) as caught:
+        config_file.load(path)
+    sentence = str(caught.value)
+    assert str(path) in sentence and said in sentence and "\n" not in sentence
+    assert caught.value.exit_code == ExitCode.CONFIG
+
+
+def test_missing_binary_and_huge_files(tmp_path: Path) -> None:
+    with pytest.raises(ProxyError, match="No such file"):
+        config_file.load(tmp_path / "none.yaml")
+    binary = tmp_path / "b.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ProxyError, match="UTF-8"):
+        config_file.load(binary)
+    huge = tmp_path / "h.yaml"
+    huge.write_bytes(b"#" * (config_file.MAX_BYTES + 1))
+    with pytest.raises(ProxyError, match="larger"):
+        config_file.load(huge)
+
+
+def test_yaml_cannot_make_python_objects(tmp_path: Path) -> None:
+    with pytest.raises(ProxyError, match="not valid YAML"):
+        config_file.load(write(tmp_path, "a: !!python/object/apply:os.system ['true']\n"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "namespace", "matches"),
+    [
+        ("/**", "drone", True),
+        ("/**", "a/b", True),
+        ("/**/drone", "drone", True),
+        ("/**/drone", "fleet/drone", True),
+        ("/**/drone", "gcs", False),
+        ("/drone", "drone", True),
+        ("/drone", "fleet/drone", False),
+        ("/*/drone", "fleet/drone", True),
+        ("/*/drone", "drone", False),
+    ],
+)
+def test_namespace_patterns(tmp_path: Path, pattern: str, namespace: str, matches: bool) -> None:
+    path = write(tmp_path, f"{pattern}:\n  pqc_proxy:\n    ros__parameters:\n      suite: x\n")
+    assert config_file.parameters(config_file.load(path), namespace) == ({"suite": "x"} if matches else {})
+
+
+def test_nested_keys_are_flattened_and_later_blocks_win(tmp_path: Path) -> None:
+    text = (
+        "/**:\n  pqc_proxy:\n    ros__parameters: {a: 1, drone: {d1: {plain_peer: p}}}\n"
+        "/gcs:\n  pqc_proxy:\n    ros__parameters: {a: 2}\n"
+    )
+    data = config_file.load(write(tmp_path, text))
+    assert config_file.parameters(data, "/gcs") == {"a": 2, "drone.d1.plain_peer": "p"}
+    assert config_file.parameters(data, "gcs", "other") == {}
+
+
+def test_params_files_of_a_command_line_are_checked(tmp_path: Path) -> None:
+    good = write(tmp_path, "/**:\n  pqc_proxy:\n    ros__parameters: {a: 1}\n")
+    config_file.check_params_files(["x", "--ros-args", "--params-file", str(good)])
+    with pytest.raises(ProxyError):
+        config_file.check_params_files(["x", "--ros-args", "--params-file", str(good), "--params-file", "/none"])

@@ -1,0 +1,63 @@
+import pytest
+
+from pqc_mav_proxy.diagnostics import STRANGERS, SUSPICIOUS, Diagnoser, Level, to_messages
+
+STATUS = {
+    "drone_id": "d1",
+    "state": "UP",
+    "suite": "s",
+    "epoch": 2,
+    "peer": "p",
+    "key_age_s": 1.0,
+    "silence_s": 0.5,
+    "last_error": "",
+}
+STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams"), 0)
+
+
+@pytest.mark.parametrize(
+    ("role", "state", "error", "level", "said"),
+    [
+        ("drone", "UP", "", Level.OK, "up with s, epoch 2"),
+        ("drone", "UP", "old trouble", Level.OK, "up with s"),
+        ("drone", "REKEYING", "", Level.OK, "renewing"),
+        ("drone", "DEGRADED", "", Level.WARN, "0.5 s"),
+        ("drone", "HANDSHAKING", "", Level.WARN, "connecting"),
+        ("drone", "HANDSHAKING", "refused", Level.WARN, "refused"),
+        ("drone", "DOWN", "", Level.ERROR, "no session"),
+        ("drone", "DOWN", "wrong key", Level.ERROR, "wrong key"),
+        ("gcs", "DOWN", "", Level.WARN, "not connected yet"),
+        ("gcs", "DOWN", "wrong key", Level.ERROR, "wrong key"),
+    ],
+)
+def test_levels_and_words(role: str, state: str, error: str, level: Level, said: str) -> None:
+    diagnoser = Diagnoser("pqc_proxy", "host", role)
+    made = diagnoser.tunnel({**STATUS, "state": state, "last_error": error}, STATS, None)
+    assert made.level is level and said in made.message
+    assert made.name == "pqc_proxy: tunnel d1" and made.hardware_id == "host"
+
+
+def test_drops_warn_only_while_they_grow() -> None:
+    diagnoser = Diagnoser("n", "h", "drone")
+    old = {**STATS, "drop_auth_fail": 7}
+    assert diagnoser.tunnel(STATUS, old, None).level is Level.OK  # what was counted before the first look is not new
+    grown = diagnoser.tunnel(STATUS, {**old, "drop_auth_fail": 9}, {"rtt_ms": 1.5})
+    assert grown.level is Level.WARN and "2 packets that failed authentication" in grown.message
+    assert grown.values["rtt_ms"] == "1.500"
+    assert diagnoser.tunnel(STATUS, {**old, "drop_auth_fail": 9}, None).level is Level.OK
+
+
+def test_strangers_at_the_handshake_port() -> None:
+    diagnoser = Diagnoser("n", "h", "gcs")
+    totals = {**dict.fromkeys(STRANGERS, 0), "keygens": 4, "enc_rx_datagrams": 1}
+    assert diagnoser.handshake_server(totals).level is Level.OK
+    made = diagnoser.handshake_server({**totals, "hs_pregate_failed": 3})
+    assert made.level is Level.WARN and "3 connections" in made.message
+    assert "enc_rx_datagrams" not in made.values and made.values["keygens"] == "4"
+
+
+def test_messages() -> None:
+    diagnoser = Diagnoser("n", "h", "drone")
+    (message,) = to_messages([diagnoser.tunnel(STATUS, STATS, None)])
+    assert message.level == b"\x00" and message.name == "n: tunnel d1"
+    assert {value.key: value.value for value in message.values}["epoch"] == "2"

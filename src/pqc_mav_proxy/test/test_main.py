@@ -1,0 +1,193 @@
+"""The process from outside: bad input gives one clear line and a code, signals end it cleanly."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pair import drone_parameters, free_port, gcs_parameters, ros_arguments
+
+DEADLINE_S = 60.0
+COMMAND = [sys.executable, "-m", "pqc_mav_proxy.main"]
+
+
+def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+
+
+def refused(parameters: dict[str, Any], code: int, *said: str) -> None:
+    """The process ends by itself with `code` and one line that contains all of `said`."""
+    ended = run(ros_arguments(parameters, "t"))
+    lines = ended.stderr.splitlines()
+    assert ended.returncode == code, ended.stderr
+    assert len(lines) == 1 and lines[0].startswith("pqc_proxy: error: "), ended.stderr
+    for words in said:
+        assert words in lines[0]
+
+
+@pytest.fixture
+def gcs(keys: Path) -> dict[str, Any]:
+    return gcs_parameters(keys)
+
+
+@pytest.fixture
+def drone(keys: Path, gcs: dict[str, Any]) -> dict[str, Any]:
+    return drone_parameters(keys, gcs)
+
+
+def test_unknown_key_suggests_the_right_one(drone: dict[str, Any]) -> None:
+    refused({**drone, "sutie": "x"}, 2, "sutie", "suite")
+
+
+def test_unknown_key_of_one_drone(gcs: dict[str, Any]) -> None:
+    refused({**gcs, "drone.d1.plain_pear": "x"}, 2, "drone.d1.plain_pear", "drone.d1.plain_peer")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("dscp", 64, "between 0 and 63"),
+        ("replay_window", 65, "multiple of 64"),
+        ("keepalive_s", "fast", "must be a number"),
+        ("hybrid", 1, "true or false"),
+        ("drone_id", "Drone One", "drone id"),
+        ("drone_id", 1, "must be a text"),
+    ],
+)
+def test_values_out_of_range_or_of_the_wrong_type(drone: dict[str, Any], key: str, value: object, said: str) -> None:
+    refused({**drone, key: value}, 2, key, said)
+
+
+def test_unknown_suite_names_the_closest(drone: dict[str, Any]) -> None:
+    refused({**drone, "suite": "cs-mlkem768-aesgcm-mldsa56"}, 2, "cs-mlkem768-aesgcm-mldsa65")
+
+
+def test_key_file_missing(drone: dict[str, Any], tmp_path: Path) -> None:
+    refused({**drone, "keys": str(tmp_path / "none")}, 2, str(tmp_path / "none"))
+
+
+def test_key_file_readable_by_the_group(keys: Path, gcs: dict[str, Any], tmp_path: Path) -> None:
+    import pqc_mav_tunnel
+
+    pqc_mav_tunnel.export_drone(str(keys), "d1", str(tmp_path / "d1"))
+    (tmp_path / "d1" / "psk.key").chmod(0o640)
+    parameters = drone_parameters(keys, gcs)
+    refused({**parameters, "keys": str(tmp_path / "d1")}, 2, "psk.key", "chmod")
+
+
+@pytest.mark.parametrize(("port", "kind"), [("handshake_port", socket.SOCK_STREAM), ("data_port", socket.SOCK_DGRAM)])
+def test_port_in_use(gcs: dict[str, Any], port: str, kind: socket.SocketKind) -> None:
+    with socket.socket(socket.AF_INET, kind) as holder:
+        holder.bind(("127.0.0.1", gcs[port]))
+        if kind == socket.SOCK_STREAM:
+            holder.listen()
+        refused(gcs, 3, str(gcs[port]))
+
+
+def test_plaintext_port_in_use(drone: dict[str, Any]) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
+        holder.bind(("127.0.0.1", free_port()))
+        port = holder.getsockname()[1]
+        refused({**drone, "plain_bind": f"127.0.0.1:{port}"}, 3, str(port))
+
+
+def test_broken_yaml_names_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text("/**:\n  pqc_proxy:\n    ros__parameters:\n      suite: [\n")
+    ended = run(["--ros-args", "--params-file", str(path)])
+    assert ended.returncode == 2
+    (line,) = ended.stderr.splitlines()
+    assert str(path) in line and "line 5" in line
+
+
+def test_bad_ros_arguments() -> None:
+    ended = run(["--ros-args", "-r", "nonsense"])
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1].startswith("pqc_proxy: error: Bad arguments:")
+
+
+def test_no_parameters_at_all_says_what_is_missing() -> None:
+    ended = run([])
+    assert ended.returncode == 2
+    (line,) = ended.stderr.splitlines()
+    assert "missing" in line
+
+
+class Running:
+    """A proxy process whose output is collected until it is stopped."""
+
+    def __init__(self, parameters: dict[str, Any], namespace: str) -> None:
+        environment = {**os.environ, "RCUTILS_CONSOLE_OUTPUT_FORMAT": "{severity} {message}", "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            [*COMMAND, *ros_arguments(parameters, namespace)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
+        self.lines: list[str] = []
+        self._changed = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            with self._changed:
+                self.lines.append(line.rstrip())
+                self._changed.notify_all()
+
+    def wait_for(self, words: str) -> None:
+        with self._changed:
+            found = self._changed.wait_for(lambda: any(words in line for line in self.lines), DEADLINE_S)
+        assert found, "\n".join(self.lines)
+
+    def end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(DEADLINE_S)
+        self._reader.join(DEADLINE_S)
+        return code
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(DEADLINE_S)
+
+
+def test_an_unresolvable_peer_is_named(drone: dict[str, Any]) -> None:
+    """A name may become resolvable later, so the drone may go on trying; either way it says which name it is."""
+    running = Running({**drone, "peer": "no-such-host.invalid"}, "u")
+    try:
+        running.wait_for("no-such-host.invalid")
+        if running.process.poll() is None:
+            assert running.end(signal.SIGTERM) == 0
+        else:
+            assert running.process.returncode == 3
+    finally:
+        running.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_pair_comes_up_and_ends_cleanly_on_signals(keys: Path, gcs: dict[str, Any], number: signal.Signals) -> None:
+    ground = Running(gcs, f"g{number}")
+    air = Running(drone_parameters(keys, gcs), f"d{number}")
+    try:
+        air.wait_for("-> UP")
+        ground.wait_for("-> UP")
+        assert air.end(number) == 0
+        ground.wait_for("UP -> DOWN")
+        assert ground.end(number) == 0
+    finally:
+        air.kill()
+        ground.kill()
+    said = "\n".join(air.lines + ground.lines)
+    assert "Traceback" not in said
+    for secret in keys.rglob("*.key"):
+        # A key file's last line is the key itself.
+        assert secret.read_text().splitlines()[-1] not in said

@@ -1,0 +1,255 @@
+"""The node from inside ROS: topics, services, parameters and lifecycle, with the real engine on both ends."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.srv import ChangeState, GetState
+from pair import drone_parameters, gcs_parameters, ros_arguments
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.parameter import Parameter
+
+from pqc_mav_proxy import qos
+from pqc_mav_proxy.node import PqcProxyNode, bring_up
+
+DEADLINE_S = 30.0
+SUITE = "cs-mlkem768-aesgcm-mldsa65"
+
+
+def until(condition: Callable[[], Any], what: str) -> Any:
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"not within {DEADLINE_S:g} s: {what}")
+
+
+class Spinning:
+    """Nodes in an executor of their own, with an orderly end."""
+
+    def __init__(self, executor: Any, nodes: list[Any]) -> None:
+        self.executor, self.nodes = executor, nodes
+        for node in nodes:
+            executor.add_node(node)
+        self.thread = threading.Thread(target=executor.spin)
+        self.thread.start()
+
+    def end(self) -> None:
+        for node in self.nodes:
+            if isinstance(node, PqcProxyNode):
+                node.close()
+        self.executor.shutdown()
+        self.thread.join()
+        for node in self.nodes:
+            node.destroy_node()
+
+
+@pytest.fixture(scope="module")
+def ros() -> Iterator[None]:
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.fixture(scope="module")
+def pair(ros: None, keys: Path) -> Iterator[dict[str, PqcProxyNode]]:
+    """A gcs that serves d1 and d2, and the drone d1, both up."""
+    gcs = gcs_parameters(keys, ("d1", "d2"))
+    nodes = {
+        "gcs": PqcProxyNode(cli_args=ros_arguments(gcs, "gcs"), use_global_arguments=False),
+        "drone": PqcProxyNode(cli_args=ros_arguments(drone_parameters(keys, gcs), "drone"), use_global_arguments=False),
+    }
+    spinning = [Spinning(MultiThreadedExecutor(2), [node]) for node in nodes.values()]
+    for node in nodes.values():
+        bring_up(node)
+    yield nodes
+    for each in spinning:
+        each.end()
+
+
+class Client:
+    """A node that collects messages and calls services."""
+
+    def __init__(self) -> None:
+        self.node = rclpy.create_node("client")
+        self.spinning = Spinning(SingleThreadedExecutor(), [self.node])
+
+    def collect(self, kind: Any, topic: str, profile: Any) -> list[Any]:
+        seen: list[Any] = []
+        self.node.create_subscription(kind, topic, seen.append, profile)
+        return seen
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        client = self.node.create_client(kind, name)
+        assert client.wait_for_service(DEADLINE_S)
+        future = client.call_async(request)
+        until(future.done, f"an answer from {name}")
+        return future.result()
+
+
+@pytest.fixture
+def client(ros: None) -> Iterator[Client]:
+    made = Client()
+    yield made
+    made.spinning.end()
+
+
+def test_a_late_subscriber_gets_the_whole_latched_set(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    seen = client.collect(TunnelStatus, "/gcs/pqc_proxy/status", qos.latched(2))
+
+    def newest() -> dict[str, TunnelStatus]:
+        return {message.drone_id: message for message in seen}
+
+    until(lambda: set(newest()) == {"d1", "d2"} and newest()["d1"].state == TunnelStatus.UP, "both statuses")
+    up = newest()["d1"]
+    assert up.role == "gcs" and up.suite == SUITE and up.hybrid and up.peer and len(up.session_id) == 16
+    assert newest()["d2"].state == TunnelStatus.DOWN and newest()["d2"].suite == ""
+
+
+def test_periodic_topics(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    stats = client.collect(TunnelStats, "/drone/pqc_proxy/stats", qos.periodic(1))
+    links = client.collect(LinkQuality, "/drone/pqc_proxy/link", qos.periodic(2))
+    reports = client.collect(DiagnosticArray, "/diagnostics", qos.periodic(1))
+    until(lambda: any(message.rx_packets_per_s > 0 for message in stats), "a rate above zero")
+    until(lambda: {message.side for message in links} == {"local", "peer"}, "both sides of the link")
+    until(lambda: any(message.rtt_ms > 0 for message in links), "a round-trip time")
+    newest = stats[-1]
+    drops = sum(getattr(newest, field) for field in newest.get_fields_and_field_types() if field.startswith("drop_"))
+    assert newest.enc_rx_packets == newest.delivered + newest.control + drops
+
+    def names() -> dict[str, int]:
+        return {status.name: status.level[0] for report in reports for status in report.status}
+
+    wanted = {"pqc_proxy: tunnel d1", "pqc_proxy: tunnel d2", "pqc_proxy: handshake server"}
+    until(lambda: wanted <= set(names()), "diagnostics of both ends")
+
+
+def test_the_handshake_report_is_there_for_late_comers(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    seen = client.collect(HandshakeReport, "/drone/pqc_proxy/handshake", qos.event())
+    until(lambda: any(message.ok for message in seen), "the report of the handshake")
+    report = next(message for message in seen if message.ok)
+    assert report.role == "drone" and report.suite and report.duration_ms > 0
+    assert report.sig_verify_ms > 0 and report.kem_encaps_ms > 0 and report.sig_sign_ms == 0
+    assert report.bytes_received > report.signature_bytes > 0
+
+
+def test_list_suites(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    answer = client.call(ListSuites, "/gcs/pqc_proxy/list_suites", ListSuites.Request())
+    assert answer.ok and len(answer.suites) == 72 and answer.suites[0].id.startswith("cs-")
+    answer = client.call(ListSuites, "/gcs/pqc_proxy/list_suites", ListSuites.Request(view="extended"))
+    assert len(answer.suites) == 132
+    answer = client.call(ListSuites, "/gcs/pqc_proxy/list_suites", ListSuites.Request(view="nonsense"))
+    assert not answer.ok and answer.message and not answer.suites
+
+
+def test_get_info_has_the_configuration_and_no_secret(
+    pair: dict[str, PqcProxyNode], client: Client, keys: Path
+) -> None:
+    answer = client.call(GetInfo, "/drone/pqc_proxy/get_info", GetInfo.Request())
+    config = json.loads(answer.config_json)
+    assert answer.role == "drone" and answer.engine_version and answer.cpu_count >= 1
+    assert config["drone_id"] == "d1" and config["suite"] == SUITE and config["dscp"] == 46
+    for secret in keys.rglob("*.key"):
+        assert secret.read_text().splitlines()[-1] not in str(answer)
+
+
+def test_parameters_are_described_bounded_and_read_only(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    names = ["dscp", "keepalive_s", "suite", "keys"]
+    described = client.call(
+        DescribeParameters, "/drone/pqc_proxy/describe_parameters", DescribeParameters.Request(names=names)
+    ).descriptors
+    assert all(each.description and each.read_only for each in described)
+    assert (described[0].integer_range[0].from_value, described[0].integer_range[0].to_value) == (0, 63)
+    assert described[1].floating_point_range[0].to_value > 1
+    values = client.call(GetParameters, "/drone/pqc_proxy/get_parameters", GetParameters.Request(names=names)).values
+    assert values[0].integer_value == 46 and values[2].string_value == SUITE
+    assert Path(values[3].string_value).is_dir()  # a path, never a key
+    wish = SetParameters.Request(parameters=[Parameter("dscp", value=1).to_parameter_msg()])
+    (result,) = client.call(SetParameters, "/drone/pqc_proxy/set_parameters", wish).results
+    assert not result.successful
+
+
+def test_per_drone_parameters_of_the_gcs(pair: dict[str, PqcProxyNode]) -> None:
+    for drone in ("d1", "d2"):
+        assert pair["gcs"].get_parameter(f"drone.{drone}.plain_peer").value == "127.0.0.1:14550"
+
+
+def test_rekey_changes_the_suite_while_topics_flow(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    seen = client.collect(TunnelStatus, "/drone/pqc_proxy/status", qos.latched(1))
+    until(lambda: seen, "a status before")
+    before = seen[-1].epoch
+    request = Rekey.Request(suite="cs-mlkem1024-aesgcm-mldsa87", reason="test")
+    answer = client.call(Rekey, "/drone/pqc_proxy/rekey", request)
+    assert answer.ok, answer.message
+    assert answer.suite == request.suite and answer.epoch == before + 1
+    until(lambda: seen[-1].suite == request.suite and seen[-1].state == TunnelStatus.UP, "the new suite")
+    back = client.call(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(suite=SUITE))
+    assert back.ok, back.message
+
+
+def test_rekey_refusals_are_answers(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    answer = client.call(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(suite="cs-nonsense"))
+    assert not answer.ok and answer.message
+    answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request())
+    assert not answer.ok and "2 drones" in answer.message
+
+
+def change(client: Client, node: str, transition: int) -> bool:
+    request = ChangeState.Request()
+    request.transition.id = transition
+    return bool(client.call(ChangeState, f"{node}/change_state", request).success)
+
+
+def state(client: Client, node: str) -> str:
+    return str(client.call(GetState, f"{node}/get_state", GetState.Request()).current_state.label)
+
+
+CONFIGURE, ACTIVATE, DEACTIVATE = 1, 3, 4
+
+
+def test_lifecycle_from_outside(keys: Path, client: Client) -> None:
+    """A manager brings it up, down and up again; the second start reads the keys anew."""
+    arguments = ros_arguments({**gcs_parameters(keys), "autostart": False}, "managed")
+    node = PqcProxyNode(cli_args=arguments, use_global_arguments=False)
+    spinning = Spinning(MultiThreadedExecutor(2), [node])
+    name = "/managed/pqc_proxy"
+    try:
+        assert state(client, name) == "unconfigured"
+        assert change(client, name, CONFIGURE) and state(client, name) == "inactive"
+        seen = client.collect(TunnelStatus, f"{name}/status", qos.latched(1))
+        for _ in range(2):
+            assert change(client, name, ACTIVATE) and state(client, name) == "active"
+            assert change(client, name, DEACTIVATE) and state(client, name) == "inactive"
+        until(lambda: seen and seen[-1].state == TunnelStatus.DOWN, "the last word")
+        answer = client.call(Rekey, f"{name}/rekey", Rekey.Request())
+        assert not answer.ok and "not active" in answer.message
+    finally:
+        spinning.end()
+
+
+def test_a_fault_fails_the_transition_and_can_be_put_right(keys: Path, client: Client, tmp_path: Path) -> None:
+    arguments = ros_arguments({**gcs_parameters(keys), "keys": str(tmp_path / "later"), "autostart": False}, "faulty")
+    node = PqcProxyNode(cli_args=arguments, use_global_arguments=False)
+    spinning = Spinning(MultiThreadedExecutor(2), [node])
+    name = "/faulty/pqc_proxy"
+    try:
+        assert not change(client, name, CONFIGURE) and state(client, name) == "unconfigured"
+        assert node.failure is not None and "later" in str(node.failure)
+        (tmp_path / "later").symlink_to(keys / "gcs")
+        assert change(client, name, CONFIGURE) and state(client, name) == "inactive"
+        assert node.failure is None
+    finally:
+        spinning.end()
