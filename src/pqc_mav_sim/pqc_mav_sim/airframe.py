@@ -166,6 +166,10 @@ class Airframe:
             return
         self._point(dt, setpoint, (drag_n, drag_e, drag_d), wind, density)
 
+    def stop_motors(self) -> None:
+        """Take thrust and power away at once, not only in the next step."""
+        self.motion.thrust_n = self.power_w = 0.0
+
     def _rest(self, dt: float, setpoint: Setpoint | None) -> None:
         m = self.motion
         m.vn = m.ve = m.vd = m.an = m.ae = m.ad = 0.0

@@ -1,7 +1,7 @@
 """Watch UDP ports on the loopback interface with a packet socket and feed what crosses them to a `PlaintextWatch`.
 
 Needs CAP_NET_RAW (root). A packet on `lo` passes a packet socket twice, going out and coming in; only the incoming copy
-is taken. A capture proves something only if it saw traffic and the kernel dropped none of it: `CaptureReport.conclusive`.
+is taken. A capture proves something only if it saw traffic and the kernel dropped none: `CaptureReport.conclusive`.
 """
 
 from __future__ import annotations

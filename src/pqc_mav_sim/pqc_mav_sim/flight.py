@@ -313,6 +313,7 @@ class Flight:
 
     def _disarm(self, reason: str) -> None:
         self.armed = False
+        self.airframe.stop_motors()
         self._say(Severity.INFO, reason)
 
     def _say(self, severity: Severity, text: str) -> None:

@@ -107,6 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: stop.set())
     lines = sys.stderr if args.json else sys.stdout
+    print(f"ground client: listening on {client.link.address}", file=sys.stderr, flush=True)
     client.start()
     done: list[bool] = []
     pilot = threading.Thread(target=lambda: done.append(fly(client, args, stop)), daemon=True)

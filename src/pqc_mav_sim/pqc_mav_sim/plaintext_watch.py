@@ -1,9 +1,9 @@
 """Does a datagram contain MAVLink in the clear? Pure functions and a counter over payload bytes; `capture` feeds them.
 
 A frame counts when it stands anywhere in the payload, its id is one of all known dialects and its CRC is right. Chance
-hits in encrypted bytes are possible, so each version is held to everything its format promises (flags, lengths), and the
-verdict `leaked` asks whether chance explains the hits. In the few megabytes of a demo one version 2 frame is proof
-(chance makes 1e-8 of them), and so are two version 1 frames (chance makes 0.002 of them, mostly because of the shorter id).
+hits in encrypted bytes are possible, so each version is held to everything its format promises (flags, lengths), and
+the verdict `leaked` asks whether chance explains the hits. In the few megabytes of a demo one version 2 frame is proof
+(chance makes 1e-8 of them), and so are two version 1 frames (chance makes 0.002: the id is shorter).
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class PlaintextWatch:
 
     @property
     def leaked(self) -> bool:
-        """Whether plaintext crossed the port: chance would make so many hits less than once in 100,000 such captures."""
+        """Whether plaintext crossed: chance makes so many hits less than once in 100,000 such captures."""
         for version, found in self.frames.items():
             expected = self.expected_chance_hits(version)
             # the Poisson tail P(N >= n) is at most lambda^n / n!

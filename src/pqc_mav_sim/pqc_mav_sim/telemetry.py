@@ -116,7 +116,10 @@ class Telemetry:
 
     def _sys_status(self, _t: float) -> mavlink.MAVLink_message:
         battery, flight = self.plant.battery, self.plant.flight
-        healthy = _SENSORS if flight.ready else _SENSORS & ~mavlink.MAV_SYS_STATUS_PREARM_CHECK
+        # no geofence is present or enabled, and an absent one is not breached
+        healthy = _SENSORS | mavlink.MAV_SYS_STATUS_GEOFENCE
+        if not flight.ready:
+            healthy &= ~mavlink.MAV_SYS_STATUS_PREARM_CHECK
         return mavlink.MAVLink_sys_status_message(
             _SENSORS,
             _SENSORS,

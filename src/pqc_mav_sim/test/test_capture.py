@@ -1,0 +1,174 @@
+"""The capture against real loopback traffic; its positive control is a vehicle whose telemetry crosses in the clear."""
+
+import socket
+import struct
+import time
+
+import pytest
+
+from pqc_mav_sim import capture
+from pqc_mav_sim.capture import CaptureNotPermittedError, LoopbackCapture, port_filter, udp_payload
+from pqc_mav_sim.ground_client import GroundClient
+
+DEADLINE_S = 30.0
+
+
+def can_capture():
+    try:
+        LoopbackCapture([1]).stop()
+    except CaptureNotPermittedError:
+        return False
+    return True
+
+
+needs_root = pytest.mark.skipif(not can_capture(), reason="packet sockets need root or CAP_NET_RAW")
+
+
+@pytest.fixture(params=["127.0.0.1", "::1"])
+def pair(request):
+    """Two connected UDP sockets."""
+    family = socket.AF_INET6 if ":" in request.param else socket.AF_INET
+    sockets = []
+    try:
+        for _ in range(2):
+            sock = socket.socket(family, socket.SOCK_DGRAM)
+            sockets.append(sock)
+            sock.bind((request.param, 0))
+            sock.settimeout(DEADLINE_S)
+    except OSError:
+        pytest.skip(f"no {request.param} on this machine")
+    a, b = sockets
+    a.connect(b.getsockname())
+    b.connect(a.getsockname())
+    yield a, b
+    a.close()
+    b.close()
+
+
+@needs_root
+def test_every_datagram_is_seen_once(pair):
+    a, b = pair
+    with LoopbackCapture([b.getsockname()[1]]) as watching:
+        for i in range(200):
+            a.send(bytes([i]) * (1 + i))
+            b.recv(300)
+        for i in range(50):
+            b.send(bytes(10 + i))
+            a.recv(300)
+    report = watching.report
+    assert report.watch.datagrams == 250
+    assert report.watch.payload_bytes == sum(range(1, 201)) + sum(range(10, 60))
+    assert report.per_port == {b.getsockname()[1]: 250}
+    assert report.conclusive
+    assert not report.watch.leaked
+
+
+@needs_root
+def test_plaintext_telemetry_is_detected(make_vehicle, make_ground):
+    ground: GroundClient = make_ground()
+    port = ground.link.address.sockaddr[1]
+    with LoopbackCapture([port]) as watching:
+        make_vehicle(ground.link.address)
+        assert ground.wait_for(lambda _v: ground._received.total() > 200, DEADLINE_S)
+    report = watching.report
+    assert report.conclusive
+    assert report.watch.leaked
+    found = report.to_dict()
+    assert found["plaintext_frames"] >= 200
+    assert found["plaintext_by_type"]["ATTITUDE"] > 10
+
+
+@needs_root
+def test_other_ports_are_not_looked_at(pair, make_vehicle, make_ground):
+    a, b = pair
+    ground = make_ground()
+    with LoopbackCapture([b.getsockname()[1]]) as watching:
+        make_vehicle(ground.link.address)
+        assert ground.wait_for(lambda _v: ground._received.total() > 100, DEADLINE_S)
+        a.send(b"one")
+        b.recv(10)
+    assert watching.report.watch.datagrams == 1
+    assert not watching.report.watch.leaked
+
+
+@needs_root
+def test_seeing_nothing_proves_nothing():
+    with LoopbackCapture([1]) as watching:
+        pass
+    assert not watching.report.conclusive
+
+
+@needs_root
+def test_stopping_twice_is_harmless(pair):
+    a, b = pair
+    watching = LoopbackCapture([b.getsockname()[1]])
+    a.send(b"x")
+    b.recv(10)
+    assert watching.stop() is watching.stop()
+    assert watching.report.watch.datagrams == 1
+
+
+def test_a_drop_in_the_kernel_makes_a_capture_inconclusive():
+    report = capture.CaptureReport()
+    report.watch.feed(b"x")
+    assert report.conclusive
+    report.kernel_drops = 1
+    assert not report.conclusive
+
+
+def test_missing_right_is_one_clear_line(monkeypatch):
+    def refuse(*_args):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(capture.socket, "socket", refuse)
+    with pytest.raises(CaptureNotPermittedError, match="root or CAP_NET_RAW") as error:
+        LoopbackCapture([1])
+    assert "\n" not in str(error.value)
+
+
+def ipv4(payload, options=b"", source=1000, destination=2000):
+    udp = struct.pack(">HHHH", source, destination, 8 + len(payload), 0) + payload
+    header = struct.pack(
+        ">BBHHHBBH4s4s", 0x45 + len(options) // 4, 0, 20 + len(options) + len(udp), 0, 0, 64, 17, 0, bytes(4), bytes(4)
+    )
+    return header + options + udp
+
+
+def test_payload_of_ip_packets():
+    assert udp_payload(ipv4(b"abc"), 0x0800) == (1000, 2000, b"abc")
+    assert udp_payload(ipv4(b"abc", options=bytes(8)), 0x0800) == (1000, 2000, b"abc")
+    assert udp_payload(ipv4(b"abc") + b"padding", 0x0800) == (1000, 2000, b"abc")
+    udp = struct.pack(">HHHH", 7, 8, 11, 0) + b"xyz"
+    v6 = struct.pack(">IHBB", 6 << 28, len(udp), 17, 64) + bytes(32) + udp
+    assert udp_payload(v6, 0x86DD) == (7, 8, b"xyz")
+
+
+@pytest.mark.parametrize("packet", [b"", b"\x45", bytes(40), ipv4(b"")[:27], b"\x4f" + ipv4(b"abc")[1:30]])
+def test_broken_packets_are_no_udp(packet):
+    assert udp_payload(packet, 0x0800) is None
+    assert udp_payload(packet, 0x86DD) is None
+    assert udp_payload(packet, 0x0806) is None
+
+
+def test_filter_jumps_stay_inside_the_program():
+    for count in (1, 2, 40):
+        program = port_filter(range(5000, 5000 + count))
+        size = len(program) // 8
+        for i in range(size):
+            code, yes, no, _ = struct.unpack_from("=HBBI", program, i * 8)
+            if code & 0x07 == 0x05:  # a jump
+                assert i + 1 + max(yes, no) < size
+
+
+@needs_root
+def test_many_packets_in_a_burst_are_all_seen(pair):
+    a, b = pair
+    b.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    with LoopbackCapture([b.getsockname()[1]]) as watching:
+        for _ in range(2000):
+            a.send(bytes(200))
+        end = time.monotonic() + DEADLINE_S
+        while watching.report.watch.datagrams < 2000 and time.monotonic() < end:
+            time.sleep(0.01)
+    assert watching.report.watch.datagrams == 2000
+    assert watching.report.kernel_drops == 0
