@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Writes docs/configuration.md out of the engine's configuration schema (see generated_doc.py)."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pqc_mav_tunnel
+from generated_doc import DOCS, main, table
+
+PAGE = DOCS / "configuration.md"
+Entry = Mapping[str, Any]
+
+_TYPES = {
+    "bool": "true or false",
+    "int": "whole number",
+    "float": "number",
+    "string": "text",
+    "string_list": "list of texts",
+}
+
+_HEAD = """\
+# Configuration
+
+<!-- Made by tools/configuration_doc.py from src/pqc_mav_tunnel/src/config_schema.cpp: change that table instead. -->
+
+Every key has one home, the engine's schema; ROS parameters, YAML checking, the commented files in
+[`config/`](../config) and this page come from it. The engine judges every value before it opens a socket: a key nobody
+knows (with the closest one that exists), a wrong type, a value out of range and a missing required key are each refused
+with one sentence.
+
+## Where keys are given
+
+| host | form | given as |
+|---|---|---|
+| `pqcmav up drone`, `pqcmav up gcs` | ROS 2 parameter file | `--config FILE`; the command's options win over it |
+| `ros2 launch pqc_mav_bringup drone.launch.py` | the same file | `config:=FILE`; the launch arguments win over it |
+| `pqcmav-tunneld` | plain YAML, without ROS' frame | the file is its argument; `--check` reads it and opens nothing |
+| Python | a mapping | `pqc_mav_tunnel.Engine({...})` |
+
+[`config/drone.yaml`](../config/drone.yaml) and [`config/gcs.yaml`](../config/gcs.yaml) are complete parameter files:
+copy one and change what you need; a key left out has its default. Parameters are read once, at start, and are read-only
+afterwards (the suite of a running tunnel changes by a [rekey](../README.md#rekey)).
+
+The same two ends as files for `pqcmav-tunneld`, which does not expand `~`:
+
+```yaml
+# gcs.yaml
+role: gcs
+keys: /etc/pqcmav/keys
+drones: [drone1, drone2]
+drone:                       # per drone; what is left out has its default
+  drone2:
+    plain_peer: "127.0.0.1:14560"
+```
+```yaml
+# drone.yaml
+role: drone
+keys: /etc/pqcmav/keys
+drone_id: drone1
+peer: gcs.example.org
+```
+"""
+
+
+def _names(schema: Iterable[Entry]) -> set[str]:
+    return {entry["key"] for entry in schema}
+
+
+def value(entry: Entry, given: Any) -> str:
+    """A value of the key as it is written in YAML."""
+    if entry["type"] == "float":
+        return repr(float(given))
+    if entry["type"] == "int":
+        return str(int(given))
+    return json.dumps(given)
+
+
+def valid(entry: Entry) -> str:
+    """What the key takes: its choices, or type, bounds and unit."""
+    if entry["choices"]:
+        return ", ".join(f"`{choice}`" for choice in entry["choices"])
+    text = _TYPES[entry["type"]]
+    if entry["min"] is not None and entry["max"] is not None:
+        text += f", {value(entry, entry['min'])} to {value(entry, entry['max'])}"
+    return f"{text} [{entry['unit']}]" if entry["unit"] else text
+
+
+def _plain(text: str) -> str:
+    """Text of the schema as Markdown that shows it unchanged."""
+    return re.sub(r"([<*_])", r"\\\1", text)
+
+
+def rows(schema: Iterable[Entry]) -> list[list[str]]:
+    """One row per key: name, valid values, default, meaning."""
+    return [
+        [
+            f"`{entry['key']}`",
+            valid(entry),
+            "**required**" if entry["required"] else f"`{value(entry, entry['default'])}`",
+            _plain(entry["description"]),
+        ]
+        for entry in schema
+    ]
+
+
+def sections() -> list[tuple[str, list[Entry]]]:
+    """Title and keys of each table but the last."""
+    drone, gcs = pqc_mav_tunnel.config_schema("drone"), pqc_mav_tunnel.config_schema("gcs")
+    shared = _names(drone) & _names(gcs)
+    return [
+        ("Both ends", [entry for entry in drone if entry["key"] in shared]),
+        ("Drone only", [entry for entry in drone if entry["key"] not in shared]),
+        ("Gcs only", [entry for entry in gcs if entry["key"] not in shared]),
+    ]
+
+
+def text() -> str:
+    """The whole page."""
+    titles = ("key", "valid values", "default", "meaning")
+    lines = [_HEAD]
+    for title, entries in sections():
+        lines += [f"## {title}", "", *table(titles, rows(entries)), ""]
+    lines += [
+        "## Per drone, on the gcs",
+        "",
+        "Each under `drone.<id>.`, for the ids in `drones`.",
+        "",
+        *table(titles, rows(pqc_mav_tunnel.per_drone_schema())),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(PAGE, text))
