@@ -21,6 +21,7 @@ from pqc_mav_sim.geodesy import LocalFrame
 from pqc_mav_sim.guidance import Sticks
 from pqc_mav_sim.identity import autopilot_version
 from pqc_mav_sim.latency import LatencyHistogram
+from pqc_mav_sim.mav_types import Message
 from pqc_mav_sim.missions import MissionProtocol, Partner
 from pqc_mav_sim.modes import Event, Severity
 from pqc_mav_sim.param_protocol import ParamProtocol
@@ -31,11 +32,10 @@ from pqc_mav_sim.rates import StreamScheduler
 from pqc_mav_sim.telemetry import Telemetry, statustext
 
 COMPONENT_ID = mavlink.MAV_COMP_ID_AUTOPILOT1
+MAX_SYSID = 250
 OUTBOX_LIMIT = 1000
 HOME = (47.397742, 8.545594, 488.0)
 _FTP_NAK_BYTES = 251
-
-Message = mavlink.MAVLink_message
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class AutopilotConfig:
     shared_clock: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= self.sysid <= 255:
-            raise ValueError(f"system id {self.sysid} is out of range: give 1 to 255")
+        if not 1 <= self.sysid <= MAX_SYSID:
+            raise ValueError(f"system id {self.sysid} is out of range: give 1 to {MAX_SYSID}, above are ground stations")
         if not 2.0 <= self.altitude_m <= 120.0:
             raise ValueError(f"altitude {self.altitude_m:g} m is out of range: give 2 to 120")
         if not 0.0 <= self.cruise_s <= 86400.0:
@@ -66,8 +66,7 @@ class Autopilot:
 
     def __init__(self, config: AutopilotConfig, t: float, unix_offset: float = 0.0) -> None:
         self.config = config
-        overrides = {"MAV_SYS_ID": config.sysid}
-        self.params = ParamTable(overrides=overrides)
+        self.params = ParamTable(overrides={"MAV_SYS_ID": config.sysid})
         self.plant = Plant(
             LocalFrame(*config.home), FlightConfig.from_params(self.params.value), seed=config.seed, soc=config.battery
         )
@@ -220,7 +219,7 @@ class Autopilot:
         self._send(*self._missions.handle(Partner(frame.sysid, frame.compid), msg, t))
 
     def _on_mission_set_current(self, frame: Frame, msg: Message, t: float) -> None:
-        command = Command(mavlink.MAV_CMD_DO_SET_MISSION_CURRENT, (float(msg.seq), *([0.0] * 6)))
+        command = Command(mavlink.MAV_CMD_DO_SET_MISSION_CURRENT, (float(msg.seq), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
         self._command(command, Partner(frame.sysid, frame.compid), t)
 
     def _on_ping(self, frame: Frame, msg: Message, t: float) -> None:

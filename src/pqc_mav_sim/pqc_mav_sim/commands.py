@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_sim.flight import Flight
+from pqc_mav_sim.mav_types import Message
 from pqc_mav_sim.mission_plan import ALTITUDE_RELATIVE_FRAMES
 from pqc_mav_sim.modes import ACCEPTED, FlightMode, Outcome, Result, mode_from_custom, mode_from_px4
 from pqc_mav_sim.rates import StreamScheduler
@@ -35,8 +36,6 @@ _FLIGHT_COMMANDS = frozenset(
         mavlink.MAV_CMD_MISSION_START,
     }
 )
-
-Message = mavlink.MAVLink_message
 
 
 @dataclass(frozen=True)

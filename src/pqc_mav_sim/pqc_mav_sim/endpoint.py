@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class EndpointError(ValueError):
@@ -14,7 +14,7 @@ class Endpoint(NamedTuple):
     """A resolved address; `sockaddr` is what the socket calls take."""
 
     family: int
-    sockaddr: tuple[str, int] | tuple[str, int, int, int]
+    sockaddr: tuple[Any, ...]
 
     def __str__(self) -> str:
         host, port = self.sockaddr[:2]

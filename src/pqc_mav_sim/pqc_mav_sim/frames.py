@@ -12,6 +12,8 @@ from enum import Enum
 
 from pymavlink.dialects.v20 import common as mavlink
 
+from pqc_mav_sim.mav_types import MessageClass
+
 MAGIC_V1 = 0xFE
 MAGIC_V2 = 0xFD
 HEADER_V1 = 6
@@ -19,7 +21,6 @@ HEADER_V2 = 10
 CRC_BYTES = 2
 SIGNATURE_BYTES = 13
 FLAG_SIGNED = 0x01
-MAX_FRAME = HEADER_V2 + 255 + CRC_BYTES + SIGNATURE_BYTES
 MAX_DATAGRAM = 2048
 
 
@@ -52,7 +53,7 @@ class Frame:
     def name(self) -> str:
         """The message name, UNKNOWN_<id> for one we do not know."""
         known = mavlink.mavlink_map.get(self.msg_id)
-        return known.msgname if known else f"UNKNOWN_{self.msg_id}"
+        return str(known.msgname) if known else f"UNKNOWN_{self.msg_id}"
 
 
 @dataclass
@@ -68,10 +69,10 @@ def crc(data: bytes, extra: int) -> int:
     """CRC-16/MCRF4XX over data (without the magic byte) and the message's CRC_EXTRA byte."""
     total = mavlink.x25crc(data)
     total.accumulate(bytes((extra,)))
-    return total.crc
+    return int(total.crc)
 
 
-def frame_at(data: bytes, pos: int, messages: dict[int, type] = mavlink.mavlink_map) -> Frame | FrameError:
+def frame_at(data: bytes, pos: int, messages: dict[int, MessageClass] = mavlink.mavlink_map) -> Frame | FrameError:
     """Return the frame that starts at data[pos], or why there is none."""
     magic = data[pos]
     if magic == MAGIC_V2:

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
@@ -86,7 +86,7 @@ def fly(client: GroundClient, args: argparse.Namespace, stop: threading.Event) -
     return True
 
 
-def _until_accepted(call: Any, stop: threading.Event, tries: int = 20) -> bool:
+def _until_accepted(call: Callable[[], int], stop: threading.Event, tries: int = 20) -> bool:
     """Repeat a command that is rejected for the time being, as arming is until the position is known."""
     for _ in range(tries):
         result = call()

@@ -18,6 +18,7 @@ from pqc_mav_sim.endpoint import Endpoint, resolve
 from pqc_mav_sim.frames import Decoder, Frame
 from pqc_mav_sim.latency import LatencyHistogram
 from pqc_mav_sim.loss_meter import LossMeter
+from pqc_mav_sim.mav_types import Message
 from pqc_mav_sim.udp_link import UdpLink
 from pqc_mav_sim.uplink import UplinkSchedule
 from pqc_mav_sim.vehicle_view import VehicleView, param_value, stamp_us
@@ -32,8 +33,6 @@ _DECODED = VehicleView.DECODED | {
     mavlink.MAVLINK_MSG_ID_PARAM_VALUE,
     mavlink.MAVLINK_MSG_ID_PING,
 }
-
-Message = mavlink.MAVLink_message
 
 
 class NoAnswerError(TimeoutError):
@@ -76,7 +75,7 @@ class GroundClient:
         self._param_indices: set[int] = set()
         self._param_count: int | None = None
         self._param_at = 0.0
-        self._last_arrival: float | None = None
+        self._last_arrival = 0.0
         self._first_arrival: float | None = None
         self._longest_silence = 0.0
         self._next_heartbeat = self.started
@@ -169,9 +168,8 @@ class GroundClient:
 
     def _count(self, frame: Frame, now: float) -> None:
         if self._first_arrival is None:
-            self._first_arrival = now
-        else:
-            self._longest_silence = max(self._longest_silence, now - self._last_arrival)
+            self._first_arrival = self._last_arrival = now
+        self._longest_silence = max(self._longest_silence, now - self._last_arrival)
         self._last_arrival = now
         self._received[frame.name] += 1
         source = (frame.sysid, frame.compid)

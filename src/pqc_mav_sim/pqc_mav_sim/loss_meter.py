@@ -45,7 +45,7 @@ class LossMeter:
     def __init__(self) -> None:
         self.stats = LossStats()
         self._first = 0
-        self._highest: int | None = None
+        self._highest = 0
         self._seen = 0
         self._last_t = 0.0
         self._steps = 0.0
@@ -60,7 +60,7 @@ class LossMeter:
         """Take a message with sequence number seq (0..255) that arrived at t seconds (monotonic)."""
         stats = self.stats
         stats.received += 1
-        if self._highest is None:
+        if stats.received == 1:
             self._first = self._highest = seq
             self._seen = 1
             self._last_t = t

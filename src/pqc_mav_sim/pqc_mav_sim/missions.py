@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 
 from pymavlink.dialects.v20 import common as mavlink
 
+from pqc_mav_sim.mav_types import Message
 from pqc_mav_sim.mission_plan import MAX_ITEMS, POSITIONAL, MissionItem, MissionPlan
 
 RETRY_S = 0.5
 MAX_RETRIES = 6
 _FLIGHT_PLAN = mavlink.MAV_MISSION_TYPE_MISSION
 _CANCELLED = mavlink.MAV_MISSION_OPERATION_CANCELLED
-
-Message = mavlink.MAVLink_message
 
 
 @dataclass(frozen=True)

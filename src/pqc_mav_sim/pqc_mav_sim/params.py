@@ -102,7 +102,7 @@ class ParamTable:
     def _stored(spec: ParamSpec, value: float) -> float:
         if spec.type is ParamType.INT32:
             return int(value)
-        return struct.unpack("<f", struct.pack("<f", value))[0]
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
 
     def _checked(self, spec: ParamSpec, value: float) -> float:
         if not math.isfinite(value):

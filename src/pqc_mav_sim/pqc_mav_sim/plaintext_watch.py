@@ -17,8 +17,9 @@ from typing import Any
 from pymavlink.dialects.v20 import all as every_dialect
 
 from pqc_mav_sim.frames import MAGIC_V1, MAGIC_V2, Frame, frame_at
+from pqc_mav_sim.mav_types import MessageClass
 
-MESSAGES: dict[int, type] = every_dialect.mavlink_map
+MESSAGES: dict[int, MessageClass] = every_dialect.mavlink_map
 _MAX_EXAMPLES = 10
 _CRC_SPACE = 1 << 16
 _ALPHA = 1e-5
@@ -55,11 +56,11 @@ _TYPE_SIZES = {
 }
 
 
-def _field_size(message: Any, name: str) -> int:
+def _field_size(message: MessageClass, name: str) -> int:
     """Return the bytes of a field; fieldtypes are in the order of the definition, array lengths in that of the wire."""
     kind = message.fieldtypes[message.fieldnames.index(name)]
     count = message.array_lengths[message.ordered_fieldnames.index(name)]
-    return _TYPE_SIZES.get(kind, 8) * max(count, 1)
+    return _TYPE_SIZES.get(kind, 8) * max(int(count), 1)
 
 
 def plaintext_at(payload: bytes, pos: int) -> Frame | None:

@@ -29,7 +29,7 @@ class StreamSpec:
     @property
     def name(self) -> str:
         """The message name."""
-        return mavlink.mavlink_map[self.msg_id].msgname
+        return str(mavlink.mavlink_map[self.msg_id].msgname)
 
 
 STREAMS: tuple[StreamSpec, ...] = (

@@ -50,7 +50,7 @@ class Sensors:
         """Return the static pressure of the standard atmosphere (ISO 2533) at the noisy height."""
         flight = self.plant.flight
         height = flight.frame.alt_m + flight.airframe.motion.altitude + self._rng.gauss(0.0, 0.15)
-        return 1013.25 * (1.0 - height / 44330.0) ** 5.255
+        return float(1013.25 * (1.0 - height / 44330.0) ** 5.255)
 
     def highres_imu(self, t: float) -> mavlink.MAVLink_message:
         """Return HIGHRES_IMU; its time stamp has microseconds, which makes it the probe for one-way latency."""

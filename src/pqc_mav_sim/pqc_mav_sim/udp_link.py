@@ -10,6 +10,7 @@ import errno
 import select
 import socket
 from dataclasses import dataclass, field
+from typing import Any
 
 from pqc_mav_sim.endpoint import Endpoint, EndpointError
 from pqc_mav_sim.frames import MAX_DATAGRAM, Parsed, parse_datagram
@@ -42,7 +43,7 @@ class UdpLink:
     def __init__(self, bind: Endpoint, peer: Endpoint | None = None) -> None:
         self.stats = LinkStats()
         self._fixed = peer is not None
-        self._peer = peer.sockaddr if peer else None
+        self._peer: tuple[Any, ...] | None = peer.sockaddr if peer else None
         self._peer_heard = 0.0
         self._socket = socket.socket(bind.family, socket.SOCK_DGRAM)
         try:
@@ -83,17 +84,17 @@ class UdpLink:
                 break
             self.stats.datagrams_received += 1
             self.stats.bytes_received += len(data)
-            if self._fixed and source[:2] != self._peer[:2]:
+            if self._fixed and self._peer is not None and source[:2] != self._peer[:2]:
                 self.stats.foreign_datagrams += 1
                 continue
             parsed = parse_datagram(data)
-            for error in parsed.errors:
-                self.stats.errors[error.value] = self.stats.errors.get(error.value, 0) + 1
+            for reason in parsed.errors:
+                self.stats.errors[reason.value] = self.stats.errors.get(reason.value, 0) + 1
             if self._fixed or self._is_peer(source, bool(parsed.frames), t):
                 found.append(parsed)
         return found
 
-    def _is_peer(self, source: tuple, valid: bool, t: float) -> bool:
+    def _is_peer(self, source: tuple[Any, ...], valid: bool, t: float) -> bool:
         if source == self._peer:
             self._peer_heard = t if valid else self._peer_heard
             return True

@@ -84,12 +84,15 @@ def config_from(args: argparse.Namespace) -> AutopilotConfig:
 
 def build_vehicle(args: argparse.Namespace) -> Vehicle:
     """Return the vehicle the arguments ask for; ValueError (EndpointError among them) says what is wrong."""
-    if args.connect is None and args.bind is None:
-        raise EndpointError("no address: give --connect to send to one, or --bind to wait for a client")
     if args.duration is not None and not args.duration > 0.0:
         raise ValueError(f"duration {args.duration:g} is out of range: give more than 0 seconds")
     peer = None if args.connect is None else resolve(args.connect)
-    bind = any_port_towards(peer) if args.bind is None else resolve(args.bind, passive=True)
+    if args.bind is not None:
+        bind = resolve(args.bind, passive=True)
+    elif peer is not None:
+        bind = any_port_towards(peer)
+    else:
+        raise EndpointError("no address: give --connect to send to one, or --bind to wait for a client")
     if peer is not None and peer.family != bind.family:
         raise EndpointError(f"--bind {args.bind} and --connect {args.connect} mix IPv4 and IPv6")
     return Vehicle(config_from(args), bind, peer)

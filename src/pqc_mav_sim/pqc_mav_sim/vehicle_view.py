@@ -10,10 +10,9 @@ from typing import Any
 from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_sim.frames import Frame
+from pqc_mav_sim.mav_types import Message
 from pqc_mav_sim.modes import Landed, mode_from_custom
 from pqc_mav_sim.param_table import ParamType
-
-Message = mavlink.MAVLink_message
 
 # messages whose first field on the wire is the sender's microsecond clock
 STAMPED = frozenset(
@@ -38,7 +37,7 @@ def stamp_us(frame: Frame) -> int | None:
 def param_value(frame: Frame, kind: int) -> float:
     """Return the value in a PARAM_VALUE frame, whose integers are sent bytewise."""
     formats = {ParamType.REAL32: "<f", ParamType.INT32: "<i", mavlink.MAV_PARAM_TYPE_UINT32: "<I"}
-    return struct.unpack_from(formats.get(kind, "<f"), frame.payload)[0]
+    return float(struct.unpack_from(formats.get(kind, "<f"), frame.payload)[0])
 
 
 @dataclass

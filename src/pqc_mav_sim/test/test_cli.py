@@ -108,7 +108,7 @@ def test_ground_reports_a_refusal(make_vehicle, make_ground, capfd, monkeypatch)
         (["--connect", "[::1]:9", "--bind", "127.0.0.1:0"], "mix IPv4 and IPv6"),
         (["--connect", "127.0.0.1:9", "--rate", "1"], "give 5 to 10000"),
         (["--connect", "127.0.0.1:9", "--rate", "nan"], "give 5 to 10000"),
-        (["--connect", "127.0.0.1:9", "--sysid", "300"], "give 1 to 255"),
+        (["--connect", "127.0.0.1:9", "--sysid", "251"], "give 1 to 250"),
         (["--connect", "127.0.0.1:9", "--battery", "101"], "give 0 to 100"),
         (["--connect", "127.0.0.1:9", "--home", "47,8"], "latitude,longitude,altitude"),
         (["--connect", "127.0.0.1:9", "--home", "99,8,0"], "out of range"),

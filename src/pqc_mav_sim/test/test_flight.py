@@ -3,14 +3,13 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sim_support import Stepper
 
 from pqc_mav_sim.battery import BatteryLevel
 from pqc_mav_sim.flight_config import FlightConfig
 from pqc_mav_sim.guidance import Sticks
 from pqc_mav_sim.mission_plan import MissionItem, NavCommand
 from pqc_mav_sim.modes import FlightMode, Landed, Result
-
-from sim_support import Stepper
 
 
 def texts(flight):

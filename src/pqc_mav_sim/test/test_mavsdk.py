@@ -40,5 +40,5 @@ def test_mavsdk_connects_reads_arms_takes_off_and_lands(make_vehicle, free_port)
 
 
 def test_an_address_that_cannot_be_used_is_an_error_that_says_why():
-    with pytest.raises(SessionFailedError, match="MAVSDK cannot use nonsense://127.0.0.1:1: "):
+    with pytest.raises(SessionFailedError, match="MAVSDK cannot use nonsense://"):
         mavsdk_session("nonsense://127.0.0.1:1")

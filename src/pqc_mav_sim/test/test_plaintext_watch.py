@@ -3,8 +3,8 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pymavlink.dialects.v20 import common as mavlink
 from pymavlink.dialects.v20 import ardupilotmega
+from pymavlink.dialects.v20 import common as mavlink
 from sim_support import Bench
 
 from pqc_mav_sim.frames import MAX_DATAGRAM

@@ -65,7 +65,7 @@ def test_first_valid_frame_makes_the_peer(links, sockets):
     deliver(link, first, b"garbage")
     assert link.peer is None
     deliver(link, first, HEARTBEAT)
-    assert link.peer == "127.0.0.1:%d" % first.getsockname()[1]
+    assert link.peer == f"127.0.0.1:{first.getsockname()[1]}"
     assert deliver(link, second, HEARTBEAT, t=PEER_SILENT_S - 0.1) == []
     assert len(deliver(link, second, HEARTBEAT, t=PEER_SILENT_S + 0.1)) == 1
     assert link.peer.endswith(str(second.getsockname()[1]))

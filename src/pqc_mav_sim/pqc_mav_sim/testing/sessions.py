@@ -85,8 +85,9 @@ class _Output:
         self._thread.start()
 
     def _read(self) -> None:
-        for line in self._process.stdout:
-            self._lines.append(line)
+        if self._process.stdout is not None:
+            for line in self._process.stdout:
+                self._lines.append(line)
 
     @property
     def text(self) -> str:
@@ -117,8 +118,9 @@ def mavproxy_param_session(port: int, timeout: float = 60.0) -> dict[str, Any]:
         output = _Output(process)
         try:
             saved = _wait_for_params(process, output, timeout)
+            counts = _RECEIVED.findall(output.text)
             return {
-                "count": int(_RECEIVED.search(output.text)[1]),
+                "count": int(counts[0]) if counts else None,
                 "params": _read_param_file(Path(saved[2].strip())),
                 "output": output.text,
             }
