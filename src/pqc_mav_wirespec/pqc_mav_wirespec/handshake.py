@@ -236,17 +236,18 @@ class Responder(_Party):
         self.gated, self.drone_id = True, drone_id
 
     def _check_policy(self, hello: msg.ClientHello) -> Suite:
-        """Docs/protocol.md section 4, Reject codes, in the order given there."""
+        """Docs/protocol.md section 4, Reject codes, in the order 1, 2, 3, 6, 4, 5."""
         policy, suite = self._policy, suite_by_id(hello.suite_id.decode("latin-1"))
         if suite is None:
             raise _rejection(RejectCode.SUITE_UNKNOWN)
         unsigned = self.drone_id in policy.require_signature and not hello.drone_signs
         disallowed = policy.allowed_suites is not None and suite.id not in policy.allowed_suites
-        if disallowed or unsigned or (not hello.hybrid and not policy.allow_pure):
+        unverifiable = hello.drone_signs and (self.drone_id, suite.sig.token) not in policy.drone_publics
+        if disallowed or unsigned or unverifiable or (not hello.hybrid and not policy.allow_pure):
             raise _rejection(RejectCode.SUITE_NOT_ALLOWED)
         names = (library_name(suite.kem), library_name(suite.sig))
         offered = (hello.kem_name.decode("latin-1"), hello.sig_name.decode("latin-1"))
-        if names != offered:
+        if names != offered or suite.sig.token not in policy.sign_secrets:
             raise _rejection(RejectCode.ALGORITHM_UNAVAILABLE)
         expected_epoch = 0
         if hello.prev_session != msg.NO_SESSION:
@@ -256,10 +257,6 @@ class Responder(_Party):
             expected_epoch = running[hello.prev_session] + 1
         if hello.epoch != expected_epoch:
             raise _rejection(RejectCode.EPOCH)
-        if hello.drone_signs and (self.drone_id, suite.sig.token) not in policy.drone_publics:
-            raise _rejection(RejectCode.SUITE_NOT_ALLOWED)
-        if suite.sig.token not in policy.sign_secrets:
-            raise _rejection(RejectCode.ALGORITHM_UNAVAILABLE)
         if policy.busy:
             raise _rejection(RejectCode.BUSY)
         return suite

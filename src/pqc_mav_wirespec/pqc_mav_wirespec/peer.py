@@ -88,7 +88,7 @@ class _UdpPeer:
             return None
         arrived = time.monotonic_ns()
         self.datagrams_received += 1
-        received = self._classify(datagram, (source[0], source[1]))
+        received = self.classify(datagram, (source[0], source[1]))
         self.counters[received.outcome.value] += 1
         for tlv in received.controls:
             if isinstance(tlv, control.Probe):
@@ -96,7 +96,8 @@ class _UdpPeer:
                 self._send_sealed(received.drone_id, control.encode(reply), is_control=True)
         return received
 
-    def _classify(self, datagram: bytes, source: Address) -> Received:
+    def classify(self, datagram: bytes, source: Address) -> Received:
+        """Opens one datagram that came from `source`, in the receive order of section 5; counts and answers nothing."""
         try:
             header = Header.parse(datagram)
         except MalformedError:

@@ -47,6 +47,7 @@ UNUSABLE: dict[str, bytes] = {
     "rekey_request_reason_not_ascii": bytes.fromhex("050007000000010001e9"),
     "rekey_result_text_beyond_value": bytes.fromhex("08000c") + bytes.fromhex("000000010101000000ff0241"),
     "good_then_bad": control.encode(control.Keepalive()) + bytes.fromhex("060000"),
+    "seventeen_known": control.encode(*[control.Keepalive()] * 17),
     "unknown_cut": bytes.fromhex("c8000401"),
 }
 
@@ -104,6 +105,8 @@ def generate_control(seed: bytes) -> VectorFile:
     several = control.encode(TLVS["switched"]) + bytes.fromhex("c80003010203") + control.encode(TLVS["keepalive"])
     contents = {f"tlv-{name}": control.encode(tlv) for name, tlv in TLVS.items()}
     contents |= {"several-switched-unknown-keepalive": several}
+    most = control.encode(*[control.Keepalive()] * control.MAX_TLVS) + bytes.fromhex("c80000") * 4
+    contents |= {"several-sixteen-known-four-unknown": most}
     contents |= {f"unusable-{name}": content for name, content in UNUSABLE.items()}
     keys = SessionKeys(find_suite(SUITE_PER_AEAD[0]), random(8), 3, random(32), random(32))
     for sequence, (name, content) in enumerate(contents.items()):
