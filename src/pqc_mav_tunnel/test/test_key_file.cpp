@@ -128,6 +128,10 @@ TEST_F(KeyFileTest, LinkIsFollowedAndItsTargetChecked) {
   ASSERT_EQ(chmod(target.c_str(), 0700), 0);
   ASSERT_EQ(chmod((target / "psk.key").c_str(), 0644), 0);
   expect_error(Errc::key_permissions, {"chmod 600 "}, [&] { load_psk(link); });
+  // Whoever can replace the link can lead to another file.
+  ASSERT_EQ(chmod((target / "psk.key").c_str(), 0600), 0);
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
+  expect_error(Errc::key_permissions, {"chmod 700 " + folder_.path().string()}, [&] { load_psk(link); });
 }
 
 TEST_F(KeyFileTest, DirectoryInsteadOfFile) {

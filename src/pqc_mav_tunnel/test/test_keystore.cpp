@@ -198,6 +198,18 @@ TEST(Keystore, AbsentKeys) {
   expect_error(Errc::key_missing, {"nowhere", "keys init"}, [&] { (void)GcsKeys(root / "nowhere").drone_ids(); });
 }
 
+TEST(Keystore, KeysOfAnotherDroneAreRefused) {
+  const TempFolder root;
+  init_keys(root.path(), {"alpha", "bravo"}, {"mldsa44"}, true);
+  const DroneKeys drone(root / "drones/alpha", "bravo");
+  expect_error(Errc::key_format, {"belongs to alpha, not to bravo"}, [&] { (void)drone.psk(); });
+  expect_error(Errc::key_format, {"belongs to alpha, not to bravo"}, [&] { (void)drone.own_secret(mldsa44()); });
+  fs::copy_file(root / "gcs/drones/alpha/mldsa44.pub", root / "gcs/drones/bravo/mldsa44.pub", fs::copy_options::overwrite_existing);
+  expect_error(Errc::key_format, {"belongs to alpha, not to bravo"}, [&] { (void)GcsKeys(root / "gcs").drone_public("bravo", mldsa44()); });
+  fs::copy_file(root / "drones/alpha/sig/mldsa44.pub", root / "drones/alpha/gcs/mldsa44.pub", fs::copy_options::overwrite_existing);
+  expect_error(Errc::key_format, {"belongs to alpha, not to gcs"}, [&] { (void)drone.gcs_public(mldsa44()); });
+}
+
 TEST(Keystore, GcsKeysAreKeptOnceRead) {
   const TempFolder root;
   init_keys(root.path(), {"alpha"}, {"mldsa44"});
