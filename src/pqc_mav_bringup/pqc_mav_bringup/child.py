@@ -7,10 +7,12 @@ import contextlib
 import ctypes
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 MAX_LINE = 16 * 1024  # longer lines are shown in pieces
+CHUNK = 64 * 1024
 OUTPUT_S = 2.0  # longest wait for output after the process has ended
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -28,7 +30,10 @@ LADDER = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
 
 def _die_with(parent: int) -> Callable[[], None]:
-    """What the child does between fork and exec: ask the kernel to kill it when its parent dies, however that dies."""
+    """What the child does between fork and exec: ask the kernel to kill it when its parent dies, however that dies.
+
+    Nothing but two system calls through a library that is loaded already, so it is safe beside other threads.
+    """
 
     def prepare() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -39,53 +44,66 @@ def _die_with(parent: int) -> Callable[[], None]:
 
 
 class Child:
-    """A running process in a process group of its own, so that signals of the terminal do not reach it directly."""
+    """A running process in a process group of its own, so that signals of the terminal do not reach it directly.
 
-    def __init__(self, label: str, process: asyncio.subprocess.Process, on_line: Callable[[str], None]) -> None:
-        self.label = label
-        self._process = process
-        self._group = process.pid
-        self._output = asyncio.create_task(self._read(on_line))
-        self.killed = False  # SIGKILL was needed to end it
+    Made inside a running event loop. Its end is told by a pidfd (Linux 5.3), not by asyncio's subprocesses: their
+    `wait` also waits for whoever else holds the output pipe.
+    """
 
-    @classmethod
-    async def start(
-        cls,
+    def __init__(
+        self,
         label: str,
         command: Sequence[str],
         on_line: Callable[[str], None],
         environment: Mapping[str, str] | None = None,
-    ) -> Child:
+    ) -> None:
         """Starts `command`; each line of its output goes to `on_line`. Raises OSError."""
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+        self.label = label
+        self.killed = False  # SIGKILL was needed to end it
+        self._on_line = on_line
+        self._pending = b""
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
             preexec_fn=_die_with(os.getpid()),
             env=None if environment is None else {**os.environ, **environment},
         )
-        return cls(label, process, on_line)
+        assert self._process.stdout is not None
+        self._output = self._process.stdout.fileno()
+        self._pidfd = os.pidfd_open(self._process.pid)
+        self._loop = asyncio.get_running_loop()
+        self._exited: asyncio.Future[int] = self._loop.create_future()
+        self._drained: asyncio.Future[None] = self._loop.create_future()
+        os.set_blocking(self._output, False)
+        self._loop.add_reader(self._output, self._read)
+        self._loop.add_reader(self._pidfd, self._end)
 
     @property
     def pid(self) -> int:
         """Process id, also of its process group."""
         return self._process.pid
 
-    async def wait(self) -> int:
-        """Exit code (negative: the signal that ended it), when all its output is read and its group is gone."""
-        code = await self._process.wait()
-        # What the process itself started and left behind must not outlive it, nor keep its output open.
-        self.send(signal.SIGKILL)
-        # A grandchild in a session of its own could hold the pipe open for ever: it does not hold us.
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._output), OUTPUT_S)
-        return code
-
     def running(self) -> bool:
         """Whether it has not ended yet."""
-        return self._process.returncode is None
+        return not self._exited.done()
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends a signal to its whole group; nothing happens when it has ended."""
+        if self.running():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
+    async def wait(self) -> int:
+        """Exit code (negative: the signal that ended it), when its group is gone and its output is read."""
+        code = await asyncio.shield(self._exited)
+        # A grandchild in a session of its own could hold the pipe open for ever: it does not hold us.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._drained), OUTPUT_S)
+        self._close_output()
+        return code
 
     async def stop(self, timeouts: StopTimeouts, first: signal.Signals = signal.SIGINT) -> int:
         """Ends it, starting with the signal `first` and getting harder. Returns the exit code."""
@@ -96,24 +114,42 @@ class Child:
             self.killed = number == signal.SIGKILL
             self.send(number)
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._process.wait(), waits[number])
+                await asyncio.wait_for(asyncio.shield(self._exited), waits[number])
         return await self.wait()
 
-    def send(self, number: signal.Signals) -> None:
-        """Sends a signal to its whole group; nothing happens when it has ended."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._group, number)
+    def _end(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        # What it started and left behind must not outlive it. It is not reaped yet, so the group's number is still its.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._exited.set_result(self._process.wait())
 
-    async def _read(self, on_line: Callable[[str], None]) -> None:
-        stream = self._process.stdout
-        assert stream is not None
-        buffer = b""
-        while chunk := await stream.read(65536):
-            *lines, buffer = (buffer + chunk).split(b"\n")
-            if len(buffer) > MAX_LINE:
-                lines.append(buffer)
-                buffer = b""
-            for line in lines:
-                on_line(line.decode(errors="replace").rstrip("\r"))
-        if buffer:
-            on_line(buffer.decode(errors="replace"))
+    def _read(self) -> None:
+        try:
+            chunk = os.read(self._output, CHUNK)
+        except BlockingIOError:
+            return
+        if not chunk:
+            self._close_output()
+            return
+        *lines, self._pending = (self._pending + chunk).split(b"\n")
+        if len(self._pending) > MAX_LINE:
+            lines.append(self._pending)
+            self._pending = b""
+        for line in lines:
+            self._emit(line)
+
+    def _emit(self, line: bytes) -> None:
+        for start in range(0, max(len(line), 1), MAX_LINE):
+            self._on_line(line[start : start + MAX_LINE].decode(errors="replace").rstrip("\r"))
+
+    def _close_output(self) -> None:
+        if self._drained.done():
+            return
+        self._loop.remove_reader(self._output)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        if self._pending:
+            self._emit(self._pending)
+        self._drained.set_result(None)

@@ -43,7 +43,6 @@ class Supervisor:
         self._on_line = on_line
         self._timeouts = timeouts or StopTimeouts()
         self._environment = {"PYTHONUNBUFFERED": "1", **(environment or {})}
-        self._children: dict[str, Child] = {}
         self._stop = asyncio.Event()
         self._signals = 0
         self._first = signal.SIGINT
@@ -100,10 +99,7 @@ class Supervisor:
 
     async def _run_once(self, process: Process, line: Sequence[str]) -> int:
         """One life of a process. Returns its exit code."""
-        child = await Child.start(
-            process.label, line, lambda text: self._on_line(process.label, text), self._environment
-        )
-        self._children[process.label] = child
+        child = Child(process.label, line, lambda text: self._on_line(process.label, text), self._environment)
         ended = asyncio.create_task(child.wait())
         asked = asyncio.create_task(self._stop.wait())
         await asyncio.wait({ended, asked}, return_when=asyncio.FIRST_COMPLETED)

@@ -123,9 +123,9 @@ class DemoRun:
 
     async def _tunnel_up(self) -> None:
         # One after the other: the handshake is timed, and starting Python would compete with it for the processor.
-        await self._start(GCS_PROXY)
+        self._start(GCS_PROXY)
         await self._until(lambda: self.state.view(GCS_PROXY), UP_LIMIT_S, "The gcs proxy did not start")
-        await self._start(DRONE_PROXY)
+        self._start(DRONE_PROXY)
         self.state.phase = "handshake"
         await self._until(self._both_up, UP_LIMIT_S, "The tunnel did not come up within {limit:g} s")
         # The drone's report of the handshake may be a moment behind its state.
@@ -135,9 +135,9 @@ class DemoRun:
     async def _fly(self) -> None:
         capture, note = _open_capture(self._ports)
         try:
-            await self._start(GROUND)
+            self._start(GROUND)
             await self._until(lambda: self.state.ground, UP_LIMIT_S, "The ground client did not start")
-            await self._start(VEHICLE)
+            self._start(VEHICLE)
             self.state.flight_began_s = time.monotonic()
             self.state.phase = "flying"
             await self._sleep(self.state.duration_s)
@@ -187,8 +187,8 @@ class DemoRun:
             for view in (self.state.view(GCS_PROXY), self.state.view(DRONE_PROXY))
         )
 
-    async def _start(self, label: str) -> None:
-        self._children[label] = await Child.start(
+    def _start(self, label: str) -> None:
+        self._children[label] = Child(
             label, self._commands[label], lambda line: self._on_line(label, line), self._environment
         )
 

@@ -1,0 +1,116 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pqc_mav_bringup.child import MAX_LINE, Child, StopTimeouts
+
+DEADLINE_S = 20.0
+QUICK = StopTimeouts(interrupt_s=0.2, terminate_s=0.2)
+
+
+def gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def wait_until_gone(pid: int) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not gone(pid):
+        assert time.monotonic() < deadline, f"process {pid} is still there"
+        time.sleep(0.01)
+
+
+def run(code: str, *, first: signal.Signals | None = None, ready: str = "ready") -> tuple[int, bool, list[str], int]:
+    """Runs Python code; with `first`, stops it with that signal once it printed `ready`."""
+
+    async def body() -> tuple[int, bool, list[str], int]:
+        lines: list[str] = []
+        seen = asyncio.Event()
+
+        def on_line(line: str) -> None:
+            lines.append(line)
+            if line == ready:
+                seen.set()
+
+        child = Child("c", [sys.executable, "-u", "-c", code], on_line)
+        if first is not None:
+            await asyncio.wait_for(seen.wait(), DEADLINE_S)
+            await asyncio.wait_for(child.stop(QUICK, first), DEADLINE_S)
+        exit_code = await asyncio.wait_for(child.wait(), DEADLINE_S)
+        return exit_code, child.killed, lines, child.pid
+
+    return asyncio.run(body())
+
+
+def test_output_lines_of_both_streams_and_the_exit_code() -> None:
+    code, killed, lines, _ = run(
+        "import sys; print('a'); print('b', file=sys.stderr); sys.stdout.write('c'); sys.exit(7)"
+    )
+    assert (code, killed, lines) == (7, False, ["a", "b", "c"])
+
+
+def test_endless_lines_are_shown_in_pieces() -> None:
+    _, _, lines, _ = run(f"print('x' * {3 * MAX_LINE})")
+    assert sum(map(len, lines)) == 3 * MAX_LINE and len(lines) > 1
+
+
+@pytest.mark.parametrize(
+    ("ignored", "expected"),
+    [((), signal.SIGINT), (("SIGINT",), signal.SIGTERM), (("SIGINT", "SIGTERM"), signal.SIGKILL)],
+)
+def test_signals_get_harder_until_it_ends(ignored: tuple[str, ...], expected: signal.Signals) -> None:
+    ignoring = "".join(f"signal.signal(signal.{name}, signal.SIG_IGN);" for name in ignored)
+    default = "" if ignored else "signal.signal(signal.SIGINT, signal.SIG_DFL);"
+    code, killed, _, _ = run(
+        f"import signal,time;{ignoring}{default}print('ready');time.sleep(60)", first=signal.SIGINT
+    )
+    assert code == -expected and killed == (expected == signal.SIGKILL)
+
+
+def test_stopping_can_begin_with_sigterm() -> None:
+    code, _, _, _ = run("import time;print('ready');time.sleep(60)", first=signal.SIGTERM)
+    assert code == -signal.SIGTERM
+
+
+GRANDCHILD = (
+    "import subprocess,sys,time;p=subprocess.Popen([sys.executable,'-c','import time;time.sleep(60)']);print(p.pid);"
+)
+
+
+def test_what_it_leaves_behind_is_removed() -> None:
+    _, _, lines, _ = run(GRANDCHILD)
+    wait_until_gone(int(lines[0]))
+
+
+def test_a_stop_reaches_its_own_children() -> None:
+    _, _, lines, _ = run(GRANDCHILD + "print('ready');time.sleep(60)", first=signal.SIGTERM)
+    wait_until_gone(int(lines[0]))
+
+
+def test_it_dies_with_its_parent(tmp_path: Path) -> None:
+    """The parent is killed, so that it cannot do anything about its child."""
+    parent = (
+        "import asyncio,sys,os\n"
+        "from pqc_mav_bringup.child import Child\n"
+        "async def main():\n"
+        "    child = Child('c', [sys.executable, '-c', 'import time;time.sleep(60)'], print)\n"
+        "    print(child.pid, flush=True)\n"
+        "    await asyncio.sleep(60)\n"
+        "asyncio.run(main())\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    assert not gone(child)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(DEADLINE_S)
+    wait_until_gone(child)

@@ -1,0 +1,71 @@
+"""The committed configuration files document every key of the engine, with its default and its valid values."""
+
+from pathlib import Path
+
+import pqc_mav_tunnel
+import pytest
+import yaml
+
+from pqc_mav_bringup import config_template
+from pqc_mav_bringup.share import config_file
+from pqc_mav_bringup.systems import DEMO_DRONE
+from pqc_mav_proxy.config_file import flatten, parameters
+
+CONFIG = Path(__file__).resolve().parent.parent / "config"
+HOW = "differs from the engine's schema: python3 -m pqc_mav_bringup.config_template src/pqc_mav_bringup/config"
+
+
+@pytest.mark.parametrize("name", ["drone", "gcs", "demo"])
+def test_committed_file_is_what_the_schema_says(name: str) -> None:
+    assert (CONFIG / f"{name}.yaml").read_text() == config_template.render(name), f"{name}.yaml {HOW}"
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "role", "drone"),
+    [
+        ("drone", "drone", "drone", ""),
+        ("gcs", "gcs", "gcs", config_template.EXAMPLE_DRONE),
+        ("demo", "drone", "drone", ""),
+        ("demo", "gcs", "gcs", DEMO_DRONE),
+    ],
+)
+def test_keys_and_defaults_in_the_file(name: str, namespace: str, role: str, drone: str) -> None:
+    data = yaml.safe_load((CONFIG / f"{name}.yaml").read_text())
+    given = parameters(data, namespace)
+    schema = {entry["key"]: entry for entry in pqc_mav_tunnel.config_schema(role)}
+    if drone:
+        schema |= {f"drone.{drone}.{entry['key']}": entry for entry in pqc_mav_tunnel.per_drone_schema()}
+    assert set(given) == set(schema)
+    examples = {**config_template.EXAMPLES[role], **(config_template.DEMO[role] if name == "demo" else {})}
+    for key, value in given.items():
+        expected = role if key == "role" else examples.get(key, schema[key]["default"])
+        assert value == expected and type(value) is type(expected), key
+
+
+@pytest.mark.parametrize("name", ["drone", "gcs", "demo"])
+def test_every_key_has_its_meaning_before_it(name: str) -> None:
+    lines = (CONFIG / f"{name}.yaml").read_text().splitlines()
+    keys = [
+        number
+        for number, line in enumerate(lines)
+        if line.startswith("      ") and ":" in line and not line.lstrip().startswith("#") and not line.endswith(":")
+    ]
+    assert len(keys) >= 20
+    for number in keys:
+        facts = lines[number - 1]
+        assert facts.lstrip().startswith("# ") and ("default " in facts or "required" in facts), lines[number]
+        assert lines[number - 2].lstrip().startswith("# "), lines[number]
+
+
+@pytest.mark.parametrize("role", ["drone", "gcs"])
+def test_the_engine_takes_the_files(role: str, tmp_path: Path) -> None:
+    """All but the keys, which the example paths do not hold."""
+    given = parameters(yaml.safe_load(config_file(f"{role}.yaml").read_text()), role)
+    drones = given.get("drones", [given.get("drone_id")])
+    pqc_mav_tunnel.init_keys(str(tmp_path / "k"), drones, sig_tokens=["mldsa65"])
+    folder = tmp_path / "k" / ("gcs" if role == "gcs" else f"drones/{drones[0]}")
+    assert pqc_mav_tunnel.Engine({**given, "keys": str(folder)}).config()["role"] == role
+
+
+def test_flatten_is_what_ros_does() -> None:
+    assert flatten({"drone": {"d1": {"plain_peer": "x"}}, "a": 1}) == {"drone.d1.plain_peer": "x", "a": 1}

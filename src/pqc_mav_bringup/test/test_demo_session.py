@@ -1,0 +1,52 @@
+import stat
+from pathlib import Path
+
+import pqc_mav_tunnel
+import pytest
+
+from pqc_mav_bringup.demo_session import PORTS, DemoSession
+from pqc_mav_bringup.description import resolve
+from pqc_mav_bringup.systems import DEMO, DEMO_DRONE
+
+
+def test_fresh_keys_only_this_user_can_read_and_their_end() -> None:
+    with DemoSession({}) as session:
+        root = Path(session.values["keys"])
+        for path in (root, *root.rglob("*")):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            assert mode & 0o077 == 0 or path.suffix == ".pub", path
+        assert {path.name for path in (root / "gcs" / "psk").iterdir()} == {f"{DEMO_DRONE}.key"}
+        assert (root / "drones" / DEMO_DRONE / "psk.key").is_file()
+    assert not root.exists()
+    session.close()
+
+
+def test_the_keys_fit_the_suite() -> None:
+    with DemoSession({"suite": "ML-512-AG-FA-512"}) as session:
+        (public,) = Path(session.values["keys"]).glob("gcs/sig/*.pub")
+        assert public.stem == "falcon512"
+
+
+def test_two_sessions_share_nothing() -> None:
+    with DemoSession({}) as one, DemoSession({}) as other:
+        assert one.values["keys"] != other.values["keys"]
+        assert len({one.values[name] for name in PORTS}) == len(PORTS)
+
+
+def test_given_values_stay_and_given_keys_are_not_removed(tmp_path: Path) -> None:
+    with DemoSession({"keys": str(tmp_path), "data_port": "21234", "suite": ""}) as session:
+        assert session.values["keys"] == str(tmp_path) and session.values["data_port"] == "21234"
+        assert "suite" not in session.values
+    assert tmp_path.is_dir()
+
+
+def test_an_unknown_suite_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(pqc_mav_tunnel.TunnelError, match="nonsense"):
+        DemoSession({"suite": "nonsense"})
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_values_fill_the_demo() -> None:
+    with DemoSession({}) as session:
+        assert len(resolve(DEMO, session.values)) == 4

@@ -1,0 +1,70 @@
+import pytest
+
+from pqc_mav_bringup.description import (
+    Argument,
+    BringupError,
+    ProcessDescription,
+    Setting,
+    SystemDescription,
+    complete,
+    resolve,
+)
+
+SYSTEM = SystemDescription(
+    name="s",
+    description="",
+    arguments=(
+        Argument("namespace", "", "air"),
+        Argument("peer", ""),
+        Argument("port", "", "5"),
+        Argument("mode", "", "a", ("a", "b")),
+    ),
+    processes=(
+        ProcessDescription(
+            "p",
+            "pkg",
+            "exe",
+            node="n",
+            namespace="{namespace}",
+            settings={
+                "peer": Setting("{peer}"),
+                "port": Setting("{port}", int),
+                "names": Setting("x, y ,", list),
+                "on": Setting("true", bool),
+                "of.{mode}.it": Setting("1"),
+            },
+        ),
+        ProcessDescription("q", "pkg", "exe2", arguments=("--to", "h:{port}"), when={"mode": "b"}, respawn=None),
+    ),
+)
+
+
+def test_defaults_conditions_and_empty_settings() -> None:
+    (process,) = resolve(SYSTEM, {})
+    assert process.label == "air/p" and process.namespace == "/air"
+    assert process.parameters == {"port": 5, "names": ["x", "y"], "on": True, "of.a.it": "1"}
+
+
+def test_given_values_win_and_conditions_admit_more() -> None:
+    process, other = resolve(SYSTEM, {"namespace": "/fleet/one/", "peer": "h", "mode": "b", "port": "7"})
+    assert process.namespace == "/fleet/one" and process.parameters["peer"] == "h"
+    assert process.parameters["of.b.it"] == "1"
+    assert other.arguments == ("--to", "h:7") and other.respawn is None and other.label == "q"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"pear": "x"}, "Did you mean 'peer'"),
+        ({"zzz": "x"}, "Known: namespace, peer, port, mode"),
+        ({"mode": "c"}, "one of: a, b"),
+        ({"port": "many"}, "'port' is 'many'"),
+    ],
+)
+def test_refusals(given: dict[str, str], said: str) -> None:
+    with pytest.raises(BringupError, match=said):
+        resolve(SYSTEM, given)
+
+
+def test_complete_names_every_argument() -> None:
+    assert complete(SYSTEM, {"peer": "h"}) == {"namespace": "air", "peer": "h", "port": "5", "mode": "a"}

@@ -1,0 +1,42 @@
+"""The launch actions are made of the same description as the supervised processes. Needs the launch packages."""
+
+import pytest
+
+pytest.importorskip(
+    "launch_ros.actions", reason="launch is not installed; test_up.py of pqc_mav_cli drives 'pqcmav up'"
+)
+
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, RegisterEventHandler
+from launch_ros.actions import Node
+
+from launch import LaunchContext
+from pqc_mav_bringup.demo_session import DemoSession
+from pqc_mav_bringup.description import BringupError, resolve
+from pqc_mav_bringup.launch_actions import argument_values, launch_description, process_actions
+from pqc_mav_bringup.systems import DEMO, SYSTEMS
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_every_argument_is_declared_with_its_default(system) -> None:
+    context = LaunchContext()
+    declared = [e for e in launch_description(system).entities if isinstance(e, DeclareLaunchArgument)]
+    assert [each.name for each in declared] == [argument.name for argument in system.arguments]
+    for each, argument in zip(declared, system.arguments, strict=True):
+        assert each.description.startswith(argument.description)
+        each.visit(context)
+    assert argument_values(context, system) == {argument.name: argument.default for argument in system.arguments}
+
+
+def test_a_process_per_description_and_respawn_where_it_says_so() -> None:
+    with DemoSession({}) as session:
+        processes = resolve(DEMO, session.values)
+        actions = process_actions(processes)
+    started = [action for action in actions if isinstance(action, ExecuteProcess)]
+    assert [isinstance(action, Node) for action in started] == [bool(process.node) for process in processes]
+    watched = [action for action in actions if isinstance(action, RegisterEventHandler)]
+    assert len(watched) == sum(1 for process in processes if process.respawn)
+
+
+def test_mavros_that_is_not_there_is_one_sentence() -> None:
+    with pytest.raises(BringupError, match="mavlink:=udp works without it"):
+        process_actions(resolve(SYSTEMS["drone"], {"mavlink": "mavros"}))

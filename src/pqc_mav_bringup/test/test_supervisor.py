@@ -1,0 +1,149 @@
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import python_process
+from test_child import wait_until_gone
+
+from pqc_mav_bringup.child import StopTimeouts
+from pqc_mav_bringup.description import BringupError, Process, Respawn
+from pqc_mav_bringup.supervisor import ExitCode, Supervisor
+
+DEADLINE_S = 30.0
+EAGER = Respawn(delay_s=0.01, factor=2.0, max_delay_s=0.05, never_first=frozenset())
+SLEEP = "import time;print('ready');time.sleep(60)"
+
+
+class Session:
+    """Runs a supervisor and reacts to its output lines."""
+
+    def __init__(self, *processes: Process) -> None:
+        self.lines: list[tuple[str, str]] = []
+        self.reactions: list[Callable[[str, str], None]] = []
+        self.supervisor = Supervisor(processes, self._on_line, timeouts=StopTimeouts(0.3, 0.3))
+
+    def _on_line(self, label: str, text: str) -> None:
+        self.lines.append((label, text))
+        for reaction in self.reactions:
+            reaction(label, text)
+
+    def on(self, count: int, text: str, act: Callable[[], None]) -> None:
+        """Does `act` once when `text` was printed for the `count`-th time."""
+
+        def react(_label: str, _text: str) -> None:
+            if _text == text and sum(1 for _, line in self.lines if line == text) == count:
+                act()
+
+        self.reactions.append(react)
+
+    def run(self) -> ExitCode:
+        return asyncio.run(asyncio.wait_for(self.supervisor.run(), DEADLINE_S))
+
+    def texts(self) -> list[str]:
+        return [text for _, text in self.lines]
+
+
+def test_everything_ends_by_itself() -> None:
+    session = Session(python_process("a", "print('1')"), python_process("b", "print('2')", Respawn()))
+    assert session.run() is ExitCode.OK
+    assert sorted(session.lines) == [("a", "1"), ("b", "2")]
+
+
+def test_a_crash_is_respawned_with_growing_delay(tmp_path: Path) -> None:
+    marker = tmp_path / "starts"
+    count = f"open('{marker}','a').write('x');n=len(open('{marker}').read())"
+    code = f"{count};print('life', n);raise SystemExit(9 if n<5 else 0)"
+    session = Session(python_process("a", code, EAGER))
+    assert session.run() is ExitCode.OK
+    assert [text for text in session.texts() if text.startswith("life")] == [f"life {n}" for n in range(1, 6)]
+    waits = [text.rpartition(" in ")[2] for text in session.texts() if "starting it again" in text]
+    assert waits == ["0.01 s", "0.02 s", "0.04 s", "0.05 s"]
+
+
+def test_death_by_signal_is_named() -> None:
+    session = Session(python_process("a", "import os;os.kill(os.getpid(), 11)", EAGER))
+    session.reactions.append(lambda _l, text: session.supervisor.stop() if "SIGSEGV" in text else None)
+    assert session.run() is ExitCode.OK
+    assert any("ended with signal SIGSEGV; starting it again" in text for text in session.texts())
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "extra"),
+    [(2, ExitCode.CONFIG, False), (3, ExitCode.FAILED, False), (1, ExitCode.FAILED, True)],
+)
+def test_a_refusal_ends_the_system(code: int, expected: ExitCode, extra: bool) -> None:
+    """Codes 2 and 3 of a proxy come with its own error line; nothing is added to it."""
+    session = Session(
+        python_process("bad", f"print('pqc_proxy: error: why');raise SystemExit({code})", Respawn()),
+        python_process("good", SLEEP, Respawn()),
+    )
+    assert session.run() is expected
+    said = [text for label, text in session.lines if label == "bad"]
+    assert said == ["pqc_proxy: error: why"] + ([f"ended with exit code {code}"] if extra else [])
+
+
+def test_a_refused_port_is_no_reason_to_give_up_after_a_good_start(tmp_path: Path) -> None:
+    marker = tmp_path / "starts"
+    code = f"open('{marker}','a').write('x');n=len(open('{marker}').read());raise SystemExit([9,3,3,0][n-1])"
+    session = Session(python_process("a", code, Respawn(delay_s=0.01, never_first=frozenset({3}))))
+    assert session.run() is ExitCode.OK
+    assert marker.read_text() == "xxxx"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_everything_and_are_passed_on(number: signal.Signals) -> None:
+    tell = (
+        "import signal,time,sys\n"
+        "def end(n, f):\n    print('got', signal.Signals(n).name); sys.exit(0)\n"
+        "signal.signal(signal.SIGINT, end); signal.signal(signal.SIGTERM, end)\n"
+        "print('ready')\ntime.sleep(60)\n"
+    )
+    session = Session(python_process("a", tell, Respawn()), python_process("b", tell, Respawn()))
+    session.on(2, "ready", lambda: os.kill(os.getpid(), number))
+    assert session.run() is ExitCode.OK
+    expected = "got SIGTERM" if number == signal.SIGTERM else "got SIGINT"
+    assert session.texts().count(expected) == 2
+
+
+STUBBORN = (
+    "import signal,time,os\n"
+    "signal.signal(signal.SIGINT, signal.SIG_IGN); signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    "print('pid', os.getpid())\nprint('ready')\ntime.sleep(60)\n"
+)
+
+
+def test_what_does_not_end_is_killed_and_that_is_a_failure() -> None:
+    session = Session(python_process("a", STUBBORN, Respawn()))
+    session.on(1, "ready", lambda: os.kill(os.getpid(), signal.SIGINT))
+    assert session.run() is ExitCode.FAILED
+    assert session.texts()[-1] == "did not end by itself and was killed"
+    wait_until_gone(int(session.texts()[0].split()[1]))
+
+
+def test_a_second_signal_does_not_wait_for_the_first() -> None:
+    patient = (
+        "import signal,time\n"
+        "signal.signal(signal.SIGINT, lambda *_: print('asked'))\n"
+        "print('ready')\ntime.sleep(60)\n"
+    )
+        "import signal,time\nsignal.signal(signal.SIGINT, lambda *_: print('asked'))\nprint('ready')\ntime.sleep(60)\n"
+    )
+    session = Session(python_process("a", patient, Respawn()))
+    session.supervisor = Supervisor(
+        [python_process("a", patient, Respawn())], session._on_line, timeouts=StopTimeouts(DEADLINE_S * 2, 1.0)
+    )
+    session.on(1, "ready", lambda: os.kill(os.getpid(), signal.SIGINT))
+    session.on(1, "asked", lambda: os.kill(os.getpid(), signal.SIGINT))
+    began = time.monotonic()
+    assert session.run() is ExitCode.OK
+    assert time.monotonic() - began < DEADLINE_S
+
+
+def test_a_missing_program_is_known_before_anything_starts() -> None:
+    missing = Process("x", "p", "no-such-program-here", "", "", "", {}, (), None, "get it there")
+    with pytest.raises(BringupError, match="get it there"):
+        Session(missing)

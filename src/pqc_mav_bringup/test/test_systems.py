@@ -1,0 +1,77 @@
+import pqc_mav_tunnel
+import pytest
+
+from pqc_mav_bringup.description import complete, resolve
+from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SYSTEMS
+
+PORTS = {
+    name: str(number)
+    for number, name in enumerate(
+        ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground_port"), 21000
+    )
+}
+
+
+def known_keys(role: str, drones: tuple[str, ...] = ()) -> dict[str, str]:
+    keys = {entry["key"]: entry["type"] for entry in pqc_mav_tunnel.config_schema(role)}
+    for drone in drones:
+        keys |= {f"drone.{drone}.{entry['key']}": entry["type"] for entry in pqc_mav_tunnel.per_drone_schema()}
+    return keys
+
+
+TYPES = {"bool": bool, "int": int, "float": float, "string": str, "string_list": list}
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_settings_of_the_proxies_are_keys_of_the_engine_in_its_types(system) -> None:
+    given = {name: value or "1" for name, value in complete(system, {}).items()}
+    proxies = [process for process in resolve(system, given) if process.package == "pqc_mav_proxy"]
+    assert proxies
+    for process in proxies:
+        known = known_keys(process.parameters["role"], (DEMO_DRONE,))
+        for name, value in process.parameters.items():
+            assert type(value) is TYPES[known[name]], name
+
+
+@pytest.mark.parametrize(
+    ("system", "names"),
+    [
+        (DRONE, {"namespace", "suite", "peer", "keys", "fcu_url", "gcs_url", "mavlink", "config"}),
+        (GCS, {"namespace", "suite", "keys", "fcu_url", "gcs_url", "mavlink", "config"}),
+    ],
+)
+def test_arguments_that_users_of_mavlink_expect(system, names: set[str]) -> None:
+    assert names <= {argument.name for argument in system.arguments}
+    assert all(argument.description for argument in system.arguments)
+
+
+@pytest.mark.parametrize("system", [DRONE, GCS])
+def test_mavros_runs_only_where_it_is_asked_for(system) -> None:
+    assert [process.package for process in resolve(system, {})] == ["pqc_mav_proxy"]
+    _, mavros = resolve(system, {"mavlink": "mavros", "fcu_url": "udp://:1@"})
+    assert (mavros.package, mavros.executable) == ("mavros", "mavros_node")
+    assert mavros.parameters["fcu_url"] == "udp://:1@" and mavros.parameters["tgt_system"] == 1
+    assert "mavros" in mavros.hint
+
+
+def test_mavros_forwards_to_the_port_where_the_drone_listens() -> None:
+    plain_bind = next(e["default"] for e in pqc_mav_tunnel.config_schema("drone") if e["key"] == "plain_bind")
+    _, mavros = resolve(DRONE, {"mavlink": "mavros"})
+    assert mavros.parameters["gcs_url"] == f"udp://@{plain_bind}"
+
+
+def test_mavros_on_the_ground_listens_where_the_gcs_delivers() -> None:
+    plain_peer = next(e["default"] for e in pqc_mav_tunnel.per_drone_schema() if e["key"] == "plain_peer")
+    _, mavros = resolve(GCS, {"mavlink": "mavros"})
+    assert mavros.parameters["fcu_url"] == f"udp://{plain_peer}@"
+
+
+def test_the_demo_fits_together() -> None:
+    by_label = {process.label: process for process in resolve(DEMO, {**PORTS, "keys": "/k"})}
+    gcs, drone = by_label["gcs/pqc_proxy"].parameters, by_label["drone/pqc_proxy"].parameters
+    for key in ("handshake_port", "data_port"):
+        assert gcs[key] == drone[key]
+    assert drone["peer"] == gcs["bind"] == "127.0.0.1"
+    assert drone["drone_id"] in gcs["drones"]
+    assert drone["plain_bind"] in by_label["vehicle"].arguments
+    assert gcs[f"drone.{DEMO_DRONE}.plain_peer"] in by_label["ground"].arguments
