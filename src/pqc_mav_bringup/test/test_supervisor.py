@@ -126,10 +126,6 @@ def test_what_does_not_end_is_killed_and_that_is_a_failure() -> None:
 
 def test_a_second_signal_does_not_wait_for_the_first() -> None:
     patient = (
-        "import signal,time\n"
-        "signal.signal(signal.SIGINT, lambda *_: print('asked'))\n"
-        "print('ready')\ntime.sleep(60)\n"
-    )
         "import signal,time\nsignal.signal(signal.SIGINT, lambda *_: print('asked'))\nprint('ready')\ntime.sleep(60)\n"
     )
     session = Session(python_process("a", patient, Respawn()))
