@@ -15,13 +15,23 @@ constexpr std::uint64_t kBlackoutNs = 1'000'000'000;
 constexpr std::uint64_t kFirstBoundNs = 4'000;
 constexpr std::array<double, 5> kSteps{1.0, 1.148698354997035, 1.319507910772894, 1.515716566510398, 1.741101126592248};  // 2^(i/5)
 
-std::size_t bucket_of(std::uint64_t gap_ns, std::size_t buckets) noexcept {
+/// Lowest gap of each bucket in nanoseconds, so that the packet path only compares integers.
+constexpr auto kLowest = [] {
+  std::array<std::uint64_t, 128> out{};
+  double octave = static_cast<double>(kFirstBoundNs);
+  for (std::size_t bucket = 1; bucket < out.size(); ++bucket) {
+    out[bucket] = static_cast<std::uint64_t>(octave * kSteps[(bucket - 1) % kSteps.size()]);
+    if (bucket % kSteps.size() == 0) octave *= 2;
+  }
+  return out;
+}();
+
+std::size_t bucket_of(std::uint64_t gap_ns) noexcept {
   if (gap_ns < kFirstBoundNs) return 0;
-  const auto octave = static_cast<unsigned>(std::bit_width(gap_ns / kFirstBoundNs) - 1);
-  const double part = static_cast<double>(gap_ns) / (static_cast<double>(kFirstBoundNs) * std::exp2(octave));
-  std::size_t step = kSteps.size() - 1;
-  while (step > 0 && part < kSteps[step]) --step;
-  return std::min<std::size_t>(1 + octave * kSteps.size() + step, buckets - 1);
+  const auto octave = static_cast<std::size_t>(std::bit_width(gap_ns / kFirstBoundNs) - 1);
+  auto bucket = std::min(kSteps.size() * (octave + 1), kLowest.size() - 1);
+  while (gap_ns < kLowest[bucket]) --bucket;
+  return bucket;
 }
 
 /// The geometric middle of a bucket: at most 7.2 % away from anything in it.
@@ -68,7 +78,8 @@ void LinkEstimator::on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::
     return;
   }
   const auto gap = now_ns - last_arrival_ns_;
-  ++slot.gaps[bucket_of(gap, kBuckets)];
+  static_assert(kLowest.size() == kBuckets);
+  ++slot.gaps[bucket_of(gap)];
   slot.longest_gap_ns = std::max(slot.longest_gap_ns, gap);
   if (gap > kBlackoutNs) ++slot.blackouts;
   if (gaps_seen_++ > 0) {
