@@ -20,6 +20,13 @@ NODE_NAME = "pqc_proxy"
 _PARAMETERS = "ros__parameters"
 
 
+class _Loader(yaml.SafeLoader):
+    """Plain YAML, plus the one tag that launch_ros writes into its temporary files: a list parameter as a tuple."""
+
+
+_Loader.add_constructor("tag:yaml.org,2002:python/tuple", yaml.SafeLoader.construct_yaml_seq)
+
+
 def load(path: str | Path) -> dict[str, Any]:
     """The parsed file. Raises ProxyError naming file, line and fault."""
     path = Path(path)
@@ -32,7 +39,7 @@ def load(path: str | Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ProxyError(f"{path} is not a text file (byte {error.start}): expected YAML in UTF-8.") from None
     try:
-        data = yaml.safe_load(text)
+        data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""

@@ -51,6 +51,12 @@ def test_yaml_cannot_make_python_objects(tmp_path: Path) -> None:
         config_file.load(write(tmp_path, "a: !!python/object/apply:os.system ['true']\n"))
 
 
+def test_lists_as_launch_ros_writes_them(tmp_path: Path) -> None:
+    text = "/**:\n  ros__parameters:\n    drones: !!python/tuple\n    - d1\n    - d2\n"
+    (block,) = config_file.load(write(tmp_path, text)).values()
+    assert block["ros__parameters"]["drones"] == ["d1", "d2"]
+
+
 @pytest.mark.parametrize(
     ("pattern", "namespace", "matches"),
     [
