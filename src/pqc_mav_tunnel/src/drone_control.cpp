@@ -34,7 +34,7 @@ std::uint64_t Backoff::next_ns() {
 DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
     : config_(config),
       events_(events),
-      keys_(config.keys),
+      keys_(config.keys, config.drone_id),
       psk_(keys_.psk()),
       ledger_(config.drone_id, events),
       suite_(config.suite),
