@@ -54,7 +54,7 @@ class AutopilotConfig:
 
     def __post_init__(self) -> None:
         if not 1 <= self.sysid <= MAX_SYSID:
-            raise ValueError(f"system id {self.sysid} is out of range: give 1 to {MAX_SYSID}, above are ground stations")
+            raise ValueError(f"system id {self.sysid} is out of range: give 1 to {MAX_SYSID}")
         if not 2.0 <= self.altitude_m <= 120.0:
             raise ValueError(f"altitude {self.altitude_m:g} m is out of range: give 2 to 120")
         if not 0.0 <= self.cruise_s <= 86400.0:

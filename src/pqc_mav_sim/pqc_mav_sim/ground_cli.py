@@ -71,9 +71,9 @@ def fly(client: GroundClient, args: argparse.Namespace, stop: threading.Event) -
     """Do what --arm, --takeoff and --land-after ask; return whether the vehicle did it all."""
     try:
         if args.arm or args.takeoff:
-            while not stop.is_set() and not client.wait_for(lambda view: view.heartbeats, 0.5):
+            while not stop.is_set() and not client.wait_for(lambda view: view.ready, 0.5):
                 pass
-            if not _until_accepted(client.arm, stop):
+            if stop.is_set() or not _until_accepted(client.arm, stop):
                 return False
         if args.takeoff and client.takeoff() != Result.ACCEPTED:
             return False

@@ -42,10 +42,11 @@ def param_value(frame: Frame, kind: int) -> float:
 
 @dataclass
 class VehicleView:
-    """The newest values; None until the first message that tells them. Distances in m, angles in degrees."""
+    """The newest values, None until a message tells them; m and degrees. `ready`: arming would be accepted."""
 
     sysid: int | None = None
     mode: str | None = None
+    ready: bool | None = None
     armed: bool | None = None
     landed: str | None = None
     latitude_deg: float | None = None
@@ -89,6 +90,7 @@ class VehicleView:
                 known = msg.current_battery != _UNKNOWN_CURRENT
                 self.battery_a = msg.current_battery / 100.0 if known else None
                 self.battery_percent = msg.battery_remaining
+                self.ready = bool(msg.onboard_control_sensors_health & mavlink.MAV_SYS_STATUS_PREARM_CHECK)
             case mavlink.MAVLINK_MSG_ID_EXTENDED_SYS_STATE:
                 known_states = {state.value: state.name for state in Landed}
                 self.landed = known_states.get(msg.landed_state, "UNDEFINED")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pqc_mav_sim import ground_cli, vehicle_cli
+from pqc_mav_sim.endpoint import resolve
 
 ROOT = Path(__file__).resolve().parents[1]
 DEADLINE_S = 60.0
@@ -56,6 +57,19 @@ def test_vehicle_ends_cleanly_on_a_signal(make_ground, number):
     assert summary["send_failed"] == 0
     assert summary["mode"] == "HOLD"
     assert out.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ground_ends_cleanly_on_a_signal(make_vehicle, number):
+    ground = Program("-c", GROUND, "--listen", "127.0.0.1:0", "--interval", "0.2")
+    vehicle = make_vehicle(resolve(ground.wait_for_line().split()[-1]))
+    while "disarmed" not in ground.process.stdout.readline():
+        pass
+    ground.process.send_signal(number)
+    code, out, err = ground.finish()
+    assert (code, err) == (0, "")
+    assert "lost 0" in out.splitlines()[-1]
+    assert vehicle.snapshot()["gcs"] == "connected"
 
 
 def test_vehicle_and_ground_programs_fly_together():

@@ -23,13 +23,13 @@ def wait(condition):
 def pair(make_vehicle, make_ground):
     ground = make_ground(shared_clock=True)
     vehicle = make_vehicle(ground.link.address, shared_clock=True)
-    assert ground.wait_for(lambda view: view.heartbeats, DEADLINE_S)
+    assert ground.wait_for(lambda view: view.ready, DEADLINE_S)
     return vehicle, ground
 
 
 def test_flies_the_vehicle(pair):
     _, ground = pair
-    wait(lambda: ground.arm() == Result.ACCEPTED)
+    assert ground.arm() == Result.ACCEPTED
     assert ground.wait_for(lambda view: view.armed)
     assert ground.takeoff() == Result.ACCEPTED
     assert ground.wait_for(lambda view: (view.relative_altitude_m or 0.0) > 1.5, DEADLINE_S)
@@ -106,3 +106,13 @@ def test_refused_arguments():
         GroundClient(ANY_PORT, uplink_hz=1e9)
     with GroundClient(ANY_PORT) as ground, pytest.raises(EndpointError, match="another program"):
         GroundClient(ground.link.address)
+
+
+def test_quiet_client_sends_no_more_but_listens_on(make_vehicle, make_ground):
+    ground = make_ground(uplink_hz=200.0)
+    vehicle = make_vehicle(ground.link.address)
+    wait(lambda: vehicle.snapshot()["received"] > 50)
+    ground.quiet()
+    heard = ground.snapshot()["received"]
+    wait(lambda: ground.snapshot()["received"] > heard + 500)
+    assert ground.snapshot()["sent_by_type"] == vehicle.snapshot()["received_by_type"]

@@ -18,7 +18,7 @@ def test_view_shows_what_the_vehicle_is():
     view, decoder = VehicleView(), Decoder()
     for msg_id in VehicleView.DECODED - {mavlink.MAVLINK_MSG_ID_STATUSTEXT}:
         view.update(decoder.decode(frame_of(bench, msg_id)))
-    assert (view.sysid, view.mode, view.armed, view.landed) == (4, "HOLD", True, "IN_AIR")
+    assert (view.sysid, view.mode, view.ready, view.armed, view.landed) == (4, "HOLD", True, True, "IN_AIR")
     assert view.relative_altitude_m == pytest.approx(8.0, abs=0.2)
     assert view.latitude_deg == pytest.approx(47.397742, abs=1e-5)
     assert 10.0 < view.battery_a < 16.0
