@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import select
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,25 @@ class Pair:
     def pids(self) -> list[int]:
         """Of both ends."""
         return [p.pid for p in self.processes]
+
+
+def environment() -> dict[str, Any]:
+    """When and on what kind of machine a figure was taken; no names."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.machine())
+    return {
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, {model}",
+        "kernel": platform.release().split("-")[0],
+        "load_average_at_start": round(os.getloadavg()[0], 2),
+    }
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replaces a file in one step: a reader or a crash never sees half of it."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text)
+    temporary.replace(path)
 
 
 def free_ports(count: int) -> list[int]:

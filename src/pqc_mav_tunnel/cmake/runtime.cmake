@@ -46,7 +46,7 @@ if(PQCMAV_PYTHON AND NOT PQCMAV_FUZZ)
 endif()
 
 if(PQCMAV_BENCH AND NOT PQCMAV_FUZZ)
-  foreach(name handshake_bench plain_forwarder udp_load)
+  foreach(name handshake_bench plain_forwarder udp_load duplex_load)
     add_executable(${name} bench/${name}.cpp)
     target_link_libraries(${name} PRIVATE pqcmav_engine)
     install(TARGETS ${name} RUNTIME DESTINATION lib/${PROJECT_NAME})

@@ -1,0 +1,119 @@
+// Numbered, time-stamped datagrams with checkable content: what the load programs send and how they read it back.
+#pragma once
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "pqc_mav_tunnel/bytes.hpp"
+#include "src/net.hpp"
+#include "src/udp_batch.hpp"
+
+namespace pqcmav::bench {
+
+inline constexpr std::size_t kStamp = 16;  // number u64, send time u64 (ns, monotonic)
+
+/// The filling of datagram `number`, so that a mixed-up payload shows.
+inline std::uint8_t filler(std::uint64_t number, std::size_t at) noexcept { return static_cast<std::uint8_t>(number * 131 + at * 7); }
+
+inline void write_message(MutableBytes out, std::uint64_t number, std::uint64_t now) noexcept {
+  store_be(out.data(), number);
+  store_be(out.data() + 8, now);
+  for (std::size_t i = kStamp; i < out.size(); ++i) out[i] = filler(number, i);
+}
+
+inline bool intact(ByteView message, std::size_t size) noexcept {
+  if (message.size() != size || size < kStamp) return false;
+  const auto number = load_be<std::uint64_t>(message.data());
+  for (std::size_t i = kStamp; i < size; ++i)
+    if (message[i] != filler(number, i)) return false;
+  return true;
+}
+
+struct Arrival {
+  std::uint64_t number, sent_ns, arrived_ns;
+};
+
+struct Received {
+  std::uint64_t packets = 0, duplicates = 0, overtaken = 0, corrupted = 0, longest_gap_ns = 0;
+  std::vector<Arrival> arrivals;
+};
+
+struct Load {
+  double rate, seconds;
+  std::size_t size;
+  [[nodiscard]] std::uint64_t total() const noexcept { return static_cast<std::uint64_t>(rate * seconds); }
+};
+
+inline void sleep_until(std::uint64_t when_ns) noexcept {
+  const timespec when{static_cast<time_t>(when_ns / 1'000'000'000), static_cast<long>(when_ns % 1'000'000'000)};
+  ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr);
+}
+
+/// Sends single datagrams against absolute deadlines. Up to 10,000/s each waits for its own time, so that delays mean something; above, those that
+/// are due go out together. Ends early when `stop` becomes true. Returns how many were sent.
+inline std::uint64_t send_load(const Load& load, int fd, const SockAddr& to, const std::atomic<bool>& stop) {
+  ::prctl(PR_SET_TIMERSLACK, 1000);
+  Bytes packet(std::max(load.size, kStamp));
+  const auto total = load.total();
+  const double step_ns = 1e9 / load.rate;
+  const bool each = load.rate <= 10'000;
+  const auto start = now_ns();
+  std::uint64_t sent = 0;
+  while (sent < total && !stop.load(std::memory_order_relaxed)) {
+    const auto due_at = start + static_cast<std::uint64_t>(static_cast<double>(sent) * step_ns);
+    const auto now = now_ns();
+    if (now < due_at && (each || due_at - now > 200'000)) {
+      sleep_until(due_at);
+      continue;
+    }
+    const auto due = each ? sent + 1 : std::min(total, static_cast<std::uint64_t>(static_cast<double>(now - start) / step_ns) + 1);
+    for (; sent < due; ++sent) {
+      write_message(packet, sent, now_ns());
+      if (::sendto(fd, packet.data(), packet.size(), 0, to.get(), to.size) < 0) std::this_thread::yield();
+    }
+  }
+  return sent;
+}
+
+/// Receives until everything that was sent arrived, or nothing came for 300 ms after `finished`.
+inline void receive_load(const Load& load, int fd, const std::atomic<bool>& finished, const std::atomic<std::uint64_t>& sent, Received& out) {
+  UdpReceiver in(64, 2048, 0, 0, false);
+  const auto most = load.total();
+  std::vector<bool> seen(most);
+  out.arrivals.reserve(most);
+  std::uint64_t highest = 0;
+  pollfd wait{fd, POLLIN, 0};
+  for (;;) {
+    if (::poll(&wait, 1, 300) == 0 && finished) return;
+    const auto got = in.receive(fd);
+    const auto now = now_ns();
+    for (std::size_t i = 0; i < got; ++i) {
+      const auto bytes = in.slot(i).bytes;
+      if (!intact(bytes, std::max(load.size, kStamp)) || load_be<std::uint64_t>(bytes.data()) >= most) {
+        ++out.corrupted;
+        continue;
+      }
+      const auto number = load_be<std::uint64_t>(bytes.data());
+      if (seen[number]) {
+        ++out.duplicates;
+        continue;
+      }
+      seen[number] = true;
+      ++out.packets;
+      if (number < highest) ++out.overtaken;
+      highest = std::max(highest, number);
+      if (!out.arrivals.empty()) out.longest_gap_ns = std::max(out.longest_gap_ns, now - out.arrivals.back().arrived_ns);
+      out.arrivals.push_back({number, load_be<std::uint64_t>(bytes.data() + 8), now});
+    }
+    if (finished && out.packets >= sent.load()) return;
+  }
+}
+
+}  // namespace pqcmav::bench
