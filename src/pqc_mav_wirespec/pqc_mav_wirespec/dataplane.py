@@ -15,7 +15,8 @@ VERSION = 2
 KIND_DATA, KIND_CONTROL = 0, 1
 HEADER = struct.Struct("!B4s8sQB")
 OVERHEAD_BYTES = HEADER.size + aead.TAG_BYTES
-DEFAULT_LONGEST_DATAGRAM = 65507  # what one IPv4 datagram can carry
+DEFAULT_MAX_PAYLOAD_BYTES = 1432
+LARGEST_UDP_PAYLOAD_BYTES = 65507  # what one IPv4 datagram can carry
 
 
 class Direction(enum.Enum):
@@ -53,7 +54,7 @@ class Header:
         return HEADER.pack(self.kind << 4 | VERSION, self.ids, self.session_id, self.sequence, self.epoch)
 
     @classmethod
-    def parse(cls, datagram: bytes, longest: int = DEFAULT_LONGEST_DATAGRAM) -> Header:
+    def parse(cls, datagram: bytes, longest: int = LARGEST_UDP_PAYLOAD_BYTES) -> Header:
         """Raises MalformedError on a wrong length, version or type."""
         if not OVERHEAD_BYTES <= len(datagram) <= longest:
             raise MalformedError(f"a datagram of {len(datagram)} bytes, expected {OVERHEAD_BYTES} to {longest}")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import control
-from .dataplane import Header, Outcome
+from .dataplane import DEFAULT_MAX_PAYLOAD_BYTES, OVERHEAD_BYTES, Header, Outcome
 from .errors import MalformedError, NoSessionError, RateLimitedError, WireError
 from .handshake import GcsPolicy, Initiator, Responder
 from .keyschedule import SessionKeys
@@ -99,7 +99,7 @@ class _UdpPeer:
     def classify(self, datagram: bytes, source: Address) -> Received:
         """Opens one datagram that came from `source`, in the receive order of section 5; counts and answers nothing."""
         try:
-            header = Header.parse(datagram)
+            header = Header.parse(datagram, OVERHEAD_BYTES + DEFAULT_MAX_PAYLOAD_BYTES)
         except MalformedError:
             return Received(Outcome.MALFORMED)
         for drone_id, link in self.links.items():
@@ -222,7 +222,7 @@ class DronePeer(_UdpPeer):
         link.install(initiator.keys, time.monotonic())
         self.addresses[who.drone_id] = self._gcs_data_address
         # the first packet shows the gcs the drone's address and lets it switch to these keys
-        self.send_control(control.Switched(initiator.keys.epoch) if previous else control.Keepalive())
+        self.send_control(control.Switched(initiator.keys.epoch))
         return initiator.keys
 
     def send(self, payload: bytes) -> bytes:

@@ -1,4 +1,9 @@
 import pytest
+from hypothesis import settings
+
+# nothing here is about time, and the machine may be busy
+settings.register_profile("wirespec", deadline=None)
+settings.load_profile("wirespec")
 
 
 @pytest.fixture(scope="session")

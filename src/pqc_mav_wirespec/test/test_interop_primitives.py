@@ -27,7 +27,7 @@ def second_source(token, key, epoch, sequence, aad, plaintext):
 
 
 @pytest.mark.parametrize("token", ["aesgcm", "chacha20poly1305", "ascon128a"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(key=keys, epoch=epochs, sequence=sequences, aad=st.binary(max_size=64), plaintext=texts, bit=st.integers(0))
 def test_aeads_agree(token, key, epoch, sequence, aad, plaintext, bit):
     sealed = engine.aead_seal(token, key, epoch, sequence, aad, plaintext)

@@ -128,6 +128,16 @@ def test_attacks_on_the_drone_are_counted_and_harmless(folders):
         assert totals["delivered"] == 2
 
 
+def test_payloads_beyond_the_limit_are_malformed(folders):
+    suite = "ML-512-AG-MD-44"
+    with gcs_under_test(folders) as (gcs, plain, drone):
+        drone.connect(find_suite(suite), identity(folders, suite))
+        for size in (1433, 2000, 65469, 1432):
+            drone.send(bytes(size))
+        assert plain.recv(2000) == bytes(1432)
+        assert settled(gcs, drone)["drop_malformed"] == 3
+
+
 def test_unusable_control_frames_are_counted(folders):
     suite = "ML-512-AG-MD-44"
     with gcs_under_test(folders) as (gcs, _, drone):

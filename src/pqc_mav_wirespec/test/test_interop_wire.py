@@ -71,7 +71,7 @@ def reply_to_hello(responder, changes, psk):
     return reply if len(reply) <= 6 else reply[4:5]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(hellos, policies, st.sampled_from([PSK, PSK, PSK, bytes(32)]))
 def test_same_answer_to_any_hello(changes, policy, psk):
     native, own = responders(policy)
@@ -79,7 +79,7 @@ def test_same_answer_to_any_hello(changes, policy, psk):
     assert (native.keygens == 1) is (len(own.transcript.m2) > 0)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=400))
 def test_no_bytes_in_place_of_a_hello_get_an_answer(data):
     responder = engine_responder(LIGHT)
