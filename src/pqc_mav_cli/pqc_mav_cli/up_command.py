@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pqc_mav_cli.console import note
-from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 
 up_app = typer.Typer(
     no_args_is_help=True,
@@ -86,13 +86,32 @@ def gcs(
     )
 
 
+@up_app.command()
+def demo(
+    config: Config = None,
+    suite: Annotated[str | None, typer.Option(help="Cipher suite: id or short code of 'pqcmav suites'.")] = None,
+    rate: Annotated[str | None, typer.Option(help="Messages per second of the vehicle.")] = None,
+    profile: Annotated[str | None, typer.Option(help="What the vehicle does: auto, hover or client.")] = None,
+) -> int:
+    """A simulated vehicle, both ends and a ground client on this machine, until Ctrl-C. 'pqcmav status' watches it."""
+    from pqc_mav_bringup.demo_session import DemoSession
+    from pqc_mav_bringup.description import BringupError
+
+    given = {"config": config, "suite": suite, "rate": rate, "profile": profile}
+    try:
+        with engine_errors(), DemoSession({key: value for key, value in given.items() if value}) as session:
+            return run_system("demo", session.values)
+    except BringupError as error:
+        raise CliError(str(error)) from None
+
+
 # The supervisor's own prefix says who speaks; a user's choice of format wins.
 LOG_FORMAT = (
     {} if "RCUTILS_CONSOLE_OUTPUT_FORMAT" in os.environ else {"RCUTILS_CONSOLE_OUTPUT_FORMAT": "[{severity}] {message}"}
 )
 
 
-def run_system(name: str, options: Mapping[str, str | None], environment: Mapping[str, str] | None = None) -> int:
+def run_system(name: str, options: Mapping[str, str | None]) -> int:
     """Supervises the system `name` with the options that were given. Returns the exit code."""
     from pqc_mav_bringup.description import BringupError, resolve
     from pqc_mav_bringup.printer import Printer
@@ -103,7 +122,7 @@ def run_system(name: str, options: Mapping[str, str | None], environment: Mappin
     try:
         processes = resolve(SYSTEMS[name], given)
         printer = Printer([process.label for process in processes])
-        supervisor = Supervisor(processes, printer.line, environment={**LOG_FORMAT, **(environment or {})})
+        supervisor = Supervisor(processes, printer.line, environment=LOG_FORMAT)
     except BringupError as error:
         raise CliError(str(error), ExitCode.USAGE) from None
     note(f"{name}: {', '.join(process.label for process in processes)} (Ctrl-C ends)")

@@ -1,0 +1,55 @@
+import pytest
+from conftest import pqcmav, refused
+
+COMMANDS = ["keys", "suites", "up", "status", "rekey", "doctor", "demo"]
+LEAVES = [
+    ["keys", "init"],
+    ["keys", "show"],
+    ["keys", "export-drone"],
+    ["suites"],
+    ["up", "drone"],
+    ["up", "gcs"],
+    ["up", "demo"],
+    ["status"],
+    ["rekey"],
+    ["doctor"],
+    ["demo"],
+]
+
+
+def test_help_lists_the_commands_and_the_exit_codes() -> None:
+    ended = pqcmav("--help")
+    assert ended.returncode == 0 and ended.stderr == ""
+    assert all(command in ended.stdout for command in COMMANDS)
+    assert "Exit codes: 0 done, 1 failed, 2" in ended.stdout
+
+
+@pytest.mark.parametrize("command", LEAVES, ids=" ".join)
+def test_every_command_and_option_is_explained(command: list[str]) -> None:
+    import typer
+
+    from pqc_mav_cli.app import app
+
+    found = typer.main.get_command(app)
+    for name in command:
+        found = found.commands[name]
+    assert found.help
+    for parameter in found.params:
+        assert parameter.help, f"{parameter.name} of {' '.join(command)}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["demmo"], "demo"),
+        (["demo", "--durration", "3"], "--duration"),
+        (["demo", "--duration", "0"], "--duration"),
+        (["demo", "--duration", "soon"], "--duration"),
+        (["suites", "--level", "2"], "1, 3 and 5"),
+        (["suites", "--view", "old"], "core"),
+        (["keys", "init"], "drones"),
+        (["up", "sub"], "sub"),
+    ],
+)
+def test_usage_errors_are_one_line_and_exit_code_2(arguments: list[str], said: str) -> None:
+    assert said in refused(2, *arguments)

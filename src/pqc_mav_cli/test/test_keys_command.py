@@ -1,0 +1,75 @@
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from conftest import DRONES, pqcmav, refused
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    ended = pqcmav("keys", "init", "alpha", "beta", "--root", str(tmp_path / "k"), "--sig", "mldsa65")
+    assert ended.returncode == 0, ended.stderr
+    assert "1 signing key pairs" in ended.stderr and "2 drones" in ended.stderr
+    return tmp_path / "k"
+
+
+def secrets(root: Path) -> list[str]:
+    """The key itself is a file's last line."""
+    return [path.read_text().splitlines()[-1] for path in root.rglob("*.key")]
+
+
+def test_init_makes_files_only_the_owner_can_read_and_keeps_them(root: Path) -> None:
+    files = {path: path.read_bytes() for path in root.rglob("*.key")}
+    assert files and all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in files)
+    ended = pqcmav("keys", "init", "gamma", "--root", str(root), "--sig", "mldsa65")
+    assert ended.returncode == 0 and "3 drones" in ended.stderr
+    assert all(path.read_bytes() == content for path, content in files.items())
+
+
+def test_show_lists_fingerprints_and_no_key(root: Path) -> None:
+    ended = pqcmav("keys", "show", str(root))
+    assert ended.returncode == 0 and "alpha" in ended.stdout and "mldsa65" in ended.stdout
+    listed = json.loads(pqcmav("keys", "show", str(root), "--json").stdout)
+    assert {entry["kind"] for entry in listed} == {"psk", "sig-secret", "sig-public"}
+    assert all(entry["fingerprint"] and not entry["problem"] for entry in listed)
+    assert not any(secret in ended.stdout + json.dumps(listed) for secret in secrets(root))
+
+
+def test_both_ends_show_the_same_fingerprint(root: Path) -> None:
+    listed = json.loads(pqcmav("keys", "show", str(root), "--json").stdout)
+    psks = [entry["fingerprint"] for entry in listed if entry["kind"] == "psk" and entry["owner"] == "alpha"]
+    assert len(psks) == 2 and len(set(psks)) == 1
+
+
+def test_show_fails_on_a_key_others_can_read(root: Path) -> None:
+    (root / "gcs" / "psk" / "alpha.key").chmod(0o644)
+    ended = pqcmav("keys", "show", str(root))
+    assert ended.returncode == 1
+    assert "cannot be used" in ended.stderr and len(ended.stderr.splitlines()) == 1
+
+
+def test_export_and_its_refusals(keys: Path, tmp_path: Path) -> None:
+    target = tmp_path / "card"
+    ended = pqcmav("keys", "export-drone", DRONES[0], str(target), "--root", str(keys))
+    assert ended.returncode == 0 and "delete every other copy" in ended.stderr
+    assert {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()} == {
+        "psk.key",
+        "gcs/mldsa65.pub",
+    }
+    assert str(target) in refused_either("keys", "export-drone", DRONES[0], str(target), "--root", str(keys))
+    assert "nobody" in refused_either("keys", "export-drone", "nobody", str(tmp_path / "x"), "--root", str(keys))
+    assert not (tmp_path / "x").exists()
+
+
+def refused_either(*arguments: str) -> str:
+    ended = pqcmav(*arguments)
+    assert ended.returncode in (1, 2) and ended.stdout == ""
+    (line,) = ended.stderr.splitlines()
+    return line
+
+
+def test_bad_ids_and_folders(tmp_path: Path) -> None:
+    assert "Drone One" in refused(2, "keys", "init", "Drone One", "--root", str(tmp_path / "k"))
+    assert "keys init" in refused(2, "keys", "show", str(tmp_path / "none"))
+    assert "nonsense" in refused_either("keys", "init", "d", "--sig", "nonsense", "--root", str(tmp_path / "k2"))

@@ -1,0 +1,58 @@
+"""`status` and `rekey` against a running pair."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Running, pqcmav, refused
+from test_up import Ends
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory, keys: Path) -> Iterator[Ends]:
+    ends = Ends(tmp_path_factory.mktemp("ends"), keys)
+    gcs = Running("up", "gcs", "--config", str(ends.write("gcs", drones=["d1", "d2"])), "--namespace", "t/gcs")
+    drone = Running("up", "drone", "--config", str(ends.write("drone")), "--namespace", "t/drone")
+    try:
+        drone.wait_for("-> UP")
+        gcs.wait_for("-> UP")
+        yield ends
+    finally:
+        drone.kill()
+        gcs.kill()
+
+
+def test_once_shows_both_ends_and_tells_that_one_drone_is_missing(pair: Ends) -> None:
+    ended = pqcmav("status", "--once", "--namespace", "t/gcs")
+    assert ended.returncode == 1  # d2 is not connected
+    rows = [line.split() for line in ended.stdout.splitlines()[1:3]]
+    assert [row[:3] for row in rows] == [["/t/gcs/pqc_proxy", "d1", "UP"], ["/t/gcs/pqc_proxy", "d2", "DOWN"]]
+    assert "cs-mlkem768-aesgcm-mldsa65" in ended.stdout
+
+
+def test_json(pair: Ends) -> None:
+    ended = pqcmav("status", "--json", "--namespace", "t/drone")
+    (entry,) = json.loads(ended.stdout)
+    assert ended.returncode == 0
+    assert entry["status"]["state"] == "UP" and entry["status"]["drone_id"] == "d1"
+    assert entry["stats"]["control"] > 0 and entry["links"]["local"]["rtt_ms"] > 0
+    assert entry["key_age_s"] > 0
+
+
+def test_rekey_and_its_refusals(pair: Ends) -> None:
+    ended = pqcmav("rekey", "--namespace", "t/drone", "--suite", "ML-512-AS-MD-44", "--timeout", "30")
+    assert ended.returncode == 1 and "mldsa44" in ended.stderr  # no key of that algorithm was made
+    ended = pqcmav("rekey", "--namespace", "t/drone", "--suite", "cs-mlkem768-ascon128a-mldsa65")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("cs-mlkem768-ascon128a-mldsa65, epoch ")
+    assert "closest" in refused(2, "rekey", "--namespace", "t/drone", "--suite", "cs-nonsense")
+    assert "2 drones" in refused(1, "rekey", "--namespace", "t/gcs")
+
+
+def test_nobody_there() -> None:
+    line = refused(1, "status", "--once", "--namespace", "no/such", "--timeout", "0.5")
+    assert "ROS_DOMAIN_ID" in line
+    assert "/no/such/pqc_proxy/rekey" in refused(1, "rekey", "--namespace", "no/such", "--timeout", "0.5")

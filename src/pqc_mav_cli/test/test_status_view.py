@@ -1,0 +1,92 @@
+import io
+import math
+
+import pytest
+from pqc_mav_interfaces.msg import LinkQuality, TunnelStats, TunnelStatus
+from rich.console import Console
+
+from pqc_mav_cli import status_view
+from pqc_mav_cli.ros_session import TunnelView
+
+
+def view(**changes: object) -> TunnelView:
+    status = TunnelStatus(
+        state=TunnelStatus.UP,
+        drone_id="d1",
+        suite="cs-mlkem768-aesgcm-mldsa65",
+        epoch=2,
+        key_age_s=10.0,
+        peer="10.0.0.1:46011",
+        hybrid=True,
+    )
+    for field, value in changes.items():
+        setattr(status, field, value)
+    stats = TunnelStats(tx_packets_per_s=320.0, tx_bytes_per_s=40_000.0, drop_replay=3, drop_unknown=4)
+    local = LinkQuality(side="local", loss=0.015, rtt_ms=1.234)
+    return TunnelView("/drone/pqc_proxy", "d1", status, stats, {"local": local}, status_at_s=100.0, stats_at_s=101.0)
+
+
+def text(made: TunnelView, now_s: float = 102.0) -> str:
+    out = Console(file=io.StringIO(), width=200)
+    out.print(status_view.table([made], now_s))
+    return out.file.getvalue().splitlines()[1]
+
+
+def test_a_row_says_it_all() -> None:
+    row = text(view())
+    for words in (
+        "UP",
+        "cs-mlkem768-aesgcm-mldsa65",
+        "2",
+        "12.0 s",
+        "10.0.0.1:46011",
+        "320/s 320.0 kb/s",
+        "7",
+        "1.5%",
+        "1.23 ms",
+    ):
+        assert words in row
+
+
+def test_a_pure_suite_is_marked() -> None:
+    assert "(pure)" in text(view(hybrid=False))
+
+
+def test_a_node_that_fell_silent_is_not_called_up() -> None:
+    row = text(view(), now_s=101.0 + status_view.STALE_S + 0.1)
+    assert "SILENT" in row and " UP " not in row
+
+
+def test_without_a_session_there_is_no_suite_and_no_age() -> None:
+    made = view(state=TunnelStatus.DOWN, suite="", last_error="wrong key")
+    assert "DOWN" in text(made) and "s  " not in text(made).split("DOWN")[1][:12]
+    assert status_view.key_age_s(made, 102.0) is None
+    assert status_view.problems([made]) == ["/drone/pqc_proxy d1: wrong key"]
+    assert status_view.problems([view(last_error="old")]) == []
+
+
+def test_json_has_no_nan() -> None:
+    made = view()
+    made.links["local"].clock_offset_ms = math.nan
+    (entry,) = status_view.as_json([made], 102.0)
+    assert entry["links"]["local"]["clock_offset_ms"] is None
+    assert entry["status"]["state"] == "UP" and entry["key_age_s"] == 12.0
+    assert entry["stats"]["drop_replay"] == 3
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0.0, "0.0 s"), (59.94, "59.9 s"), (125, "2:05"), (3723, "1:02:03")])
+def test_durations(seconds: float, shown: str) -> None:
+    assert status_view.duration(seconds) == shown
+
+
+@pytest.mark.parametrize(("value", "shown"), [(None, "-"), (math.nan, "-"), (0.123, "0.12 ms"), (123.4, "123 ms")])
+def test_milliseconds(value: float | None, shown: str) -> None:
+    assert status_view.milliseconds(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("packets", "octets", "shown"),
+    [(1, 10, "1/s 80 b/s"), (320, 40_000, "320/s 320.0 kb/s"), (9, 2e6, "9/s 16.0 Mb/s")],
+)
+def test_rates(packets: float, octets: float, shown: str) -> None:
+    assert status_view.rate(packets, octets) == shown

@@ -1,0 +1,47 @@
+import json
+
+import pytest
+from conftest import pqcmav, refused
+
+from pqc_mav_cli.suites_command import matches
+
+
+def listed(*arguments: str) -> list[dict]:
+    ended = pqcmav("suites", "--json", *arguments)
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+@pytest.mark.parametrize(("view", "count"), [("core", 72), ("extended", 132), ("2025", 30)])
+def test_views(view: str, count: int) -> None:
+    assert len(listed("--view", view)) == count
+
+
+def test_filters_narrow_together() -> None:
+    found = listed("--level", "3", "--kem", "mceliece", "--sig", "ml-dsa", "--aead", "ChaCha")
+    assert [suite["id"] for suite in found] == ["cs-classicmceliece460896-chacha20poly1305-mldsa65"]
+    assert found[0]["public_key_bytes"] == 524160
+
+
+def test_only_available() -> None:
+    assert all(suite["available"] for suite in listed("--view", "extended", "--available"))
+
+
+def test_table_has_every_suite_on_a_line_of_its_own() -> None:
+    lines = pqcmav("suites", "--level", "1").stdout.splitlines()
+    ids = [line.split()[0] for line in lines if line.startswith("cs-")]
+    assert len(ids) == len(set(ids)) == len(listed("--level", "1"))
+    assert lines[-1].startswith(f"{len(ids)} suites, ")
+
+
+def test_a_filter_that_matches_nothing_says_what_there_is() -> None:
+    assert "ML-KEM-768" in refused(2, "suites", "--kem", "rsa")
+    assert "Ascon" in refused(2, "suites", "--aead", "des")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("ml-kem", True), ("MLKEM768", True), ("ml kem 768", True), ("hqc", False)]
+)
+def test_matching_ignores_case_and_dashes(text: str, expected: bool) -> None:
+    suite = {"kem": "ML-KEM-768", "kem_family": "ML-KEM", "kem_token": "mlkem768"}
+    assert matches(suite, "kem", text) is expected

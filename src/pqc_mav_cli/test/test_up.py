@@ -1,0 +1,193 @@
+"""`pqcmav up` in place of the launch tests: the same systems, bad input, signals, respawn, nothing left over."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest import DEADLINE_S, Running, free_port, pqcmav, refused
+
+
+class Ends:
+    """Configuration files of both ends on free ports."""
+
+    def __init__(self, folder: Path, keys: Path) -> None:
+        self.handshake, self.data, self.plain, self.ground = (free_port() for _ in range(4))
+        self.keys = keys
+        self.folder = folder
+
+    def write(self, role: str, **changes: object) -> Path:
+        values: dict[str, object] = {
+            "keys": str(self.keys / ("gcs" if role == "gcs" else "drones/d1")),
+            "bind": "127.0.0.1",
+            "handshake_port": self.handshake,
+            "data_port": self.data,
+        }
+        if role == "drone":
+            plain = f"127.0.0.1:{self.plain}"
+            values |= {"drone_id": "d1", "peer": "127.0.0.1", "local_data_port": 0, "plain_bind": plain}
+        else:
+            values |= {"drones": ["d1"], "drone": {"d1": {"plain_peer": f"127.0.0.1:{self.ground}"}}}
+        document = {"/**": {"pqc_proxy": {"ros__parameters": {**values, **changes}}}}
+        path = self.folder / f"{role}.yaml"
+        path.write_text(json.dumps(document))  # JSON is YAML
+        return path
+
+
+@pytest.fixture
+def ends(tmp_path: Path, keys: Path) -> Ends:
+    return Ends(tmp_path, keys)
+
+
+def descendants(running: Running) -> list[psutil.Process]:
+    return psutil.Process(running.process.pid).children(recursive=True)
+
+
+def wait_until_gone(processes: list[psutil.Process]) -> None:
+    _, alive = psutil.wait_procs(processes, timeout=DEADLINE_S)
+    assert not alive
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal.Signals) -> None:
+    gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
+    drone = Running("up", "drone", "--config", str(ends.write("drone")))
+    try:
+        drone.wait_for("-> UP")
+        gcs.wait_for("-> UP")
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as autopilot,
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ground,
+        ):
+            ground.bind(("127.0.0.1", ends.ground))
+            ground.settimeout(DEADLINE_S)
+            autopilot.settimeout(DEADLINE_S)
+            autopilot.sendto(b"up there", ("127.0.0.1", ends.plain))
+            received, sender = ground.recvfrom(2048)
+            assert received == b"up there"
+            ground.sendto(b"down here", sender)
+            assert autopilot.recvfrom(2048)[0] == b"down here"
+        started = descendants(gcs) + descendants(drone)
+        assert len(started) >= 2
+        assert drone.end(number) == 0
+        gcs.wait_for("UP -> DOWN")
+        assert gcs.end(number) == 0
+        wait_until_gone(started)
+    finally:
+        drone.kill()
+        gcs.kill()
+    assert all(line.startswith(("drone", "drone/pqc_proxy | ")) for line in drone.lines)
+
+
+def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
+    gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
+    drone = Running("up", "drone", "--config", str(ends.write("drone")))
+    try:
+        drone.wait_for("-> UP")
+        (proxy,) = descendants(drone)
+        proxy.kill()
+        drone.wait_for("ended with signal SIGKILL; starting it again in 1 s")
+        deadline = time.monotonic() + DEADLINE_S
+        while sum("-> UP" in line for line in drone.lines) < 2:
+            assert time.monotonic() < deadline, "\n".join(drone.lines)
+            time.sleep(0.05)
+        assert drone.end(signal.SIGINT) == 0
+    finally:
+        drone.kill()
+        gcs.kill()
+
+
+def test_nothing_survives_a_killed_supervisor(ends: Ends) -> None:
+    gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
+    try:
+        gcs.wait_for("handshakes on TCP port")
+        started = descendants(gcs)
+        assert started
+        os.kill(gcs.process.pid, signal.SIGKILL)
+        wait_until_gone(started)
+    finally:
+        gcs.kill()
+
+
+def fails(code: int, *arguments: str) -> str:
+    """`up` ends by itself with `code`; besides its greeting it prints one line, which is returned."""
+    ended = pqcmav("up", *arguments)
+    assert ended.returncode == code, ended.stderr
+    lines = [line for line in ended.stderr.splitlines() if "(Ctrl-C ends)" not in line]
+    assert len(lines) == 1 and "Traceback" not in ended.stderr, ended.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"sutie": "x"}, "Did you mean 'suite'"),
+        ({"dscp": 64}, "between 0 and 63"),
+        ({"keepalive_s": "often"}, "must be a number"),
+        ({"suite": "cs-mlkem768-aesgcm-mldsa99"}, "cs-mlkem768-aesgcm-mldsa65"),
+        ({"keys": "/nowhere/at/all"}, "/nowhere/at/all"),
+        ({"drone_id": "Not An Id"}, "Not An Id"),
+    ],
+)
+def test_bad_configuration_is_one_line_and_exit_code_2(ends: Ends, changes: dict[str, object], said: str) -> None:
+    line = fails(2, "drone", "--config", str(ends.write("drone", **changes)))
+    assert said in line
+
+
+def test_broken_yaml(ends: Ends) -> None:
+    path = ends.write("drone")
+    path.write_text("/**:\n  pqc_proxy:\n    ros__parameters:\n      suite: [\n")
+    line = fails(2, "drone", "--config", str(path))
+    assert str(path) in line and "line 5" in line
+
+
+def test_configuration_that_does_not_exist(tmp_path: Path) -> None:
+    assert "none.yaml" in fails(2, "gcs", "--config", str(tmp_path / "none.yaml"))
+
+
+def test_a_key_the_group_can_read(ends: Ends, tmp_path: Path) -> None:
+    import pqc_mav_tunnel
+
+    pqc_mav_tunnel.export_drone(str(ends.keys), "d1", str(tmp_path / "d1"))
+    (tmp_path / "d1" / "psk.key").chmod(0o640)
+    line = fails(2, "drone", "--config", str(ends.write("drone")), "--keys", str(tmp_path / "d1"))
+    assert "psk.key" in line and "chmod" in line
+
+
+def test_a_port_in_use(ends: Ends) -> None:
+    path = ends.write("gcs")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
+        holder.bind(("127.0.0.1", ends.data))
+        assert str(ends.data) in fails(1, "gcs", "--config", str(path))
+
+
+def test_options_win_over_the_file(ends: Ends) -> None:
+    line = fails(2, "drone", "--config", str(ends.write("drone")), "--suite", "cs-none", "--peer", "127.0.0.1")
+    assert "cs-none" in line
+
+
+def test_what_cannot_be_started_is_refused_before_anything_starts(ends: Ends) -> None:
+    if pytest.importorskip("pqc_mav_cli.doctor_software").mavros().text.startswith("installed"):
+        pytest.skip("mavros is installed here")
+    assert "mavlink:=udp works without it" in refused(2, "up", "drone", "--mavlink", "mavros")
+    assert "one of: udp, mavros" in refused(2, "up", "gcs", "--mavlink", "serial")
+
+
+def test_the_demo_system() -> None:
+    pytest.importorskip("pqc_mav_sim.vehicle", reason="pqc_mav_sim is not installed")
+    demo = Running("up", "demo", "--rate", "50")
+    try:
+        demo.wait_for("gcs: handshakes on TCP port")
+        demo.wait_for("lost 0 dup 0")
+        started = descendants(demo)
+        assert len(started) == 4
+        assert demo.end(signal.SIGINT) == 0
+        wait_until_gone(started)
+    finally:
+        demo.kill()
