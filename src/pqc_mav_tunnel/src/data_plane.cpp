@@ -5,6 +5,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -51,7 +52,10 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   const bool drone = config_.role == Role::drone;
   const auto port = drone ? config_.local_data_port : config_.data_port;
   auto host = config_.bind;
-  if (drone && host.empty() && resolve(config_.peer, config_.data_port, false, SOCK_DGRAM).family() == AF_INET6) host = "::";
+  if (drone && host.empty()) {
+    const auto peers = resolve_all(config_.peer, config_.data_port, false, SOCK_DGRAM);
+    if (std::none_of(peers.begin(), peers.end(), [](const auto& peer) { return peer.family() == AF_INET; })) host = "::";
+  }
   encrypted_ = open_udp(resolve(host, port, true, SOCK_DGRAM), {config_.socket_buffer_kib, config_.dscp, config_.gso}, "encrypted packets (UDP)", &gro_);
   local_ = local_address(encrypted_);
   const bool gso = config_.gso && supports_gso(encrypted_);
@@ -121,7 +125,9 @@ void DataPlane::stop() {
     send_control_now(*link, ByteView(tlvs).first(*size), now);
     link->session.wipe();
     link->publish(now);
+    link->plain.reset();
   }
+  encrypted_.reset();
 }
 
 bool DataPlane::post(Task task) {
@@ -240,7 +246,7 @@ void DataPlane::read_encrypted(std::uint64_t now) {
 void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
   totals_.enc_rx_datagrams.add();
   const auto header = parse_header(datagram);
-  if (!header) return count_drop(nullptr, Drop::malformed);
+  if (!header || datagram.size() > kOverhead + std::max(config_.max_payload, kControlFrameMax)) return count_drop(nullptr, Drop::malformed);
   std::size_t index = 0;
   auto* link = find(header->session_id, index);
   if (link == nullptr) return count_drop(nullptr, Drop::unknown);
@@ -277,10 +283,10 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
   if (!parse_controls(opened.payload, controls)) return count_drop(link, Drop::decrypt_fail);
   totals_.control.add();
   link->counters.control.add();
-  on_control(*link, index, controls, now);
+  on_control(*link, index, controls, opened.current, now);
 }
 
-void DataPlane::on_control(Link& link, std::size_t index, const ControlList& controls, std::uint64_t now) {
+void DataPlane::on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now) {
   for (std::size_t i = 0; i < controls.count; ++i) {
     const auto& control = controls.items[i];
     if (const auto* probe = std::get_if<Probe>(&control)) {
@@ -296,7 +302,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       if (hooks_.rekey_requested) hooks_.rekey_requested(index, request->request_id, std::string(request->suite), std::string(request->reason));
     } else if (const auto* result = std::get_if<RekeyResult>(&control)) {
       if (hooks_.rekey_answered) hooks_.rekey_answered(index, *result);
-    } else if (std::holds_alternative<Close>(control)) {
+    } else if (std::holds_alternative<Close>(control) && current) {  // one that was held back says nothing about the session of now
       link.session.close(now);
       link.closed_by_peer = true;
       changed(index, now);

@@ -39,7 +39,7 @@ class DataPlane {
   DataPlane& operator=(const DataPlane&) = delete;
 
   void start();
-  /// Says CLOSE to every peer, ends the thread, wipes the keys.
+  /// Says CLOSE to every peer, ends the thread, wipes the keys, closes the sockets.
   void stop();
 
   // Any thread.
@@ -47,6 +47,8 @@ class DataPlane {
   [[nodiscard]] const Link& link(std::size_t index) const noexcept { return *links_[index]; }
   [[nodiscard]] const ProcessCounters& totals() const noexcept { return totals_; }
   [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
+  /// Can the encrypted socket send there? An IPv4 socket reaches IPv4 alone, one bound to "::" both.
+  [[nodiscard]] bool reaches(const SockAddr& address) const noexcept { return address.family() == local_.family() || local_.host_text() == "::"; }
   /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was installed).
   bool install(std::size_t link, SessionKeys keys, const SessionId& prev, const SockAddr& peer);
   /// Sends control messages to a peer if there is a session.
@@ -60,7 +62,7 @@ class DataPlane {
   void read_plain(std::size_t index, std::uint64_t now);
   void read_encrypted(std::uint64_t now);
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
-  void on_control(Link& link, std::size_t index, const ControlList& controls, std::uint64_t now);
+  void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
   void deliver(std::size_t index, MutableBytes payload);
   void flush_delivery();
   void send_control_now(Link& link, ByteView tlvs, std::uint64_t now);

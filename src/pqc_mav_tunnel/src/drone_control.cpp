@@ -153,7 +153,7 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
     auto params = parameters(suite);
     params.prev_session = prev;
     params.epoch = epoch;
-    outcome = run_client_handshake(config_.peer, config_.handshake_port, std::move(params), cancel_.get());
+    outcome = run_client_handshake(config_.peer, config_.handshake_port, std::move(params), cancel_.get(), [this](const SockAddr& address) { return data_->reaches(address); });
   } catch (const TunnelError& error) {
     outcome.error = HandshakeError::crypto;
     outcome.reason = error.what();

@@ -13,6 +13,10 @@
 namespace pqcmav {
 namespace {
 
+/// A gcs that does not answer the connection with its challenge by then is not there: better try again than wait for the kernel's retries, which a long
+/// blackout has spread far apart.
+constexpr seconds kAnswerLimit{5};
+
 enum class Ready { yes, cancelled, timeout };
 
 /// Waits for `events` on `fd` until the deadline (monotonic ns).
@@ -27,6 +31,8 @@ Ready wait_for(int fd, short events, int cancel_fd, std::uint64_t deadline_ns) {
     if (fds[0].revents != 0) return Ready::yes;
   }
 }
+
+std::uint64_t ns(auto duration) { return static_cast<std::uint64_t>(nanoseconds(duration).count()); }
 
 HandshakeError error_of(Ready ready) { return ready == Ready::cancelled ? HandshakeError::cancelled : HandshakeError::timeout; }
 
@@ -47,9 +53,8 @@ HandshakeError send_all(int fd, ByteView bytes, int cancel_fd, std::uint64_t dea
 
 class Attempt {
  public:
-  Attempt(const std::string& host, std::uint16_t port, int cancel_fd) : host_(host), port_(port), cancel_fd_(cancel_fd), start_ns_(now_ns()) {
-    deadline_ns_ = start_ns_ + static_cast<std::uint64_t>(nanoseconds(kHandshakeLimit).count());
-  }
+  Attempt(const std::string& host, std::uint16_t port, int cancel_fd, const std::function<bool(const SockAddr&)>& usable)
+      : host_(host), port_(port), cancel_fd_(cancel_fd), usable_(usable), start_ns_(now_ns()) {}
 
   ClientOutcome run(InitiatorParams params) {
     if (connect()) converse(std::move(params));
@@ -67,11 +72,25 @@ class Attempt {
   std::string target() const { return out_.gcs.empty() ? host_ + ":" + std::to_string(port_) : out_.gcs.text(); }
 
   bool connect() {
+    std::vector<SockAddr> found;
     try {
-      out_.gcs = resolve(host_, port_, false, SOCK_STREAM);
+      found = resolve_all(host_, port_, false, SOCK_STREAM);
     } catch (const TunnelError& error) {
       return fail(HandshakeError::closed, error.what());
     }
+    std::erase_if(found, [&](const auto& address) { return !usable_(address); });
+    if (found.empty())
+      return fail(HandshakeError::closed, "'" + host_ + "' has no address that the configured 'bind' can reach: leave 'bind' empty, or give an address of the peer's kind (IPv4, IPv6).");
+    for (const auto& address : found) {
+      if (connect_to(address)) return true;
+      if (out_.error == HandshakeError::cancelled) break;
+    }
+    return false;
+  }
+
+  bool connect_to(const SockAddr& address) {
+    out_.gcs = address;
+    deadline_ns_ = now_ns() + ns(kAnswerLimit);
     socket_ = Fd(::socket(out_.gcs.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const int on = 1;
     ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -83,6 +102,8 @@ class Attempt {
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0) return fail_connect(error);
     out_.connect_ns = now_ns() - start_ns_;
+    out_.error = HandshakeError::none;
+    out_.reason.clear();
     return true;
   }
 
@@ -102,6 +123,7 @@ class Attempt {
         continue;
       }
       if (got <= 0) return finish(initiator, HandshakeError::closed);
+      deadline_ns_ = start_ns_ + ns(kHandshakeLimit);
       const auto step = initiator.on_data(ByteView(buffer).first(static_cast<std::size_t>(got)), now_ns());
       if (!step.send.empty())
         if (const auto error = send_all(socket_.get(), step.send, cancel_fd_, deadline_ns_); error != HandshakeError::none) return finish(initiator, error);
@@ -123,6 +145,7 @@ class Attempt {
   const std::string& host_;
   std::uint16_t port_;
   int cancel_fd_;
+  const std::function<bool(const SockAddr&)>& usable_;
   std::uint64_t start_ns_, deadline_ns_ = 0;
   Fd socket_;
   ClientOutcome out_;
@@ -130,8 +153,8 @@ class Attempt {
 
 }  // namespace
 
-ClientOutcome run_client_handshake(const std::string& host, std::uint16_t port, InitiatorParams params, int cancel_fd) {
-  return Attempt(host, port, cancel_fd).run(std::move(params));
+ClientOutcome run_client_handshake(const std::string& host, std::uint16_t port, InitiatorParams params, int cancel_fd, const std::function<bool(const SockAddr&)>& usable) {
+  return Attempt(host, port, cancel_fd, usable).run(std::move(params));
 }
 
 }  // namespace pqcmav

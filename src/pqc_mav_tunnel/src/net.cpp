@@ -88,7 +88,7 @@ bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
   return a.size == b.size;
 }
 
-SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int socket_type) {
+std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, bool passive, int socket_type) {
   addrinfo hints{};
   hints.ai_family = host.empty() ? AF_INET : AF_UNSPEC;
   hints.ai_socktype = socket_type;
@@ -99,11 +99,18 @@ SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int 
   if (code != 0)
     throw TunnelError(Errc::address, "Cannot resolve '" + host + "': " + ::gai_strerror(code) + "; check the name or give an address.");
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(found, &::freeaddrinfo);
-  SockAddr out;
-  std::memcpy(&out.storage, found->ai_addr, found->ai_addrlen);
-  out.size = found->ai_addrlen;
+  std::vector<SockAddr> out;
+  for (const auto* each = found; each != nullptr; each = each->ai_next) {
+    if (each->ai_family != AF_INET && each->ai_family != AF_INET6) continue;
+    auto& address = out.emplace_back();
+    std::memcpy(&address.storage, each->ai_addr, each->ai_addrlen);
+    address.size = each->ai_addrlen;
+  }
+  if (out.empty()) throw TunnelError(Errc::address, "'" + host + "' has neither an IPv4 nor an IPv6 address.");
   return out;
 }
+
+SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int socket_type) { return resolve_all(host, port, passive, socket_type).front(); }
 
 SockAddr resolve_endpoint(const std::string& endpoint, const std::string& key) {
   const auto colon = endpoint.rfind(':');

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace pqcmav {
 
@@ -50,7 +51,9 @@ struct SockAddr {
   friend bool operator==(const SockAddr& a, const SockAddr& b) noexcept;
 };
 
-/// Resolves a host name or address; throws TunnelError(address). An empty host with `passive` is every address.
+/// Every address of a host name, in the system's order; throws TunnelError(address). An empty host with `passive` is every local address.
+std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, bool passive, int socket_type);
+/// The first of them.
 SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int socket_type);
 /// "host:port" or "[v6]:port"; `key` names the setting in the error.
 SockAddr resolve_endpoint(const std::string& endpoint, const std::string& key);
