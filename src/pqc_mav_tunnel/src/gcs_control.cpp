@@ -8,6 +8,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::chrono::milliseconds kAskAgain{1000};
+constexpr std::uint64_t kRefusalLogNs = 5'000'000'000;
 
 }  // namespace
 
@@ -97,8 +98,9 @@ void GcsControl::start(DataPlane& data) {
       drones_[*index].ledger->refresh(picture);
     }
   };
+  const auto refused = [this](const std::string& source, const std::string& id, HandshakeError error) { on_refused(source, id, error); };
   server_ = std::make_unique<HandshakeServer>(resolve(config_.bind, config_.handshake_port, true, SOCK_STREAM),
-                                              ServerLimits{config_.max_handshakes, config_.handshake_threads, config_.handshakes_per_drone_s}, environment(), install, finished, progress);
+                                              ServerLimits{config_.max_handshakes, config_.handshake_threads, config_.handshakes_per_drone_s}, environment(), install, finished, progress, refused);
   server_->start();
 }
 
@@ -109,6 +111,21 @@ void GcsControl::stop() {
   }
   answered_.notify_all();
   if (server_) server_->stop();
+}
+
+/// Called in the accept thread. A flood of them must not become a flood of log lines.
+void GcsControl::on_refused(const std::string& source, const std::string& drone_id, HandshakeError error) {
+  const auto now = now_ns();
+  if (now < next_refusal_log_ns_) {
+    ++unlogged_refusals_;
+    return;
+  }
+  next_refusal_log_ns_ = now + kRefusalLogNs;
+  const bool known = find(drone_id).has_value();
+  auto text = "Refused a handshake from " + source + (drone_id.empty() ? ". " : " in the name of '" + drone_id + "'. ") + describe(error, 0, false);
+  if (unlogged_refusals_ > 0) text += " (" + std::to_string(unlogged_refusals_) + " more since the last such line.)";
+  unlogged_refusals_ = 0;
+  events_.log(LogLevel::warning, known ? drone_id : "", std::move(text));
 }
 
 void GcsControl::on_changed(std::size_t link) { drones_[link].ledger->refresh(data_->link(link).picture()); }
@@ -161,6 +178,7 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
       break;
     }
   }
+  if (stopping_ && !mine()->answer) out.message = "The proxy is shutting down; nothing was changed.";
   asked_.erase(mine());
   return out;
 }

@@ -54,6 +54,7 @@ class GcsControl {
   std::optional<Reject> check_suite(std::string_view drone_id, const Suite& suite, bool hybrid);
   std::optional<Reject> check_session(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch) const;
   SecretBytes signing_key(const SigInfo& sig);
+  void on_refused(const std::string& source, const std::string& drone_id, HandshakeError error);
 
   const EngineConfig config_;
   EventQueue& events_;
@@ -65,6 +66,9 @@ class GcsControl {
   std::map<const SigInfo*, SecretBytes> signing_;
   DataPlane* data_ = nullptr;
   std::unique_ptr<HandshakeServer> server_;
+
+  // Accept thread only.
+  std::uint64_t next_refusal_log_ns_ = 0, unlogged_refusals_ = 0;
 
   std::mutex asked_mutex_;
   std::condition_variable answered_;

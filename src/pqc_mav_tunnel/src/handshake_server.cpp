@@ -39,15 +39,18 @@ bool send_some(int fd, Bytes& bytes) {
 
 }  // namespace
 
-HandshakeServer::HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install, Finished finished, Progress progress)
+HandshakeServer::HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install, Finished finished, Progress progress,
+                                 Refused refused)
     : listener_(open_tcp_listener(listen, "handshakes (TCP)")),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      port_(local_address(listener_).port()),
       limits_(limits),
       env_(std::move(env)),
       install_(std::move(install)),
       finished_(std::move(finished)),
       progress_(std::move(progress)),
+      refused_(std::move(refused)),
       drones_(std::max(4.0 * limits.per_drone_s, 4.0), limits.per_drone_s) {
   if (!epoll_ || !wake_) throw TunnelError(Errc::io, "Cannot create an epoll descriptor: " + std::generic_category().message(errno) + ".");
   for (const auto& [fd, tag] : {std::pair{listener_.get(), kListenerTag}, std::pair{wake_.get(), kWakeTag}}) {
@@ -86,6 +89,7 @@ void HandshakeServer::stop() {
   for (auto& worker : workers_) worker.join();
   workers_.clear();
   connections_.clear();
+  listener_.reset();  // or the kernel would go on accepting drones that nobody answers
 }
 
 void HandshakeServer::run() {
@@ -164,7 +168,9 @@ void HandshakeServer::watch(Id id, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
   event.data.u64 = id;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connections_.at(id)->fd.get(), &event);
+  const int fd = connections_.at(id)->fd.get();
+  // A hang-up while a worker had it took it off the list.
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
 void HandshakeServer::on_readable(Id id, std::uint64_t now) {
@@ -266,7 +272,7 @@ HandshakeStep HandshakeServer::compute(Connection& c, ByteView received) {
     step = responder.on_data(ByteView(buffer).first(static_cast<std::size_t>(got)), now_ns());
   }
   if (step.status == HandshakeStatus::done) {
-    if (install_(responder.drone_id(), responder.take_keys(), responder.prev_session())) {
+    if (!c.abandoned && install_(responder.drone_id(), responder.take_keys(), responder.prev_session())) {
       (void)send_some(c.fd.get(), step.send);
     } else {
       step.status = HandshakeStatus::failed;
@@ -331,6 +337,7 @@ void HandshakeServer::end(Id id, HandshakeError error, std::uint64_t now) {
   if (!c.responder.past_gate()) {
     (error == HandshakeError::timeout ? counters_.pregate_timeout : counters_.pregate_failed).add();
     sources_.charge(c.source_host, now);
+    refused_(c.source_host, c.responder.drone_id(), error);
     return;
   }
   const auto& drone = c.responder.drone_id();

@@ -45,15 +45,19 @@ class HandshakeServer {
   /// A handshake of this drone passed the gate (count +1) or ended (-1).
   using Progress = std::function<void(const std::string& drone_id, int change)>;
 
+  /// A client ended before a valid gate; `drone_id` is what it called itself, "" when it did not get that far.
+  using Refused = std::function<void(const std::string& source, const std::string& drone_id, HandshakeError error)>;
+
   /// Listens at once (throws TunnelError); serves from start() to stop().
-  HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install, Finished finished, Progress progress);
+  HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install, Finished finished, Progress progress,
+                  Refused refused);
   ~HandshakeServer();
   HandshakeServer(const HandshakeServer&) = delete;
   HandshakeServer& operator=(const HandshakeServer&) = delete;
 
   void start();
   void stop();
-  [[nodiscard]] std::uint16_t port() const { return local_address(listener_).port(); }
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
 
  private:
@@ -66,7 +70,8 @@ class HandshakeServer {
     HandshakeResponder responder;
     Phase phase = Phase::before_gate;
     std::uint64_t accepted_ns = 0, deadline_ns = 0;
-    bool heard = false, last_step = false, abandoned = false, counted = false, installed = true;
+    bool heard = false, last_step = false, counted = false, installed = true;
+    std::atomic<bool> abandoned{false};  // a newer attempt of the same drone is running
     Bytes out;
     std::size_t sent = 0;
   };
@@ -98,11 +103,13 @@ class HandshakeServer {
   void collect(std::uint64_t now);
 
   Fd listener_, epoll_, wake_;
+  std::uint16_t port_;
   ServerLimits limits_;
   std::shared_ptr<const ResponderEnv> env_;
   Install install_;
   Finished finished_;
   Progress progress_;
+  Refused refused_;
   ServerCounters counters_;
 
   // Accept thread only.

@@ -63,6 +63,7 @@ void LinkLedger::refresh(const LinkPicture& picture) {
   const std::lock_guard lock(mutex_);
   const auto now = state_of(picture);
   if (now == state_) return;
+  if (now == LinkState::up && state_ != LinkState::rekeying) last_error_.clear();  // what kept the link from working is over
   events_.push(Event{0, id_, StateEvent{state_, now, reason_for(now, picture)}});
   state_ = now;
 }
