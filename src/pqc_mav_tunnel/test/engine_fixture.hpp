@@ -1,0 +1,211 @@
+// Engines on loopback with ephemeral ports, their keys, and the applications at both ends.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "pqc_mav_tunnel/engine.hpp"
+#include "pqc_mav_tunnel/keystore.hpp"
+#include "src/net.hpp"
+#include "temp_folder.hpp"
+
+namespace pqcmav::test {
+
+using namespace std::chrono_literals;
+using Names = std::vector<std::string>;
+
+inline constexpr const char* kLight = "cs-mlkem512-aesgcm-mldsa44";
+
+/// Waits for a condition, for as long as a loaded machine under a sanitizer may need.
+template <typename Condition>
+bool eventually(Condition condition, milliseconds limit = 20s) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(2ms);
+  }
+  return true;
+}
+
+/// Key folders of one gcs and some drones, gone after the test.
+class KeyFolders {
+ public:
+  explicit KeyFolders(const Names& drones = {"uav1"}, const Names& sigs = {"mldsa44", "mldsa65"}, bool drone_signatures = false) {
+    init_keys(root_.path(), drones, sigs, drone_signatures);
+  }
+  [[nodiscard]] std::string gcs() const { return root_ / "gcs"; }
+  [[nodiscard]] std::string drone(const std::string& id) const { return root_ / ("drones/" + id); }
+  [[nodiscard]] const std::filesystem::path& root() const { return root_.path(); }
+
+ private:
+  TempFolder root_;
+};
+
+/// A datagram socket of an application, or of whoever attacks.
+class UdpPeer {
+ public:
+  explicit UdpPeer(const std::string& host = "127.0.0.1") : fd_(open_udp(resolve(host, 0, true, SOCK_DGRAM), {}, "a test")), address_(local_address(fd_)) {}
+  [[nodiscard]] const SockAddr& address() const { return address_; }
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+  void send(ByteView bytes, const SockAddr& to) const {
+    ASSERT_EQ(::sendto(fd_.get(), bytes.data(), bytes.size(), 0, to.get(), to.size), static_cast<ssize_t>(bytes.size()));
+  }
+  void send(std::string_view text, const SockAddr& to) const { send(as_bytes(text), to); }
+  void send(ByteView bytes, std::uint16_t port) const { send(bytes, resolve("127.0.0.1", port, false, SOCK_DGRAM)); }
+  void send(std::string_view text, std::uint16_t port) const { send(as_bytes(text), port); }
+
+  /// The next datagram, or nullopt when none comes in time.
+  [[nodiscard]] std::optional<Bytes> receive(milliseconds limit = 10s) {
+    pollfd wait{fd_.get(), POLLIN, 0};
+    if (::poll(&wait, 1, static_cast<int>(limit.count())) <= 0) return std::nullopt;
+    Bytes out(65536);
+    source_.size = sizeof source_.storage;
+    const auto got = ::recvfrom(fd_.get(), out.data(), out.size(), 0, source_.get(), &source_.size);
+    if (got < 0) return std::nullopt;
+    out.resize(static_cast<std::size_t>(got));
+    return out;
+  }
+  [[nodiscard]] std::string receive_text(milliseconds limit = 10s) {
+    const auto bytes = receive(limit);
+    return bytes ? std::string(as_text(*bytes)) : "(nothing)";
+  }
+  [[nodiscard]] const SockAddr& source() const { return source_; }
+  /// What has already arrived.
+  std::vector<Bytes> drain() {
+    std::vector<Bytes> out;
+    while (auto bytes = receive(0ms)) out.push_back(std::move(*bytes));
+    return out;
+  }
+
+ private:
+  Fd fd_;
+  SockAddr address_, source_;
+};
+
+inline FlatConfig with(FlatConfig base, const FlatConfig& more) {
+  for (const auto& [key, value] : more) base[key] = value;
+  return base;
+}
+
+inline FlatConfig gcs_values(const KeyFolders& keys, const Names& drones = {"uav1"}) {
+  return {{"role", "gcs"}, {"keys", keys.gcs()}, {"drones", drones}, {"bind", "127.0.0.1"}, {"handshake_port", 0}, {"data_port", 0}, {"key_pool_depth", 0}};
+}
+
+inline FlatConfig drone_values(const KeyFolders& keys, const std::string& id, std::uint16_t handshake_port, std::uint16_t data_port) {
+  return {{"role", "drone"},        {"keys", keys.drone(id)}, {"drone_id", id},  {"peer", "127.0.0.1"},         {"handshake_port", handshake_port},
+          {"data_port", data_port}, {"local_data_port", 0},   {"suite", kLight}, {"plain_bind", "127.0.0.1:0"}, {"bind", "127.0.0.1"}};
+}
+
+/// Timers short enough to wait for.
+inline FlatConfig quick(FlatConfig base) {
+  base = with(std::move(base), {{"keepalive_s", 0.1}, {"degraded_after_s", 0.3}, {"grace_s", 0.2}});
+  if (std::get<std::string>(base.at("role")) == "drone") base["reconnect_after_s"] = 0.6;
+  return base;
+}
+
+inline std::unique_ptr<Engine> start(const FlatConfig& values) {
+  auto engine = std::make_unique<Engine>(EngineConfig::from_flat(values));
+  engine->start();
+  return engine;
+}
+
+inline std::uint64_t value_of(const NamedCounters& counters, std::string_view name) {
+  for (const auto& [key, value] : counters)
+    if (key == name) return value;
+  ADD_FAILURE() << "no counter " << name;
+  return 0;
+}
+inline std::uint64_t total(const Engine& engine, std::string_view name) { return value_of(engine.totals(), name); }
+inline std::uint64_t stat(const Engine& engine, std::string_view name, std::size_t link = 0) { return value_of(engine.stats().at(link).counters, name); }
+inline LinkStatus status(const Engine& engine, std::size_t link = 0) { return engine.status().at(link); }
+inline LinkState state(const Engine& engine, std::size_t link = 0) { return status(engine, link).state; }
+
+inline std::string plain_port_name(const std::string& id, const char* key) { return "drone." + id + "." + key; }
+inline std::uint16_t plain_port(const Engine& engine, const std::string& id) {
+  for (const auto& [name, port] : engine.ports().plain)
+    if (name == id) return port;
+  ADD_FAILURE() << "no plaintext port of " << id;
+  return 0;
+}
+
+inline bool up(const Engine& engine, std::size_t link = 0) { return state(engine, link) == LinkState::up; }
+
+/// docs/protocol.md section 5: every datagram ends in exactly one outcome. Only true while nothing is in flight.
+inline void expect_all_accounted_for(const Engine& engine) {
+  const auto sum = [](const Engine& e) {
+    const auto t = e.totals();
+    std::uint64_t out = value_of(t, "delivered") + value_of(t, "control");
+    for (const auto* drop : {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"}) out += value_of(t, drop);
+    return std::pair(value_of(t, "enc_rx_datagrams"), out);
+  };
+  EXPECT_TRUE(eventually([&] {
+    const auto [received, outcomes] = sum(engine);
+    return received == outcomes;
+  })) << sum(engine).first
+      << " datagrams, " << sum(engine).second << " outcomes";
+}
+
+/// Handshake events of an engine, gathered while waiting for one that satisfies a condition.
+class EventLog {
+ public:
+  explicit EventLog(Engine& engine) : engine_(engine) {}
+  void gather(milliseconds wait = 0ms) {
+    for (auto& event : engine_.events().wait(wait, 1024)) events_.push_back(std::move(event));
+  }
+  template <typename What, typename Condition>
+  std::optional<What> wait_for(Condition condition, milliseconds limit = 20s) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    for (std::size_t next = 0;;) {
+      for (; next < events_.size(); ++next)
+        if (const auto* what = std::get_if<What>(&events_[next].what); what != nullptr && condition(*what)) return *what;
+      if (std::chrono::steady_clock::now() > deadline) return std::nullopt;
+      gather(10ms);
+    }
+  }
+  [[nodiscard]] const std::vector<Event>& all() const { return events_; }
+
+ private:
+  Engine& engine_;
+  std::vector<Event> events_;
+};
+
+/// A gcs and a drone, with the autopilot's and the ground software's sockets.
+class Tunnel {
+ public:
+  explicit Tunnel(const FlatConfig& gcs_more = {}, const FlatConfig& drone_more = {}) : Tunnel(std::make_unique<KeyFolders>(), gcs_more, drone_more) {}
+  Tunnel(std::unique_ptr<KeyFolders> key_folders, const FlatConfig& gcs_more, const FlatConfig& drone_more) : keys(std::move(key_folders)) {
+    gcs = start(with(with(gcs_values(*keys), {{"drone.uav1.plain_peer", ground.address().text()}}), gcs_more));
+    const auto ports = gcs->ports();
+    drone = start(with(drone_values(*keys, "uav1", ports.handshake, ports.data), drone_more));
+  }
+  [[nodiscard]] bool connect() {
+    return eventually([&] { return up(*gcs) && up(*drone); });
+  }
+  void send_up(std::string_view text) { autopilot.send(text, plain_port(*drone, "uav1")); }
+  void send_down(std::string_view text) { ground.send(text, plain_port(*gcs, "uav1")); }
+
+  std::unique_ptr<KeyFolders> keys;
+  UdpPeer autopilot, ground;
+  std::unique_ptr<Engine> gcs, drone;
+};
+
+/// A text goes up and its answer comes down.
+inline void expect_round_trip(Tunnel& tunnel, const std::string& text) {
+  tunnel.send_up(text);
+  ASSERT_EQ(tunnel.ground.receive_text(), text);
+  tunnel.send_down("re " + text);
+  ASSERT_EQ(tunnel.autopilot.receive_text(), "re " + text);
+}
+
+}  // namespace pqcmav::test

@@ -1,0 +1,242 @@
+// Silence, loss, restarts, goodbyes, changing addresses: what heals by itself and how fast it is noticed. Timers are shortened by configuration.
+#include <set>
+
+#include "raw_drone.hpp"
+#include "relay.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+class EngineLiveness : public ::testing::Test {
+ protected:
+  void connect() {
+    ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  }
+  [[nodiscard]] std::string session() const { return status(*tunnel.drone).session_id; }
+
+  RelayedTunnel tunnel;
+};
+
+TEST_F(EngineLiveness, AnIdleLinkStaysUpByKeepalives) {
+  connect();
+  const auto id = session();
+  const auto before = total(*tunnel.gcs, "control"), before_drone = total(*tunnel.drone, "control");
+  // Far longer than the limit of degradation would allow without them.
+  EXPECT_TRUE(eventually([&] { return total(*tunnel.gcs, "control") > before + 10 && total(*tunnel.drone, "control") > before_drone + 10; }));
+  EXPECT_TRUE(up(*tunnel.gcs));
+  EXPECT_TRUE(up(*tunnel.drone));
+  EXPECT_EQ(session(), id);
+  EXPECT_EQ(tunnel.relay->connections(), 1u);
+}
+
+TEST_F(EngineLiveness, ASilentDroneDegradesTheGcsAndRecovers) {
+  connect();
+  EventLog log(*tunnel.gcs);
+  tunnel.relay->pass(false, true);
+  ASSERT_TRUE(log.wait_for<StateEvent>([](const auto& event) { return event.before == LinkState::up && event.after == LinkState::degraded; }));
+  EXPECT_GE(status(*tunnel.gcs).silence_s, 0.3);
+  tunnel.relay->pass(true, true);
+  ASSERT_TRUE(log.wait_for<StateEvent>([](const auto& event) { return event.before == LinkState::degraded && event.after == LinkState::up; }));
+  tunnel.expect_round_trip("alive");
+}
+
+TEST_F(EngineLiveness, ASilentGcsMakesTheDroneStartAfresh) {
+  connect();
+  const auto id = session();
+  EventLog log(*tunnel.drone);
+  tunnel.relay->pass(false, false);
+  ASSERT_TRUE(log.wait_for<StateEvent>([](const auto& event) { return event.after == LinkState::degraded; }));
+  // TCP still works: handshakes go through, datagrams do not.
+  ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).handshakes_ok >= 2; }));
+  tunnel.relay->pass(true, true);
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  EXPECT_NE(session(), id);
+  tunnel.expect_round_trip("again");
+}
+
+TEST_F(EngineLiveness, ACompleteBlackoutHeals) {
+  connect();
+  tunnel.relay->pass(false, false);
+  tunnel.relay->pass_connections(false);
+  ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).handshakes_failed >= 2; }));
+  EXPECT_FALSE(status(*tunnel.drone).last_error.empty());
+  EXPECT_EQ(state(*tunnel.gcs), LinkState::degraded);
+  tunnel.relay->pass_connections(true);
+  tunnel.relay->pass(true, true);
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  EXPECT_EQ(status(*tunnel.drone).last_error, "");
+  tunnel.expect_round_trip("again");
+}
+
+TEST_F(EngineLiveness, AGcsThatStopsSaysSoAndARestartedOneIsFoundAgain) {
+  connect();
+  EventLog log(*tunnel.drone);
+  tunnel.gcs->stop();
+  ASSERT_TRUE(log.wait_for<StateEvent>([](const auto& event) { return event.before == LinkState::up && event.after != LinkState::degraded; }))
+      << "CLOSE is heard at once";
+  ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).handshakes_failed >= 1; }));
+  tunnel.gcs.reset();
+  tunnel.start_gcs_again();
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  tunnel.expect_round_trip("after the restart");
+}
+
+TEST_F(EngineLiveness, AGcsThatDiedWithoutAWordIsFoundAgain) {
+  connect();
+  tunnel.relay->pass(true, false);  // the goodbye does not arrive
+  tunnel.gcs.reset();
+  tunnel.start_gcs_again();
+  tunnel.relay->pass(true, true);
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  EXPECT_GT(total(*tunnel.gcs, "drop_unknown"), 0u) << "what the drone sent under the old session";
+  tunnel.expect_round_trip("after the crash");
+}
+
+TEST_F(EngineLiveness, ADroneThatStopsSaysSoAndMayComeBack) {
+  connect();
+  tunnel.drone->stop();
+  ASSERT_TRUE(eventually([&] { return state(*tunnel.gcs) == LinkState::down; }));
+  // Nothing to the drone from now on: refused, not queued, not in clear.
+  const auto before = stat(*tunnel.gcs, "plain_dropped_no_session");
+  tunnel.send_down("too late");
+  ASSERT_TRUE(eventually([&] { return stat(*tunnel.gcs, "plain_dropped_no_session") == before + 1; }));
+  tunnel.start_drone();
+  connect();
+  tunnel.expect_round_trip("after the restart");
+  EXPECT_TRUE(tunnel.autopilot.drain().empty());
+}
+
+TEST_F(EngineLiveness, ADroneThatDiedWithoutAWordMayComeBack) {
+  connect();
+  const auto id = session();
+  tunnel.relay->pass(false, true);  // the goodbye does not arrive
+  tunnel.drone.reset();
+  tunnel.relay->pass(true, true);
+  tunnel.start_drone();
+  connect();
+  EXPECT_NE(session(), id);
+  tunnel.expect_round_trip("after the crash");
+}
+
+TEST_F(EngineLiveness, AGoodbyeThatWasHeldBackDoesNotEndTheNextSession) {
+  connect();
+  tunnel.relay->record(true);
+  tunnel.relay->pass(false, true);
+  tunnel.drone->stop();
+  std::vector<Bytes> held;
+  ASSERT_TRUE(eventually([&] {
+    for (auto& packet : tunnel.relay->take(Relay::Way::up)) held.push_back(packet);
+    return !held.empty() && held.back().size() == kOverhead + 4;  // CLOSE is one TLV of four bytes
+  }));
+  tunnel.relay->pass(true, true);
+  tunnel.start_drone();
+  connect();
+  const auto id = session();
+  const auto before = total(*tunnel.gcs, "enc_rx_datagrams");
+  tunnel.relay->send_up(held.back());
+  ASSERT_TRUE(eventually([&] { return total(*tunnel.gcs, "enc_rx_datagrams") > before; }));
+  tunnel.expect_round_trip("still here");
+  EXPECT_EQ(status(*tunnel.gcs).session_id, id);
+}
+
+TEST_F(EngineLiveness, TheGcsFollowsTheDronesAddress) {
+  connect();
+  std::set<std::string> seen{status(*tunnel.gcs).peer};
+  for (const auto* host : {"127.0.0.1", "127.0.0.2", "127.0.0.3"}) {
+    tunnel.relay->move(host);
+    tunnel.expect_round_trip(std::string("from ") + host);
+    ASSERT_TRUE(eventually([&] { return status(*tunnel.gcs).peer == tunnel.relay->outside().text(); }));
+    seen.insert(status(*tunnel.gcs).peer);
+  }
+  EXPECT_EQ(seen.size(), 4u);
+  EXPECT_EQ(stat(*tunnel.gcs, "roams"), 3u);
+  EXPECT_EQ(tunnel.relay->connections(), 1u) << "roaming needs no handshake";
+}
+
+TEST_F(EngineLiveness, LinkReportsAndProbesArrive) {
+  connect();
+  const auto complete = [](const Engine& engine) {
+    const auto link = engine.links().at(0);
+    return link.peer && link.rtt_ms && link.clock_offset_ms && link.peer->packets_per_s_milli > 0;
+  };
+  ASSERT_TRUE(eventually([&] {
+    tunnel.send_up("x");
+    return complete(*tunnel.gcs) && complete(*tunnel.drone);
+  }));
+  const auto link = tunnel.gcs->links().at(0);
+  EXPECT_GT(*link.rtt_ms, 0.0);
+  EXPECT_LE(*link.rtt_min_ms, *link.rtt_ms);
+  EXPECT_LE(std::abs(*link.clock_offset_ms), *link.rtt_ms) << "both ends have the same clock here";
+  EXPECT_LT(link.peer_age_s, 20.0);
+}
+
+TEST(EngineLimit, KeysAreWipedAndPlaintextRefused) {
+  RelayedTunnel tunnel({{"session_limit_s", 1.5}}, {{"session_limit_s", 1.5}});
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  tunnel.relay->pass_connections(false);
+  tunnel.relay->record(true);
+  tunnel.relay->pass(false, false);
+  for (const auto* engine : {tunnel.gcs.get(), tunnel.drone.get()}) {
+    ASSERT_TRUE(eventually([&] { return state(*engine) == LinkState::down || state(*engine) == LinkState::handshaking; }));
+    EXPECT_EQ(status(*engine).session_id, "");
+  }
+  tunnel.relay->take(Relay::Way::up);
+  tunnel.relay->take(Relay::Way::down);
+  const auto up_before = stat(*tunnel.drone, "plain_dropped_no_session"), down_before = stat(*tunnel.gcs, "plain_dropped_no_session");
+  for (int i = 0; i < 10; ++i) {
+    tunnel.send_up("nobody may read this");
+    tunnel.send_down("nor this");
+  }
+  ASSERT_TRUE(eventually(
+      [&] { return stat(*tunnel.drone, "plain_dropped_no_session") == up_before + 10 && stat(*tunnel.gcs, "plain_dropped_no_session") == down_before + 10; }));
+  EXPECT_TRUE(tunnel.relay->take(Relay::Way::up).empty()) << "not in clear, not under wiped keys, nothing";
+  EXPECT_TRUE(tunnel.relay->take(Relay::Way::down).empty());
+
+  tunnel.relay->pass_connections(true);
+  tunnel.relay->pass(true, true);
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  tunnel.expect_round_trip("healed");
+  EXPECT_TRUE(tunnel.autopilot.drain().empty()) << "what was refused is gone, not queued";
+}
+
+TEST(EngineLimit, HandshakesAloneDoNotKeepASilentSessionAlive) {
+  // A drone whose datagrams never arrive shakes hands again and again; the gcs stops using the old keys all the same.
+  const KeyFolders keys;
+  UdpPeer ground;
+  const auto gcs =
+      start(quick(with(gcs_values(keys), {{"session_limit_s", 1.0}, {"drone.uav1.plain_peer", ground.address().text()}, {"handshakes_per_drone_s", 1000.0}})));
+  RawDrone first(keys, *gcs, "uav1");
+  ASSERT_TRUE(first.connected());
+  first.send(first.seal("only packet"));
+  ASSERT_EQ(ground.receive_text(), "only packet");
+  const auto id = status(*gcs).session_id;
+  ASSERT_TRUE(eventually([&] {
+    const RawDrone again(keys, *gcs, "uav1");
+    EXPECT_TRUE(again.connected()) << again.outcome.reason;
+    return status(*gcs).session_id.empty();
+  }));
+  EXPECT_EQ(state(*gcs), LinkState::handshaking) << "the newest keys wait for their first packet";
+  const auto before = total(*gcs, "drop_unknown");
+  first.send(first.seal("after the limit"));
+  ASSERT_TRUE(eventually([&] { return total(*gcs, "drop_unknown") == before + 1; }));
+  EXPECT_TRUE(ground.drain().empty());
+  EXPECT_FALSE(id.empty());
+}
+
+TEST(EngineTwins, TwoDronesWithOneIdentityDoNotBreakTheGcs) {
+  // The same key folder on two machines: whoever shook hands last is the drone.
+  RelayedTunnel tunnel;
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  RawDrone twin(tunnel.keys, *tunnel.gcs, "uav1");
+  ASSERT_TRUE(twin.connected());
+  twin.send(twin.seal("twin"));
+  EXPECT_EQ(tunnel.ground.receive_text(), "twin");
+  // The first one notices that nobody answers it, and takes over again.
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  tunnel.expect_round_trip("original");
+}
+
+}  // namespace
+}  // namespace pqcmav
