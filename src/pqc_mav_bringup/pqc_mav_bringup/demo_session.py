@@ -53,11 +53,11 @@ class DemoSession:
         self.close()
 
     def _make_keys(self, suite: str) -> Path:
-        """Keys for the demo's drone and the one signature algorithm the suite needs. Returns their root."""
+        """Keys for the demo's drone, the suite and the default suite, for which a gcs must have one. Returns the root."""
         import pqc_mav_tunnel
 
         self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-demo-"))
         default = next(entry["default"] for entry in pqc_mav_tunnel.config_schema("drone") if entry["key"] == "suite")
-        chosen = pqc_mav_tunnel.find_suite(suite or default)
-        pqc_mav_tunnel.init_keys(str(self._folder), [DEMO_DRONE], sig_tokens=[chosen.sig_token])
+        tokens = {pqc_mav_tunnel.find_suite(name).sig_token for name in (default, suite or default)}
+        pqc_mav_tunnel.init_keys(str(self._folder), [DEMO_DRONE], sig_tokens=sorted(tokens))
         return self._folder

@@ -1,4 +1,4 @@
-"""Shared by the tests of the bringup package: small supervised programs, and a ROS domain of their own."""
+"""A ROS domain of their own for the tests of the bringup package, and the interpreter on PATH."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from pqc_mav_bringup.description import Process, Respawn
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,23 +23,7 @@ def own_domain() -> Iterator[None]:
     del os.environ["ROS_DOMAIN_ID"]
 
 
-def python_process(label: str, code: str, respawn: Respawn | None = None) -> Process:
-    """A process that runs Python code; the interpreter is found on PATH, so PATH must begin with its folder."""
-    return Process(
-        label=label,
-        package="none",
-        executable=Path(sys.executable).name,
-        node="",
-        namespace="",
-        config="",
-        parameters={},
-        arguments=("-u", "-c", code),
-        respawn=respawn,
-        hint="",
-    )
-
-
 @pytest.fixture(autouse=True)
 def interpreter_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that `python_process` finds this very interpreter."""
+    """So that `programs.python_process` finds this very interpreter."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import python_process
+from programs import python_process
 from test_child import wait_until_gone
 
 from pqc_mav_bringup.child import StopTimeouts

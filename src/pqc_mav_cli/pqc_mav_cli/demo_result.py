@@ -36,7 +36,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Handshake:
-    """The handshake as the drone's proxy reported it."""
+    """The handshake as the drone's proxy timed it, and what both ends spent on cryptography for it."""
 
     suite: str
     hybrid: bool
@@ -206,12 +206,12 @@ def uplink(vehicle: Mapping[str, Any], ground: Mapping[str, Any]) -> Direction:
     )
 
 
-def handshake(report: Any) -> Handshake:
-    """From a HandshakeReport message."""
-    primitives = (
-        *(report.kem_keygen_ms, report.kem_encaps_ms, report.kem_decaps_ms),
-        *(report.sig_sign_ms, report.sig_verify_ms, report.x25519_ms, report.kdf_ms),
-    )
+PRIMITIVES = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")
+
+
+def handshake(report: Any, gcs_report: Any) -> Handshake:
+    """From the HandshakeReport messages of the drone and the gcs."""
+    primitives = [getattr(end, f"{name}_ms") for end in (report, gcs_report) for name in PRIMITIVES]
     return Handshake(
         suite=report.suite,
         hybrid=report.hybrid,

@@ -247,8 +247,9 @@ class DemoRun:
     def _look(self) -> None:
         self.state.views = self._watcher.views()
         if self.state.handshake is None:
-            good = [report for node, report in self._watcher.handshakes() if node == f"/{DRONE_PROXY}" and report.ok]
-            self.state.handshake = demo_result.handshake(good[0]) if good else None
+            good = {node: report for node, report in reversed(self._watcher.handshakes()) if report.ok}
+            if {f"/{DRONE_PROXY}", f"/{GCS_PROXY}"} <= set(good):
+                self.state.handshake = demo_result.handshake(good[f"/{DRONE_PROXY}"], good[f"/{GCS_PROXY}"])
 
     async def _tick(self) -> None:
         while True:

@@ -1,22 +1,14 @@
-"""Running `pqcmav` as its users do, and what the tests need for that."""
+"""Keys and a ROS domain for the tests of the command."""
 
 from __future__ import annotations
 
 import os
-import random
-import socket
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
-
-DEADLINE_S = 90.0
-COMMAND = [sys.executable, "-c", "from pqc_mav_cli.app import run; run()"]
-DRONES = ("d1", "d2")
+from commands import DRONES
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,70 +30,3 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("keys") / "root"
     pqc_mav_tunnel.init_keys(str(root), list(DRONES), sig_tokens=["mldsa65"])
     return root
-
-
-def pqcmav(*arguments: str, timeout: float = DEADLINE_S) -> subprocess.CompletedProcess[str]:
-    """Runs the command to its end."""
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=timeout, check=False)
-
-
-def refused(code: int, *arguments: str) -> str:
-    """The command ends with `code` and one line on stderr, which is returned; nothing on stdout."""
-    ended = pqcmav(*arguments)
-    assert ended.returncode == code, ended.stderr
-    assert ended.stdout == ""
-    (line,) = ended.stderr.splitlines()
-    assert line.startswith("pqcmav: error: ")
-    return line
-
-
-def free_port() -> int:
-    """Below the kernel's own range, so that it is not handed out before it is used."""
-    for _ in range(200):
-        port = random.randint(10000, 19999)
-        try:
-            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-                with socket.socket(socket.AF_INET, kind) as probe:
-                    probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return port
-    raise RuntimeError("no free port")
-
-
-class Running:
-    """A `pqcmav` that runs until it is stopped; its output lines are collected."""
-
-    def __init__(self, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-        )
-        self.lines: list[str] = []
-        self._changed = threading.Condition()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with self._changed:
-                self.lines.append(line.rstrip())
-                self._changed.notify_all()
-
-    def wait_for(self, words: str) -> None:
-        """Until a line contains `words`."""
-        with self._changed:
-            found = self._changed.wait_for(lambda: any(words in line for line in self.lines), DEADLINE_S)
-        assert found, f"no {words!r} in:\n" + "\n".join(self.lines)
-
-    def end(self, number: int) -> int:
-        """Sends a signal and returns the exit code."""
-        self.process.send_signal(number)
-        code = self.process.wait(DEADLINE_S)
-        self._reader.join(DEADLINE_S)
-        return code
-
-    def kill(self) -> None:
-        """For the end of a test, whatever happened."""
-        self.process.kill()
-        self.process.wait(DEADLINE_S)

@@ -1,5 +1,5 @@
 import pytest
-from conftest import pqcmav, refused
+from commands import pqcmav, refused
 
 COMMANDS = ["keys", "suites", "up", "status", "rekey", "doctor", "demo"]
 LEAVES = [

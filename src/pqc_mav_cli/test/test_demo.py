@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Running, pqcmav, refused
+from commands import Running, pqcmav, refused
 
 pytest.importorskip("pqc_mav_sim.vehicle", reason="pqc_mav_sim is not installed")
 
@@ -39,9 +39,7 @@ def test_a_short_demo_passes_and_leaves_nothing(own_tmp: Path, suite: str) -> No
     assert result["downlink"]["sent"] == result["downlink"]["received"] > 1000
     assert result["uplink"]["sent"] == result["uplink"]["received"] > 100
     assert result["downlink"]["latency_us"]["p99_us"] > 0
-    assert result["handshake"]["suite"] == (
-        "cs-mlkem512-chacha20poly1305-falcon512" if suite else result["handshake"]["suite"]
-    )
+    assert result["handshake"]["suite"] == (suite or "cs-mlkem768-aesgcm-mldsa65")
     assert 38 <= result["wire"]["overhead_per_packet"] < 60
     assert set(result["exit_codes"].values()) == {0} and len(result["exit_codes"]) == 4
     assert not list(own_tmp.iterdir()) and not left_over(own_tmp)

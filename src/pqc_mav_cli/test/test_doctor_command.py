@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from conftest import pqcmav
+from commands import pqcmav
 
 
 def test_json_and_the_exit_code_of_a_good_machine(keys: Path) -> None:

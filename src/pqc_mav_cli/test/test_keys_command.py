@@ -3,7 +3,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from conftest import DRONES, pqcmav, refused
+from commands import DRONES, pqcmav, refused
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Running, pqcmav, refused
+from commands import Running, pqcmav, refused
 from test_up import Ends
 
 

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from conftest import pqcmav, refused
+from commands import pqcmav, refused
 
 from pqc_mav_cli.suites_command import matches
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import DEADLINE_S, Running, free_port, pqcmav, refused
+from commands import DEADLINE_S, Running, free_port, pqcmav, refused
 
 
 class Ends:
