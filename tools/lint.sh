@@ -28,9 +28,22 @@ check() {
   shift
   if "$@"; then say "$name: ok"; else failed+=("$name"); fi
 }
+formatted_cpp() {
+  local file differ=()
+  for file in "$@"; do
+    clang-format --dry-run -Werror "$file" 2>/dev/null || differ+=("$file")
+  done
+  [ ${#differ[@]} -eq 0 ] || { printf 'not formatted: %s\n' "${differ[@]}"; return 1; }
+}
 check "ruff check" ruff check "${python[@]}"
 check "ruff format" ruff format --check --quiet "${python[@]}"
-check "clang-format" clang-format --dry-run -Werror "${cpp[@]}"
+for package in src/*/; do
+  name="$(basename "$package")"
+  # One run a package: each is a root of its own.
+  if [ -f "$package$name/__init__.py" ]; then check "mypy $name" tools/run mypy --no-error-summary "$package$name"; fi
+done
+check "mypy tools" tools/run mypy --no-error-summary tools/*.py
+check "clang-format" formatted_cpp "${cpp[@]}"
 for file in "${shell[@]}"; do bash -n "$file" || failed+=("bash -n $file"); done
 if have shellcheck; then
   check shellcheck shellcheck -S warning -x -P tools "${shell[@]}"
