@@ -53,7 +53,7 @@ class DemoSession:
         self.close()
 
     def _make_keys(self, suite: str) -> Path:
-        """Keys for the demo's drone, the suite and the default suite, for which a gcs must have one. Returns the root."""
+        """Keys for the demo's drone, its suite and the default suite, which a gcs insists on. Returns their root."""
         import pqc_mav_tunnel
 
         self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-demo-"))

@@ -33,23 +33,21 @@ DRAIN_S = 0.4  # what is under way on this machine arrives in far less
 COUNTERS_LIMIT_S = 3.0
 TICK_S = 0.25
 KEPT_LINES = 200
-LOWEST_M = 2.0  # the simulated vehicle takes off no lower
+LANDING_S = 9.0  # from the height the vehicle takes off to
 TIMEOUTS = StopTimeouts(interrupt_s=5.0, terminate_s=2.0)
 
 
 @dataclass(frozen=True)
 class FlightPlan:
-    """When the ground client acts, in seconds after it first heard the vehicle, and how high it flies [m]."""
+    """When the ground client acts, in seconds after it first heard the vehicle."""
 
     take_off_s: float
     land_s: float
-    altitude_m: float
 
     @classmethod
     def for_duration(cls, seconds: float) -> FlightPlan:
-        """Climb, a moment in the air, and the ground again before the time is over."""
-        altitude = max(LOWEST_M, min(8.0, (seconds - 8.0) / 2.5))
-        return cls(take_off_s=min(1.0, seconds / 8), land_s=seconds * 0.45, altitude_m=round(altitude, 1))
+        """Climb, fly, and be on the ground again before the time is over, where it is long enough for that."""
+        return cls(take_off_s=min(1.0, seconds / 8), land_s=max(seconds * 0.45, seconds - LANDING_S))
 
 
 @dataclass
@@ -88,7 +86,7 @@ class DemoRun:
         on_tick: Callable[[DemoState], None],
     ) -> None:
         plan = FlightPlan.for_duration(duration_s)
-        given = {**values, "profile": "client", "altitude": str(plan.altitude_m)}
+        given = {**values, "profile": "client"}
         self._processes: dict[str, Process] = {process.label: process for process in resolve(DEMO, given)}
         self._commands = {label: command(process) for label, process in self._processes.items()}
         self._commands[VEHICLE] += ["--json"]

@@ -167,7 +167,7 @@ def summary(result: DemoResult) -> RenderableType:
         parts.append(
             Text(
                 f"handshake {made.duration_ms:.2f} ms (cryptography of both ends {made.primitives_ms:.2f} ms), "
-                f"{made.bytes_sent + made.bytes_received:,} bytes; tunnel round trip {rtt}; "
+                f"{made.bytes_sent + made.bytes_received:,} bytes\ntunnel round trip {rtt}, "
                 f"{wire.overhead_per_packet:.1f} bytes added per packet"
             )
         )

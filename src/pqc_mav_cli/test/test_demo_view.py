@@ -80,4 +80,3 @@ def test_flight_plans_fit_into_their_time() -> None:
     for seconds in (3.0, 8.0, 12.0, 30.0, 600.0):
         plan = FlightPlan.for_duration(seconds)
         assert 0 < plan.take_off_s < plan.land_s < seconds
-        assert 2.0 <= plan.altitude_m <= 8.0
