@@ -10,6 +10,7 @@ target_sources(pqcmav_engine PRIVATE
   src/link_estimator.cpp
   src/rate_limiter.cpp
   src/replay_window.cpp
+  src/running_hash.cpp
 )
 
 pqcmav_test(control)

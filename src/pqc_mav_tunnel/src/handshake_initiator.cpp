@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "handshake_clock.hpp"
@@ -7,6 +8,7 @@
 #include "pqc_mav_tunnel/handshake.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "pqc_mav_tunnel/x25519.hpp"
+#include "running_hash.hpp"
 
 namespace pqcmav {
 namespace {
@@ -69,7 +71,9 @@ struct HandshakeInitiator::Impl {
 
   HandshakeStep on_data(ByteView received) {
     if (!received.empty() && !reader.started()) clock.seen(wait == Wait::challenge ? 0 : wait == Wait::server_hello ? 2 : 4);
-    switch (reader.feed(received)) {
+    const auto state = reader.feed(received);
+    if (wait == Wait::server_hello) hash_arrived();
+    switch (state) {
       case FrameReader::State::refused: return fail(HandshakeError::bad_frame);
       case FrameReader::State::partial: return {};
       case FrameReader::State::complete: break;
@@ -97,12 +101,26 @@ struct HandshakeInitiator::Impl {
     hello.drone_signs = params.own_secret.has_value();
     hello.prev_session = params.prev_session;
     hello.epoch = params.epoch;
-    m0 = reader.take();
-    m1 = encode_client_hello(hello);
+    const auto m0 = reader.take();
+    auto m1 = encode_client_hello(hello);
     append(m1, timed(times.kdf, [&] { return gate_mac(params.psk, m0, m1); }));
+    for (auto* hash : {&hello_hash, &h2}) {
+      hash->add(m0);
+      hash->add(m1);
+    }
     reader.expect(server_hello_limits(suite, params.hybrid));
     wait = Wait::server_hello;
-    return answer(1, m1);
+    return answer(1, std::move(m1));
+  }
+
+  /// Takes what has come of M2 since the last time into the two hashes over it. What turns out to be no M2 was hashed for nothing.
+  void hash_arrived() {
+    const auto frame = reader.frame();
+    const auto from = std::exchange(hashed, frame.size());
+    h2.add(frame.subspan(from));
+    const auto signed_begin = std::max(from, kFrameHeaderSize);
+    const auto signed_end = std::min(frame.size(), signed_end_of_m2(*params.suite, params.hybrid));
+    if (signed_begin < signed_end) hello_hash.add(frame.subspan(signed_begin, signed_end - signed_begin));
   }
 
   HandshakeStep on_reject() {
@@ -122,11 +140,10 @@ struct HandshakeInitiator::Impl {
 
     // Nothing of the message is used before its signature is known to be the gcs's.
     const Sig sig(*suite.sig);
-    const auto signed_bytes = server_hello_to_sign(m0, m1, hello->signed_part);
+    const auto signed_bytes = server_hello_to_sign(hello_hash.finish());
     if (!timed(times.sig_verify, [&] { return sig.verify(params.gcs_public_key, signed_bytes, hello->signature); })) {
       return fail(HandshakeError::bad_signature);
     }
-    const auto h2 = sha256({m0, m1, reader.frame()});
 
     ClientFinish finish;
     Secret<32> ss_x25519;
@@ -140,7 +157,7 @@ struct HandshakeInitiator::Impl {
     finish.ciphertext = ciphertext;
     times.ciphertext = ciphertext.size();
 
-    const auto h3 = transcript_h3(h2, finish.ciphertext, finish.x25519_public);
+    const auto h3 = transcript_h3(h2.finish(), finish.ciphertext, finish.x25519_public);
     Bytes signature;
     if (params.own_secret) {
       signature = timed(times.sig_sign, [&] { return sig.sign(*params.own_secret, client_finish_to_sign(h3)); });
@@ -195,7 +212,8 @@ struct HandshakeInitiator::Impl {
   std::uint8_t reject_code = 0;
   HandshakeTimes times;
   PhaseClock clock;
-  Bytes m0, m1;
+  RunningHash hello_hash, h2;  // over M0 || M1 || M2- and M0 || M1 || M2
+  std::size_t hashed = 0;      // bytes of M2 in h2
   Hash expected_confirm{};
   SessionKeys keys;
   bool keys_taken = false;

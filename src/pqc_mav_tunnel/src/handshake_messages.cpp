@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kLp = 4;
 constexpr std::uint8_t kFlagHybrid = 1, kFlagDroneSigns = 2;
 constexpr std::size_t kHelloFixed = kLp + kNonceSize + 3 * kLp + 1 + kSessionIdSize + 1 + kHashSize;
-constexpr std::size_t kServerHelloFixed = kSessionIdSize + kNonceSize + 1 + 3 * kLp;
+constexpr std::size_t kSignedFixed = kSessionIdSize + kNonceSize + 1 + 2 * kLp;
 
 std::size_t x25519_size(bool hybrid) noexcept { return hybrid ? kX25519Size : 0; }
 
@@ -80,7 +80,7 @@ std::optional<ClientHello> parse_client_hello(ByteView body) noexcept {
 }
 
 Bytes encode_server_hello(const ServerHello& hello, std::size_t signature_max) {
-  const auto size = kServerHelloFixed + hello.kem_public.size() + hello.x25519_public.size() + signature_max;
+  const auto size = kSignedFixed + hello.kem_public.size() + hello.x25519_public.size() + kLp + signature_max;
   auto frame = start_frame(MessageType::server_hello, size);
   append(frame, hello.session_id);
   append(frame, hello.nonce);
@@ -90,7 +90,9 @@ Bytes encode_server_hello(const ServerHello& hello, std::size_t signature_max) {
   return frame;
 }
 
-ByteView signed_part(const Bytes& unfinished) noexcept { return ByteView(unfinished).subspan(kFrameHeaderSize); }
+std::size_t signed_end_of_m2(const Suite& suite, bool hybrid) noexcept {
+  return kFrameHeaderSize + kSignedFixed + suite.kem->public_key + x25519_size(hybrid);
+}
 
 void finish_server_hello(Bytes& unfinished, ByteView signature) {
   append_lp(unfinished, signature);
@@ -98,7 +100,7 @@ void finish_server_hello(Bytes& unfinished, ByteView signature) {
 }
 
 std::vector<FrameLimits> server_hello_limits(const Suite& suite, bool hybrid) {
-  const auto fixed = kServerHelloFixed + suite.kem->public_key + x25519_size(hybrid);
+  const auto fixed = kSignedFixed + suite.kem->public_key + x25519_size(hybrid) + kLp;
   return {{MessageType::server_hello, fixed + 1, fixed + suite.sig->signature_max}, {MessageType::reject, 1, 1}};
 }
 
@@ -110,7 +112,6 @@ std::optional<ServerHello> parse_server_hello(ByteView body, const Suite& suite,
   if (!epoch || !lp_exact(reader, suite.kem->public_key, hello.kem_public)) return std::nullopt;
   if (!lp_exact(reader, x25519_size(hybrid), hello.x25519_public)) return std::nullopt;
   hello.epoch = *epoch;
-  hello.signed_part = body.first(body.size() - reader.left());
   const auto signature = reader.lp(suite.sig->signature_max);
   if (!signature || signature->empty() || !reader.empty()) return std::nullopt;
   hello.signature = *signature;

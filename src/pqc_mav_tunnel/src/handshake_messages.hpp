@@ -43,12 +43,15 @@ struct ServerHello {
   std::uint8_t epoch = 0;
   ByteView kem_public, x25519_public;  // the latter empty in pure mode
   ByteView signature;
-  ByteView signed_part;  // parsed only: the body up to the signature field (M2-)
 };
 /// M2 without its signature; the header gets its length with it. `signature_max` is the room to reserve.
 Bytes encode_server_hello(const ServerHello& hello, std::size_t signature_max);
-/// M2-, the part of an unfinished M2 that is signed.
-ByteView signed_part(const Bytes& unfinished) noexcept;
+/// M2-, the part that is signed, is the frame from its header on up to here: the same in every M2 of a suite.
+std::size_t signed_end_of_m2(const Suite& suite, bool hybrid) noexcept;
+/// M2- of a frame that holds at least that much.
+inline ByteView signed_part(ByteView frame, const Suite& suite, bool hybrid) noexcept {
+  return frame.first(signed_end_of_m2(suite, hybrid)).subspan(kFrameHeaderSize);
+}
 /// Adds the signature and sets the length.
 void finish_server_hello(Bytes& unfinished, ByteView signature);
 /// M2 of this suite, or Reject in its place.

@@ -143,7 +143,7 @@ struct HandshakeResponder::Impl {
       answer_hello.x25519_public = x25519->public_key();
     }
     auto m2 = encode_server_hello(answer_hello, suite->sig->signature_max);
-    const auto to_sign = server_hello_to_sign(m0, m1, signed_part(m2));
+    const auto to_sign = server_hello_to_sign(sha256({m0, m1, signed_part(m2, *suite, hello.hybrid)}));
     const auto signature = timed(times.sig_sign, [&] { return Sig(*suite->sig).sign(*signing_key, to_sign); });
     signing_key.reset();
     finish_server_hello(m2, signature);

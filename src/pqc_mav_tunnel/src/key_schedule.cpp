@@ -49,9 +49,7 @@ Hash gate_mac(const Psk& psk, ByteView m0, ByteView m1_without_gate) {
   return hmac_sha256(key.view(), {m0, m1_without_gate});
 }
 
-Bytes server_hello_to_sign(ByteView m0, ByteView m1, ByteView m2_signed_part) {
-  return labelled(kServerHello, sha256({m0, m1, m2_signed_part}));
-}
+Bytes server_hello_to_sign(const Hash& hello_hash) { return labelled(kServerHello, hello_hash); }
 
 Bytes client_finish_to_sign(const Hash& h3) { return labelled(kClientFinish, h3); }
 

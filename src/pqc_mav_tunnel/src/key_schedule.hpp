@@ -11,8 +11,8 @@ namespace pqcmav {
 
 /// HMAC over M0 || M1-, under a key made from the PSK.
 Hash gate_mac(const Psk& psk, ByteView m0, ByteView m1_without_gate);
-/// The byte strings that are signed: a label, so that no signature serves in the other's place, and a hash.
-Bytes server_hello_to_sign(ByteView m0, ByteView m1, ByteView m2_signed_part);
+/// The byte strings that are signed: a label, so that no signature serves in the other's place, and a hash. The gcs signs SHA-256(M0 || M1 || M2-).
+Bytes server_hello_to_sign(const Hash& hello_hash);
 Bytes client_finish_to_sign(const Hash& h3);
 
 /// h3 from h2 = SHA-256(M0 || M1 || M2) and the drone's two public contributions.

@@ -2,6 +2,7 @@
 #include "handshake_fixture.hpp"
 
 #include <set>
+#include <thread>
 
 namespace pqcmav::test {
 namespace {
@@ -213,6 +214,44 @@ TEST(Handshake, WithFixedRandomnessItsOwnBytesRepeat) {
   EXPECT_EQ(a.messages[1], b.messages[1]);
   EXPECT_EQ(a.drone_keys->session_id, b.drone_keys->session_id);
   EXPECT_NE(a.messages[3], b.messages[3]) << "the KEM's randomness is its own";
+}
+
+TEST(Handshake, SeveralRunAtOnce) {
+  ASSERT_TRUE(run(Scene{.drone_signs = true}).done());  // makes the fixture's keys before the threads start
+  std::array<int, 4> done{}, silent{};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    threads.emplace_back([&done, &silent, i] {
+      for (int round = 0; round < 20; ++round) {
+        Calls calls;
+        const Scene scene{.drone_signs = true, .drone_id = round % 4 == 3 ? "stranger" : "uav1"};
+        const auto out = run(drone_params(scene), gcs_env(scene, &calls));
+        done[i] += out.done() ? 1 : 0;
+        silent[i] += out.gcs_error == HandshakeError::unknown_drone ? 1 : 0;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    EXPECT_EQ(done[i], 15);
+    EXPECT_EQ(silent[i], 5);
+  }
+}
+
+TEST(Handshake, TheExpensiveHalfMayRunOnAnotherThread) {
+  const Scene scene;
+  HandshakeInitiator drone(drone_params(scene));
+  HandshakeResponder gcs(gcs_env(scene));
+  (void)gcs.on_data(drone.on_data(gcs.start(0), 0).send, 0);
+  ASSERT_TRUE(gcs.gated());
+  std::thread worker([&] {
+    const auto m3 = drone.on_data(gcs.go_on(0).send, 0).send;
+    const auto m4 = gcs.on_data(m3, 0);
+    EXPECT_EQ(m4.status, HandshakeStatus::done);
+    EXPECT_EQ(drone.on_data(m4.send, 0).status, HandshakeStatus::done);
+  });
+  worker.join();
+  EXPECT_TRUE(same(drone.take_keys(), gcs.take_keys()));
 }
 
 TEST(Handshake, ASourceOfZerosIsNotASessionId) {

@@ -256,7 +256,7 @@ TEST(Tampering, LowOrderPointsAreRefusedByTheDrone) {
       hello.x25519_public = point;
       auto forged = encode_server_hello(hello, suite.sig->signature_max);
       Bytes message(as_bytes("PQMAV/2 server hello").begin(), as_bytes("PQMAV/2 server hello").end());
-      append(message, sha256({m0, m1, signed_part(forged)}));
+      append(message, sha256({m0, m1, signed_part(forged, suite, true)}));
       finish_server_hello(forged, Sig(*suite.sig).sign(signing_pair("gcs", *suite.sig).secret_key, message));
       frame = forged;
     });
