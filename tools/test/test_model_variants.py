@@ -1,4 +1,4 @@
-"""tools/model_variants.py: the models on disk are the template's, and each states an outcome for each of its queries."""
+"""tools/model_variants.py: the models on disk are the template's, and each states an outcome for every query."""
 
 from __future__ import annotations
 
@@ -58,7 +58,3 @@ def test_expectation_names_every_query(each: Variant) -> None:
     text = model((MODEL / TEMPLATE).read_text(), each)
     queries = re.findall(r"^\t([a-z]+)\? ", text.partition("queries[")[2], re.MULTILINE)
     assert re.findall(r"([a-z])[01]", each.expect) == [query[0] for query in queries]
-
-
-def test_the_model_finds_attacks_where_there_are_some() -> None:
-    assert any("1" in each.expect for each in VARIANTS)
