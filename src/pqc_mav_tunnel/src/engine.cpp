@@ -42,7 +42,7 @@ class Engine::Impl {
   ~Impl() { stop(); }
 
   void start() {
-    if (data) throw TunnelError(Errc::state, "The engine runs already.");
+    if (data) throw TunnelError(Errc::state, running ? "The engine runs already." : "A stopped engine does not start again (an engine runs once); make a new one.");
     ControlHooks hooks;
     if (drone) {
       hooks.rekey_requested = [this](std::size_t, std::uint32_t id, std::string suite, std::string reason) { drone->on_rekey_requested(id, std::move(suite), std::move(reason)); };

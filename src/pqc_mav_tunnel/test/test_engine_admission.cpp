@@ -1,0 +1,297 @@
+// Who is let in, who is not, and what each of them is told: the drone a sentence, a stranger nothing.
+#include "raw_drone.hpp"
+#include "tcp_client.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+/// A gcs and a drone that differ in something.
+class EngineAdmission : public ::testing::Test {
+ protected:
+  void start_both(const KeyFolders& gcs_keys, const KeyFolders& drone_keys, const FlatConfig& gcs_more, const FlatConfig& drone_more,
+                  const std::string& id = "uav1") {
+    gcs = start(with(gcs_values(gcs_keys), gcs_more));
+    const auto ports = gcs->ports();
+    drone = start(with(drone_values(drone_keys, id, ports.handshake, ports.data), drone_more));
+  }
+  /// The drone's first attempt fails with `error` and a sentence that contains `words`.
+  void expect_refusal(HandshakeError error, const std::vector<std::string>& words) {
+    EventLog log(*drone);
+    const auto event = log.wait_for<HandshakeEvent>([](const auto&) { return true; });
+    ASSERT_TRUE(event);
+    EXPECT_FALSE(event->ok);
+    EXPECT_EQ(to_string(event->error), to_string(error));
+    for (const auto& word : words) EXPECT_NE(event->reason.find(word), std::string::npos) << '"' << word << "\" is not in: " << event->reason;
+    EXPECT_EQ(event->reason.find('\n'), std::string::npos);
+    ASSERT_TRUE(eventually([&] { return status(*drone).handshakes_failed >= 1; }));
+    EXPECT_FALSE(status(*drone).last_error.empty());
+    EXPECT_EQ(status(*drone).session_id, "");
+    EXPECT_EQ(status(*gcs).session_id, "");
+    EXPECT_EQ(total(*gcs, "hs_completed"), 0u);
+  }
+  /// The gcs stays silent towards the client, counts, and says in its own log why.
+  void expect_silent_refusal(const std::vector<std::string>& words) {
+    expect_refusal(HandshakeError::closed, {"without a word", "PSK"});
+    EXPECT_GE(total(*gcs, "hs_pregate_failed"), 1u);
+    EXPECT_EQ(total(*gcs, "hs_gated"), 0u);
+    EXPECT_EQ(total(*gcs, "keygens"), 0u) << "a stranger must not cost a key generation";
+    EventLog log(*gcs);
+    const auto line = log.wait_for<LogEvent>([](const auto& event) { return event.level == LogLevel::warning; });
+    ASSERT_TRUE(line);
+    for (const auto& word : words) EXPECT_NE(line->text.find(word), std::string::npos) << '"' << word << "\" is not in: " << line->text;
+  }
+  /// The gcs knows the drone and rejects what it asks for.
+  void expect_reject(const std::vector<std::string>& words) {
+    expect_refusal(HandshakeError::rejected, words);
+    EXPECT_GE(total(*gcs, "hs_gated"), 1u);
+    EXPECT_GE(total(*gcs, "hs_failed"), 1u);
+    EXPECT_EQ(total(*gcs, "keygens"), 0u);
+    EventLog log(*gcs);
+    const auto event = log.wait_for<HandshakeEvent>([](const auto& each) { return !each.ok; });
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->error, HandshakeError::refused_locally);
+    EXPECT_FALSE(event->reason.empty());
+    EXPECT_NE(status(*gcs).last_error, "");
+  }
+
+  std::unique_ptr<Engine> gcs, drone;
+};
+
+TEST_F(EngineAdmission, WrongPsk) {
+  const KeyFolders here, elsewhere;
+  start_both(here, elsewhere, {}, {});
+  expect_silent_refusal({"127.0.0.1", "'uav1'", "PSK"});
+}
+
+TEST_F(EngineAdmission, UnknownDroneId) {
+  const KeyFolders here, elsewhere({"stranger"});
+  start_both(here, elsewhere, {}, {}, "stranger");
+  expect_silent_refusal({"'stranger'", "not provisioned"});
+}
+
+TEST_F(EngineAdmission, WrongPublicKeyOfTheGcs) {
+  const KeyFolders here, elsewhere;
+  namespace fs = std::filesystem;
+  const auto copy = fs::copy_options::overwrite_existing;
+  fs::copy_file(here.drone("uav1") + "/psk.key", elsewhere.drone("uav1") + "/psk.key", copy);
+  start_both(here, elsewhere, {}, {});
+  expect_refusal(HandshakeError::bad_signature, {"signature does not verify", "export"});
+  ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_failed") >= 1; }));
+  EXPECT_EQ(total(*gcs, "hs_pregate_failed"), 0u);
+  ASSERT_TRUE(eventually([&] { return status(*gcs).last_error.find("did not accept this ground station's signature") != std::string::npos; }))
+      << status(*gcs).last_error;
+}
+
+TEST_F(EngineAdmission, ASuiteThatTheGcsForbids) {
+  const KeyFolders keys;
+  start_both(keys, keys, {{"allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65"}}}, {});
+  expect_reject({"does not allow this suite"});
+}
+
+TEST_F(EngineAdmission, ASuiteThatTheGcsForbidsThisDrone) {
+  const KeyFolders keys;
+  start_both(keys, keys, {{"allowed_suites", Names{kLight}}, {"drone.uav1.allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65"}}}, {});
+  expect_reject({"does not allow this suite"});
+}
+
+TEST_F(EngineAdmission, PureModeWhereHybridIsWanted) {
+  const KeyFolders keys;
+  start_both(keys, keys, {{"allow_pure", false}}, {{"hybrid", false}});
+  expect_reject({"hybrid"});
+}
+
+TEST_F(EngineAdmission, PureModeWhereAllowed) {
+  const KeyFolders keys;
+  start_both(keys, keys, {}, {{"hybrid", false}});
+  ASSERT_TRUE(eventually([&] { return up(*gcs) && up(*drone); }));
+  EXPECT_FALSE(status(*gcs).hybrid);
+  EXPECT_FALSE(status(*drone).hybrid);
+}
+
+TEST_F(EngineAdmission, ASuiteForWhichTheGcsHasNoSigningKey) {
+  const KeyFolders keys;
+  std::filesystem::remove(keys.gcs() + "/sig/mldsa44.key");
+  start_both(keys, keys, {}, {});
+  expect_reject({"has no signing key"});
+  EventLog log(*gcs);
+  const auto line = log.wait_for<LogEvent>([](const auto& event) { return event.level == LogLevel::error; });
+  ASSERT_TRUE(line);
+  EXPECT_NE(line->text.find("mldsa44.key"), std::string::npos) << line->text;
+}
+
+TEST_F(EngineAdmission, ARequiredDroneSignatureThatIsMissing) {
+  const KeyFolders keys({"uav1"}, {"mldsa44", "mldsa65"}, true);
+  start_both(keys, keys, {{"drone.uav1.require_signature", true}}, {});
+  expect_reject({"signature"});
+}
+
+TEST_F(EngineAdmission, ADroneSignatureMadeWithAnotherKey) {
+  const KeyFolders here({"uav1"}, {"mldsa44", "mldsa65"}, true), elsewhere({"uav1"}, {"mldsa44", "mldsa65"}, true);
+  namespace fs = std::filesystem;
+  for (const auto* half : {".key", ".pub"})
+    fs::copy_file(elsewhere.drone("uav1") + "/sig/mldsa44" + half, here.drone("uav1") + "/sig/mldsa44" + half, fs::copy_options::overwrite_existing);
+  start_both(here, here, {{"drone.uav1.require_signature", true}}, {{"sign", true}});
+  expect_refusal(HandshakeError::closed, {"closed the connection"});
+  ASSERT_TRUE(eventually([&] { return status(*gcs).last_error.find("drone's signature does not verify") != std::string::npos; })) << status(*gcs).last_error;
+}
+
+TEST_F(EngineAdmission, ADroneSignatureThatVerifies) {
+  const KeyFolders keys({"uav1"}, {"mldsa44", "mldsa65"}, true);
+  start_both(keys, keys, {{"drone.uav1.require_signature", true}}, {{"sign", true}});
+  ASSERT_TRUE(eventually([&] { return up(*gcs) && up(*drone); }));
+  EXPECT_TRUE(status(*gcs).drone_signed);
+  EXPECT_TRUE(status(*drone).drone_signed);
+}
+
+TEST_F(EngineAdmission, SilentClientsAreClosedWithinTheLimits) {
+  const KeyFolders keys;
+  gcs = start(gcs_values(keys));
+  const auto port = gcs->ports().handshake;
+  const TcpClient silent(port, "127.0.0.11"), slow(port, "127.0.0.12");
+  for (const auto* client : {&silent, &slow}) {
+    const auto challenge = client->receive();
+    ASSERT_TRUE(challenge);
+    EXPECT_EQ(challenge->size(), kFrameHeaderSize + 8 + kCookieSize);
+  }
+  ASSERT_TRUE(slow.send(Bytes{0, 0, 0}));  // a first byte, and then nothing more
+  const auto started = std::chrono::steady_clock::now();
+  EXPECT_EQ(silent.receive_all(), Bytes{}) << "closed without a word";
+  EXPECT_EQ(total(*gcs, "hs_pregate_timeout"), 1u) << "the one that has spoken has more time";
+  EXPECT_EQ(slow.receive_all(), Bytes{});
+  EXPECT_GE(std::chrono::steady_clock::now() - started, 3s) << "the limits are 2 s and 5 s from the accept on";
+  EXPECT_EQ(total(*gcs, "hs_pregate_timeout"), 2u);
+  EXPECT_EQ(total(*gcs, "hs_gated"), 0u);
+}
+
+TEST_F(EngineAdmission, FailuresOfOneSourceExhaustItsTokensAndNobodyElses) {
+  const KeyFolders keys;
+  gcs = start(gcs_values(keys));
+  const auto port = gcs->ports().handshake;
+  const Bytes garbage(64, 0xff);
+  int answered = 0, turned_away = 0;
+  for (int i = 0; i < 20; ++i) {
+    const TcpClient client(port, "127.0.0.21");
+    ASSERT_TRUE(client.connected());
+    const auto first = client.receive();
+    ASSERT_TRUE(first);
+    if (first->empty()) {
+      ++turned_away;
+      continue;
+    }
+    ++answered;
+    client.send(garbage);
+    EXPECT_EQ(client.receive_all(), Bytes{});
+  }
+  EXPECT_GE(answered, 5);
+  EXPECT_GE(turned_away, 10) << "five tokens, and one more per second";
+  EXPECT_EQ(total(*gcs, "hs_rate_limited"), static_cast<std::uint64_t>(turned_away));
+  EXPECT_EQ(total(*gcs, "hs_pregate_failed"), static_cast<std::uint64_t>(answered));
+  EXPECT_EQ(total(*gcs, "hs_accepted"), 20u);
+  // The drone has another address, and is served at once.
+  const RawDrone drone_of_ours(keys, *gcs, "uav1");
+  EXPECT_TRUE(drone_of_ours.connected()) << drone_of_ours.outcome.reason;
+  EXPECT_EQ(total(*gcs, "keygens"), 1u);
+}
+
+TEST_F(EngineAdmission, GoodHandshakesCostNoTokens) {
+  const KeyFolders keys;
+  gcs = start(with(gcs_values(keys), {{"handshakes_per_drone_s", 1000.0}}));
+  for (int i = 0; i < 30; ++i) {
+    const RawDrone each(keys, *gcs, "uav1");
+    ASSERT_TRUE(each.connected()) << i << ": " << each.outcome.reason;
+  }
+  EXPECT_EQ(total(*gcs, "hs_rate_limited"), 0u);
+}
+
+TEST_F(EngineAdmission, ADroneThatShakesHandsTooOftenIsToldBusy) {
+  const KeyFolders keys({"uav1", "uav2"});
+  gcs = start(with(gcs_values(keys, {"uav1", "uav2"}), {{"handshakes_per_drone_s", 0.01}}));
+  int done = 0, busy = 0;
+  for (int i = 0; i < 12; ++i) {
+    const RawDrone each(keys, *gcs, "uav1");
+    if (each.connected()) {
+      ++done;
+    } else {
+      EXPECT_EQ(each.outcome.reject_code, static_cast<std::uint8_t>(Reject::busy)) << each.outcome.reason;
+      ++busy;
+    }
+  }
+  EXPECT_EQ(done, 4);
+  EXPECT_EQ(busy, 8);
+  EXPECT_EQ(total(*gcs, "hs_busy"), 8u);
+  EXPECT_EQ(total(*gcs, "keygens"), 4u);
+  const RawDrone other(keys, *gcs, "uav2");
+  EXPECT_TRUE(other.connected()) << "its neighbour is not concerned";
+}
+
+/// Goes through the gate and then leaves the gcs waiting for ClientFinish.
+TcpClient stall(const KeyFolders& keys, const Engine& gcs, const std::string& id) {
+  TcpClient client(gcs.ports().handshake);
+  HandshakeInitiator initiator(initiator_params(keys, id));
+  const auto challenge = client.receive();
+  EXPECT_TRUE(challenge && !challenge->empty());
+  EXPECT_TRUE(client.send(initiator.on_data(*challenge, now_ns()).send));
+  return client;
+}
+
+TEST_F(EngineAdmission, NoMoreAtOnceThanConfigured) {
+  const KeyFolders keys({"uav1", "uav2"});
+  gcs = start(with(gcs_values(keys, {"uav1", "uav2"}), {{"max_handshakes", 1}}));
+  auto stalled = stall(keys, *gcs, "uav1");
+  ASSERT_TRUE(stalled.receive());  // ServerHello
+  const RawDrone refused(keys, *gcs, "uav2");
+  EXPECT_FALSE(refused.connected());
+  EXPECT_EQ(refused.outcome.reject_code, static_cast<std::uint8_t>(Reject::busy));
+  EXPECT_NE(refused.outcome.reason.find("busy"), std::string::npos) << refused.outcome.reason;
+  stalled.close();
+  ASSERT_TRUE(eventually([&] { return RawDrone(keys, *gcs, "uav2").connected(); }));
+}
+
+TEST_F(EngineAdmission, AClientThatHangsUpGivesItsPlaceBackAtOnce) {
+  const KeyFolders keys({"uav1", "uav2"});
+  gcs = start(with(gcs_values(keys, {"uav1", "uav2"}), {{"max_handshakes", 1}, {"handshakes_per_drone_s", 1000.0}}));
+  for (int i = 0; i < 10; ++i) {
+    auto rude = stall(keys, *gcs, "uav1");
+    if (i % 2 == 0) {
+      ASSERT_TRUE(rude.receive());
+    }
+    rude.reset();
+    ASSERT_TRUE(eventually([&] { return RawDrone(keys, *gcs, "uav2").connected(); })) << i;
+  }
+  ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_gated") == total(*gcs, "hs_completed") + total(*gcs, "hs_failed"); }));
+}
+
+TEST_F(EngineAdmission, ANewAttemptOfADroneReplacesItsStalledOne) {
+  const KeyFolders keys;
+  gcs = start(with(gcs_values(keys), {{"max_handshakes", 2}}));
+  const auto stalled = stall(keys, *gcs, "uav1");
+  ASSERT_TRUE(stalled.receive());
+  const RawDrone again(keys, *gcs, "uav1");
+  EXPECT_TRUE(again.connected()) << again.outcome.reason;
+  EXPECT_EQ(stalled.receive_all(), Bytes{}) << "ended";
+}
+
+TEST_F(EngineAdmission, FailingHandshakesOfOneDroneLeaveTheOthersAlone) {
+  const KeyFolders keys({"uav1", "uav2"}), wrong({"uav1", "uav2"});
+  UdpPeer ground, autopilot;
+  gcs = start(with(gcs_values(keys, {"uav1", "uav2"}), {{"drone.uav2.plain_peer", ground.address().text()}}));
+  const auto ports = gcs->ports();
+  drone = start(drone_values(keys, "uav2", ports.handshake, ports.data));
+  ASSERT_TRUE(eventually([&] { return up(*drone) && up(*gcs, 1); }));
+  const auto session = status(*gcs, 1).session_id;
+  for (int i = 0; i < 20; ++i) {
+    const RawDrone impostor(wrong, *gcs, "uav2");
+    EXPECT_FALSE(impostor.connected());
+    const auto text = std::to_string(i);
+    autopilot.send(text, plain_port(*drone, "uav2"));
+    EXPECT_EQ(ground.receive_text(), text);
+  }
+  EXPECT_EQ(status(*gcs, 1).session_id, session);
+  EXPECT_EQ(status(*gcs, 1).last_error, "") << "what a stranger does in a drone's name is not the drone's error";
+  EXPECT_EQ(status(*gcs, 0).state, LinkState::down);
+}
+
+}  // namespace
+}  // namespace pqcmav

@@ -1,0 +1,108 @@
+#include "src/net.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "engine_fixture.hpp"
+
+namespace pqcmav {
+namespace {
+
+using test::expect_error;
+
+SockAddr v4(const std::string& host, std::uint16_t port) { return resolve(host, port, false, SOCK_DGRAM); }
+
+TEST(Net, AddressesAsText) {
+  EXPECT_EQ(v4("127.0.0.1", 14550).text(), "127.0.0.1:14550");
+  EXPECT_EQ(v4("::1", 14550).text(), "[::1]:14550");
+  EXPECT_EQ(v4("::ffff:192.0.2.7", 1).text(), "192.0.2.7:1") << "how a dual-stack socket names an IPv4 peer";
+  EXPECT_EQ(v4("::ffff:192.0.2.7", 1).host_text(), "192.0.2.7");
+  EXPECT_EQ(SockAddr{}.text(), "");
+  EXPECT_TRUE(SockAddr{}.empty());
+  EXPECT_EQ(SockAddr{}.port(), 0);
+}
+
+TEST(Net, AddressesCompareByFamilyHostAndPort) {
+  EXPECT_EQ(v4("127.0.0.1", 1), v4("127.0.0.1", 1));
+  EXPECT_FALSE(v4("127.0.0.1", 1) == v4("127.0.0.1", 2));
+  EXPECT_FALSE(v4("127.0.0.1", 1) == v4("127.0.0.2", 1));
+  EXPECT_FALSE(v4("127.0.0.1", 1) == v4("::1", 1));
+  EXPECT_EQ(v4("::1", 1), v4("::1", 1));
+  EXPECT_FALSE(v4("::1", 1) == v4("::2", 1));
+  EXPECT_EQ(SockAddr{}, SockAddr{});
+  auto moved = v4("127.0.0.1", 1);
+  moved.set_port(2);
+  EXPECT_EQ(moved, v4("127.0.0.1", 2));
+}
+
+TEST(Net, Endpoints) {
+  EXPECT_EQ(resolve_endpoint("127.0.0.1:14550", "k").text(), "127.0.0.1:14550");
+  EXPECT_EQ(resolve_endpoint("[::1]:0", "k").text(), "[::1]:0");
+  EXPECT_EQ(resolve_endpoint("127.0.0.1:65535", "k").port(), 65535);
+  for (const auto* bad : {"", ":", "14550", "127.0.0.1", "127.0.0.1:", ":14550", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1: 1", "127.0.0.1:1x", "[::1:1",
+                          "[]:1", "127.0.0.1:+1"})
+    expect_error(Errc::address, {"'plain_peer'", "host:port"}, [&] { (void)resolve_endpoint(bad, "plain_peer"); });
+  expect_error(Errc::address, {"no-such-host.invalid"}, [] { (void)resolve_endpoint("no-such-host.invalid:1", "k"); });
+}
+
+TEST(Net, EveryAddressOfAName) {
+  const auto all = resolve_all("localhost", 7, false, SOCK_STREAM);
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all.front(), resolve("localhost", 7, false, SOCK_STREAM));
+  for (const auto& address : all) EXPECT_EQ(address.port(), 7);
+  EXPECT_EQ(resolve_all("127.0.0.1", 7, false, SOCK_STREAM).size(), 1u);
+  EXPECT_EQ(resolve("", 7, true, SOCK_DGRAM).text(), "0.0.0.0:7");
+}
+
+TEST(Net, DescriptorsHaveOneOwner) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  Fd reading(ends[0]), writing(ends[1]);
+  Fd moved(std::move(writing));
+  EXPECT_EQ(writing.get(), -1);
+  EXPECT_FALSE(writing);
+  EXPECT_TRUE(moved);
+  reading = std::move(moved);  // closes the first reading end: nothing is left to write to
+  EXPECT_EQ(reading.get(), ends[1]);
+  EXPECT_EQ(::fcntl(ends[0], F_GETFD), -1);
+  reading = std::move(*&reading);
+  EXPECT_TRUE(reading) << "assigning to itself keeps it";
+  reading.reset();
+  EXPECT_EQ(::fcntl(ends[1], F_GETFD), -1);
+}
+
+TEST(Net, UdpSockets) {
+  bool gro = false;
+  const auto fd = open_udp(v4("127.0.0.1", 0), {1024, 46, true}, "a test", &gro);
+  EXPECT_NE(local_address(fd).port(), 0);
+  EXPECT_NE(::fcntl(fd.get(), F_GETFL) & O_NONBLOCK, 0);
+  EXPECT_NE(::fcntl(fd.get(), F_GETFD) & FD_CLOEXEC, 0);
+  int value = 0;
+  socklen_t size = sizeof value;
+  ASSERT_EQ(::getsockopt(fd.get(), IPPROTO_IP, IP_TOS, &value, &size), 0);
+  EXPECT_EQ(value, 46 << 2);
+  size = sizeof value;
+  ASSERT_EQ(::getsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &value, &size), 0);
+  EXPECT_GE(value, 200 * 1024) << "at least the system's limit";
+  expect_error(Errc::port_in_use, {"a second test", local_address(fd).text()}, [&] { (void)open_udp(local_address(fd), {}, "a second test"); });
+}
+
+TEST(Net, TcpListeners) {
+  const auto local = resolve("127.0.0.1", 0, true, SOCK_STREAM);
+  const auto fd = open_tcp_listener(local, "a test");
+  EXPECT_NE(local_address(fd).port(), 0);
+  expect_error(Errc::port_in_use, {"a second test"}, [&] { (void)open_tcp_listener(local_address(fd), "a second test"); });
+  expect_error(Errc::address, {"203.0.113.1"}, [] { (void)open_tcp_listener(resolve("203.0.113.1", 0, true, SOCK_STREAM), "a test"); });
+}
+
+TEST(Net, TheClockRunsForward) {
+  auto last = now_ns();
+  for (int i = 0; i < 1000; ++i) {
+    const auto now = now_ns();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+}
+
+}  // namespace
+}  // namespace pqcmav
