@@ -1,0 +1,1 @@
+"""A bad radio link for tests: delay, jitter, loss, bursts, duplicates, reordering, rate, cuts and a forgetful NAT."""
