@@ -263,4 +263,4 @@ def _open_capture(ports: tuple[int, ...]) -> tuple[Any, str]:
     try:
         return LoopbackCapture(ports), ""
     except CaptureNotPermittedError:
-        return None, "not looked at: that needs root or CAP_NET_RAW ('sudo -E env PATH=$PATH pqcmav demo' does it)"
+        return None, "not looked at: that needs root or CAP_NET_RAW ('sudo tools/run pqcmav demo' does it)"

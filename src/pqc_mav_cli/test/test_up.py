@@ -167,6 +167,11 @@ def test_a_port_in_use(ends: Ends) -> None:
         assert str(ends.data) in fails(1, "gcs", "--config", str(path))
 
 
+def test_a_peer_that_cannot_be_resolved(ends: Ends) -> None:
+    line = fails(1, "drone", "--config", str(ends.write("drone", bind="")), "--peer", "no-such-host.invalid")
+    assert "no-such-host.invalid" in line
+
+
 def test_options_win_over_the_file(ends: Ends) -> None:
     line = fails(2, "drone", "--config", str(ends.write("drone")), "--suite", "cs-none", "--peer", "127.0.0.1")
     assert "cs-none" in line
