@@ -1,11 +1,26 @@
 #include "src/key_pool.hpp"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+
 #include "pqc_mav_tunnel/error.hpp"
-#include "src/net.hpp"
 
 namespace pqcmav {
+namespace {
 
-KeyPool::KeyPool(std::size_t depth, std::uint64_t max_age_ns, std::vector<const KemInfo*> kems) : depth_(depth), max_age_ns_(max_age_ns) {
+/// The idle thread may lose the processor while it holds the lock, and on a busy machine that takes long: a handshake does not wait for it.
+constexpr std::chrono::milliseconds kPatience{2};
+
+}  // namespace
+
+KeyPool::KeyPool(std::size_t depth, std::uint64_t max_age_ns, std::vector<const KemInfo*> kems)
+    : depth_(depth), max_age_ns_(max_age_ns), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   for (const auto* kem : kems) pools_[kem];
   if (depth_ == 0) return;
   thread_ = BigThread([this] {
@@ -16,24 +31,28 @@ KeyPool::KeyPool(std::size_t depth, std::uint64_t max_age_ns, std::vector<const 
 }
 
 KeyPool::~KeyPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
+  stopping_ = true;
+  wake();
+}
+
+void KeyPool::wake() noexcept {
+  const std::uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);
 }
 
 EphemeralKem KeyPool::take(const KemInfo& kem) {
   if (depth_ != 0) {
-    const std::lock_guard lock(mutex_);
-    auto& pool = pools_[&kem];
-    while (!pool.empty()) {
-      auto pooled = std::move(pool.front());
-      pool.pop_front();
-      wake_.notify_all();
-      if (now_ns() - pooled.born_ns < max_age_ns_) return {std::move(pooled.pair), true};
+    std::optional<Pooled> taken;
+    if (const std::unique_lock lock(mutex_, kPatience); lock) {
+      auto& pool = pools_[&kem];
+      while (!pool.empty() && now_ns() - pool.front().born_ns >= max_age_ns_) pool.pop_front();
+      if (!pool.empty()) {
+        taken = std::move(pool.front());
+        pool.pop_front();
+      }
     }
-    wake_.notify_all();
+    wake();
+    if (taken) return {std::move(taken->pair), true};
   }
   made_.fetch_add(1);
   return {Kem(kem).keypair(), false};
@@ -55,14 +74,20 @@ const KemInfo* KeyPool::next_due(std::uint64_t now) {
 }
 
 void KeyPool::run() {
-  std::unique_lock lock(mutex_);
+  // How often old pairs are looked for.
+  const auto pause_ms = static_cast<int>(std::min<std::uint64_t>(max_age_ns_ / 4'000'000 + 1, std::numeric_limits<int>::max()));
+  std::unique_lock lock(mutex_, std::defer_lock);
   while (!stopping_) {
+    lock.lock();
     const auto* kem = next_due(now_ns());
+    lock.unlock();
     if (kem == nullptr) {
-      wake_.wait_for(lock, std::chrono::nanoseconds(max_age_ns_ / 4 + 1));
+      pollfd wait{wake_.get(), POLLIN, 0};
+      (void)::poll(&wait, 1, pause_ms);
+      std::uint64_t value = 0;
+      (void)!::read(wake_.get(), &value, sizeof value);
       continue;
     }
-    lock.unlock();
     std::optional<KemKeyPair> pair;
     try {
       pair = Kem(*kem).keypair();
@@ -75,6 +100,7 @@ void KeyPool::run() {
       pools_[kem].push_back({std::move(*pair), now_ns()});
     else
       pools_.erase(kem);
+    lock.unlock();
   }
 }
 

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include "pqc_mav_tunnel/handshake.hpp"
+#include "src/net.hpp"
 #include "src/thread.hpp"
 
 namespace pqcmav {
@@ -33,14 +33,15 @@ class KeyPool {
     std::uint64_t born_ns;
   };
   void run();
+  void wake() noexcept;
   const KemInfo* next_due(std::uint64_t now);  // under mutex_
 
   const std::size_t depth_;
   const std::uint64_t max_age_ns_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  mutable std::timed_mutex mutex_;
   std::map<const KemInfo*, std::deque<Pooled>> pools_;
-  bool stopping_ = false;
+  Fd wake_;
+  std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> made_{0};
   BigThread thread_;
 };
