@@ -2,6 +2,7 @@
 #include "pqc_mav_tunnel/config.hpp"
 
 #include <algorithm>
+#include <iomanip>
 #include <set>
 #include <sstream>
 
@@ -20,7 +21,7 @@ const char* type_name(const ConfigValue& value) {
 
 std::string number(double value) {
   std::ostringstream out;
-  out << value;
+  out << std::setprecision(15) << value;  // whole numbers in full
   return out.str();
 }
 
@@ -101,13 +102,18 @@ class Reader {
     for (const auto& key : config_schema())
       if (role_ == Role::drone ? key.drone : key.gcs) known.emplace_back(key.key);
     if (role_ == Role::gcs) {
-      if (const auto it = values_.find("drones"); it != values_.end() && std::holds_alternative<Strings>(it->second))
-        for (const auto& id : std::get<Strings>(it->second))
+      // Read here already: with a wrong 'drones' every drone.<id> key would look unknown.
+      if (values_.contains("drones"))
+        for (const auto& id : get<Strings>("drones"))
           for (const auto& key : drone_entry_schema()) known.push_back("drone." + id + "." + std::string(key.key));
     }
     for (const auto& [name, value] : values_) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      std::string sentence = "Unknown configuration key '" + name + "' for a " + std::string(to_string(role_)) + ".";
+      std::string sentence = "Unknown configuration key '" + name + "' for a " + std::string(to_string(role_));
+      const auto schema = config_schema();
+      if (std::any_of(schema.begin(), schema.end(), [&](const auto& key) { return key.key == name; }))
+        throw TunnelError(Errc::config_unknown_key, sentence + ": only a " + std::string(to_string(role_ == Role::gcs ? Role::drone : Role::gcs)) + " has it.");
+      sentence += '.';
       const auto close = closest_text(name, known, 1);
       if (!close.empty()) sentence += " Did you mean '" + close.front() + "'?";
       throw TunnelError(Errc::config_unknown_key, sentence);
@@ -204,6 +210,10 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
     read_gcs(in, out);
   if (out.degraded_after_s <= out.keepalive_s)
     throw TunnelError(Errc::config_invalid, "'degraded_after_s' must be longer than 'keepalive_s', or an idle link would look broken.");
+  if (out.session_limit_s <= out.keepalive_s)
+    throw TunnelError(Errc::config_invalid, "'session_limit_s' must be longer than 'keepalive_s', or an idle session would be wiped.");
+  if (out.role == Role::drone && out.reconnect_after_s <= out.keepalive_s)
+    throw TunnelError(Errc::config_invalid, "'reconnect_after_s' must be longer than 'keepalive_s', or an idle drone would start afresh again and again.");
   out.effective = std::move(in.effective);
   return out;
 }

@@ -13,6 +13,8 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uintmax_t kMaxFile = 1 << 20;
+constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxValues = 20000;  // counted as met: aliases let a small file stand for a huge one
 
 std::string at(const std::string& path, const YAML::Mark& mark) {
   return mark.is_null() ? path : path + ", line " + std::to_string(mark.line + 1);
@@ -28,28 +30,31 @@ ConfigValue scalar(const YAML::Node& node) {
   const auto* end = text.data() + text.size();
   if (auto [p, e] = std::from_chars(text.data(), end, whole); e == std::errc{} && p == end && !text.empty()) return whole;
   double real = 0;
-  if (auto [p, e] = std::from_chars(text.data(), end, real); e == std::errc{} && p == end && !text.empty()) return real;
+  const bool numeric = text.find_first_not_of("0123456789.+-eE") == std::string::npos;  // not "nan" or "infinity", which are names
+  if (auto [p, e] = std::from_chars(text.data(), end, real); numeric && e == std::errc{} && p == end && !text.empty()) return real;
   return text;
 }
 
-void flatten(const std::string& path, const YAML::Node& node, const std::string& prefix, FlatConfig& out, int depth) {
-  if (depth > 8) throw TunnelError(Errc::config_syntax, at(path, node.Mark()) + ": nested too deeply.");
+void flatten(const std::string& path, const YAML::Node& node, const std::string& prefix, FlatConfig& out, int depth, std::size_t& met) {
+  if (depth > kMaxDepth) throw TunnelError(Errc::config_syntax, at(path, node.Mark()) + ": nested too deeply.");
   for (const auto& item : node) {
+    if (++met > kMaxValues) throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
     const auto key = prefix + item.first.as<std::string>();
     const auto& value = item.second;
     if (value.IsMap()) {
-      flatten(path, value, key + ".", out, depth + 1);
+      flatten(path, value, key + ".", out, depth + 1, met);
     } else if (value.IsSequence()) {
       std::vector<std::string> list;
       for (const auto& entry : value) {
+        if (++met > kMaxValues) throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
         if (!entry.IsScalar()) throw TunnelError(Errc::config_syntax, at(path, entry.Mark()) + ": '" + key + "' must be a list of texts.");
         list.push_back(entry.Scalar());
       }
-      if (!out.emplace(key, list).second) throw TunnelError(Errc::config_syntax, at(path, value.Mark()) + ": '" + key + "' is given twice.");
+      if (!out.emplace(key, list).second) throw TunnelError(Errc::config_syntax, at(path, item.first.Mark()) + ": '" + key + "' is given twice.");
     } else if (value.IsScalar()) {
-      if (!out.emplace(key, scalar(value)).second) throw TunnelError(Errc::config_syntax, at(path, value.Mark()) + ": '" + key + "' is given twice.");
+      if (!out.emplace(key, scalar(value)).second) throw TunnelError(Errc::config_syntax, at(path, item.first.Mark()) + ": '" + key + "' is given twice.");
     } else {
-      throw TunnelError(Errc::config_syntax, at(path, value.Mark()) + ": '" + key + "' has no value.");
+      throw TunnelError(Errc::config_syntax, at(path, item.first.Mark()) + ": '" + key + "' has no value.");
     }
   }
 }
@@ -67,10 +72,13 @@ FlatConfig load_yaml_config(const std::string& path) {
   if (!file) throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ".");
   FlatConfig out;
   try {
-    const auto root = YAML::Load(text.str());
+    const auto documents = YAML::LoadAll(text.str());
+    if (documents.size() > 1) throw TunnelError(Errc::config_syntax, path + " has several documents ('---'); a configuration is one.");
+    const auto root = documents.empty() ? YAML::Node() : documents.front();
     if (root.IsNull()) throw TunnelError(Errc::config_syntax, path + " is empty; see config/ for documented examples.");
     if (!root.IsMap()) throw TunnelError(Errc::config_syntax, path + ": expected 'key: value' lines.");
-    flatten(path, root, "", out, 0);
+    std::size_t met = 0;
+    flatten(path, root, "", out, 0, met);
   } catch (const YAML::Exception& e) {
     throw TunnelError(Errc::config_syntax, at(path, e.mark) + ": " + e.msg + ".");
   }

@@ -1,0 +1,238 @@
+#include "pqc_mav_tunnel/config.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "pqc_mav_tunnel/constants.hpp"
+#include "temp_folder.hpp"
+
+namespace pqcmav {
+namespace {
+
+using test::expect_error;
+using Names = std::vector<std::string>;
+
+const FlatConfig kDrone{{"role", "drone"}, {"keys", "/keys"}, {"drone_id", "uav1"}, {"peer", "gcs.example"}};
+const FlatConfig kGcs{{"role", "gcs"}, {"keys", "/keys"}, {"drones", Names{"uav1", "uav2"}}};
+
+FlatConfig with(FlatConfig base, const FlatConfig& more) {
+  for (const auto& [key, value] : more) base[key] = value;
+  return base;
+}
+FlatConfig without(FlatConfig base, const std::string& key) {
+  base.erase(key);
+  return base;
+}
+void expect_refused(Errc code, std::initializer_list<std::string> words, const FlatConfig& values) {
+  expect_error(code, words, [&] { (void)EngineConfig::from_flat(values); });
+}
+
+TEST(Config, DefaultsOfADroneAreTheSchemas) {
+  const auto config = EngineConfig::from_flat(kDrone);
+  EXPECT_EQ(config.role, Role::drone);
+  EXPECT_EQ(config.suite, find_suite(kDefaultSuite));
+  EXPECT_TRUE(config.hybrid);
+  EXPECT_FALSE(config.sign);
+  EXPECT_EQ(config.handshake_port, kDefaultHandshakePort);
+  EXPECT_EQ(config.data_port, kDefaultGcsDataPort);
+  EXPECT_EQ(config.local_data_port, kDefaultDroneDataPort);
+  EXPECT_EQ(config.max_payload, kDefaultMaxPayload);
+  EXPECT_EQ(config.replay_window, kWindowBits);
+  EXPECT_EQ(config.rekey_packets, kForcedRekeyPackets);
+  EXPECT_EQ(config.keepalive_s, 1.0);
+  EXPECT_EQ(config.session_limit_s, 180.0);
+  for (const auto& key : config_schema()) {
+    const std::string name(key.key);
+    if (!key.drone) {
+      EXPECT_FALSE(config.effective.contains(name)) << name;
+    } else if (!kDrone.contains(name)) {
+      EXPECT_EQ(config.effective.at(name), key.default_value) << name;
+    }
+  }
+}
+
+TEST(Config, DefaultsOfAGcsAreTheSchemas) {
+  const auto config = EngineConfig::from_flat(kGcs);
+  EXPECT_EQ(config.role, Role::gcs);
+  ASSERT_EQ(config.drones.size(), 2u);
+  EXPECT_EQ(config.drones[0].id, "uav1");
+  EXPECT_EQ(config.drones[1].plain_peer, "127.0.0.1:14550");
+  EXPECT_TRUE(config.allowed_suites.empty());
+  EXPECT_TRUE(config.allow_pure);
+  for (const auto& key : config_schema()) {
+    const std::string name(key.key);
+    if (!key.gcs) {
+      EXPECT_FALSE(config.effective.contains(name)) << name;
+    } else if (!kGcs.contains(name)) {
+      EXPECT_EQ(config.effective.at(name), key.default_value) << name;
+    }
+  }
+  for (const auto* id : {"uav1", "uav2"})
+    for (const auto& key : drone_entry_schema()) EXPECT_EQ(config.effective.at("drone." + std::string(id) + "." + std::string(key.key)), key.default_value);
+}
+
+TEST(Config, TheEffectiveValuesMakeTheSameConfigurationAgain) {
+  const auto gcs = with(kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"}, {"handshake_port", 0}, {"key_pool_kems", Names{"hqc128"}}});
+  for (const auto& values : {kDrone, gcs}) {
+    const auto once = EngineConfig::from_flat(values);
+    EXPECT_EQ(EngineConfig::from_flat(once.effective).effective, once.effective);
+  }
+}
+
+TEST(Config, TheSchemaIsConsistent) {
+  std::set<std::string_view> seen;
+  for (const auto& key : config_schema()) {
+    EXPECT_TRUE(seen.insert(key.key).second) << key.key << " twice";
+    EXPECT_TRUE(key.drone || key.gcs) << key.key;
+    EXPECT_TRUE(key.description.ends_with('.')) << key.key;
+    const bool number = std::holds_alternative<std::int64_t>(key.default_value) || std::holds_alternative<double>(key.default_value);
+    EXPECT_EQ(key.min.has_value(), number) << key.key;
+    EXPECT_EQ(key.max.has_value(), number) << key.key;
+    if (number) {
+      const auto value = std::holds_alternative<double>(key.default_value) ? std::get<double>(key.default_value)
+                                                                           : static_cast<double>(std::get<std::int64_t>(key.default_value));
+      EXPECT_GE(value, *key.min) << key.key;
+      EXPECT_LE(value, *key.max) << key.key;
+    }
+  }
+}
+
+TEST(Config, NumbersOutOfRangeForEveryKeyThatHasOne) {
+  for (const auto& key : config_schema()) {
+    if (!key.min) continue;
+    const auto& base = key.drone ? kDrone : kGcs;
+    const std::string name(key.key);
+    for (const double value : {*key.min - 1, *key.max + 1}) {
+      auto given = base;
+      if (std::holds_alternative<double>(key.default_value))
+        given[name] = value;
+      else
+        given[name] = static_cast<std::int64_t>(value);
+      expect_refused(Errc::config_invalid, {"'" + name + "'", "between"}, given);
+    }
+    if (std::holds_alternative<double>(key.default_value))
+      for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+        expect_refused(Errc::config_invalid, {"'" + name + "'", "between"}, with(base, {{name, value}}));
+  }
+  expect_refused(Errc::config_invalid, {"is 268435457;", "between 1000 and 268435456 packets"}, with(kDrone, {{"rekey_packets", 268435457}}));
+  expect_refused(Errc::config_invalid, {"'max_payload' is 63;", "between 64 and 65469 bytes"}, with(kDrone, {{"max_payload", 63}}));
+  expect_refused(Errc::config_invalid, {"'handshake_port' is 65536;"}, with(kGcs, {{"handshake_port", 65536}}));
+}
+
+TEST(Config, TheBoundsThemselvesAreTaken) {
+  EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"max_payload", 64}})).max_payload, 64u);
+  EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"max_payload", 65469}})).max_payload, 65469u);
+  EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"handshake_port", 0}})).handshake_port, 0);
+  EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"handshake_port", 65535}})).handshake_port, 65535);
+  EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"key_pool_depth", 0}})).key_pool_depth, 0u);
+}
+
+TEST(Config, WrongTypesForEveryKey) {
+  const std::vector<ConfigValue> values{true, std::int64_t{1}, 1.5, std::string{"text"}, Names{"a"}};
+  for (const auto& key : config_schema()) {
+    if (key.key == "role") continue;
+    const auto& base = key.drone ? kDrone : kGcs;
+    for (const auto& value : values) {
+      if (value.index() == key.default_value.index()) continue;
+      if (std::holds_alternative<double>(key.default_value) && std::holds_alternative<std::int64_t>(value)) continue;  // a whole number passes for a number
+      expect_refused(Errc::config_invalid, {"'" + std::string(key.key) + "'", "must be"}, with(base, {{std::string(key.key), value}}));
+    }
+  }
+  expect_refused(Errc::config_invalid, {"'hybrid' must be true or false, not a text."}, with(kDrone, {{"hybrid", "yes"}}));
+  EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"grace_s", 3}})).grace_s, 3.0);
+}
+
+TEST(Config, Choices) {
+  expect_refused(Errc::config_invalid, {"'log_level' is 'loud'", "debug, info, warning, error"}, with(kDrone, {{"log_level", "loud"}}));
+  expect_refused(Errc::config_invalid, {"'role' is 'ground'", "drone, gcs"}, with(kDrone, {{"role", "ground"}}));
+  expect_refused(Errc::config_invalid, {"'role' must be a text"}, with(kDrone, {{"role", true}}));
+}
+
+TEST(Config, UnknownKeysWithTheClosestOne) {
+  expect_refused(Errc::config_unknown_key, {"'keepalives'", "Did you mean 'keepalive_s'?"}, with(kDrone, {{"keepalives", 1.0}}));
+  expect_refused(Errc::config_unknown_key, {"'Hybrid'", "Did you mean 'hybrid'?"}, with(kDrone, {{"Hybrid", true}}));
+  expect_refused(Errc::config_unknown_key, {"'drone.uav1.plain_pear'", "Did you mean 'drone.uav1.plain_peer'?"}, with(kGcs, {{"drone.uav1.plain_pear", "x"}}));
+  expect_refused(Errc::config_unknown_key, {"'drone.uav3.plain_peer'"}, with(kGcs, {{"drone.uav3.plain_peer", "127.0.0.1:1"}}));
+  expect_refused(Errc::config_unknown_key, {"'" + std::string(300, 'q') + "'"}, with(kDrone, {{std::string(300, 'q'), 1}}));
+  expect_refused(Errc::config_unknown_key, {"''"}, with(kDrone, {{"", 1}}));
+}
+
+TEST(Config, AKeyOfTheOtherRoleIsUnknown) {
+  expect_refused(Errc::config_unknown_key, {"'drones'", "for a drone: only a gcs has it."}, with(kDrone, {{"drones", Names{"uav1"}}}));
+  expect_refused(Errc::config_unknown_key, {"'peer'", "for a gcs: only a drone has it."}, with(kGcs, {{"peer", "127.0.0.1"}}));
+}
+
+TEST(Config, WhatMustBeThere) {
+  for (const auto* key : {"keys", "drone_id", "peer"}) {
+    expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is missing"}, without(kDrone, key));
+    expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is missing"}, with(kDrone, {{key, ""}}));
+  }
+  for (const auto* key : {"keys", "drones"}) expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is missing"}, without(kGcs, key));
+  expect_refused(Errc::config_invalid, {"'drones' is missing"}, with(kGcs, {{"drones", Names{}}}));
+  expect_refused(Errc::config_invalid, {"'keys' is missing"}, {});
+}
+
+TEST(Config, DroneIds) {
+  for (const auto* good : {"a", "uav-1_x", "01234567890123456789012345678901"}) {
+    EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"drone_id", good}})).drone_id, good);
+    EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"drones", Names{good}}})).drones[0].id, good);
+  }
+  for (const auto* bad : {"Uav", "uav 1", "uav.1", "../x", "012345678901234567890123456789012", "dr\xc3\xb6ne"}) {
+    expect_refused(Errc::config_invalid, {"'drone_id'", "a-z"}, with(kDrone, {{"drone_id", bad}}));
+    expect_refused(Errc::config_invalid, {"'drones'", "a-z"}, with(kGcs, {{"drones", Names{bad}}}));
+  }
+  expect_refused(Errc::config_invalid, {"'drones'"}, with(kGcs, {{"drones", Names{"a", ""}}}));
+  expect_refused(Errc::config_invalid, {"'drones' names 'a' twice"}, with(kGcs, {{"drones", Names{"a", "b", "a"}}}));
+}
+
+TEST(Config, AWrongListOfDronesIsWhatIsSaid) {
+  // Not that the keys of the drones are unknown.
+  expect_refused(Errc::config_invalid, {"'drones' must be a list of texts"}, with(kGcs, {{"drones", "uav1"}, {"drone.uav1.plain_peer", "127.0.0.1:1"}}));
+}
+
+TEST(Config, SettingsOfEachDrone) {
+  const auto config = EngineConfig::from_flat(with(kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"},
+                                                          {"drone.uav2.plain_bind", "127.0.0.1:14561"},
+                                                          {"drone.uav2.require_signature", true},
+                                                          {"drone.uav2.allowed_suites", Names{"ML-512-AG-MD-44", "cs-hqc256-ascon128a-falcon1024"}}}));
+  EXPECT_EQ(config.drones[0].plain_peer, "127.0.0.1:14550");
+  EXPECT_FALSE(config.drones[0].require_signature);
+  EXPECT_EQ(config.drones[1].plain_peer, "127.0.0.1:14560");
+  EXPECT_EQ(config.drones[1].plain_bind, "127.0.0.1:14561");
+  EXPECT_TRUE(config.drones[1].require_signature);
+  ASSERT_EQ(config.drones[1].allowed_suites.size(), 2u);
+  EXPECT_EQ(config.drones[1].allowed_suites[0]->id, "cs-mlkem512-aesgcm-mldsa44");
+  expect_refused(Errc::config_invalid, {"'drone.uav2.require_signature' must be true or false"}, with(kGcs, {{"drone.uav2.require_signature", "yes"}}));
+  expect_refused(Errc::suite_unknown, {"'drone.uav1.allowed_suites'"}, with(kGcs, {{"drone.uav1.allowed_suites", Names{"rot13"}}}));
+}
+
+TEST(Config, SuitesWithTheClosestMatches) {
+  expect_refused(Errc::suite_unknown, {"'suite'", "cs-mlkem768-aesgcm-mldsa65"}, with(kDrone, {{"suite", "cs-mlkem768-aesgmc-mldsa65"}}));
+  expect_refused(Errc::suite_unknown, {"'allowed_suites'", "cs-mlkem768-aesgcm-mldsa65"},
+                 with(kGcs, {{"allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65", "cs-mlkem768-aesgcm-mldsa66"}}}));
+  EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"suite", "ml-768-ag-md-65"}})).suite->id, "cs-mlkem768-aesgcm-mldsa65");
+}
+
+TEST(Config, KemsOfThePool) {
+  const auto config = EngineConfig::from_flat(with(kGcs, {{"key_pool_kems", Names{"classicmceliece348864", "hqc128"}}}));
+  ASSERT_EQ(config.key_pool_kems.size(), 2u);
+  EXPECT_EQ(config.key_pool_kems[1], find_kem("hqc128"));
+  expect_refused(Errc::config_invalid, {"'key_pool_kems'", "'rsa2048'", "mlkem768"}, with(kGcs, {{"key_pool_kems", Names{"rsa2048"}}}));
+}
+
+TEST(Config, TimersThatContradictEachOther) {
+  expect_refused(Errc::config_invalid, {"'degraded_after_s'", "'keepalive_s'"}, with(kDrone, {{"keepalive_s", 3.0}}));
+  expect_refused(Errc::config_invalid, {"'reconnect_after_s'", "'keepalive_s'"}, with(kDrone, {{"keepalive_s", 2.0}, {"reconnect_after_s", 2.0}}));
+  expect_refused(Errc::config_invalid, {"'session_limit_s'", "'keepalive_s'"}, with(kGcs, {{"keepalive_s", 2.0}, {"session_limit_s", 2.0}}));
+}
+
+TEST(Config, PortsAndWindows) {
+  expect_refused(Errc::config_invalid, {"'handshake_port'", "cannot be 0"}, with(kDrone, {{"handshake_port", 0}}));
+  expect_refused(Errc::config_invalid, {"'data_port'", "cannot be 0"}, with(kDrone, {{"data_port", 0}}));
+  EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"local_data_port", 0}})).local_data_port, 0);
+  expect_refused(Errc::config_invalid, {"'replay_window' is 100;", "multiple of 64"}, with(kDrone, {{"replay_window", 100}}));
+  EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"replay_window", 8192}})).replay_window, 8192u);
+}
+
+}  // namespace
+}  // namespace pqcmav

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include "pqc_mav_tunnel/config.hpp"
+#include "temp_folder.hpp"
+
+namespace pqcmav {
+namespace {
+
+using test::expect_error;
+using Names = std::vector<std::string>;
+
+class ConfigYaml : public ::testing::Test {
+ protected:
+  FlatConfig load(std::string_view text) const {
+    test::write_text(file, text);
+    return load_yaml_config(file);
+  }
+  void expect_refused(std::initializer_list<std::string> words, std::string_view text) const {
+    expect_error(Errc::config_syntax, words, [&] { (void)load(text); });
+  }
+  test::TempFolder folder;
+  const std::filesystem::path file = folder / "tunnel.yaml";
+};
+
+TEST_F(ConfigYaml, NestedAndFlatKeysMeanTheSame) {
+  const FlatConfig expected{{"role", "gcs"},
+                            {"drones", Names{"uav1", "7"}},
+                            {"drone.uav1.plain_peer", "127.0.0.1:14550"},
+                            {"drone.uav1.require_signature", true},
+                            {"max_payload", 1200},
+                            {"grace_s", 1.5}};
+  EXPECT_EQ(load("role: gcs\n"
+                 "drones: [uav1, 7]\n"
+                 "drone:\n"
+                 "  uav1:\n"
+                 "    plain_peer: 127.0.0.1:14550\n"
+                 "    require_signature: true\n"
+                 "max_payload: 1200   # bytes\n"
+                 "grace_s: 1.5\n"),
+            expected);
+  EXPECT_EQ(load("{role: gcs, drones: [uav1, '7'], drone.uav1.plain_peer: '127.0.0.1:14550', drone.uav1: {require_signature: True}, max_payload: 1200, "
+                 "grace_s: 15e-1}"),
+            expected);
+}
+
+TEST_F(ConfigYaml, TypesOfScalars) {
+  const FlatConfig values = load(
+      "a: true\nb: FALSE\nc: 12\nd: -12\ne: 1e3\nf: .5\ng: '12'\nh: \"true\"\ni: text\nj: nan\nk: infinity\nl: 1.2.3\nm: 0x10\nn: 99999999999999999999\no: "
+      "yes\np: []\nq: ''\n");
+  const FlatConfig expected{{"a", true},   {"b", false},  {"c", 12},     {"d", -12},     {"e", 1000.0},     {"f", 0.5},
+                            {"g", "12"},   {"h", "true"}, {"i", "text"}, {"j", "nan"},   {"k", "infinity"}, {"l", "1.2.3"},
+                            {"m", "0x10"}, {"n", 1e20},   {"o", "yes"},  {"p", Names{}}, {"q", ""}};
+  for (const auto& [key, value] : expected) EXPECT_EQ(values.at(key), value) << key;
+}
+
+TEST_F(ConfigYaml, BrokenSyntaxWithItsLine) {
+  expect_refused({"tunnel.yaml, line 3"}, "role: gcs\nkeys: [a, b\n");
+  expect_refused({"tunnel.yaml, line 3"}, "role: gcs\nkeys: x\n  indented: y\n");
+  expect_refused({"tunnel.yaml, line 1"}, "role: *nowhere\n");
+  expect_refused({"tunnel.yaml, line 1"}, "\t- x: y");
+  expect_refused({"tunnel.yaml"}, std::string("\x00\x01\xff\xfe", 4));
+}
+
+TEST_F(ConfigYaml, NotAMapping) {
+  expect_refused({"is empty"}, "");
+  expect_refused({"is empty"}, "# only a comment\n");
+  expect_refused({"is empty"}, "---\n");
+  expect_refused({"key: value"}, "just a text\n");
+  expect_refused({"key: value"}, "- a\n- list\n");
+  expect_refused({"several documents"}, "role: gcs\n---\nrole: drone\n");
+}
+
+TEST_F(ConfigYaml, ValuesThatAreNoValues) {
+  expect_refused({"line 1", "'keys' has no value"}, "keys:\n");
+  expect_refused({"line 1", "'keys' has no value"}, "keys: ~\n");
+  expect_refused({"line 2", "'drones' must be a list of texts"}, "role: gcs\ndrones: [a, [b]]\n");
+  expect_refused({"'drones' must be a list of texts"}, "drones: [a, {b: c}]\n");
+  expect_refused({"tunnel.yaml"}, "? [a, b]\n: c\n");
+}
+
+TEST_F(ConfigYaml, Duplicates) {
+  expect_refused({"line 2", "'role' is given twice"}, "role: gcs\nrole: drone\n");
+  expect_refused({"line 2", "'drones' is given twice"}, "drones: [a]\ndrones: [b]\n");
+  expect_refused({"line 4", "'drone.a.plain_peer' is given twice"}, "drone.a.plain_peer: x\ndrone:\n  a:\n    plain_peer: y\n");
+}
+
+TEST_F(ConfigYaml, NestedTooDeep) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += std::string(static_cast<std::size_t>(i), ' ') + "k:\n";
+  expect_refused({"nested too deeply"}, text + std::string(20, ' ') + "k: v\n");
+  expect_refused({"tunnel.yaml"}, "a: " + std::string(100000, '['));
+  expect_refused({"tunnel.yaml"}, std::string(100000, '{'));
+}
+
+TEST_F(ConfigYaml, AliasesDoNotMultiplyWithoutLimit) {
+  // Nine lines that stand for nine to the eighth values.
+  std::string text = "a0: &a0 {x1: 1, x2: 1, x3: 1, x4: 1, x5: 1, x6: 1, x7: 1, x8: 1, x9: 1}\n";
+  for (int i = 1; i < 8; ++i) {
+    const auto last = "*a" + std::to_string(i - 1), name = "a" + std::to_string(i);
+    text += name + ": &" + name + " {";
+    for (int k = 1; k <= 9; ++k) text += (k == 1 ? "x" : ", x") + std::to_string(k) + ": " + last;
+    text += "}\n";
+  }
+  expect_refused({"values"}, text);
+  EXPECT_EQ(load("a: &a [x]\nb: *a\n").at("b"), ConfigValue(Names{"x"})) << "aliases as such are fine";
+}
+
+TEST_F(ConfigYaml, FilesThatAreNone) {
+  expect_error(Errc::config_syntax, {"missing.yaml", "No such file"}, [&] { (void)load_yaml_config(folder / "missing.yaml"); });
+  expect_error(Errc::config_syntax, {folder.path().string()}, [&] { (void)load_yaml_config(folder.path()); });
+  expect_error(Errc::config_syntax, {"at most 1 MiB"}, [&] { (void)load(std::string((1 << 20) + 1, '#')); });
+  EXPECT_EQ(load("role: gcs\n" + std::string((1 << 20) - 10, '#')).size(), 1u);
+}
+
+}  // namespace
+}  // namespace pqcmav
