@@ -1,0 +1,37 @@
+#include "src/drone_control.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kS = 1'000'000'000;
+
+TEST(Backoff, DoublesFromHalfASecondToEightAndSpreads) {
+  Backoff backoff(1);
+  std::uint64_t base = kS / 2;
+  for (int i = 0; i < 40; ++i) {
+    const auto wait = backoff.next_ns();
+    EXPECT_GE(wait, base * 4 / 5) << i;
+    EXPECT_LE(wait, base * 6 / 5) << i;
+    base = std::min(2 * base, 8 * kS);
+  }
+}
+
+TEST(Backoff, StartsOverAfterSuccess) {
+  Backoff backoff(2);
+  for (int i = 0; i < 10; ++i) (void)backoff.next_ns();
+  backoff.reset();
+  EXPECT_LE(backoff.next_ns(), kS * 6 / 10);
+}
+
+TEST(Backoff, AFleetDoesNotKnockInStep) {
+  std::set<std::uint64_t> waits;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) waits.insert(Backoff(seed * 1'000'003 + 17).next_ns());
+  EXPECT_GT(waits.size(), 90u);
+}
+
+}  // namespace
+}  // namespace pqcmav

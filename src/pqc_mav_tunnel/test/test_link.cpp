@@ -1,0 +1,163 @@
+#include "src/link.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "session_fixture.hpp"
+
+namespace pqcmav {
+namespace {
+
+using test::kMs;
+using test::kS;
+
+/// Asks with the tracker's own numbers and answers as a peer whose clock is `offset` ahead, after `forward` + `held` + `backward` ns.
+void round_trip(ProbeTracker& probes, std::uint64_t t1, std::int64_t offset, std::uint64_t forward, std::uint64_t held, std::uint64_t backward) {
+  probes.open_id = probes.next_id++;
+  probes.open_t1 = t1;
+  const auto t2 = t1 + forward + static_cast<std::uint64_t>(offset), t3 = t2 + held;
+  probes.on_reply(ProbeReply{probes.open_id, t1, t2, t3}, t1 + forward + held + backward);
+}
+
+TEST(ProbeTracker, KnowsNothingAtFirst) {
+  const ProbeTracker probes;
+  EXPECT_FALSE(probes.rtt_ns());
+  EXPECT_FALSE(probes.rtt_min_ns());
+  EXPECT_FALSE(probes.offset_ns());
+}
+
+TEST(ProbeTracker, RoundTripWithoutTheTimeThePeerHeldIt) {
+  ProbeTracker probes;
+  round_trip(probes, 5 * kS, 0, 10 * kMs, 3 * kMs, 10 * kMs);
+  EXPECT_EQ(probes.rtt_ns(), 20 * kMs);
+  EXPECT_EQ(probes.offset_ns(), 0);
+}
+
+TEST(ProbeTracker, OffsetsOfClocksFarApartInBothDirections) {
+  for (const std::int64_t offset : {std::int64_t{0}, std::int64_t{1}, std::int64_t{123'456'789}, std::int64_t{-987'654'321},
+                                    std::int64_t{3'600'000'000'000'000}, std::int64_t{-4'000'000'000}}) {
+    ProbeTracker probes;
+    round_trip(probes, 5 * kS, offset, 7 * kMs, 1 * kMs, 7 * kMs);
+    ASSERT_TRUE(probes.offset_ns());
+    EXPECT_NEAR(static_cast<double>(*probes.offset_ns()), static_cast<double>(offset), 1.0);
+    EXPECT_EQ(probes.rtt_ns(), 14 * kMs);
+  }
+}
+
+TEST(ProbeTracker, TheOffsetIsThatOfTheQuickestOfTheLastEight) {
+  ProbeTracker probes;
+  round_trip(probes, 1 * kS, 100, 1 * kMs, 0, 1 * kMs);                                                // the best
+  for (std::uint64_t i = 0; i < 7; ++i) round_trip(probes, (2 + i) * kS, 100, 50 * kMs, 0, 10 * kMs);  // lopsided: 20 ms wrong
+  EXPECT_EQ(probes.rtt_min_ns(), 2 * kMs);
+  EXPECT_EQ(probes.offset_ns(), 100);
+  EXPECT_EQ(probes.rtt_ns(), 60 * kMs) << "the last one";
+  round_trip(probes, 20 * kS, 100, 50 * kMs, 0, 10 * kMs);  // now the best has left the window
+  EXPECT_EQ(probes.rtt_min_ns(), 60 * kMs);
+  EXPECT_EQ(probes.offset_ns(), static_cast<std::int64_t>(100 + 20 * kMs));
+}
+
+TEST(ProbeTracker, OnlyTheOpenProbeIsAnsweredAndOnce) {
+  ProbeTracker probes;
+  probes.open_id = 5;
+  probes.open_t1 = 10 * kS;
+  const ProbeReply good{5, 10 * kS, 11 * kS, 11 * kS};
+  probes.on_reply(ProbeReply{4, 10 * kS, 11 * kS, 11 * kS}, 10 * kS + kMs);
+  probes.on_reply(ProbeReply{5, 10 * kS + 1, 11 * kS, 11 * kS}, 10 * kS + kMs);
+  EXPECT_FALSE(probes.rtt_ns());
+  probes.on_reply(good, 10 * kS + kMs);
+  EXPECT_EQ(probes.rtt_ns(), kMs);
+  probes.on_reply(good, 10 * kS + 9 * kMs);
+  EXPECT_EQ(probes.rtt_ns(), kMs) << "a second answer to one probe";
+}
+
+TEST(ProbeTracker, ImpossibleTimesAreIgnored) {
+  struct Case {
+    std::uint64_t t2, t3, t4;
+  };
+  for (const auto& [t2, t3, t4] : {Case{20, 10, 11 * kS}, Case{10, 10 + 2 * kS, 11 * kS}, Case{10, 10, 9 * kS}, Case{0, ~std::uint64_t{0}, 11 * kS}}) {
+    ProbeTracker probes;
+    probes.open_id = 1;
+    probes.open_t1 = 10 * kS;
+    probes.on_reply(ProbeReply{1, 10 * kS, t2, t3}, t4);
+    EXPECT_FALSE(probes.rtt_ns()) << t2 << ' ' << t3 << ' ' << t4;
+  }
+}
+
+TEST(ProbeTracker, NoAnswerOfAPeerOverflows) {
+  ProbeTracker probes;
+  std::mt19937_64 random(2);
+  for (std::uint64_t i = 0; i < 100000; ++i) {
+    const auto any = [&] { return random() >> (random() % 64); };
+    probes.open_id = 1;
+    probes.open_t1 = any();
+    probes.on_reply(ProbeReply{1, probes.open_t1, any(), any()}, probes.open_t1 + any());
+    (void)probes.rtt_min_ns();
+    (void)probes.offset_ns();
+  }
+}
+
+TEST(Link, ThePictureShowsWhatTheDataThreadHolds) {
+  Link link("uav1", true, test::kTimers, 1024);
+  const auto now = 100 * kS;
+  link.publish(now);
+  EXPECT_FALSE(link.picture().current);
+  EXPECT_FALSE(link.picture().can_send);
+
+  test::KeySource source(3);
+  auto keys = source.make(4);
+  const auto id = keys.drone.session_id;
+  link.session.install(std::move(keys.drone), SessionId{}, now);
+  EXPECT_FALSE(link.picture().current) << "not before it is published";
+  link.peer = resolve("127.0.0.1", 7, false, SOCK_DGRAM);
+  link.closed_by_peer = true;
+  link.publish(now + 4 * kS);
+  const auto picture = link.picture();
+  ASSERT_TRUE(picture.current);
+  EXPECT_EQ(picture.current->id, id);
+  EXPECT_EQ(picture.current->epoch, 4);
+  EXPECT_TRUE(picture.can_send);
+  EXPECT_TRUE(picture.degraded);
+  EXPECT_TRUE(picture.closed_by_peer);
+  EXPECT_EQ(picture.heard_silence_ns, 4 * kS);
+  EXPECT_EQ(picture.peer.text(), "127.0.0.1:7");
+}
+
+TEST(Link, PicturesAreConsistentWhileTheyChange) {
+  Link link("uav1", true, test::kTimers, 1024);
+  test::KeySource source(3);
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) {
+      const auto picture = link.picture();
+      if (picture.current) {
+        EXPECT_TRUE(picture.can_send);
+        EXPECT_EQ(picture.rtt_ns.has_value(), picture.current->epoch > 0);
+      }
+    }
+  });
+  for (int epoch = 0; epoch < 200; ++epoch) {
+    auto keys = source.make(static_cast<std::uint8_t>(epoch));
+    link.session.install(std::move(keys.drone), SessionId{}, kS);
+    if (epoch > 0) round_trip(link.probes, kS, 0, kMs, 0, kMs);
+    link.publish(kS);
+  }
+  done = true;
+  reader.join();
+}
+
+TEST(Counters, SampleEvery32ndCall) {
+  SampledTime time;
+  EXPECT_EQ(time.average_ns(), 0.0);
+  int due = 0;
+  for (int i = 0; i < 320; ++i)
+    if (time.due()) {
+      ++due;
+      time.record(100 + static_cast<std::uint64_t>(due));
+    }
+  EXPECT_EQ(due, 10);
+  EXPECT_DOUBLE_EQ(time.average_ns(), 105.5);
+}
+
+}  // namespace
+}  // namespace pqcmav
