@@ -38,6 +38,19 @@ def _config(role: str) -> Argument:
     return Argument("config", "Configuration file; it documents every key.", str(config_file(f"{role}.yaml")))
 
 
+def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescription:
+    """A proxy node; `settings` win over the configuration file."""
+    return ProcessDescription(
+        name=NODE,
+        package="pqc_mav_proxy",
+        executable=NODE,
+        node=NODE,
+        namespace=namespace,
+        config="{config}",
+        settings=settings,
+    )
+
+
 def _mavros(namespace: str) -> ProcessDescription:
     """The mavros node, only where mavlink is mavros: fcu_url is its vehicle side, gcs_url its forwarding side."""
     return ProcessDescription(
@@ -77,14 +90,9 @@ DRONE = SystemDescription(
         ),
     ),
     processes=(
-        ProcessDescription(
-            name=NODE,
-            package="pqc_mav_proxy",
-            executable=NODE,
-            node=NODE,
-            namespace="{namespace}",
-            config="{config}",
-            settings={
+        _proxy(
+            "{namespace}",
+            {
                 "role": Setting("drone"),
                 "keys": Setting("{keys}"),
                 "drone_id": Setting("{drone_id}"),
@@ -115,14 +123,9 @@ GCS = SystemDescription(
         Argument("gcs_url", "With mavlink:=mavros: ground software mavros forwards MAVLink to; empty = none."),
     ),
     processes=(
-        ProcessDescription(
-            name=NODE,
-            package="pqc_mav_proxy",
-            executable=NODE,
-            node=NODE,
-            namespace="{namespace}",
-            config="{config}",
-            settings={
+        _proxy(
+            "{namespace}",
+            {
                 "role": Setting("gcs"),
                 "keys": Setting("{keys}"),
                 "drones": Setting("{drones}", list),
@@ -153,14 +156,9 @@ DEMO = SystemDescription(
         Argument("ground_port", f"UDP port of the ground client; {_CHOSEN}"),
     ),
     processes=(
-        ProcessDescription(
-            name=NODE,
-            package="pqc_mav_proxy",
-            executable=NODE,
-            node=NODE,
-            namespace="gcs",
-            config="{config}",
-            settings={
+        _proxy(
+            "gcs",
+            {
                 "role": Setting("gcs"),
                 "keys": Setting("{keys}/gcs"),
                 "drones": Setting(DEMO_DRONE, list),
@@ -170,14 +168,9 @@ DEMO = SystemDescription(
                 f"drone.{DEMO_DRONE}.plain_peer": Setting("127.0.0.1:{ground_port}"),
             },
         ),
-        ProcessDescription(
-            name=NODE,
-            package="pqc_mav_proxy",
-            executable=NODE,
-            node=NODE,
-            namespace="drone",
-            config="{config}",
-            settings={
+        _proxy(
+            "drone",
+            {
                 "role": Setting("drone"),
                 "keys": Setting("{keys}/drones/" + DEMO_DRONE),
                 "drone_id": Setting(DEMO_DRONE),

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pqc_mav_proxy.names import DROP_REASONS
+
 FLIGHT_STEPS = ("arm", "take off", "land")
-DROPS = ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
 
 
 @dataclass(frozen=True)
@@ -225,9 +226,10 @@ def handshake(report: Any, gcs_report: Any) -> Handshake:
 def wire(drone: Any, gcs: Any, rtt_ms: float | None, capture: Mapping[str, Any] | None, note: str) -> Wire:
     """From the last TunnelStats of both ends and the capture's report."""
     ends = (drone, gcs)
-    drops = {name: sum(int(getattr(end, f"drop_{name}")) for end in ends) for name in DROPS}
+    drops = {name: sum(int(getattr(end, f"drop_{name}")) for end in ends) for name in DROP_REASONS}
     accounted = all(
-        end.enc_rx_packets == end.delivered + end.control + sum(int(getattr(end, f"drop_{name}")) for name in DROPS)
+        end.enc_rx_packets
+        == end.delivered + end.control + sum(int(getattr(end, f"drop_{name}")) for name in DROP_REASONS)
         for end in ends
     )
     known = rtt_ms is not None and not math.isnan(rtt_ms)

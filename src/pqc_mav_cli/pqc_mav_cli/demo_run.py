@@ -25,11 +25,12 @@ from pqc_mav_cli import demo_result
 from pqc_mav_cli.demo_result import DemoResult
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.ros_session import TunnelView, Watcher
-from pqc_mav_cli.status_view import state_name
+from pqc_mav_cli.status_view import state_of
 
 DRONE_PROXY, GCS_PROXY = f"drone/{NODE}", f"gcs/{NODE}"
 UP_LIMIT_S = 60.0  # a handshake may take 45 s
-DRAIN_S = 0.4  # what is under way on this machine arrives in far less
+DRAIN_S = 0.6  # what is under way on this machine arrives in far less; more than two snapshots of the ground client
+DRAIN_LIMIT_S = 10.0
 COUNTERS_LIMIT_S = 3.0
 TICK_S = 0.25
 KEPT_LINES = 200
@@ -136,14 +137,16 @@ class DemoRun:
             self._start(GROUND)
             await self._until(lambda: self.state.ground, UP_LIMIT_S, "The ground client did not start")
             self._start(VEHICLE)
+            # The clock starts with the vehicle's first words, however long it takes to start on this machine.
+            await self._until(self._vehicle_heard, UP_LIMIT_S, "The ground client heard nothing of the vehicle")
             self.state.flight_began_s = time.monotonic()
             self.state.phase = "flying"
             await self._sleep(self.state.duration_s)
             self.state.phase = "counting"
             self._signal(GROUND, signal.SIGUSR1)
-            await self._sleep(DRAIN_S)
+            await self._settled("sent")
             await self._stop(VEHICLE)
-            await asyncio.sleep(DRAIN_S)
+            await self._settled("received")
             await self._stop(GROUND)
         finally:
             report = None if capture is None else await asyncio.to_thread(capture.stop)
@@ -179,9 +182,21 @@ class DemoRun:
 
     # --- tools ---
 
+    def _vehicle_heard(self) -> bool:
+        return bool(self.state.ground) and self.state.ground["vehicle"]["heartbeats"] > 0
+
+    async def _settled(self, count: str) -> None:
+        """Waits until a count of the ground client has stood still for DRAIN_S; on a busy machine that may take."""
+        deadline = time.monotonic() + DRAIN_LIMIT_S
+        value, since = -1, time.monotonic()
+        while time.monotonic() - since < DRAIN_S and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+            if self.state.ground[count] != value:
+                value, since = self.state.ground[count], time.monotonic()
+
     def _both_up(self) -> bool:
         return all(
-            view is not None and state_name(view.status) == "UP"
+            view is not None and state_of(view) == "UP"
             for view in (self.state.view(GCS_PROXY), self.state.view(DRONE_PROXY))
         )
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from pqc_mav_cli.demo_result import DemoResult, Direction
 from pqc_mav_cli.demo_run import DRONE_PROXY, GCS_PROXY, DemoState
-from pqc_mav_cli.status_view import duration, key_age_s, milliseconds, state_name
+from pqc_mav_cli.status_view import duration, key_age_s, milliseconds, state_of
 
 _STEP_WORDS = {"arm": "armed", "take off": "took off", "land": "told to land"}
 
@@ -72,7 +72,7 @@ def _tunnel(state: DemoState, now_s: float) -> Table:
 def _state(view: Any) -> Text:
     if view is None:
         return Text("starting", "dim")
-    name = state_name(view.status)
+    name = state_of(view)
     return Text(name, "bold green" if name == "UP" else "yellow")
 
 
@@ -142,7 +142,7 @@ def plain_line(state: DemoState, now_s: float) -> str:
     parts = [
         f"{state.elapsed_s(now_s):5.1f} s",
         f"{state.phase:<20}",
-        state_name(drone.status) if drone else "starting",
+        state_of(drone) if drone else "starting",
     ]
     if vehicle.get("heartbeats"):
         altitude = vehicle.get("relative_altitude_m")

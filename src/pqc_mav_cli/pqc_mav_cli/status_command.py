@@ -45,7 +45,7 @@ def status(
                 print_json(status_view.as_json(views, time.monotonic()))
             else:
                 _print(views)
-            good = all(status_view.state_name(view.status) in ("UP", "REKEYING") for view in views)
+            good = all(status_view.state_of(view) in ("UP", "REKEYING") for view in views)
             return 0 if good else 1
         if not sys.stdout.isatty():
             return _lines(watcher)
@@ -91,7 +91,7 @@ def _lines(watcher: Any) -> int:
             for view in watcher.views():
                 stats = view.stats
                 rates = f" tx {stats.tx_packets_per_s:.0f}/s rx {stats.rx_packets_per_s:.0f}/s" if stats else ""
-                print(f"{view.node} {view.drone_id} {status_view.state_name(view.status)} {view.status.suite}{rates}")
+                print(f"{view.node} {view.drone_id} {status_view.state_of(view)} {view.status.suite}{rates}")
             sys.stdout.flush()
             time.sleep(1.0)
     except KeyboardInterrupt:

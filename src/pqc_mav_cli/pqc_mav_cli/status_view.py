@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pqc_mav_cli.ros_session import TunnelView
+from pqc_mav_proxy.names import DROPS, state_name
 
 STALE_S = 3.0  # stats come once a second; silence for longer means that the node is gone or hangs
 _STATE_STYLES = {
@@ -19,20 +20,11 @@ _STATE_STYLES = {
     "DEGRADED": "bold yellow",
     "DOWN": "bold red",
 }
-STATES = ("DOWN", "HANDSHAKING", "UP", "DEGRADED", "REKEYING")
-DROPS = (
-    "drop_malformed",
-    "drop_unknown",
-    "drop_seq_old",
-    "drop_replay",
-    "drop_auth_fail",
-    "drop_decrypt_fail",
-)
 
 
-def state_name(status: Any) -> str:
-    """Name of a TunnelStatus' state."""
-    return STATES[status.state] if status.state < len(STATES) else str(status.state)
+def state_of(view: TunnelView) -> str:
+    """Name of the state in a view's newest status."""
+    return state_name(view.status.state)
 
 
 def duration(seconds: float) -> str:
@@ -96,7 +88,7 @@ def table(views: Sequence[TunnelView], now_s: float) -> Table:
 
 def _cells(view: TunnelView, now_s: float) -> list[Any]:
     status, stats = view.status, view.stats
-    state = state_name(status)
+    state = state_of(view)
     stale = now_s - max(view.status_at_s, view.stats_at_s) > STALE_S
     shown = Text("SILENT", "bold red") if stale else Text(state, _STATE_STYLES.get(state, ""))
     age = key_age_s(view, now_s)
@@ -128,7 +120,7 @@ def problems(views: Sequence[TunnelView]) -> list[str]:
     return [
         f"{view.node} {view.drone_id}: {view.status.last_error}"
         for view in views
-        if view.status.last_error and state_name(view.status) not in ("UP", "REKEYING")
+        if view.status.last_error and state_of(view) not in ("UP", "REKEYING")
     ]
 
 
@@ -139,7 +131,7 @@ def as_json(views: Sequence[TunnelView], now_s: float) -> list[dict[str, Any]]:
             "node": view.node,
             "drone_id": view.drone_id,
             "key_age_s": key_age_s(view, now_s),
-            "status": {**_fields(view.status), "state": state_name(view.status)},
+            "status": {**_fields(view.status), "state": state_of(view)},
             "stats": None if view.stats is None else _fields(view.stats),
             "links": {side: _fields(link) for side, link in view.links.items()},
         }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import socket
 import subprocess
 import sys
 import threading
@@ -26,20 +24,6 @@ def refused(code: int, *arguments: str) -> str:
     (line,) = ended.stderr.splitlines()
     assert line.startswith("pqcmav: error: ")
     return line
-
-
-def free_port() -> int:
-    """Below the kernel's own range, so that it is not handed out before it is used."""
-    for _ in range(200):
-        port = random.randint(10000, 19999)
-        try:
-            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-                with socket.socket(socket.AF_INET, kind) as probe:
-                    probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return port
-    raise RuntimeError("no free port")
 
 
 class Running:

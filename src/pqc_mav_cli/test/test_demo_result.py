@@ -5,6 +5,7 @@ import pytest
 
 from pqc_mav_cli import demo_result
 from pqc_mav_cli.demo_result import DemoResult, Direction, Handshake, Wire
+from pqc_mav_proxy.names import DROP_REASONS
 
 DIRECTION = Direction(
     sent=100, received=100, duplicates=0, reordered=0, bad=0, rate_hz=50.0, latency_us={"p50_us": 1.0}
@@ -13,7 +14,7 @@ WIRE = Wire(
     packets=200,
     plain_bytes=10_000,
     encrypted_bytes=17_800,
-    drops=dict.fromkeys(demo_result.DROPS, 0),
+    drops=dict.fromkeys(DROP_REASONS, 0),
     accounted=True,
     rtt_ms=0.5,
     capture={"leaked": False, "conclusive": True, "datagrams": 200, "examples": []},

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import DEADLINE_S, Running, free_port, pqcmav, refused
+from commands import DEADLINE_S, Running, pqcmav, refused
+
+from pqc_mav_bringup.free_ports import free_ports
 
 
 class Ends:
     """Configuration files of both ends on free ports."""
 
     def __init__(self, folder: Path, keys: Path) -> None:
-        self.handshake, self.data, self.plain, self.ground = (free_port() for _ in range(4))
+        self.handshake, self.data, self.plain, self.ground = free_ports(4)
         self.keys = keys
         self.folder = folder
 

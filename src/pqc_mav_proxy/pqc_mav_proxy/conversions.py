@@ -13,22 +13,10 @@ from typing import Any
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, SuiteInfo, TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
-STATES: Mapping[str, int] = {
-    "DOWN": TunnelStatus.DOWN,
-    "HANDSHAKING": TunnelStatus.HANDSHAKING,
-    "UP": TunnelStatus.UP,
-    "DEGRADED": TunnelStatus.DEGRADED,
-    "REKEYING": TunnelStatus.REKEYING,
-}
-STATE_NAMES: Mapping[int, str] = {number: name for name, number in STATES.items()}
-DROPS = (
-    "drop_malformed",
-    "drop_unknown",
-    "drop_seq_old",
-    "drop_replay",
-    "drop_auth_fail",
-    "drop_decrypt_fail",
-)
+from pqc_mav_proxy.names import DROP_REASONS, STATES
+
+# State name -> constant, from the message, which is what others compile against.
+STATE_NUMBERS: Mapping[str, int] = {name: getattr(TunnelStatus, name) for name in STATES}
 _LINK_FLOATS = ("packets_per_s", "gap_p95_ms", "longest_silence_ms", "jitter_ms", "loss")
 _PROBE_FLOATS = ("rtt_ms", "rtt_min_ms", "clock_offset_ms")
 # HandshakeReport field -> the engine's phases it covers.
@@ -67,7 +55,7 @@ def _fill(message: Any, values: Mapping[str, Any], *, skip: frozenset[str] = fro
 
 def status_message(status: Mapping[str, Any], role: str, header: Header) -> TunnelStatus:
     """One entry of `Engine.status()` of an engine with this role."""
-    message = TunnelStatus(header=header, state=STATES[status["state"]], role=role)
+    message = TunnelStatus(header=header, state=STATE_NUMBERS[status["state"]], role=role)
     return _fill(message, status, skip=frozenset({"state", "role"}))
 
 
@@ -91,8 +79,8 @@ def link_messages(link: Mapping[str, Any], header: Header) -> list[LinkQuality]:
         for field in _PROBE_FLOATS:
             setattr(message, field, number(link[field]))
         drops = view.get("drops") or {}
-        for field in DROPS:
-            setattr(message, field, int(drops.get(field.removeprefix("drop_"), 0)))
+        for reason in DROP_REASONS:
+            setattr(message, f"drop_{reason}", int(drops.get(reason, 0)))
         messages.append(message)
     return messages
 

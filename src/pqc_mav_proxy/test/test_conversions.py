@@ -8,6 +8,7 @@ from pqc_mav_interfaces.msg import TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
 from pqc_mav_proxy import conversions
+from pqc_mav_proxy.names import STATES, state_name
 from pqc_mav_proxy.rates import RATES
 
 STATUS = {
@@ -64,11 +65,11 @@ HANDSHAKE = {
 }
 
 
-@pytest.mark.parametrize("name", ["DOWN", "HANDSHAKING", "UP", "DEGRADED", "REKEYING"])
+@pytest.mark.parametrize("name", STATES)
 def test_every_state_has_its_constant(name: str) -> None:
     message = conversions.status_message({**STATUS, "state": name}, "gcs", Header())
     assert message.state == getattr(TunnelStatus, name)
-    assert conversions.STATE_NAMES[message.state] == name
+    assert state_name(message.state) == name
 
 
 def test_status_carries_every_field() -> None:
