@@ -152,7 +152,7 @@ def footprint(seconds: float) -> list[dict[str, Any]]:
     return rows
 
 
-def endurance(packets: int, rate: float = 60_000) -> dict[str, Any]:
+def endurance(packets: int, rate: float = 100_000) -> dict[str, Any]:
     """RSS of both ends before and after many packets: it must not grow."""
     with rig.tunnel_pair() as pair:
         rig.load(pair, rate, 256, 5)
