@@ -61,9 +61,9 @@ VARIANTS = (
     ),
     _variant(
         "psk_and_gcs_key_stolen",
-        "hybrid signed psk_stolen sk_stolen",
-        "PSK and signing key of the gcs were stolen before: the thief can play the gcs, not the signing drone.",
-        "c1c0a0a1a0a1",
+        "hybrid psk_stolen sk_stolen",
+        "PSK and signing key of the gcs were stolen before the handshake: nothing is left that would hold.",
+        "c1c1a1a1a1a1",
     ),
     _variant("kem_broken", "hybrid kem_weak", "The KEM gives its shared secret away; X25519 stands."),
     _variant("x25519_broken", "hybrid x25519_weak", "X25519 gives its secret away (quantum computer); the KEM stands."),
