@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from enum import Enum
 from typing import Annotated
 
 import typer
@@ -11,10 +12,19 @@ import typer
 from pqc_mav_cli.errors import CliError, engine_errors
 
 
+class End(str, Enum):
+    """An end of the tunnel."""
+
+    drone = "drone"
+    gcs = "gcs"
+
+
 def rekey(
-    namespace: Annotated[str, typer.Option(help="ROS namespace of the proxy to ask.")] = "drone",
+    on: Annotated[End, typer.Option(help="Which end to ask; a gcs passes it on to the drone through the tunnel.")] = End.drone,
     suite: Annotated[str, typer.Option(help="Suite to change to: id or short code. Default: the present one.")] = "",
     reason: Annotated[str, typer.Option(help="Text for logs and reports.")] = "asked for on the command line",
+    drone: Annotated[str, typer.Option(help="Which drone, on a gcs that serves several.")] = "",
+    namespace: Annotated[str, typer.Option(help="ROS namespace of the proxy. Default: as the end.")] = "",
     timeout: Annotated[float, typer.Option(help="Seconds to wait for the answer.")] = 60.0,
 ) -> None:
     """Renews the keys of a running tunnel without interrupting it."""
@@ -25,14 +35,14 @@ def rekey(
 
         with engine_errors():
             suite = pqc_mav_tunnel.find_suite(suite).id
-    service = f"/{namespace.strip('/')}/pqc_proxy/rekey"
+    service = f"/{(namespace or on.value).strip('/')}/pqc_proxy/rekey"
     with ros_node("pqcmav_rekey") as node:
         from pqc_mav_interfaces.srv import Rekey
 
         client = node.create_client(Rekey, service)
         if not client.wait_for_service(timeout_sec=min(timeout, 5.0)):
             raise CliError(f"Nobody offers {service} ({reachable(os.environ)}); is the proxy running?")
-        future = client.call_async(Rekey.Request(suite=suite, reason=reason))
+        future = client.call_async(Rekey.Request(suite=suite, reason=reason, drone_id=drone))
         deadline = time.monotonic() + timeout
         while not future.done():
             if time.monotonic() > deadline:

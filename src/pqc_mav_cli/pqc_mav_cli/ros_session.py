@@ -84,7 +84,7 @@ class Watcher:
     def _taken_at_s(self, message: Any) -> float:
         """A latched message may be old when it arrives: its stamp tells (on one machine; across machines about)."""
         stamp = message.header.stamp
-        age_s = self._node.get_clock().now().nanoseconds / 1e9 - (stamp.sec + stamp.nanosec / 1e9)
+        age_s: float = self._node.get_clock().now().nanoseconds / 1e9 - (stamp.sec + stamp.nanosec / 1e9)
         return time.monotonic() - max(0.0, age_s)
 
     def _view(self, proxy: str, drone_id: str) -> TunnelView:

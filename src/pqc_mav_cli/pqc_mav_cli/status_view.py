@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich.table import Table
 from rich.text import Text
@@ -20,6 +20,21 @@ _STATE_STYLES = {
     "DEGRADED": "bold yellow",
     "DOWN": "bold red",
 }
+
+_COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
+    ("node", "left"),
+    ("drone", "left"),
+    ("state", "left"),
+    ("suite", "left"),
+    ("epoch", "right"),
+    ("key age", "right"),
+    ("peer", "left"),
+    ("sent", "right"),
+    ("received", "right"),
+    ("drops", "right"),
+    ("loss", "right"),
+    ("RTT", "right"),
+)
 
 
 def state_of(view: TunnelView) -> str:
@@ -66,20 +81,7 @@ def drops(stats: Any) -> int:
 def table(views: Sequence[TunnelView], now_s: float) -> Table:
     """One row per tunnel."""
     made = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-    for title, justify in (
-        ("node", "left"),
-        ("drone", "left"),
-        ("state", "left"),
-        ("suite", "left"),
-        ("epoch", "right"),
-        ("key age", "right"),
-        ("peer", "left"),
-        ("sent", "right"),
-        ("received", "right"),
-        ("drops", "right"),
-        ("loss", "right"),
-        ("RTT", "right"),
-    ):
+    for title, justify in _COLUMNS:
         made.add_column(title, justify=justify, no_wrap=title in ("node", "state", "RTT"), overflow="fold")
     for view in views:
         made.add_row(*_cells(view, now_s))

@@ -49,7 +49,9 @@ def test_rekey_and_its_refusals(pair: Ends) -> None:
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("cs-mlkem768-ascon128a-mldsa65, epoch ")
     assert "closest" in refused(2, "rekey", "--namespace", "t/drone", "--suite", "cs-nonsense")
-    assert "2 drones" in refused(1, "rekey", "--namespace", "t/gcs")
+    assert "2 drones" in refused(1, "rekey", "--on", "gcs", "--namespace", "t/gcs")
+    ended = pqcmav("rekey", "--on", "gcs", "--namespace", "t/gcs", "--drone", "d1", "--timeout", "30")
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_nobody_there() -> None:

@@ -273,10 +273,11 @@ class PqcProxyNode(LifecycleNode):
             return response
         try:
             drones = [status["drone_id"] for status in host.engine.status()]
-            if len(drones) != 1:
-                response.message = f"This gcs serves {len(drones)} drones: ask the drone's own ~/rekey."
+            if not request.drone_id and len(drones) != 1:
+                response.message = f"This gcs serves {len(drones)} drones: name one in drone_id ({', '.join(drones)})."
                 return response
-            result = host.engine.request_rekey(drones[0], suite=request.suite, reason=request.reason)
+            drone = request.drone_id or drones[0]
+            result = host.engine.request_rekey(drone, suite=request.suite, reason=request.reason)
         except pqc_mav_tunnel.TunnelError as error:
             response.message = one_line(error)
             return response

@@ -56,15 +56,15 @@ class ParameterSpec:
         if not isinstance(value, _PYTHON_TYPES[self.type]) or (self.type == "int" and isinstance(value, bool)):
             return self.default
         if self.type in ("int", "float"):
-            low = self.minimum if self.minimum is not None else value
-            high = self.maximum if self.maximum is not None else value
+            low: Any = self.minimum if self.minimum is not None else value
+            high: Any = self.maximum if self.maximum is not None else value
             return value if low <= value <= high else self.default
         return value
 
 
 def describe(entry: Mapping[str, Any]) -> str:
     """One line for `ros2 param describe`: meaning, unit and valid values."""
-    text = entry["description"]
+    text: str = entry["description"]
     if entry["choices"]:
         text += f" One of: {', '.join(entry['choices'])}."
     if entry["unit"]:

@@ -204,7 +204,19 @@ def test_rekey_refusals_are_answers(pair: dict[str, PqcProxyNode], client: Clien
     answer = client.call(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(suite="cs-nonsense"))
     assert not answer.ok and answer.message
     answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request())
-    assert not answer.ok and "2 drones" in answer.message
+    assert not answer.ok and "2 drones" in answer.message and "d1, d2" in answer.message
+    answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request(drone_id="d9"))
+    assert not answer.ok and "d9" in answer.message
+
+
+def test_the_gcs_passes_a_rekey_on_to_the_drone(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    seen = client.collect(TunnelStatus, "/drone/pqc_proxy/status", qos.latched(1))
+    until(lambda: seen, "a status before")
+    before = seen[-1].epoch
+    answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request(drone_id=seen[-1].drone_id, reason="test"))
+    assert answer.ok, answer.message
+    assert answer.epoch == before + 1
+    until(lambda: seen[-1].epoch == answer.epoch, "the drone's new epoch")
 
 
 def change(client: Client, node: str, transition: int) -> bool:

@@ -119,6 +119,7 @@ py::dict status_dict(const LinkStatus& s) {
   out["handshakes_ok"] = s.handshakes_ok;
   out["handshakes_failed"] = s.handshakes_failed;
   out["rekeys_ok"] = s.rekeys_ok;
+  out["blacklisted_suites"] = s.blacklisted_suites;
   return out;
 }
 

@@ -110,6 +110,7 @@ std::vector<LinkStatus> Engine::status() const {
   const auto& data = impl_->plane();
   std::vector<LinkStatus> out;
   for (std::size_t i = 0; i < data.link_count(); ++i) out.push_back(impl_->ledger(i).status(data.link(i).picture()));
+  for (const auto& entry : blacklist()) out.front().blacklisted_suites.push_back(entry.suite);
   return out;
 }
 

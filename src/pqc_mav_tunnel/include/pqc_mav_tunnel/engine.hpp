@@ -22,6 +22,7 @@ struct LinkStatus {
   std::string peer, plain_local, plain_peer, last_error;
   bool hybrid = false, drone_signed = false;
   std::uint32_t handshakes_ok = 0, handshakes_failed = 0, rekeys_ok = 0;
+  std::vector<std::string> blacklisted_suites;  // drone only
 };
 
 /// Names and values in the order of docs; so that a counter is spelled in one place.
