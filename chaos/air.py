@@ -1,0 +1,273 @@
+"""The laboratory's network: a drone, a gcs and a stranger, each in a network namespace, and the bad link in between.
+
+    drone [air0] ==== the link ==== [air1] hub [to-gcs] ---- [eth0] gcs
+                                           [to-stranger] --- [eth0] stranger
+
+The hub is the gcs' segment: a bridge with fixed forwarding, so that nothing but the tunnel decides where packets go.
+Neighbours are fixed too: with 30 % loss or a cut link, address resolution would be measured instead of the tunnel.
+The namespaces have no names and live as long as this process: nothing can be left over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from children import spawn
+
+from pqc_mav_sim.impairment import netem
+from pqc_mav_sim.impairment.netns import Namespace
+from pqc_mav_sim.impairment.settings import Impairment
+from pqc_mav_sim.impairment.tap import open_tap
+
+GCS, DRONE, DRONE_MOVED, STRANGER = "10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.66"
+STRANGER_MORE = [f"10.77.1.{i}" for i in range(1, 65)]
+PREFIX = 16
+MACS = {GCS: "02:00:00:00:00:01", DRONE: "02:00:00:00:00:02", STRANGER: "02:00:00:00:00:66"}
+A_TO_B, B_TO_A = "a_to_b", "b_to_a"
+BOTH = (A_TO_B, B_TO_A)
+_ETH_P_ALL = 3
+_SO_RCVBUFFORCE = 33
+
+
+class AirError(RuntimeError):
+    """The network could not be made; the text says what to do."""
+
+
+def need_root() -> str:
+    """Return why this machine cannot run the laboratory, in one line; empty when it can."""
+    if os.geteuid() != 0:
+        return "needs root for network namespaces and TAP devices: run it as root or with sudo"
+    try:
+        Namespace().close()
+    except OSError as error:
+        return f"needs network namespaces: {error}"
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK) and not netem.available():
+        return "needs /dev/net/tun (or a kernel with tc netem)"
+    for tool in ("ip", "bridge"):
+        if subprocess.run(["sh", "-c", f"command -v {tool}"], capture_output=True, check=False).returncode != 0:
+            return f"needs the program '{tool}': apt-get install iproute2"
+    return ""
+
+
+def ip_batch(space: Namespace, lines: Sequence[str], tool: str = "ip") -> None:
+    """Run `ip` (or `bridge`) commands inside; raises AirError with the tool's words."""
+
+    def run() -> subprocess.CompletedProcess[str]:
+        text = "\n".join(lines) + "\n"
+        return subprocess.run([tool, "-batch", "-"], input=text, capture_output=True, text=True, check=False)
+
+    result = space.call(run)
+    if result.returncode != 0:
+        raise AirError(f"{tool}: {result.stderr.strip()}")
+
+
+class Joint(Protocol):
+    """What joins air0 and air1."""
+
+    def impair(self, settings: dict[str, Any], directions: Sequence[str] = BOTH) -> None:
+        """Change settings from now on."""
+
+    def counters(self) -> dict[str, Any]:
+        """Frames lost and doubled per direction, where the joint knows them; else an empty mapping."""
+
+    def rebind(self) -> None:
+        """Make the NAT forget."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class UserspaceLink:
+    """Two TAP devices and `pqc_mav_sim.impairment` between them."""
+
+    def __init__(self, drone: Namespace, hub: Namespace, seed: int, nat: bool) -> None:
+        taps = [drone.call(lambda: open_tap("air0")), hub.call(lambda: open_tap("air1"))]
+        try:
+            command = [sys.executable, "-m", "pqc_mav_sim.impairment", *map(str, taps), "--seed", str(seed)]
+            self._process = spawn(
+                command + (["--nat"] if nat else []), pass_fds=taps, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        finally:
+            for tap in taps:
+                os.close(tap)
+
+    def _tell(self, **command: Any) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(command).encode() + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        answer = json.loads(line) if line else {"ok": False, "error": "the process ended"}
+        if not answer["ok"]:
+            raise AirError(f"link: {answer['error']}")
+        return answer["counters"]
+
+    def impair(self, settings: dict[str, Any], directions: Sequence[str] = BOTH) -> None:
+        """Change settings from now on."""
+        self._tell(impair=settings, directions=list(directions))
+
+    def counters(self) -> dict[str, Any]:
+        """Frames entered, lost by reason and doubled, by kind, per direction."""
+        return dict(self._tell(counters=True))
+
+    def rebind(self) -> None:
+        """Make the NAT forget."""
+        self._tell(rebind=True)
+
+    def close(self) -> None:
+        """End it; the TAP devices go with it."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+class NetemLink:
+    """A veth pair with `tc netem` on both ends, for kernels that have it."""
+
+    def __init__(self, drone: Namespace, hub: Namespace) -> None:
+        self._ends = {A_TO_B: (drone, "air0"), B_TO_A: (hub, "air1")}
+        self._rules = {A_TO_B: Impairment(), B_TO_A: Impairment()}
+        ip_batch(drone, [f"link add air0 type veth peer name air1 netns /proc/{os.getpid()}/fd/{hub.descriptor}"])
+
+    def impair(self, settings: dict[str, Any], directions: Sequence[str] = BOTH) -> None:
+        """Change settings from now on; raises ImpairmentError for what netem cannot do."""
+        for direction in directions:
+            space, interface = self._ends[direction]
+            before = self._rules[direction]
+            rules = Impairment.from_dict({**before.to_dict(), **settings})
+            for line in netem.commands(interface, rules, had_rate=before.rate_bit_s > 0):
+                result = space.call(lambda line=line: subprocess.run(line, capture_output=True, text=True, check=False))
+                if result.returncode != 0:
+                    raise AirError(f"{' '.join(line)}: {result.stderr.strip()}")
+            self._rules[direction] = rules
+
+    def counters(self) -> dict[str, Any]:
+        """Netem does not say which frames it lost."""
+        return {}
+
+    def rebind(self) -> None:
+        """There is no NAT in this link."""
+        raise AirError("NAT rebinding needs the userspace link")
+
+    def close(self) -> None:
+        """The devices go with their namespaces."""
+
+
+class Air:
+    """The four namespaces and the link; a context manager. `link`: userspace, netem, or auto (netem where it is)."""
+
+    def __init__(self, *, seed: int = 1, mtu: int = 1500, nat: bool = False, link: str = "auto") -> None:
+        self._spaces: dict[str, Namespace] = {}
+        self.joint: Joint | None = None
+        try:
+            for name in ("drone", "hub", "gcs", "stranger"):
+                self._spaces[name] = Namespace()
+            use_netem = link == "netem" or (link == "auto" and not nat and netem.available())
+            self.kind = "netem" if use_netem else "userspace"
+            drone, hub = self["drone"], self["hub"]
+            self.joint = NetemLink(drone, hub) if use_netem else UserspaceLink(drone, hub, seed, nat)
+            self._configure(mtu)
+        except BaseException:
+            self.close()
+            raise
+
+    def __getitem__(self, name: str) -> Namespace:
+        return self._spaces[name]
+
+    def _configure(self, mtu: int) -> None:
+        for space in self._spaces.values():
+            self._write(space, "ipv6/conf/all/disable_ipv6", "1")
+            self._write(space, "ipv6/conf/default/disable_ipv6", "1")
+        self._write(self["drone"], "ipv4/conf/all/promote_secondaries", "1")
+        here = f"/proc/{os.getpid()}/fd"
+        ip_batch(
+            self["hub"],
+            [
+                f"link add to-gcs mtu {mtu} type veth peer name eth0 mtu {mtu} netns {here}/{self['gcs'].descriptor}",
+                f"link add to-stranger mtu {mtu} type veth peer name eth0 mtu {mtu} "
+                f"netns {here}/{self['stranger'].descriptor}",
+                f"link set air1 mtu {mtu}",
+                "link add hub type bridge stp_state 0 mcast_snooping 0",
+                *(f"link set {port} master hub" for port in ("air1", "to-gcs", "to-stranger")),
+                *(f"link set {port} up" for port in ("air1", "to-gcs", "to-stranger", "hub")),
+            ],
+        )
+        ports = {GCS: "to-gcs", DRONE: "air1", STRANGER: "to-stranger"}
+        ip_batch(
+            self["hub"],
+            [
+                *(f"link set dev {port} learning off flood off mcast_flood off" for port in ports.values()),
+                *(f"fdb replace {MACS[address]} dev {port} master static" for address, port in ports.items()),
+            ],
+            "bridge",
+        )
+        for name, device, address, more in (
+            ("drone", "air0", DRONE, []),
+            ("gcs", "eth0", GCS, []),
+            ("stranger", "eth0", STRANGER, STRANGER_MORE),
+        ):
+            neighbours = {a: mac for a, mac in {**MACS, DRONE_MOVED: MACS[DRONE]}.items() if mac != MACS[address]}
+            neighbours |= dict.fromkeys(STRANGER_MORE, MACS[STRANGER]) if name != "stranger" else {}
+            ip_batch(
+                self[name],
+                [
+                    "link set lo up",
+                    f"link set {device} address {MACS[address]} mtu {mtu} up",
+                    *(f"addr add {each}/{PREFIX} dev {device}" for each in (address, *more)),
+                    *(f"neigh replace {a} lladdr {mac} dev {device} nud permanent" for a, mac in neighbours.items()),
+                ],
+            )
+
+    @staticmethod
+    def _write(space: Namespace, setting: str, value: str) -> None:
+        path = f"/proc/sys/net/{setting}"
+
+        def write() -> None:
+            # by a process of its own: the setting is the one of whoever opens the file
+            subprocess.run(["sh", "-c", f"[ ! -e {path} ] || echo {value} > {path}"], check=True)
+
+        space.call(write)
+
+    def move_drone(self) -> None:
+        """Give the drone another address; the old one is gone."""
+        ip_batch(self["drone"], [f"addr add {DRONE_MOVED}/{PREFIX} dev air0", f"addr del {DRONE}/{PREFIX} dev air0"])
+
+    def overheard(self) -> socket.socket:
+        """A packet socket that sees every frame between link and hub, both ways: the air is not private."""
+
+        def make() -> socket.socket:
+            ears = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+            ears.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 8 << 20)
+            ears.bind(("air1", 0))
+            return ears
+
+        return self["hub"].call(make)
+
+    def close(self) -> None:
+        """Give everything back."""
+        if self.joint is not None:
+            self.joint.close()
+            self.joint = None
+        for space in self._spaces.values():
+            space.close()
+        self._spaces.clear()
+
+    def __enter__(self) -> Air:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

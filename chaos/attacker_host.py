@@ -1,0 +1,176 @@
+"""The stranger: a process in its own namespace that attacks in one of six ways until told to stop; obeys JSON lines.
+
+Commands: start (mode, rate, seed, addresses, ports, names), stop -> how much was done. What it overhears comes from an
+inherited packet socket (`ears`), what it puts on the wire goes through its own interface or ordinary sockets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import select
+import socket
+import sys
+import threading
+import time
+from collections import Counter, deque
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import attacks
+from children import serve
+
+_KEPT_FRAMES = 4000
+_HOLD_S = 3.0
+_MOST_OPEN = 400
+_TURN_S = 0.002
+
+
+def mac(text: str) -> bytes:
+    """A hardware address as bytes."""
+    return bytes.fromhex(text.replace(":", ""))
+
+
+class Attack:
+    """One attack: `turn` does a share of it, `done` counts what was done by kind."""
+
+    def __init__(self, command: dict[str, Any]) -> None:
+        self._with = command
+        self._random = random.Random(command["seed"])
+        self.done: Counter[str] = Counter()
+        self._turn = getattr(self, f"_{command['mode']}")
+        self._captured: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES)
+        self._mine: set[bytes] = set()
+        self._open: deque[tuple[float, socket.socket]] = deque()
+        self._stopping = threading.Event()
+        self._ears = socket.socket(fileno=command["ears"])
+        self._ears.setblocking(False)
+        self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        self._wire.bind(("eth0", 0))
+        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> dict[str, int]:
+        """End the attack and say how much was done."""
+        self._stopping.set()
+        self._thread.join()
+        for _, connection in self._open:
+            connection.close()
+        for each in (self._ears, self._wire, self._udp):
+            each.close()
+        return dict(self.done)
+
+    def _run(self) -> None:
+        """Does `rate` things a second, in small turns; what the machine cannot keep up with is left out."""
+        rate, begun, count = self._with["rate"], time.monotonic(), 0
+        while not self._stopping.is_set():
+            if self._with["listen"]:
+                self._listen()
+            due = int((time.monotonic() - begun) * rate)
+            for _ in range(min(due - count, int(rate * 0.05) + 1)):
+                with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):
+                    self._turn()
+            count = due
+            self._let_go()
+            time.sleep(_TURN_S)
+
+    def _listen(self) -> None:
+        while select.select([self._ears], [], [], 0)[0]:
+            frame = self._ears.recv(65_536)
+            flow = attacks.tunnel_flow(frame, self._with["data_port"])
+            # what this process sent itself passes here too
+            if flow is not None and flow.frame not in self._mine:
+                self._captured.append(flow)
+
+    def _inject(self, frame: bytes) -> None:
+        if len(self._mine) > _KEPT_FRAMES:
+            self._mine.clear()
+        self._mine.add(frame)
+        self._wire.send(frame)
+
+    def _let_go(self) -> None:
+        now = time.monotonic()
+        while self._open and (self._open[0][0] <= now or len(self._open) > _MOST_OPEN):
+            self._open.popleft()[1].close()
+
+    def _random_flood(self) -> None:
+        self._udp.sendto(attacks.random_payload(self._random), (self._with["gcs"], self._with["data_port"]))
+        self.done["datagrams"] += 1
+
+    def _replay(self) -> None:
+        if not self._captured:
+            return
+        flow = self._random.choice(self._captured)
+        if flow.down and self._random.random() < 0.5:
+            # the same bytes from another address: must not make the gcs send there
+            self._udp.sendto(flow.payload, (self._with["gcs"], self._with["data_port"]))
+            self.done["replayed_from_own_address"] += 1
+        else:
+            self._inject(flow.frame)
+            self.done["replayed_to_gcs" if flow.down else "replayed_to_drone"] += 1
+
+    def _forge(self) -> None:
+        if not self._captured:
+            return
+        flow = self._random.choice(self._captured)
+        self._inject(attacks.forge(flow, self._random))
+        self.done["forged_to_gcs" if flow.down else "forged_to_drone"] += 1
+
+    def _syn_flood(self) -> None:
+        gcs = socket.inet_aton(self._with["gcs"])
+        macs = mac(self._with["own_mac"]), mac(self._with["gcs_mac"])
+        self._wire.send(attacks.syn(self._random, *macs, gcs, self._with["handshake_port"]))
+        self.done["syns"] += 1
+
+    def _connect(self, source: str = "") -> socket.socket:
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        connection.setblocking(False)
+        if source:
+            connection.bind((source, 0))
+        with contextlib.suppress(BlockingIOError):
+            connection.connect((self._with["gcs"], self._with["handshake_port"]))
+        self._open.append((time.monotonic() + _HOLD_S, connection))
+        self.done["connections"] += 1
+        return connection
+
+    def _connect_flood(self) -> None:
+        self._connect()
+
+    def _half_open(self) -> None:
+        names = self._with["names"]
+        connection = self._connect(self._random.choice(self._with["sources"]))
+        connection.setblocking(True)
+        connection.settimeout(0.05)
+        with contextlib.suppress(OSError):
+            connection.recv(64)  # the challenge
+            if self._random.random() < 0.5:
+                half = attacks.half_hello(self._random, names["drone_id"], names["suite"])
+                connection.send(half)
+                self.done["half_hellos"] += 1
+            else:
+                connection.send(attacks.false_hello(self._random, **names))
+                self.done["false_hellos"] += 1
+
+
+class Stranger:
+    """Obeys start and stop."""
+
+    def __init__(self) -> None:
+        self._attack: Attack | None = None
+
+    def obey(self, command: dict[str, Any]) -> Any:
+        """Run one command."""
+        if command["do"] == "start":
+            self._attack = Attack(command)
+            return None
+        if command["do"] == "stop" and self._attack is not None:
+            done, self._attack = self._attack.stop(), None
+            return done
+        raise ValueError(f"unknown command '{command['do']}'")
+
+
+if __name__ == "__main__":
+    serve(Stranger().obey)

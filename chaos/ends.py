@@ -1,0 +1,117 @@
+"""One end of the tunnel as the laboratory runs it: a process in a namespace that can be killed and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from children import Child
+
+DRONE_ID = "uav1"
+HANDSHAKE_PORT, DATA_PORT, DRONE_DATA_PORT = 46000, 46011, 46012
+DRONE_PLAIN, GCS_PLAIN, GROUND = 14590, 14551, 14550
+HOST = "127.0.0.1"
+
+
+def gcs_config(keys: str) -> dict[str, Any]:
+    """The gcs of the laboratory's network; ground software is on 127.0.0.1:14550 of its namespace."""
+    return {
+        "role": "gcs", "keys": f"{keys}/gcs", "drones": [DRONE_ID],
+        "handshake_port": HANDSHAKE_PORT, "data_port": DATA_PORT,
+        "drone": {DRONE_ID: {"plain_bind": f"{HOST}:{GCS_PLAIN}", "plain_peer": f"{HOST}:{GROUND}"}},
+    }  # fmt: skip
+
+
+def drone_config(keys: str, gcs: str) -> dict[str, Any]:
+    """The drone; the vehicle sends to 127.0.0.1:14590 of its namespace and gets its answers where it sends from."""
+    return {
+        "role": "drone", "keys": f"{keys}/drones/{DRONE_ID}", "drone_id": DRONE_ID, "peer": gcs,
+        "handshake_port": HANDSHAKE_PORT, "data_port": DATA_PORT, "local_data_port": DRONE_DATA_PORT,
+        "plain_bind": f"{HOST}:{DRONE_PLAIN}",
+    }  # fmt: skip
+
+
+class End:
+    """A running engine process."""
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        namespace: int | None = None,
+        environment: Mapping[str, str] | None = None,
+        monotonic_ahead_s: int = 0,
+    ) -> None:
+        self._config = config
+        self._namespace = namespace
+        self._environment = dict(environment or {})
+        # a time namespace shifts the monotonic clocks; unshare enters it with the program it then becomes
+        ahead = ["unshare", "--time", "--monotonic", str(monotonic_ahead_s), "--boottime", str(monotonic_ahead_s)]
+        self._prefix: Sequence[str] = ahead if monotonic_ahead_s else ()
+        self.start()
+
+    def start(self) -> None:
+        """Start the process and its engine."""
+        self.child = Child(
+            "engine_host.py", namespace=self._namespace, environment=self._environment, prefix=self._prefix
+        )
+        self.child.ask("start", configs=[self._config])
+
+    def kill(self) -> None:
+        """kill -9."""
+        self.child.kill()
+
+    def close(self) -> None:
+        """End the process."""
+        self.child.close()
+
+    def status(self) -> dict[str, Any]:
+        """Of the one drone."""
+        return dict(self.child.ask("status")[0])
+
+    def stats(self) -> dict[str, float]:
+        """Counters of the one drone."""
+        return {key: value for key, value in self.child.ask("stats")[0].items() if key != "drone_id"}
+
+    def totals(self) -> dict[str, int]:
+        """Counters of the process."""
+        return dict(self.child.ask("totals"))
+
+    def wall_clock_s(self) -> float:
+        """What this process takes for the time of day."""
+        return float(self.child.ask("time"))
+
+    def lines(self) -> list[str]:
+        """State changes, failed handshakes and log lines so far."""
+        return list(self.child.ask("lines"))
+
+    def begin_rekey(self, suite: str, timeout_s: float = 60.0) -> Callable[[float], dict[str, Any]]:
+        """Ask for a rekey; the returned function waits for the answer."""
+        return self.child.begin("rekey", drone_id=DRONE_ID, suite=suite, timeout_s=timeout_s)
+
+    def rss_kib(self) -> int:
+        """Resident memory of the process."""
+        return memory_kib(self.child.pid)
+
+
+def memory_kib(pid: int) -> int:
+    """Resident memory of a process in KiB; 0 when it is gone."""
+    return _status_field(pid, "VmRSS:")
+
+
+def threads_of(pid: int) -> int:
+    """Number of threads of a process; 0 when it is gone."""
+    return _status_field(pid, "Threads:")
+
+
+def descriptors_of(pid: int) -> int:
+    """Number of open descriptors of a process."""
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def _status_field(pid: int, name: str) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except FileNotFoundError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(name)), 0)

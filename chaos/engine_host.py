@@ -1,0 +1,81 @@
+"""A process that hosts tunnel engines for the laboratory and obeys JSON lines; it dies with its input.
+
+Commands: start (configs), ports, status, stats, totals, links, rekey (drone_id, suite, timeout_s), handshakes, time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import pqc_mav_tunnel
+from children import serve
+
+_KEPT_EVENTS = 2000
+_EVENT_WAIT_S = 0.5
+
+
+class Hosted:
+    """The engines of this process, in the order of their configurations."""
+
+    def __init__(self) -> None:
+        self.engines: list[pqc_mav_tunnel.Engine] = []
+        self.handshakes: deque[dict[str, Any]] = deque(maxlen=_KEPT_EVENTS)
+        self.lines: deque[str] = deque(maxlen=_KEPT_EVENTS)
+
+    def obey(self, command: dict[str, Any]) -> Any:
+        """Run one command on engine number `engine` (default 0)."""
+        do = command["do"]
+        if do == "start":
+            return self._start(command["configs"])
+        if do == "time":
+            return time.time()
+        if do == "handshakes":
+            return list(self.handshakes)
+        if do == "lines":
+            return list(self.lines)
+        if do == "every_status":
+            return [engine.status()[0] for engine in self.engines]
+        if do == "every_stats":
+            return [engine.stats()[0] for engine in self.engines]
+        engine = self.engines[command.get("engine", 0)]
+        if do == "rekey":
+            limit = command.get("timeout_s", 60.0)
+            return engine.request_rekey(command["drone_id"], command.get("suite", ""), "laboratory", limit)
+        if do in ("ports", "status", "stats", "totals", "links"):
+            return getattr(engine, do)()
+        raise ValueError(f"unknown command '{do}'")
+
+    def _start(self, configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for config in configs:
+            engine = pqc_mav_tunnel.Engine(config)
+            engine.start()
+            self.engines.append(engine)
+            threading.Thread(target=self._watch, args=(engine,), daemon=True).start()
+        return [engine.ports() for engine in self.engines]
+
+    def _watch(self, engine: pqc_mav_tunnel.Engine) -> None:
+        while True:
+            for event in engine.wait_events(_EVENT_WAIT_S):
+                if event["type"] == "handshake":
+                    self.handshakes.append(event)
+                    if not event["ok"]:
+                        self.lines.append(f"{event['monotonic_ns']} handshake failed: {event['reason']}")
+                elif event["type"] == "state":
+                    line = f"{event['monotonic_ns']} {event['old']} -> {event['new']}: {event['reason']}"
+                    self.lines.append(line)
+                else:
+                    self.lines.append(f"{event['monotonic_ns']} {event['level']}: {event['text']}")
+
+
+if __name__ == "__main__":
+    serve(Hosted().obey, in_threads=frozenset({"rekey"}))
+    # Ends at once: the other side of the input is gone, and nobody is there for a farewell.
+    os._exit(0)

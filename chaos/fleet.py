@@ -1,0 +1,295 @@
+"""`chaos/run fleet`: many drones on one gcs, all rekeying at random: no cross-talk, no loss, and what each costs."""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import loopback
+import messages
+import pqc_mav_tunnel
+import tables
+from children import Child, ChildError, wait_until
+from ends import memory_kib
+from traffic import End, TrafficProcess, application_socket, total
+
+SUITES = (
+    "cs-mlkem512-aesgcm-mldsa44",
+    "cs-mlkem768-aesgcm-mldsa65",
+    "cs-mlkem768-chacha20poly1305-mldsa65",
+    "cs-mlkem1024-ascon128a-mldsa87",
+    "cs-mlkem512-chacha20poly1305-falcon512",
+    "cs-hqc128-aesgcm-falcon512",
+    "cs-hqc192-ascon128a-mldsa65",
+)
+_CONNECT_S = 60.0
+_REKEY_LIMIT_S = 60.0
+
+
+@dataclass
+class FleetResult:
+    """What the fleet run measured; CPU in percent of one core, memory in KiB."""
+
+    drones: int
+    seconds: float
+    counts: dict[str, Any] = field(default_factory=dict)
+    rekeys_ok: int = 0
+    rekeys_refused: Counter[str] = field(default_factory=Counter)
+    rekey_ms: list[float] = field(default_factory=list)
+    connect_s: float = 0.0
+    cpu_gcs: float = 0.0
+    cpu_drones: float = 0.0
+    cpu_traffic: float = 0.0
+    rss_gcs_one_kib: int = 0
+    rss_gcs_kib: tuple[int, int] = (0, 0)
+    rss_drones_kib: int = 0
+    rss_drone_process_empty_kib: int = 0
+    drops: dict[str, int] = field(default_factory=dict)
+    states: Counter[str] = field(default_factory=Counter)
+    least_rekeys: int = 0
+
+
+def judge(result: FleetResult) -> list[str]:
+    """Return what is wrong, in words."""
+    counts = result.counts
+    found = []
+    lost = total(counts, "sent") - total(counts, "received")
+    if total(counts, "sent") == 0:
+        found.append("nothing was sent")
+    for number, what in (
+        (lost, "lost"),
+        (total(counts, "duplicates"), "doubled"),
+        (counts["corrupted"], "spoiled"),
+        (counts["misdelivered"], "delivered to the wrong drone or ground station"),
+    ):
+        if number:
+            found.append(f"{number} messages {what}")
+    if result.rekeys_refused:
+        found.append("rekeys refused: " + "; ".join(f"{count} x {why}" for why, count in result.rekeys_refused.items()))
+    if not result.rekeys_ok or not result.least_rekeys:
+        found.append("not every drone has rekeyed")
+    if result.states != Counter({"UP": result.drones * 2}):
+        found.append(f"states at the end: {dict(result.states)}")
+    return found
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this command's options."""
+    parser.add_argument("--drones", type=int, default=64)
+    parser.add_argument("--rate", type=float, default=50.0, help="messages/s of each drone, each way")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument(
+        "--rekey-every", type=float, default=6.0, help="mean seconds between rekeys of one drone (exponential)"
+    )
+    parser.add_argument("--processes", type=int, default=4, help="processes that host the drones")
+    parser.add_argument("--seed", type=int, default=1)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fly the fleet, print and write; 0 when nothing was lost or mixed up and every rekey succeeded."""
+    if (
+        options.drones < 1
+        or options.processes < 1
+        or options.seconds <= 0
+        or options.rate <= 0
+        or options.rekey_every <= 0
+    ):
+        print("fleet: all numbers must be above 0.")
+        return 2
+    machine = tables.machine()
+    try:
+        result = fly(options)
+    except ChildError as error:
+        print(f"fleet: {error}")
+        return 1
+    found = judge(result)
+    text = page(result, found, options, machine)
+    print("\n" + text)
+    if options.output:
+        tables.write_whole(Path(options.output) / "fleet.md", text)
+    return 1 if found else 0
+
+
+def fly(options: argparse.Namespace) -> FleetResult:
+    """Start the gcs, the drones and the traffic, rekey at random, and measure."""
+    result = FleetResult(options.drones, options.seconds)
+    names = [f"drone{i:03}" for i in range(options.drones)]
+    with ExitStack() as stack:
+        keys = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-fleet-"))
+        pqc_mav_tunnel.init_keys(keys, names)
+        sockets = [stack.enter_context(application_socket()) for _ in range(2 * options.drones)]
+        vehicles, grounds = sockets[: options.drones], sockets[options.drones :]
+        ground_ports = {name: end.getsockname()[1] for name, end in zip(names, grounds, strict=True)}
+
+        result.rss_gcs_one_kib = _memory_of_gcs(keys, dict(list(ground_ports.items())[:1]))
+        gcs = _child(stack)
+        (ports,) = gcs.ask("start", configs=[loopback.gcs_config(keys, ground_ports, max_handshakes=64)])
+        hosts = [_child(stack) for _ in range(options.processes)]
+        result.rss_drone_process_empty_kib = sum(_settled_memory(host) for host in hosts)
+        begin = time.monotonic()
+        where = _start_drones(hosts, keys, names, ports)
+        if not wait_until(lambda: _states([gcs, *hosts]) == {"UP": 2 * options.drones}, _CONNECT_S, 0.1):
+            raise ChildError(f"states after {_CONNECT_S:g} s: {dict(_states([gcs, *hosts]))}")
+        result.connect_s = time.monotonic() - begin
+
+        ends = []
+        for i, name in enumerate(names):
+            port = where[name][2]
+            ends.append(End(vehicles[i], i, messages.DOWN, port, options.rate))
+            ends.append(End(grounds[i], i, messages.UP, ports["plain"][name], options.rate))
+        traffic = TrafficProcess(ends)
+        stack.callback(traffic.close)
+        time.sleep(1.0)
+        before = memory_kib(gcs.pid)
+        clock, cpu = time.monotonic(), _cpu(gcs, hosts, traffic)
+        _rekey_at_random(where, options, result)
+        took = time.monotonic() - clock
+        used = [100 * (now - then) / took for now, then in zip(_cpu(gcs, hosts, traffic), cpu, strict=True)]
+        result.cpu_gcs, result.cpu_drones, result.cpu_traffic = used
+        result.seconds = took
+        result.rss_gcs_kib = (before, memory_kib(gcs.pid))
+        result.rss_drones_kib = sum(memory_kib(host.pid) for host in hosts)
+        result.counts = traffic.stop(quiet_s=1.0)
+        result.states = _states([gcs, *hosts])
+        result.drops = _drops([gcs, *hosts])
+        return result
+
+
+def _child(stack: ExitStack) -> Child:
+    child = Child("engine_host.py")
+    stack.callback(child.close)
+    child.ask("time")
+    return child
+
+
+def _settled_memory(child: Child) -> int:
+    child.ask("time")
+    return memory_kib(child.pid)
+
+
+def _memory_of_gcs(keys: str, grounds: dict[str, int]) -> int:
+    with ExitStack() as stack:
+        gcs = _child(stack)
+        gcs.ask("start", configs=[loopback.gcs_config(keys, grounds)])
+        return memory_kib(gcs.pid)
+
+
+def _start_drones(
+    hosts: list[Child], keys: str, names: list[str], ports: dict[str, Any]
+) -> dict[str, tuple[Child, int, int]]:
+    """Start every drone's engine in one of the processes; returns process, number in it and plaintext port by name."""
+    where = {}
+    shares = [names[i :: len(hosts)] for i in range(len(hosts))]
+    waits = []
+    for host, share in zip(hosts, shares, strict=True):
+        waits.append(host.begin("start", configs=[loopback.drone_config(keys, name, ports) for name in share]))
+    for host, share, wait in zip(hosts, shares, waits, strict=True):
+        for number, (name, own) in enumerate(zip(share, wait(_CONNECT_S), strict=True)):
+            where[name] = (host, number, own["plain"][name])
+    return where
+
+
+def _states(children: list[Child]) -> Counter[str]:
+    states: Counter[str] = Counter()
+    gcs, *hosts = children
+    states.update(each["state"] for each in gcs.ask("status"))
+    for host in hosts:
+        states.update(each["state"] for each in host.ask("every_status"))
+    return states
+
+
+def _drops(children: list[Child]) -> dict[str, int]:
+    sums: Counter[str] = Counter()
+    gcs, *hosts = children
+    for stats in (gcs.ask("stats"), *(host.ask("every_stats") for host in hosts)):
+        for each in stats:
+            sums.update({key: int(value) for key, value in each.items() if "drop" in key and value})
+    return dict(sums)
+
+
+def _cpu(gcs: Child, hosts: list[Child], traffic: TrafficProcess) -> tuple[float, float, float]:
+    drones = sum(loopback.cpu_seconds(host.pid) for host in hosts)
+    return loopback.cpu_seconds(gcs.pid), drones, loopback.cpu_seconds(traffic.pid)
+
+
+def _rekey_at_random(
+    where: dict[str, tuple[Child, int, int]], options: argparse.Namespace, result: FleetResult
+) -> None:
+    """Each drone rekeys to a random suite after random times, one at a time, until the time is up."""
+    generator = random.Random(options.seed)
+    begin = time.monotonic()
+    # the first within the mean time, so that every drone rekeys
+    plan = [(begin + generator.uniform(0, min(options.rekey_every, options.seconds / 2)), name) for name in where]
+    heapq.heapify(plan)
+    done: Counter[str] = Counter()
+    running: list[tuple[str, Callable[[float], Any]]] = []
+    while plan[0][0] < begin + options.seconds:
+        at, name = plan[0]
+        time.sleep(max(0.0, at - time.monotonic()))
+        host, engine, _ = where[name]
+        suite = generator.choice(SUITES)
+        running.append((name, host.begin("rekey", engine=engine, drone_id=name, suite=suite, timeout_s=_REKEY_LIMIT_S)))
+        # at least half a second apart: a drone that is still busy would rightly refuse
+        heapq.heapreplace(plan, (at + 0.5 + generator.expovariate(1 / options.rekey_every), name))
+    time.sleep(max(0.0, begin + options.seconds - time.monotonic()))
+    for name, wait in running:
+        answer = wait(_REKEY_LIMIT_S)
+        if answer["ok"]:
+            result.rekeys_ok += 1
+            result.rekey_ms.append(answer["duration_ms"])
+            done[name] += 1
+        else:
+            result.rekeys_refused[answer["message"]] += 1
+    result.least_rekeys = min(done[name] for name in where)
+
+
+def page(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> str:
+    """The results page."""
+    counts, n = result.counts, result.drones
+    sent, received = total(counts, "sent"), total(counts, "received")
+    rekey_ms = sorted(result.rekey_ms) or [0.0]
+    text = f"# A fleet on one gcs\n\nWritten by `tools/run chaos/run fleet`. {n} drones on loopback, {options.rate:g} "
+    text += (
+        "messages/s of each, both ways, with the drone's id in every message; each drone rekeys to a random suite of "
+    )
+    text += f"{len(SUITES)} every {options.rekey_every + 0.5:g} s on average. "
+    text += (
+        f"The gcs is a process of its own; the drones' engines share {options.processes} processes.\n\n*{machine}*\n\n"
+    )
+    gaps = max(stream["longest_gap_ns"] for stream in counts["streams"]) / 1e6
+    grown = result.rss_gcs_kib[1] - result.rss_gcs_kib[0]
+    per_drone = (result.rss_gcs_kib[0] - result.rss_gcs_one_kib) / max(n - 1, 1)
+    own = (result.rss_drones_kib - result.rss_drone_process_empty_kib) / n
+    rows = [
+        ("all connected after", f"{result.connect_s:.2f} s"),
+        ("duration", f"{result.seconds:.0f} s"),
+        ("messages sent / delivered", f"{sent:,} / {received:,}"),
+        ("lost, doubled, spoiled", f"{sent - received}, {total(counts, 'duplicates')}, {counts['corrupted']}"),
+        ("delivered to the wrong end", counts["misdelivered"]),
+        ("longest gap between two messages of one drone", f"{gaps:.0f} ms (period {1000 / options.rate:.0f} ms)"),
+        (
+            "rekeys done / refused",
+            f"{result.rekeys_ok} / {sum(result.rekeys_refused.values())}; each drone at least {result.least_rekeys}",
+        ),
+        ("rekey p50 / worst", f"{rekey_ms[len(rekey_ms) // 2]:.1f} / {rekey_ms[-1]:.1f} ms"),
+        ("drop counters, both ends", ", ".join(f"{k} {v}" for k, v in result.drops.items()) or "all zero"),
+        ("CPU of the gcs", f"{result.cpu_gcs:.1f} % of one core, {result.cpu_gcs / n:.2f} % a drone"),
+        ("CPU of the drones", f"{result.cpu_drones:.1f} % of one core, {result.cpu_drones / n:.2f} % a drone"),
+        ("CPU of the traffic generator, for scale", f"{result.cpu_traffic:.1f} %"),
+        (
+            "memory of the gcs",
+            f"{result.rss_gcs_kib[0] / 1024:.1f} MiB, {per_drone:.0f} KiB a drone; {grown:+d} KiB during the run",
+        ),
+        ("memory of one drone's engine", f"{own / 1024:.1f} MiB beside the host process"),
+    ]
+    text += tables.markdown(("what", "figure"), rows)
+    return text + f"\nVerdict: **{'ok' if not found else 'FAILED: ' + '; '.join(found)}**.\n"

@@ -1,0 +1,99 @@
+"""`chaos/run lab`: the fault laboratory (also `make chaos`)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import tables
+from air import AirError, need_root
+from children import ChildError
+from clocks import ClockError
+from conditions import CONDITIONS, Condition, select
+from laboratory import laboratory
+from verdicts import Observation, problems, to_dict
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this command's options."""
+    parser.add_argument(
+        "--only", default="", metavar="NAME,NAME", help="conditions, or beginnings such as 'loss' (default: all)"
+    )
+    parser.add_argument("--quick", action="store_true", help="a few conditions, one of each kind")
+    parser.add_argument("--list", action="store_true", help="list the conditions and stop")
+    parser.add_argument("--seed", type=int, default=1, help="of the link's and the stranger's randomness")
+    parser.add_argument(
+        "--link", choices=("auto", "userspace", "netem"), default="auto", help="what joins the namespaces"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the chosen conditions and print one table; 0 when every row is as expected, 3 when this machine cannot."""
+    if options.list:
+        print("\n".join(f"{each.name:18} {each.title}" for each in CONDITIONS))
+        return 0
+    try:
+        chosen = select(options.only, options.quick)
+    except ValueError as error:
+        print(f"chaos: {error}")
+        return 2
+    reason = need_root()
+    if reason:
+        print(f"chaos: the fault laboratory {reason}.")
+        return 3
+    begin, machine = time.monotonic(), tables.machine()
+    rows: list[tuple[str, ...]] = []
+    details: list[dict[str, Any]] = []
+    notes: list[str] = []
+    with laboratory(seed=options.seed, link=options.link) as lab:
+        for condition in chosen:
+            started = time.monotonic()
+            try:
+                seen = lab.run(condition)
+                found = problems(condition, seen)
+            except (AirError, ChildError, ClockError) as error:
+                seen, found = Observation(), [f"could not be run: {error}"]
+            line = tables.row(condition, seen, found)
+            rows.append(line)
+            details.append(to_dict(condition, seen, found))
+            notes += [f"{condition.title}: {each}" for each in found]
+            print(progress(condition, line, found, time.monotonic() - started), flush=True)
+    seconds = time.monotonic() - begin
+    print("\n" + tables.aligned(tables.HEAD, rows))
+    verdict = summary(len(rows), notes, seconds)
+    print("\n" + verdict)
+    if options.output:
+        tables.write_whole(Path(options.output) / "chaos.md", page(rows, notes, machine, verdict))
+        text = json.dumps({"machine": machine, "seed": options.seed, "rows": details}, indent=1) + "\n"
+        tables.write_whole(Path(options.output) / "chaos.json", text)
+    return 1 if notes else 0
+
+
+def progress(condition: Condition, line: tuple[str, ...], found: list[str], seconds: float) -> str:
+    """One line while the run goes on."""
+    figures = dict(zip(tables.HEAD, line, strict=True))
+    text = f"{figures['verdict']:6} {condition.name:18} lost {figures['lost']} of {figures['sent']}"
+    text += f", gap {figures['longest gap ms']} ms, recovered {figures['recovered s']}, rekeys {figures['rekeys']}"
+    text += f" ({seconds:.0f} s)"
+    return "\n       ".join([text, *found])
+
+
+def summary(count: int, notes: list[str], seconds: float) -> str:
+    """The last line."""
+    failed = len({note.split(":")[0] for note in notes})
+    return f"{count - failed} of {count} conditions as expected, in {seconds:.0f} s."
+
+
+def page(rows: list[tuple[str, ...]], notes: list[str], machine: str, verdict: str) -> str:
+    """The results page."""
+    text = "# Fault laboratory\n\nWritten by `make chaos`; chaos/README.md says what each condition does and what must "
+    text += "hold. 320 messages/s each way of MAVLink's sizes, counts of both ways together. "
+    text += "*Unexplained* are lost messages that no counter of link or tunnel shows; "
+    text += "*recovered* is the time from the end of the disturbance until messages flow both ways.\n\n"
+    text += f"*{machine}*\n\n{verdict}\n\n" + tables.markdown(tables.HEAD, rows)
+    if notes:
+        text += "\n## Not as expected\n\n" + "".join(f"* {note}\n" for note in notes)
+    return text

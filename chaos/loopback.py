@@ -1,0 +1,42 @@
+"""Ends on loopback, without namespaces or root: what soak, fleet and recovery need of ports and configurations."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+HOST = "127.0.0.1"
+
+
+def free_ports(count: int, kind: socket.SocketKind = socket.SOCK_DGRAM) -> list[int]:
+    """Ports that nothing uses now; for processes that must come back on the same ones."""
+    sockets = [socket.socket(socket.AF_INET, kind) for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind((HOST, 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def gcs_config(keys: str, grounds: dict[str, int], **more: Any) -> dict[str, Any]:
+    """A gcs on loopback that delivers each drone's messages to its ground port; ports are free ones unless given."""
+    drones = {drone: {"plain_peer": f"{HOST}:{port}"} for drone, port in grounds.items()}
+    base = {"role": "gcs", "keys": f"{keys}/gcs", "bind": HOST, "handshake_port": 0, "data_port": 0}
+    return {**base, "drones": list(grounds), "drone": drones, **more}
+
+
+def drone_config(keys: str, drone: str, ports: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A drone on loopback for a gcs whose `Engine.ports()` are given."""
+    base = {"role": "drone", "keys": f"{keys}/drones/{drone}", "drone_id": drone, "peer": HOST, "local_data_port": 0}
+    links = {"handshake_port": ports["handshake"], "data_port": ports["data"], "plain_bind": f"{HOST}:0"}
+    return {**base, **links, **more}
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

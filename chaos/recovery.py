@@ -1,0 +1,236 @@
+"""`chaos/run recovery`: kills the gcs, then the drone, under traffic, and measures how long the link is missed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import loopback
+import messages
+import pqc_mav_tunnel
+import tables
+from children import spawn, wait_until
+from ends import DRONE_ID
+from tally import Arrival, percentile, recovered_ns
+from traffic import End, TrafficProcess, application_socket
+
+# 5 s of silence until the drone starts afresh, an attempt on the dead gcs, back-off: docs/protocol.md, section 7
+LIMIT_S = {"gcs": 8.0, "drone": 3.0}
+_GIVE_UP_S = 30.0
+_RUNNING_S = (1.5, 2.5)  # between two kills
+_DOWN_S = (0.1, 1.0)
+
+
+class RecoveryError(RuntimeError):
+    """The measurement could not be made."""
+
+
+@dataclass(frozen=True)
+class Outage:
+    """One kill and restart, on the monotonic clock (ns)."""
+
+    killed_ns: int
+    restarted_ns: int
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Seconds until messages flowed both ways again, and until they flowed one way; messages lost meanwhile."""
+
+    from_kill_s: float
+    from_restart_s: float
+    one_way_s: float
+    lost: int
+
+
+def recoveries(
+    outages: Sequence[Outage], arrivals: Sequence[Arrival], sent_ns: Sequence[tuple[int, int]]
+) -> list[Recovery]:
+    """Work out every outage from the arrival log. `sent_ns` are way and time of every message that was lost."""
+    found = []
+    for number, outage in enumerate(outages):
+        moments = [recovered_ns(arrivals, way, outage.restarted_ns) for way in (messages.DOWN, messages.UP)]
+        known = [each for each in moments if each is not None]
+        if len(known) < len(moments):
+            raise RecoveryError(f"messages did not flow again after outage {number + 1}")
+        until = outages[number + 1].killed_ns if number + 1 < len(outages) else 1 << 63
+        lost = sum(outage.killed_ns - 1_000_000_000 <= at < until - 1_000_000_000 for _, at in sent_ns)
+        found.append(
+            Recovery(
+                (max(known) - outage.killed_ns) / 1e9,
+                (max(known) - outage.restarted_ns) / 1e9,
+                (min(known) - outage.restarted_ns) / 1e9,
+                lost,
+            )
+        )
+    return found
+
+
+class Daemon:
+    """pqcmav-tunneld with one configuration file."""
+
+    def __init__(self, config: dict[str, Any], path: Path) -> None:
+        program = shutil.which("pqcmav-tunneld")
+        if program is None:
+            raise RecoveryError("pqcmav-tunneld is not on the path: run this through tools/run after 'make setup'")
+        path.write_text(json.dumps(config))  # JSON is YAML
+        self._command = [program, str(path)]
+        self._log = path.with_suffix(".log")
+        self.start()
+
+    def start(self) -> None:
+        """Start it; its words go to a file beside its configuration."""
+        with self._log.open("ab") as log:
+            self.process = spawn(self._command, stdin=subprocess.DEVNULL, stderr=log)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self.process.kill()
+        self.process.wait()
+
+    def words(self) -> str:
+        """The last of what it said."""
+        return " / ".join(self._log.read_text().splitlines()[-3:])
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this command's options."""
+    parser.add_argument("--runs", type=int, default=20, help="kills of each end")
+    parser.add_argument("--rate", type=float, default=320.0, help="messages/s each way")
+    parser.add_argument("--seed", type=int, default=1, help="of the times of the kills")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure both ends, print and write; 0 when every recovery was within its limit."""
+    machine = tables.machine()
+    results = {}
+    for end in ("gcs", "drone"):
+        try:
+            results[end] = measure(end, options.runs, options.rate, random.Random(options.seed))
+        except RecoveryError as error:
+            print(f"recovery: {error}")
+            return 1
+    text = page(results, options, machine)
+    print("\n" + text)
+    if options.output:
+        tables.write_whole(Path(options.output) / "recovery.md", text)
+    return 1 if problems(results) else 0
+
+
+def problems(results: dict[str, list[Recovery]]) -> list[str]:
+    """Return what took too long, in words."""
+    found = []
+    for end, each in results.items():
+        slow = sum(one.from_restart_s > LIMIT_S[end] for one in each)
+        if slow or not each:
+            found.append(f"{slow} of {len(each)} restarts of the {end} took more than {LIMIT_S[end]:g} s")
+    return found
+
+
+def measure(end: str, runs: int, rate: float, generator: random.Random) -> list[Recovery]:
+    """Kill one end `runs` times under traffic."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-recovery-")))
+        pqc_mav_tunnel.init_keys(str(folder), [DRONE_ID])
+        vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
+        data, own_data, drone_plain, gcs_plain = loopback.free_ports(4)
+        (handshake,) = loopback.free_ports(1, socket.SOCK_STREAM)
+        gcs = loopback.gcs_config(
+            str(folder), {DRONE_ID: ground.getsockname()[1]}, handshake_port=handshake, data_port=data
+        )
+        gcs["drone"][DRONE_ID]["plain_bind"] = f"{loopback.HOST}:{gcs_plain}"
+        drone = loopback.drone_config(str(folder), DRONE_ID, {"handshake": handshake, "data": data})
+        drone |= {"local_data_port": own_data, "plain_bind": f"{loopback.HOST}:{drone_plain}"}
+        daemons = {}
+        for name, config in (("gcs", gcs), ("drone", drone)):
+            daemons[name] = Daemon(config, folder / f"{name}.yaml")
+            stack.callback(daemons[name].kill)
+        ends = [
+            End(vehicle, 0, messages.DOWN, drone_plain, rate),
+            End(ground, 0, messages.UP, gcs_plain, rate),
+        ]
+        traffic = TrafficProcess(ends, folder / "arrivals")
+        stack.callback(traffic.close)
+        _wait_for_flow(traffic, time.monotonic_ns(), daemons)
+        outages = []
+        for number in range(runs):
+            time.sleep(generator.uniform(*_RUNNING_S))
+            killed = time.monotonic_ns()
+            daemons[end].kill()
+            time.sleep(generator.uniform(*_DOWN_S))
+            outages.append(Outage(killed, time.monotonic_ns()))
+            daemons[end].start()
+            _wait_for_flow(traffic, outages[-1].restarted_ns, daemons)
+            took = (time.monotonic_ns() - outages[-1].restarted_ns) / 1e9
+            print(f"{end} kill {number + 1} of {runs}: messages flow again {took:.2f} s after the restart", flush=True)
+        time.sleep(_RUNNING_S[0])
+        counts = traffic.stop()
+        arrivals = traffic.arrivals()
+        return recoveries(outages, arrivals, _lost(counts, arrivals, traffic.started_ns, rate))
+
+
+def _lost(counts: dict[str, Any], arrivals: Sequence[Arrival], started_ns: int, rate: float) -> list[tuple[int, int]]:
+    """Way and (nominal) time of every message that never arrived."""
+    seen: dict[int, set[int]] = {messages.DOWN: set(), messages.UP: set()}
+    for each in arrivals:
+        seen[each.way].add(each.number)
+    lost = []
+    for stream in counts["streams"]:
+        missing = set(range(stream["sent"])) - seen[stream["way"]]
+        lost += [(stream["way"], started_ns + int(number / rate * 1e9)) for number in missing]
+    return lost
+
+
+def _wait_for_flow(traffic: TrafficProcess, since_ns: int, daemons: dict[str, Daemon]) -> None:
+    def flows() -> bool:
+        return all(stream["last_ns"] > since_ns for stream in traffic.snapshot()["streams"])
+
+    if not wait_until(flows, _GIVE_UP_S, 0.05):
+        words = "; ".join(f"{name}: {daemon.words()}" for name, daemon in daemons.items())
+        raise RecoveryError(f"no messages within {_GIVE_UP_S:g} s. {words}")
+
+
+def page(results: dict[str, list[Recovery]], options: argparse.Namespace, machine: str) -> str:
+    """The results page."""
+    text = "# Recovery after a restart\n\nWritten by `tools/run chaos/run recovery`. Two `pqcmav-tunneld` on loopback, "
+    text += f"{options.rate:g} messages/s each way. One end is killed with SIGKILL and started again {_DOWN_S[0]:g} to "
+    text += f"{_DOWN_S[1]:g} s later; the other is not touched. Seconds until messages flow both ways again.\n\n"
+    text += f"*{machine}*\n\n"
+    head = (
+        "end",
+        "runs",
+        "from the restart p50",
+        "p95",
+        "worst",
+        "from the kill p50",
+        "p95",
+        "worst",
+        "lost each time, median",
+    )
+    rows = []
+    for end, each in results.items():
+        restart, kill = [one.from_restart_s for one in each], [one.from_kill_s for one in each]
+        figures = [
+            f"{value:.3f}"
+            for list_ in (restart, kill)
+            for value in (percentile(list_, 0.5), percentile(list_, 0.95), max(list_))
+        ]
+        rows.append((end, len(each), *figures, int(percentile([one.lost for one in each], 0.5))))
+    text += tables.markdown(head, rows)
+    text += (
+        "\nA drone that was restarted connects at once. A gcs that was restarted knows no session; the drone notices "
+    )
+    text += "by its silence (`reconnect_after_s`, 5 s by default) and starts a fresh handshake.\n"
+    found = problems(results)
+    return text + f"\nVerdict: **{'ok' if not found else 'FAILED: ' + '; '.join(found)}**.\n"

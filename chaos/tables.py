@@ -1,0 +1,93 @@
+"""The laboratory's table, as text for a terminal and as Markdown. Pure."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+
+from conditions import Condition
+from verdicts import Observation, unexplained_losses
+
+HEAD = (
+    "condition", "sent", "delivered", "lost", "unexplained", "twice", "reordered", "longest gap ms", "recovered s",
+    "rekeys", "drops", "RSS MiB drone", "RSS MiB gcs", "verdict",
+)  # fmt: skip
+_SHORT = {"drop_": "", "plain_dropped_": "plain ", "enc_dropped_": "enc ", "hs_": "hs "}
+
+
+def machine() -> str:
+    """When and on what kind of machine; no names."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.machine())
+    day = datetime.now(timezone.utc).strftime("%Y-%m-%d")
+    kernel = platform.release().split("-")[0]
+    return f"{day}, {os.cpu_count()} cores, {model}, Linux {kernel}, load average at start {os.getloadavg()[0]:.1f}"
+
+
+def short_counter(name: str) -> str:
+    """`drop_replay` as `replay`, and the like."""
+    for long, short in _SHORT.items():
+        if name.startswith(long):
+            return (short + name.removeprefix(long)).replace("_", " ")
+    return name
+
+
+def row(condition: Condition, seen: Observation, found: Sequence[str]) -> tuple[str, ...]:
+    """One line of the table; counts both ways together, gap and recovery of the slower way."""
+    ways = list(seen.ways.values())
+    recoveries = [way.recovery_s for way in ways]
+    unexplained = sum(unexplained_losses(way) for way in ways)
+    accounted = condition.expect.accounted and all(way.lost_on_link is not None for way in ways)
+    if not any(event.heals for event in condition.events):
+        recovered = "-"
+    elif any(each is None for each in recoveries):
+        recovered = "never"
+    else:
+        recovered = f"{max(each for each in recoveries if each is not None):.3f}"
+    return (
+        condition.title,
+        str(sum(way.sent for way in ways)),
+        str(sum(way.delivered for way in ways)),
+        str(sum(way.lost for way in ways)),
+        str(unexplained) if accounted else "-",
+        str(sum(way.duplicated for way in ways)),
+        str(sum(way.reordered for way in ways)),
+        f"{max((way.longest_gap_ms for way in ways), default=0):.1f}",
+        recovered,
+        ", ".join(f"{'ok' if r.ok else 'failed' if r.must_succeed else 'refused'} {r.ms:.0f} ms" for r in seen.rekeys),
+        ", ".join(f"{short_counter(name)} {count}" for name, count in seen.drops.items()) or "none",
+        *(_memory(seen, end) for end in ("drone", "gcs")),
+        "ok" if not found else "FAILED",
+    )
+
+
+def _memory(seen: Observation, end: str) -> str:
+    before, after = seen.rss_before_kib.get(end, 0), seen.rss_after_kib.get(end, 0)
+    return f"{before / 1024:.1f} -> {after / 1024:.1f}" + (" (new process)" if end in seen.killed else "")
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(str(cell) for cell in each) + " |" for each in rows]
+    return "\n".join(lines) + "\n"
+
+
+def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """The same for a terminal: columns padded to their widest cell."""
+    cells = [[str(cell) for cell in each] for each in (head, *rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
+    )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file in one step: a reader or a crash never sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text)
+    temporary.replace(path)

@@ -1,0 +1,193 @@
+"""A process that sends and counts messages on inherited UDP sockets, one per application end; obeys JSON lines.
+
+An endpoint is an application at one end of one drone's tunnel: it sends the stream (drone, way) to `to` and expects the
+stream of the other way. Commands: start (endpoints, sizes, log), snapshot, stop (quiet_s, limit_s).
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import ctypes
+import heapq
+import json
+import os
+import select
+import socket
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import messages
+from tally import Tally
+
+_PR_SET_TIMERSLACK = 29
+_STDIN = 0
+_BATCH = 256
+_RCVBUF_BYTES = 8 << 20
+_SO_RCVBUFFORCE = 33
+_LATE_S = 0.25
+
+
+@dataclass
+class Endpoint:
+    """One application end."""
+
+    socket: socket.socket
+    drone: int
+    way: int
+    to: tuple[str, int]
+    rate: float
+    start: float = 0.0
+    number: int = 0
+
+    @property
+    def due(self) -> float:
+        """When (s) the next message is to be sent."""
+        return self.start + self.number / self.rate
+
+
+class Traffic:
+    """All endpoints and what came of it."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.endpoints: dict[int, Endpoint] = {}
+        self.tallies: dict[tuple[int, int], Tally] = {}
+        self.corrupted = self.misdelivered = self.send_errors = self.late = 0
+        self._sizes: list[int] = config["sizes"]
+        self._log = array.array("Q") if config.get("log") else None
+        self._log_path = config.get("log")
+        now = time.monotonic()
+        for index, each in enumerate(config["endpoints"]):
+            end = socket.socket(fileno=each["fd"])
+            end.setblocking(False)
+            with contextlib.suppress(OSError):
+                end.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _RCVBUF_BYTES)
+            # starts are spread over one period, so that endpoints do not send in step
+            start = now + (index / len(config["endpoints"])) / each["rate"]
+            endpoint = Endpoint(end, each["drone"], each["way"], tuple(each["to"]), each["rate"], start)
+            self.endpoints[end.fileno()] = endpoint
+            self.tallies[(endpoint.drone, endpoint.way)] = Tally()
+        self._due = [(endpoint.due, descriptor) for descriptor, endpoint in self.endpoints.items()]
+        heapq.heapify(self._due)
+
+    def send_due(self) -> float:
+        """Send what is due; return the seconds until the next."""
+        now = time.monotonic()
+        while self._due[0][0] <= now:
+            _, descriptor = self._due[0]
+            endpoint = self.endpoints[descriptor]
+            if now - endpoint.due > _LATE_S:
+                self.late += 1  # this machine did not keep up: a figure of the run, not of the tunnel
+            size = self._sizes[endpoint.number % len(self._sizes)]
+            data = messages.encode(endpoint.drone, endpoint.way, endpoint.number, time.monotonic_ns(), size)
+            try:
+                endpoint.socket.sendto(data, endpoint.to)
+            except OSError:
+                self.send_errors += 1
+            self.tallies[(endpoint.drone, endpoint.way)].sent += 1
+            endpoint.number += 1
+            heapq.heapreplace(self._due, (endpoint.due, descriptor))
+            now = time.monotonic()
+        return self._due[0][0] - now
+
+    def receive(self, descriptor: int) -> bool:
+        """Take what waits on a socket; return whether anything did."""
+        endpoint = self.endpoints[descriptor]
+        expected = (endpoint.drone, messages.UP if endpoint.way == messages.DOWN else messages.DOWN)
+        for i in range(_BATCH):
+            try:
+                data = endpoint.socket.recv(4096)
+            except OSError:
+                return i > 0
+            now = time.monotonic_ns()
+            message = messages.decode(data)
+            if message is None or len(data) != self._sizes[message.number % len(self._sizes)]:
+                self.corrupted += 1
+            elif (message.drone, message.way) != expected:
+                self.misdelivered += 1
+            elif self.tallies[expected].arrive(message.number, now) and self._log is not None:
+                self._log.extend((message.drone, message.way, message.number, message.sent_ns, now))
+        return True
+
+    def results(self) -> dict[str, Any]:
+        """Everything counted so far; the longest gaps start anew."""
+        streams = []
+        for (drone, way), tally in sorted(self.tallies.items()):
+            streams.append({"drone": drone, "way": way, **tally.to_dict()})
+            tally.take_longest_gap()
+        return {
+            "streams": streams,
+            "corrupted": self.corrupted,
+            "misdelivered": self.misdelivered,
+            "send_errors": self.send_errors,
+            "late": self.late,
+        }
+
+    def write_log(self) -> None:
+        """Write the arrival log: five u64 a message (drone, way, number, sent ns, arrived ns)."""
+        if self._log is not None:
+            with Path(self._log_path).open("wb") as file:
+                self._log.tofile(file)
+
+
+def answer(number: int, result: Any) -> None:
+    """Answer a command."""
+    print(json.dumps({"id": number, "ok": True, "result": result}), flush=True)
+
+
+def read_command() -> dict[str, Any] | None:
+    """Read one line of the input without buffering beyond it, so that the descriptor tells whether more waits."""
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(_STDIN, 1)
+        if not byte:
+            return None
+        line += byte
+    return json.loads(line)
+
+
+def main() -> None:
+    """Wait for `start`, then move messages until told to stop or the input ends."""
+    command = read_command()
+    if command is None:
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1000)
+    traffic = Traffic(command)
+    poll = select.epoll()
+    for descriptor in (_STDIN, *traffic.endpoints):
+        poll.register(descriptor, select.EPOLLIN)
+    answer(command["id"], time.monotonic_ns())
+    sending = True
+    stop: dict[str, Any] = {}
+    quiet_at = give_up_at = 0.0
+    while True:
+        wait = traffic.send_due() if sending else 0.05
+        # select takes microseconds, epoll only whole milliseconds
+        select.select([poll], [], [], max(0.0, wait))
+        for descriptor, _ in poll.poll(0):
+            if descriptor != _STDIN:
+                if traffic.receive(descriptor) and not sending:
+                    quiet_at = time.monotonic() + stop["quiet_s"]
+                continue
+            command = read_command()
+            if command is None:
+                return
+            if command["do"] == "snapshot":
+                answer(command["id"], traffic.results())
+            else:
+                sending, stop = False, command
+                quiet_at = time.monotonic() + stop["quiet_s"]
+                give_up_at = time.monotonic() + stop["limit_s"]
+        if not sending and time.monotonic() >= min(quiet_at, give_up_at):
+            traffic.write_log()
+            answer(stop["id"], traffic.results())
+            return
+
+
+if __name__ == "__main__":
+    main()
