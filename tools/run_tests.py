@@ -12,8 +12,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "build" / "test-results"
 # A hanging runner must not hang the whole run; single tests have limits of their own.
 RUNNER_TIMEOUT_S = 1500
+# ctest says two lines for every test; those of tests that passed would bury the others.
+GOOD_CTEST_LINE = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test\s+#\d+: .*\s(Passed)\s")
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,41 @@ def count(report: Path) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
-def run(name: str, command: list[str], cwd: Path, report: Path) -> Outcome:
+def execute(command: list[str], cwd: Path, leave_out: re.Pattern[str] | None) -> int:
+    """Run a command, passing its output on except for the lines that match; return its exit code.
+
+    Raises subprocess.TimeoutExpired after RUNNER_TIMEOUT_S, with the command and all it started gone.
+    """
+    piped = subprocess.PIPE if leave_out else None
+    process = subprocess.Popen(
+        command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=piped, text=True, errors="replace", start_new_session=True
+    )
+    expired = threading.Event()
+
+    def stop() -> None:
+        expired.set()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    timer = threading.Timer(RUNNER_TIMEOUT_S, stop)
+    timer.start()
+    try:
+        if process.stdout and leave_out:
+            for line in process.stdout:
+                if not leave_out.match(line):
+                    print(line, end="", flush=True)
+        code = process.wait()
+    except BaseException:
+        stop()
+        raise
+    finally:
+        timer.cancel()
+    if expired.is_set():
+        raise subprocess.TimeoutExpired(command, RUNNER_TIMEOUT_S)
+    return code
+
+
+def run(name: str, command: list[str], cwd: Path, report: Path, leave_out: re.Pattern[str] | None = None) -> Outcome:
     """Run one runner that writes a JUnit file to `report`; its own output goes to the terminal."""
     print(f"\n==> {name}", flush=True)
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +104,7 @@ def run(name: str, command: list[str], cwd: Path, report: Path) -> Outcome:
     started = time.monotonic()
     problem = ""
     try:
-        code = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, timeout=RUNNER_TIMEOUT_S).returncode
+        code = execute(command, cwd, leave_out)
     except subprocess.TimeoutExpired:
         code = -1
         problem = f"stopped after {RUNNER_TIMEOUT_S} s"
@@ -87,8 +126,8 @@ def run_ctest(package: str) -> Outcome:
     report = RESULTS / f"{package}.ctest.xml"
     jobs = str(os.cpu_count() or 2)
     # The package's Python tests, where CMake knows them too, are pytest's share.
-    command = ["ctest", "--output-on-failure", "--progress", "-j", jobs, "--label-exclude", "pytest|linter"]
-    return run(f"ctest {package}", [*command, "--output-junit", str(report)], build, report)
+    command = ["ctest", "--output-on-failure", "-j", jobs, "--label-exclude", "pytest|linter"]
+    return run(f"ctest {package}", [*command, "--output-junit", str(report)], build, report, GOOD_CTEST_LINE)
 
 
 def run_pytest(name: str, folder: Path) -> Outcome:

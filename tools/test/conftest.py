@@ -8,14 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bare_machine import Run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BASIC_TOOLS = """
     basename bash cat cmp cut dirname env find flock grep head id ln mkdir mktemp nproc paste pkg-config printf readlink
     rm sed sha256sum sort stat tail tar tee timeout uname cmake ninja cc g++ python3
 """
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -64,9 +63,3 @@ def run(workspace: Path, tmp_path: Path, fake: Callable[[str, str], None]) -> Ru
         )
 
     return call
-
-
-def without(tmp_path: Path, *tools: str) -> None:
-    """Take tools off the test's PATH."""
-    for tool in tools:
-        (tmp_path / "bin" / tool).unlink()

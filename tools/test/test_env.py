@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from bare_machine import Run
 
 
 @pytest.fixture

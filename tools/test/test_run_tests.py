@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -80,6 +81,29 @@ def test_hanging_runner_is_stopped(tool: ModuleType, tmp_path: Path, monkeypatch
     outcome = tool.run("fake", ["sleep", "60"], tmp_path, tmp_path / "report.xml")
     assert not outcome.good
     assert "stopped" in outcome.problem
+
+
+def test_hanging_runner_takes_its_children_along(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool, "RUNNER_TIMEOUT_S", 0.5)
+    # The child keeps the output open: were it left alone, reading to the end would wait for it.
+    tool.run("fake", ["bash", "-c", "sleep 60 & wait"], tmp_path, tmp_path / "report.xml", re.compile("nothing"))
+
+
+def test_lines_of_passed_ctests_are_left_out(
+    tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        "      Start  23: kdf:Sha256",
+        " 1/8 Test  #23: kdf:Sha256 ................   Passed    0.32 sec",
+        " 2/8 Test  #24: kdf:Passed ................***Failed    0.32 sec",
+        " 3/8 Test  #25: kdf:Other .................***Skipped   0.32 sec",
+        "100% tests passed, 0 tests failed out of 8",
+    ]
+    (tmp_path / "lines").write_text("\n".join(lines) + "\n")
+    tool.run("fake", ["cat", "lines"], tmp_path, tmp_path / "report.xml", tool.GOOD_CTEST_LINE)
+    assert capsys.readouterr().out.splitlines()[2:] == lines[2:]
 
 
 def test_nothing_passed_is_a_failure(tool: ModuleType) -> None:

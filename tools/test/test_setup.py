@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Run, without
+from bare_machine import Run, without
 
 Fake = Callable[[str, str], None]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from bare_machine import Run
 
 Fake = Callable[[str, str], None]
 
