@@ -24,7 +24,7 @@ class _Loader(yaml.SafeLoader):
     """Plain YAML, plus the one tag that launch_ros writes into its temporary files: a list parameter as a tuple."""
 
 
-_Loader.add_constructor("tag:yaml.org,2002:python/tuple", _Loader.construct_yaml_seq)
+_Loader.add_constructor("tag:yaml.org,2002:python/tuple", yaml.SafeLoader.construct_yaml_seq)  # type: ignore[type-var]
 
 
 def load(path: str | Path) -> dict[str, Any]:

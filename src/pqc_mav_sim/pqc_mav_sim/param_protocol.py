@@ -22,7 +22,7 @@ _VALUE_BYTES = 4
 _UINT32 = 5
 
 
-class RawParamValue(mavlink.MAVLink_param_value_message):  # type: ignore[misc]
+class RawParamValue(mavlink.MAVLink_param_value_message):
     """PARAM_VALUE whose value field carries four given bytes, so that an integer's bit pattern survives."""
 
     def __init__(self, raw: bytes, name: str, kind: int, count: int, index: int) -> None:
