@@ -51,11 +51,16 @@ void run(const std::string& drone_text, const std::string& ground_text, const st
     direction.sent = bench::send_load(load, from.get(), to, stop);
     direction.finished = true;
   };
+  // The drone answers whoever spoke to it last: nothing may go up before this run's vehicle was heard, or it would reach the last run's.
+  const auto send_up = [&] {
+    while (!down.received.heard && !down.finished) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    send(up, ground, gcs);
+  };
   std::thread threads[] = {
       std::thread([&] { bench::receive_load(load, ground.get(), down.finished, down.sent, down.received); }),
       std::thread([&] { bench::receive_load(load, vehicle.get(), up.finished, up.sent, up.received); }),
       std::thread([&] { send(down, vehicle, drone); }),
-      std::thread([&] { send(up, ground, gcs); }),
+      std::thread(send_up),
   };
   for (auto& thread : threads) thread.join();
   write_log(log + ".down", down.received);

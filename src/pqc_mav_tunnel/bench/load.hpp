@@ -49,6 +49,7 @@ struct Arrival {
 struct Received {
   std::uint64_t packets = 0, duplicates = 0, overtaken = 0, corrupted = 0, longest_gap_ns = 0;
   std::vector<Arrival> arrivals;
+  std::atomic<bool> heard{false};  // something arrived
 };
 
 struct Load {
@@ -112,6 +113,7 @@ inline void receive_load(const Load& load, int fd, const std::atomic<bool>& fini
         continue;
       }
       seen[number] = true;
+      out.heard = true;
       ++out.packets;
       if (number < highest) ++out.overtaken;
       highest = std::max(highest, number);
