@@ -1,4 +1,5 @@
 // YAML to flat configuration, for hosts without ROS parameters.
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <charconv>
@@ -33,6 +34,27 @@ ConfigValue scalar(const YAML::Node& node) {
   const bool numeric = text.find_first_not_of("0123456789.+-eE") == std::string::npos;  // not "nan" or "infinity", which are names
   if (auto [p, e] = std::from_chars(text.data(), end, real); numeric && e == std::errc{} && p == end && !text.empty()) return real;
   return text;
+}
+
+/// Takes a document in and keeps nothing.
+struct Ignore : YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// YAML::LoadAll would do, but finds documents without end in some texts (",").
+bool has_more_than_one_document(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  Ignore ignore;
+  return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore);
 }
 
 void flatten(const std::string& path, const YAML::Node& node, const std::string& prefix, FlatConfig& out, int depth, std::size_t& met) {
@@ -70,17 +92,21 @@ FlatConfig load_yaml_config(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   if (!file) throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ".");
+  return parse_yaml_config(text.str(), path);
+}
+
+FlatConfig parse_yaml_config(const std::string& text, const std::string& name) {
   FlatConfig out;
   try {
-    const auto documents = YAML::LoadAll(text.str());
-    if (documents.size() > 1) throw TunnelError(Errc::config_syntax, path + " has several documents ('---'); a configuration is one.");
-    const auto root = documents.empty() ? YAML::Node() : documents.front();
-    if (root.IsNull()) throw TunnelError(Errc::config_syntax, path + " is empty; see config/ for documented examples.");
-    if (!root.IsMap()) throw TunnelError(Errc::config_syntax, path + ": expected 'key: value' lines.");
+    if (has_more_than_one_document(text))
+      throw TunnelError(Errc::config_syntax, name + " has several documents ('---') or text after the end of the first; a configuration is one.");
+    const auto root = YAML::Load(text);
+    if (root.IsNull()) throw TunnelError(Errc::config_syntax, name + " is empty; see config/ for documented examples.");
+    if (!root.IsMap()) throw TunnelError(Errc::config_syntax, name + ": expected 'key: value' lines.");
     std::size_t met = 0;
-    flatten(path, root, "", out, 0, met);
+    flatten(name, root, "", out, 0, met);
   } catch (const YAML::Exception& e) {
-    throw TunnelError(Errc::config_syntax, at(path, e.mark) + ": " + e.msg + ".");
+    throw TunnelError(Errc::config_syntax, at(name, e.mark) + ": " + e.msg + ".");
   }
   return out;
 }

@@ -68,6 +68,7 @@ TEST_F(ConfigYaml, NotAMapping) {
   expect_refused({"key: value"}, "just a text\n");
   expect_refused({"key: value"}, "- a\n- list\n");
   expect_refused({"several documents"}, "role: gcs\n---\nrole: drone\n");
+  for (const auto* text : {",", ",`", "}", "]", "role: gcs\n...\n,"}) expect_refused({"tunnel.yaml"}, text);
 }
 
 TEST_F(ConfigYaml, ValuesThatAreNoValues) {

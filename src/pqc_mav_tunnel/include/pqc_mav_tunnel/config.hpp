@@ -75,5 +75,7 @@ struct EngineConfig {
 
 /// A YAML file as a flat configuration: nested maps joined by dots. Throws TunnelError(config_syntax) with file and line.
 FlatConfig load_yaml_config(const std::string& path);
+/// The same of a text; `name` stands for the file in errors.
+FlatConfig parse_yaml_config(const std::string& text, const std::string& name);
 
 }  // namespace pqcmav
