@@ -58,7 +58,7 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
     out.own_secret = keys_.own_secret(*suite.sig);
     if (!out.own_secret)
       throw TunnelError(Errc::key_missing, "'sign' is on, but " + config_.keys + " has no key pair of this drone for " + std::string(suite.sig->display) +
-                                               "; make one with 'pqcmav keys init --drone-signatures' and export it again.");
+                                               "; make one with 'pqcmav keys init --sign' and export it again.");
   }
   return out;
 }

@@ -33,6 +33,7 @@ KeyPool::KeyPool(std::size_t depth, std::uint64_t max_age_ns, std::vector<const 
 KeyPool::~KeyPool() {
   stopping_ = true;
   wake();
+  thread_.hurry();
 }
 
 void KeyPool::wake() noexcept {

@@ -59,6 +59,11 @@ class BigThread {
     return *this;
   }
   ~BigThread() { join(); }
+  /// Ends idle priority, so that joining does not wait for a busy machine to become idle.
+  void hurry() noexcept {
+    const sched_param none{};
+    if (running_) ::pthread_setschedparam(thread_, SCHED_OTHER, &none);
+  }
   void join() noexcept {
     if (running_) ::pthread_join(thread_, nullptr);
     running_ = false;

@@ -193,7 +193,7 @@ TEST_F(EngineKeys, TheGcsNeedsTheSigningKeyOfItsFirstSuite) {
 }
 
 TEST_F(EngineKeys, ASignatureIsAskedForAndThereIsNoKey) {
-  expect_refused(Errc::key_missing, {"'sign' is on", "drone-signatures"}, with(drone_config(), {{"sign", true}}));
+  expect_refused(Errc::key_missing, {"'sign' is on", "keys init --sign"}, with(drone_config(), {{"sign", true}}));
 }
 
 TEST_F(EngineKeys, ReadableByOthers) {
