@@ -8,6 +8,7 @@
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <thread>
 
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -15,7 +16,15 @@ namespace pqcmav {
 namespace {
 
 /// The idle thread may lose the processor while it holds the lock, and on a busy machine that takes long: a handshake does not wait for it.
-constexpr std::chrono::milliseconds kPatience{2};
+constexpr std::uint64_t kPatienceNs = 2'000'000;
+constexpr std::chrono::microseconds kBetweenTries{20};
+
+/// As std::unique_lock with a time limit on a timed mutex, which ThreadSanitizer of GCC 12 does not know.
+std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (const auto until = now_ns() + kPatienceNs; !lock && now_ns() < until; (void)lock.try_lock()) std::this_thread::sleep_for(kBetweenTries);
+  return lock;
+}
 
 }  // namespace
 
@@ -44,7 +53,7 @@ void KeyPool::wake() noexcept {
 EphemeralKem KeyPool::take(const KemInfo& kem) {
   if (depth_ != 0) {
     std::optional<Pooled> taken;
-    if (const std::unique_lock lock(mutex_, kPatience); lock) {
+    if (const auto lock = lock_soon(mutex_); lock) {
       auto& pool = pools_[&kem];
       while (!pool.empty() && now_ns() - pool.front().born_ns >= max_age_ns_) pool.pop_front();
       if (!pool.empty()) {

@@ -38,7 +38,7 @@ class KeyPool {
 
   const std::size_t depth_;
   const std::uint64_t max_age_ns_;
-  mutable std::timed_mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<const KemInfo*, std::deque<Pooled>> pools_;
   Fd wake_;
   std::atomic<bool> stopping_{false};
