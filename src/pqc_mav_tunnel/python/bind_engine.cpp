@@ -1,5 +1,5 @@
 // Engine, its events and its configuration schema.
-#include <pybind11/chrono.h>
+#include <algorithm>
 
 #include "pqc_mav_tunnel/engine.hpp"
 #include "python/convert.hpp"
@@ -170,7 +170,8 @@ py::dict ports_dict(const EnginePorts& ports) {
   return out;
 }
 
-std::chrono::nanoseconds seconds_of(double s) { return std::chrono::nanoseconds(static_cast<std::int64_t>(s * 1e9)); }
+/// "For ever" is a year: what a clock's arithmetic holds.
+std::chrono::nanoseconds seconds_of(double s) { return std::chrono::nanoseconds(static_cast<std::int64_t>((s > 0 ? std::min(s, 31'536'000.0) : 0.0) * 1e9)); }
 
 }  // namespace
 

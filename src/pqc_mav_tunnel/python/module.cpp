@@ -11,7 +11,13 @@ namespace {
 
 ConfigValue to_value(const std::string& key, const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
-  if (py::isinstance<py::int_>(value)) return value.cast<std::int64_t>();
+  if (py::isinstance<py::int_>(value)) {
+    try {
+      return value.cast<std::int64_t>();
+    } catch (const py::cast_error&) {
+      throw TunnelError(Errc::config_invalid, "'" + key + "' is " + std::string(py::str(value)).substr(0, 40) + ", a number beyond every limit.");
+    }
+  }
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<py::sequence>(value) && !py::isinstance<py::bytes>(value)) {
@@ -26,6 +32,7 @@ ConfigValue to_value(const std::string& key, const py::handle& value) {
 }
 
 void flatten(const py::handle& mapping, const std::string& prefix, FlatConfig& out) {
+  if (!py::hasattr(mapping, "items")) throw py::type_error("The configuration must be a mapping of keys to values.");
   for (const auto item : mapping.attr("items")()) {
     const auto pair = item.cast<py::tuple>();
     const auto key = prefix + std::string(py::str(pair[0]));

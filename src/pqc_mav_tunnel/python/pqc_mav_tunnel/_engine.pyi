@@ -1,0 +1,278 @@
+"""What the extension module offers. Every refusal is a `TunnelError` with a `code` and one sentence."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+class TunnelError(RuntimeError):
+    """A refusal: `str(error)` is one sentence for a person, `code` tells refusals apart.
+
+    The codes: config_syntax, config_unknown_key, config_invalid, key_missing, key_permissions, key_format,
+    suite_unknown, suite_unavailable, address, port_in_use, permission, crypto, io, state.
+    """
+
+    code: str
+
+@final
+class Engine:
+    """One end of the tunnel: sockets and threads behind a validated configuration."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        """Read keys and check the configuration (flat or nested keys of `config_schema`); open nothing yet."""
+    def start(self) -> None:
+        """Open the sockets and start the threads; an engine runs once."""
+    def stop(self) -> None:
+        """Say goodbye to the peers, end the threads, wipe the keys, close the sockets. Idempotent."""
+    def config(self) -> dict[str, Any]:
+        """Return the effective configuration, flat; keys appear as paths alone."""
+    def ports(self) -> dict[str, Any]:
+        """Return `handshake` (None on a drone), `data` and `plain` (by drone id) as they were opened."""
+    def status(self) -> list[dict[str, Any]]:
+        """Return the state of each link.
+
+        Keys: drone_id, state (DOWN, HANDSHAKING, UP, DEGRADED, REKEYING), suite, epoch, session_id (hex), key_age_s,
+        silence_s, peer, plain_local, plain_peer, last_error, hybrid, drone_signed, handshakes_ok, handshakes_failed,
+        rekeys_ok.
+        """
+    def stats(self) -> list[dict[str, Any]]:
+        """Return the counters of each link since the start, with seal_ns_avg and open_ns_avg (sampled)."""
+    def totals(self) -> dict[str, int]:
+        """Return the counters of the process.
+
+        enc_rx_datagrams is the sum of delivered, control and the six drop_* counters. A gcs adds those of its
+        handshake server (hs_*) and keygens.
+        """
+    def links(self) -> list[dict[str, Any]]:
+        """Return the quality of each link: local and peer views over 5 s, rtt_ms, rtt_min_ms, clock_offset_ms."""
+    def blacklist(self) -> list[dict[str, Any]]:
+        """Return the suites that are avoided for now: suite, reason, remaining_s."""
+    def wait_events(self, timeout_s: float, max_events: int = 64) -> list[dict[str, Any]]:
+        """Wait up to `timeout_s` for the next events of type state, handshake or log, without holding the GIL."""
+    def request_rekey(
+        self, drone_id: str, suite: str = "", reason: str = "", timeout_s: float = 60.0
+    ) -> dict[str, Any]:
+        """Change the keys now, to the same suite or another; a gcs asks its drone.
+
+        Returns ok, suite, epoch, duration_ms and message, a sentence in either case.
+        """
+
+@final
+class SuiteInfo:
+    """One cipher suite of the registry; immutable."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def short_code(self) -> str: ...
+    @property
+    def level(self) -> int: ...
+    @property
+    def core(self) -> bool: ...
+    @property
+    def campaign_2025(self) -> bool: ...
+    @property
+    def kem(self) -> str: ...
+    @property
+    def kem_family(self) -> str: ...
+    @property
+    def kem_token(self) -> str: ...
+    @property
+    def sig(self) -> str: ...
+    @property
+    def sig_family(self) -> str: ...
+    @property
+    def sig_token(self) -> str: ...
+    @property
+    def aead(self) -> str: ...
+    @property
+    def aead_token(self) -> str: ...
+    @property
+    def public_key_bytes(self) -> int: ...
+    @property
+    def ciphertext_bytes(self) -> int: ...
+    @property
+    def signature_bytes(self) -> int: ...
+    @property
+    def available(self) -> bool: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def kem_oqs_name(self) -> str: ...
+    @property
+    def sig_oqs_name(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of the attributes."""
+
+@final
+class SessionKeys:
+    """The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out."""
+
+    def __init__(self, suite: str, session_id: bytes, epoch: int, k_d2g: bytes, k_g2d: bytes) -> None: ...
+    @property
+    def suite(self) -> str: ...
+    @property
+    def hybrid(self) -> bool: ...
+    @property
+    def drone_signed(self) -> bool: ...
+    @property
+    def session_id(self) -> bytes: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def k_d2g(self) -> bytes: ...
+    @property
+    def k_g2d(self) -> bytes: ...
+
+@final
+class Initiator:
+    """The drone's side of one handshake, without sockets."""
+
+    def __init__(
+        self,
+        suite: str,
+        drone_id: str,
+        psk: bytes,
+        gcs_public_key: bytes,
+        hybrid: bool = True,
+        own_secret: bytes | None = None,
+        prev_session: bytes = ...,
+        epoch: int = 0,
+    ) -> None: ...
+    def on_data(self, received: bytes) -> tuple[str, bytes]:
+        """Take bytes in and return the status (working, done, failed) and the bytes to send."""
+    @property
+    def error(self) -> str: ...
+    @property
+    def reject_code(self) -> int: ...
+    def describe(self) -> str:
+        """Return a sentence on the error."""
+    def times(self) -> dict[str, Any]:
+        """Return phases_ms, primitives_ms, sizes and keygen_pooled."""
+    def take_keys(self) -> SessionKeys:
+        """Return the keys, once, after `done`."""
+
+@final
+class Responder:
+    """The gcs' side of one handshake, without sockets."""
+
+    def __init__(
+        self,
+        psks: Mapping[str, bytes],
+        gcs_secrets: Mapping[str, bytes],
+        drone_publics: Mapping[tuple[str, str], bytes] = ...,
+        require_signature: bool = False,
+        allow_pure: bool = True,
+        sessions: Mapping[str, tuple[bytes, int]] = ...,
+    ) -> None: ...
+    def start(self) -> bytes:
+        """Return the challenge, the first bytes to send."""
+    def on_data(self, received: bytes) -> tuple[str, bytes]:
+        """Take bytes in and return the status (working, done, failed) and the bytes to send."""
+    @property
+    def drone_id(self) -> str: ...
+    @property
+    def gated_keygens(self) -> int: ...
+    @property
+    def error(self) -> str: ...
+    @property
+    def reject_code(self) -> int: ...
+    def describe(self) -> str:
+        """Return a sentence on the error."""
+    def times(self) -> dict[str, Any]:
+        """Return phases_ms, primitives_ms, sizes and keygen_pooled."""
+    def take_keys(self) -> SessionKeys:
+        """Return the keys, once, after `done`."""
+
+@final
+class SendKey:
+    """Seals packets of one key; owns its sequence counter."""
+
+    def __init__(self, keys: SessionKeys, direction: str) -> None: ...
+    def seal(self, payload: bytes, control: bool = False) -> bytes:
+        """Return the datagram: header, ciphertext, tag."""
+
+@final
+class ReceiveKey:
+    """Opens packets of one key, with its replay window."""
+
+    def __init__(self, keys: SessionKeys, direction: str, window_bits: int = 1024) -> None: ...
+    def open(self, datagram: bytes) -> tuple[str, bytes]:
+        """Return data, control or the reason of the drop, and the payload."""
+
+def config_schema(role: str) -> list[dict[str, Any]]:
+    """Return the configuration keys of a role.
+
+    Each has key, type (bool, int, float, string, string_list), default, min, max, unit, description, choices, required
+    and read_only.
+    """
+
+def per_drone_schema() -> list[dict[str, Any]]:
+    """Return the keys under `drone.<id>.` of a gcs."""
+
+def engine_version() -> str:
+    """Return the version of the engine."""
+
+def suites(
+    view: str = "core",
+    max_level: int = 5,
+    aeads: Sequence[str] | None = None,
+    kem_families: Sequence[str] | None = None,
+    sig_families: Sequence[str] | None = None,
+    only_available: bool = False,
+) -> list[SuiteInfo]:
+    """Return the suites of a view (core, extended, 2025) that pass the filters."""
+
+def find_suite(name: str) -> SuiteInfo:
+    """Return the suite of this id or short code; the refusal names the closest ones."""
+
+def closest_suites(text: str, count: int = 3) -> list[str]:
+    """Return up to `count` suite ids by edit distance."""
+
+def preflight() -> list[dict[str, Any]]:
+    """Return every algorithm with kind, token, display, oqs_name, available and reason."""
+
+def liboqs_version() -> str:
+    """Return the version of liboqs."""
+
+def openssl_version() -> str:
+    """Return the version of OpenSSL."""
+
+def init_keys(
+    root: str, drone_ids: Sequence[str], sig_tokens: Sequence[str] = ..., drone_signatures: bool = False
+) -> None:
+    """Make the long-term keys of a gcs and its drones below `root`; existing ones are kept."""
+
+def export_drone(root: str, drone_id: str, target: str) -> None:
+    """Copy one drone's folder to `target`, which must not exist."""
+
+def list_keys(folder: str) -> list[dict[str, str]]:
+    """Return kind, algorithm, owner, fingerprint, path and problem of each key file."""
+
+def aead_seal(token: str, key: bytes, epoch: int, sequence: int, aad: bytes, plaintext: bytes) -> bytes:
+    """Return ciphertext and tag under the wire's nonce."""
+
+def aead_open(token: str, key: bytes, epoch: int, sequence: int, aad: bytes, sealed: bytes) -> bytes | None:
+    """Return the plaintext, or None when the tag does not verify."""
+
+def kem_keypair(token: str) -> tuple[bytes, bytes]:
+    """Return public and secret key."""
+
+def kem_encapsulate(token: str, public_key: bytes) -> tuple[bytes, bytes]:
+    """Return ciphertext and shared secret."""
+
+def kem_decapsulate(token: str, secret_key: bytes, ciphertext: bytes) -> bytes:
+    """Return the shared secret."""
+
+def sig_keypair(token: str) -> tuple[bytes, bytes]:
+    """Return public and secret key."""
+
+def sig_sign(token: str, secret_key: bytes, message: bytes) -> bytes:
+    """Return the signature."""
+
+def sig_verify(token: str, public_key: bytes, message: bytes, signature: bytes) -> bool:
+    """Tell whether the signature is good."""
+
+def parse_controls(content: bytes) -> list[tuple[str, dict[str, Any]]] | None:
+    """Return name and fields of each control message, or None when the content is unusable as a whole."""
+
+def encode_control(name: str, **fields: Any) -> bytes:
+    """Return one control message as the content of a frame."""

@@ -1,0 +1,182 @@
+"""pqcmav-tunneld as a user runs it: files in, exit codes and sentences out."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel as tunnel
+import pytest
+from tunnel_support import LIGHT, udp
+
+PROGRAM = shutil.which("pqcmav-tunneld")
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def write(path: Path, **values: Any) -> Path:
+    path.write_text("".join(f"{key}: {value}\n" for key, value in values.items()))
+    return path
+
+
+@pytest.fixture
+def gcs_file(keys: Path, tmp_path: Path) -> Path:
+    return write(
+        tmp_path / "gcs.yaml",
+        role="gcs",
+        keys=keys / "gcs",
+        drones="[uav1]",
+        bind="127.0.0.1",
+        handshake_port=0,
+        data_port=0,
+        key_pool_depth=0,
+    )
+
+
+class Daemon:
+    """A running tunneld and what it printed."""
+
+    def __init__(self, config: Path) -> None:
+        self.process = subprocess.Popen([str(PROGRAM), str(config)], stderr=subprocess.PIPE, text=True)
+        self.lines: list[str] = []
+
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if match := re.search(pattern, line):
+                return match
+        pytest.fail(f"{pattern} is not in {self.lines}")
+
+    def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(sign)
+        _, rest = self.process.communicate(timeout=30)
+        self.lines.append(rest)
+        return self.process.returncode
+
+
+@pytest.fixture
+def daemons() -> Iterator[list[Daemon]]:
+    running: list[Daemon] = []
+    yield running
+    for daemon in running:
+        if daemon.process.poll() is None:
+            daemon.process.kill()
+        daemon.process.wait(30)
+        if daemon.process.stderr:
+            daemon.process.stderr.close()
+
+
+def test_help_and_version() -> None:
+    for argument in ("--help", "-h"):
+        result = run(argument)
+        assert result.returncode == 0
+        assert "Usage: pqcmav-tunneld" in result.stdout
+    version = run("--version")
+    assert version.returncode == 0
+    assert tunnel.engine_version() in version.stdout
+    assert tunnel.liboqs_version() in version.stdout
+
+
+def test_preflight() -> None:
+    result = run("--preflight")
+    assert "ML-KEM-768" in result.stdout
+    assert result.returncode == (0 if all(check["available"] for check in tunnel.preflight()) else 1)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--nonsense",), ("a.yaml", "b.yaml")])
+def test_wrong_usage(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert "Usage" in result.stderr
+    assert result.stdout == ""
+
+
+def test_check(gcs_file: Path) -> None:
+    result = run("--check", gcs_file)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "good" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("role: gcs\nkeys: [", "line"),
+        ("", "is empty"),
+        ("role: gcs\nkeys: /k\ndrones: [a]\nkeepalive: 1", "Did you mean 'keepalive_s'?"),
+        ("role: gcs\nkeys: /k\ndrones: [a]\nhandshake_port: 70000", "between 0 and 65535"),
+        ("role: gcs\nkeys: /nowhere\ndrones: [a]", "/nowhere"),
+    ],
+)
+@pytest.mark.parametrize("options", [("--check",), ()])
+def test_bad_configurations(tmp_path: Path, text: str, words: str, options: tuple[str, ...]) -> None:
+    (tmp_path / "bad.yaml").write_text(text)
+    result = run(*options, tmp_path / "bad.yaml")
+    assert result.returncode == 2
+    assert words in result.stderr
+    assert result.stderr.startswith("pqcmav-tunneld: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_port_in_use(keys: Path, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        config = write(
+            tmp_path / "gcs.yaml",
+            role="gcs",
+            keys=keys / "gcs",
+            drones="[uav1]",
+            bind="127.0.0.1",
+            handshake_port=taken.getsockname()[1],
+            data_port=0,
+        )
+        result = run(config)
+    assert result.returncode == 1
+    assert "in use" in result.stderr
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_two_of_them_carry_packets(
+    keys: Path, tmp_path: Path, gcs_file: Path, daemons: list[Daemon], sign: signal.Signals
+) -> None:
+    with udp() as ground, udp() as autopilot:
+        gcs_file.write_text(gcs_file.read_text() + f"drone.uav1.plain_peer: 127.0.0.1:{ground.getsockname()[1]}\n")
+        gcs = Daemon(gcs_file)
+        daemons.append(gcs)
+        ports = gcs.wait_for(r"UDP port (\d+), handshake TCP port (\d+), plaintext of uav1 on UDP port (\d+)")
+        config = write(
+            tmp_path / "drone.yaml",
+            role="drone",
+            keys=keys / "drones" / "uav1",
+            drone_id="uav1",
+            peer="127.0.0.1",
+            bind="127.0.0.1",
+            handshake_port=ports[2],
+            data_port=ports[1],
+            local_data_port=0,
+            suite=LIGHT,
+            plain_bind="127.0.0.1:0",
+        )
+        drone = Daemon(config)
+        daemons.append(drone)
+        plain = int(drone.wait_for(r"plaintext of uav1 on UDP port (\d+)")[1])
+        drone.wait_for(r"HANDSHAKING -> UP|DOWN -> UP")
+        autopilot.sendto(b"telemetry", ("127.0.0.1", plain))
+        assert ground.recv(100) == b"telemetry"
+        ground.sendto(b"command", ("127.0.0.1", int(ports[3])))
+        assert autopilot.recv(100) == b"command"
+    assert drone.stop(sign) == 0
+    gcs.wait_for("-> DOWN: The peer closed the session")
+    assert gcs.stop(sign) == 0
+    secret = (keys / "drones" / "uav1" / "psk.key").read_text().splitlines()[-1]
+    assert secret[:16] not in "".join(drone.lines + gcs.lines)
