@@ -20,7 +20,7 @@ class End(str, Enum):
 
 
 def rekey(
-    on: Annotated[End, typer.Option(help="Which end to ask; a gcs passes it on to the drone through the tunnel.")] = End.drone,
+    on: Annotated[End, typer.Option(help="Which end to ask; a gcs passes it on to the drone.")] = End.drone,
     suite: Annotated[str, typer.Option(help="Suite to change to: id or short code. Default: the present one.")] = "",
     reason: Annotated[str, typer.Option(help="Text for logs and reports.")] = "asked for on the command line",
     drone: Annotated[str, typer.Option(help="Which drone, on a gcs that serves several.")] = "",

@@ -27,10 +27,12 @@ struct Direction {
 
 void print(const char* name, const Direction& direction, const char* end) {
   const auto& r = direction.received;
-  std::printf("\"%s\": {\"sent\": %llu, \"received\": %llu, \"lost\": %llu, \"duplicates\": %llu, \"overtaken\": %llu, \"corrupted\": %llu, \"longest_gap_ms\": %.3f}%s", name,
-              static_cast<unsigned long long>(direction.sent.load()), static_cast<unsigned long long>(r.packets), static_cast<unsigned long long>(direction.sent.load() - r.packets),
-              static_cast<unsigned long long>(r.duplicates), static_cast<unsigned long long>(r.overtaken), static_cast<unsigned long long>(r.corrupted),
-              static_cast<double>(r.longest_gap_ns) / 1e6, end);
+  std::printf(
+      "\"%s\": {\"sent\": %llu, \"received\": %llu, \"lost\": %llu, \"duplicates\": %llu, \"overtaken\": %llu, \"corrupted\": %llu, \"longest_gap_ms\": "
+      "%.3f}%s",
+      name, static_cast<unsigned long long>(direction.sent.load()), static_cast<unsigned long long>(r.packets),
+      static_cast<unsigned long long>(direction.sent.load() - r.packets), static_cast<unsigned long long>(r.duplicates),
+      static_cast<unsigned long long>(r.overtaken), static_cast<unsigned long long>(r.corrupted), static_cast<double>(r.longest_gap_ns) / 1e6, end);
 }
 
 void write_log(const std::string& path, const bench::Received& received) {
@@ -77,14 +79,22 @@ int main(int argc, char** argv) {
   bench::Load load{320, 3600, 280};
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string name = argv[i], value = argv[i + 1];
-    if (name == "--drone") drone = value;
-    else if (name == "--ground") ground = value;
-    else if (name == "--gcs") gcs = value;
-    else if (name == "--log") log = value;
-    else if (name == "--rate") load.rate = std::atof(value.c_str());
-    else if (name == "--size") load.size = static_cast<std::size_t>(std::atoi(value.c_str()));
-    else if (name == "--seconds") load.seconds = std::atof(value.c_str());
-    else return 2;
+    if (name == "--drone")
+      drone = value;
+    else if (name == "--ground")
+      ground = value;
+    else if (name == "--gcs")
+      gcs = value;
+    else if (name == "--log")
+      log = value;
+    else if (name == "--rate")
+      load.rate = std::atof(value.c_str());
+    else if (name == "--size")
+      load.size = static_cast<std::size_t>(std::atoi(value.c_str()));
+    else if (name == "--seconds")
+      load.seconds = std::atof(value.c_str());
+    else
+      return 2;
   }
   std::signal(SIGTERM, [](int) { stop = true; });
   std::signal(SIGINT, [](int) { stop = true; });

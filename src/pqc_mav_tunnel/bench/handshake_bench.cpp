@@ -194,10 +194,12 @@ void measure(const Suite& suite, const Options& options, const TemporaryFolder& 
   }
   const auto floor = primitives.sum_us(!options.pool) + median(exchanges);
   std::printf(
-      "{\"suite\": \"%s\", \"hybrid\": %s, \"pool\": %s, \"handshake_us\": %.1f, \"floor_us\": %.1f, \"ratio\": %.3f, \"tcp_us\": %.1f, \"keygen_us\": %.1f, \"sign_us\": %.1f, "
+      "{\"suite\": \"%s\", \"hybrid\": %s, \"pool\": %s, \"handshake_us\": %.1f, \"floor_us\": %.1f, \"ratio\": %.3f, \"tcp_us\": %.1f, \"keygen_us\": %.1f, "
+      "\"sign_us\": %.1f, "
       "\"verify_us\": %.1f, \"encaps_us\": %.1f, \"decaps_us\": %.1f, \"x25519_us\": %.1f, \"rounds\": %zu}\n",
-      suite.id.c_str(), options.hybrid ? "true" : "false", options.pool ? "true" : "false", median(handshakes), floor, median(handshakes) / floor, median(exchanges),
-      median(primitives.keygen), median(primitives.sign), median(primitives.verify), median(primitives.encaps), median(primitives.decaps), median(primitives.x25519), handshakes.size());
+      suite.id.c_str(), options.hybrid ? "true" : "false", options.pool ? "true" : "false", median(handshakes), floor, median(handshakes) / floor,
+      median(exchanges), median(primitives.keygen), median(primitives.sign), median(primitives.verify), median(primitives.encaps), median(primitives.decaps),
+      median(primitives.x25519), handshakes.size());
   std::fflush(stdout);
 }
 
@@ -205,14 +207,10 @@ int run(Options options) {
   if (options.suites.empty()) options.suites = filter_suites({});
   const TemporaryFolder folder;
   init_keys(folder.path, {"bench"});
-  FlatConfig config = {{"role", std::string("gcs")},
-                       {"keys", (folder.path / "gcs").string()},
-                       {"bind", std::string("127.0.0.1")},
-                       {"drones", std::vector<std::string>{"bench"}},
-                       {"handshake_port", std::int64_t{0}},
-                       {"data_port", std::int64_t{0}},
-                       {"handshakes_per_drone_s", 10000.0},
-                       {"key_pool_depth", std::int64_t{options.pool ? 1 : 0}}};
+  FlatConfig config = {{"role", std::string("gcs")},        {"keys", (folder.path / "gcs").string()},
+                       {"bind", std::string("127.0.0.1")},  {"drones", std::vector<std::string>{"bench"}},
+                       {"handshake_port", std::int64_t{0}}, {"data_port", std::int64_t{0}},
+                       {"handshakes_per_drone_s", 10000.0}, {"key_pool_depth", std::int64_t{options.pool ? 1 : 0}}};
   Engine gcs(EngineConfig::from_flat(config));
   gcs.start();
   const Fd cancel(::eventfd(0, EFD_CLOEXEC));

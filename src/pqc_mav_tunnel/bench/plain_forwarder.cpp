@@ -64,12 +64,18 @@ int main(int argc, char** argv) {
     }
     if (i + 1 >= argc) return 2;
     const std::string value = argv[++i];
-    if (name == "--plain") plain = value;
-    else if (name == "--plain-peer") plain_peer = value;
-    else if (name == "--air") air = value;
-    else if (name == "--air-peer") air_peer = value;
-    else if (name == "--busy-poll-us") spin_ns = std::strtoull(value.c_str(), nullptr, 10) * 1000;
-    else return 2;
+    if (name == "--plain")
+      plain = value;
+    else if (name == "--plain-peer")
+      plain_peer = value;
+    else if (name == "--air")
+      air = value;
+    else if (name == "--air-peer")
+      air_peer = value;
+    else if (name == "--busy-poll-us")
+      spin_ns = std::strtoull(value.c_str(), nullptr, 10) * 1000;
+    else
+      return 2;
   }
   try {
     auto inner = open_side(plain, plain_peer, false);

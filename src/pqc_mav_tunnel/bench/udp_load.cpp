@@ -37,12 +37,13 @@ void run(const std::string& to_text, const std::string& receive_text, const benc
   for (const auto& arrival : received.arrivals) delays.push_back(arrival.arrived_ns - arrival.sent_ns);
   std::sort(delays.begin(), delays.end());
   std::printf(
-      "{\"sent\": %llu, \"received\": %llu, \"lost\": %llu, \"duplicates\": %llu, \"overtaken\": %llu, \"corrupted\": %llu, \"rate_achieved\": %.1f, \"longest_gap_ms\": %.3f, "
+      "{\"sent\": %llu, \"received\": %llu, \"lost\": %llu, \"duplicates\": %llu, \"overtaken\": %llu, \"corrupted\": %llu, \"rate_achieved\": %.1f, "
+      "\"longest_gap_ms\": %.3f, "
       "\"delay_us\": {\"p50\": %.2f, \"p90\": %.2f, \"p99\": %.2f, \"max\": %.2f}}\n",
       static_cast<unsigned long long>(sent), static_cast<unsigned long long>(received.packets), static_cast<unsigned long long>(sent - received.packets),
-      static_cast<unsigned long long>(received.duplicates), static_cast<unsigned long long>(received.overtaken), static_cast<unsigned long long>(received.corrupted),
-      static_cast<double>(sent) / took, static_cast<double>(received.longest_gap_ns) / 1e6, quantile_us(delays, 0.5), quantile_us(delays, 0.9), quantile_us(delays, 0.99),
-      quantile_us(delays, 1.0));
+      static_cast<unsigned long long>(received.duplicates), static_cast<unsigned long long>(received.overtaken),
+      static_cast<unsigned long long>(received.corrupted), static_cast<double>(sent) / took, static_cast<double>(received.longest_gap_ns) / 1e6,
+      quantile_us(delays, 0.5), quantile_us(delays, 0.9), quantile_us(delays, 0.99), quantile_us(delays, 1.0));
 }
 
 }  // namespace
@@ -52,12 +53,18 @@ int main(int argc, char** argv) {
   bench::Load load{320, 2, 256};
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string name = argv[i], value = argv[i + 1];
-    if (name == "--to") to = value;
-    else if (name == "--receive") receive = value;
-    else if (name == "--rate") load.rate = std::atof(value.c_str());
-    else if (name == "--size") load.size = static_cast<std::size_t>(std::atoi(value.c_str()));
-    else if (name == "--seconds") load.seconds = std::atof(value.c_str());
-    else return 2;
+    if (name == "--to")
+      to = value;
+    else if (name == "--receive")
+      receive = value;
+    else if (name == "--rate")
+      load.rate = std::atof(value.c_str());
+    else if (name == "--size")
+      load.size = static_cast<std::size_t>(std::atoi(value.c_str()));
+    else if (name == "--seconds")
+      load.seconds = std::atof(value.c_str());
+    else
+      return 2;
   }
   try {
     run(to, receive, load);

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "pqc_mav_tunnel/handshake.hpp"
 #include "../src/handshake_messages.hpp"
 #include "../src/key_schedule.hpp"
+#include "pqc_mav_tunnel/handshake.hpp"
 
 namespace pqcmav::fuzz {
 

@@ -17,7 +17,8 @@ py::bytes seal(SendKey& key, const py::bytes& payload, bool control) {
   const auto content = view(payload);
   Bytes packet(kOverhead + content.size());
   std::copy(content.begin(), content.end(), packet.begin() + kHeaderSize);
-  if (!key.seal(control ? FrameType::control : FrameType::data, packet)) throw TunnelError(Errc::crypto, "The packet could not be sealed: the sequence is exhausted or the crypto library failed.");
+  if (!key.seal(control ? FrameType::control : FrameType::data, packet))
+    throw TunnelError(Errc::crypto, "The packet could not be sealed: the sequence is exhausted or the crypto library failed.");
   return to_bytes(packet);
 }
 
@@ -39,11 +40,14 @@ struct ToDict {
   py::tuple operator()(const Probe& c) const { return named("PROBE", "id", c.id, "t1", c.t1); }
   py::tuple operator()(const ProbeReply& c) const { return named("PROBE_REPLY", "id", c.id, "t1", c.t1, "t2", c.t2, "t3", c.t3); }
   py::tuple operator()(const LinkReport& c) const {
-    return named("LINK_REPORT", "window_ms", c.window_ms, "packets_per_s_milli", c.packets_per_s_milli, "gap_p95_us", c.gap_p95_us, "longest_silence_us", c.longest_silence_us, "jitter_us",
-                 c.jitter_us, "loss_ppm", c.loss_ppm, "blackouts", c.blackouts, "drops", std::vector<std::uint64_t>(c.drops.begin(), c.drops.end()));
+    return named("LINK_REPORT", "window_ms", c.window_ms, "packets_per_s_milli", c.packets_per_s_milli, "gap_p95_us", c.gap_p95_us, "longest_silence_us",
+                 c.longest_silence_us, "jitter_us", c.jitter_us, "loss_ppm", c.loss_ppm, "blackouts", c.blackouts, "drops",
+                 std::vector<std::uint64_t>(c.drops.begin(), c.drops.end()));
   }
   py::tuple operator()(const Switched& c) const { return named("SWITCHED", "epoch", c.epoch); }
-  py::tuple operator()(const RekeyRequest& c) const { return named("REKEY_REQUEST", "request_id", c.request_id, "suite", std::string(c.suite), "reason", std::string(c.reason)); }
+  py::tuple operator()(const RekeyRequest& c) const {
+    return named("REKEY_REQUEST", "request_id", c.request_id, "suite", std::string(c.suite), "reason", std::string(c.reason));
+  }
   py::tuple operator()(const Close& c) const { return named("CLOSE", "reason", c.reason); }
   py::tuple operator()(const Keepalive&) const { return named("KEEPALIVE"); }
   py::tuple operator()(const RekeyResult& c) const {
@@ -82,8 +86,10 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
   } else if (name == "PROBE_REPLY") {
     control = ProbeReply{field<u32>(f, "id"), field<u64>(f, "t1"), field<u64>(f, "t2"), field<u64>(f, "t3")};
   } else if (name == "LINK_REPORT") {
-    LinkReport report{field<u32>(f, "window_ms"), field<u32>(f, "packets_per_s_milli"), field<u32>(f, "gap_p95_us"), field<u32>(f, "longest_silence_us"), field<u32>(f, "jitter_us"),
-                      field<u32>(f, "loss_ppm"), field<u32>(f, "blackouts"), {}};
+    LinkReport report{field<u32>(f, "window_ms"),  field<u32>(f, "packets_per_s_milli"),
+                      field<u32>(f, "gap_p95_us"), field<u32>(f, "longest_silence_us"),
+                      field<u32>(f, "jitter_us"),  field<u32>(f, "loss_ppm"),
+                      field<u32>(f, "blackouts"),  {}};
     report.drops = field<std::array<u64, kDropKinds>>(f, "drops");
     control = report;
   } else if (name == "SWITCHED") {
@@ -133,18 +139,21 @@ void bind_primitives(py::module_& module) {
                const auto content = view(plaintext);
                Bytes out(content.begin(), content.end());
                ByteArray<kTagSize> tag;
-               if (!make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->seal(epoch, sequence, view(aad), out, tag)) throw TunnelError(Errc::crypto, "The AEAD failed.");
+               if (!make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->seal(epoch, sequence, view(aad), out, tag))
+                 throw TunnelError(Errc::crypto, "The AEAD failed.");
                append(out, tag);
                return to_bytes(out);
              });
   module.def("aead_open",
-             [](const std::string& token, const py::bytes& key, std::uint8_t epoch, std::uint64_t sequence, const py::bytes& aad, const py::bytes& sealed) -> std::optional<py::bytes> {
+             [](const std::string& token, const py::bytes& key, std::uint8_t epoch, std::uint64_t sequence, const py::bytes& aad,
+                const py::bytes& sealed) -> std::optional<py::bytes> {
                const auto content = view(sealed);
                if (content.size() < kTagSize) return std::nullopt;
                Bytes out(content.begin(), content.end() - kTagSize);
                ByteArray<kTagSize> tag;
                std::copy(content.end() - kTagSize, content.end(), tag.begin());
-               if (make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->open(epoch, sequence, view(aad), out, tag) != Aead::Open::ok) return std::nullopt;
+               if (make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->open(epoch, sequence, view(aad), out, tag) != Aead::Open::ok)
+                 return std::nullopt;
                return to_bytes(out);
              });
   module.def("kem_keypair", [](const std::string& token) { return pair_tuple(Kem(kem_of(token)).keypair()); });
@@ -169,7 +178,9 @@ void bind_primitives(py::module_& module) {
 
 void bind_codec(py::module_& module) {
   py::class_<SendKey>(module, "SendKey", "Seals packets of one key; owns its sequence counter.")
-      .def(py::init([](const SessionKeys& keys, const std::string& direction) { return std::make_unique<SendKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction)); }),
+      .def(py::init([](const SessionKeys& keys, const std::string& direction) {
+             return std::make_unique<SendKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction));
+           }),
            py::arg("keys"), py::arg("direction"))
       .def("seal", &seal, py::arg("payload"), py::arg("control") = false);
   py::class_<ReceiveKey>(module, "ReceiveKey", "Opens packets of one key, with its replay window.")

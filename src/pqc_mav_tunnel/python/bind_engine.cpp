@@ -91,9 +91,12 @@ py::dict event_dict(const Event& event) {
   auto out = std::visit(
       [](const auto& what) -> py::dict {
         using What = std::decay_t<decltype(what)>;
-        if constexpr (std::is_same_v<What, StateEvent>) return state_dict(what);
-        else if constexpr (std::is_same_v<What, LogEvent>) return log_dict(what);
-        else return handshake_dict(what);
+        if constexpr (std::is_same_v<What, StateEvent>)
+          return state_dict(what);
+        else if constexpr (std::is_same_v<What, LogEvent>)
+          return log_dict(what);
+        else
+          return handshake_dict(what);
       },
       event.what);
   out["drone_id"] = event.drone_id;

@@ -10,9 +10,7 @@ py::dict times_dict(const HandshakeTimes& times, std::uint64_t connect_ns);
 
 namespace {
 
-std::uint64_t now() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
+std::uint64_t now() { return static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count()); }
 
 py::tuple step_tuple(const HandshakeStep& step) {
   static constexpr const char* names[] = {"working", "done", "failed"};
@@ -27,8 +25,8 @@ const SigInfo& sig_of(const std::string& token) {
 
 class PyInitiator {
  public:
-  PyInitiator(const std::string& suite, const std::string& drone_id, const py::bytes& psk, const py::bytes& gcs_public_key, bool hybrid, const std::optional<py::bytes>& own_secret,
-              const py::bytes& prev_session, std::uint8_t epoch)
+  PyInitiator(const std::string& suite, const std::string& drone_id, const py::bytes& psk, const py::bytes& gcs_public_key, bool hybrid,
+              const std::optional<py::bytes>& own_secret, const py::bytes& prev_session, std::uint8_t epoch)
       : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, prev_session, epoch)) {}
 
   py::tuple on_data(const py::bytes& received) {
@@ -94,8 +92,8 @@ class PyResponder {
   };
   std::shared_ptr<State> state_;
 
-  std::shared_ptr<const ResponderEnv> environment(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature, bool allow_pure,
-                                                  const Sessions& sessions) {
+  std::shared_ptr<const ResponderEnv> environment(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature,
+                                                  bool allow_pure, const Sessions& sessions) {
     auto s = state_;
     for (const auto& [id, psk] : psks) s->psks.emplace(id, Psk(exactly<kPskSize>(psk, "A PSK")));
     for (const auto& [token, key] : gcs_secrets) s->secrets.emplace(sig_of(token).token, SecretBytes(view(key)));
@@ -177,15 +175,17 @@ void bind_handshake(py::module_& module) {
       .def("__repr__", [](const SessionKeys& keys) { return "<SessionKeys " + (keys.suite ? keys.suite->id : std::string("empty")) + ">"; });
 
   py::class_<PyInitiator> initiator(module, "Initiator", "The drone's side of one handshake, without sockets.");
-  initiator.def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool, const std::optional<py::bytes>&, const py::bytes&, std::uint8_t>(), py::arg("suite"),
-                py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"), py::arg("hybrid") = true, py::arg("own_secret") = py::none(),
+  initiator.def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool, const std::optional<py::bytes>&, const py::bytes&,
+                         std::uint8_t>(),
+                py::arg("suite"), py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"), py::arg("hybrid") = true, py::arg("own_secret") = py::none(),
                 py::arg("prev_session") = py::bytes(std::string(kSessionIdSize, '\0')), py::arg("epoch") = 0);
   bind_common<PyInitiator>(initiator, true);
 
   py::class_<PyResponder> responder(module, "Responder", "The gcs' side of one handshake, without sockets.");
   responder
-      .def(py::init<const PyResponder::Psks&, const PyResponder::Secrets&, const PyResponder::Publics&, bool, bool, const PyResponder::Sessions&>(), py::arg("psks"), py::arg("gcs_secrets"),
-           py::arg("drone_publics") = PyResponder::Publics{}, py::arg("require_signature") = false, py::arg("allow_pure") = true, py::arg("sessions") = PyResponder::Sessions{})
+      .def(py::init<const PyResponder::Psks&, const PyResponder::Secrets&, const PyResponder::Publics&, bool, bool, const PyResponder::Sessions&>(),
+           py::arg("psks"), py::arg("gcs_secrets"), py::arg("drone_publics") = PyResponder::Publics{}, py::arg("require_signature") = false,
+           py::arg("allow_pure") = true, py::arg("sessions") = PyResponder::Sessions{})
       .def("start", &PyResponder::start)
       .def_property_readonly("drone_id", [](const PyResponder& self) { return self.core_.drone_id(); })
       .def_property_readonly("gated_keygens", &PyResponder::keygens);

@@ -13,8 +13,8 @@ void bind_keys(py::module_& module) {
       },
       py::arg("root"), py::arg("drone_ids"), py::arg("sig_tokens") = std::vector<std::string>{}, py::arg("drone_signatures") = false);
   module.def(
-      "export_drone", [](const std::string& root, const std::string& drone, const std::string& target) { export_drone(root, drone, target); }, py::arg("root"), py::arg("drone_id"),
-      py::arg("target"));
+      "export_drone", [](const std::string& root, const std::string& drone, const std::string& target) { export_drone(root, drone, target); }, py::arg("root"),
+      py::arg("drone_id"), py::arg("target"));
   module.def(
       "list_keys",
       [](const std::string& folder) {

@@ -68,8 +68,8 @@ void bind_registry(py::module_& module) {
 
   module.def(
       "suites",
-      [](const std::string& view, int max_level, const std::optional<std::vector<std::string>>& aead_tokens, const std::optional<std::vector<std::string>>& kem_families,
-         const std::optional<std::vector<std::string>>& sig_families, bool only_available) {
+      [](const std::string& view, int max_level, const std::optional<std::vector<std::string>>& aead_tokens,
+         const std::optional<std::vector<std::string>>& kem_families, const std::optional<std::vector<std::string>>& sig_families, bool only_available) {
         SuiteFilter filter;
         filter.view = view_of(view);
         filter.max_level = static_cast<std::uint8_t>(max_level);
@@ -81,8 +81,8 @@ void bind_registry(py::module_& module) {
         for (const auto* suite : filter_suites(filter)) out.push_back({suite});
         return out;
       },
-      py::arg("view") = "core", py::arg("max_level") = 5, py::arg("aeads") = py::none(), py::arg("kem_families") = py::none(), py::arg("sig_families") = py::none(),
-      py::arg("only_available") = false);
+      py::arg("view") = "core", py::arg("max_level") = 5, py::arg("aeads") = py::none(), py::arg("kem_families") = py::none(),
+      py::arg("sig_families") = py::none(), py::arg("only_available") = false);
   module.def(
       "find_suite",
       [](const std::string& name) {

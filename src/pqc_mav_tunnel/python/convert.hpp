@@ -28,7 +28,8 @@ inline py::bytes to_bytes(ByteView bytes) { return {reinterpret_cast<const char*
 template <std::size_t N>
 std::span<const std::uint8_t, N> exactly(const py::bytes& bytes, const char* what) {
   const auto all = view(bytes);
-  if (all.size() != N) throw TunnelError(Errc::config_invalid, std::string(what) + " has " + std::to_string(all.size()) + " bytes; it must have " + std::to_string(N) + ".");
+  if (all.size() != N)
+    throw TunnelError(Errc::config_invalid, std::string(what) + " has " + std::to_string(all.size()) + " bytes; it must have " + std::to_string(N) + ".");
   return all.first<N>();
 }
 

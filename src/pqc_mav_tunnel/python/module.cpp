@@ -28,7 +28,8 @@ ConfigValue to_value(const std::string& key, const py::handle& value) {
     }
     return out;
   }
-  throw TunnelError(Errc::config_invalid, "'" + key + "' has a value of an unsupported type (" + std::string(py::str(py::type::of(value).attr("__name__"))) + ").");
+  throw TunnelError(Errc::config_invalid,
+                    "'" + key + "' has a value of an unsupported type (" + std::string(py::str(py::type::of(value).attr("__name__"))) + ").");
 }
 
 void flatten(const py::handle& mapping, const std::string& prefix, FlatConfig& out) {

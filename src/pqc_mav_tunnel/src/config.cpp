@@ -63,8 +63,7 @@ std::vector<const Suite*> suite_list(const Strings& names, const std::string& ke
 }
 
 void check_drone_id(const std::string& id, const std::string& key) {
-  if (!valid_drone_id(id))
-    throw TunnelError(Errc::config_invalid, "'" + key + "': '" + id + "' is not a drone id; use 1-32 characters out of a-z 0-9 _ -.");
+  if (!valid_drone_id(id)) throw TunnelError(Errc::config_invalid, "'" + key + "': '" + id + "' is not a drone id; use 1-32 characters out of a-z 0-9 _ -.");
 }
 
 class Reader {
@@ -174,7 +173,8 @@ void read_gcs(Reader& in, EngineConfig& out) {
   for (const auto& id : in.get<Strings>("drones")) {
     check_drone_id(id, "drones");
     if (!seen.insert(id).second) throw TunnelError(Errc::config_invalid, "'drones' names '" + id + "' twice.");
-    DroneEntry entry{id, in.get_drone<std::string>(id, "plain_bind"), in.get_drone<std::string>(id, "plain_peer"), in.get_drone<bool>(id, "require_signature"), {}};
+    DroneEntry entry{
+        id, in.get_drone<std::string>(id, "plain_bind"), in.get_drone<std::string>(id, "plain_peer"), in.get_drone<bool>(id, "require_signature"), {}};
     entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");
     out.drones.push_back(std::move(entry));
   }

@@ -17,9 +17,7 @@ constexpr std::uintmax_t kMaxFile = 1 << 20;
 constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxValues = 20000;  // counted as met: aliases let a small file stand for a huge one
 
-std::string at(const std::string& path, const YAML::Mark& mark) {
-  return mark.is_null() ? path : path + ", line " + std::to_string(mark.line + 1);
-}
+std::string at(const std::string& path, const YAML::Mark& mark) { return mark.is_null() ? path : path + ", line " + std::to_string(mark.line + 1); }
 
 /// YAML 1.2 core schema for the types we have; a quoted scalar (tag "!") is always text.
 ConfigValue scalar(const YAML::Node& node) {

@@ -27,8 +27,7 @@ std::uint64_t key_of(const SessionId& id) noexcept { return load_be<std::uint64_
 std::uint64_t ns(double s) noexcept { return static_cast<std::uint64_t>(s * 1e9); }
 
 SessionTimers timers_of(const EngineConfig& config) {
-  return {ns(config.degraded_after_s), ns(config.session_limit_s), ns(config.grace_s),
-          static_cast<std::uint64_t>(nanoseconds(kUnusedKeyLimit).count())};
+  return {ns(config.degraded_after_s), ns(config.session_limit_s), ns(config.grace_s), static_cast<std::uint64_t>(nanoseconds(kUnusedKeyLimit).count())};
 }
 
 Fd checked(int fd, const char* what) {
@@ -46,7 +45,8 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       wake_(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "an event descriptor")),
       timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
       plain_in_(kPlainSlots, config.max_payload, kHeaderSize, kTagSize, true),
-      encrypted_in_(config.gso ? kGroSlots : kEncryptedSlots, config.gso ? kGroCapacity : std::max<std::size_t>(2048, config.max_payload + kOverhead), 0, 0, true),
+      encrypted_in_(config.gso ? kGroSlots : kEncryptedSlots, config.gso ? kGroCapacity : std::max<std::size_t>(2048, config.max_payload + kOverhead), 0, 0,
+                    true),
       encrypted_out_(false),
       plain_out_(false) {
   const bool drone = config_.role == Role::drone;
@@ -67,7 +67,8 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   for (const auto& entry : entries) {
     auto link = std::make_unique<Link>(entry.id, drone, timers_of(config_), config_.replay_window);
     const auto prefix = drone ? std::string{} : "drone." + entry.id + ".";
-    link->plain = open_udp(resolve_endpoint(entry.plain_bind, prefix + "plain_bind"), {config_.socket_buffer_kib, -1, false}, "plaintext MAVLink of " + entry.id + " (UDP)");
+    link->plain = open_udp(resolve_endpoint(entry.plain_bind, prefix + "plain_bind"), {config_.socket_buffer_kib, -1, false},
+                           "plaintext MAVLink of " + entry.id + " (UDP)");
     link->plain_local = local_address(link->plain);
     link->learn_plain_peer = entry.plain_peer.empty();
     if (!link->learn_plain_peer) {
@@ -83,7 +84,8 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u32 = tag;
-    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) throw TunnelError(Errc::io, "Cannot watch a socket: " + std::generic_category().message(errno) + ".");
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+      throw TunnelError(Errc::io, "Cannot watch a socket: " + std::generic_category().message(errno) + ".");
   };
   watch(wake_.get(), kWake);
   watch(timer_.get(), kTimer);
@@ -197,7 +199,9 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now) {
       link.counters.plain_dropped_too_big.add();
       if (now >= link.next_log_ns) {
         link.next_log_ns = now + kLogEveryNs;
-        events_.log(LogLevel::warning, link.id, "A plaintext datagram longer than max_payload (" + std::to_string(config_.max_payload) + " bytes) was refused; more of them are counted only.");
+        events_.log(
+            LogLevel::warning, link.id,
+            "A plaintext datagram longer than max_payload (" + std::to_string(config_.max_payload) + " bytes) was refused; more of them are counted only.");
       }
       continue;
     }

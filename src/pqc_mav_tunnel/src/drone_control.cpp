@@ -110,7 +110,8 @@ void DroneControl::run() {
 void DroneControl::step() {
   const auto picture = data_->link(0).picture();
   const auto now = now_ns();
-  const bool need_fresh = force_fresh_ || !picture.current || !picture.can_send || picture.heard_silence_ns >= static_cast<std::uint64_t>(config_.reconnect_after_s * 1e9);
+  const bool need_fresh =
+      force_fresh_ || !picture.current || !picture.can_send || picture.heard_silence_ns >= static_cast<std::uint64_t>(config_.reconnect_after_s * 1e9);
   std::optional<Request> request;
   {
     const std::lock_guard lock(mutex_);
@@ -153,7 +154,8 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
     auto params = parameters(suite);
     params.prev_session = prev;
     params.epoch = epoch;
-    outcome = run_client_handshake(config_.peer, config_.handshake_port, std::move(params), cancel_.get(), [this](const SockAddr& address) { return data_->reaches(address); });
+    outcome = run_client_handshake(config_.peer, config_.handshake_port, std::move(params), cancel_.get(),
+                                   [this](const SockAddr& address) { return data_->reaches(address); });
   } catch (const TunnelError& error) {
     outcome.error = HandshakeError::crypto;
     outcome.reason = error.what();
@@ -216,7 +218,8 @@ void DroneControl::fresh_handshake() {
     listed = blacklist_.contains(*suite_, now_ns());
   }
   if (suite_ != config_.suite && (listed || ++failures_ >= kFailuresBeforeDefault)) {
-    events_.log(LogLevel::warning, config_.drone_id, "Handshakes with " + suite_->id + " keep failing; going back to the configured " + config_.suite->id + ".");
+    events_.log(LogLevel::warning, config_.drone_id,
+                "Handshakes with " + suite_->id + " keep failing; going back to the configured " + config_.suite->id + ".");
     suite_ = config_.suite;
     failures_ = 0;
   }

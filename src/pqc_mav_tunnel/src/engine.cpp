@@ -20,7 +20,8 @@ LogLevel level_of(const std::string& name) {
   return LogLevel::info;
 }
 
-constexpr std::array<std::string_view, kDropKinds> kDropNames = {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
+constexpr std::array<std::string_view, kDropKinds> kDropNames = {"drop_malformed", "drop_unknown",   "drop_seq_old",
+                                                                 "drop_replay",    "drop_auth_fail", "drop_decrypt_fail"};
 
 template <typename Drops>
 void add_drops(NamedCounters& out, const Drops& drops) {
@@ -42,10 +43,13 @@ class Engine::Impl {
   ~Impl() { stop(); }
 
   void start() {
-    if (data) throw TunnelError(Errc::state, running ? "The engine runs already." : "A stopped engine does not start again (an engine runs once); make a new one.");
+    if (data)
+      throw TunnelError(Errc::state, running ? "The engine runs already." : "A stopped engine does not start again (an engine runs once); make a new one.");
     ControlHooks hooks;
     if (drone) {
-      hooks.rekey_requested = [this](std::size_t, std::uint32_t id, std::string suite, std::string reason) { drone->on_rekey_requested(id, std::move(suite), std::move(reason)); };
+      hooks.rekey_requested = [this](std::size_t, std::uint32_t id, std::string suite, std::string reason) {
+        drone->on_rekey_requested(id, std::move(suite), std::move(reason));
+      };
       hooks.changed = [this](std::size_t) { drone->on_changed(); };
     } else {
       hooks.rekey_answered = [this](std::size_t link, const RekeyResult& result) { gcs->on_rekey_answered(link, result); };

@@ -6,21 +6,30 @@ namespace pqcmav {
 
 std::string_view to_string(LinkState state) noexcept {
   switch (state) {
-    case LinkState::down: return "DOWN";
-    case LinkState::handshaking: return "HANDSHAKING";
-    case LinkState::up: return "UP";
-    case LinkState::degraded: return "DEGRADED";
-    case LinkState::rekeying: return "REKEYING";
+    case LinkState::down:
+      return "DOWN";
+    case LinkState::handshaking:
+      return "HANDSHAKING";
+    case LinkState::up:
+      return "UP";
+    case LinkState::degraded:
+      return "DEGRADED";
+    case LinkState::rekeying:
+      return "REKEYING";
   }
   return "?";
 }
 
 std::string_view to_string(LogLevel level) noexcept {
   switch (level) {
-    case LogLevel::debug: return "debug";
-    case LogLevel::info: return "info";
-    case LogLevel::warning: return "warning";
-    case LogLevel::error: return "error";
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
   }
   return "?";
 }

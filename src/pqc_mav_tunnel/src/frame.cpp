@@ -55,8 +55,7 @@ bool SendKey::seal(FrameType type, MutableBytes packet) noexcept {
 
 void SendKey::skip_to(std::uint64_t sequence) noexcept { next_ = std::max(next_, std::min(sequence, kSequenceLimit)); }
 
-ReceiveKey::ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
-                       std::size_t window_bits)
+ReceiveKey::ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key, std::size_t window_bits)
     : id_(id), epoch_(epoch), ids_(suite.wire_ids()), window_(window_bits), aead_(make_aead(suite.aead->id, key)) {}
 
 ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet) noexcept {
@@ -67,15 +66,21 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet) n
   };
   if (packet.size() < kOverhead || header.ids != ids_) return dropped(Drop::malformed);
   switch (window_.check(header.sequence)) {
-    case ReplayWindow::Verdict::old: return dropped(Drop::seq_old);
-    case ReplayWindow::Verdict::replay: return dropped(Drop::replay);
-    case ReplayWindow::Verdict::fresh: break;
+    case ReplayWindow::Verdict::old:
+      return dropped(Drop::seq_old);
+    case ReplayWindow::Verdict::replay:
+      return dropped(Drop::replay);
+    case ReplayWindow::Verdict::fresh:
+      break;
   }
   const auto parts = split(packet);
   switch (aead_->open(epoch_, header.sequence, parts.header, parts.payload, parts.tag)) {
-    case Aead::Open::bad_tag: return dropped(Drop::auth_fail);
-    case Aead::Open::failed: return dropped(Drop::decrypt_fail);
-    case Aead::Open::ok: break;
+    case Aead::Open::bad_tag:
+      return dropped(Drop::auth_fail);
+    case Aead::Open::failed:
+      return dropped(Drop::decrypt_fail);
+    case Aead::Open::ok:
+      break;
   }
   result.newest = window_.accept(header.sequence);
   result.payload = parts.payload;

@@ -13,7 +13,10 @@ constexpr std::uint64_t kRefusalLogNs = 5'000'000'000;
 }  // namespace
 
 GcsControl::GcsControl(const EngineConfig& config, EventQueue& events)
-    : config_(config), events_(events), keys_(config.keys), pool_(config.key_pool_depth, static_cast<std::uint64_t>(config.key_pool_max_age_s * 1e9), config.key_pool_kems) {
+    : config_(config),
+      events_(events),
+      keys_(config.keys),
+      pool_(config.key_pool_depth, static_cast<std::uint64_t>(config.key_pool_max_age_s * 1e9), config.key_pool_kems) {
   for (const auto& entry : config_.drones) {
     by_id_[entry.id] = drones_.size();
     drones_.push_back({entry, keys_.psk(entry.id), std::make_unique<LinkLedger>(entry.id, events)});
@@ -100,7 +103,8 @@ void GcsControl::start(DataPlane& data) {
   };
   const auto refused = [this](const std::string& source, const std::string& id, HandshakeError error) { on_refused(source, id, error); };
   server_ = std::make_unique<HandshakeServer>(resolve(config_.bind, config_.handshake_port, true, SOCK_STREAM),
-                                              ServerLimits{config_.max_handshakes, config_.handshake_threads, config_.handshakes_per_drone_s}, environment(), install, finished, progress, refused);
+                                              ServerLimits{config_.max_handshakes, config_.handshake_threads, config_.handshakes_per_drone_s}, environment(),
+                                              install, finished, progress, refused);
   server_->start();
 }
 

@@ -80,7 +80,9 @@ class Attempt {
     }
     std::erase_if(found, [&](const auto& address) { return !usable_(address); });
     if (found.empty())
-      return fail(HandshakeError::closed, "'" + host_ + "' has no address that the configured 'bind' can reach: leave 'bind' empty, or give an address of the peer's kind (IPv4, IPv6).");
+      return fail(
+          HandshakeError::closed,
+          "'" + host_ + "' has no address that the configured 'bind' can reach: leave 'bind' empty, or give an address of the peer's kind (IPv4, IPv6).");
     for (const auto& address : found) {
       if (connect_to(address)) return true;
       if (out_.error == HandshakeError::cancelled) break;
@@ -96,7 +98,8 @@ class Attempt {
     ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (!socket_ || (::connect(socket_.get(), out_.gcs.get(), out_.gcs.size) != 0 && errno != EINPROGRESS)) return fail_connect(errno);
     if (const auto ready = wait_for(socket_.get(), POLLOUT, cancel_fd_, deadline_ns_); ready != Ready::yes)
-      return fail(error_of(ready), ready == Ready::cancelled ? "The handshake was cancelled." : "No answer from the gcs at " + target() + "; check 'peer', the network and firewalls.");
+      return fail(error_of(ready), ready == Ready::cancelled ? "The handshake was cancelled."
+                                                             : "No answer from the gcs at " + target() + "; check 'peer', the network and firewalls.");
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
@@ -108,7 +111,8 @@ class Attempt {
   }
 
   bool fail_connect(int error) {
-    if (error == ECONNREFUSED) return fail(HandshakeError::closed, "Nothing listens for handshakes at " + target() + "; start the gcs proxy or check 'peer' and 'handshake_port'.");
+    if (error == ECONNREFUSED)
+      return fail(HandshakeError::closed, "Nothing listens for handshakes at " + target() + "; start the gcs proxy or check 'peer' and 'handshake_port'.");
     return fail(HandshakeError::closed, "Cannot connect to the gcs at " + target() + ": " + std::generic_category().message(error) + ".");
   }
 
@@ -153,7 +157,8 @@ class Attempt {
 
 }  // namespace
 
-ClientOutcome run_client_handshake(const std::string& host, std::uint16_t port, InitiatorParams params, int cancel_fd, const std::function<bool(const SockAddr&)>& usable) {
+ClientOutcome run_client_handshake(const std::string& host, std::uint16_t port, InitiatorParams params, int cancel_fd,
+                                   const std::function<bool(const SockAddr&)>& usable) {
   return Attempt(host, port, cancel_fd, usable).run(std::move(params));
 }
 

@@ -9,9 +9,7 @@
 
 namespace pqcmav {
 
-inline std::uint64_t steady_ns() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / nanoseconds(1));
-}
+inline std::uint64_t steady_ns() noexcept { return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / nanoseconds(1)); }
 
 /// Adds to `total` what `work` takes, and gives its result.
 template <typename Work>

@@ -8,9 +8,7 @@
 
 namespace pqcmav {
 
-enum class MessageType : std::uint8_t {
-  challenge = 0, client_hello = 1, server_hello = 2, client_finish = 3, server_finish = 4, reject = 9
-};
+enum class MessageType : std::uint8_t { challenge = 0, client_hello = 1, server_hello = 2, client_finish = 3, server_finish = 4, reject = 9 };
 
 /// A message that may legally come next, with the least and greatest length of its body in bytes.
 struct FrameLimits {

@@ -37,9 +37,7 @@ Bytes encode_challenge(const Cookie& cookie) {
   return frame;
 }
 
-std::vector<FrameLimits> challenge_limits() {
-  return {{MessageType::challenge, kMagic.size() + kCookieSize, kMagic.size() + kCookieSize}};
-}
+std::vector<FrameLimits> challenge_limits() { return {{MessageType::challenge, kMagic.size() + kCookieSize, kMagic.size() + kCookieSize}}; }
 
 bool is_challenge(ByteView body) noexcept { return body.size() >= kMagic.size() && as_text(body.first(kMagic.size())) == kMagic; }
 
@@ -57,9 +55,7 @@ Bytes encode_client_hello(const ClientHello& hello) {
   return frame;
 }
 
-std::vector<FrameLimits> client_hello_limits() {
-  return {{MessageType::client_hello, kHelloFixed + 1, kHelloFixed + kDroneIdMax + 3 * kNameMax}};
-}
+std::vector<FrameLimits> client_hello_limits() { return {{MessageType::client_hello, kHelloFixed + 1, kHelloFixed + kDroneIdMax + 3 * kNameMax}}; }
 
 std::optional<ClientHello> parse_client_hello(ByteView body) noexcept {
   ByteReader reader(body);
@@ -90,9 +86,7 @@ Bytes encode_server_hello(const ServerHello& hello, std::size_t signature_max) {
   return frame;
 }
 
-std::size_t signed_end_of_m2(const Suite& suite, bool hybrid) noexcept {
-  return kFrameHeaderSize + kSignedFixed + suite.kem->public_key + x25519_size(hybrid);
-}
+std::size_t signed_end_of_m2(const Suite& suite, bool hybrid) noexcept { return kFrameHeaderSize + kSignedFixed + suite.kem->public_key + x25519_size(hybrid); }
 
 void finish_server_hello(Bytes& unfinished, ByteView signature) {
   append_lp(unfinished, signature);
@@ -168,8 +162,7 @@ Bytes encode_reject(Reject code) {
 }
 
 std::optional<Reject> parse_reject(ByteView body) noexcept {
-  if (body.size() != 1 || body[0] < static_cast<std::uint8_t>(Reject::suite_unknown) ||
-      body[0] > static_cast<std::uint8_t>(Reject::session_unknown)) {
+  if (body.size() != 1 || body[0] < static_cast<std::uint8_t>(Reject::suite_unknown) || body[0] > static_cast<std::uint8_t>(Reject::session_unknown)) {
     return std::nullopt;
   }
   return static_cast<Reject>(body[0]);

@@ -21,8 +21,8 @@ const Psk& decoy_psk() {
 }
 
 void check(const ResponderEnv* env) {
-  if (env == nullptr || !env->find_drone || !env->check_suite || !env->check_session || !env->gcs_secret || !env->drone_public ||
-      !env->kem_keypair || !env->random) {
+  if (env == nullptr || !env->find_drone || !env->check_suite || !env->check_session || !env->gcs_secret || !env->drone_public || !env->kem_keypair ||
+      !env->random) {
     throw TunnelError(Errc::state, "The handshake environment of a ground station must have all its functions set.");
   }
 }
@@ -76,9 +76,12 @@ struct HandshakeResponder::Impl {
     if (wait == Wait::go_on) return received.empty() ? HandshakeStep{} : fail(HandshakeError::bad_frame);
     if (!received.empty() && !reader.started()) clock.seen(wait == Wait::client_hello ? 1 : 3);
     switch (reader.feed(received)) {
-      case FrameReader::State::refused: return fail(HandshakeError::bad_frame);
-      case FrameReader::State::partial: return {};
-      case FrameReader::State::complete: break;
+      case FrameReader::State::refused:
+        return fail(HandshakeError::bad_frame);
+      case FrameReader::State::partial:
+        return {};
+      case FrameReader::State::complete:
+        break;
     }
     if (!received.empty()) return fail(HandshakeError::bad_frame);
     return wait == Wait::client_hello ? on_client_hello() : on_client_finish();
@@ -92,9 +95,7 @@ struct HandshakeResponder::Impl {
     drone_id = hello.drone_id;
     auto record = env->find_drone(drone_id);
     const bool known = record.has_value();
-    const Hash expected = timed(times.kdf, [&] {
-      return gate_mac(known ? record->psk : decoy_psk(), m0, ByteView(m1).first(m1.size() - kHashSize));
-    });
+    const Hash expected = timed(times.kdf, [&] { return gate_mac(known ? record->psk : decoy_psk(), m0, ByteView(m1).first(m1.size() - kHashSize)); });
     const bool passed = constant_time_equal(expected, hello.gate);
     if (!known) return fail(HandshakeError::unknown_drone);
     if (!passed) return fail(HandshakeError::bad_gate);
@@ -275,9 +276,7 @@ HandshakeStep HandshakeResponder::on_data(ByteView received, std::uint64_t now_n
   }
 }
 
-bool HandshakeResponder::gated() const noexcept {
-  return impl_->wait == Impl::Wait::go_on && impl_->status == HandshakeStatus::working;
-}
+bool HandshakeResponder::gated() const noexcept { return impl_->wait == Impl::Wait::go_on && impl_->status == HandshakeStatus::working; }
 bool HandshakeResponder::past_gate() const noexcept { return impl_->past_gate; }
 
 HandshakeStep HandshakeResponder::go_on(std::uint64_t now_ns) {

@@ -39,8 +39,8 @@ bool send_some(int fd, Bytes& bytes) {
 
 }  // namespace
 
-HandshakeServer::HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install, Finished finished, Progress progress,
-                                 Refused refused)
+HandshakeServer::HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install,
+                                 Finished finished, Progress progress, Refused refused)
     : listener_(open_tcp_listener(listen, "handshakes (TCP)")),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),

@@ -27,9 +27,9 @@
 namespace pqcmav {
 
 struct ServerLimits {
-  std::size_t max_handshakes;    // beyond the gate
+  std::size_t max_handshakes;  // beyond the gate
   std::size_t threads;
-  double per_drone_s;            // handshakes per second and drone
+  double per_drone_s;  // handshakes per second and drone
 };
 
 /// Written by the accept thread.
@@ -49,8 +49,8 @@ class HandshakeServer {
   using Refused = std::function<void(const std::string& source, const std::string& drone_id, HandshakeError error)>;
 
   /// Listens at once (throws TunnelError); serves from start() to stop().
-  HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install, Finished finished, Progress progress,
-                  Refused refused);
+  HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install, Finished finished,
+                  Progress progress, Refused refused);
   ~HandshakeServer();
   HandshakeServer(const HandshakeServer&) = delete;
   HandshakeServer& operator=(const HandshakeServer&) = delete;

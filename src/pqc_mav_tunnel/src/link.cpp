@@ -25,7 +25,8 @@ std::optional<std::uint64_t> ProbeTracker::rtt_min_ns() const noexcept {
 std::optional<std::int64_t> ProbeTracker::offset_ns() const noexcept {
   if (count_ == 0) return std::nullopt;
   const auto n = std::min(count_, samples_.size());
-  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n), [](const auto& a, const auto& b) { return a.rtt < b.rtt; })->offset;
+  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n), [](const auto& a, const auto& b) { return a.rtt < b.rtt; })
+      ->offset;
 }
 
 void Link::publish(std::uint64_t now) {

@@ -19,8 +19,8 @@ struct LinkPicture {
   SockAddr peer, plain_peer, plain_local;
   std::uint64_t heard_silence_ns = 0, sealed_packets = 0;
   bool can_send = false, degraded = false, closed_by_peer = false;
-  LinkReport local;                    // what this end receives
-  std::optional<LinkReport> remote;    // what the peer last reported
+  LinkReport local;                  // what this end receives
+  std::optional<LinkReport> remote;  // what the peer last reported
   std::uint64_t remote_at_ns = 0;
   std::optional<std::uint64_t> rtt_ns, rtt_min_ns;
   std::optional<std::int64_t> clock_offset_ns;
@@ -49,7 +49,8 @@ class ProbeTracker {
 };
 
 struct Link {
-  Link(std::string name, bool drone_side, const SessionTimers& timers, std::size_t window_bits) : id(std::move(name)), session(drone_side, timers, window_bits) {}
+  Link(std::string name, bool drone_side, const SessionTimers& timers, std::size_t window_bits)
+      : id(std::move(name)), session(drone_side, timers, window_bits) {}
 
   const std::string id;
   // Data thread only.

@@ -21,8 +21,7 @@ std::string system_text(int error) { return std::generic_category().message(erro
 
 [[noreturn]] void throw_bind_error(int error, const SockAddr& local, const std::string& purpose) {
   const auto where = purpose + " at " + local.text();
-  if (error == EADDRINUSE)
-    throw TunnelError(Errc::port_in_use, "The port for " + where + " is in use by another program; stop it or configure another port.");
+  if (error == EADDRINUSE) throw TunnelError(Errc::port_in_use, "The port for " + where + " is in use by another program; stop it or configure another port.");
   if (error == EACCES) throw TunnelError(Errc::permission, "Not allowed to open the port for " + where + "; use a port of 1024 or above.");
   if (error == EADDRNOTAVAIL) throw TunnelError(Errc::address, "This machine does not have the address for " + where + "; check 'bind'.");
   throw TunnelError(Errc::io, "Cannot open the port for " + where + ": " + system_text(error) + ".");
@@ -96,8 +95,7 @@ std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, b
   addrinfo* found = nullptr;
   const auto service = std::to_string(port);
   const int code = ::getaddrinfo(host.empty() ? nullptr : host.c_str(), service.c_str(), &hints, &found);
-  if (code != 0)
-    throw TunnelError(Errc::address, "Cannot resolve '" + host + "': " + ::gai_strerror(code) + "; check the name or give an address.");
+  if (code != 0) throw TunnelError(Errc::address, "Cannot resolve '" + host + "': " + ::gai_strerror(code) + "; check the name or give an address.");
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(found, &::freeaddrinfo);
   std::vector<SockAddr> out;
   for (const auto* each = found; each != nullptr; each = each->ai_next) {

@@ -12,8 +12,8 @@ namespace pqcmav {
 // the window no live bit shares a word with a sequence that has left it; advancing only clears the words that are entered anew (RFC 6479).
 ReplayWindow::ReplayWindow(std::size_t bits) : bits_(bits) {
   if (bits < kWindowBitsMin || bits > kWindowBitsMax || bits % 64 != 0) {
-    throw TunnelError(Errc::config_invalid, "replay window of " + std::to_string(bits) + " bits: use a multiple of 64 from " +
-                                                std::to_string(kWindowBitsMin) + " to " + std::to_string(kWindowBitsMax));
+    throw TunnelError(Errc::config_invalid, "replay window of " + std::to_string(bits) + " bits: use a multiple of 64 from " + std::to_string(kWindowBitsMin) +
+                                                " to " + std::to_string(kWindowBitsMax));
   }
   words_.assign(std::bit_ceil(bits / 64 + 1), 0);
 }

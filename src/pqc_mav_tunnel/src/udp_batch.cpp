@@ -50,9 +50,7 @@ UdpReceiver::Slot UdpReceiver::slot(std::size_t i) noexcept {
   return {{static_cast<std::uint8_t*>(vectors_[i].iov_base), message.msg_len}, segment, (message.msg_hdr.msg_flags & MSG_TRUNC) != 0};
 }
 
-MutableBytes UdpReceiver::with_room(std::size_t i) noexcept {
-  return {memory_.get() + i * stride_, headroom_ + headers_[i].msg_len + tailroom_};
-}
+MutableBytes UdpReceiver::with_room(std::size_t i) noexcept { return {memory_.get() + i * stride_, headroom_ + headers_[i].msg_len + tailroom_}; }
 
 const SockAddr& UdpReceiver::source(std::size_t i) noexcept {
   sources_[i].size = headers_[i].msg_hdr.msg_namelen;

@@ -149,9 +149,7 @@ inline Outcome run(InitiatorParams params, std::shared_ptr<const ResponderEnv> e
   return out;
 }
 
-inline Outcome run(const Scene& scene, const Tamper& tamper = {}, std::size_t chunk = 0) {
-  return run(drone_params(scene), gcs_env(scene), tamper, chunk);
-}
+inline Outcome run(const Scene& scene, const Tamper& tamper = {}, std::size_t chunk = 0) { return run(drone_params(scene), gcs_env(scene), tamper, chunk); }
 
 inline bool same(const SessionKeys& a, const SessionKeys& b) {
   return a.suite == b.suite && a.hybrid == b.hybrid && a.drone_signed == b.drone_signed && a.session_id == b.session_id && a.epoch == b.epoch &&

@@ -115,8 +115,8 @@ class Relay {
         std::uint64_t value = 0;
         (void)!::read(wake_.get(), &value, sizeof value);
       }
-      if (fds[1].revents != 0) pump(inside_, Way::up, *outside);
-      if (fds[2].revents != 0) pump(*outside, Way::down, *outside);
+      if (fds[1].revents != 0) pump(inside_, Way::up);
+      if (fds[2].revents != 0) pump(*outside, Way::down);
       std::size_t i = 4;
       for (auto& pipe : pipes_) {
         if (fds[i++].revents != 0) pipe.open = pipe.open && forward(pipe.drone, pipe.gcs);
@@ -127,7 +127,7 @@ class Relay {
     }
   }
 
-  void pump(UdpPeer& from, Way way, const UdpPeer& outside) {
+  void pump(UdpPeer& from, Way way) {
     for (auto& packet : from.drain()) {
       const std::lock_guard lock(mutex_);
       const auto index = static_cast<std::size_t>(way);
@@ -135,7 +135,7 @@ class Relay {
       if (recording_) seen_[index].push_back(packet);
       if (!pass_[index] || (way == Way::down && drone_.empty())) continue;
       if (way == Way::up)
-        outside.send(packet, gcs_udp_);
+        outside_->send(packet, gcs_udp_);
       else
         inside_.send(packet, drone_);
     }

@@ -132,7 +132,8 @@ TEST(ServerHelloMessage, SizesOtherThanTheSuitesAreMalformed) {
   const auto kem = suite().kem->public_key;
   const auto max = suite().sig->signature_max;
   EXPECT_TRUE(parse_server_hello(body(server_hello({kem, 32, max})), suite(), true));
-  for (const Sizes& bad : {Sizes{kem - 1, 32, 100}, {kem + 1, 32, 100}, {0, 32, 100}, {kem, 31, 100}, {kem, 33, 100}, {kem, 0, 100}, {kem, 32, 0}, {kem, 32, max + 1}}) {
+  for (const Sizes& bad :
+       {Sizes{kem - 1, 32, 100}, {kem + 1, 32, 100}, {0, 32, 100}, {kem, 31, 100}, {kem, 33, 100}, {kem, 0, 100}, {kem, 32, 0}, {kem, 32, max + 1}}) {
     EXPECT_FALSE(parse_server_hello(body(server_hello(bad)), suite(), true)) << bad.kem << ' ' << bad.x25519 << ' ' << bad.signature;
   }
   EXPECT_FALSE(parse_server_hello(body(server_hello({kem, 32, 100})), suite(), false)) << "an X25519 key in pure mode";

@@ -73,10 +73,9 @@ std::vector<Field> layout(std::size_t message, bool signs) {
               {"signature length", 4, malformed},
               {"signature", suite.sig->signature_max, signature}};
     case 3: {
-      std::vector<Field> fields{{"length", 4, {E::bad_frame}},   {"type", 1, {E::bad_frame}},
-                                {"ciphertext length", 4, malformed}, {"ciphertext", suite.kem->ciphertext, finish},
-                                {"X25519 length", 4, malformed},     {"X25519", 32, finish},
-                                {"signature length", 4, malformed}};
+      std::vector<Field> fields{
+          {"length", 4, {E::bad_frame}},   {"type", 1, {E::bad_frame}}, {"ciphertext length", 4, malformed}, {"ciphertext", suite.kem->ciphertext, finish},
+          {"X25519 length", 4, malformed}, {"X25519", 32, finish},      {"signature length", 4, malformed}};
       if (signs) {
         fields[0].errors.insert(E::none);
         fields.push_back({"signature", suite.sig->signature_max, {E::bad_drone_signature}});
@@ -84,7 +83,8 @@ std::vector<Field> layout(std::size_t message, bool signs) {
       fields.push_back({"confirm_c", 32, {E::bad_confirm}});
       return fields;
     }
-    default: return {{"length", 4, {E::bad_frame}}, {"type", 1, {E::bad_frame}}, {"confirm_s", 32, {E::bad_confirm}}};
+    default:
+      return {{"length", 4, {E::bad_frame}}, {"type", 1, {E::bad_frame}}, {"confirm_s", 32, {E::bad_confirm}}};
   }
 }
 
@@ -152,11 +152,16 @@ TEST_P(EveryMessage, AnOverlongHeaderIsRefusedBeforeAnyBody) {
   std::vector<std::uint32_t> lengths{0xffffffff, 0x80000000, 0x01000000};
   static const auto limits = [](std::size_t message, const Scene& scene) {
     switch (message) {
-      case 0: return challenge_limits();
-      case 1: return client_hello_limits();
-      case 2: return server_hello_limits(*scene.suite, scene.hybrid);
-      case 3: return client_finish_limits(*scene.suite, scene.hybrid, scene.drone_signs);
-      default: return server_finish_limits();
+      case 0:
+        return challenge_limits();
+      case 1:
+        return client_hello_limits();
+      case 2:
+        return server_hello_limits(*scene.suite, scene.hybrid);
+      case 3:
+        return client_finish_limits(*scene.suite, scene.hybrid, scene.drone_signs);
+      default:
+        return server_finish_limits();
     }
   };
   const auto limit = limits(message_, scene_).front();
@@ -192,17 +197,23 @@ TEST_P(EveryMessage, TheSameMessageOfAnotherHandshakeIsRefused) {
   expect_no_split(out, "replay");
   switch (message_) {
     case 0:  // an old cookie: the gate is made for it, and fails at a gcs that sent another
-    case 1: EXPECT_EQ(out.gcs_error, HandshakeError::bad_gate); break;
-    case 2: EXPECT_EQ(out.drone_error, HandshakeError::bad_signature); break;
-    case 3: EXPECT_EQ(out.gcs_error, scene_.drone_signs ? HandshakeError::bad_drone_signature : HandshakeError::bad_confirm); break;
-    default: EXPECT_EQ(out.drone_error, HandshakeError::bad_confirm); break;
+    case 1:
+      EXPECT_EQ(out.gcs_error, HandshakeError::bad_gate);
+      break;
+    case 2:
+      EXPECT_EQ(out.drone_error, HandshakeError::bad_signature);
+      break;
+    case 3:
+      EXPECT_EQ(out.gcs_error, scene_.drone_signs ? HandshakeError::bad_drone_signature : HandshakeError::bad_confirm);
+      break;
+    default:
+      EXPECT_EQ(out.drone_error, HandshakeError::bad_confirm);
+      break;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Handshake, EveryMessage, ::testing::Combine(::testing::Range<std::size_t>(0, 5), ::testing::Bool()),
-                         [](const auto& info) {
-                           return "M" + std::to_string(std::get<0>(info.param)) + (std::get<1>(info.param) ? "_signed" : "_unsigned");
-                         });
+                         [](const auto& info) { return "M" + std::to_string(std::get<0>(info.param)) + (std::get<1>(info.param) ? "_signed" : "_unsigned"); });
 
 TEST(Tampering, AMessageTwiceIsBytesOutOfTurn) {
   const Scene scene;
@@ -230,9 +241,7 @@ TEST(Tampering, AFinishedEndStaysAsItIs) {
 
 /// The u-coordinates of small order on Curve25519 and its twist, and those that reduce to 0 and 1 (listed at cr.yp.to/ecdh.html, "contributory behaviour").
 std::vector<ByteArray<32>> low_order_points() {
-  const auto filled = [](const std::string& first, char middle, const std::string& last) {
-    return unhex_array<32>(first + std::string(60, middle) + last);
-  };
+  const auto filled = [](const std::string& first, char middle, const std::string& last) { return unhex_array<32>(first + std::string(60, middle) + last); };
   return {filled("00", '0', "00"),
           filled("01", '0', "00"),
           unhex_array<32>("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),

@@ -31,7 +31,7 @@ TEST(LinkEstimator, ARegularStream) {
   const auto report = link.report(now - 10 * kMs);  // 9.99 s after the start: 49 whole slots and 90 ms
   EXPECT_EQ(report.window_ms, 4990u);
   EXPECT_NEAR(report.packets_per_s_milli, 100'200, 50);  // 500 packets in 4.99 s
-  EXPECT_EQ(report.gap_p95_us, 10'000u);                  // never more than the longest gap
+  EXPECT_EQ(report.gap_p95_us, 10'000u);                 // never more than the longest gap
   EXPECT_EQ(report.longest_silence_us, 10'000u);
   EXPECT_EQ(report.jitter_us, 0u);
   EXPECT_EQ(report.loss_ppm, 0u);

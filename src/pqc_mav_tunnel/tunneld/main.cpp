@@ -33,7 +33,9 @@ std::string line_of(const Event& event) {
   const auto& handshake = std::get<HandshakeEvent>(event.what);
   char ms[32];
   std::snprintf(ms, sizeof ms, "%.1f ms", static_cast<double>(handshake.duration_ns) / 1e6);
-  if (handshake.ok) return who + (handshake.rekey ? "rekey" : "handshake") + " with " + handshake.peer + " under " + handshake.suite + (handshake.hybrid ? " + X25519" : "") + " in " + ms;
+  if (handshake.ok)
+    return who + (handshake.rekey ? "rekey" : "handshake") + " with " + handshake.peer + " under " + handshake.suite + (handshake.hybrid ? " + X25519" : "") +
+           " in " + ms;
   return who + "handshake failed (" + std::string(to_string(handshake.error)) + "): " + handshake.reason;
 }
 
@@ -51,7 +53,8 @@ int list_algorithms() {
   bool all = true;
   std::printf("liboqs %s\n", liboqs_version().c_str());
   for (const auto& check : preflight()) {
-    std::printf("%-4s %-26s %s\n", check.kind.c_str(), check.display.c_str(), check.available ? ("available as " + check.oqs_name).c_str() : check.reason.c_str());
+    std::printf("%-4s %-26s %s\n", check.kind.c_str(), check.display.c_str(),
+                check.available ? ("available as " + check.oqs_name).c_str() : check.reason.c_str());
     all = all && check.available;
   }
   return all ? 0 : 1;

@@ -27,7 +27,7 @@ struct ConfigKey {
   std::optional<double> min, max;  // inclusive, numbers only
   std::string_view unit;           // "" = none
   std::string_view description;
-  bool drone, gcs;                 // which roles know it
+  bool drone, gcs;  // which roles know it
   std::vector<std::string_view> choices = {};
   bool required = false;
 };

@@ -28,7 +28,7 @@ struct Switched {
 };
 struct RekeyRequest {
   std::uint32_t request_id;
-  std::string_view suite;   // empty = same; points into the parsed frame
+  std::string_view suite;  // empty = same; points into the parsed frame
   std::string_view reason;
 };
 struct Close {

@@ -15,7 +15,7 @@ namespace pqcmav {
 struct LinkStatus {
   std::string drone_id;
   LinkState state = LinkState::down;
-  std::string suite;       // "" = no session
+  std::string suite;  // "" = no session
   std::uint8_t epoch = 0;
   std::string session_id;  // hex
   double key_age_s = 0, silence_s = 0;

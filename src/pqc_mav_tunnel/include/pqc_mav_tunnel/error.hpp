@@ -8,20 +8,20 @@
 namespace pqcmav {
 
 enum class Errc {
-  config_syntax,        // the file cannot be parsed
-  config_unknown_key,   // a key that is not in the schema
-  config_invalid,       // a value out of range or of the wrong type
-  key_missing,          // a key file does not exist or cannot be read
-  key_permissions,      // a secret readable by group or others
-  key_format,           // not one of our key files, wrong length, wrong algorithm
+  config_syntax,       // the file cannot be parsed
+  config_unknown_key,  // a key that is not in the schema
+  config_invalid,      // a value out of range or of the wrong type
+  key_missing,         // a key file does not exist or cannot be read
+  key_permissions,     // a secret readable by group or others
+  key_format,          // not one of our key files, wrong length, wrong algorithm
   suite_unknown,
-  suite_unavailable,    // known, but this liboqs lacks one of its algorithms
-  address,              // a host or port that cannot be resolved
+  suite_unavailable,  // known, but this liboqs lacks one of its algorithms
+  address,            // a host or port that cannot be resolved
   port_in_use,
-  permission,           // the system refused
-  crypto,               // a crypto library call failed
+  permission,  // the system refused
+  crypto,      // a crypto library call failed
   io,
-  state,                // call not possible in this state
+  state,  // call not possible in this state
 };
 
 std::string_view to_string(Errc code) noexcept;

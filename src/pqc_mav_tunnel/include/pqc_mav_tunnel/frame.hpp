@@ -66,8 +66,8 @@ class ReceiveKey {
   struct Opened {
     std::optional<Drop> drop;  // nullopt: the packet is genuine and new
     FrameType type = FrameType::data;
-    MutableBytes payload;      // inside `packet`, after decryption
-    bool newest = false;       // highest sequence so far: its source is the peer's address
+    MutableBytes payload;  // inside `packet`, after decryption
+    bool newest = false;   // highest sequence so far: its source is the peer's address
   };
   /// `header` is the parsed head of `packet`; session and epoch were looked up by the caller. Checks ids, window, tag; only then marks the window.
   Opened open(const Header& header, MutableBytes packet) noexcept;

@@ -19,12 +19,12 @@ namespace pqcmav {
 
 enum class HandshakeError {
   none,
-  bad_frame,            // wrong type, length outside the limits, bytes beyond the turn
-  malformed,            // a field that does not parse
-  unknown_drone,        // gcs: silent
-  bad_gate,             // gcs: silent
-  rejected,             // drone: the gcs answered Reject; see reject_code
-  wrong_magic,          // drone: not a PQC-MAV gcs, or another version
+  bad_frame,      // wrong type, length outside the limits, bytes beyond the turn
+  malformed,      // a field that does not parse
+  unknown_drone,  // gcs: silent
+  bad_gate,       // gcs: silent
+  rejected,       // drone: the gcs answered Reject; see reject_code
+  wrong_magic,    // drone: not a PQC-MAV gcs, or another version
   wrong_epoch,
   bad_signature,        // drone: the gcs key is not the one on this drone
   bad_drone_signature,  // gcs
@@ -32,8 +32,8 @@ enum class HandshakeError {
   weak_key,             // X25519 result all zero
   crypto,               // a library call failed
   timeout,
-  closed,               // the peer closed in between (a drone with a wrong PSK sees this after M1)
-  refused_locally,      // gcs sends Reject; see reject_code
+  closed,           // the peer closed in between (a drone with a wrong PSK sees this after M1)
+  refused_locally,  // gcs sends Reject; see reject_code
   cancelled,
 };
 std::string_view to_string(HandshakeError error) noexcept;  // the identifier
@@ -70,9 +70,9 @@ struct InitiatorParams {
   std::string drone_id;
   bool hybrid = true;
   Psk psk;
-  Bytes gcs_public_key;                    // of the suite's signature algorithm
-  std::optional<SecretBytes> own_secret;   // sign ClientFinish when present
-  SessionId prev_session{};                // zero = first
+  Bytes gcs_public_key;                   // of the suite's signature algorithm
+  std::optional<SecretBytes> own_secret;  // sign ClientFinish when present
+  SessionId prev_session{};               // zero = first
   std::uint8_t epoch = 0;
   RandomSource random = random_bytes;
 };
@@ -108,13 +108,13 @@ struct EphemeralKem {
 
 /// The environment of a responder. Every call happens in on_data of the thread that runs it. Callbacks may throw TunnelError: the handshake fails with `crypto`.
 struct ResponderEnv {
-  std::function<std::optional<DroneRecord>(std::string_view drone_id)> find_drone;                       // pre-gate: must be cheap
+  std::function<std::optional<DroneRecord>(std::string_view drone_id)> find_drone;                         // pre-gate: must be cheap
   std::function<std::optional<Reject>(std::string_view drone_id, const Suite&, bool hybrid)> check_suite;  // post-gate
   /// Post-gate: prev_session/epoch against what is running; nullopt = fine.
   std::function<std::optional<Reject>(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch)> check_session;
-  std::function<SecretBytes(const SigInfo&)> gcs_secret;                                                    // post-gate
-  std::function<std::optional<Bytes>(std::string_view drone_id, const SigInfo&)> drone_public;              // nullopt = none known
-  std::function<EphemeralKem(const KemInfo&)> kem_keypair;                                                  // post-gate: pool or fresh
+  std::function<SecretBytes(const SigInfo&)> gcs_secret;                                        // post-gate
+  std::function<std::optional<Bytes>(std::string_view drone_id, const SigInfo&)> drone_public;  // nullopt = none known
+  std::function<EphemeralKem(const KemInfo&)> kem_keypair;                                      // post-gate: pool or fresh
   RandomSource random = random_bytes;
 };
 
@@ -127,7 +127,7 @@ class HandshakeResponder {
   /// As for the initiator. It has two halves so that a server can run the cheap one on its accept thread: on_data stops after a valid gate with
   /// status working and gated() true, nothing sent; then go_on() does the expensive work (keygen, signing) and returns M2 or a Reject.
   HandshakeStep on_data(ByteView received, std::uint64_t now_ns);
-  [[nodiscard]] bool gated() const noexcept;    // the gate verified and go_on() is due
+  [[nodiscard]] bool gated() const noexcept;      // the gate verified and go_on() is due
   [[nodiscard]] bool past_gate() const noexcept;  // the gate verified at some point: failures no longer charge the rate limit
   HandshakeStep go_on(std::uint64_t now_ns);
   /// Instead of go_on(): refuse a gated client (busy).

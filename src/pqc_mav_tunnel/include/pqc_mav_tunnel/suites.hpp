@@ -16,7 +16,7 @@ struct KemInfo {
   std::string_view token, display, family, short_code;
   std::uint8_t family_id, param_id, level;
   bool core;
-  std::array<std::string_view, 3> oqs_names;  // candidates, newest first; empty = none
+  std::array<std::string_view, 3> oqs_names;                      // candidates, newest first; empty = none
   std::size_t public_key, secret_key, ciphertext, shared_secret;  // bytes
 };
 
@@ -42,9 +42,7 @@ struct Suite {
   std::uint8_t level;  // NIST 1, 3 or 5
   bool core;           // one of the 72
   bool campaign_2025;  // one of the 30 measured in October 2025
-  [[nodiscard]] std::array<std::uint8_t, 4> wire_ids() const noexcept {
-    return {kem->family_id, kem->param_id, sig->family_id, sig->param_id};
-  }
+  [[nodiscard]] std::array<std::uint8_t, 4> wire_ids() const noexcept { return {kem->family_id, kem->param_id, sig->family_id, sig->param_id}; }
 };
 
 struct Availability {
@@ -58,7 +56,7 @@ enum class SuiteView { core, extended, campaign_2025 };
 struct SuiteFilter {
   SuiteView view = SuiteView::core;
   std::uint8_t max_level = 5;
-  std::vector<AeadId> aeads;          // empty = all
+  std::vector<AeadId> aeads;                            // empty = all
   std::vector<std::string> kem_families, sig_families;  // empty = all; compared without case
   bool only_available = false;
 };
