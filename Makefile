@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test lint format bench sanitize fuzz verify-model clean
+.PHONY: help setup demo test lint format bench chaos soak sanitize fuzz verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,12 @@ format: setup  ## Apply ruff's and clang-format's formatting
 bench: setup  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
 	@tools/run bench/run $(ARGS)
 
+chaos: setup  ## Bad links, restarts, clock steps, attackers: one table (needs root; CHAOS=name,name CHAOS_ARGS="...")
+	@tools/run chaos/run lab --only "$(CHAOS)" $(CHAOS_ARGS)
+
+soak: setup  ## Send both ways with a rekey every 5 s for MINUTES (10): nothing may grow or get lost
+	@tools/run chaos/run soak --minutes $(or $(MINUTES),10)
+
 sanitize: setup  ## Run the engine's tests under ASan+UBSan and under TSan
 	@tools/sanitize.sh
 
@@ -39,4 +45,4 @@ verify-model:  ## Check the symbolic model of the handshake (needs verifpal)
 
 clean:  ## Remove everything built here (.venv, .deps, build, install)
 	@rm -rf .venv .deps build build-* install log .pytest_cache .ruff_cache .mypy_cache .hypothesis
-	@find src tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tools bench chaos -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

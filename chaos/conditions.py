@@ -27,10 +27,14 @@ class Event:
 
 @dataclass(frozen=True)
 class Rekey:
-    """A rekey to the next suite of the list, asked for on the drone; one that may fail must still leave the link up."""
+    """A rekey to the next suite of the list, asked for on the drone; one that may fail must still leave the link up.
+
+    `attempts`: how often it is asked for until it succeeds, as an operator or a policy would on a bad link.
+    """
 
     at_s: float
     must_succeed: bool = True
+    attempts: int = 1
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,14 @@ class Condition:
 
 def _loss(percent: int) -> Condition:
     share = percent / 100
-    return Condition(f"loss-{percent}", f"{percent} % loss", {"loss": share}, expect=Expect(loss=share), connect_s=60)
+    return Condition(
+        f"loss-{percent}",
+        f"{percent} % loss",
+        {"loss": share},
+        rekeys=(Rekey(3.5, attempts=4 if percent else 1),),
+        expect=Expect(loss=share),
+        connect_s=60,
+    )
 
 
 def _delay(ms: int) -> Condition:
@@ -137,7 +148,12 @@ RATE_BIT_S = 64_000
 CONDITIONS: tuple[Condition, ...] = (
     *(_loss(percent) for percent in (0, 1, 5, 10, 20, 30)),
     Condition(
-        "burst-10", "10 % loss in bursts of 10", {"loss": 0.1, "burst": 10}, expect=Expect(loss=None), connect_s=60
+        "burst-10",
+        "10 % loss in bursts of 10",
+        # once messages flow: without frames a burst that is counted in frames would never end
+        events=(Event(0.2, "impair", {"loss": 0.1, "burst": 10}),),
+        rekeys=(Rekey(3.5, attempts=4),),
+        expect=Expect(loss=None),
     ),
     *(_delay(ms) for ms in (50, 150, 300)),
     Condition("reorder", "25 % held back 30 ms", {"reorder": 0.25, "reorder_ms": 30}),

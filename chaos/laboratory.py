@@ -6,6 +6,7 @@ import itertools
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,14 @@ class Laboratory:
 
 
 @contextmanager
+def temporary_keys() -> Iterator[str]:
+    """A folder with fresh keys of the gcs and the one drone, which vanishes afterwards."""
+    with tempfile.TemporaryDirectory(prefix="pqcmav-chaos-") as folder:
+        pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
+        yield folder
+
+
+@contextmanager
 def laboratory(*, seed: int = 1, link: str = "auto") -> Iterator[Laboratory]:
     """A laboratory whose files vanish with it."""
     with tempfile.TemporaryDirectory(prefix="pqcmav-chaos-") as folder:
@@ -73,7 +82,8 @@ class _Run:
         self._stack = ExitStack()
         self._seen = Observation()
         self._suites = itertools.cycle(SUITES)
-        self._waiting: list[tuple[Rekey, float, Callable[[float], dict[str, Any]]]] = []
+        self._rekeys: list[Future[RekeyResult]] = []
+        self._asking = self._stack.enter_context(ThreadPoolExecutor(4))
         self._healed_ns = 0
         self._clock_before: dict[str, float] = {}
         self._actions: dict[str, Callable[..., None]] = {
@@ -166,8 +176,7 @@ class _Run:
                     self._healed_ns = time.monotonic_ns()
                 self._actions[what.do](**what.arguments)
             elif isinstance(what, Rekey):
-                wait = self._ends["drone"].begin_rekey(next(self._suites))
-                self._waiting.append((what, time.monotonic(), wait))
+                self._rekeys.append(self._asking.submit(_rekey, self._ends["drone"], what, next(self._suites)))
             else:
                 self._seen.rss_before_kib = {name: end.rss_kib() for name, end in self._ends.items()}
         time.sleep(max(0.0, begin + self._condition.seconds - time.monotonic()))
@@ -194,8 +203,7 @@ class _Run:
         if impair.get("rate_bit_s"):
             quiet_s += impair["queue_bytes"] * 8 / impair["rate_bit_s"]
         results = self._traffic.stop(quiet_s)
-        for rekey, begun, wait in self._waiting:
-            self._seen.rekeys.append(_rekey_result(rekey, begun, wait))
+        self._seen.rekeys = [rekey.result() for rekey in self._rekeys]
         self._wait_for_up()
         seen = self._seen
         seen.rss_after_kib = {name: end.rss_kib() for name, end in self._ends.items()}
@@ -253,9 +261,15 @@ def _settled_totals(end: End) -> dict[str, int]:
     return totals
 
 
-def _rekey_result(rekey: Rekey, begun: float, wait: Callable[[float], dict[str, Any]]) -> RekeyResult:
-    try:
-        answer = wait(_REKEY_WAIT_S)
-    except ChildError as error:
-        return RekeyResult(False, rekey.must_succeed, (time.monotonic() - begun) * 1e3, str(error))
-    return RekeyResult(answer["ok"], rekey.must_succeed, answer["duration_ms"], answer["message"])
+def _rekey(drone: End, rekey: Rekey, suite: str) -> RekeyResult:
+    begin = time.monotonic()
+    result = RekeyResult(False, rekey.must_succeed, 0.0, "", 0)
+    while not result.ok and result.attempts < rekey.attempts:
+        try:
+            answer = drone.begin_rekey(suite)(_REKEY_WAIT_S)
+            result.ok, result.message = answer["ok"], answer["message"]
+        except ChildError as error:
+            result.message = str(error)
+        result.attempts += 1
+        result.ms = (time.monotonic() - begin) * 1e3
+    return result

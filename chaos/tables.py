@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from conditions import Condition
-from verdicts import Observation, unexplained_losses
+from verdicts import Observation, RekeyResult, unexplained_losses
 
 HEAD = (
     "condition", "sent", "delivered", "lost", "unexplained", "twice", "reordered", "longest gap ms", "recovered s",
@@ -57,11 +57,17 @@ def row(condition: Condition, seen: Observation, found: Sequence[str]) -> tuple[
         str(sum(way.reordered for way in ways)),
         f"{max((way.longest_gap_ms for way in ways), default=0):.1f}",
         recovered,
-        ", ".join(f"{'ok' if r.ok else 'failed' if r.must_succeed else 'refused'} {r.ms:.0f} ms" for r in seen.rekeys),
+        ", ".join(_rekey(result) for result in seen.rekeys),
         ", ".join(f"{short_counter(name)} {count}" for name, count in seen.drops.items()) or "none",
         *(_memory(seen, end) for end in ("drone", "gcs")),
         "ok" if not found else "FAILED",
     )
+
+
+def _rekey(result: RekeyResult) -> str:
+    word = "ok" if result.ok else "failed" if result.must_succeed else "failed (may)"
+    tries = f" at try {result.attempts}" if result.attempts > 1 else ""
+    return f"{word}{tries} {result.ms:.0f} ms"
 
 
 def _memory(seen: Observation, end: str) -> str:

@@ -39,12 +39,13 @@ class Way:
 
 @dataclass
 class RekeyResult:
-    """What one rekey answered."""
+    """What one rekey answered at its last attempt, and how long it took from the first."""
 
     ok: bool
     must_succeed: bool
     ms: float
     message: str
+    attempts: int = 1
 
 
 @dataclass

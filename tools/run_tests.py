@@ -3,8 +3,8 @@
 
     tools/run python tools/run_tests.py [PACKAGE...]
 
-Without arguments every package under `src/` and the set-up scripts' own tests (`tools`) run. The exit code is 0 only
-when every runner succeeded and at least one test passed.
+Without arguments every package under `src/`, the set-up scripts' own tests (`tools`) and the fault laboratory's
+(`chaos`) run. The exit code is 0 only when every runner succeeded and at least one test passed.
 """
 
 from __future__ import annotations
@@ -158,9 +158,9 @@ def has_pytests(folder: Path) -> bool:
 
 
 def selected(names: list[str]) -> list[Path]:
-    """Return the folders to test: all packages and the tools, or the named ones."""
+    """Return the folders to test: all packages, the tools and the fault laboratory, or the named ones."""
     known = {path.parent.name: path.parent for path in sorted((ROOT / "src").glob("*/package.xml"))}
-    known["tools"] = ROOT / "tools"
+    known |= {name: ROOT / name for name in ("tools", "chaos")}
     unknown = [name for name in names if name not in known]
     if unknown:
         sys.exit(f"error: no package {', '.join(unknown)}; there are: {', '.join(known)}")
@@ -199,7 +199,7 @@ def summarise(outcomes: list[Outcome]) -> int:
 def main() -> int:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="packages to test (default: all, and tools)")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="packages to test (default: all)")
     folders = selected(parser.parse_args().packages)
     outcomes = [run_ctest(folder.name) for folder in folders if has_ctests(folder)]
     with own_ros_domain():
