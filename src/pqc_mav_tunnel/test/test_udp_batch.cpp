@@ -139,6 +139,15 @@ TEST_P(UdpBatch, NoDestination) {
   expect_sent({10, 10});  // and the socket still works
 }
 
+TEST_P(UdpBatch, RunsThatTheKernelRefusesGoOutOneByOne) {
+  SKIP_WITHOUT_GSO();
+  // Without checksums there is no segmentation: the same refusal as of a device or a path that cannot do it.
+  const int on = 1;
+  ASSERT_EQ(::setsockopt(from.get(), SOL_SOCKET, SO_NO_CHECK, &on, sizeof on), 0);
+  expect_sent(std::vector<std::size_t>(100, 200));
+  expect_sent({10, 10, 0, 300, 300, 20});
+}
+
 TEST_P(UdpBatch, NothingToSend) {
   UdpSender sender(gso());
   const auto sent = sender.flush(from.get(), to.address());
