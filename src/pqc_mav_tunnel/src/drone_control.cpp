@@ -171,7 +171,7 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
     const std::lock_guard lock(mutex_);
     if (ok)
       blacklist_.remove(suite);
-    else if (Blacklist::blames_suite(outcome.error, outcome.reject_code))
+    else if ((outcome.answered || outcome.error != HandshakeError::timeout) && Blacklist::blames_suite(outcome.error, outcome.reject_code))
       blacklist_.add(suite, outcome.reason, now_ns());
   }
   ledger_.running(-1, rekey);
@@ -211,13 +211,14 @@ void DroneControl::fresh_handshake() {
     schedule_periodic();
     return;
   }
-  // A suite that was chosen in flight and no longer works must not keep the drone off the air: back to the configured one.
+  // A suite that was chosen in flight and no longer works must not keep the drone off the air: back to the configured one. A gcs that is out of reach says
+  // nothing about the suite: whoever cuts the link must not choose it.
   bool listed = false;
   {
     const std::lock_guard lock(mutex_);
     listed = blacklist_.contains(*suite_, now_ns());
   }
-  if (suite_ != config_.suite && (listed || ++failures_ >= kFailuresBeforeDefault)) {
+  if (suite_ != config_.suite && (listed || (outcome.answered && ++failures_ >= kFailuresBeforeDefault))) {
     events_.log(LogLevel::warning, config_.drone_id,
                 "Handshakes with " + suite_->id + " keep failing; going back to the configured " + config_.suite->id + ".");
     suite_ = config_.suite;

@@ -1,7 +1,6 @@
 #include "src/handshake_client.hpp"
 
 #include <fcntl.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -94,8 +93,7 @@ class Attempt {
     out_.gcs = address;
     deadline_ns_ = now_ns() + ns(kAnswerLimit);
     socket_ = Fd(::socket(out_.gcs.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    const int on = 1;
-    ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    tune_handshake_socket(socket_.get());
     if (!socket_ || (::connect(socket_.get(), out_.gcs.get(), out_.gcs.size) != 0 && errno != EINPROGRESS)) return fail_connect(errno);
     if (const auto ready = wait_for(socket_.get(), POLLOUT, cancel_fd_, deadline_ns_); ready != Ready::yes)
       return fail(error_of(ready), ready == Ready::cancelled ? "The handshake was cancelled."
@@ -127,6 +125,7 @@ class Attempt {
         continue;
       }
       if (got <= 0) return finish(initiator, HandshakeError::closed);
+      out_.answered = true;
       deadline_ns_ = start_ns_ + ns(kHandshakeLimit);
       const auto step = initiator.on_data(ByteView(buffer).first(static_cast<std::size_t>(got)), now_ns());
       if (!step.send.empty())

@@ -12,9 +12,10 @@ namespace pqcmav {
 struct ClientOutcome {
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
-  std::string reason;  // sentence, "" when ok
-  SessionKeys keys;    // when ok
-  SockAddr gcs;        // the address that answered, with the handshake port
+  std::string reason;     // sentence, "" when ok
+  bool answered = false;  // a gcs said something; otherwise nothing is known but that it could not be reached
+  SessionKeys keys;       // when ok
+  SockAddr gcs;           // the address that answered, with the handshake port
   std::uint64_t connect_ns = 0, duration_ns = 0;
   HandshakeTimes times;
 };

@@ -1,6 +1,5 @@
 #include "src/handshake_server.hpp"
 
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -148,8 +147,7 @@ void HandshakeServer::make_room() {
 void HandshakeServer::admit(Fd socket, const SockAddr& source, std::uint64_t now) {
   const auto waiting = std::count_if(connections_.begin(), connections_.end(), [](const auto& item) { return item.second->phase == Phase::before_gate; });
   if (static_cast<std::size_t>(waiting) >= kMaxPreGateConnections) make_room();
-  const int on = 1;
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  tune_handshake_socket(socket.get());
   const auto id = next_id_++;
   auto connection = std::make_shared<Connection>(std::move(socket), source, env_);
   connection->source_host = source.host_text();

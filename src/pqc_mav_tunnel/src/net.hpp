@@ -67,6 +67,8 @@ struct UdpOptions {
 Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
 /// Listening and non-blocking.
 Fd open_tcp_listener(const SockAddr& local, const std::string& purpose);
+/// For a socket that listens for handshakes or carries one: segments leave at once, and over a link that loses packets they are repeated at an even pace.
+void tune_handshake_socket(int fd) noexcept;
 SockAddr local_address(const Fd& socket);
 /// Does this kernel know UDP_SEGMENT on this socket?
 bool supports_gso(const Fd& udp_socket) noexcept;

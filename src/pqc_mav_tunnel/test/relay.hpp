@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/eventfd.h>
+#include <algorithm>
 
 #include <list>
 #include <mutex>
@@ -189,6 +190,19 @@ struct RelayedTunnel {
     auto config =
         quick(with(gcs_values(keys), {{"drone.uav1.plain_peer", ground.address().text()}, {"handshake_port", handshake_port}, {"data_port", data_port}}));
     return with(std::move(config), gcs_extra);
+  }
+  /// The gcs ends and its goodbye does not arrive: a mark sent after it tells when the relay has thrown both away.
+  void lose_gcs() {
+    relay->pass(true, false);
+    gcs.reset();
+    relay->record(true);
+    const UdpPeer mark;
+    mark.send("mark", relay->outside());
+    EXPECT_TRUE(eventually([&] {
+      const auto seen = relay->take(Relay::Way::down);
+      return std::any_of(seen.begin(), seen.end(), [](const auto& each) { return as_text(each) == "mark"; });
+    }));
+    relay->record(false);
   }
   void start_gcs_again() { gcs = start(gcs_config(ports.handshake, ports.data)); }
   void start_drone() { drone = start(with(quick(drone_values(keys, "uav1", relay->handshake_port(), relay->data_port())), drone_extra)); }

@@ -45,12 +45,12 @@ class EngineAdmission : public ::testing::Test {
   /// The gcs knows the drone and rejects what it asks for.
   void expect_reject(const std::vector<std::string>& words) {
     expect_refusal(HandshakeError::rejected, words);
-    EXPECT_GE(total(*gcs, "hs_gated"), 1u);
-    EXPECT_GE(total(*gcs, "hs_failed"), 1u);
-    EXPECT_EQ(total(*gcs, "keygens"), 0u);
     EventLog log(*gcs);
     const auto event = log.wait_for<HandshakeEvent>([](const auto& each) { return !each.ok; });
     ASSERT_TRUE(event);
+    EXPECT_GE(total(*gcs, "hs_gated"), 1u);
+    EXPECT_GE(total(*gcs, "hs_failed"), 1u);
+    EXPECT_EQ(total(*gcs, "keygens"), 0u);
     EXPECT_EQ(event->error, HandshakeError::refused_locally);
     EXPECT_FALSE(event->reason.empty());
     EXPECT_NE(status(*gcs).last_error, "");

@@ -70,6 +70,45 @@ TEST_F(EngineLiveness, ACompleteBlackoutHeals) {
   tunnel.expect_round_trip("again");
 }
 
+TEST_F(EngineLiveness, ALinkThatIsCutDoesNotChooseTheSuite) {
+  connect();
+  const std::string chosen = "cs-mlkem512-chacha20poly1305-mldsa44";
+  ASSERT_TRUE(tunnel.drone->request_rekey("uav1", chosen, "test", 20s).ok);
+  tunnel.relay->pass(false, false);
+  tunnel.relay->pass_connections(false);
+  const auto more_failures = [&](std::uint32_t count) {
+    const auto before = status(*tunnel.drone).handshakes_failed;
+    return eventually([&] { return status(*tunnel.drone).handshakes_failed >= before + count; });
+  };
+  ASSERT_TRUE(more_failures(4)) << "connections that are closed at once, oftener than a bad suite would be tried";
+  EXPECT_TRUE(tunnel.drone->blacklist().empty());
+  tunnel.relay->pass_connections(true);
+  tunnel.relay->pass(true, true);
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  EXPECT_EQ(status(*tunnel.drone).suite, chosen);
+  tunnel.expect_round_trip("still chosen");
+}
+
+TEST(EngineSilence, AGcsThatNeverAnswersIsNotTheSuitesFault) {
+  Tunnel tunnel({}, {{"keepalive_s", 0.1}, {"degraded_after_s", 0.3}, {"reconnect_after_s", 0.6}});
+  ASSERT_TRUE(tunnel.connect());
+  const std::string chosen = "cs-mlkem512-chacha20poly1305-mldsa44";
+  ASSERT_TRUE(tunnel.drone->request_rekey("uav1", chosen, "test", 20s).ok);
+  const auto ports = tunnel.gcs->ports();
+  tunnel.gcs.reset();
+  EventLog log(*tunnel.drone);
+  {
+    // The kernel takes the connections, nobody speaks.
+    const auto silent = open_tcp_listener(resolve("127.0.0.1", ports.handshake, true, SOCK_STREAM), "a test");
+    ASSERT_TRUE(log.wait_for<HandshakeEvent>([](const auto& event) { return event.error == HandshakeError::timeout; }));
+    EXPECT_TRUE(tunnel.drone->blacklist().empty());
+  }
+  const FlatConfig same = {{"handshake_port", ports.handshake}, {"data_port", ports.data}, {"drone.uav1.plain_peer", tunnel.ground.address().text()}};
+  tunnel.gcs = start(with(gcs_values(*tunnel.keys), same));
+  ASSERT_TRUE(tunnel.connect());
+  EXPECT_EQ(status(*tunnel.drone).suite, chosen);
+}
+
 TEST_F(EngineLiveness, AGcsThatStopsSaysSoAndARestartedOneIsFoundAgain) {
   connect();
   EventLog log(*tunnel.drone);
@@ -85,8 +124,7 @@ TEST_F(EngineLiveness, AGcsThatStopsSaysSoAndARestartedOneIsFoundAgain) {
 
 TEST_F(EngineLiveness, AGcsThatDiedWithoutAWordIsFoundAgain) {
   connect();
-  tunnel.relay->pass(true, false);  // the goodbye does not arrive
-  tunnel.gcs.reset();
+  tunnel.lose_gcs();
   tunnel.start_gcs_again();
   tunnel.relay->pass(true, true);
   ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));

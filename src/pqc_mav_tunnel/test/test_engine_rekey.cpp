@@ -223,8 +223,7 @@ TEST(EngineRekey, AfterTheEndIsRefused) {
 TEST(EngineRekey, AGcsThatForgotTheSessionGetsAFreshOne) {
   RelayedTunnel tunnel({}, {{"degraded_after_s", 30.0}, {"reconnect_after_s", 60.0}});
   ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
-  tunnel.relay->pass(true, false);
-  tunnel.gcs.reset();
+  tunnel.lose_gcs();
   tunnel.start_gcs_again();
   tunnel.relay->pass(true, true);
   // Silence alone would take a minute here.

@@ -1,6 +1,7 @@
 #include "src/net.hpp"
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <unistd.h>
 
 #include "engine_fixture.hpp"
@@ -93,6 +94,17 @@ TEST(Net, TcpListeners) {
   EXPECT_NE(local_address(fd).port(), 0);
   expect_error(Errc::port_in_use, {"a second test"}, [&] { (void)open_tcp_listener(local_address(fd), "a second test"); });
   expect_error(Errc::address, {"203.0.113.1"}, [] { (void)open_tcp_listener(resolve("203.0.113.1", 0, true, SOCK_STREAM), "a test"); });
+}
+
+TEST(Net, HandshakeSocketsRepeatEvenly) {
+  const auto fd = open_tcp_listener(resolve("127.0.0.1", 0, true, SOCK_STREAM), "a test");
+  for (const int option : {TCP_NODELAY, TCP_THIN_LINEAR_TIMEOUTS}) {
+    int value = 0;
+    socklen_t size = sizeof value;
+    ASSERT_EQ(::getsockopt(fd.get(), IPPROTO_TCP, option, &value, &size), 0);
+    EXPECT_EQ(value, 1) << option;
+  }
+  tune_handshake_socket(-1);  // a socket that is gone is no error
 }
 
 TEST(Net, TheClockRunsForward) {
