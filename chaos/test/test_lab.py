@@ -68,6 +68,7 @@ def test_nothing_is_left_over(number: signal.Signals, tmp_path: Path) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a runner in the background ignores it
     )
     # the link, both ends and the traffic
     assert wait_until(lambda: len(descendants(process.pid)) >= 4, 15)
