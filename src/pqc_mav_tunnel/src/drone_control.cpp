@@ -84,7 +84,7 @@ void DroneControl::stop() {
 }
 
 void DroneControl::on_changed() {
-  ledger_.refresh(data_->link(0).picture());
+  ledger_.refresh([this] { return data_->link(0).picture(); });
   {
     const std::lock_guard lock(mutex_);
     attention_ = true;
@@ -149,7 +149,7 @@ void DroneControl::schedule_periodic() {
 bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uint8_t epoch, ClientOutcome& outcome) {
   const bool rekey = prev != SessionId{};
   ledger_.running(+1, rekey);
-  ledger_.refresh(data_->link(0).picture());
+  ledger_.refresh([this] { return data_->link(0).picture(); });
   try {
     auto params = parameters(suite);
     params.prev_session = prev;
@@ -189,7 +189,7 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
   event.connect_ns = outcome.connect_ns;
   event.times = outcome.times;
   ledger_.finished(std::move(event));
-  ledger_.refresh(data_->link(0).picture());
+  ledger_.refresh([this] { return data_->link(0).picture(); });
   return ok;
 }
 

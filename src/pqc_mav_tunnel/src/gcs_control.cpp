@@ -96,9 +96,8 @@ void GcsControl::start(DataPlane& data) {
   };
   const auto progress = [this](const std::string& id, int change) {
     if (const auto index = find(id)) {
-      const auto picture = data_->link(*index).picture();
       drones_[*index].ledger->running(change, false);
-      drones_[*index].ledger->refresh(picture);
+      on_changed(*index);
     }
   };
   const auto refused = [this](const std::string& source, const std::string& id, HandshakeError error) { on_refused(source, id, error); };
@@ -132,7 +131,9 @@ void GcsControl::on_refused(const std::string& source, const std::string& drone_
   events_.log(LogLevel::warning, known ? drone_id : "", std::move(text));
 }
 
-void GcsControl::on_changed(std::size_t link) { drones_[link].ledger->refresh(data_->link(link).picture()); }
+void GcsControl::on_changed(std::size_t link) {
+  drones_[link].ledger->refresh([&] { return data_->link(link).picture(); });
+}
 
 void GcsControl::on_rekey_answered(std::size_t link, const RekeyResult& result) {
   {

@@ -59,8 +59,9 @@ std::string LinkLedger::reason_for(LinkState state, const LinkPicture& picture) 
   return {};
 }
 
-void LinkLedger::refresh(const LinkPicture& picture) {
+void LinkLedger::refresh(const std::function<LinkPicture()>& newest) {
   const std::lock_guard lock(mutex_);
+  const auto picture = newest();
   const auto now = state_of(picture);
   if (now == state_) return;
   if (now == LinkState::up && state_ != LinkState::rekeying) last_error_.clear();  // what kept the link from working is over

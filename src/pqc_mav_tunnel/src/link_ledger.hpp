@@ -1,6 +1,7 @@
 // What the control side knows of one drone: running handshakes, results, and the state a user sees.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -17,8 +18,9 @@ class LinkLedger {
   void running(int change, bool rekey);
   /// Counts and reports a finished handshake.
   void finished(HandshakeEvent event);
-  /// Recomputes the state from the picture and reports a change.
-  void refresh(const LinkPicture& picture);
+  /// Recomputes the state and reports a change. Called from several threads: `newest` is asked when it is this call's turn, so that no older picture can
+  /// have the last word.
+  void refresh(const std::function<LinkPicture()>& newest);
   /// The state with everything else a user sees of the link.
   [[nodiscard]] LinkStatus status(const LinkPicture& picture) const;
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 namespace pqcmav {
 namespace {
 
@@ -34,35 +37,57 @@ class LinkLedgerTest : public ::testing::Test {
     event.rekey = rekey;
     return event;
   }
+  void refresh(const LinkPicture& picture) {
+    ledger.refresh([&] { return picture; });
+  }
   EventQueue events{LogLevel::debug};
   LinkLedger ledger{"uav1", events};
 };
 
 TEST_F(LinkLedgerTest, ReportsEachChangeOnce) {
-  ledger.refresh(LinkPicture{});
+  refresh(LinkPicture{});
   EXPECT_TRUE(changes().empty()) << "DOWN is where it starts";
   ledger.running(+1, false);
-  ledger.refresh(LinkPicture{});
-  ledger.refresh(LinkPicture{});
+  refresh(LinkPicture{});
+  refresh(LinkPicture{});
   ledger.running(-1, false);
-  ledger.refresh(with_session());
+  refresh(with_session());
   auto silent = with_session();
   silent.degraded = true;
   silent.heard_silence_ns = 4'200'000'000;
-  ledger.refresh(silent);
-  ledger.refresh(with_session());
+  refresh(silent);
+  refresh(with_session());
   ledger.running(+1, true);
-  ledger.refresh(with_session());
-  ledger.refresh(silent);  // a rekey does not hide that nothing is heard
+  refresh(with_session());
+  refresh(silent);  // a rekey does not hide that nothing is heard
   ledger.running(-1, true);
   LinkPicture closed;
   closed.closed_by_peer = true;
-  ledger.refresh(closed);
+  refresh(closed);
   EXPECT_EQ(changes(),
             (std::vector<std::string>{"DOWN>HANDSHAKING A handshake is running.", "HANDSHAKING>UP Session under cs-mlkem512-aesgcm-mldsa44, epoch 3.",
                                       "UP>DEGRADED Nothing heard from the peer for 4 s.", "DEGRADED>UP Session under cs-mlkem512-aesgcm-mldsa44, epoch 3.",
                                       "UP>REKEYING A rekey is running beside the session.", "REKEYING>DEGRADED Nothing heard from the peer for 4 s.",
                                       "DEGRADED>DOWN The peer closed the session."}));
+}
+
+TEST_F(LinkLedgerTest, TheNewestPictureHasTheLastWordWhateverThreadIsLate) {
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<bool> session{false};
+    const auto look = [&] { return session ? with_session() : LinkPicture{}; };
+    std::thread late([&] {
+      for (int i = 0; i < 5; ++i) ledger.refresh(look);
+    });
+    session = true;
+    ledger.refresh(look);
+    late.join();
+    std::string last;
+    for (const auto& event : events.wait(0ns, 1000))
+      if (const auto* change = std::get_if<StateEvent>(&event.what)) last = to_string(change->after);
+    ASSERT_EQ(last, "UP") << round;
+    refresh(LinkPicture{});
+    (void)events.wait(0ns, 1000);
+  }
 }
 
 TEST_F(LinkLedgerTest, PendingKeysAreAHandshakeUnderWay) {
@@ -93,13 +118,13 @@ TEST_F(LinkLedgerTest, CountsHandshakesAndKeepsTheLastError) {
 
 TEST_F(LinkLedgerTest, AnErrorIsOverWhenTheLinkWorksAgainButARefusedRekeyIsKept) {
   ledger.finished(failure(HandshakeError::timeout, "No answer."));
-  ledger.refresh(with_session());
+  refresh(with_session());
   EXPECT_EQ(ledger.status(with_session()).last_error, "");
   ledger.running(+1, true);
-  ledger.refresh(with_session());
+  refresh(with_session());
   ledger.running(-1, true);
   ledger.finished(failure(HandshakeError::rejected, "Not allowed."));
-  ledger.refresh(with_session());
+  refresh(with_session());
   EXPECT_EQ(ledger.status(with_session()).last_error, "Not allowed.");
 }
 
