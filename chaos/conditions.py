@@ -199,7 +199,7 @@ CONDITIONS: tuple[Condition, ...] = (
     _attack("flood", "4,000 random packets/s", "random_flood", 4000, {"drop_malformed": 5000}),
     _attack("replay", "1,500 captured packets/s again", "replay", 1500, {"drop_replay": 1000}, listen=True),
     _attack("forge", "1,500 packets/s with high sequences", "forge", 1500, {"drop_auth_fail": 1000}, listen=True),
-    _attack("syn", "2,000 SYNs/s from false addresses", "syn_flood", 2000, {}),
+    _attack("syn", "2,000 SYNs/s from false addresses", "syn_flood", 2000, {"syn_cookies": 1000}),
     _attack("connect", "500 connections/s", "connect_flood", 500, {"hs_rate_limited": 500}),
     _attack("half-open", "100 half handshakes/s from 64 addresses", "half_open", 100, {"hs_pregate_failed": 50}),
 )

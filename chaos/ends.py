@@ -109,6 +109,13 @@ def descriptors_of(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
+def syn_cookies_of(pid: int) -> int:
+    """SYNs that the kernel answered with a cookie because too many were half open, in the process' namespace."""
+    lines = Path(f"/proc/{pid}/net/netstat").read_text().splitlines()
+    names, values = (line.split() for line in lines if line.startswith("TcpExt:"))
+    return int(dict(zip(names, values, strict=True)).get("SyncookiesSent", 0))
+
+
 def _status_field(pid: int, name: str) -> int:
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()

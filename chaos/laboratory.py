@@ -17,7 +17,18 @@ import pqc_mav_tunnel
 from children import Child, ChildError, wait_until
 from clocks import SteppableClock, build_shim
 from conditions import SUITES, Condition, Event, Rekey
-from ends import DATA_PORT, DRONE_ID, DRONE_PLAIN, GCS_PLAIN, GROUND, HANDSHAKE_PORT, End, drone_config, gcs_config
+from ends import (
+    DATA_PORT,
+    DRONE_ID,
+    DRONE_PLAIN,
+    GCS_PLAIN,
+    GROUND,
+    HANDSHAKE_PORT,
+    End,
+    drone_config,
+    gcs_config,
+    syn_cookies_of,
+)
 from tally import longest_gap_ns, recovered_ns
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket
@@ -212,6 +223,7 @@ class _Run:
         seen.states = {name: end.status()["state"] for name, end in self._ends.items()}
         seen.corrupted, seen.misdelivered = results["corrupted"], results["misdelivered"]
         seen.late_sends = results["late"]
+        seen.syn_cookies = syn_cookies_of(self._ends["gcs"].child.pid)
         for name, before in self._clock_before.items():
             seen.clock_steps_s[name] = self._ends[name].wall_clock_s() - time.time() - before
         self._count_ways(results)

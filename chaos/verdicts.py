@@ -65,11 +65,12 @@ class Observation:
     clock_steps_s: dict[str, float] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
     late_sends: int = 0
+    syn_cookies: int = 0
     killed: tuple[str, ...] = ()
 
     @property
     def drops(self) -> dict[str, int]:
-        """Drop and handshake counters that are not zero, both ends together."""
+        """Drop and handshake counters that are not zero, both ends together, and the kernel's SYN cookies."""
         names = (*DROPS, *PLAIN_DROPS, *HANDSHAKE_COUNTS[1:])
         sums = dict.fromkeys(names, 0)
         for source in (self.totals, self.stats):
@@ -78,6 +79,7 @@ class Observation:
                     # per-drone drops are in the totals already
                     if name in counts and not (source is self.stats and name in DROPS):
                         sums[name] += int(counts[name])
+        sums["syn_cookies"] = self.syn_cookies
         return {name: count for name, count in sums.items() if count}
 
 

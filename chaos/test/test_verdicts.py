@@ -145,6 +145,10 @@ def test_counters_of_one_drone_are_not_counted_twice() -> None:
     assert seen.drops == {"drop_replay": 7, "plain_dropped_no_session": 2}
 
 
+def test_syn_cookies_are_shown_with_the_counters() -> None:
+    assert good(syn_cookies=5).drops == {"syn_cookies": 5}
+
+
 def test_a_row_shows_it_all() -> None:
     cut = Condition("cut", "link cut", events=(Event(1, "impair", heals=True),))
     cells = dict(
