@@ -25,7 +25,7 @@ fi
 printf "%s\n" "$base" >"$stamp"
 
 say "installing the pinned Python packages into .venv"
-requirements=(base test lint)
+requirements=(base analysis test lint)
 if [ "$mode" = wheels ]; then requirements+=(ros-jazzy); fi
 arguments=()
 for list in "${requirements[@]}"; do arguments+=(-r "$ROOT/requirements/$list.txt"); done

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent
-FILES = sorted([*PACKAGE.glob("msg/*.msg"), *PACKAGE.glob("srv/*.srv")])
+FILES = sorted([*PACKAGE.glob("msg/*.msg"), *PACKAGE.glob("srv/*.srv"), *PACKAGE.glob("action/*.action")])
 
 # Endings of field names that promise a unit, and how the comment writes it.
 UNITS = {
@@ -22,6 +22,18 @@ UNITS = {
     "_bytes": "[B]",
     "_mib": "[MiB]",
     "_count": "[count]",
+    "_v": "[V]",
+    "_a": "[A]",
+    "_w": "[W]",
+    "_j": "[J]",
+    "_c": "[Cel]",
+    "_hz": "[Hz]",
+    "_mhz": "[MHz]",
+    "_mah": "[mAh]",
+    "_m": "[m]",
+    "_m_s": "[m/s]",
+    "mv_per_min": "[mV/min]",
+    "c_per_min": "[Cel/min]",
 }
 FIELD = re.compile(r"^(?P<type>[\w/\[\]]+)\s+(?P<name>[a-z]\w*)\s*(?P<comment>#.*)?$")
 CONSTANT = re.compile(r"^\w+\s+[A-Z0-9_]+=\S+\s*(?P<comment>#.*)?$")
@@ -41,14 +53,28 @@ def unit_of(name: str) -> str | None:
 
 def test_there_are_interfaces() -> None:
     assert {path.stem for path in FILES} == {
+        "BatteryHealth",
+        "ClockSync",
         "GetInfo",
         "HandshakeReport",
         "LinkQuality",
         "ListSuites",
+        "PinSuite",
+        "PolicyDecision",
+        "PowerSample",
         "Rekey",
+        "RunCampaign",
+        "SetMode",
+        "SetTraffic",
+        "StartSuite",
+        "StopSuite",
         "SuiteInfo",
+        "SystemLoad",
+        "ThermalState",
+        "ThreatReport",
         "TunnelStats",
         "TunnelStatus",
+        "VehicleState",
     }
 
 
@@ -82,7 +108,8 @@ def test_python_class_has_the_fields_of_the_file(path: Path) -> None:
     kind = path.suffix[1:]
     generated = getattr(importlib.import_module(f"pqc_mav_interfaces.{kind}"), path.stem)
     parts = path.read_text().split("\n---\n")
-    classes = [generated] if kind == "msg" else [generated.Request, generated.Response]
+    parts_of = {"msg": [""], "srv": ["Request", "Response"], "action": ["Goal", "Result", "Feedback"]}
+    classes = [getattr(generated, part) if part else generated for part in parts_of[kind]]
     for text, cls in zip(parts, classes, strict=True):
         fields = [match["name"] for line in text.splitlines() if (match := FIELD.match(line.rstrip()))]
         # Services without a field carry a placeholder that generators add.
