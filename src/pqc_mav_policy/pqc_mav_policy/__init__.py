@@ -1,0 +1,1 @@
+"""The adaptive policy: which cipher suite the tunnel uses and when its keys are renewed, and why."""

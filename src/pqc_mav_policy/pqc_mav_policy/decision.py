@@ -1,0 +1,41 @@
+"""What a strategy decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Action(str, Enum):
+    """The six outputs of the published cascade."""
+
+    HOLD = "HOLD"  # nothing changes
+    DOWN = "DOWN"  # one step to a lighter suite
+    DOWN_0 = "DOWN_0"  # the lightest suite at once
+    ROLLBACK = "ROLLBACK"  # back to the suite before
+    REKEY = "REKEY"  # fresh keys, same suite
+    UPGRADE = "UPGRADE"  # back up to the suite aimed at
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision: `guard` names the rule, `reason` says why in words with the figures that mattered.
+
+    `to_suite` equals `from_suite` for HOLD and REKEY. `priority` is the rule's place in the cascade (1-9), 0 for a
+    decision that does not come out of it.
+    """
+
+    action: Action
+    guard: str
+    reason: str
+    from_suite: str
+    to_suite: str
+    priority: int = 0
+
+    @property
+    def acts(self) -> bool:
+        """Whether the proxy has to be asked for something."""
+        return self.action is not Action.HOLD

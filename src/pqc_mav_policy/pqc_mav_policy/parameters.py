@@ -1,0 +1,165 @@
+"""Every number of the policy: name, default, bounds, unit, meaning and source, in one place.
+
+The ROS parameters, the commented configuration and the table in docs/policy.md come from here. `published` names the
+row of `rpi5_policy_parameters.csv` or the document a default comes from; where it is empty, the figure is ours and the
+description says what it is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+STREAMS = ("battery", "thermal", "vehicle", "link")
+StreamName = Literal["battery", "thermal", "vehicle", "link"]
+
+
+def _number(default: Any, low: float, high: float, unit: str, description: str, published: str = "") -> Any:
+    return Field(
+        default=default,
+        ge=low,
+        le=high,
+        description=description,
+        json_schema_extra={"unit": unit, "published": published},
+    )
+
+
+def _choice(default: Any, description: str, published: str = "") -> Any:
+    return Field(default=default, description=description, json_schema_extra={"unit": "", "published": published})
+
+
+class PolicyParameters(BaseModel):
+    """Thresholds and times of all strategies. Frozen; construction refuses unknown names and values out of range."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+    stale_s: float = _number(
+        2.0, 0.5, 60.0, "s", "Telemetry older than this is stale: the policy holds.", "telemetry_stale_limit"
+    )
+    required: tuple[StreamName, ...] = _choice(
+        STREAMS,
+        "Streams without which the policy holds. Rules of one that is not named here apply only while it is there.",
+    )
+    battery_emergency_v: float = _number(
+        14.0, 0.0, 100.0, "V", "A pack voltage below this is an emergency: lightest suite at once.", "emergency_battery"
+    )
+    temperature_emergency_c: float = _number(
+        80.0, 0.0, 150.0, "Cel", "A processor hotter than this is an emergency.", "emergency_temperature"
+    )
+    rollback_blackouts: int = _number(
+        3, 0, 100, "count", "More blackouts than this near a switch: back to the suite before.", "rollback_blackouts"
+    )
+    near_switch_s: float = _number(
+        30.0, 5.0, 600.0, "s", "How long after a switch blackouts count as near it; the documents name no figure."
+    )
+    cooldown_s: float = _number(
+        5.0, 0.0, 600.0, "s", "Nothing changes for this long after a switch.", "cooldown_after_switch"
+    )
+    gap_p95_s: float = _number(
+        1.0,
+        0.01,
+        60.0,
+        "s",
+        "A 95th percentile of the gap between packets above this is a bad link.",
+        "link_gap_p95_limit",
+    )
+    temperature_rate_c_per_min: float = _number(
+        5.0, 0.1, 100.0, "Cel/min", "A temperature that rises faster than this is stress.", "stress_temp_rate"
+    )
+    voltage_rate_mv_per_min: float = _number(
+        -500.0,
+        -10000.0,
+        0.0,
+        "mV/min",
+        "A voltage that changes by less than this (falls faster) is stress.",
+        "stress_voltage_rate",
+    )
+    tau_down_s: float = _number(
+        5.0, 0.0, 600.0, "s", "Stress must last this long before a step down.", "hysteresis_tau_down"
+    )
+    tau_up_s: float = _number(
+        30.0, 0.0, 3600.0, "s", "Calm must last this long before an upgrade.", "hysteresis_tau_up"
+    )
+    rekey_stable_s: float = _number(
+        60.0, 1.0, 86400.0, "s", "Calm must last longer than this before keys are renewed.", "rekey_stable_time"
+    )
+    rekey_mlkem_s: float = _number(
+        60.0,
+        0.0,
+        86400.0,
+        "s",
+        "Keys of ML-KEM suites are renewed at this age; 0 = only on events.",
+        "rekey_interval_mlkem",
+    )
+    rekey_hqc_s: float = _number(
+        300.0,
+        0.0,
+        86400.0,
+        "s",
+        "Keys of HQC suites are renewed at this age; 0 = only on events.",
+        "rekey_interval_hqc_min",
+    )
+    rekey_mceliece_s: float = _number(
+        0.0,
+        0.0,
+        86400.0,
+        "s",
+        "Keys of Classic McEliece suites are renewed at this age; 0 = only on events.",
+        "document 001, VI-B",
+    )
+    rekey_frodokem_s: float = _number(
+        300.0,
+        0.0,
+        86400.0,
+        "s",
+        "Keys of FrodoKEM suites are renewed at this age; 0 = only on events. As for HQC; not published.",
+    )
+    rate_limit_count: int = _number(
+        5, 1, 1000, "rekeys", "At most this many successful rekeys in the window.", "rekey_rate_limit_count"
+    )
+    rate_limit_window_s: float = _number(
+        300.0, 1.0, 86400.0, "s", "Length of the sliding window of the rate limit.", "rekey_rate_limit_window"
+    )
+    blacklist_ttl_s: float = _number(
+        1800.0, 0.0, 86400.0, "s", "How long a suite that failed or caused blackouts is avoided.", "blacklist_ttl"
+    )
+    target_suite: str = _choice(
+        "cs-mlkem768-aesgcm-mldsa65",
+        "Suite to climb back to on the ground: an id or short code, or 'max' for the heaviest available.",
+        "document 001, VI-B",
+    )
+    order: Literal["cost", "published"] = _choice(
+        "cost", "Order from light to heavy: 'cost' (total, with the signature) or 'published' (document 001, Eq. 4)."
+    )
+
+
+@dataclass(frozen=True)
+class ParameterSpec:
+    """One row: `type` is bool, int, float, string or string_list; bounds are inclusive, None = none."""
+
+    name: str
+    type: str
+    default: Any
+    description: str
+    unit: str = ""
+    published: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+class ParameterError(ValueError):
+    """A value that a parameter refuses, as one sentence."""
+
+
+def build(values: Mapping[str, Any]) -> PolicyParameters:
+    """Parameters from `values`, defaults for the rest. Raises ParameterError naming the first parameter at fault."""
+    try:
+        return PolicyParameters(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"][:1])
+        raise ParameterError(f"Parameter {name}: {first['msg'].lower()} (got {first['input']!r}).") from None

@@ -1,0 +1,23 @@
+"""The catalogue out of the engine's registry, the one home of suites. Needs the engine, not ROS."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pqc_mav_policy.suites import Catalogue, Suite
+
+
+@lru_cache(maxsize=1)
+def engine_catalogue() -> Catalogue:
+    """Every suite of the registry (132), whether its algorithms are built in or not."""
+    import pqc_mav_tunnel
+
+    return Catalogue(Suite.from_registry(entry.as_dict()) for entry in pqc_mav_tunnel.suites(view="extended"))
+
+
+@lru_cache(maxsize=1)
+def engine_available() -> tuple[str, ...]:
+    """Ids of the core suites whose algorithms this machine's engine has."""
+    import pqc_mav_tunnel
+
+    return tuple(entry.id for entry in pqc_mav_tunnel.suites(view="core", only_available=True))

@@ -1,0 +1,31 @@
+"""What a strategy is: a pure function with a name and an immutable state."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+from pqc_mav_policy.decision import Decision
+from pqc_mav_policy.inputs import DecisionInput
+
+StateT = TypeVar("StateT")
+
+
+class Strategy(Protocol[StateT]):
+    """Decides once a second. No I/O, no clock, no randomness: the same arguments give the same result.
+
+    Everything that happened reaches it through `inputs`, the proxy's answers (`inputs.outcomes`) included, so that a
+    recorded sequence of inputs replays to the same decisions.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name as the node's parameter `strategy` gives it."""
+        ...
+
+    def initial_state(self, now: float) -> StateT:
+        """State before the first decision; `now` [s] is the monotonic clock the inputs use."""
+        ...
+
+    def decide(self, inputs: DecisionInput, state: StateT, now: float) -> tuple[Decision, StateT]:
+        """The decision and the state to hand in next time; `state` itself is never changed."""
+        ...

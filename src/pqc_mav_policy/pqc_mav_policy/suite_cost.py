@@ -1,0 +1,47 @@
+"""What a handshake costs in computation, by KEM and by signature: the published medians on a Raspberry Pi 5.
+
+Source: document 000, sections 6 and 8 (`rpi5_kem_primitives_report.csv`, `rpi5_sig_primitives_report.csv`): key
+generation + encapsulation + decapsulation, and signing + verification, in ms. Algorithms those tables lack are marked.
+The figures only order suites (see suite_order); they never stand for a measurement of the machine at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+KEM_WORK_MS: Mapping[str, float] = {
+    "mlkem512": 0.66,
+    "mlkem768": 0.75,
+    "mlkem1024": 0.66,
+    "hqc128": 53.09,
+    "hqc192": 156.55,
+    "hqc256": 283.08,
+    "classicmceliece348864": 153.51,
+    "classicmceliece460896": 239.24,
+    "classicmceliece8192128": 521.08,
+    # Document 004, lightweight policy on a Raspberry Pi 4: key generation + decapsulation.
+    "frodokem640aes": 5.34,
+    "frodokem976aes": 6.90,
+    # Not published: the 976's, scaled by the matrices' size (1344/976 squared).
+    "frodokem1344aes": 13.1,
+}
+
+SIG_WORK_MS: Mapping[str, float] = {
+    "mldsa44": 1.30,
+    "mldsa65": 1.62,
+    "mldsa87": 2.55,
+    "falcon512": 1.22,
+    "falcon1024": 1.50,
+    "sphincs128s": 643.81,
+    "sphincs192s": 1344.74,
+    "sphincs256s": 1140.12,
+    # Document 002, Raspberry Pi 4: signing with the fast variants; 192f is not published and lies between.
+    "sphincs128fsha2": 68.8,
+    "sphincs192fsha2": 82.0,
+    "sphincs256fsha2": 96.0,
+}
+
+
+def work_ms(kem_token: str, sig_token: str) -> float:
+    """Published computation of one handshake, both ends together [ms]. Raises KeyError for an unknown algorithm."""
+    return KEM_WORK_MS[kem_token] + SIG_WORK_MS[sig_token]
