@@ -13,6 +13,7 @@ target_sources(pqcmav_engine PRIVATE
   src/link.cpp
   src/link_ledger.cpp
   src/net.cpp
+  src/plain_tap.cpp
   src/session.cpp
   src/text.cpp
   src/udp_batch.cpp

@@ -144,6 +144,7 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.local_data_port = static_cast<std::uint16_t>(in.get<std::int64_t>("local_data_port"));
   out.plain_bind = in.get<std::string>("plain_bind");
   out.plain_peer = in.get<std::string>("plain_peer");
+  out.plain_tap = in.get<std::string>("plain_tap");
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
   out.blacklist_s = in.get<double>("blacklist_s");

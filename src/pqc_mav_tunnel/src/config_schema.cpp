@@ -42,6 +42,11 @@ const std::vector<ConfigKey>& table() {
       {"plain_bind", std::string{"127.0.0.1:14590"}, kNone, kNone, "host:port",
        "Where the autopilot side (mavros, a router, a simulator) sends its plaintext MAVLink. Keep it on loopback.", true, false},
       {"plain_peer", std::string{}, kNone, kNone, "host:port", "Where decrypted packets go; empty = to whoever sent to plain_bind last.", true, false},
+      {"plain_tap", std::string{}, kNone, kNone, "host:port",
+       "Where a copy of everything that arrives at plain_bind goes, for programs on this machine that read the vehicle's MAVLink (sensing) and answer nothing. "
+       "It is "
+       "plaintext, so only a loopback address is accepted; empty = no copies.",
+       true, false},
       {"drones",
        Strings{},
        kNone,

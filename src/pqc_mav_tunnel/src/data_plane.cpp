@@ -79,6 +79,11 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
     link->publish(now_ns());
     links_.push_back(std::move(link));
   }
+  if (drone && !config_.plain_tap.empty()) {
+    tap_ = std::make_unique<PlainTap>(config_.plain_tap, kPlainSlots, config_.max_payload);
+    if (tap_->reaches(links_[0]->plain_local) || tap_->reaches(links_[0]->plain_peer))
+      throw TunnelError(Errc::address, "'plain_tap' is the same address as 'plain_bind' or 'plain_peer': the vehicle's packets would come back to it.");
+  }
 
   const auto watch = [&](int fd, std::uint32_t tag) {
     epoll_event event{};
@@ -205,6 +210,7 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now) {
       }
       continue;
     }
+    if (tap_) tap_->take(slot.bytes, plain_in_.source(i), link.counters);  // now, before it is sealed in place
     if (!link.session.can_send() || link.peer.empty()) {
       link.counters.plain_dropped_no_session.add();
       continue;
@@ -220,11 +226,13 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now) {
     }
     encrypted_out_.add(packet);
   }
-  if (encrypted_out_.empty()) return;
-  const auto sent = encrypted_out_.flush(encrypted_.get(), link.peer);
-  link.counters.enc_tx_packets.add(sent.packets);
-  link.counters.enc_tx_bytes.add(sent.bytes);
-  link.counters.enc_dropped_send.add(sent.dropped);
+  if (!encrypted_out_.empty()) {
+    const auto sent = encrypted_out_.flush(encrypted_.get(), link.peer);
+    link.counters.enc_tx_packets.add(sent.packets);
+    link.counters.enc_tx_bytes.add(sent.bytes);
+    link.counters.enc_dropped_send.add(sent.dropped);
+  }
+  if (tap_) tap_->flush(link.counters);
 }
 
 void DataPlane::read_encrypted(std::uint64_t now) {

@@ -19,6 +19,7 @@
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/events.hpp"
 #include "src/link.hpp"
+#include "src/plain_tap.hpp"
 #include "src/udp_batch.hpp"
 
 namespace pqcmav {
@@ -83,6 +84,7 @@ class DataPlane {
   bool gro_ = false;
   UdpReceiver plain_in_, encrypted_in_;
   UdpSender encrypted_out_, plain_out_;
+  std::unique_ptr<PlainTap> tap_;  // of a drone, where configured
   std::size_t delivery_link_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> by_session_;
   std::uint64_t cached_id_ = 0;

@@ -133,6 +133,8 @@ std::vector<LinkStats> Engine::stats() const {
              {"plain_dropped_no_peer", c.plain_dropped_no_peer.get()},
              {"plain_dropped_too_big", c.plain_dropped_too_big.get()},
              {"plain_dropped_send", c.plain_dropped_send.get()},
+             {"plain_tap_packets", c.plain_tap_packets.get()},
+             {"plain_tap_dropped", c.plain_tap_dropped.get()},
              {"enc_tx_packets", c.enc_tx_packets.get()},
              {"enc_tx_bytes", c.enc_tx_bytes.get()},
              {"enc_dropped_send", c.enc_dropped_send.get()},

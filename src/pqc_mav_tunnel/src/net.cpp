@@ -56,6 +56,13 @@ void SockAddr::set_port(std::uint16_t port) noexcept {
   if (family() == AF_INET6) reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port = htons(port);
 }
 
+bool SockAddr::loopback() const noexcept {
+  if (family() == AF_INET) return ntohl(reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (family() != AF_INET6) return false;
+  const auto& address = reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == IN_LOOPBACKNET);
+}
+
 std::string SockAddr::host_text() const {
   char text[INET6_ADDRSTRLEN] = "";
   if (family() == AF_INET) ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr, text, sizeof text);

@@ -55,7 +55,7 @@ struct EngineConfig {
   double rekey_interval_s = 0, blacklist_s = 0;
   std::uint64_t rekey_packets = 0;
   // drone
-  std::string drone_id, peer, plain_bind, plain_peer;
+  std::string drone_id, peer, plain_bind, plain_peer, plain_tap;
   std::uint16_t local_data_port = 0;
   // both: the gcs' ports
   std::string bind;

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pqc_mav_tunnel as tunnel
 import pytest
-from tunnel_support import LIGHT, Pair, drone_config, eventually, gcs_config
+from tunnel_support import LIGHT, Pair, drone_config, eventually, gcs_config, udp
 
 DROPS = ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
 
@@ -287,3 +287,27 @@ def test_an_engine_that_is_dropped_ends(keys: Path) -> None:
 def test_nothing_is_avoided_at_first(pair: Pair) -> None:
     assert pair.drone.blacklist() == []
     assert pair.gcs.blacklist() == []
+
+
+def test_a_tap_gets_what_the_autopilot_sends(tmp_path: Path) -> None:
+    with udp() as reader:
+        address = "127.0.0.1:{}".format(reader.getsockname()[1])
+        tunnel.init_keys(str(tmp_path), ["uav1"], ["mldsa44"])
+        drone = tunnel.Engine(drone_config(tmp_path, {"handshake": 1, "data": 1}, plain_tap=address))
+        drone.start()
+        try:
+            with udp() as autopilot:
+                autopilot.sendto(b"heartbeat", ("127.0.0.1", drone.ports()["plain"]["uav1"]))
+                assert reader.recv(100) == b"heartbeat"
+            assert eventually(lambda: drone.stats()[0]["plain_tap_packets"] == 1)
+            assert drone.stats()[0]["plain_tap_dropped"] == 0
+        finally:
+            drone.stop()
+
+
+def test_a_tap_beyond_this_machine_is_refused(tmp_path: Path) -> None:
+    tunnel.init_keys(str(tmp_path), ["uav1"], ["mldsa44"])
+    drone = tunnel.Engine(drone_config(tmp_path, {"handshake": 1, "data": 1}, plain_tap="192.0.2.1:14591"))
+    with pytest.raises(tunnel.TunnelError, match="plain_tap.*loopback") as refusal:
+        drone.start()
+    assert refusal.value.code == "address"
