@@ -1,0 +1,1 @@
+"""The benchmark of PQC-MAV: campaigns over cipher suites, their metrics, analysis and report."""

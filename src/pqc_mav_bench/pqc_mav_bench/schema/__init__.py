@@ -1,0 +1,1 @@
+"""The schema of one run's metrics: 18 categories, every field with unit, meaning and side, defined once."""

@@ -1,0 +1,177 @@
+"""Categories G to K: packets through the tunnel, latency, and MAVLink as both ends counted it.
+
+Directions: `down` is drone to ground (telemetry), `up` is ground to drone (commands).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pqc_mav_bench.schema.field import Category, Side, metric
+
+_CLEAN = "nothing is dropped or lost in a clean run"
+_QUIET = "this workload sends nothing that way"
+
+
+class DataPlane(Category):
+    """G: the proxies' own counters over the run. Received = delivered + control + the six drops."""
+
+    letter: ClassVar[str] = "G"
+    title: ClassVar[str] = "DataPlane"
+
+    plain_rx_packets: int | None = metric("datagrams taken from the local application", "count", zero=_QUIET)
+    plain_rx_bytes: int | None = metric("the same in bytes", "B", zero=_QUIET)
+    plain_tx_packets: int | None = metric("datagrams handed to the local application", "count", zero=_QUIET)
+    plain_tx_bytes: int | None = metric("the same in bytes", "B", zero=_QUIET)
+    plain_dropped_no_session: int | None = metric("dropped because there was no session", "count", zero=_CLEAN)
+    plain_dropped_too_big: int | None = metric("dropped because above the path limit", "count", zero=_CLEAN)
+    plain_dropped_send: int | None = metric("not sent because the system refused", "count", zero=_CLEAN)
+    enc_tx_packets: int | None = metric("encrypted datagrams sent", "count")
+    enc_tx_bytes: int | None = metric("the same in bytes", "B")
+    enc_rx_packets: int | None = metric("encrypted datagrams received", "count")
+    enc_rx_bytes: int | None = metric("the same in bytes", "B")
+    delivered: int | None = metric("of these: opened and handed on", "count", zero=_QUIET)
+    control: int | None = metric("of these: control frames", "count")
+    drop_malformed: int | None = metric("of these: malformed", "count", zero=_CLEAN)
+    drop_unknown: int | None = metric("of these: of no live session", "count", zero=_CLEAN)
+    drop_seq_old: int | None = metric("of these: below the replay window", "count", zero=_CLEAN)
+    drop_replay: int | None = metric("of these: seen before", "count", zero=_CLEAN)
+    drop_auth_fail: int | None = metric("of these: the tag did not verify", "count", zero=_CLEAN)
+    drop_decrypt_fail: int | None = metric("of these: verified but unusable", "count", zero=_CLEAN)
+    aead_encrypt_avg_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns")
+    aead_decrypt_avg_ns: float | None = metric("opening one packet, sampled mean of this run", "ns")
+    loss_ratio: float | None = metric(
+        "encrypted data packets sent by one end and not received by the other, both ways", "1", Side.BOTH, zero=_CLEAN
+    )
+    gcs_plain_rx_packets: int | None = metric(
+        "datagrams taken from the local application", "count", Side.GCS, zero=_QUIET
+    )
+    gcs_plain_rx_bytes: int | None = metric("the same in bytes", "B", Side.GCS, zero=_QUIET)
+    gcs_plain_tx_packets: int | None = metric(
+        "datagrams handed to the local application", "count", Side.GCS, zero=_QUIET
+    )
+    gcs_plain_tx_bytes: int | None = metric("the same in bytes", "B", Side.GCS, zero=_QUIET)
+    gcs_plain_dropped_no_session: int | None = metric(
+        "dropped because there was no session", "count", Side.GCS, zero=_CLEAN
+    )
+    gcs_plain_dropped_too_big: int | None = metric(
+        "dropped because above the path limit", "count", Side.GCS, zero=_CLEAN
+    )
+    gcs_plain_dropped_send: int | None = metric("not sent because the system refused", "count", Side.GCS, zero=_CLEAN)
+    gcs_enc_tx_packets: int | None = metric("encrypted datagrams sent", "count", Side.GCS)
+    gcs_enc_tx_bytes: int | None = metric("the same in bytes", "B", Side.GCS)
+    gcs_enc_rx_packets: int | None = metric("encrypted datagrams received", "count", Side.GCS)
+    gcs_enc_rx_bytes: int | None = metric("the same in bytes", "B", Side.GCS)
+    gcs_delivered: int | None = metric("of these: opened and handed on", "count", Side.GCS, zero=_QUIET)
+    gcs_control: int | None = metric("of these: control frames", "count", Side.GCS)
+    gcs_drop_malformed: int | None = metric("of these: malformed", "count", Side.GCS, zero=_CLEAN)
+    gcs_drop_unknown: int | None = metric("of these: of no live session", "count", Side.GCS, zero=_CLEAN)
+    gcs_drop_seq_old: int | None = metric("of these: below the replay window", "count", Side.GCS, zero=_CLEAN)
+    gcs_drop_replay: int | None = metric("of these: seen before", "count", Side.GCS, zero=_CLEAN)
+    gcs_drop_auth_fail: int | None = metric("of these: the tag did not verify", "count", Side.GCS, zero=_CLEAN)
+    gcs_drop_decrypt_fail: int | None = metric("of these: verified but unusable", "count", Side.GCS, zero=_CLEAN)
+    gcs_aead_encrypt_avg_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns", Side.GCS)
+    gcs_aead_decrypt_avg_ns: float | None = metric("opening one packet, sampled mean of this run", "ns", Side.GCS)
+
+
+class LatencyJitter(Category):
+    """H: round trips and one-way delays through the tunnel during the data time."""
+
+    letter: ClassVar[str] = "H"
+    title: ClassVar[str] = "LatencyJitter"
+    side: ClassVar[Side] = Side.BOTH
+
+    rtt_count: int | None = metric("round trips of probes inside the traffic", "count")
+    rtt_mean_ms: float | None = metric("mean round trip", "ms")
+    rtt_p50_ms: float | None = metric("median round trip", "ms")
+    rtt_p95_ms: float | None = metric("95th percentile", "ms")
+    rtt_p99_ms: float | None = metric("99th percentile", "ms")
+    rtt_max_ms: float | None = metric("longest round trip", "ms")
+    owd_down_count: int | None = metric("one-way delays drone to ground", "count", Side.GCS)
+    owd_down_mean_ms: float | None = metric("mean one-way delay drone to ground", "ms", Side.GCS)
+    owd_down_p50_ms: float | None = metric("median", "ms", Side.GCS)
+    owd_down_p95_ms: float | None = metric("95th percentile", "ms", Side.GCS)
+    owd_down_p99_ms: float | None = metric("99th percentile", "ms", Side.GCS)
+    owd_down_max_ms: float | None = metric("longest", "ms", Side.GCS)
+    owd_up_count: int | None = metric("one-way delays ground to drone", "count", Side.DRONE)
+    owd_up_mean_ms: float | None = metric("mean one-way delay ground to drone", "ms", Side.DRONE)
+    owd_up_p50_ms: float | None = metric("median", "ms", Side.DRONE)
+    owd_up_p95_ms: float | None = metric("95th percentile", "ms", Side.DRONE)
+    owd_up_p99_ms: float | None = metric("99th percentile", "ms", Side.DRONE)
+    owd_up_max_ms: float | None = metric("longest", "ms", Side.DRONE)
+    owd_uncertainty_ms: float | None = metric(
+        "how far one-way delays may be off because of the clocks", "ms", zero="both ends read one clock"
+    )
+    jitter_ms: float | None = metric("mean deviation of the time between packets received", "ms", Side.DRONE)
+    gap_p95_ms: float | None = metric("95th percentile of the time between packets received", "ms", Side.DRONE)
+    gcs_jitter_ms: float | None = metric("mean deviation of the time between packets received", "ms", Side.GCS)
+    gcs_gap_p95_ms: float | None = metric("95th percentile of the time between packets received", "ms", Side.GCS)
+    engine_rtt_ms: float | None = metric("newest round trip of the engine's own probe", "ms", Side.DRONE)
+    engine_rtt_min_ms: float | None = metric("smallest of the session", "ms", Side.DRONE)
+    gcs_engine_rtt_ms: float | None = metric("newest round trip of the engine's own probe", "ms", Side.GCS)
+    gcs_engine_rtt_min_ms: float | None = metric("smallest of the session", "ms", Side.GCS)
+
+
+class MavProxyDrone(Category):
+    """I: MAVLink at the drone's end (the simulated vehicle where no autopilot is there)."""
+
+    letter: ClassVar[str] = "I"
+    title: ClassVar[str] = "MavProxyDrone"
+
+    simulated: bool | None = metric("the vehicle is simulated")
+    sent: int | None = metric("messages sent", "count")
+    sent_per_s: float | None = metric("messages sent per second", "1/s")
+    sent_bytes: int | None = metric("bytes sent", "B")
+    received: int | None = metric("messages received", "count")
+    received_per_s: float | None = metric("messages received per second", "1/s")
+    types_sent: int | None = metric("different message types sent", "count")
+    types_received: int | None = metric("different message types received", "count")
+    send_failed: int | None = metric("messages the system refused to send", "count", zero=_CLEAN)
+    skipped: int | None = metric("messages left out because they would have been late", "count", zero=_CLEAN)
+    sent_by_type: dict[str, int] | None = metric("messages sent, by type", "count")
+
+
+class MavProxyGcs(Category):
+    """J: MAVLink at the ground's end."""
+
+    letter: ClassVar[str] = "J"
+    title: ClassVar[str] = "MavProxyGCS"
+    side: ClassVar[Side] = Side.GCS
+
+    sent: int | None = metric("messages sent", "count")
+    sent_per_s: float | None = metric("messages sent per second", "1/s")
+    received: int | None = metric("messages received", "count")
+    received_per_s: float | None = metric("messages received per second", "1/s")
+    received_bytes: int | None = metric("bytes received", "B")
+    heartbeats: int | None = metric("heartbeats of the vehicle", "count")
+    types_sent: int | None = metric("different message types sent", "count")
+    types_received: int | None = metric("different message types received", "count")
+    send_failed: int | None = metric("messages the system refused to send", "count", zero=_CLEAN)
+    skipped: int | None = metric("messages left out because they would have been late", "count", zero=_CLEAN)
+    received_by_type: dict[str, int] | None = metric("messages received, by type", "count")
+
+
+class MavLinkIntegrity(Category):
+    """K: what one end sent against what the other received, suite change included."""
+
+    letter: ClassVar[str] = "K"
+    title: ClassVar[str] = "MavLinkIntegrity"
+    side: ClassVar[Side] = Side.BOTH
+
+    expected_down: int | None = metric("messages sent by the drone", "count")
+    received_down: int | None = metric("different ones received on the ground", "count")
+    lost_down: int | None = metric("expected_down - received_down", "count", zero=_CLEAN)
+    sequence_gaps_down: int | None = metric("missing by sequence number on the ground", "count", zero=_CLEAN)
+    duplicates_down: int | None = metric("received more than once", "count", zero=_CLEAN)
+    reordered_down: int | None = metric("received late", "count", zero=_CLEAN)
+    crc_errors_down: int | None = metric("frames whose checksum was wrong", "count", zero=_CLEAN)
+    max_gap_down: int | None = metric("longest run of missing messages", "count", zero=_CLEAN)
+    longest_silence_down_ms: float | None = metric("longest time between two messages, suite change included", "ms")
+    loss_ratio_down: float | None = metric("lost_down / expected_down", "1", zero=_CLEAN)
+    expected_up: int | None = metric("messages sent by the ground", "count")
+    received_up: int | None = metric("different ones received by the drone", "count")
+    lost_up: int | None = metric("expected_up - received_up", "count", zero=_CLEAN)
+    sequence_gaps_up: int | None = metric("missing by sequence number at the drone", "count", zero=_CLEAN)
+    duplicates_up: int | None = metric("received more than once", "count", zero=_CLEAN)
+    crc_errors_up: int | None = metric("frames whose checksum was wrong", "count", zero=_CLEAN)
+    loss_ratio_up: float | None = metric("lost_up / expected_up", "1", zero=_CLEAN)

@@ -1,0 +1,107 @@
+"""The tidy table: one row per run, one column per value. What analysts and the report read.
+
+Columns, in this order:
+
+* `scenario`, `suite`, `repetition`: together the key of a row;
+* `status`: "passed" or "failed";
+* `metrics_file`, `metrics_sha256`: where the row comes from: the path below the campaign's folder, and the hash in it;
+* `category.field` for every numeric field (flags are 0 and 1) and every text of the schema, in the schema's order.
+  Missing values are NaN in numeric columns and empty in text columns. Lists and counts by type are only in the JSON.
+
+Units stand in the field names; `units()` gives them, and docs/metrics.md explains them.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pqc_mav_bench.schema.field import MetricField
+from pqc_mav_bench.schema.run import RunMetrics, all_fields
+
+KEY = ("scenario", "suite", "repetition")
+PROVENANCE = ("metrics_file", "metrics_sha256")
+HEAD = (*KEY, "status", *PROVENANCE)
+PASSED, FAILED = "passed", "failed"
+
+
+def flat_fields() -> list[MetricField]:
+    """The fields that have a column."""
+    return [field for field in all_fields() if field.flat]
+
+
+def columns() -> list[str]:
+    """Every column of the table, in order."""
+    return [*HEAD, *(field.path for field in flat_fields())]
+
+
+def units() -> dict[str, str]:
+    """Unit by column; "" for texts, flags and plain numbers."""
+    return {field.path: field.unit for field in flat_fields()}
+
+
+def row(run: RunMetrics, metrics_file: str) -> dict[str, Any]:
+    """One run as a row."""
+    context = run.run_context
+    values: dict[str, Any] = {
+        "scenario": context.scenario,
+        "suite": context.suite_id,
+        "repetition": context.repetition,
+        "status": PASSED if run.lifecycle.success else FAILED,
+        "metrics_file": metrics_file,
+        "metrics_sha256": run.integrity.sha256,
+    }
+    for field in flat_fields():
+        value = run.value(field.path)
+        if field.numeric:
+            values[field.path] = float("nan") if value is None else float(value)
+        else:
+            values[field.path] = "" if value is None else str(value)
+    return values
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as a table with every column, sorted by its key; columns of an empty table exist too."""
+    table = pd.DataFrame(list(rows), columns=columns())
+    table["repetition"] = table["repetition"].astype("int64")
+    for field in flat_fields():
+        table[field.path] = table[field.path].astype("float64" if field.numeric else "object")
+    return table.sort_values(list(KEY), kind="stable", ignore_index=True)
+
+
+def write(table: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
+    """Writes tidy.csv and tidy.parquet below `folder`, each by write and rename. Returns both paths."""
+    csv, parquet = folder / "tidy.csv", folder / "tidy.parquet"
+    _replace(csv, table.to_csv(index=False, lineterminator="\n").encode())
+    buffer = io.BytesIO()
+    table.to_parquet(buffer, index=False, compression="zstd")
+    _replace(parquet, buffer.getvalue())
+    return csv, parquet
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The table of a campaign: a folder, a .csv or a .parquet file. Raises FileNotFoundError and ValueError."""
+    if path.is_dir():
+        path = path / "tidy.parquet" if (path / "tidy.parquet").is_file() else path / "tidy.csv"
+    if path.suffix == ".parquet":
+        table = pd.read_parquet(path)
+    else:
+        texts = {field.path: str for field in flat_fields() if not field.numeric} | dict.fromkeys(HEAD, str)
+        texts.pop("repetition")
+        table = pd.read_csv(
+            path, dtype=texts, keep_default_na=False, na_values={f.path: [""] for f in flat_fields() if f.numeric}
+        )
+    missing = [name for name in KEY if name not in table.columns]
+    if missing:
+        raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
+    return table
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_bytes(data)
+    temporary.replace(path)

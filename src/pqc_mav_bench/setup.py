@@ -1,0 +1,30 @@
+"""Installs the benchmark's nodes and library."""
+
+from setuptools import find_packages, setup
+
+PACKAGE = "pqc_mav_bench"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    packages=find_packages(exclude=["test", "test.*"]),
+    package_data={PACKAGE: ["py.typed"], f"{PACKAGE}.analysis": ["published/data/*"], f"{PACKAGE}.report": ["assets/*"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools", "numpy", "pandas", "psutil", "pyarrow", "pydantic", "matplotlib"],
+    extras_require={"test": ["pytest", "hypothesis"]},
+    zip_safe=True,
+    maintainer="PQC-MAV maintainers",
+    maintainer_email="maintainers@users.noreply.a-seed-44ea6c50.example",
+    description="Benchmark controller and agent, metrics schema, analysis and report",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    entry_points={
+        "console_scripts": [
+            "bench_controller = pqc_mav_bench.controller_main:run",
+            "bench_agent = pqc_mav_bench.agent_main:run",
+        ]
+    },
+)
