@@ -101,9 +101,9 @@ class Recorder:
         return self._file.messages
 
     @property
-    def bytes(self) -> int:
-        """Size of the file so far."""
-        return self._file.bytes
+    def size(self) -> int:
+        """Bytes of the file so far."""
+        return self._file.size
 
     @property
     def dropped(self) -> int:

@@ -7,10 +7,12 @@ finished file, with its index, gets the name `NAME.mcap`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any, cast
 
 from mcap.writer import CompressionType, Writer
 
@@ -108,12 +110,13 @@ class RecordingFile:
         except OSError as error:
             raise RecordingError(f"Cannot write {self.partial}: {error.strerror}.") from None
         # CRCs are on, so a reader notices a chunk that the medium damaged.
-        self._writer = Writer(self._file, chunk_size=CHUNK_BYTES, compression=CompressionType.ZSTD, enable_crcs=True)
+        output = cast("IO[bytes]", self._file)
+        self._writer: Any = Writer(output, CHUNK_BYTES, CompressionType.ZSTD, enable_crcs=True)
         self._guarded(self._begin)
 
     @property
-    def bytes(self) -> int:
-        """Size of the file so far; what was not flushed yet is not in it."""
+    def size(self) -> int:
+        """Bytes of the file so far; what was not flushed yet is not in it."""
         return self._file.tell()
 
     def write(self, topic: TopicInfo, data: bytes, log_ns: int, publish_ns: int) -> None:
@@ -188,14 +191,12 @@ class RecordingFile:
             raise RecordingError(self._broken) from None
 
     def _abandon(self, error: OSError) -> str:
-        try:
+        with contextlib.suppress(OSError):  # a reader finds the end of the last whole chunk by itself
             self._file.truncate(self._whole_bytes)
-        except OSError:
-            pass  # the reader finds the end of the last whole chunk by itself
         self._file.close()
         return (
-            f"Recording ended: {error.strerror or error}. {self.partial} holds the first {self._whole_messages} messages and can be read; "
-            f"'pqcmav record --salvage {self.partial}' makes it a whole file."
+            f"Recording ended: {error.strerror or error}. {self.partial} holds the first {self._whole_messages} "
+            f"messages and can be read; 'pqcmav record --salvage {self.partial}' makes it a whole file."
         )
 
 
@@ -203,8 +204,7 @@ def _sync_folder(folder: Path) -> None:
     """The new name survives a power cut only when its folder is on the disk too."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(fd)
-    except OSError:
-        pass  # not every file system can; the content is safe either way
+        with contextlib.suppress(OSError):  # not every file system can; the content is safe either way
+            os.fsync(fd)
     finally:
         os.close(fd)

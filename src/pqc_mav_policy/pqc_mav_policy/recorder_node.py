@@ -45,7 +45,7 @@ def metadata(namespaces: Sequence[str]) -> dict[str, str]:
 
 def report(recorder: Recorder, topics: int) -> Report:
     """How the recording is doing. Dropped messages stay a warning for the rest of the flight: the file lacks them."""
-    size_mib = recorder.bytes / MIB
+    size_mib = recorder.size / MIB
     values = {
         "file": str(recorder.path),
         "messages": str(recorder.messages),

@@ -59,7 +59,7 @@ class RecordedMessage:
 
 
 class RecordingReader:
-    """One recording. Iterate `messages` once; then `problem` says what was wrong with the file's end, "" for nothing."""
+    """One recording. Iterate `messages` once; `problem` then says what was wrong with the file's end, "" = nothing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -38,7 +38,7 @@ def matching_qos(publishers: Sequence[Any]) -> QoSProfile:
 
 
 class TopicRecorder:
-    """Subscribes to every wanted topic as soon as somebody publishes it. `warn` gets one sentence per topic left out."""
+    """Subscribes to every wanted topic once somebody publishes it. `warn` gets one sentence per topic left out."""
 
     def __init__(
         self,

@@ -146,7 +146,7 @@ def test_a_damaged_chunk_ends_the_reading_without_wrong_values(tmp_path: Path) -
     recording = RecordingFile(tmp_path / "flight.mcap", {})
     write_ticks(recording, 0, 50)
     recording.flush()
-    end = recording.bytes
+    end = recording.size
     recording.finish()
     whole = bytearray((tmp_path / "flight.mcap").read_bytes())
     damaged = tmp_path / "damaged.mcap"
@@ -194,7 +194,7 @@ def test_a_full_disk_leaves_whole_chunks_and_says_so(tmp_path: Path) -> None:
     spare = RecordingFile(tmp_path / "measure.mcap", {})
     write_ticks(spare, 0, 10)
     spare.flush()
-    one_chunk = spare.bytes
+    one_chunk = spare.size
     spare.close()
 
     for extra in (1, 30, 120):
@@ -204,7 +204,7 @@ def test_a_full_disk_leaves_whole_chunks_and_says_so(tmp_path: Path) -> None:
         write_ticks(recording, 0, 10)
         recording.flush()
         write_ticks(recording, 10, 20)
-        with pytest.raises(RecordingError, match="No space left on device.*first 10 messages.*--salvage"):
+        with pytest.raises(RecordingError, match=r"No space left on device.*first 10 messages.*--salvage"):
             recording.flush()
         assert recording.partial.stat().st_size == one_chunk
         with pytest.raises(RecordingError, match="No space left"):
