@@ -1,0 +1,65 @@
+"""One campaign against another: ratio per suite, and the deviations that nothing explains."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+#: How far a suite's ratio may lie from the campaign's typical ratio before it is flagged.
+DEVIATION_FACTOR = 2.0
+#: A flag also needs the suite to leave the spread of the others: this many interquartile ranges of log ratios.
+DEVIATION_IQR = 3.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ratios of one quantity, campaign `a` over campaign `b`.
+
+    `rows` has one row per common suite and scenario: `a`, `b`, `ratio` and `flagged`. `only_a` and `only_b` name what
+    the
+    other lacks, so that a missing suite is never silent.
+    """
+
+    column: str
+    rows: pd.DataFrame
+    typical: float
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+
+    @property
+    def flagged(self) -> pd.DataFrame:
+        """The rows that deviate without the campaign as a whole doing so."""
+        return self.rows[self.rows["flagged"]]
+
+
+def _keyed(table: pd.DataFrame, column: str) -> pd.Series:
+    values = table.dropna(subset=[column]).groupby(["scenario", "suite"], sort=False)[column].median()
+    return values[values > 0]
+
+
+def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "handshake_ms") -> Comparison:
+    """Compares `column` of two tidy tables by scenario and suite, from medians over repetitions.
+
+    A machine that is n times faster shifts every ratio alike, which explains itself. A suite is flagged when its ratio
+    differs from the median ratio by more than DEVIATION_FACTOR and lies outside DEVIATION_IQR interquartile ranges of
+    the
+    others (in log space): the machine does not explain it.
+    """
+    left, right = _keyed(a, column), _keyed(b, column)
+    both = left.index.intersection(right.index, sort=False)
+    rows = pd.DataFrame({"a": left[both], "b": right[both]}).reset_index()
+    rows["ratio"] = rows["a"] / rows["b"]
+    logs = rows["ratio"].map(math.log) if len(rows) else pd.Series(dtype=float)
+    middle = float(logs.median()) if len(rows) else math.nan
+    spread = float(logs.quantile(0.75) - logs.quantile(0.25)) if len(rows) else math.nan
+    limit = max(math.log(DEVIATION_FACTOR), DEVIATION_IQR * spread) if len(rows) else math.nan
+    rows["flagged"] = (logs - middle).abs() > limit
+    return Comparison(
+        column,
+        rows,
+        math.exp(middle) if len(rows) else math.nan,
+        tuple(f"{scenario} {suite}" for scenario, suite in left.index.difference(right.index)),
+        tuple(f"{scenario} {suite}" for scenario, suite in right.index.difference(left.index)),
+    )

@@ -1,0 +1,66 @@
+"""Energy: of a flight, of its rekeys, per bit carried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from pqc_mav_bench.analysis import rekey
+from pqc_mav_bench.analysis.change import percent
+from pqc_mav_bench.analysis.statistics import rank
+
+#: The published flight: 30 minutes at the measured average power, one rekey a minute (000 section 24).
+PUBLISHED_FLIGHT_S = 1800.0
+PUBLISHED_POWER_W = 3.99
+PUBLISHED_INTERVAL_S = 60.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Energy of one flight and of its rekeys."""
+
+    flight_J: float  # noqa: N815 - the unit's own letter
+    rekeys: float
+    rekey_J: float  # noqa: N815
+    rekeys_J: float  # noqa: N815
+    share_percent: float
+
+
+def energy_j(power_w: float, seconds: float) -> float:
+    """Energy at constant power [J]."""
+    return power_w * seconds
+
+
+def trapezoid_j(power_w: Sequence[float], seconds: Sequence[float]) -> float:
+    """Energy of power samples by the trapezoidal rule [J]. Raises ValueError for unequal lengths or time running
+    back."""
+    power, time = np.asarray(power_w, dtype=float), np.asarray(seconds, dtype=float)
+    if power.shape != time.shape or (np.diff(time) < 0).any():
+        raise ValueError("the trapezoidal rule needs one time per sample, in rising order")
+    return float(np.sum((power[1:] + power[:-1]) / 2 * np.diff(time)))
+
+
+def rekey_budget(power_w: float, flight_s: float, interval_s: float, handshake_ms: float) -> Budget:
+    """Energy of a flight at average power `power_w` and of rekeying every `interval_s` with that handshake."""
+    flight = energy_j(power_w, flight_s)
+    count = rekey.rekeys(flight_s, interval_s)
+    each = energy_j(power_w, handshake_ms / 1e3)
+    return Budget(flight, count, each, count * each, percent(count * each, flight))
+
+
+def per_bit_nj(power_w: float, throughput_mbps: float) -> float:
+    """Energy per bit carried [nJ/bit] at a power [W] and throughput [Mb/s]; raises ValueError for a throughput <= 0."""
+    if throughput_mbps <= 0:
+        raise ValueError("energy per bit needs a throughput > 0")
+    return 1e3 * power_w / throughput_mbps
+
+
+def per_bit_ranking(
+    table: pd.DataFrame, power: str = "power_avg_w", throughput: str = "throughput_mbps"
+) -> pd.DataFrame:
+    """Rows with power and throughput, with `energy_per_bit_nj` and `rank` (1 = least energy), best first."""
+    measured = table[(table[power] > 0) & (table[throughput] > 0)]
+    return rank(measured.assign(energy_per_bit_nj=1e3 * measured[power] / measured[throughput]), "energy_per_bit_nj")

@@ -1,0 +1,1 @@
+"""The published figures: their tables, and the check of every figure that follows from others."""

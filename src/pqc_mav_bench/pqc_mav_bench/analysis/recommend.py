@@ -1,0 +1,128 @@
+"""Which suite for what: the decision matrix, from measured figures and the rules the documents state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from pqc_mav_bench.analysis.rekey import interval_for
+
+#: A loss above this is the 2025 paper's trigger to lower the tempo of a mission (003 6.1) [%].
+LOSS_LIMIT_PERCENT = 3.0
+#: Budget of a real-time control loop (002 6.1) and of non-critical telemetry (002 6.2) [ms].
+REALTIME_MS = 50.0
+TELEMETRY_MS = 100.0
+#: Longest tolerated blackout (PQC-MAV paper, invariant I1) [ms]; a suite whose handshake is longer is no suite for
+#: flight.
+BLACKOUT_LIMIT_MS = 5000.0
+#: Overhead that counts as free when a rekey interval is proposed [%].
+PHI_LIMIT_PERCENT = 0.1
+#: Shortest interval anyone proposes [s].
+SHORTEST_INTERVAL_S = 60.0
+
+#: Suites the documents recommend, by use (000 25, 001 VI-B).
+PUBLISHED = {
+    "default": "cs-mlkem768-aesgcm-mldsa65",
+    "stress": "cs-mlkem512-aesgcm-falcon512",
+}
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of the tunnel and which suites may serve it."""
+
+    name: str
+    meaning: str
+    accepts: Callable[[pd.DataFrame], pd.Series]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The suite chosen for a use, with what decided; suite '' when none qualifies."""
+
+    use: str
+    meaning: str
+    suite: str
+    level: int
+    handshake_ms: float
+    candidates: int
+
+
+def _clean(table: pd.DataFrame) -> pd.Series:
+    """Suites whose loss is not known to exceed the limit."""
+    return ~(table["loss_pct"] > LOSS_LIMIT_PERCENT)
+
+
+USES = (
+    Use(
+        "default",
+        "level 3 within the real-time budget",
+        lambda t: _clean(t) & (t["nist_level"] == 3) & (t["handshake_ms"] < REALTIME_MS),
+    ),
+    Use(
+        "stress",
+        "least handshake time of all, for a hot or nearly empty drone",
+        lambda t: _clean(t) & (t["nist_level"] == 1),
+    ),
+    Use(
+        "high assurance",
+        "level 5 within the real-time budget",
+        lambda t: _clean(t) & (t["nist_level"] == 5) & (t["handshake_ms"] < REALTIME_MS),
+    ),
+    Use(
+        "conservative",
+        "level 3 or 5 with a KEM not built on structured lattices, within the blackout limit",
+        lambda t: (
+            _clean(t) & (t["nist_level"] >= 3) & (t["kem_family"] != "ML-KEM") & (t["handshake_ms"] < BLACKOUT_LIMIT_MS)
+        ),
+    ),
+)
+
+
+def recommend(suites: pd.DataFrame) -> list[Choice]:
+    """For each use the qualifying suite with the shortest handshake. `suites`: one row per suite (see `per_suite`)."""
+    known = suites.dropna(subset=["handshake_ms"])
+    choices = []
+    for use in USES:
+        fitting = known[use.accepts(known)].sort_values("handshake_ms", kind="stable")
+        if fitting.empty:
+            choices.append(Choice(use.name, use.meaning, "", 0, float("nan"), 0))
+            continue
+        best = fitting.iloc[0]
+        choices.append(
+            Choice(
+                use.name,
+                use.meaning,
+                str(best["suite"]),
+                int(best["nist_level"]),
+                float(best["handshake_ms"]),
+                len(fitting),
+            )
+        )
+    return choices
+
+
+def verdict(handshake_ms: float, loss_pct: float) -> str:
+    """One word for a suite: 'control', 'telemetry', 'flight with care', 'ground only', 'avoid'; '' when its handshake
+    is not known."""
+    if pd.isna(handshake_ms):
+        return ""
+    if loss_pct > LOSS_LIMIT_PERCENT:
+        return "avoid"
+    if handshake_ms < REALTIME_MS:
+        return "control"
+    if handshake_ms < TELEMETRY_MS:
+        return "telemetry"
+    return "flight with care" if handshake_ms < BLACKOUT_LIMIT_MS else "ground only"
+
+
+def decision_matrix(suites: pd.DataFrame) -> pd.DataFrame:
+    """The rows with `verdict` and `rekey_interval_s`, the interval at which rekeying costs at most
+    PHI_LIMIT_PERCENT."""
+    verdicts = [verdict(float(r.handshake_ms), float(r.loss_pct)) for r in suites.itertuples()]
+    shortest = [interval_for(float(handshake), PHI_LIMIT_PERCENT) for handshake in suites["handshake_ms"]]
+    return suites.assign(
+        verdict=verdicts, rekey_interval_s=pd.Series(shortest, suites.index).clip(lower=SHORTEST_INTERVAL_S)
+    )

@@ -1,0 +1,58 @@
+"""Loss: intervals of a measured loss ratio, resilience under detector load, adaptive flag, goodput."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from pqc_mav_bench.analysis.change import percent
+
+#: Standard normal quantile of a two-sided 95 % interval.
+Z_95 = 1.959963984540054
+
+#: Offered load of the 2025 workload [Mb/s]: 256-byte packets.
+TARGET_MBPS = 8.0
+
+
+def loss_percent(sent: float, received: float) -> float:
+    """Lost packets as per cent of those sent; NaN when nothing was sent."""
+    return percent(sent - received, sent)
+
+
+def wilson_percent(lost: int, sent: int, z: float = Z_95) -> tuple[float, float]:
+    """Wilson score interval of a loss ratio [%]. Raises ValueError unless 0 <= lost <= sent and sent > 0."""
+    if sent <= 0 or not 0 <= lost <= sent:
+        raise ValueError("a Wilson interval needs 0 <= lost <= sent and sent > 0")
+    p, shrink = lost / sent, 1 + z * z / sent
+    centre = (p + z * z / (2 * sent)) / shrink
+    half = z / shrink * math.sqrt(p * (1 - p) / sent + z * z / (4 * sent * sent))
+    return 100.0 * max(0.0, centre - half), 100.0 * min(1.0, centre + half)
+
+
+def goodput_percent(throughput_mbps: float, target_mbps: float = TARGET_MBPS) -> float:
+    """Achieved throughput as per cent of the offered load."""
+    return percent(throughput_mbps, target_mbps)
+
+
+def is_adaptive(baseline_loss: float, lightweight_loss: float) -> bool:
+    """Adaptive flag of the 2025 document: less loss with the lightweight detector than without one."""
+    return lightweight_loss < baseline_loss
+
+
+def resilience(losses: pd.DataFrame) -> pd.Series:
+    """Resilience score 0..100 per row: 100 (1 - mean loss over the scenarios / largest such mean of all rows).
+
+    `losses` has one column of loss [%] per scenario and one row per suite. The documents print no formula; this one
+    reproduces all 20 printed scores. Without any loss anywhere every suite scores 100. A suite with a missing scenario
+    scores NaN.
+    """
+    mean = losses.mean(axis=1, skipna=False)
+    worst = mean.max()
+    return mean * 0.0 + 100.0 if worst == 0 else 100.0 * (1 - mean / worst)
+
+
+def loss_ranking(losses: pd.DataFrame, baseline: str, lightweight: str) -> pd.DataFrame:
+    """`losses` with columns `resilience` and `adaptive`, most resilient first; rows with a missing scenario last."""
+    scored = losses.assign(resilience=resilience(losses), adaptive=losses[lightweight] < losses[baseline])
+    return scored.sort_values("resilience", ascending=False, kind="stable")

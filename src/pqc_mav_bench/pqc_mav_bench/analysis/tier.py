@@ -1,0 +1,44 @@
+"""The published tier function, and how well it follows what was measured."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pandas as pd
+
+from pqc_mav_bench.analysis.statistics import pearson, spearman
+
+#: Points of PQC-MAV paper Eq. 4. FrodoKEM is not in it and has no tier.
+LEVEL_POINTS = {1: 0, 3: 10, 5: 20}
+FAMILY_POINTS = {"ML-KEM": 0, "HQC": 3, "Classic-McEliece": 5}
+AEAD_POINTS = {"AES-256-GCM": 0, "ChaCha20-Poly1305": 1, "Ascon-128a": 2}
+
+
+def tier(level: int, kem_family: str, aead: str) -> int | None:
+    """Tier 0 (lightest) to 27 of a suite, None when the published function does not cover it."""
+    points = (LEVEL_POINTS.get(level), FAMILY_POINTS.get(kem_family), AEAD_POINTS.get(aead))
+    return None if None in points else sum(p for p in points if p is not None)
+
+
+def distinct_tiers() -> int:
+    """Different tiers among the 27 (level, family, AEAD) triples; a total order would need 27."""
+    triples = product(LEVEL_POINTS, FAMILY_POINTS, AEAD_POINTS)
+    return len({tier(*triple) for triple in triples})
+
+
+def with_tier(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose suite has a tier, with it as integer column `tier`."""
+    tiers = [tier(int(r.nist_level), str(r.kem_family), str(r.aead)) for r in table.itertuples()]
+    kept = table.assign(tier=tiers).dropna(subset=["tier"])
+    return kept.assign(tier=kept["tier"].astype(int))
+
+
+def correlation(table: pd.DataFrame, cost: str = "handshake_ms") -> tuple[float, float]:
+    """(Pearson, Spearman) correlation of tier and cost over the rows that have both."""
+    rows = with_tier(table).dropna(subset=[cost])
+    return pearson(rows["tier"], rows[cost]), spearman(rows["tier"], rows[cost])
+
+
+def reward(security: float, latency: float, power: float, weights: tuple[float, float, float]) -> float:
+    """The scalar reward of the 2025 paper (6.2): w_sec S - w_lat L - w_pwr P, all normalised to 0..1."""
+    return weights[0] * security - weights[1] * latency - weights[2] * power

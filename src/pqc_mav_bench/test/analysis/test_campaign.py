@@ -1,0 +1,126 @@
+"""The tidy table, scenarios, recommendation and comparison."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from pqc_mav_bench import tidy
+from pqc_mav_bench.analysis import adapt, compare, complexity, recommend, scenarios, table, tier
+from pqc_mav_bench.analysis.published.campaigns import pi4_2025
+from pqc_mav_bench.schema.run import RunMetrics
+
+
+def row(suite, handshake, scenario="baseline", **more):
+    base = {"scenario": scenario, "suite": suite, "kem_family": "ML-KEM", "nist_level": 3, "aead": "AES-256-GCM"}
+    return base | {"handshake_ms": handshake} | more
+
+
+def test_every_column_the_adapter_reads_is_in_the_schema():
+    wanted = {column for column, _ in adapt.NUMBERS.values()} | set(adapt.TEXTS.values())
+    assert wanted <= set(tidy.columns())
+
+
+def test_adapter_takes_units_over():
+    run = RunMetrics()
+    run.run_context.suite_id, run.run_context.scenario, run.run_context.repetition = "cs-a", "baseline", 2
+    run.crypto_identity.kem_family, run.crypto_identity.kem_nist_level = "Classic-McEliece", 5
+    run.handshake.total_ms, run.workload.loss_ratio, run.data_plane.aead_encrypt_avg_ns = 12.5, 0.25, 1500.0
+    run.workload.goodput_mbps, run.workload.sent_mbps = 2.0, 8.0
+    run.lifecycle.success = True
+    got = adapt.from_tidy(tidy.frame([tidy.row(run, "x/metrics.json")])).iloc[0]
+    assert (got.handshake_ms, got.loss_pct, got.seal_us, got.goodput_pct) == (12.5, 25.0, 1.5, 25.0)
+    assert (got.repetition, got.nist_level, got.kem_family) == (2, 5, "Classic-McEliece")
+    assert bool(got.passed)
+    assert math.isnan(got.power_avg_w)
+
+
+def test_adapter_names_the_column_that_is_missing():
+    with pytest.raises(ValueError, match=r"handshake\.total_ms"):
+        adapt.from_tidy(tidy.frame([]).drop(columns="handshake.total_ms"))
+
+
+def test_table_without_identity_is_refused():
+    with pytest.raises(ValueError, match="nist_level"):
+        table.complete(pd.DataFrame({"suite": ["a"], "scenario": ["baseline"], "kem_family": ["HQC"]}))
+
+
+def test_per_suite_takes_medians_of_passed_repetitions():
+    runs = [row("a", 1.0, repetition=1), row("a", 3.0, repetition=2), row("a", 900.0, repetition=3, passed=False)]
+    suites = table.per_suite(table.complete(pd.DataFrame(runs).assign(passed=[True, True, False])))
+    assert suites["handshake_ms"].tolist() == [2.0]
+    assert suites["repetitions"].tolist() == [2]
+
+
+def test_scenarios_keep_their_order():
+    runs = table.complete(pd.DataFrame([row("a", 1.0, s) for s in ("tst", "zeta", "xgboost", "baseline")]))
+    assert list(table.wide(runs, "handshake_ms").columns) == ["baseline", "xgboost", "tst", "zeta"]
+    assert not table.has(runs, "power_avg_w")
+
+
+def test_detector_overhead_needs_both_sides():
+    runs = pd.DataFrame([row("a", 10.0), row("a", 12.0, "tst"), row("b", 5.0, "tst", kem_family="HQC")])
+    (only,) = scenarios.detector_overhead(table.complete(runs))
+    assert (only.group, only.delta, only.delta_percent) == ("ML-KEM", 2.0, 20.0)
+
+
+def test_cross_scenario_counts_failures_without_their_times():
+    runs = table.complete(pd.DataFrame([row("a", 10.0), row("b", 48_000.0)])).assign(passed=[True, False])
+    (only,) = scenarios.cross_scenario(runs)
+    assert (only.passed, only.total, only.mean_ms) == (1, 2, 10.0)
+
+
+def test_tier_correlation_of_a_perfect_order():
+    runs = [row(f"s{level}", 10.0**level, nist_level=level) for level in (1, 3, 5)]
+    pearson, spearman = tier.correlation(table.complete(pd.DataFrame(runs)))
+    assert spearman == pytest.approx(1)
+    assert pearson < 1
+    assert tier.tier(3, "FrodoKEM", "AES-256-GCM") is None
+
+
+def test_recommendation_prefers_speed_and_refuses_loss():
+    suites = table.complete(
+        pd.DataFrame([row("lossy", 1.0, loss_pct=9.0), row("good", 5.0, loss_pct=0.0), row("slow", 80.0, loss_pct=0.0)])
+    )
+    choices = {choice.use: choice for choice in recommend.recommend(suites)}
+    assert choices["default"].suite == "good"
+    assert choices["default"].candidates == 1
+    assert choices["high assurance"].suite == ""
+
+
+def test_decision_matrix_of_the_2025_campaign():
+    suites = table.scenario(pi4_2025(), "baseline")
+    matrix = recommend.decision_matrix(suites).set_index("suite")
+    assert matrix.at["cs-mlkem768-aesgcm-mldsa65", "verdict"] == "control"
+    assert matrix.at["cs-hqc256-chacha20poly1305-mldsa87", "handshake_ms"] > 0
+    assert set(matrix["verdict"]) <= {"control", "telemetry", "flight with care", "ground only", "avoid"}
+    assert (matrix["rekey_interval_s"] >= recommend.SHORTEST_INTERVAL_S).all()
+
+
+def test_classes_are_empty_for_unknown_sizes():
+    known = complexity.classes(table.complete(pd.DataFrame([row("a", 10.0)])))
+    assert known[["storage_class", "complexity_class"]].iloc[0].tolist() == ["", "Low"]
+
+
+def test_comparison_flags_only_what_the_machine_does_not_explain():
+    a = table.complete(pd.DataFrame([row(f"s{i}", 10.0 + i) for i in range(10)]))
+    b = a.assign(handshake_ms=a["handshake_ms"] / 4)
+    assert compare.compare(a, b).flagged.empty
+    b.loc[3, "handshake_ms"] *= 5
+    result = compare.compare(a, b)
+    assert result.typical == pytest.approx(4)
+    assert result.flagged["suite"].tolist() == ["s3"]
+
+
+def test_comparison_names_what_one_side_lacks():
+    a = table.complete(pd.DataFrame([row("x", 1.0), row("y", 2.0)]))
+    result = compare.compare(a, a[a["suite"] == "x"])
+    assert result.only_a == ("baseline y",)
+    assert result.only_b == ()
+
+
+def test_comparison_of_nothing_in_common():
+    a, b = (table.complete(pd.DataFrame([row(name, 1.0)])) for name in ("x", "y"))
+    result = compare.compare(a, b)
+    assert result.rows.empty
+    assert math.isnan(result.typical)

@@ -1,0 +1,86 @@
+"""Rekey overhead, energy, loss intervals, frontiers: definitions and their limits."""
+
+import math
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pqc_mav_bench.analysis import energy, pareto, rekey, reliability
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.floats(0.01, 1e5), st.floats(0.01, 50))
+def test_interval_for_inverts_phi(handshake_ms, limit):
+    assert rekey.phi_percent(handshake_ms, rekey.interval_for(handshake_ms, limit)) == pytest.approx(limit)
+
+
+def test_phi_is_a_share_of_the_whole_cycle():
+    assert rekey.phi_percent(60_000, 60) == 50
+    assert rekey.interval_share_percent(60_000, 60) == 100
+    with pytest.raises(ValueError, match="interval > 0"):
+        rekey.phi_percent(1, 0)
+
+
+def test_budget_of_the_published_flight():
+    budget = energy.rekey_budget(3.99, 1800, 60, 12.7)
+    assert (budget.flight_J, budget.rekeys) == (7182, 30)
+    assert budget.rekeys_J == pytest.approx(1.52, abs=0.005)
+    assert budget.share_percent == pytest.approx(0.0212, abs=1e-4)
+
+
+def test_trapezoid_refuses_time_running_back():
+    assert energy.trapezoid_j([2, 4], [0, 1]) == 3
+    with pytest.raises(ValueError, match="rising order"):
+        energy.trapezoid_j([1, 1], [1, 0])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 10**6), st.floats(0, 1))
+def test_wilson_holds_the_observed_ratio(sent, share):
+    lost = int(share * sent)
+    low, high = reliability.wilson_percent(lost, sent)
+    assert 0 <= low <= 100 * lost / sent + 1e-9
+    assert 100 * lost / sent - 1e-9 <= high <= 100
+
+
+def test_no_loss_still_has_an_upper_bound():
+    low, high = reliability.wilson_percent(0, 9600)
+    assert low == pytest.approx(0, abs=1e-12)
+    assert 0.03 < high < 0.05
+    with pytest.raises(ValueError, match="lost <= sent"):
+        reliability.wilson_percent(2, 1)
+
+
+def test_resilience_without_any_loss_is_full():
+    losses = pd.DataFrame({"baseline": [0.0, 0.0], "tst": [0.0, 0.0]})
+    assert list(reliability.resilience(losses)) == [100, 100]
+    one = pd.DataFrame({"baseline": [0.0, 2.0, 1.0], "tst": [0.0, 2.0, math.nan]})
+    scores = reliability.resilience(one)
+    assert list(scores[:2]) == [100, 0]
+    assert math.isnan(scores[2])
+
+
+SUITES = st.lists(st.tuples(st.sampled_from([1, 3, 5]), st.integers(1, 20)), min_size=1, max_size=25)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SUITES)
+def test_frontier_is_exactly_the_undominated(points):
+    table = pd.DataFrame(points, columns=["nist_level", "handshake_ms"])
+
+    def dominated(i):
+        level, cost = points[i]
+        return any(lv >= level and c <= cost and (lv > level or c < cost) for lv, c in points)
+
+    expected = [i for i in range(len(points)) if not dominated(i)]
+    assert sorted(pareto.frontier(table).index) == expected
+    assert set(pareto.frontier(table)["handshake_ms"]) <= set(pareto.fastest_per_level(table)["handshake_ms"])
+    assert len(pareto.fastest_per_level(table)) == table["nist_level"].nunique()
+
+
+def test_frontier_of_nothing_is_empty():
+    table = pd.DataFrame({"nist_level": [1], "handshake_ms": [math.nan]})
+    assert pareto.frontier(table).empty
+    assert pareto.fastest_per_level(table).empty
