@@ -122,13 +122,17 @@ class Session:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The proxy's answer to one rekey request; `suite` is the one asked for, `finished_s` when the answer came."""
+    """The proxy's answer to one rekey request; `suite` is the one asked for, `finished_s` when the answer came.
+
+    `error` is HandshakeReport's identifier of the failure where it is known, e.g. "timeout".
+    """
 
     suite: str
     ok: bool
     finished_s: float
     from_suite: str = ""
     message: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True)

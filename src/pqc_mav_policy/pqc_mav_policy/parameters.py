@@ -77,6 +77,20 @@ class PolicyParameters(BaseModel):
         "A voltage that changes by less than this (falls faster) is stress.",
         "stress_voltage_rate",
     )
+    loss_limit: float = _number(
+        0.10,
+        0.0,
+        1.0,
+        "fraction",
+        "Loss above this is a bad link too, for the gaps of a busy link stay short however much is lost; "
+        "1 = look at the gaps alone, as published.",
+    )
+    throttled_is_stress: bool = _choice(
+        True, "A processor that the kernel slows down counts as stress. Not published; false = only the rates count."
+    )
+    attack_is_stress: bool = _choice(
+        True, "A reported attack counts as stress. Not published for the cascade; false = it does not."
+    )
     tau_down_s: float = _number(
         5.0, 0.0, 600.0, "s", "Stress must last this long before a step down.", "hysteresis_tau_down"
     )
@@ -130,6 +144,12 @@ class PolicyParameters(BaseModel):
         "cs-mlkem768-aesgcm-mldsa65",
         "Suite to climb back to on the ground: an id or short code, or 'max' for the heaviest available.",
         "document 001, VI-B",
+    )
+    minimum_level: Literal[1, 3, 5] = _choice(
+        1, "Never choose a suite below this NIST level (1, 3 or 5), not even in an emergency."
+    )
+    phase_bands: bool = _choice(
+        True, "Leave suites that are unfit for the phase of flight, and follow its rekey pace (see bands)."
     )
     order: Literal["cost", "published"] = _choice(
         "cost", "Order from light to heavy: 'cost' (total, with the signature) or 'published' (document 001, Eq. 4)."

@@ -1,0 +1,130 @@
+"""What a strategy remembers from one decision to the next, and how a snapshot changes it. Immutable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pqc_mav_policy import signs
+from pqc_mav_policy.inputs import DecisionInput, Outcome, Phase, TunnelState
+from pqc_mav_policy.parameters import PolicyParameters
+
+# Failures that speak against the suite, as HandshakeReport names them; "" is one nobody explained. A gcs out of reach
+# or restarted, a wrong PSK, a cancelled attempt would fail with any suite, and a rejection that is about the suite puts
+# it on the engine's own list.
+SUITE_ERRORS = frozenset({"", "timeout", "bad_frame", "malformed", "bad_signature", "bad_confirm", "crypto"})
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Times are seconds of the clock given to `decide`.
+
+    `calm_since_s` is when the last disturbance or switch was, `stress_since_s` since when a bad link or stress was seen
+    in every snapshot (None while there is none). `rekeys` holds the successful changes of keys within the rate limit's
+    window, `avoided` the suites that failed with the time until which they are avoided.
+    """
+
+    calm_since_s: float
+    phase_since_s: float
+    last_s: float
+    stress_since_s: float | None = None
+    suite: str = ""
+    epoch: int = 0
+    previous_suite: str = ""  # in use before the last change of suite; "" when the last switch renewed keys alone
+    last_switch_s: float | None = None
+    phase: Phase = Phase.UNKNOWN
+    event: bool = False  # the phase changed since the keys did
+    rekeys: tuple[float, ...] = ()
+    avoided: tuple[tuple[str, float], ...] = ()
+    last_failure_s: float | None = None
+
+    def avoids(self, suite: str) -> bool:
+        """Whether the suite failed lately."""
+        return any(name == suite for name, _ in self.avoided)
+
+    def stressed_for(self, now: float) -> float:
+        """For how long stress has lasted [s]; 0 without."""
+        return 0.0 if self.stress_since_s is None else now - self.stress_since_s
+
+
+def begin(now: float) -> Memory:
+    """Nothing seen yet."""
+    return Memory(calm_since_s=now, phase_since_s=now, last_s=now)
+
+
+def avoid(memory: Memory, suite: str, until: float) -> Memory:
+    """Keeps away from a suite until then."""
+    kept = tuple(entry for entry in memory.avoided if entry[0] != suite)
+    return replace(memory, avoided=(*kept, (suite, until)))
+
+
+def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
+    """The memory after seeing a snapshot, before deciding on it."""
+    memory = replace(
+        memory,
+        avoided=tuple(entry for entry in memory.avoided if now < entry[1]),
+        rekeys=tuple(time for time in memory.rekeys if now - time < parameters.rate_limit_window_s),
+    )
+    for outcome in inputs.outcomes:
+        if not outcome.ok:
+            memory = _failed(outcome, inputs, memory, parameters, now)
+    memory = _session(inputs, memory, now)
+    memory = _phase(inputs, memory, now)
+    return replace(_disturbances(inputs, memory, parameters, now), last_s=now)
+
+
+def _failed(
+    outcome: Outcome, inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float
+) -> Memory:
+    """A failure speaks against the suite only while the session itself is well: a cut link would fail any suite.
+
+    The suite in use is never avoided for it: its session works, and so it can be stayed on.
+    """
+    memory = replace(memory, last_failure_s=now)
+    session = inputs.session
+    well = session.state is TunnelState.UP and not signs.stale(inputs, parameters)
+    if not well or outcome.suite == session.suite or outcome.error not in SUITE_ERRORS:
+        return memory
+    return avoid(memory, outcome.suite, now + parameters.blacklist_ttl_s)
+
+
+def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
+    """Notices new keys and suites, whoever asked for them."""
+    session = inputs.session
+    if not session.alive or (session.suite, session.epoch) == (memory.suite, memory.epoch):
+        return memory
+    at = session.last_switch_s if session.last_switch_s is not None else now
+    first = not memory.suite
+    # Epoch 0 is a new session's first handshake, after a loss of the link or at the very start: not a rekey.
+    rekeys = memory.rekeys if first or session.epoch == 0 else (*memory.rekeys, at)
+    other_suite = not first and session.suite != memory.suite
+    return replace(
+        memory,
+        suite=session.suite,
+        epoch=session.epoch,
+        previous_suite=memory.suite if other_suite else "",
+        last_switch_s=at,
+        calm_since_s=max(memory.calm_since_s, at),
+        stress_since_s=None if memory.stress_since_s is None else max(memory.stress_since_s, at),
+        event=False,
+        rekeys=rekeys,
+    )
+
+
+def _phase(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
+    if not inputs.vehicle.valid or inputs.vehicle.phase is memory.phase:
+        return memory
+    known = memory.phase is not Phase.UNKNOWN
+    return replace(memory, phase=inputs.vehicle.phase, phase_since_s=now, event=memory.event or known)
+
+
+def _disturbances(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
+    blind = bool(signs.stale(inputs, parameters)) or now - memory.last_s > parameters.stale_s
+    stressed = bool(signs.bad_link(inputs, parameters) or signs.stress(inputs, parameters))
+    disturbed = stressed or bool(signs.emergency(inputs, parameters) or signs.blackouts(inputs, parameters))
+    since = memory.stress_since_s
+    if not stressed:
+        since = None
+    elif since is None or blind:
+        # Whatever lay between two glances far apart was not seen, so it was not persistent either.
+        since = now
+    return replace(memory, stress_since_s=since, calm_since_s=now if disturbed or blind else memory.calm_since_s)

@@ -1,0 +1,162 @@
+"""What is remembered: switches, calm, stress, failures, phases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from scenes import CORE, DEFAULT, GROUND, change, suite, well
+
+from pqc_mav_policy.inputs import DecisionInput, Outcome, Phase, TunnelState
+from pqc_mav_policy.memory import Memory, avoid, begin, observe
+from pqc_mav_policy.parameters import PolicyParameters
+
+PARAMETERS = PolicyParameters()
+OTHER = suite("ML-512-AG-FA-512")
+
+
+def see(memory: Memory, now: float, inputs: DecisionInput | None = None) -> Memory:
+    return observe(inputs or well(), memory, PARAMETERS, now)
+
+
+def settled() -> Memory:
+    """A drone that has been well from second 0 to 100."""
+    memory = begin(0.0)
+    for second in range(101):
+        memory = see(memory, float(second))
+    return memory
+
+
+def test_first_session_is_no_rekey_and_counts_as_calm_since_the_start() -> None:
+    memory = settled()
+    assert (memory.suite, memory.rekeys, memory.previous_suite, memory.calm_since_s) == (DEFAULT, (), "", 0.0)
+
+
+def test_new_keys_count_as_a_rekey_and_reset_calm_whoever_asked_for_them() -> None:
+    memory = see(settled(), 101.0, well(epoch=1, switched=100.6))
+    assert memory.rekeys == (100.6,)
+    assert memory.last_switch_s == memory.calm_since_s == 100.6
+    assert memory.previous_suite == ""
+
+
+def test_another_suite_leaves_the_one_before_to_roll_back_to_until_keys_change_again() -> None:
+    memory = see(settled(), 101.0, well(OTHER, epoch=1, switched=100.6))
+    assert memory.previous_suite == DEFAULT
+    assert see(memory, 102.0, well(OTHER, epoch=2, switched=101.6)).previous_suite == ""
+
+
+def test_a_new_session_after_a_lost_link_is_no_rekey() -> None:
+    memory = see(settled(), 101.0, well(epoch=7, switched=100.5))
+    lost = see(memory, 102.0, well(session={"state": TunnelState.DOWN, "suite": "", "epoch": 0}))
+    assert lost.suite == DEFAULT
+    assert see(lost, 103.0, well(epoch=0, switched=102.5)).rekeys == (100.5,)
+
+
+def test_rekeys_leave_the_window_when_it_is_over() -> None:
+    memory = see(settled(), 101.0, well(epoch=1, switched=101.0))
+    inside = see(memory, 101.0 + PARAMETERS.rate_limit_window_s - 0.1, well(epoch=1, switched=101.0))
+    assert inside.rekeys == (101.0,)
+    assert see(memory, 101.0 + PARAMETERS.rate_limit_window_s, well(epoch=1, switched=101.0)).rekeys == ()
+
+
+@pytest.mark.parametrize(
+    "disturbance",
+    [
+        well(thermal={"temperature_c": 80.5}),
+        well(battery={"voltage_v": 13.9}),
+        well(link={"gap_p95_s": 1.2}),
+        well(link={"loss": 0.2}),
+        well(link={"blackouts_near_switch": 4}),
+        well(thermal={"rate_c_per_min": 6.0}),
+        well(battery={"rate_mv_per_min": -600.0}),
+        well(telemetry_age_s=3.0),
+        well(missing=("no battery",)),
+    ],
+)
+def test_every_disturbance_ends_the_calm(disturbance: DecisionInput) -> None:
+    assert see(settled(), 101.0, disturbance).calm_since_s == 101.0
+
+
+def test_stress_is_timed_from_its_first_sight_and_forgotten_when_it_ends() -> None:
+    hot = well(thermal={"rate_c_per_min": 6.0})
+    memory = see(see(settled(), 101.0, hot), 102.0, hot)
+    assert memory.stress_since_s == 101.0
+    assert memory.stressed_for(103.5) == 2.5
+    over = see(memory, 103.0)
+    assert over.stress_since_s is None
+    assert over.stressed_for(104.0) == 0.0
+
+
+def test_a_switch_restarts_the_time_stress_has_to_last() -> None:
+    hot = {"rate_c_per_min": 6.0}
+    memory = see(settled(), 101.0, well(thermal=hot))
+    assert see(memory, 103.0, well(OTHER, epoch=1, switched=102.5, thermal=hot)).stress_since_s == 102.5
+
+
+def test_what_was_not_watched_was_not_persistent() -> None:
+    hot = well(thermal={"rate_c_per_min": 6.0})
+    memory = see(settled(), 101.0, hot)
+    later = see(memory, 120.0, hot)
+    assert later.stress_since_s == later.calm_since_s == 120.0
+
+
+def failed(suite_id: str, error: str = "timeout") -> DecisionInput:
+    return well(outcomes=(Outcome(suite_id, False, 100.5, DEFAULT, "failed", error),))
+
+
+def test_a_suite_whose_handshake_failed_is_avoided_until_its_time_is_over() -> None:
+    memory = see(settled(), 101.0, failed(OTHER))
+    assert memory.avoids(OTHER)
+    assert memory.last_failure_s == 101.0
+    end = 101.0 + PARAMETERS.blacklist_ttl_s
+    assert see(memory, end - 0.1).avoids(OTHER)
+    assert not see(memory, end).avoids(OTHER)
+
+
+@pytest.mark.parametrize("error", ["closed", "cancelled", "wrong_magic", "rejected", "bad_gate", "wrong_epoch"])
+def test_failures_that_any_suite_would_have_had_speak_against_none(error: str) -> None:
+    memory = see(settled(), 101.0, failed(OTHER, error))
+    assert not memory.avoids(OTHER)
+    assert memory.last_failure_s == 101.0
+
+
+@pytest.mark.parametrize(
+    "cut", [{"session": {"state": TunnelState.DEGRADED}}, {"telemetry_age_s": 5.0}, {"missing": ("no link",)}]
+)
+def test_a_cut_link_speaks_against_no_suite(cut: dict[str, object]) -> None:
+    assert not see(settled(), 101.0, change(failed(OTHER), **cut)).avoids(OTHER)
+
+
+def test_the_suite_in_use_is_never_avoided_for_a_failed_rekey() -> None:
+    assert not see(settled(), 101.0, failed(DEFAULT)).avoids(DEFAULT)
+
+
+def test_success_is_not_a_failure() -> None:
+    memory = see(settled(), 101.0, well(outcomes=(Outcome(OTHER, True, 100.5),)))
+    assert memory.last_failure_s is None
+    assert memory.avoided == ()
+
+
+def test_avoiding_again_replaces_the_time() -> None:
+    memory = avoid(avoid(begin(0.0), OTHER, 10.0), OTHER, 20.0)
+    assert memory.avoided == ((OTHER, 20.0),)
+
+
+def test_a_change_of_phase_is_an_event_until_the_keys_change() -> None:
+    memory = see(settled(), 101.0, well(vehicle={"phase": Phase.HOVER}))
+    assert (memory.phase, memory.phase_since_s, memory.event) == (Phase.HOVER, 101.0, True)
+    assert not see(memory, 102.0, well(epoch=1, switched=101.5, vehicle={"phase": Phase.HOVER})).event
+
+
+def test_the_first_phase_seen_and_an_invalid_one_are_no_events() -> None:
+    assert not see(begin(0.0), 1.0, well(vehicle=GROUND)).event
+    memory = see(settled(), 101.0, well(vehicle={"phase": Phase.HOVER, "valid": False}))
+    assert (memory.phase, memory.event) == (Phase.CRUISE, False)
+
+
+def test_observing_changes_nothing_but_returns_anew() -> None:
+    memory = settled()
+    copy = replace(memory)
+    see(memory, 101.0, well(OTHER, epoch=1, switched=101.0))
+    assert memory == copy
+    assert CORE
