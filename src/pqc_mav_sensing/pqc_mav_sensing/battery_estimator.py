@@ -1,0 +1,171 @@
+"""From raw battery readings to what `battery` publishes: validation, voltage rate, charge, endurance. Pure.
+
+A raw reading is judged field by field: the voltage decides whether the reading counts at all; current, temperature and
+remaining charge are unknown when they are out of range, without spoiling the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pqc_mav_sensing.chemistry import Chemistry
+from pqc_mav_sensing.gate import Gate, GateLimits
+from pqc_mav_sensing.peukert import ChargeCounter, Pack, cells_in
+from pqc_mav_sensing.slope import SlidingSlope
+
+NAN = math.nan
+STALE_S = 2.0
+HIGHEST_PACK_V = 130.0
+LOWEST_PACK_V = 0.5
+# A pack sags at take-off: less than a fifth of its voltage, unless it is about to fail.
+JUMP_FRACTION = 0.2
+HIGHEST_CURRENT_A = 1000.0
+TEMPERATURE_RANGE_C = (-60.0, 120.0)
+
+
+@dataclass(frozen=True)
+class RawBattery:
+    """One reading as it came, in SI units; NaN = not reported. Unknown markers (-1, 65535 mV) may still be in it."""
+
+    at_s: float
+    voltage_v: float
+    current_a: float = NAN  # positive while discharging
+    remaining: float = NAN  # 0-1
+    temperature_c: float = NAN
+    cells: int = 0
+
+
+@dataclass(frozen=True)
+class BatteryState:
+    """What is known about the battery at one moment; fields as in BatteryHealth.msg."""
+
+    at_s: float | None  # when the newest good reading was taken
+    valid: bool
+    reason: str
+    age_s: float = NAN
+    voltage_v: float = NAN
+    current_a: float = NAN
+    temperature_c: float = NAN
+    voltage_rate_mv_per_min: float = NAN
+    state_of_charge: float = NAN
+    reported_remaining: float = NAN
+    used_mah: float = NAN
+    effective_capacity_mah: float = NAN
+    endurance_s: float = NAN
+    cells: int = 0
+
+
+class BatteryEstimator:
+    """Takes readings in the order they come. Times are seconds of one monotonic clock."""
+
+    # After a silence this long another pack may have been plugged in: its charge is estimated anew.
+    NEW_PACK_AFTER_S = 10.0
+
+    def __init__(
+        self,
+        chemistry: Chemistry,
+        capacity_ah: float,
+        cells: int = 0,
+        *,
+        stale_s: float = STALE_S,
+        rate_window_s: float = 60.0,
+    ) -> None:
+        """`cells` 0: as the vehicle reports them, else as the first voltage suggests."""
+        self._chemistry, self._capacity_ah, self._given_cells = chemistry, capacity_ah, cells
+        self._stale_s = stale_s
+        limits = GateLimits(LOWEST_PACK_V, HIGHEST_PACK_V, 0.2, 0.5, JUMP_FRACTION, stale_s)
+        self._gate = Gate("voltage", "V", limits)
+        self._slope = SlidingSlope(rate_window_s, min(10.0, rate_window_s / 2))
+        self._counter: ChargeCounter | None = None
+        self._last: RawBattery | None = None
+        self._reason = "no battery reading has arrived yet"
+        self.accepted = 0
+        self.refused = 0
+
+    def add(self, raw: RawBattery) -> bool:
+        """Take one reading. Returns whether it counts."""
+        reason = self._judge(raw)
+        if reason:
+            self.refused += 1
+            self._reason = f"refused: {reason}"
+            return False
+        self.accepted += 1
+        self._reason = ""
+        good = _cleaned(raw)
+        if self._last is not None and good.at_s - self._last.at_s > self.NEW_PACK_AFTER_S:
+            self._counter = None
+        if self._last is not None and good.at_s - self._last.at_s > self._stale_s:
+            self._slope.clear()
+        self._last = good
+        self._slope.add(good.at_s, good.voltage_v)
+        self._count(good)
+        return True
+
+    def state(self, now_s: float) -> BatteryState:
+        """What is known at `now_s`. Invalid, with NaN in all figures, when no good reading is fresh."""
+        last = self._last
+        if last is None:
+            return BatteryState(None, False, self._reason)
+        age_s = now_s - last.at_s
+        if age_s > self._stale_s:
+            why = self._reason or "nothing more arrived"
+            return BatteryState(last.at_s, False, f"the newest good reading is {age_s:.1f} s old; {why}", age_s)
+        counter = self._counter
+        capacity_ah = counter.pack.capacity_at(counter.mean_current_a, last.temperature_c) if counter else NAN
+        return BatteryState(
+            at_s=last.at_s,
+            valid=True,
+            reason="",
+            age_s=age_s,
+            voltage_v=last.voltage_v,
+            current_a=last.current_a,
+            temperature_c=last.temperature_c,
+            voltage_rate_mv_per_min=1000.0 * self._slope.per_minute(now_s),
+            state_of_charge=counter.charge if counter else NAN,
+            reported_remaining=last.remaining,
+            used_mah=1000.0 * counter.used_ah if counter else NAN,
+            effective_capacity_mah=1000.0 * capacity_ah,
+            endurance_s=counter.endurance_s(last.temperature_c) if counter else NAN,
+            cells=counter.pack.cells if counter else 0,
+        )
+
+    def _judge(self, raw: RawBattery) -> str:
+        if not math.isfinite(raw.voltage_v) or not LOWEST_PACK_V <= raw.voltage_v <= HIGHEST_PACK_V:
+            # 0 V and 65,535 mV are how autopilots say that they do not know.
+            return self._gate.refuse(f"a voltage of {raw.voltage_v:g} V cannot be")
+        cells = self._cells(raw)
+        chemistry = self._chemistry
+        if cells and not chemistry.cell_low_v <= raw.voltage_v / cells <= chemistry.cell_high_v:
+            return self._gate.refuse(f"{raw.voltage_v:g} V cannot be the voltage of {cells} {chemistry.name} cells")
+        return self._gate.judge(raw.at_s, raw.voltage_v)
+
+    def _cells(self, raw: RawBattery) -> int:
+        return self._given_cells or (raw.cells if 1 <= raw.cells <= 24 else 0)
+
+    def _count(self, good: RawBattery) -> None:
+        if self._counter is None:
+            cells = self._cells(good) or cells_in(good.voltage_v, self._chemistry)
+            if not cells:
+                return
+            pack = Pack(self._chemistry, self._capacity_ah, cells)
+            self._counter = ChargeCounter(pack, pack.charge_from_voltage(good.voltage_v, good.current_a))
+        if math.isnan(good.current_a) and math.isnan(self._counter.mean_current_a):
+            # A vehicle without a current sensor: the voltage is all there is to go by.
+            self._counter.charge = self._counter.pack.charge_from_voltage(good.voltage_v, NAN)
+        self._counter.draw(good.at_s, good.current_a, good.temperature_c)
+
+
+def _cleaned(raw: RawBattery) -> RawBattery:
+    """The reading with NaN for every field that is unknown or cannot be."""
+    known_current = math.isfinite(raw.current_a) and abs(raw.current_a) <= HIGHEST_CURRENT_A
+    low_c, high_c = TEMPERATURE_RANGE_C
+    return RawBattery(
+        at_s=raw.at_s,
+        voltage_v=raw.voltage_v,
+        current_a=raw.current_a if known_current else NAN,
+        # -0.01 and 2.55 are what "unknown" (-1 and 255 %) becomes on its way through bridges.
+        remaining=raw.remaining if 0.0 <= raw.remaining <= 1.0 else NAN,
+        temperature_c=raw.temperature_c if low_c <= raw.temperature_c <= high_c else NAN,
+        cells=raw.cells,
+    )

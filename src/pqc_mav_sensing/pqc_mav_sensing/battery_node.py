@@ -1,0 +1,153 @@
+"""Node `battery`: publishes `battery`, `vehicle` and `battery_state` out of MAVLink or mavros."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
+from sensor_msgs.msg import BatteryState
+
+from pqc_mav_sensing import chemistry, conversions, qos
+from pqc_mav_sensing.battery_estimator import BatteryEstimator, RawBattery
+from pqc_mav_sensing.diagnostics import Diagnostic, Level
+from pqc_mav_sensing.mavlink_reader import MavlinkReader
+from pqc_mav_sensing.mavlink_tap import MavlinkTap
+from pqc_mav_sensing.mavros_source import MavrosSource
+from pqc_mav_sensing.node_base import SensingNode
+from pqc_mav_sensing.parameters import Parameter
+from pqc_mav_sensing.vehicle_tracker import VehicleTracker
+
+NODE_NAME = "pqc_battery"
+SOURCES = {"udp": "mavlink", "mavros": "mavros"}
+BATTERY_S = 1.0
+VEHICLE_S = 0.5
+LOOK_S = 0.1  # how soon a change of `armed` or `phase` is noticed
+PASS_ON_S = 0.2  # `battery_state` at most five times a second
+
+PARAMETERS = (
+    Parameter(
+        "mavlink",
+        "udp",
+        "Where battery and vehicle state come from: udp = a copy of the autopilot's MAVLink that the proxy sends to "
+        "'tap'; mavros = its topics battery, state and others.",
+        choices=("udp", "mavros"),
+    ),
+    Parameter(
+        "tap",
+        "127.0.0.1:14591",
+        "With mavlink udp: address on this machine where the copy arrives, host:port; 'plain_tap' of the drone's proxy "
+        "names the same.",
+    ),
+    Parameter("mavlink_system", 0, "With mavlink udp: MAVLink system of the vehicle; 0 = the first heard.", 0, 255),
+    Parameter("battery_id", 0, "With mavlink udp: id of the flight battery in BATTERY_STATUS.", 0, 255),
+    Parameter("mavros_namespace", "/mavros", "With mavlink mavros: namespace of mavros' topics."),
+    Parameter("chemistry", "lipo", "Profile of the battery's chemistry in the file of chemistries."),
+    Parameter(
+        "chemistries_file", "", "File of chemistry profiles; empty = the shipped one (lipo, liion, lifepo4, nimh)."
+    ),
+    Parameter("capacity_mah", 5000.0, "Rated capacity of the pack.", 50.0, 1e6, unit="mAh"),
+    Parameter("cells", 0, "Cells in series; 0 = as reported, else guessed from the first voltage.", 0, 24),
+    Parameter("battery_stale_s", 2.0, "Age at which a battery reading is invalid.", 0.2, 60.0, unit="s"),
+    Parameter("heartbeat_limit_s", 3.0, "Silence of the autopilot after which it is unknown.", 0.5, 60.0, unit="s"),
+    Parameter("voltage_window_s", 60.0, "Window of the voltage's slope.", 2.0, 600.0, unit="s"),
+)
+
+
+class BatteryNode(SensingNode):
+    """Battery health and mission phase of the vehicle."""
+
+    def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
+        super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
+        values = self.values
+        path = values.path("chemistries_file") if values["chemistries_file"] else chemistry.SHIPPED
+        self._chemistry = chemistry.find(values["chemistry"], path)
+        self._lock = threading.Lock()  # the source's thread feeds what the timers read
+        self._estimator = BatteryEstimator(
+            self._chemistry,
+            values["capacity_mah"] / 1000.0,
+            values["cells"],
+            stale_s=values["battery_stale_s"],
+            rate_window_s=values["voltage_window_s"],
+        )
+        self._vehicle = VehicleTracker(heartbeat_limit_s=values["heartbeat_limit_s"])
+        self._shown: tuple[bool, int] | None = None
+        self._shown_s = self._passed_on_s = 0.0
+        self._battery = self.create_publisher(BatteryHealth, "battery", qos.state())
+        self._vehicles = self.create_publisher(VehicleState, "vehicle", qos.state())
+        self._pass_on = self.create_publisher(BatteryState, "battery_state", qos.stream())
+        self._source_name = SOURCES[values["mavlink"]]
+        self._source: MavlinkTap | MavrosSource = (
+            MavrosSource(self, values["mavros_namespace"], self._vehicle, self._on_raw, self._lock)
+            if values["mavlink"] == "mavros"
+            else MavlinkTap(values["tap"], self._on_datagram)
+        )
+        self._reader = MavlinkReader(self._vehicle, system=values["mavlink_system"], battery_id=values["battery_id"])
+        if isinstance(self._source, MavlinkTap):
+            self.sample_with("mavlink-tap", self._source.step)
+        self.create_timer(BATTERY_S, self._publish_battery)
+        self.create_timer(LOOK_S, self._publish_vehicle)
+
+    def close(self) -> None:
+        """Ends the thread and gives the port back."""
+        super().close()
+        self._source.close()
+
+    def diagnose(self) -> list[Diagnostic]:
+        """Battery and vehicle, each with why it cannot be trusted."""
+        now_s = time.monotonic()
+        with self._lock:
+            state, view = self._estimator.state(now_s), self._vehicle.view(now_s)
+            accepted, refused = self._estimator.accepted, self._estimator.refused
+            broken = self._reader.broken
+        battery = Diagnostic(
+            "battery",
+            Level.OK if state.valid else Level.ERROR,
+            f"{state.voltage_v:.2f} V" if state.valid else self._source.problem or state.reason,
+            {"accepted": accepted, "refused": refused, "source": self._source_name, "cells": state.cells},
+        )
+        vehicle = Diagnostic(
+            "vehicle",
+            Level.OK if view.valid else Level.ERROR,
+            f"{view.phase.name.lower()}, mode {view.mode}" if view.valid else self._source.problem or view.reason,
+            {"broken_frames": broken, "source": self._source_name},
+        )
+        return [battery, vehicle]
+
+    def _on_datagram(self, datagram: bytes, at_s: float) -> None:
+        with self._lock:
+            readings = self._reader.read(datagram, at_s)
+            for raw in readings:
+                self._estimator.add(raw)
+        for raw in readings:
+            self._pass(raw)
+
+    def _on_raw(self, raw: RawBattery) -> None:
+        with self._lock:
+            self._estimator.add(raw)
+        self._pass(raw)
+
+    def _pass(self, raw: RawBattery) -> None:
+        if raw.at_s - self._passed_on_s >= PASS_ON_S:
+            self._passed_on_s = raw.at_s
+            message = conversions.battery_state_message(raw, self._chemistry.name, self.header(raw.at_s))
+            self._pass_on.publish(message)
+
+    def _publish_battery(self) -> None:
+        with self._lock:
+            state = self._estimator.state(time.monotonic())
+        source = self._source_name if state.at_s is not None else "none"
+        self._battery.publish(conversions.battery_message(state, source, self._chemistry.name, self.header(state.at_s)))
+
+    def _publish_vehicle(self) -> None:
+        now_s = time.monotonic()
+        with self._lock:
+            view = self._vehicle.view(now_s)
+        identity = (view.armed, int(view.phase))
+        if identity == self._shown and now_s - self._shown_s < VEHICLE_S - LOOK_S / 2:
+            return
+        self._shown, self._shown_s = identity, now_s
+        source = self._source_name if view.at_s is not None else "none"
+        self._vehicles.publish(conversions.vehicle_message(view, source, self.header(view.at_s)))

@@ -1,0 +1,42 @@
+"""What `/diagnostics` says about a sensor, without ROS: "node: subcomponent", level, sentence, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+
+class Level(IntEnum):
+    """The levels of diagnostic_msgs/DiagnosticStatus that are used here."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """State of one subcomponent; `values` are shown as they are."""
+
+    subcomponent: str
+    level: Level
+    message: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+def to_messages(node: str, hardware_id: str, diagnostics: Sequence[Diagnostic]) -> list[Any]:
+    """diagnostic_msgs/DiagnosticStatus of each."""
+    from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+
+    return [
+        DiagnosticStatus(
+            level=bytes([item.level]),
+            name=f"{node}: {item.subcomponent}",
+            message=item.message,
+            hardware_id=hardware_id,
+            values=[KeyValue(key=key, value=str(value)) for key, value in item.values.items()],
+        )
+        for item in diagnostics
+    ]

@@ -1,0 +1,80 @@
+"""The UDP socket at which a copy of the autopilot's MAVLink arrives."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+
+from pqc_mav_sensing.errors import SensingError
+from pqc_mav_sensing.mavlink_reader import MAX_DATAGRAM
+
+# Datagrams are taken in batches: one wake-up for all that came, whatever the rate.
+BATCH_S = 0.02
+RETRY_S = 1.0
+MOST_AT_ONCE = 2000
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """`host:port`; raises SensingError."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or not 0 <= int(port) <= 65535:
+        raise SensingError(f"The tap '{text}' is not an address: give host:port, e.g. 127.0.0.1:14591.")
+    return host.strip("[]"), int(port)
+
+
+class MavlinkTap:
+    """Hands over each datagram with the time at which it was taken. `step` is for a SamplingThread."""
+
+    def __init__(self, address: str, on_datagram: Callable[[bytes, float], None]) -> None:
+        """Raises SensingError for a bad address."""
+        self._address = parse_address(address)
+        self._on_datagram = on_datagram
+        self._socket: socket.socket | None = None
+        self.problem = ""  # why nothing can arrive, as one sentence
+        self.datagrams = 0
+
+    @property
+    def port(self) -> int:
+        """The real port also when 0 was asked for; 0 while it is not bound."""
+        return int(self._socket.getsockname()[1]) if self._socket else 0
+
+    def step(self, now_s: float) -> float:
+        """Takes what has arrived. Returns when to look again."""
+        try:
+            if self._socket is None:
+                self._socket = self._bind()
+                self.problem = ""
+            for _ in range(MOST_AT_ONCE):
+                self.datagrams += self._take(self._socket)
+        except BlockingIOError:
+            return now_s + BATCH_S
+        except OSError as error:
+            self.problem = f"cannot listen at {self._address[0]}:{self._address[1]}: {error.strerror or error}"
+            self.close()
+            return now_s + RETRY_S
+        return now_s
+
+    def close(self) -> None:
+        """Gives the port back."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _take(self, source: socket.socket) -> int:
+        datagram = source.recv(MAX_DATAGRAM)
+        self._on_datagram(datagram, time.monotonic())
+        return 1
+
+    def _bind(self) -> socket.socket:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            *self._address, type=socket.SOCK_DGRAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+        try:
+            bound.setblocking(False)
+            bound.bind(address)
+        except OSError:
+            bound.close()
+            raise
+        return bound

@@ -1,0 +1,64 @@
+"""What the sensing nodes share: parameters, a sampling thread, time stamps of monotonic times, diagnostics."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.duration import Duration
+from rclpy.node import Node
+from std_msgs.msg import Header
+
+from pqc_mav_sensing import qos
+from pqc_mav_sensing.diagnostics import Diagnostic, to_messages
+from pqc_mav_sensing.errors import one_line
+from pqc_mav_sensing.parameters import Parameter, declare
+from pqc_mav_sensing.sampling_thread import SamplingThread
+
+DIAGNOSTICS_S = 1.0
+
+
+class SensingNode(Node):
+    """A node whose sensor is read on a thread of its own; its callbacks only publish what is known."""
+
+    def __init__(self, name: str, wanted: Sequence[Parameter], siblings: Iterable[str] = (), **arguments: Any) -> None:
+        """Raises SensingError for parameters that are unknown or out of range."""
+        super().__init__(name, **arguments)
+        self.values = declare(self, wanted, siblings)
+        self._threads: list[SamplingThread] = []
+        self._hardware_id = socket.gethostname()
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
+        self.create_timer(DIAGNOSTICS_S, self._publish_diagnostics)
+
+    def diagnose(self) -> list[Diagnostic]:
+        """The state of this node's subcomponents, once a second."""
+        raise NotImplementedError
+
+    def sample_with(self, name: str, step: Callable[[float], float]) -> None:
+        """Run a step on a thread of its own until `close`."""
+        thread = SamplingThread(name, step, self._on_error)
+        self._threads.append(thread)
+        thread.start()
+
+    def header(self, at_s: float | None = None) -> Header:
+        """A header whose stamp is that of a moment of the monotonic clock; None = now."""
+        now = self.get_clock().now()
+        if at_s is not None:
+            now = now - Duration(nanoseconds=max(0, int((time.monotonic() - at_s) * 1e9)))
+        return Header(stamp=now.to_msg())
+
+    def close(self) -> None:
+        """Ends the threads. May be called more than once."""
+        for thread in self._threads:
+            thread.stop()
+        self._threads.clear()
+
+    def _on_error(self, error: Exception) -> None:
+        self.get_logger().error(f"{type(error).__name__}: {one_line(error)}", throttle_duration_sec=10.0)
+
+    def _publish_diagnostics(self) -> None:
+        messages = to_messages(self.get_name(), self._hardware_id, self.diagnose())
+        self._diagnostics.publish(DiagnosticArray(header=self.header(), status=messages))

@@ -1,0 +1,174 @@
+"""Node `power`: publishes power and energy of this computer, summaries of many samples, and records them on request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from datetime import datetime, timezone
+from typing import Any
+
+import psutil
+from pqc_mav_interfaces.msg import PowerSample
+from std_srvs.srv import SetBool
+
+from pqc_mav_sensing import conversions, ina219_registers, qos
+from pqc_mav_sensing.diagnostics import Diagnostic, Level
+from pqc_mav_sensing.errors import SensorError
+from pqc_mav_sensing.ina219 import Bus
+from pqc_mav_sensing.node_base import SensingNode
+from pqc_mav_sensing.parameters import Parameter, Values
+from pqc_mav_sensing.power_sampler import PowerSampler, PowerView
+from pqc_mav_sensing.power_source import HwmonSource, Ina219Source, ModelSource, PowerModel, PowerSource
+from pqc_mav_sensing.power_trace import PowerTrace
+
+NODE_NAME = "pqc_power"
+PUBLISH_S = 0.1
+
+PARAMETERS = (
+    Parameter(
+        "power_source",
+        "auto",
+        "Where power figures come from; auto = the first of ina219, hwmon and model that is there. 'model' estimates "
+        "them from the processor's load and says so.",
+        choices=("auto", "ina219", "hwmon", "model"),
+    ),
+    Parameter("i2c_bus", 1, "Number of the INA219's I2C bus (/dev/i2c-N). 1 kHz needs a bus clock of 400 kHz.", 0, 99),
+    Parameter("ina219_address", 0x40, "Address of the INA219 on it.", 0x40, 0x4F),
+    Parameter("shunt_ohm", 0.1, "Resistance of the shunt.", 0.0001, 10.0, unit="ohm"),
+    Parameter(
+        "largest_current_a",
+        3.2,
+        "Largest current expected; shunt_ohm times this is at most 0.32 V. Smaller gives finer steps.",
+        0.001,
+        1000.0,
+        unit="A",
+    ),
+    Parameter("largest_voltage_v", 16.0, "Largest supply voltage expected.", 1.0, 26.0, unit="V"),
+    Parameter(
+        "power_rate_hz",
+        1000.0,
+        "Samples per second asked of the INA219, whose resolution is chosen to meet it (1,000: shunt 12, bus 11 bit).",
+        1.0,
+        2000.0,
+        unit="Hz",
+    ),
+    Parameter("hwmon_root", "/sys/class/hwmon", "Folder of the kernel's hardware monitors."),
+    Parameter("model_idle_w", PowerModel.idle_w, "Model: power at no load.", 0.0, 500.0, unit="W"),
+    Parameter("model_full_w", PowerModel.full_w, "Model: power at full load.", 0.0, 1000.0, unit="W"),
+    Parameter("trace_folder", "~/.pqcmav/power", "Where 'record' writes raw samples as CSV."),
+)
+
+
+def open_i2c(number: int) -> Bus:
+    """The I2C bus through smbus2; raises OSError."""
+    from smbus2 import SMBus
+
+    bus: Bus = SMBus(number)
+    return bus
+
+
+def processor_times() -> tuple[float, float]:
+    """(busy, total) time of all cores since boot [s]."""
+    times = psutil.cpu_times()
+    total: float = times.user + times.nice + times.system + times.idle
+    idle: float = times.idle
+    for name in ("iowait", "irq", "softirq", "steal"):
+        total += getattr(times, name, 0.0)
+    idle += getattr(times, "iowait", 0.0)
+    return total - idle, total
+
+
+def sources(values: Values) -> list[PowerSource]:
+    """The sources that 'power_source' allows, best first. Raises SensingError for a shunt that cannot be."""
+    setup = ina219_registers.setup_for(
+        values["shunt_ohm"], values["largest_current_a"], values["power_rate_hz"], values["largest_voltage_v"]
+    )
+    model = PowerModel(values["model_idle_w"], values["model_full_w"])
+    number = values["i2c_bus"]
+    known: dict[str, PowerSource] = {
+        "ina219": Ina219Source(lambda: open_i2c(number), values["ina219_address"], setup, values["power_rate_hz"]),
+        "hwmon": HwmonSource(values.path("hwmon_root")),
+        "model": ModelSource(model, processor_times),
+    }
+    chosen = values["power_source"]
+    return list(known.values()) if chosen == "auto" else [known[chosen]]
+
+
+class PowerNode(SensingNode):
+    """Electrical power of the companion computer."""
+
+    def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
+        super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
+        self._trace: PowerTrace | None = None
+        self._sampler = PowerSampler(sources(self.values), time.monotonic(), self._on_sample)
+        self._last: PowerView | None = None
+        self._spoken = ""
+        self._power = self.create_publisher(PowerSample, "power", qos.stream())
+        self.create_service(SetBool, "~/record", self._record)
+        self.sample_with("power", self._sampler.tick)
+        self.create_timer(PUBLISH_S, self._publish)
+
+    def close(self) -> None:
+        """Ends the sampling and completes a trace under way."""
+        super().close()
+        self._sampler.close()
+        if self._trace is not None:
+            self.get_logger().info(self._finish_trace())
+
+    def diagnose(self) -> list[Diagnostic]:
+        """One entry: source, rate and what went wrong in the last interval."""
+        view = self._last
+        if view is None:
+            return [Diagnostic("power", Level.WARN, "no interval has ended yet")]
+        summary = view.summary
+        values = {
+            "source": view.source,
+            "rate_hz": f"{summary.rate_hz:.0f}",
+            "target_rate_hz": f"{view.target_rate_hz:g}",
+            "resolution": view.resolution,
+            "duplicates": summary.duplicates,
+            "overflows": summary.overflows,
+            "errors": summary.errors,
+            "restarts": view.restarts,
+            "energy_gaps_s": f"{view.missing_s:.1f}",
+        }
+        if not view.valid:
+            return [Diagnostic("power", Level.ERROR, view.reason, values)]
+        if not view.measured:
+            return [Diagnostic("power", Level.WARN, "no sensor: figures are a model's", values)]
+        return [Diagnostic("power", Level.OK, f"{summary.power_mean_w:.2f} W", values)]
+
+    def _on_sample(self, at_s: float, volts: float, amperes: float, watts: float) -> None:
+        trace = self._trace
+        if trace is not None:
+            trace.add(at_s, volts, amperes, watts)
+
+    def _publish(self) -> None:
+        view = self._last = self._sampler.summary(time.monotonic())
+        if view.source != self._spoken:
+            self._spoken = view.source
+            about = f", {view.resolution}" if view.resolution else ""
+            kind = "measured by" if view.measured else "no measurement, source"
+            self.get_logger().info(f"power: {kind} {view.source}{about}")
+        self._power.publish(conversions.power_message(view, self.header()))
+
+    def _record(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        try:
+            response.message = self._begin_trace() if request.data else self._finish_trace()
+            response.success = True
+        except SensorError as error:
+            response.message = str(error)
+        return response
+
+    def _begin_trace(self) -> str:
+        if self._trace is not None:
+            raise SensorError(f"a trace is being written already: {self._trace.path}")
+        name = datetime.now(timezone.utc).strftime("power-%Y%m%dT%H%M%S.%fZ.csv")
+        self._trace = PowerTrace(self.values.path("trace_folder") / name)
+        return f"recording to {self._trace.path}"
+
+    def _finish_trace(self) -> str:
+        trace, self._trace = self._trace, None
+        if trace is None:
+            raise SensorError("no trace is being written")
+        return f"{trace.finish()} samples in {trace.path}"

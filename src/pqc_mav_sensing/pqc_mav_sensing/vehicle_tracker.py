@@ -1,0 +1,77 @@
+"""The autopilot's state as heartbeats and position messages tell it, to what `vehicle` publishes. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pqc_mav_sensing.phase import Landed, Motion, Phase, PhaseEstimator, PhaseLimits
+
+NAN = math.nan
+HEARTBEAT_LIMIT_S = 3.0
+# Position older than this says nothing about motion now.
+MOTION_LIMIT_S = 2.0
+
+
+@dataclass(frozen=True)
+class VehicleView:
+    """What is known about the vehicle at one moment; fields as in VehicleState.msg."""
+
+    at_s: float | None
+    valid: bool
+    reason: str
+    armed: bool = False
+    mode: str = ""
+    phase: Phase = Phase.UNKNOWN
+    heartbeat_age_s: float = NAN
+    relative_altitude_m: float = NAN
+    ground_speed_m_s: float = NAN
+    climb_rate_m_s: float = NAN
+
+
+class VehicleTracker:
+    """Remembers the newest of each figure. Times are seconds of a monotonic clock."""
+
+    def __init__(self, limits: PhaseLimits | None = None, heartbeat_limit_s: float = HEARTBEAT_LIMIT_S) -> None:
+        self._phases = PhaseEstimator(limits)
+        self._limit_s = heartbeat_limit_s
+        self._heartbeat_s: float | None = None
+        self._armed, self._mode = False, ""
+        self._figures: dict[str, tuple[float, float]] = {}
+        self._landed: tuple[float, Landed] = (-math.inf, Landed.UNDEFINED)
+
+    def heartbeat(self, at_s: float, armed: bool, mode: str) -> None:
+        """A heartbeat of the autopilot."""
+        self._heartbeat_s, self._armed, self._mode = at_s, armed, mode
+
+    def motion(
+        self, at_s: float, *, altitude_m: float = NAN, ground_speed_m_s: float = NAN, climb_m_s: float = NAN
+    ) -> None:
+        """Any of the figures of motion; NaN ones are left as they were."""
+        for name, value in (("altitude", altitude_m), ("speed", ground_speed_m_s), ("climb", climb_m_s)):
+            if math.isfinite(value) and abs(value) < 1e5:
+                self._figures[name] = (at_s, value)
+
+    def landed(self, at_s: float, state: int) -> None:
+        """MAV_LANDED_STATE; numbers nobody knows count as undefined."""
+        self._landed = (at_s, Landed(state) if state in Landed._value2member_map_ else Landed.UNDEFINED)
+
+    def view(self, now_s: float) -> VehicleView:
+        """What is known at `now_s`; also advances the phase."""
+        beat_s = self._heartbeat_s
+        if beat_s is None or now_s - beat_s > self._limit_s:
+            self._phases.lost()
+            if beat_s is None:
+                return VehicleView(None, False, "no heartbeat of an autopilot has arrived yet")
+            age_s = now_s - beat_s
+            return VehicleView(
+                beat_s, False, f"the last heartbeat is {age_s:.1f} s old", heartbeat_age_s=age_s, mode=self._mode
+            )
+        altitude, speed, climb = (self._fresh(name, now_s) for name in ("altitude", "speed", "climb"))
+        landed = self._landed[1] if now_s - self._landed[0] <= MOTION_LIMIT_S else Landed.UNDEFINED
+        phase = self._phases.update(now_s, Motion(self._armed, altitude, speed, climb, landed))
+        return VehicleView(beat_s, True, "", self._armed, self._mode, phase, now_s - beat_s, altitude, speed, climb)
+
+    def _fresh(self, name: str, now_s: float) -> float:
+        at_s, value = self._figures.get(name, (-math.inf, NAN))
+        return value if now_s - at_s <= MOTION_LIMIT_S else NAN
