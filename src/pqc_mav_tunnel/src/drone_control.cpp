@@ -12,8 +12,8 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kPollNs = 100'000'000;
-constexpr std::size_t kMaxRequests = 4;
 constexpr unsigned kFailuresBeforeDefault = 3;
+constexpr const char* kBusy = "Busy: another rekey of this drone is running; try again when it is done.";
 
 std::uint64_t ns(auto duration) { return static_cast<std::uint64_t>(nanoseconds(duration).count()); }
 
@@ -29,6 +29,11 @@ std::uint64_t Backoff::next_ns() {
   const auto base = std::min(ns(kBackoffMax), ns(kBackoffFirst) << std::min(step_, 10u));
   ++step_;
   return base - base / 5 + random_() % (2 * base / 5 + 1);
+}
+
+std::uint64_t jittered_ns(double seconds, std::minstd_rand& random) {
+  const double share = static_cast<double>(random() - std::minstd_rand::min()) / static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
+  return static_cast<std::uint64_t>(seconds * (0.9 + 0.2 * share) * 1e9);
 }
 
 DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
@@ -136,15 +141,21 @@ void DroneControl::step() {
   const bool due = config_.rekey_interval_s > 0 && now >= next_periodic_ns_;
   const bool worn = picture.sealed_packets >= config_.rekey_packets && now >= next_attempt_ns_;
   if (!due && !worn) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!requests_.empty()) return;  // whoever asks comes first, and is not told "busy" by a rekey that began after the question
+    busy_ = true;
+  }
   const auto outcome = rekey(*picture.current->suite, due ? "interval" : "packets");
+  {
+    const std::lock_guard lock(mutex_);
+    busy_ = false;
+  }
   schedule_periodic();
   next_attempt_ns_ = outcome.ok ? 0 : now_ns() + backoff_.next_ns();
 }
 
-void DroneControl::schedule_periodic() {
-  const double jitter = 0.9 + 0.2 * static_cast<double>(random_() - std::minstd_rand::min()) / static_cast<double>(std::minstd_rand::max());
-  next_periodic_ns_ = now_ns() + static_cast<std::uint64_t>(config_.rekey_interval_s * jitter * 1e9) + 1;
-}
+void DroneControl::schedule_periodic() { next_periodic_ns_ = now_ns() + jittered_ns(config_.rekey_interval_s, random_) + 1; }
 
 bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uint8_t epoch, ClientOutcome& outcome) {
   const bool rekey = prev != SessionId{};
@@ -257,16 +268,28 @@ RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) 
   return out;
 }
 
-void DroneControl::serve(Request request) {
-  RekeyOutcome outcome;
+bool DroneControl::avoided(const Suite& suite) {
+  const std::lock_guard lock(mutex_);
+  return blacklist_.contains(suite, now_ns());
+}
+
+/// Also a suite that automatic choices avoid is tried when it is asked for: whoever asks may know that the cause is gone. The answer says that it was avoided.
+RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
   try {
     const auto picture = data_->link(0).picture();
     const auto& suite = !request.suite.empty() ? require_suite(request.suite) : picture.current ? *picture.current->suite : *suite_;
-    outcome = rekey(suite, request.reason);
+    const bool before = avoided(suite);
+    auto outcome = rekey(suite, request.reason);
+    if (before && outcome.ok) outcome.message += " It had failed before and was avoided; it no longer is.";
+    if (before && !outcome.ok && avoided(suite)) outcome.message = "This suite has failed before and is still avoided. " + outcome.message;
+    return outcome;
   } catch (const TunnelError& error) {
-    outcome.suite = request.suite;
-    outcome.message = std::string("The rekey was refused: ") + error.what();
+    return {false, request.suite, 0, 0, std::string("The rekey was refused: ") + error.what()};
   }
+}
+
+void DroneControl::serve(Request request) {
+  const auto outcome = rekey_on_request(request);
   {
     // Before the answer: whoever hears "done" may ask again at once.
     const std::lock_guard lock(mutex_);
@@ -301,12 +324,12 @@ void DroneControl::on_rekey_requested(std::uint32_t request_id, std::string suit
         return remote != nullptr && remote->id == request_id;
       };
       if (std::any_of(requests_.begin(), requests_.end(), same) || serving_remote_ == request_id) return;
-      busy = requests_.size() >= kMaxRequests;
+      busy = busy_ || !requests_.empty();
       if (!busy) requests_.push_back({std::move(suite), std::move(reason), RemoteRequest{request_id}});
     }
   }
   if (known) return answer_remote(request_id, *known);
-  if (busy) return answer_remote(request_id, {false, suite, 0, 0, "The drone is busy with another rekey; try again."});
+  if (busy) return answer_remote(request_id, {false, suite, 0, 0, kBusy});
   wake_.notify_all();
 }
 
@@ -316,7 +339,7 @@ RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::st
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return {false, suite, 0, 0, "The proxy is shutting down; nothing was changed."};
-    if (busy_ || !requests_.empty()) return {false, suite, 0, 0, "Busy: another rekey is running; try again when it is done."};
+    if (busy_ || !requests_.empty()) return {false, suite, 0, 0, kBusy};
     requests_.push_back({suite, reason, std::move(promise)});
   }
   wake_.notify_all();

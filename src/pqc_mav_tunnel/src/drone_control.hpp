@@ -33,6 +33,9 @@ class Backoff {
   unsigned step_ = 0;
 };
 
+/// The time until the next periodic rekey: the interval and up to a tenth more or less, so that a fleet does not rekey in step either.
+[[nodiscard]] std::uint64_t jittered_ns(double seconds, std::minstd_rand& random);
+
 class DroneControl {
  public:
   /// Reads the keys needed for the configured suite (throws TunnelError).
@@ -67,10 +70,12 @@ class DroneControl {
   void step();
   void fresh_handshake();
   RekeyOutcome rekey(const Suite& suite, const std::string& reason);
+  RekeyOutcome rekey_on_request(const Request& request);
   void serve(Request request);
   bool handshake(const Suite& suite, const SessionId& prev, std::uint8_t epoch, ClientOutcome& outcome);
   void answer_remote(std::uint32_t id, const RekeyOutcome& outcome);
   void schedule_periodic();
+  [[nodiscard]] bool avoided(const Suite& suite);
 
   const EngineConfig config_;
   EventQueue& events_;

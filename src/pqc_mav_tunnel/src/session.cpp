@@ -44,8 +44,12 @@ void Session::promote(std::uint64_t now) noexcept {
 }
 
 void Session::install(SessionKeys keys, const SessionId& prev, std::uint64_t now) {
-  // The drone named the pending session as its running one, so it uses it: it must not be thrown away.
-  if (pending_ && pending_->id == prev) promote(now);
+  // The drone named the pending session as its running one, so it uses it: it must not be thrown away. Its handshake is also a sign of life: the keys are new,
+  // whatever the time of the last packet.
+  if (pending_ && pending_->id == prev) {
+    promote(now);
+    heard_ns_ = now;
+  }
   const auto& receive = drone_side_ ? keys.k_g2d : keys.k_d2g;
   const auto& send = drone_side_ ? keys.k_d2g : keys.k_g2d;
   ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_);

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <system_error>
@@ -15,8 +16,12 @@ namespace pqcmav {
 /// At most 15 characters, as shown by ps and top.
 inline void name_this_thread(const char* name) noexcept { ::pthread_setname_np(::pthread_self(), name); }
 
-/// Lower priority than the data thread for threads that compute handshakes: a packet never waits for a signature.
-inline void lower_this_thread(int nice) noexcept { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice); }
+/// Lower priority than the data thread for threads that compute handshakes: a packet never waits for a signature. Relative to what the process was given: an
+/// absolute value would put them above a data thread that was started with 'nice'.
+inline void lower_this_thread(int by) noexcept {
+  const auto thread = static_cast<id_t>(::gettid());
+  ::setpriority(PRIO_PROCESS, thread, std::min(::getpriority(PRIO_PROCESS, thread) + by, 19));
+}
 
 /// Runs only when nothing else wants the processor.
 inline void idle_this_thread() noexcept {

@@ -50,6 +50,14 @@ class Relay {
     }
     wake();
   }
+  /// Handshakes get stuck beyond the gate: connections stay open, but after the challenge nothing comes down to the drone.
+  void hold_answers(bool yes) {
+    {
+      const std::lock_guard lock(mutex_);
+      hold_tcp_ = yes;
+    }
+    wake();
+  }
   /// From now on the gcs sees another source address.
   void move(const std::string& host = "127.0.0.1") {
     {
@@ -88,7 +96,7 @@ class Relay {
  private:
   struct Pipe {
     Fd drone, gcs;
-    bool open = true;
+    bool open = true, challenged = false;
   };
 
   void wake() {
@@ -100,8 +108,10 @@ class Relay {
     for (;;) {
       std::shared_ptr<UdpPeer> outside;
       std::vector<pollfd> fds;
+      bool hold = false;
       {
         const std::lock_guard lock(mutex_);
+        hold = hold_tcp_;
         if (stopping_) return;
         if (!pass_tcp_) pipes_.clear();
         outside = outside_;
@@ -109,7 +119,7 @@ class Relay {
       for (const int fd : {wake_.get(), inside_.fd(), outside->fd(), listener_.get()}) fds.push_back({fd, POLLIN, 0});
       for (const auto& pipe : pipes_) {
         fds.push_back({pipe.drone.get(), POLLIN, 0});
-        fds.push_back({pipe.gcs.get(), POLLIN, 0});
+        fds.push_back({hold && pipe.challenged ? -1 : pipe.gcs.get(), POLLIN, 0});
       }
       if (::poll(fds.data(), fds.size(), 1000) <= 0) continue;
       if (fds[0].revents != 0) {
@@ -121,7 +131,10 @@ class Relay {
       std::size_t i = 4;
       for (auto& pipe : pipes_) {
         if (fds[i++].revents != 0) pipe.open = pipe.open && forward(pipe.drone, pipe.gcs);
-        if (fds[i++].revents != 0) pipe.open = pipe.open && forward(pipe.gcs, pipe.drone);
+        if (fds[i++].revents != 0) {
+          pipe.open = pipe.open && forward(pipe.gcs, pipe.drone);
+          pipe.challenged = true;
+        }
       }
       std::erase_if(pipes_, [](const auto& pipe) { return !pipe.open; });
       if (fds[3].revents != 0) accept_one();
@@ -170,7 +183,7 @@ class Relay {
   std::mutex mutex_;
   std::shared_ptr<UdpPeer> outside_;  // the gcs' side
   SockAddr drone_;
-  bool stopping_ = false, pass_[2] = {true, true}, pass_tcp_ = true, recording_ = false;
+  bool stopping_ = false, pass_[2] = {true, true}, pass_tcp_ = true, hold_tcp_ = false, recording_ = false;
   std::vector<Bytes> seen_[2];
   std::size_t connections_ = 0;
 

@@ -33,5 +33,19 @@ TEST(Backoff, AFleetDoesNotKnockInStep) {
   EXPECT_GT(waits.size(), 90u);
 }
 
+TEST(PeriodicRekey, IsSpreadByATenthEitherWay) {
+  std::minstd_rand random(7);
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const auto wait = jittered_ns(60.0, random);
+    least = std::min(least, wait);
+    most = std::max(most, wait);
+  }
+  EXPECT_GE(least, 54 * kS);
+  EXPECT_LT(least, 55 * kS);
+  EXPECT_LE(most, 66 * kS);
+  EXPECT_GT(most, 65 * kS);
+}
+
 }  // namespace
 }  // namespace pqcmav
