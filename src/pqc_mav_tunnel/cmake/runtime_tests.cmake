@@ -1,6 +1,9 @@
 # Tests of the runtime: everything that has time, threads, sockets or files.
 pqcmav_test(session)
 pqcmav_test(session_model TIMEOUT 600)
+pqcmav_test(rekey_faults TIMEOUT 600)
+pqcmav_test(nonce_once TIMEOUT 300)
+pqcmav_test(rekey_requests TIMEOUT 300)
 pqcmav_test(engine_data TIMEOUT 300)
 pqcmav_test(engine_attack TIMEOUT 300)
 pqcmav_test(engine_liveness TIMEOUT 300)
