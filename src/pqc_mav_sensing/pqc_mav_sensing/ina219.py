@@ -3,8 +3,8 @@
 One sample is three reads: bus voltage (is a conversion ready, did anything overflow), current, power. Reading the
 power register is what clears "conversion ready" (SBOS448, 8.6.3.2), and its value must be the product of the other two:
 a sample that was torn by a new conversion, or by a bus on which bits changed, shows in that. A sensor that lost its
-supply comes back with calibration 0 and then reads 0 A for ever; so no 0 A is believed before the calibration was
-looked at.
+supply comes back with calibration 0 and then reads 0 A and 0 W for ever; so neither is believed before the calibration
+was looked at.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Ina219:
             power = self._read(registers.POWER)
             if bus.overflow:
                 return Reading(Outcome.OVERFLOW)
-            if current == 0:
+            if current == 0 or power == 0:
                 self.verify()
             # One step of either factor, for the rounding inside the sensor.
             tolerance = 1 + (abs(current) + (word >> 3)) // 5000

@@ -14,7 +14,8 @@ from pqc_mav_sensing.ina219 import LostSetupError, Outcome
 from pqc_mav_sensing.power_source import PowerSource
 from pqc_mav_sensing.power_window import EnergyMeter, PowerSummary, PowerWindow
 
-RETRY_S = 0.25  # after a source failed
+FAILURES = 3  # failed reads in a row after which a source counts as lost
+RETRY_S = 0.25  # after a source was lost
 FALL_BACK_S = 2.0  # how long a lost source is waited for before the next one is taken
 BETTER_S = 5.0  # how often a better source is looked for
 CHECK_S = 1.0
@@ -58,6 +59,8 @@ class PowerSampler:
         self._open = False
         self._reason = "no source of power figures has been read yet"
         self._good_s = now_s  # when the source in use last gave a figure, or said that it cannot
+        self._opened_s = now_s
+        self._failures = 0  # in a row
         self._next_better_s = now_s
         self._next_check_s = now_s + CHECK_S
         self._deadline_s = now_s
@@ -84,14 +87,16 @@ class PowerSampler:
                 self._next_check_s = now_s + CHECK_S
                 source.check()
             reading = source.look(now_s)
+        except LostSetupError as error:
+            self._lost(str(error))
+            return now_s  # it answers: it can be set up at once
         except SensorError as error:
-            self._lost(now_s, str(error))
-            # A sensor that lost its setup answers: it can be set up at once.
-            return now_s if isinstance(error, LostSetupError) else now_s + RETRY_S
+            return self._failed(source, now_s, str(error))
+        self._failures = 0
         if reading.outcome in (Outcome.SAMPLE, Outcome.OVERFLOW):
             self._good_s = now_s
-        elif now_s - self._good_s >= FALL_BACK_S:
-            self._lost(now_s, f"{source.name} has given no new figure for {FALL_BACK_S:g} s")
+        elif now_s - max(self._good_s, self._opened_s) >= FALL_BACK_S:
+            self._lost(f"{source.name} has given no new figure for {FALL_BACK_S:g} s")
             return now_s
         with self._lock:
             if reading.outcome is Outcome.SAMPLE:
@@ -138,6 +143,17 @@ class PowerSampler:
             self.source.close()
             self._open = False
 
+    def _failed(self, source: PowerSource, now_s: float, reason: str) -> float:
+        """One read failed: a disturbance on the bus, until it has happened often enough in a row to be the end."""
+        self._failures += 1
+        if self._failures >= FAILURES:
+            self._lost(reason)
+            return now_s + RETRY_S
+        with self._lock:
+            self._window.errors += 1
+            self._reason = reason
+        return self._next(source, now_s, Outcome.TORN)
+
     def _next(self, source: PowerSource, now_s: float, outcome: Outcome) -> float:
         period_s = 1.0 / source.rate_hz
         if outcome is Outcome.DUPLICATE and self._polls < POLLS and period_s > POLLS * POLL_S:
@@ -170,8 +186,7 @@ class PowerSampler:
         reason = _try(source)
         if not reason:
             self.restarts += 1
-            self._open = True
-            self._deadline_s, self._next_check_s = now_s, now_s + CHECK_S
+            self._begin(now_s)
             return now_s
         with self._lock:
             self._window.errors += 1
@@ -181,11 +196,17 @@ class PowerSampler:
     def _use(self, index: int, now_s: float) -> None:
         self.close()
         with self._lock:
-            self._at, self._open = index, True
-        self._good_s = self._deadline_s = now_s
+            self._at = index
+        self._good_s = now_s
+        self._begin(now_s)
+
+    def _begin(self, now_s: float) -> None:
+        """A source was opened."""
+        self._open, self._failures = True, 0
+        self._opened_s = self._deadline_s = now_s
         self._next_check_s = now_s + CHECK_S
 
-    def _lost(self, now_s: float, reason: str) -> None:
+    def _lost(self, reason: str) -> None:
         self.close()
         with self._lock:
             self._window.errors += 1
