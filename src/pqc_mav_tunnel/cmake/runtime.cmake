@@ -12,8 +12,10 @@ target_sources(pqcmav_engine PRIVATE
   src/key_pool.cpp
   src/link.cpp
   src/link_ledger.cpp
+  src/lookup.cpp
   src/net.cpp
   src/plain_tap.cpp
+  src/process.cpp
   src/session.cpp
   src/text.cpp
   src/udp_batch.cpp

@@ -9,6 +9,7 @@
 #include "pqc_mav_tunnel/constants.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
+#include "src/net.hpp"
 #include "src/text.hpp"
 
 namespace pqcmav {
@@ -137,6 +138,8 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.drone_id = in.get<std::string>("drone_id");
   check_drone_id(out.drone_id, "drone_id");
   out.peer = in.get<std::string>("peer");
+  if (const auto problem = problem_of_host(out.peer); !problem.empty())
+    throw TunnelError(Errc::config_invalid, "'peer' is '" + out.peer + "': " + problem + ". Give a host name or an address, for example gcs.example.org.");
   const auto name = in.get<std::string>("suite");
   out.suite = suite_list({name}, "suite").front();
   out.hybrid = in.get<bool>("hybrid");

@@ -19,15 +19,16 @@ namespace {
 
 constexpr std::size_t kPlainSlots = 64;
 constexpr std::size_t kEncryptedSlots = 64, kGroSlots = 16, kGroCapacity = 65535;
-constexpr std::uint64_t kTickNs = 100'000'000, kReportNs = 1'000'000'000, kLogEveryNs = 60'000'000'000;
+constexpr std::uint64_t kTickNs = 100'000'000, kLogEveryNs = 60'000'000'000;
 // epoll tags below the plain sockets' indices.
 constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kFirstPlain = 3;
 
 std::uint64_t key_of(const SessionId& id) noexcept { return load_be<std::uint64_t>(id.data()); }
 std::uint64_t ns(double s) noexcept { return static_cast<std::uint64_t>(s * 1e9); }
+constexpr std::uint64_t ns(nanoseconds duration) noexcept { return static_cast<std::uint64_t>(duration.count()); }
 
 SessionTimers timers_of(const EngineConfig& config) {
-  return {ns(config.degraded_after_s), ns(config.session_limit_s), ns(config.grace_s), static_cast<std::uint64_t>(nanoseconds(kUnusedKeyLimit).count())};
+  return {ns(config.degraded_after_s), ns(config.session_limit_s), ns(config.grace_s), ns(kUnusedKeyLimit)};
 }
 
 Fd checked(int fd, const char* what) {
@@ -51,12 +52,13 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       plain_out_(false) {
   const bool drone = config_.role == Role::drone;
   const auto port = drone ? config_.local_data_port : config_.data_port;
-  auto host = config_.bind;
-  if (drone && host.empty()) {
-    const auto peers = resolve_all(config_.peer, config_.data_port, false, SOCK_DGRAM);
-    if (std::none_of(peers.begin(), peers.end(), [](const auto& peer) { return peer.family() == AF_INET; })) host = "::";
-  }
-  encrypted_ = open_udp(resolve(host, port, true, SOCK_DGRAM), {config_.socket_buffer_kib, config_.dscp, config_.gso}, "encrypted packets (UDP)", &gro_);
+  const UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso};
+  const std::string purpose = "encrypted packets (UDP)";
+  // The name of a drone's peer may resolve only after the network is there, and to addresses of either kind.
+  if (drone && config_.bind.empty() && !is_ipv4(config_.peer))
+    encrypted_ = open_udp_both(port, options, purpose, &gro_);
+  else
+    encrypted_ = open_udp(resolve(config_.bind, port, true, SOCK_DGRAM), options, purpose, &gro_);
   local_ = local_address(encrypted_);
   const bool gso = config_.gso && supports_gso(encrypted_);
   encrypted_out_ = UdpSender(gso);
@@ -367,13 +369,16 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   std::array<std::uint8_t, 256> tlvs{};
   std::size_t used = 0;
   if (now >= link.next_report_ns) {
-    link.next_report_ns = now + kReportNs;
+    link.next_report_ns = now + ns(kReportEvery);
+    link.next_probe_ns = now + ns(kProbeAfterReport);
     link.local = link.estimator.report(now);
     for (std::size_t i = 0; i < kDropKinds; ++i) link.local.drops[i] = link.counters.drops[i].get();
+    used = *append_control(tlvs, used, link.local);
+  } else if (now >= link.next_probe_ns) {  // half-way to the next report, so that also an idle link is heard twice a second
+    link.next_probe_ns = link.next_report_ns + ns(kProbeAfterReport);
     link.probes.open_id = link.probes.next_id++;
     link.probes.open_t1 = now_ns();
     used = *append_control(tlvs, used, Probe{link.probes.open_id, link.probes.open_t1});
-    used = *append_control(tlvs, used, link.local);
   } else if (now - link.session.last_sent_ns() >= ns(config_.keepalive_s)) {
     used = *append_control(tlvs, used, Keepalive{});
   }

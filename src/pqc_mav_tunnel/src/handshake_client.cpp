@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "pqc_mav_tunnel/error.hpp"
+#include "src/lookup.hpp"
 
 namespace pqcmav {
 namespace {
@@ -73,7 +74,9 @@ class Attempt {
   bool connect() {
     std::vector<SockAddr> found;
     try {
-      found = resolve_all(host_, port_, false, SOCK_STREAM);
+      auto addresses = lookup(host_, port_, SOCK_STREAM, cancel_fd_);
+      if (!addresses) return fail(HandshakeError::cancelled, "The handshake was cancelled.");
+      found = std::move(*addresses);
     } catch (const TunnelError& error) {
       return fail(HandshakeError::closed, error.what());
     }

@@ -125,7 +125,7 @@ void HandshakeServer::accept_all(std::uint64_t now) {
       return;
     }
     counters_.accepted.add();
-    if (!sources_.allows(source.host_text(), now)) {
+    if (!sources_.allows(source.network_text(), now)) {
       counters_.rate_limited.add();
       continue;
     }
@@ -137,11 +137,11 @@ void HandshakeServer::accept_all(std::uint64_t now) {
 void HandshakeServer::make_room() {
   std::map<std::string, std::size_t> held;
   for (const auto& [id, c] : connections_)
-    if (c->phase == Phase::before_gate) ++held[c->source_host];
+    if (c->phase == Phase::before_gate) ++held[c->source_network];
   if (held.empty()) return;
   const auto& most = std::max_element(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
   for (const auto& [id, c] : connections_)  // ids grow with time: the first is the oldest
-    if (c->phase == Phase::before_gate && c->source_host == most) return end(id, HandshakeError::timeout, now_ns());
+    if (c->phase == Phase::before_gate && c->source_network == most) return end(id, HandshakeError::timeout, now_ns());
 }
 
 void HandshakeServer::admit(Fd socket, const SockAddr& source, std::uint64_t now) {
@@ -150,7 +150,7 @@ void HandshakeServer::admit(Fd socket, const SockAddr& source, std::uint64_t now
   tune_handshake_socket(socket.get());
   const auto id = next_id_++;
   auto connection = std::make_shared<Connection>(std::move(socket), source, env_);
-  connection->source_host = source.host_text();
+  connection->source_network = source.network_text();
   connection->accepted_ns = now;
   connection->deadline_ns = now + ns(kFirstByteLimit);
   connection->out = connection->responder.start(now);
@@ -334,8 +334,8 @@ void HandshakeServer::end(Id id, HandshakeError error, std::uint64_t now) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, c.fd.get(), nullptr);
   if (!c.responder.past_gate()) {
     (error == HandshakeError::timeout ? counters_.pregate_timeout : counters_.pregate_failed).add();
-    sources_.charge(c.source_host, now);
-    refused_(c.source_host, c.responder.drone_id(), error);
+    sources_.charge(c.source_network, now);
+    refused_(c.source.host_text(), c.responder.drone_id(), error);
     return;
   }
   const auto& drone = c.responder.drone_id();

@@ -66,7 +66,7 @@ class HandshakeServer {
     Connection(Fd socket, SockAddr from, std::shared_ptr<const ResponderEnv> env) : fd(std::move(socket)), source(from), responder(std::move(env)) {}
     Fd fd;
     SockAddr source;
-    std::string source_host;
+    std::string source_network;  // what the limits before the gate count
     HandshakeResponder responder;
     Phase phase = Phase::before_gate;
     std::uint64_t accepted_ns = 0, deadline_ns = 0;

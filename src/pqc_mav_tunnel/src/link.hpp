@@ -62,7 +62,7 @@ struct Link {
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
   LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;
-  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_log_ns = 0;
+  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, next_log_ns = 0;
 
   // Any thread.
   LinkCounters counters;

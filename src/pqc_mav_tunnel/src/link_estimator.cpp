@@ -9,7 +9,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kSlotNs = 100'000'000;
-constexpr std::uint64_t kBlackoutNs = 1'000'000'000;
+constexpr auto kBlackoutNs = static_cast<std::uint64_t>(nanoseconds(kBlackout).count());
 
 // The histogram: bucket 0 holds gaps below 4 us, then five buckets per octave, up to 180 s and beyond in the last one.
 constexpr std::uint64_t kFirstBoundNs = 4'000;

@@ -6,11 +6,14 @@
 #include <netinet/udp.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <sstream>
 
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -76,6 +79,15 @@ std::string SockAddr::host_text() const {
   return text;
 }
 
+std::string SockAddr::network_text() const {
+  if (family() != AF_INET6) return host_text();
+  auto network = *this;
+  auto& address = reinterpret_cast<sockaddr_in6*>(&network.storage)->sin6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&address)) return host_text();
+  std::fill(address.s6_addr + 8, address.s6_addr + 16, std::uint8_t{0});
+  return network.host_text() + "/64";
+}
+
 std::string SockAddr::text() const {
   if (empty()) return "";
   const auto host = host_text();
@@ -95,6 +107,34 @@ bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
     return x.sin6_port == y.sin6_port && x.sin6_scope_id == y.sin6_scope_id && std::memcmp(&x.sin6_addr, &y.sin6_addr, 16) == 0;
   }
   return a.size == b.size;
+}
+
+bool is_ipv4(const std::string& host) noexcept {
+  in_addr address{};
+  return ::inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
+
+bool is_ipv6(const std::string& host) noexcept {
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &address) == 1;
+}
+
+std::string problem_of_host(const std::string& host) {
+  constexpr std::size_t kNameMost = 253, kLabelMost = 63;  // RFC 1035
+  if (is_ipv4(host) || is_ipv6(host)) return "";
+  if (host.find(':') != std::string::npos) return "it is no IPv6 address, and ports have keys of their own";
+  if (host.size() > kNameMost) return "a host name has at most 253 characters";
+  std::string label, last;
+  std::istringstream labels(host);
+  while (std::getline(labels, label, '.')) {
+    last = label;
+    if (label.empty() || label.size() > kLabelMost) return "between the dots of a host name there are 1-63 characters";
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+    if (!std::all_of(label.begin(), label.end(), allowed) || label.front() == '-' || label.back() == '-')
+      return "a host name consists of letters, digits and '-'";
+  }
+  if (std::all_of(last.begin(), last.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) return "it is no IPv4 address";
+  return "";
 }
 
 std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, bool passive, int socket_type) {
@@ -155,6 +195,15 @@ Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string&
     *gro_on = options.gro && ::setsockopt(fd.get(), SOL_UDP, UDP_GRO, &on, sizeof on) == 0;
   }
   return fd;
+}
+
+Fd open_udp_both(std::uint16_t port, const UdpOptions& options, const std::string& purpose, bool* gro_on) {
+  try {
+    return open_udp(resolve("::", port, true, SOCK_DGRAM), options, purpose, gro_on);
+  } catch (const TunnelError& error) {
+    if (error.code() == Errc::port_in_use || error.code() == Errc::permission) throw;
+  }
+  return open_udp(resolve("", port, true, SOCK_DGRAM), options, purpose, gro_on);
 }
 
 Fd open_tcp_listener(const SockAddr& local, const std::string& purpose) {

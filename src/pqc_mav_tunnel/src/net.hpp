@@ -46,11 +46,18 @@ struct SockAddr {
   [[nodiscard]] int family() const noexcept { return storage.ss_family; }
   [[nodiscard]] std::uint16_t port() const noexcept;
   void set_port(std::uint16_t port) noexcept;
-  [[nodiscard]] bool loopback() const noexcept;  // 127.0.0.0/8, ::1, or the first as IPv4-mapped
-  [[nodiscard]] std::string text() const;        // 127.0.0.1:14550, [::1]:14550, "" when empty
-  [[nodiscard]] std::string host_text() const;   // without the port; IPv4-mapped as IPv4
+  [[nodiscard]] bool loopback() const noexcept;    // 127.0.0.0/8, ::1, or the first as IPv4-mapped
+  [[nodiscard]] std::string text() const;          // 127.0.0.1:14550, [::1]:14550, "" when empty
+  [[nodiscard]] std::string network_text() const;  // what one owner has: an IPv4 address, or the /64 of an IPv6 one
+  [[nodiscard]] std::string host_text() const;     // without the port; IPv4-mapped as IPv4
   friend bool operator==(const SockAddr& a, const SockAddr& b) noexcept;
 };
+
+/// Is it an IPv4 address in four parts; an IPv6 address, perhaps with a scope (fe80::1%eth0)?
+bool is_ipv4(const std::string& host) noexcept;
+bool is_ipv6(const std::string& host) noexcept;
+/// "" when this may be a host name or an address, else what is wrong with it. Asks nobody.
+std::string problem_of_host(const std::string& host);
 
 /// Every address of a host name, in the system's order; throws TunnelError(address). An empty host with `passive` is every local address.
 std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, bool passive, int socket_type);
@@ -66,6 +73,8 @@ struct UdpOptions {
 };
 /// Bound and non-blocking; throws TunnelError(port_in_use, address, permission) naming `purpose`. `gro_on` says whether UDP_GRO was granted.
 Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
+/// The same on every local address, IPv4 and IPv6; where this machine has no IPv6, IPv4 alone.
+Fd open_udp_both(std::uint16_t port, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
 /// Listening and non-blocking.
 Fd open_tcp_listener(const SockAddr& local, const std::string& purpose);
 /// For a socket that listens for handshakes or carries one: segments leave at once, and over a link that loses packets they are repeated at an even pace.

@@ -79,6 +79,16 @@ TEST(Config, TheEffectiveValuesMakeTheSameConfigurationAgain) {
   }
 }
 
+TEST(Config, APeerThatCouldNeverBeAHost) {
+  for (const auto* peer :
+       {"gcs example", "gcs..example", "-gcs", "gcs/1", "256.1.1.1", "10.0.1", "10.0.0.1:46000", "gcs.example:46000", "[::1]", "::1::", ".", "g\xc3\xa4"})
+    expect_refused(Errc::config_invalid, {"'peer' is '" + std::string(peer) + "'"}, with(kDrone, {{"peer", peer}}));
+  expect_refused(Errc::config_invalid, {"'peer'", "63"}, with(kDrone, {{"peer", std::string(64, 'a')}}));
+  expect_refused(Errc::config_invalid, {"'peer'", "253"}, with(kDrone, {{"peer", std::string(254, 'a')}}));
+  for (const auto* peer : {"localhost", "gcs", "gcs.example.org.", "my_gcs-2.local", "10.0.0.1", "::1", "fe80::1%eth0", "1host", "xn--gcs-rla.example"})
+    EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"peer", peer}})).peer, peer);
+}
+
 TEST(Config, TheSchemaIsConsistent) {
   std::set<std::string_view> seen;
   for (const auto& key : config_schema()) {

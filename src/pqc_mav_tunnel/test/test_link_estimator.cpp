@@ -137,10 +137,10 @@ TEST(LinkEstimator, ASilenceUnderWayCountsAtOnce) {
   LinkEstimator link;
   for (std::uint64_t i = 0; i < 10; ++i) link.on_packet(kStart + i * 10 * kMs, 1, i);
   const auto last = kStart + 90 * kMs;
-  EXPECT_EQ(link.report(last + kSecond).blackouts, 0u);
-  const auto silent = link.report(last + kSecond + kMs);
+  EXPECT_EQ(link.report(last + 2 * kSecond).blackouts, 0u);
+  const auto silent = link.report(last + 2 * kSecond + kMs);
   EXPECT_EQ(silent.blackouts, 1u);
-  EXPECT_EQ(silent.longest_silence_us, 1'001'000u);
+  EXPECT_EQ(silent.longest_silence_us, 2'001'000u);
   const auto long_silent = link.report(last + 60 * kSecond);
   EXPECT_EQ(long_silent.blackouts, 1u);
   EXPECT_EQ(long_silent.packets_per_s_milli, 0u);
@@ -150,13 +150,55 @@ TEST(LinkEstimator, ASilenceUnderWayCountsAtOnce) {
 TEST(LinkEstimator, EndedBlackoutsAreCountedWhereTheyEnd) {
   LinkEstimator link;
   link.on_packet(kStart, 1, 0);
-  link.on_packet(kStart + 1500 * kMs, 1, 1);
-  link.on_packet(kStart + 1900 * kMs, 1, 2);
-  link.on_packet(kStart + 3500 * kMs, 1, 3);
-  EXPECT_EQ(link.report(kStart + 3500 * kMs).blackouts, 2u);
-  EXPECT_EQ(link.report(kStart + 3500 * kMs).longest_silence_us, 1'600'000u);
-  EXPECT_EQ(link.report(kStart + 7000 * kMs).blackouts, 2u);  // the second one and the silence since
-  EXPECT_EQ(link.report(kStart + 3500 * kMs).loss_ppm, 0u);
+  link.on_packet(kStart + 2500 * kMs, 1, 1);
+  link.on_packet(kStart + 2900 * kMs, 1, 2);
+  link.on_packet(kStart + 5500 * kMs, 1, 3);
+  EXPECT_EQ(link.report(kStart + 5500 * kMs).blackouts, 2u);
+  EXPECT_EQ(link.report(kStart + 5500 * kMs).longest_silence_us, 2'600'000u);
+  EXPECT_EQ(link.report(kStart + 9000 * kMs).blackouts, 2u);  // the second one and the silence since
+  EXPECT_EQ(link.report(kStart + 5500 * kMs).loss_ppm, 0u);
+}
+
+TEST(LinkEstimator, AWindowHoldsThreeBlackoutsAtMost) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  std::uint32_t most = 0;
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    link.on_packet(now, 1, i);
+    for (std::uint64_t step = 0; step < 2050; step += 50) most = std::max(most, link.report(now + step * kMs).blackouts);
+    now += 2050 * kMs;
+  }
+  EXPECT_EQ(most, 3u);
+}
+
+/// What a session without telemetry carries: a report, half a second later a probe, and the answer to the peer's probe somewhere between. `jump` is how late the
+/// ten-times-a-second timer may be.
+void feed_idle_link(LinkEstimator& link, std::uint64_t jump, double loss, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> lost(0, 1);
+  std::uint64_t sequence = 0;
+  for (std::uint64_t second = 0; second < 60; ++second)
+    for (const auto at : {std::uint64_t{0}, 300 * kMs, 500 * kMs}) {
+      if (lost(random) >= loss) link.on_packet(kStart + second * kSecond + at + random() % jump, 1, sequence);
+      ++sequence;
+      const auto report = link.report(kStart + second * kSecond + at + jump);
+      ASSERT_EQ(report.blackouts, 0u) << "second " << second;
+      if (loss == 0) {
+        ASSERT_LT(report.gap_p95_us, 1'000'000u) << "second " << second;
+      }
+    }
+}
+
+TEST(LinkEstimator, AnIdleLinkHasNoBlackoutsAndNoLongGaps) {
+  LinkEstimator link;
+  feed_idle_link(link, 100 * kMs, 0, 1);
+}
+
+TEST(LinkEstimator, NorHasOneThatLosesAPacketNowAndThen) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    LinkEstimator link;
+    feed_idle_link(link, 100 * kMs, 0.1, seed);
+  }
 }
 
 TEST(LinkEstimator, P95IsWithinTenPercentOverSixOrdersOfMagnitude) {

@@ -36,6 +36,20 @@ TEST(Net, AddressesCompareByFamilyHostAndPort) {
   EXPECT_EQ(moved, v4("127.0.0.1", 2));
 }
 
+TEST(Net, LoopbackAddresses) {
+  for (const auto* host : {"127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"}) EXPECT_TRUE(v4(host, 1).loopback()) << host;
+  for (const auto* host : {"126.0.0.1", "128.0.0.1", "0.0.0.0", "::", "::2", "::ffff:192.0.2.7", "fe80::1"}) EXPECT_FALSE(v4(host, 1).loopback()) << host;
+  EXPECT_FALSE(SockAddr{}.loopback());
+}
+
+TEST(Net, WhatOneOwnerHas) {
+  EXPECT_EQ(v4("192.0.2.7", 1).network_text(), "192.0.2.7");
+  EXPECT_EQ(v4("::ffff:192.0.2.7", 1).network_text(), "192.0.2.7") << "how a dual-stack socket names an IPv4 peer";
+  EXPECT_EQ(v4("2001:db8:1:2:3:4:5:6", 1).network_text(), "2001:db8:1:2::/64");
+  EXPECT_EQ(v4("2001:db8:1:2:ffff:ffff:ffff:ffff", 9).network_text(), "2001:db8:1:2::/64");
+  EXPECT_NE(v4("2001:db8:1:3::6", 1).network_text(), v4("2001:db8:1:2::6", 1).network_text());
+}
+
 TEST(Net, Endpoints) {
   EXPECT_EQ(resolve_endpoint("127.0.0.1:14550", "k").text(), "127.0.0.1:14550");
   EXPECT_EQ(resolve_endpoint("[::1]:0", "k").text(), "[::1]:0");
@@ -86,6 +100,19 @@ TEST(Net, UdpSockets) {
   ASSERT_EQ(::getsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &value, &size), 0);
   EXPECT_GE(value, 200 * 1024) << "at least the system's limit";
   expect_error(Errc::port_in_use, {"a second test", local_address(fd).text()}, [&] { (void)open_udp(local_address(fd), {}, "a second test"); });
+}
+
+TEST(Net, ASocketForBothKinds) {
+  bool gro = false;
+  const auto fd = open_udp_both(0, {}, "a test", &gro);
+  const auto port = local_address(fd).port();
+  test::UdpPeer peer;
+  peer.send("over IPv4", port);
+  char text[16] = "";
+  pollfd wait{fd.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&wait, 1, 10000), 1);
+  EXPECT_EQ(::recv(fd.get(), text, sizeof text, 0), 9);
+  expect_error(Errc::port_in_use, {"a second test"}, [&] { (void)open_udp_both(port, {}, "a second test"); });
 }
 
 TEST(Net, TcpListeners) {

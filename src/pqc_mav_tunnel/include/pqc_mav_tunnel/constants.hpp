@@ -54,6 +54,10 @@ inline constexpr seconds kSessionHardLimit{180};
 inline constexpr milliseconds kGrace{2000};
 inline constexpr seconds kUnusedKeyLimit{30};
 inline constexpr seconds kLinkWindow{5};
+inline constexpr milliseconds kReportEvery{1000};
+inline constexpr milliseconds kProbeAfterReport{500};
+// Twice the longest pause of an idle link, so that one lost packet is no blackout.
+inline constexpr milliseconds kBlackout{2000};
 
 inline constexpr std::uint16_t kDefaultHandshakePort = 46000;
 inline constexpr std::uint16_t kDefaultGcsDataPort = 46011;

@@ -18,7 +18,8 @@ namespace pqcmav {
 ///  * jitter: mean absolute difference of successive gaps.
 ///  * loss: sequence numbers skipped within the range a key has shown, less those that came late while their gap was still in the window, over all that were due.
 ///    Ranges are per key, and the key before the current one is still followed, so that neither a new key nor its overlap with the old one counts as loss.
-///  * blackout: a silence longer than 1 s, ended in the window or under way.
+///  * blackout: a silence longer than kBlackout, ended in the window or under way. Three fit into a window at most.
+/// docs/protocol.md section 6 defines them for everybody.
 class LinkEstimator {
  public:
   LinkEstimator() noexcept = default;

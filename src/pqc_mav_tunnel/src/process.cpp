@@ -1,0 +1,23 @@
+#include "pqc_mav_tunnel/process.hpp"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+namespace pqcmav {
+
+std::string forbid_core_dumps() {
+  const auto* variable = std::getenv(kCoreDumpsVariable);
+  if (variable != nullptr && std::string_view(variable) == "1")
+    return std::string("Core dumps are allowed (") + kCoreDumpsVariable + "=1): one would contain the session keys.";
+  const rlimit none{0, 0};
+  if (::setrlimit(RLIMIT_CORE, &none) != 0 || ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+    return "Cannot forbid core dumps: " + std::generic_category().message(errno) + "; one would contain the session keys.";
+  return "";
+}
+
+}  // namespace pqcmav

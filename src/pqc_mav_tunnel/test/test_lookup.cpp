@@ -1,0 +1,44 @@
+#include "src/lookup.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "engine_fixture.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+class Lookup : public ::testing::Test {
+ protected:
+  void cancel() const {
+    const std::uint64_t one = 1;
+    ASSERT_EQ(::write(cancel_fd.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
+  const Fd cancel_fd{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+};
+
+TEST_F(Lookup, AddressesAndNames) {
+  for (const auto* host : {"127.0.0.1", "localhost"}) {
+    const auto found = lookup(host, 46000, SOCK_STREAM, cancel_fd.get());
+    ASSERT_TRUE(found) << host;
+    ASSERT_FALSE(found->empty()) << host;
+    EXPECT_EQ(found->front().port(), 46000) << host;
+    EXPECT_TRUE(found->front().loopback()) << host;
+  }
+  EXPECT_EQ(lookup("2001:db8::7", 1, SOCK_STREAM, cancel_fd.get())->front().text(), "[2001:db8::7]:1");
+}
+
+TEST_F(Lookup, ANameThatIsNotThere) {
+  expect_error(Errc::address, {"Cannot resolve 'no-such-host.invalid'"}, [&] { (void)lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()); });
+}
+
+TEST_F(Lookup, NobodyWaitsAfterTheEnd) {
+  cancel();
+  EXPECT_FALSE(lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()));
+  EXPECT_TRUE(lookup("127.0.0.1", 1, SOCK_STREAM, cancel_fd.get())) << "an address needs no waiting";
+}
+
+}  // namespace
+}  // namespace pqcmav
