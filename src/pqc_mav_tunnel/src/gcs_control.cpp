@@ -21,9 +21,41 @@ GcsControl::GcsControl(const EngineConfig& config, EventQueue& events)
     by_id_[entry.id] = drones_.size();
     drones_.push_back({entry, keys_.psk(entry.id), std::make_unique<LinkLedger>(entry.id, events)});
   }
-  // At least the default suite's signing key must be there and good; the others are read when a drone asks.
-  const auto& first = config_.allowed_suites.empty() ? require_suite(kDefaultSuite) : *config_.allowed_suites.front();
-  (void)signing_key(*first.sig);
+  read_signing_keys();
+}
+
+std::set<const SigInfo*> GcsControl::signatures_allowed() const {
+  std::set<const SigInfo*> out;
+  const auto add = [&](const std::vector<const Suite*>& suites) {
+    for (const auto* suite : suites) out.insert(suite->sig);
+  };
+  add(config_.allowed_suites);
+  bool all = false;
+  for (const auto& drone : config_.drones) {
+    add(drone.allowed_suites);
+    all = all || (drone.allowed_suites.empty() && config_.allowed_suites.empty());
+  }
+  if (all) add(filter_suites({.view = SuiteView::extended, .max_level = 5, .aeads = {}, .kem_families = {}, .sig_families = {}, .only_available = true}));
+  return out;
+}
+
+/// A key that is there must be good. One that is not there costs its suites: the gcs serves the others, and says so once; a key that comes later is read when a
+/// drone asks for it.
+void GcsControl::read_signing_keys() {
+  std::string lacking;
+  for (const auto* sig : signatures_allowed()) {
+    if (keys_.has_sig_secret(*sig))
+      (void)signing_key(*sig);
+    else
+      lacking += (lacking.empty() ? "" : ", ") + std::string(sig->display);
+  }
+  if (lacking.empty()) return;
+  if (signing_.empty())
+    throw TunnelError(Errc::key_missing, "No suite that is allowed can be served: there is no signing key for " + lacking + " below " + config_.keys +
+                                             "; make keys with 'pqcmav keys init', or copy them from where they were made.");
+  events_.log(
+      LogLevel::warning, "",
+      "No signing key for " + lacking + ": their suites are refused. 'pqcmav keys init' makes what is missing; 'allowed_suites' without them ends this line.");
 }
 
 std::optional<std::size_t> GcsControl::find(std::string_view drone_id) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace pqcmav {
 
 class GcsControl {
  public:
-  /// Reads every drone's PSK and checks the signing keys (throws TunnelError).
+  /// Reads every drone's PSK and the signing keys there are for what is allowed (throws TunnelError, also where that leaves no suite).
   GcsControl(const EngineConfig& config, EventQueue& events);
   GcsControl(const GcsControl&) = delete;
   GcsControl& operator=(const GcsControl&) = delete;
@@ -54,6 +55,8 @@ class GcsControl {
   std::optional<Reject> check_suite(std::string_view drone_id, const Suite& suite, bool hybrid);
   std::optional<Reject> check_session(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch) const;
   SecretBytes signing_key(const SigInfo& sig);
+  [[nodiscard]] std::set<const SigInfo*> signatures_allowed() const;
+  void read_signing_keys();
   void on_refused(const std::string& source, const std::string& drone_id, HandshakeError error);
 
   const EngineConfig config_;

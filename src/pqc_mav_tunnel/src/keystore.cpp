@@ -118,6 +118,8 @@ std::vector<std::string> GcsKeys::drone_ids() const {
 
 SecretBytes GcsKeys::sig_secret(const SigInfo& sig) const { return read_secret(folder_ / "sig" / named(sig, ".key"), sig, kGcsOwner); }
 
+bool GcsKeys::has_sig_secret(const SigInfo& sig) const { return key_file_exists(folder_ / "sig" / named(sig, ".key")); }
+
 std::optional<Bytes> GcsKeys::drone_public(std::string_view drone_id, const SigInfo& sig) const {
   require_id(drone_id);
   const auto file = folder_ / "drones" / std::string(drone_id) / named(sig, ".pub");

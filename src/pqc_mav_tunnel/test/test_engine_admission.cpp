@@ -38,7 +38,7 @@ class EngineAdmission : public ::testing::Test {
     EXPECT_EQ(total(*gcs, "hs_gated"), 0u);
     EXPECT_EQ(total(*gcs, "keygens"), 0u) << "a stranger must not cost a key generation";
     EventLog log(*gcs);
-    const auto line = log.wait_for<LogEvent>([](const auto& event) { return event.level == LogLevel::warning; });
+    const auto line = log.wait_for<LogEvent>([](const auto& event) { return event.level == LogLevel::warning && event.text.starts_with("Refused"); });
     ASSERT_TRUE(line);
     for (const auto& word : words) EXPECT_NE(line->text.find(word), std::string::npos) << '"' << word << "\" is not in: " << line->text;
   }

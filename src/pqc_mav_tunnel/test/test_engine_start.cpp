@@ -44,13 +44,17 @@ TEST(EngineStart, AddressesThatCannotBe) {
   expect_start_error(Errc::address, {"'drone.uav1.plain_bind'", "host:port"}, with(gcs_values(keys), {{"drone.uav1.plain_bind", "14550"}}));
   expect_start_error(Errc::address, {"'drone.uav1.plain_peer'", "host:port"}, with(gcs_values(keys), {{"drone.uav1.plain_peer", "127.0.0.1:"}}));
   expect_start_error(Errc::address, {"'drone.uav1.plain_peer'", "IPv4"}, with(gcs_values(keys), {{"drone.uav1.plain_peer", "[::1]:14550"}}));
-  expect_start_error(Errc::address, {"no-such-host.invalid"}, with(drone_values(keys, "uav1", 1, 1), {{"peer", "no-such-host.invalid"}, {"bind", ""}}));
 }
 
 TEST(EngineStart, APeerThatDoesNotResolveIsSaidAndTriedAgain) {
   const KeyFolders keys;
-  const auto drone = start(with(drone_values(keys, "uav1", 1, 1), {{"peer", "no-such-host.invalid"}}));
-  ASSERT_TRUE(eventually([&] { return status(*drone).last_error.find("Cannot resolve 'no-such-host.invalid'") != std::string::npos; }));
+  for (const auto* bind : {"", "127.0.0.1"}) {
+    const auto drone = start(with(drone_values(keys, "uav1", 1, 1), {{"peer", "no-such-host.invalid"}, {"bind", bind}}));
+    ASSERT_TRUE(eventually([&] { return status(*drone).handshakes_failed >= 2; })) << bind;
+    EXPECT_NE(status(*drone).last_error.find("Cannot resolve 'no-such-host.invalid'"), std::string::npos) << status(*drone).last_error;
+    EXPECT_TRUE(state(*drone) == LinkState::down || state(*drone) == LinkState::handshaking) << bind;
+    EXPECT_TRUE(drone->blacklist().empty()) << "the suite is not to blame";
+  }
 }
 
 TEST(EngineStart, APeerOfAnotherKindThanTheSocketIsSaid) {
@@ -186,10 +190,52 @@ TEST_F(EngineKeys, Missing) {
   expect_refused(Errc::key_missing, {"nowhere"}, with(drone_config(), {{"keys", "/nowhere"}}));
 }
 
-TEST_F(EngineKeys, TheGcsNeedsTheSigningKeyOfItsFirstSuite) {
+/// The lines an engine logged so far that contain `words`.
+std::vector<std::string> lines_with(Engine& engine, const std::string& words) {
+  EventLog log(engine);
+  log.gather();
+  std::vector<std::string> out;
+  for (const auto& event : log.all())
+    if (const auto* line = std::get_if<LogEvent>(&event.what); line != nullptr && line->text.find(words) != std::string::npos) out.push_back(line->text);
+  return out;
+}
+
+TEST_F(EngineKeys, TheGcsServesTheSuitesWhoseSigningKeysItHas) {
   fs::remove(keys.gcs() + "/sig/mldsa65.key");
-  expect_refused(Errc::key_missing, {"mldsa65.key"}, gcs_config());
-  const Engine engine(EngineConfig::from_flat(with(gcs_config(), {{"allowed_suites", Names{kLight}}})));
+  const auto gcs = start(with(gcs_config(), {{"allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65", kLight}}}));
+  const auto lines = lines_with(*gcs, "No signing key for");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("ML-DSA-65"), std::string::npos) << lines[0];
+  EXPECT_EQ(lines[0].find("ML-DSA-44"), std::string::npos) << lines[0];
+  const auto ports = gcs->ports();
+  const auto drone = start(drone_values(keys, "uav1", ports.handshake, ports.data));
+  ASSERT_TRUE(eventually([&] { return up(*gcs) && up(*drone); }));
+  const auto refused = drone->request_rekey("uav1", "cs-mlkem768-aesgcm-mldsa65", "", 20s);
+  EXPECT_FALSE(refused.ok);
+  EXPECT_NE(refused.message.find("no signing key"), std::string::npos) << refused.message;
+  EXPECT_TRUE(up(*drone));
+}
+
+TEST_F(EngineKeys, WithoutARestrictionOneLineNamesAllThatIsMissing) {
+  Engine gcs(EngineConfig::from_flat(gcs_config()));  // has ML-DSA-44 and -65
+  const auto lines = lines_with(gcs, "No signing key for");
+  ASSERT_EQ(lines.size(), 1u);
+  for (const auto* missing : {"ML-DSA-87", "Falcon-512", "SPHINCS+"}) EXPECT_NE(lines[0].find(missing), std::string::npos) << lines[0];
+  Engine narrow(EngineConfig::from_flat(with(gcs_config(), {{"allowed_suites", Names{kLight}}})));
+  EXPECT_TRUE(lines_with(narrow, "No signing key for").empty());
+}
+
+TEST_F(EngineKeys, ADronesOwnSuitesCountToo) {
+  fs::remove(keys.gcs() + "/sig/mldsa65.key");
+  const FlatConfig own{{"allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65"}}, {"drone.uav1.allowed_suites", Names{kLight}}};
+  const Engine engine(EngineConfig::from_flat(with(gcs_config(), own)));
+}
+
+TEST_F(EngineKeys, AGcsThatCanServeNothingDoesNotStart) {
+  fs::remove(keys.gcs() + "/sig/mldsa65.key");
+  expect_refused(Errc::key_missing, {"No suite", "ML-DSA-65", "keys init"}, with(gcs_config(), {{"allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65"}}}));
+  fs::remove_all(keys.gcs() + "/sig");
+  expect_refused(Errc::key_missing, {"No suite", "ML-DSA-44", "Falcon-512"}, gcs_config());
 }
 
 TEST_F(EngineKeys, ASignatureIsAskedForAndThereIsNoKey) {

@@ -11,6 +11,7 @@
 
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/process.hpp"
 #include "src/net.hpp"
 
 namespace {
@@ -61,6 +62,7 @@ int list_algorithms() {
 }
 
 int run(const std::string& path, bool check_only) {
+  if (const auto said = forbid_core_dumps(); !said.empty()) std::cerr << "pqcmav-tunneld: " << said << '\n';
   const auto stop = signals();
   std::unique_ptr<Engine> engine;
   try {

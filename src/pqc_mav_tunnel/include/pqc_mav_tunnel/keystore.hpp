@@ -51,6 +51,8 @@ class GcsKeys {
   [[nodiscard]] Psk psk(std::string_view drone_id) const;
   [[nodiscard]] std::vector<std::string> drone_ids() const;  // those with a PSK, sorted
   [[nodiscard]] SecretBytes sig_secret(const SigInfo& sig) const;
+  /// Is there such a file, good or not? Throws TunnelError(key_missing) where that cannot be examined.
+  [[nodiscard]] bool has_sig_secret(const SigInfo& sig) const;
   [[nodiscard]] std::optional<Bytes> drone_public(std::string_view drone_id, const SigInfo& sig) const;  // nullopt: no such file
 
  private:
