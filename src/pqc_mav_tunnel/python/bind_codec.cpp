@@ -172,23 +172,30 @@ void bind_primitives(py::module_& module) {
   module.def("sig_verify", [](const std::string& token, const py::bytes& public_key, const py::bytes& message, const py::bytes& signature) {
     return Sig(sig_of(token)).verify(view(public_key), view(message), view(signature));
   });
+  for (const auto* name : {"aead_seal", "aead_open", "kem_decapsulate", "sig_sign"}) refuse_other_function(module, name);
 }
 
 }  // namespace
 
 void bind_codec(py::module_& module) {
-  py::class_<SendKey>(module, "SendKey", "Seals packets of one key; owns its sequence counter.")
+  py::class_<SendKey> send_key(module, "SendKey", "Seals packets of one key; owns its sequence counter.");
+  send_key
       .def(py::init([](const SessionKeys& keys, const std::string& direction) {
              return std::make_unique<SendKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction));
            }),
            py::arg("keys"), py::arg("direction"))
       .def("seal", &seal, py::arg("payload"), py::arg("control") = false);
-  py::class_<ReceiveKey>(module, "ReceiveKey", "Opens packets of one key, with its replay window.")
+  refuse_other_init(send_key, "SendKey");
+  refuse_other_method(send_key, "seal");
+  py::class_<ReceiveKey> receive_key(module, "ReceiveKey", "Opens packets of one key, with its replay window.");
+  receive_key
       .def(py::init([](const SessionKeys& keys, const std::string& direction, std::size_t window_bits) {
              return std::make_unique<ReceiveKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction), window_bits);
            }),
            py::arg("keys"), py::arg("direction"), py::arg("window_bits") = kWindowBits)
       .def("open", &open, py::arg("datagram"));
+  refuse_other_init(receive_key, "ReceiveKey");
+  refuse_other_method(receive_key, "open");
   module.def("parse_controls", [](const py::bytes& content) -> py::object {
     ControlList list;
     if (!parse_controls(view(content), list)) return py::none();

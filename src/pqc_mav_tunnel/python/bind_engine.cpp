@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "pqc_mav_tunnel/engine.hpp"
+#include "pqc_mav_tunnel/process.hpp"
 #include "python/convert.hpp"
 
 namespace pqcmav::python {
@@ -261,6 +262,7 @@ void bind_engine(py::module_& module) {
       py::arg("role"));
   module.def("per_drone_schema", [] { return list_of(drone_entry_schema(), schema_entry); });
   module.def("engine_version", &engine_version);
+  module.def("forbid_core_dumps", &forbid_core_dumps);
 }
 
 }  // namespace pqcmav::python

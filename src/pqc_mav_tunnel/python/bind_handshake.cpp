@@ -148,12 +148,15 @@ void bind_common(Class& cls, bool drone_side) {
       .def("describe", [drone_side](const Core& self) { return describe(self.core_.error(), self.core_.reject_code(), drone_side); })
       .def("times", [](const Core& self) { return times_dict(self.core_.times(), 0); })
       .def("take_keys", [](Core& self) { return self.core_.take_keys(); });
+  refuse_other_method(cls, "on_data");
 }
 
 }  // namespace
 
 void bind_handshake(py::module_& module) {
-  py::class_<SessionKeys>(module, "SessionKeys", "The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out.")
+  py::class_<SessionKeys> session_keys(module, "SessionKeys",
+                                       "The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out.");
+  session_keys
       .def(py::init([](const std::string& suite, const py::bytes& session_id, std::uint8_t epoch, const py::bytes& d2g, const py::bytes& g2d) {
              SessionKeys keys;
              keys.suite = &require_suite(suite);
@@ -173,12 +176,14 @@ void bind_handshake(py::module_& module) {
       .def_property_readonly("k_d2g", [](const SessionKeys& keys) { return to_bytes(keys.k_d2g.view()); })
       .def_property_readonly("k_g2d", [](const SessionKeys& keys) { return to_bytes(keys.k_g2d.view()); })
       .def("__repr__", [](const SessionKeys& keys) { return "<SessionKeys " + (keys.suite ? keys.suite->id : std::string("empty")) + ">"; });
+  refuse_other_init(session_keys, "SessionKeys");
 
   py::class_<PyInitiator> initiator(module, "Initiator", "The drone's side of one handshake, without sockets.");
   initiator.def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool, const std::optional<py::bytes>&, const py::bytes&,
                          std::uint8_t>(),
                 py::arg("suite"), py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"), py::arg("hybrid") = true, py::arg("own_secret") = py::none(),
                 py::arg("prev_session") = py::bytes(std::string(kSessionIdSize, '\0')), py::arg("epoch") = 0);
+  refuse_other_init(initiator, "Initiator");
   bind_common<PyInitiator>(initiator, true);
 
   py::class_<PyResponder> responder(module, "Responder", "The gcs' side of one handshake, without sockets.");
@@ -189,6 +194,7 @@ void bind_handshake(py::module_& module) {
       .def("start", &PyResponder::start)
       .def_property_readonly("drone_id", [](const PyResponder& self) { return self.core_.drone_id(); })
       .def_property_readonly("gated_keygens", &PyResponder::keygens);
+  refuse_other_init(responder, "Responder");
   bind_common<PyResponder>(responder, false);
 }
 

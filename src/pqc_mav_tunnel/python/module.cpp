@@ -7,6 +7,16 @@ py::object to_python(const ConfigValue& value) {
   return std::visit([](const auto& each) { return py::cast(each); }, value);
 }
 
+void refuse_arguments(const char* function, const py::args& given, const py::kwargs& named, bool skip_self) {
+  std::string types;
+  const auto add = [&](const std::string& name, const py::handle& value) {
+    types += (types.empty() ? "" : ", ") + name + std::string(py::str(py::type::of(value).attr("__name__")));
+  };
+  for (std::size_t i = skip_self ? 1 : 0; i < given.size(); ++i) add("", given[i]);
+  for (const auto& [name, value] : named) add(std::string(py::str(name)) + "=", value);
+  throw py::type_error(std::string(function) + "() does not take (" + types + ") or one of the values is out of range; help() shows its signature.");
+}
+
 namespace {
 
 ConfigValue to_value(const std::string& key, const py::handle& value) {

@@ -211,6 +211,12 @@ def per_drone_schema() -> list[dict[str, Any]]:
 def engine_version() -> str:
     """Return the version of the engine."""
 
+def forbid_core_dumps() -> str:
+    """Forbid this process core dumps and others to look into its memory, for good; no effect with PQCMAV_CORE_DUMPS=1.
+
+    Returns a sentence for the log where that was not done, else "".
+    """
+
 def suites(
     view: str = "core",
     max_level: int = 5,

@@ -291,7 +291,7 @@ def test_nothing_is_avoided_at_first(pair: Pair) -> None:
 
 def test_a_tap_gets_what_the_autopilot_sends(tmp_path: Path) -> None:
     with udp() as reader:
-        address = "127.0.0.1:{}".format(reader.getsockname()[1])
+        address = f"127.0.0.1:{reader.getsockname()[1]}"
         tunnel.init_keys(str(tmp_path), ["uav1"], ["mldsa44"])
         drone = tunnel.Engine(drone_config(tmp_path, {"handshake": 1, "data": 1}, plain_tap=address))
         drone.start()
@@ -308,6 +308,6 @@ def test_a_tap_gets_what_the_autopilot_sends(tmp_path: Path) -> None:
 def test_a_tap_beyond_this_machine_is_refused(tmp_path: Path) -> None:
     tunnel.init_keys(str(tmp_path), ["uav1"], ["mldsa44"])
     drone = tunnel.Engine(drone_config(tmp_path, {"handshake": 1, "data": 1}, plain_tap="192.0.2.1:14591"))
-    with pytest.raises(tunnel.TunnelError, match="plain_tap.*loopback") as refusal:
+    with pytest.raises(tunnel.TunnelError, match=r"plain_tap.*loopback") as refusal:
         drone.start()
     assert refusal.value.code == "address"

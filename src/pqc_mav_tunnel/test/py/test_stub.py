@@ -23,7 +23,9 @@ def parameters(node: ast.FunctionDef) -> list[str]:
 
 def bound_parameters(function: object) -> list[str] | None:
     """The parameter names of pybind11's signature line; None where it names none."""
-    line = (inspect.getdoc(function) or "").split("\n")[0]
+    doc = inspect.getdoc(function) or ""
+    overloads = re.findall(r"^1\. (.*)$", doc, re.MULTILINE)  # the others are for what fits no signature
+    line = overloads[0] if overloads else doc.split("\n")[0]
     names = re.findall(r"(\w+): ", line.split("->")[0])
     names = [name for name in names if name != "self"]
     return None if any(re.fullmatch(r"arg\d+", name) for name in names) else names
