@@ -7,28 +7,15 @@ description says what it is for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict
+
+from pqc_mav_policy.parameter_table import choice as _choice
+from pqc_mav_policy.parameter_table import number as _number
 
 STREAMS = ("battery", "thermal", "vehicle", "link")
 StreamName = Literal["battery", "thermal", "vehicle", "link"]
-
-
-def _number(default: Any, low: float, high: float, unit: str, description: str, published: str = "") -> Any:
-    return Field(
-        default=default,
-        ge=low,
-        le=high,
-        description=description,
-        json_schema_extra={"unit": unit, "published": published},
-    )
-
-
-def _choice(default: Any, description: str, published: str = "") -> Any:
-    return Field(default=default, description=description, json_schema_extra={"unit": "", "published": published})
 
 
 class PolicyParameters(BaseModel):
@@ -154,32 +141,3 @@ class PolicyParameters(BaseModel):
     order: Literal["cost", "published"] = _choice(
         "cost", "Order from light to heavy: 'cost' (total, with the signature) or 'published' (document 001, Eq. 4)."
     )
-
-
-@dataclass(frozen=True)
-class ParameterSpec:
-    """One row: `type` is bool, int, float, string or string_list; bounds are inclusive, None = none."""
-
-    name: str
-    type: str
-    default: Any
-    description: str
-    unit: str = ""
-    published: str = ""
-    minimum: float | None = None
-    maximum: float | None = None
-    choices: tuple[str, ...] = ()
-
-
-class ParameterError(ValueError):
-    """A value that a parameter refuses, as one sentence."""
-
-
-def build(values: Mapping[str, Any]) -> PolicyParameters:
-    """Parameters from `values`, defaults for the rest. Raises ParameterError naming the first parameter at fault."""
-    try:
-        return PolicyParameters(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"][:1])
-        raise ParameterError(f"Parameter {name}: {first['msg'].lower()} (got {first['input']!r}).") from None

@@ -1,0 +1,69 @@
+"""Everything a strategy is made from, and the strategies by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_policy import performance
+from pqc_mav_policy.expert_parameters import ExpertParameters
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.performance import PerformanceTable
+from pqc_mav_policy.strategy import Strategy
+from pqc_mav_policy.suites import Catalogue
+
+# Name -> "module:function". Each function takes (Catalogue, Settings) and returns the strategy; modules load on demand.
+STRATEGIES: Mapping[str, str] = {
+    "cascade": "pqc_mav_policy.settings:make_cascade",
+    "expert": "pqc_mav_policy.settings:make_expert",
+    "rl": "pqc_mav_policy.rl_strategy:make",
+    "hybrid": "pqc_mav_policy.hybrid:make",
+}
+
+
+class StrategyError(ValueError):
+    """A strategy that cannot be had, as one sentence."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of every strategy; a file that is None is the shipped one."""
+
+    policy: PolicyParameters = field(default_factory=PolicyParameters)
+    expert: ExpertParameters = field(default_factory=ExpertParameters)
+    performance_file: Path | None = None
+    rl_policy_file: Path | None = None
+
+    def performance(self) -> PerformanceTable:
+        """Reads the table. Raises PerformanceError."""
+        return performance.load(self.performance_file or performance.DEFAULT_FILE)
+
+
+def make(name: str, catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
+    """The strategy of that name. Raises StrategyError for an unknown one, PerformanceError for a bad table."""
+    if name not in STRATEGIES:
+        raise StrategyError(f"There is no strategy '{name}'; there are {', '.join(STRATEGIES)}.")
+    module, function = STRATEGIES[name].split(":")
+    try:
+        maker = getattr(import_module(module), function)
+    except ImportError as error:
+        raise StrategyError(f"Strategy '{name}' cannot be loaded: {error}.") from None
+    made: Strategy[Any] = maker(catalogue, settings)
+    return made
+
+
+def make_cascade(catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
+    """The telemetry-aware cascade."""
+    from pqc_mav_policy.cascade import Cascade
+
+    return Cascade(catalogue, settings.policy)
+
+
+def make_expert(catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
+    """The expert over a table of measured performance."""
+    from pqc_mav_policy.expert import Expert
+
+    return Expert(catalogue, settings.policy, settings.expert, settings.performance())
