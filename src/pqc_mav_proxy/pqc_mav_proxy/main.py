@@ -12,8 +12,6 @@ from pqc_mav_proxy import config_file
 from pqc_mav_proxy.errors import ExitCode, ProxyError, one_line
 
 PROGRAM = "pqc_proxy"
-# One thread stays free for topics while a rekey waits in another.
-EXECUTOR_THREADS = 2
 SHUTDOWN_S = 5.0
 
 
@@ -38,7 +36,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> None:
         from rclpy.executors import MultiThreadedExecutor
         from rclpy.signals import SignalHandlerOptions
 
-        from pqc_mav_proxy.node import PqcProxyNode, bring_up
+        from pqc_mav_proxy.node import REKEYS_AT_ONCE, PqcProxyNode, bring_up
     except ImportError as error:
         raise ProxyError(f"{error}; 'pqcmav doctor' shows what is missing.", ExitCode.FAILED) from None
 
@@ -49,7 +47,8 @@ def _serve(arguments: list[str], stop: threading.Event) -> None:
         raise ProxyError(f"Bad arguments: {one_line(error)}") from None
     try:
         node = PqcProxyNode()
-        executor = MultiThreadedExecutor(num_threads=EXECUTOR_THREADS)
+        # One thread stays free for topics while rekeys wait in the others.
+        executor = MultiThreadedExecutor(num_threads=REKEYS_AT_ONCE + 1)
         executor.add_node(node)
         spinning = threading.Thread(target=executor.spin, name="executor")
         try:

@@ -21,7 +21,7 @@ from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.parameter import Parameter
 
 from pqc_mav_proxy import qos
-from pqc_mav_proxy.node import PqcProxyNode, bring_up
+from pqc_mav_proxy.node import REKEYS_AT_ONCE, PqcProxyNode, bring_up
 
 DEADLINE_S = 30.0
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
@@ -203,10 +203,61 @@ def test_rekey_changes_the_suite_while_topics_flow(pair: dict[str, PqcProxyNode]
 def test_rekey_refusals_are_answers(pair: dict[str, PqcProxyNode], client: Client) -> None:
     answer = client.call(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(suite="cs-nonsense"))
     assert not answer.ok and answer.message
+    assert answer.suite == SUITE  # what is in use, not what was asked for
     answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request())
     assert not answer.ok and "2 drones" in answer.message and "d1, d2" in answer.message
     answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request(drone_id="d9"))
     assert not answer.ok and "d9" in answer.message
+
+
+class HeldEngine:
+    """An engine whose first rekey takes until somebody else has asked, as a slow handshake does."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self._asked = threading.Semaphore(0)
+        self._first = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def request_rekey(self, drone: str, suite: str = "", reason: str = "") -> dict[str, Any]:
+        if self._first.acquire(blocking=False):
+            ok = self._asked.acquire(timeout=DEADLINE_S / 2)
+            return {"ok": ok, "suite": SUITE, "epoch": 1, "duration_ms": 1.0, "message": "done" if ok else "nobody"}
+        self._asked.release()
+        return {"ok": False, "suite": "", "epoch": 0, "duration_ms": 0.0, "message": "Busy: another rekey runs."}
+
+
+def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    host = pair["drone"]._host
+    assert host is not None
+    engine, host.engine = host.engine, HeldEngine(host.engine)
+    try:
+        service = client.node.create_client(Rekey, "/drone/pqc_proxy/rekey")
+        assert service.wait_for_service(DEADLINE_S)
+        both = [service.call_async(Rekey.Request(reason=str(i))) for i in range(2)]
+        until(lambda: all(each.done() for each in both), "both answers")
+    finally:
+        host.engine = engine
+    answers = sorted((each.result() for each in both), key=lambda answer: answer.ok)
+    assert not answers[0].ok and answers[0].message.startswith("Busy") and answers[0].suite
+    assert answers[1].ok, answers[1].message
+
+
+def test_only_so_many_rekeys_wait_at_once(pair: dict[str, PqcProxyNode]) -> None:
+    """The threads that wait are the executor's: the last one is left to the topics."""
+    node = pair["gcs"]
+    places = [node._rekey_places.acquire(blocking=False) for _ in range(REKEYS_AT_ONCE)]
+    try:
+        assert all(places)
+        answer = node._rekey(Rekey.Request(drone_id="d1"), Rekey.Response())
+        assert not answer.ok and answer.message.startswith("Busy: this proxy waits for 4 rekeys already")
+    finally:
+        for _ in places:
+            node._rekey_places.release()
+    assert node._rekey(Rekey.Request(drone_id="d9"), Rekey.Response()).message == "There is no drone 'd9' here."
+    assert node._rekey_places._value == REKEYS_AT_ONCE
 
 
 def test_the_gcs_passes_a_rekey_on_to_the_drone(pair: dict[str, PqcProxyNode], client: Client) -> None:
