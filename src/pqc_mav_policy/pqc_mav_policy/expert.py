@@ -5,8 +5,8 @@ Rules 1 to 4 of the cascade stand above it. Then the first guard that stands dec
 * heartbeat missing, or an attack: of the suites with a fast handshake the highest level, then the least loss
   (published: ML-1024-CP-MD-87);
 * battery low: the lowest measured power (published: HQC-256-AG-MD-87);
-* thermal elevated: at the same level a suite of ML-KEM or HQC that takes less power and less time, the least power
-  first (published: away from MC-460-AG-MD-65);
+* thermal elevated: at the same level a suite of ML-KEM or HQC that takes less time and less power, the least power
+  first (published: away from MC-460-AG-MD-65, "for cheaper ML-KEM or HQC options");
 * loss: at the same level a fast handshake with less measured loss.
 
 While all are clear the suite stays as requested; keys are renewed, and the ground brings the target suite back, as in
@@ -164,18 +164,20 @@ def _thermal(inputs: DecisionInput, limits: ExpertParameters) -> str:
 
 
 def _cool(it: Situation, table: PerformanceTable, _limits: ExpertParameters) -> str | None:
-    here = table.get(it.current)
-    level = it.ladder.catalogue[it.current].level
+    catalogue = it.ladder.catalogue
+    here, suite = table.get(it.current), catalogue[it.current]
     rows = [
         (row.power_w, _rank(it, row), row.suite)
         for row in _measured(it, table)
         if row.power_w is not None
-        and it.ladder.catalogue[row.suite].level == level
-        and it.ladder.catalogue[row.suite].kem_family in CHEAP_FAMILIES
+        and catalogue[row.suite].level == suite.level
+        and catalogue[row.suite].kem_family in CHEAP_FAMILIES
         and (here is None or row.handshake_ms < here.handshake_ms)
-        and (here is None or here.power_w is None or row.power_w < here.power_w)
     ]
-    return min(rows)[2] if rows else None
+    frugal = [row for row in rows if here is None or here.power_w is None or row[0] < here.power_w]
+    # Away from another family less time is enough; between two of these it would only lead to and fro.
+    chosen = frugal or (rows if suite.kem_family not in CHEAP_FAMILIES else [])
+    return min(chosen)[2] if chosen else None
 
 
 def _lossy(inputs: DecisionInput, limits: ExpertParameters) -> str:
