@@ -1,12 +1,13 @@
-"""The stranger: a process in its own namespace that attacks in one of six ways until told to stop; obeys JSON lines.
+"""The stranger: a process in its own namespace that attacks in six ways, one or several at once; obeys JSON lines.
 
-Commands: start (mode, rate, seed, addresses, ports, names), stop -> how much was done. What it overhears comes from an
-inherited packet socket (`ears`), what it puts on the wire goes through its own interface or ordinary sockets.
+Commands: start (mode, rate, seed, addresses, ports, names), stop (all of them) -> how much was done. What it overhears
+comes from an inherited packet socket (`ears`), what it puts on the wire goes through its own interface or sockets.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import select
 import socket
@@ -45,7 +46,7 @@ class Attack:
         self._mine: set[bytes] = set()
         self._open: deque[tuple[float, socket.socket]] = deque()
         self._stopping = threading.Event()
-        self._ears = socket.socket(fileno=command["ears"])
+        self._ears = socket.socket(fileno=os.dup(command["ears"]))
         self._ears.setblocking(False)
         self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         self._wire.bind(("eth0", 0))
@@ -159,16 +160,18 @@ class Stranger:
     """Obeys start and stop."""
 
     def __init__(self) -> None:
-        self._attack: Attack | None = None
+        self._attacks: list[Attack] = []
 
     def obey(self, command: dict[str, Any]) -> Any:
         """Run one command."""
         if command["do"] == "start":
-            self._attack = Attack(command)
+            self._attacks.append(Attack(command))
             return None
-        if command["do"] == "stop" and self._attack is not None:
-            done, self._attack = self._attack.stop(), None
-            return done
+        if command["do"] == "stop":
+            done: Counter[str] = Counter()
+            while self._attacks:
+                done.update(self._attacks.pop().stop())
+            return dict(done)
         raise ValueError(f"unknown command '{command['do']}'")
 
 

@@ -145,6 +145,7 @@ def _attack(name: str, title: str, mode: str, rate: float, drops: dict[str, int]
 
 
 RATE_BIT_S = 64_000
+STORM = (("random_flood", 2000, False), ("replay", 800, True), ("connect_flood", 300, False), ("half_open", 50, False))
 CONDITIONS: tuple[Condition, ...] = (
     *(_loss(percent) for percent in (0, 1, 5, 10, 20, 30)),
     Condition(
@@ -202,6 +203,17 @@ CONDITIONS: tuple[Condition, ...] = (
     _attack("syn", "2,000 SYNs/s from false addresses", "syn_flood", 2000, {"syn_cookies": 1000}),
     _attack("connect", "500 connections/s", "connect_flood", 500, {"hs_rate_limited": 500}),
     _attack("half-open", "100 half handshakes/s from 64 addresses", "half_open", 100, {"hs_pregate_failed": 50}),
+    Condition(
+        "attack-rekeys",
+        "flood, replay, connections, half handshakes at once, 12 rekeys",
+        events=(
+            *(Event(1.0, "attack", {"mode": mode, "rate": rate, "listen": ears}) for mode, rate, ears in STORM),
+            Event(8.5, "stop_attack"),
+        ),
+        rekeys=tuple(Rekey(2.0 + 0.5 * i) for i in range(12)),
+        seconds=9.5,
+        expect=Expect(drops={"drop_malformed": 2500, "drop_replay": 500, "hs_rate_limited": 300}),
+    ),
 )
 QUICK = ("loss-0", "loss-30", "delay-150", "cut-1", "nat-rebind", "drone-kill", "attack-replay")
 

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,8 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + text)
     if options.output:
         tables.write_whole(Path(options.output) / "fleet.md", text)
+        whole = {"machine": machine, "rate": options.rate, "problems": found, **asdict(result)}
+        tables.write_json(Path(options.output) / "fleet.json", whole)
     return 1 if found else 0
 
 

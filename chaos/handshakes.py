@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import air
@@ -66,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + text)
     if options.output:
         tables.write_whole(Path(options.output) / "handshakes_lossy.md", text)
+        whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
+        tables.write_json(Path(options.output) / "handshakes_lossy.json", whole)
     return 0 if all(len(each.completed) == len(each.seconds) for each in results) else 1
 
 

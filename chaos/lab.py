@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -67,8 +66,8 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + verdict)
     if options.output:
         tables.write_whole(Path(options.output) / "chaos.md", page(rows, notes, machine, verdict))
-        text = json.dumps({"machine": machine, "seed": options.seed, "rows": details}, indent=1) + "\n"
-        tables.write_whole(Path(options.output) / "chaos.json", text)
+        whole = {"machine": machine, "seed": options.seed, "verdict": verdict, "rows": details}
+        tables.write_json(Path(options.output) / "chaos.json", whole)
     return 1 if notes else 0
 
 

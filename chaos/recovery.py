@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,9 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + text)
     if options.output:
         tables.write_whole(Path(options.output) / "recovery.md", text)
+        runs = {end: [asdict(one) for one in each] for end, each in results.items()}
+        whole = {"machine": machine, "rate": options.rate, "runs": runs, "problems": problems(results)}
+        tables.write_json(Path(options.output) / "recovery.json", whole)
     return 1 if problems(results) else 0
 
 

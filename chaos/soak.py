@@ -120,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
         folder = Path(options.output)
         tables.write_whole(folder / "soak.md", text)
         tables.write_whole(folder / "soak.csv", to_csv(samples))
+        tables.write_json(folder / "soak.json", summary(samples, last, found, options, machine))
         note = chart(samples, folder / "soak.png")
         if note:
             print(note)
@@ -188,6 +189,28 @@ def _say(sample: Sample, number: int) -> None:
     text = f"{sample.second:8.0f} s  rekey {number}: {how} {sample.rekey_ms:.0f} ms, {sample.suite};"
     text += f" sent {sample.sent}, not yet there {on_the_way}, longest gap {sample.longest_gap_ms} ms,"
     print(f"{text} RSS {sample.rss_drone_kib} / {sample.rss_gcs_kib} KiB", flush=True)
+
+
+def summary(
+    samples: Sequence[Sample], last: dict[str, Any], found: list[str], options: argparse.Namespace, machine: str
+) -> dict[str, Any]:
+    """The figures of the page; growth in KiB, descriptors and threads, None when too short to judge."""
+    columns = [f"{what}_{end}" for what in ("rss", "fds", "threads") for end in ("drone", "gcs")]
+    names = {column: f"{column}_kib" if column.startswith("rss") else column for column in columns}
+    return {
+        "machine": machine,
+        "minutes": options.minutes,
+        "rate": options.rate,
+        "rekey_every_s": options.every,
+        "suites": list(SUITES),
+        "rekeys": len(samples),
+        "rekeys_failed": sum(not sample.rekey_ok for sample in samples),
+        "traffic": last,
+        "growth": {
+            column: growth([getattr(sample, name) for sample in samples], len(SUITES)) for column, name in names.items()
+        },
+        "problems": found,
+    }
 
 
 def to_csv(samples: Sequence[Sample]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from conditions import Condition
 from verdicts import Observation, RekeyResult, unexplained_losses
@@ -15,6 +17,7 @@ HEAD = (
     "condition", "sent", "delivered", "lost", "unexplained", "twice", "reordered", "longest gap ms", "recovered s",
     "rekeys", "drops", "RSS MiB drone", "RSS MiB gcs", "verdict",
 )  # fmt: skip
+_REKEYS_SHOWN = 3
 _SHORT = {"drop_": "", "plain_dropped_": "plain ", "enc_dropped_": "enc ", "hs_": "hs "}
 
 
@@ -57,11 +60,18 @@ def row(condition: Condition, seen: Observation, found: Sequence[str]) -> tuple[
         str(sum(way.reordered for way in ways)),
         f"{max((way.longest_gap_ms for way in ways), default=0):.1f}",
         recovered,
-        ", ".join(_rekey(result) for result in seen.rekeys),
+        _rekeys(seen.rekeys),
         ", ".join(f"{short_counter(name)} {count}" for name, count in seen.drops.items()) or "none",
         *(_memory(seen, end) for end in ("drone", "gcs")),
         "ok" if not found else "FAILED",
     )
+
+
+def _rekeys(results: Sequence[RekeyResult]) -> str:
+    if len(results) <= _REKEYS_SHOWN:
+        return ", ".join(_rekey(result) for result in results)
+    times = [result.ms for result in results]
+    return f"{sum(result.ok for result in results)} of {len(results)} ok, {min(times):.0f} to {max(times):.0f} ms"
 
 
 def _rekey(result: RekeyResult) -> str:
@@ -89,6 +99,11 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
     )
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write the figures behind a page, in one step."""
+    write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
 def write_whole(path: Path, text: str) -> None:

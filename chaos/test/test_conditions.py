@@ -43,7 +43,7 @@ def test_the_issue_list_is_covered() -> None:
     wanted |= {f"cut-{s}" for s in (1, 5, 30)} | {f"mtu-{mtu}" for mtu in (576, 1280, 1500)}
     wanted |= {f"clock-{end}{day}" for end in ("drone", "gcs") for day in ("+1d", "-1d")}
     wanted |= {"reorder", "duplicate", "rate-64k", "roam", "nat-rebind", "gcs-kill", "drone-kill"}
-    wanted |= {f"attack-{name}" for name in ("flood", "replay", "forge", "syn", "connect", "half-open")}
+    wanted |= {f"attack-{name}" for name in ("flood", "replay", "forge", "syn", "connect", "half-open", "rekeys")}
     assert wanted <= names
 
 
