@@ -60,8 +60,13 @@ class DataPlane {
   bool post(Task task);
   void run();
   void run_tasks();
-  void read_plain(std::size_t index, std::uint64_t now);
-  void read_encrypted(std::uint64_t now);
+  /// What one wake-up found.
+  struct Round {
+    std::size_t datagrams = 0;
+    bool more = false;  // a batch was full: the socket may hold more
+  };
+  void read_plain(std::size_t index, std::uint64_t now, Round& round);
+  void read_encrypted(std::uint64_t now, Round& round);
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
   void deliver(std::size_t index, MutableBytes payload);
