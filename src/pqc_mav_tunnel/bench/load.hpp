@@ -63,38 +63,48 @@ inline void sleep_until(std::uint64_t when_ns) noexcept {
   ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr);
 }
 
-/// Sends single datagrams against absolute deadlines. Up to 10,000/s each waits for its own time, so that delays mean something; above, those that
-/// are due go out together. Ends early when `stop` becomes true. Returns how many were sent.
+inline constexpr double kEachByItself = 10'000;  // packets/s up to which every datagram is sent and received at its own time, so that delays mean something
+inline constexpr std::size_t kBurst = 64;        // datagrams handed to the kernel in one call above that
+
+/// Sends single datagrams against absolute deadlines: each at its own, or, at high rates, bursts of kBurst at the time the last of them is due, with one
+/// sendmmsg and a sleep in between: a sender that spins takes a processor away from what is measured. Ends early when `stop` becomes true. Returns how many
+/// were sent.
 inline std::uint64_t send_load(const Load& load, int fd, const SockAddr& to, const std::atomic<bool>& stop) {
   ::prctl(PR_SET_TIMERSLACK, 1000);
-  Bytes packet(std::clamp(load.size, kStamp, std::size_t{2048}));
+  const auto size = std::clamp(load.size, kStamp, std::size_t{2048});
+  const auto burst = load.rate <= kEachByItself ? 1 : kBurst;
+  Bytes packets(burst * size);
+  UdpSender out(false);
   const auto total = load.total();
   const double step_ns = 1e9 / load.rate;
-  const bool each = load.rate <= 10'000;
   const auto start = now_ns();
   std::uint64_t sent = 0;
   while (sent < total && !stop.load(std::memory_order_relaxed)) {
-    const auto due_at = start + static_cast<std::uint64_t>(static_cast<double>(sent) * step_ns);
-    const auto now = now_ns();
-    if (now < due_at && (each || due_at - now > 200'000)) {
-      sleep_until(due_at);
-      continue;
+    const auto count = std::min<std::uint64_t>(burst, total - sent);
+    const auto due_at = start + static_cast<std::uint64_t>(static_cast<double>(sent + count - 1) * step_ns);
+    if (now_ns() < due_at) sleep_until(due_at);
+    const auto stamp = now_ns();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto packet = MutableBytes(packets).subspan(i * size, size);
+      write_message(packet, sent + i, stamp);
+      out.add(packet);
     }
-    const auto due = each ? sent + 1 : std::min(total, static_cast<std::uint64_t>(static_cast<double>(now - start) / step_ns) + 1);
-    for (const auto stamp = now_ns(); sent < due; ++sent) {
-      write_message(packet, sent, stamp);
-      if (::sendto(fd, packet.data(), packet.size(), 0, to.get(), to.size) < 0) std::this_thread::yield();
-    }
+    (void)out.flush(fd, to);
+    sent += count;
   }
   return sent;
 }
 
-/// Receives until everything that was sent arrived, or nothing came for 300 ms after `finished`.
+/// Receives until everything that was sent arrived, or nothing came for 300 ms after `finished`. At high rates it looks once a millisecond and takes all there
+/// is: a receiver that is woken for every datagram takes a processor away from what is measured.
 inline void receive_load(const Load& load, int fd, const std::atomic<bool>& finished, const std::atomic<std::uint64_t>& sent, Received& out) {
-  UdpReceiver in(64, 2048, 0, 0, false);
+  constexpr std::uint64_t kPauseNs = 1'000'000;
+  UdpReceiver in(256, 2048, 0, 0, false);
   const auto most = load.total();
+  const bool each = load.rate <= kEachByItself;
   std::vector<bool> seen(most);
-  out.arrivals.reserve(most);
+  out.arrivals.resize(most);  // touches the memory now, not while measuring
+  out.arrivals.clear();
   std::uint64_t highest = 0;
   pollfd wait{fd, POLLIN, 0};
   for (;;) {
@@ -121,6 +131,7 @@ inline void receive_load(const Load& load, int fd, const std::atomic<bool>& fini
       out.arrivals.push_back({number, load_be<std::uint64_t>(bytes.data() + 8), now});
     }
     if (finished && out.packets >= sent.load()) return;
+    if (!each && got < in.capacity()) sleep_until(now + kPauseNs);
   }
 }
 

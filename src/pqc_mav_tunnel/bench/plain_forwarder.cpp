@@ -1,6 +1,7 @@
 // The yardstick: one end of a UDP forwarder pair written like the data thread (epoll, recvmmsg, sendmmsg, the same batch classes), without any crypto.
 //
-//   plain_forwarder --plain HOST:PORT --plain-peer HOST:PORT|- --air HOST:PORT --air-peer HOST:PORT|- [--gso] [--busy-poll-us N]
+//   plain_forwarder --plain HOST:PORT --plain-peer HOST:PORT|- --air HOST:PORT --air-peer HOST:PORT|- [--gso] [--gso-local] [--busy-poll-us N]
+// --gso: runs (UDP GSO/GRO) on the air's side and towards the local side; --gso-local: towards the local side alone, as the engine does with 'gso: false'.
 // "-" learns the peer from the last sender. Prints "ready" and runs until it is killed.
 #include <sys/epoll.h>
 
@@ -54,12 +55,13 @@ void forward(Side& from, Side& to, UdpSender& sender) {
 
 int main(int argc, char** argv) {
   std::string plain, plain_peer, air, air_peer;
-  bool gso = false;
+  bool gso = false, gso_local = false;
   std::uint64_t spin_ns = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (name == "--gso") {
-      gso = true;
+    if (name == "--gso" || name == "--gso-local") {
+      gso_local = true;
+      gso = gso || name == "--gso";
       continue;
     }
     if (i + 1 >= argc) return 2;
@@ -80,7 +82,7 @@ int main(int argc, char** argv) {
   try {
     auto inner = open_side(plain, plain_peer, false);
     auto outer = open_side(air, air_peer, gso);
-    UdpSender to_air(gso), to_plain(gso);
+    UdpSender to_air(gso), to_plain(gso_local);
     const Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
     for (const auto& [fd, tag] : {std::pair{inner.socket.get(), 0u}, std::pair{outer.socket.get(), 1u}}) {
       epoll_event event{};
