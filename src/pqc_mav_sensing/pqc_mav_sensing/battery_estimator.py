@@ -18,8 +18,8 @@ NAN = math.nan
 STALE_S = 2.0
 HIGHEST_PACK_V = 130.0
 LOWEST_PACK_V = 0.5
-# A pack sags at take-off: less than a fifth of its voltage, unless it is about to fail.
-JUMP_FRACTION = 0.2
+# A pack sags at full throttle, by less than an eighth of its voltage unless it is about to fail.
+JUMP_FRACTION = 0.125
 HIGHEST_CURRENT_A = 1000.0
 TEMPERATURE_RANGE_C = (-60.0, 120.0)
 

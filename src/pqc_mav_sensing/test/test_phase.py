@@ -1,0 +1,82 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pqc_mav_sensing.phase import Landed, Motion, Phase, PhaseEstimator
+
+NAN = math.nan
+
+
+def flown(estimator: PhaseEstimator, seconds: float, start_s: float, motion: Motion) -> float:
+    for index in range(int(seconds * 10)):
+        estimator.update(start_s + index / 10, motion)
+    return start_s + seconds
+
+
+FLIGHT = [
+    (Motion(False, 0.0, 0.0, 0.0), Phase.DISARMED),
+    (Motion(True, 0.0, 0.0, 0.0), Phase.TAKEOFF),
+    (Motion(True, 3.0, 0.2, 1.5), Phase.TAKEOFF),
+    (Motion(True, 20.0, 0.3, 0.1), Phase.HOVER),
+    (Motion(True, 20.0, 5.0, 0.0), Phase.CRUISE),
+    (Motion(True, 20.0, 1.5, 0.0), Phase.CRUISE),  # slower, but above the threshold to leave
+    (Motion(True, 20.0, 0.5, 0.0), Phase.HOVER),
+    (Motion(True, 8.0, 0.3, -0.7), Phase.LANDING),
+    (Motion(True, 0.1, 0.0, 0.0), Phase.LANDING),
+    (Motion(False, 0.1, 0.0, 0.0), Phase.DISARMED),
+]
+
+
+@pytest.mark.parametrize("with_landed", [False, True])
+def test_a_whole_flight(with_landed: bool) -> None:
+    landed = [
+        Landed.ON_GROUND, Landed.ON_GROUND, Landed.TAKEOFF, Landed.IN_AIR, Landed.IN_AIR,
+        Landed.IN_AIR, Landed.IN_AIR, Landed.LANDING, Landed.ON_GROUND, Landed.ON_GROUND,
+    ]  # fmt: skip
+    estimator, now_s = PhaseEstimator(), 0.0
+    for (motion, phase), state in zip(FLIGHT, landed, strict=True):
+        seen = Motion(
+            motion.armed,
+            motion.relative_altitude_m,
+            motion.ground_speed_m_s,
+            motion.climb_rate_m_s,
+            state if with_landed else Landed.UNDEFINED,
+        )
+        now_s = flown(estimator, 3.0, now_s, seen)
+        assert estimator.phase is phase, motion
+
+
+def test_gusts_do_not_make_it_flicker() -> None:
+    estimator = PhaseEstimator()
+    now_s = flown(estimator, 3.0, 0.0, Motion(True, 20.0, 0.0, 0.0, Landed.IN_AIR))
+    phases = set()
+    for index in range(200):
+        gust = 2.5 if index % 8 == 0 else 0.5
+        phases.add(estimator.update(now_s + index / 10, Motion(True, 20.0, gust, 0.0, Landed.IN_AIR)))
+    assert phases == {Phase.HOVER}
+
+
+def test_disarming_counts_at_once() -> None:
+    estimator = PhaseEstimator()
+    now_s = flown(estimator, 3.0, 0.0, Motion(True, 20.0, 5.0, 0.0))
+    assert estimator.update(now_s, Motion(False)) is Phase.DISARMED
+
+
+def test_without_a_heartbeat_it_is_unknown() -> None:
+    estimator = PhaseEstimator()
+    flown(estimator, 3.0, 0.0, Motion(True, 20.0, 5.0, 0.0))
+    assert estimator.lost() is Phase.UNKNOWN
+    assert estimator.update(99.0, Motion(True, 20.0, 5.0, 0.0, Landed.IN_AIR)) is Phase.CRUISE
+
+
+any_float = st.one_of(st.floats(-100, 100), st.just(NAN))
+
+
+@given(st.lists(st.tuples(st.booleans(), any_float, any_float, any_float, st.sampled_from(Landed)), max_size=60))
+def test_armed_and_disarmed_are_never_mixed_up(steps: list[tuple[bool, float, float, float, Landed]]) -> None:
+    estimator = PhaseEstimator()
+    for index, (armed, *rest) in enumerate(steps):
+        phase = estimator.update(index / 10, Motion(armed, *rest))
+        assert (phase is Phase.DISARMED) == (not armed) and phase is not Phase.UNKNOWN
