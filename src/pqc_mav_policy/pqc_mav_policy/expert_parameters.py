@@ -10,7 +10,7 @@ from pqc_mav_policy.parameter_table import number
 class ExpertParameters(BaseModel):
     """When each guard stands. Frozen."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     thermal_elevated_c: float = number(
         70.0, 0.0, 150.0, "Cel", "A processor warmer than this leaves long handshakes; 10 C below the emergency."

@@ -34,6 +34,8 @@ def choice(default: Any, description: str, published: str = "") -> Any:
 
 def build(model: type[ModelT], values: Mapping[str, Any], prefix: str = "") -> ModelT:
     """A checked model out of `values`, defaults for the rest. Raises ParameterError naming the parameter at fault."""
+    # ROS and YAML have lists where the models, being immutable, have tuples.
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     try:
         return model(**values)
     except ValidationError as error:

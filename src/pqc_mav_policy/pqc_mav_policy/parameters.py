@@ -21,7 +21,7 @@ StreamName = Literal["battery", "thermal", "vehicle", "link"]
 class PolicyParameters(BaseModel):
     """Thresholds and times of all strategies. Frozen; construction refuses unknown names and values out of range."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     stale_s: float = _number(
         2.0, 0.5, 60.0, "s", "Telemetry older than this is stale: the policy holds.", "telemetry_stale_limit"

@@ -1,0 +1,106 @@
+"""What the node does once a second, without ROS: snapshot, decision, and which rekey to ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pqc_mav_policy import memory as memories
+from pqc_mav_policy import pinned
+from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.inputs import DecisionInput, Outcome
+from pqc_mav_policy.ladder import Ladder
+from pqc_mav_policy.node_parameters import Mode
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategy import Strategy
+from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.telemetry import Telemetry
+
+
+@dataclass(frozen=True)
+class Request:
+    """A rekey to ask the proxy for; `suite` "" keeps the present one."""
+
+    suite: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    """One decision with what it saw; `request` None when the proxy is not asked for anything."""
+
+    now: float
+    inputs: DecisionInput
+    decision: Decision
+    mode: Mode
+    request: Request | None
+
+
+class Controller:
+    """Holds the strategy's state between ticks. Not thread-safe: one thread calls everything."""
+
+    def __init__(
+        self,
+        strategy: Strategy[Any],
+        catalogue: Catalogue,
+        parameters: PolicyParameters,
+        telemetry: Telemetry,
+        now: float,
+    ) -> None:
+        self.strategy = strategy
+        self.telemetry = telemetry
+        self.mode: Mode = "auto"
+        self.pin = ""
+        self.available: tuple[str, ...] = ()
+        self.last_outcome: Outcome | None = None
+        self.pending: tuple[str, float] | None = None  # suite asked for, since when
+        self.ladder = Ladder(catalogue, parameters.order)
+        self._parameters = parameters
+        self._state = strategy.initial_state(now)
+        self._memory = memories.begin(now)
+        self._outcomes: list[Outcome] = []
+
+    def tick(self, now: float) -> Tick:
+        """Decides on everything heard so far."""
+        pending = self.pending[0] if self.pending else None
+        inputs = self.telemetry.snapshot(now, self.available, pending, self._outcomes)
+        self._outcomes.clear()
+        decision, self._state = self.strategy.decide(inputs, self._state, now)
+        # The operator's mode has a memory of its own, so that a change of mode finds it up to date.
+        self._memory = memories.observe(inputs, self._memory, self._parameters, now)
+        if self.mode == "manual":
+            decision = self._manual(inputs, now)
+        request = None
+        if decision.acts and self.mode != "hold":
+            suite = "" if decision.action is Action.REKEY else decision.to_suite
+            request = Request(suite, f"policy: {decision.guard}: {decision.reason}")
+            self.pending = (decision.to_suite, now)
+        return Tick(now, inputs, decision, self.mode, request)
+
+    def answered(self, ok: bool, message: str, now: float, error: str = "") -> Outcome | None:
+        """The proxy's answer to the pending request; None when there is none, as after it was given up."""
+        if self.pending is None:
+            return None
+        suite, _ = self.pending
+        self.pending = None
+        before = self.telemetry.snapshot(now, ()).session.suite
+        outcome = Outcome(suite, ok, now, before, message, error)
+        self._outcomes.append(outcome)
+        self.last_outcome = outcome
+        return outcome
+
+    def rank(self, suite: str) -> int:
+        """Place of a suite in the order of cost; 0 also for none."""
+        return self.ladder.order.rank(suite) if suite in self.ladder.catalogue else 0
+
+    def allow(self, suites: Sequence[str]) -> None:
+        """Which suites may be chosen from now on."""
+        self.available = tuple(suites)
+
+    def _manual(self, inputs: DecisionInput, now: float) -> Decision:
+        if not self.pin and inputs.session.suite:
+            self.pin = inputs.session.suite
+        situation = Situation(inputs, self._memory, self._parameters, self.ladder, now)
+        return pinned.decide(situation, self.pin or situation.current)

@@ -1,0 +1,37 @@
+"""What `/diagnostics` says about the policy."""
+
+from __future__ import annotations
+
+from pqc_mav_policy.controller import Controller, Tick
+from pqc_mav_proxy.diagnostics import Diagnostic, Level
+
+# Rules whose hold means that the policy cannot do its work.
+BLIND = frozenset({"safety", "session"})
+
+
+def diagnose(tick: Tick, controller: Controller, node: str, hardware_id: str, problem: str) -> Diagnostic:
+    """WARN while the policy holds for want of telemetry, session or suites, while it may not act, or its last request
+    failed; ERROR in an emergency."""
+    decision, outcome = tick.decision, controller.last_outcome
+    level, message = Level.OK, f"{decision.action} ({decision.guard}): {decision.reason}"
+    if decision.guard == "emergency":
+        level = Level.ERROR
+    elif problem:
+        level, message = Level.WARN, f"{problem}; {message}"
+    elif decision.guard in BLIND:
+        level = Level.WARN
+    elif tick.mode == "hold" and decision.acts:
+        level, message = Level.WARN, f"mode hold, not done: {message}"
+    elif outcome is not None and not outcome.ok:
+        level, message = Level.WARN, f"the last request failed: {outcome.message} Now {message}"
+    values = {
+        "strategy": controller.strategy.name,
+        "mode": tick.mode,
+        "pinned": controller.pin,
+        "action": str(decision.action),
+        "guard": decision.guard,
+        "suite": decision.from_suite,
+        "suites available": str(len(controller.available)),
+        "last outcome": outcome.message if outcome else "",
+    }
+    return Diagnostic(f"{node}: decision", level, message, hardware_id, values)

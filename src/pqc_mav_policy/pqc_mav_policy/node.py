@@ -1,0 +1,222 @@
+"""The policy node: telemetry in, one decision a second out, and rekeys asked of the proxy without ever waiting."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pqc_mav_tunnel
+from diagnostic_msgs.msg import DiagnosticArray
+from pqc_mav_interfaces.msg import (
+    BatteryHealth,
+    HandshakeReport,
+    LinkQuality,
+    PolicyDecision,
+    SystemLoad,
+    ThermalState,
+    ThreatReport,
+    TunnelStatus,
+    VehicleState,
+)
+from pqc_mav_interfaces.srv import PinSuite, Rekey, SetMode
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from std_msgs.msg import Header
+
+from pqc_mav_policy import inputs_json
+from pqc_mav_policy.availability import Availability
+from pqc_mav_policy.controller import Controller, Request, Tick
+from pqc_mav_policy.diagnosis import diagnose
+from pqc_mav_policy.node_parameters import Mode
+from pqc_mav_policy.registry import engine_catalogue
+from pqc_mav_policy.ros_parameters import NodeConfig, declare
+from pqc_mav_policy.settings import make
+from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_proxy import qos
+from pqc_mav_proxy.diagnostics import to_messages
+from pqc_mav_proxy.errors import one_line
+
+NODE_NAME = "pqc_policy"
+TICK_S = 1.0
+MODES: tuple[Mode, ...] = ("auto", "hold", "manual")
+
+
+class PqcPolicyNode(Node):
+    """Decides for the drone whose proxy runs in the same namespace."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, **node_arguments: Any) -> None:
+        """Raises ValueError (ParameterError, StrategyError, PerformanceError) or TunnelError with one sentence."""
+        super().__init__(NODE_NAME, **node_arguments)
+        self._now = clock
+        self.config: NodeConfig = declare(self)
+        node, settings = self.config.node, self.config.settings
+        catalogue = engine_catalogue()
+        telemetry = Telemetry(settings.policy.required, settings.policy.near_switch_s, node.threat_timeout_s)
+        strategy = make(node.strategy, catalogue, settings)
+        self.controller = Controller(strategy, catalogue, settings.policy, telemetry, self._now())
+        self.controller.mode = node.mode
+        self.controller.pin = self._suite_id(node.pinned_suite) if node.pinned_suite else ""
+        wanted = [self._suite_id(name) for name in node.suites]
+        self._availability = Availability(self, node.proxy, wanted, self.controller.allow)
+        self._hardware_id = socket.gethostname()
+        self._sequence = 0
+        self._failure = ""  # HandshakeReport's identifier of the newest failed handshake
+        self._future: Any = None
+        self._last: Tick | None = None
+        self._subscribe(node.proxy)
+        self._decision = self.create_publisher(PolicyDecision, "~/decision", qos.latched(1))
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
+        self._rekey = self.create_client(Rekey, f"{node.proxy}/rekey")
+        self.create_service(SetMode, "~/set_mode", self._set_mode)
+        self.create_service(PinSuite, "~/pin_suite", self._pin_suite)
+        self.create_timer(TICK_S, self._tick)
+        self.get_logger().info(f"strategy {node.strategy}, mode {node.mode}")
+
+    def _subscribe(self, proxy: str) -> None:
+        telemetry = self.controller.telemetry
+
+        def heard(stream: str, aged: bool = False) -> Callable[[Any], None]:
+            return lambda message: telemetry.on(stream, message, self._now(), message.age_s if aged else 0.0)
+
+        # Best effort takes what reliable and best-effort publishers offer; the next reading comes within a second.
+        sensor = qos_profile_sensor_data
+        self.create_subscription(BatteryHealth, "battery", heard("battery", aged=True), sensor)
+        self.create_subscription(ThermalState, "thermal", heard("thermal"), sensor)
+        self.create_subscription(VehicleState, "vehicle", heard("vehicle"), sensor)
+        self.create_subscription(SystemLoad, "system", heard("system"), sensor)
+        self.create_subscription(ThreatReport, "threat", heard("threat"), sensor)
+        self.create_subscription(TunnelStatus, f"{proxy}/status", self._on_status, qos.latched(1))
+        self.create_subscription(
+            LinkQuality, f"{proxy}/link", lambda message: telemetry.on_link(message, self._now()), qos.periodic(2)
+        )
+        self.create_subscription(HandshakeReport, f"{proxy}/handshake", self._on_handshake, qos.event())
+
+    def _on_status(self, message: TunnelStatus) -> None:
+        self.controller.telemetry.on_status(message, self._now(), self._age_s(message.header))
+
+    def _on_handshake(self, message: HandshakeReport) -> None:
+        self._failure = "" if message.ok else message.error
+
+    def _age_s(self, header: Header) -> float:
+        """How long ago a latched message was made."""
+        made_ns = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
+        age_ns: int = self.get_clock().now().nanoseconds - made_ns
+        return max(0.0, age_ns / 1e9)
+
+    @staticmethod
+    def _suite_id(name: str) -> str:
+        return str(pqc_mav_tunnel.find_suite(name).id)
+
+    # --- deciding and acting ---
+
+    def _tick(self) -> None:
+        self._collect_answer()
+        tick = self.controller.tick(self._now())
+        if tick.request is not None:
+            self._ask(tick.request)
+        self._report(tick)
+        self._last = tick
+
+    def _ask(self, request: Request) -> None:
+        self.get_logger().info(f"asking for {request.suite or 'fresh keys'}: {request.reason}")
+        self._failure = ""
+        if not self._rekey.service_is_ready():
+            self._future = None
+            self.controller.answered(False, "The proxy does not offer its rekey service.", self._now(), "closed")
+            return
+        self._future = self._rekey.call_async(Rekey.Request(suite=request.suite, reason=request.reason))
+
+    def _collect_answer(self) -> None:
+        """Takes the answer when it is there; a request nobody answers is given up after a while."""
+        controller, future = self.controller, self._future
+        if controller.pending is None or future is None:
+            return
+        now = self._now()
+        if future.done():
+            self._future = None
+            answer = future.result()
+            if answer is None:
+                controller.answered(False, f"The call failed: {one_line(future.exception())}", now, "cancelled")
+                return
+            if answer.ok:
+                controller.telemetry.on_rekeyed(answer.suite, int(answer.epoch), now)
+            controller.answered(answer.ok, one_line(answer.message), now, self._failure)
+            log = self.get_logger().info if answer.ok else self.get_logger().warning
+            log(one_line(answer.message))
+        elif now - controller.pending[1] > self.config.node.request_timeout_s:
+            self._rekey.remove_pending_request(future)
+            self._future = None
+            controller.answered(False, "The proxy did not answer in time.", now, "cancelled")
+
+    # --- topics ---
+
+    def _report(self, tick: Tick) -> None:
+        controller, decision = self.controller, tick.decision
+        outcome = controller.last_outcome
+        header = Header(stamp=self.get_clock().now().to_msg())
+        self._sequence += 1
+        self._decision.publish(
+            PolicyDecision(
+                header=header,
+                sequence=self._sequence,
+                strategy=controller.strategy.name,
+                mode=tick.mode,
+                action=str(decision.action),
+                guard=decision.guard,
+                reason=decision.reason,
+                from_suite=decision.from_suite,
+                to_suite=decision.to_suite,
+                from_tier=controller.rank(decision.from_suite),
+                to_tier=controller.rank(decision.to_suite),
+                phase=int(tick.inputs.vehicle.phase),
+                requested=tick.request is not None,
+                outcome=outcome.message if outcome else "",
+                outcome_ok=outcome.ok if outcome else False,
+                inputs_json=inputs_json.dump(tick.inputs, tick.now),
+            )
+        )
+        report = diagnose(tick, controller, self.get_name(), self._hardware_id, self._availability.problem)
+        self._diagnostics.publish(DiagnosticArray(header=header, status=to_messages([report])))
+
+    # --- services ---
+
+    def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
+        controller = self.controller
+        if request.mode not in MODES:
+            response.message = f"There is no mode '{request.mode}'; there are {', '.join(MODES)}."
+        elif request.mode == "manual" and not controller.pin and not self._current():
+            response.message = "There is no session whose suite could be kept; pin one by name."
+        else:
+            controller.mode = request.mode
+            if request.mode == "manual":
+                controller.pin = controller.pin or self._current()
+            response.ok = True
+            kept = f", keeping {controller.pin}" if request.mode == "manual" else ""
+            response.message = f"Mode {request.mode}{kept}."
+            self.get_logger().info(response.message)
+        response.mode = controller.mode
+        return response
+
+    def _pin_suite(self, request: PinSuite.Request, response: PinSuite.Response) -> PinSuite.Response:
+        controller = self.controller
+        if not request.suite:
+            controller.pin, controller.mode = "", "auto"
+            response.ok, response.message = True, "Released; mode auto."
+            return response
+        try:
+            suite = self._suite_id(request.suite)
+        except pqc_mav_tunnel.TunnelError as error:
+            response.message = one_line(error)
+            return response
+        if not self._availability.usable(suite):
+            response.message = f"{suite} cannot be pinned: {self._availability.why_not(suite)}"
+            return response
+        controller.pin, controller.mode = suite, "manual"
+        response.ok, response.message = True, f"Pinned {suite}; mode manual."
+        self.get_logger().info(response.message)
+        return response
+
+    def _current(self) -> str:
+        return self.controller.telemetry.snapshot(self._now(), ()).session.suite

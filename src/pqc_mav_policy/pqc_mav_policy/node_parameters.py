@@ -1,0 +1,42 @@
+"""Parameters of the policy node beside those of the strategies."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pqc_mav_policy.expert_parameters import ExpertParameters
+from pqc_mav_policy.parameter_table import choice, number, schema
+from pqc_mav_policy.parameters import PolicyParameters
+
+EXPERT_PREFIX = "expert."
+Mode = Literal["auto", "hold", "manual"]
+
+
+class NodeParameters(BaseModel):
+    """What the node watches and how it acts. Frozen."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    strategy: Literal["cascade", "expert", "rl", "hybrid"] = choice("cascade", "Who decides.")
+    mode: Mode = choice(
+        "auto",
+        "How it starts: auto = decides and acts; hold = decides and publishes only; manual = keeps the pinned suite.",
+    )
+    pinned_suite: str = choice("", "Suite to keep in mode manual, id or short code; empty = the one in use.")
+    proxy: str = choice("pqc_proxy", "Name of the proxy's node in the same namespace.")
+    suites: tuple[str, ...] = choice((), "Only choose among these, ids or short codes; empty = every core suite.")
+    performance_file: str = choice(
+        "", "Measured performance of suites on this machine, CSV or JSON; empty = the published figures."
+    )
+    rl_policy_file: str = choice("", "Trained policy of the strategies rl and hybrid; empty = the shipped one.")
+    threat_timeout_s: float = number(
+        10.0, 1.0, 600.0, "s", "A threat report counts for this long unless the detector repeats it."
+    )
+    request_timeout_s: float = number(60.0, 1.0, 600.0, "s", "A rekey the proxy did not answer by then has failed.")
+
+
+def node_schema() -> list[dict[str, Any]]:
+    """Every parameter of the node, in the order of the configuration file."""
+    return schema(NodeParameters) + schema(PolicyParameters) + schema(ExpertParameters, EXPERT_PREFIX)

@@ -1,0 +1,28 @@
+"""Mode manual: the operator's suite is kept, whatever the telemetry says. Pure."""
+
+from __future__ import annotations
+
+from pqc_mav_policy import rules
+from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.situation import Situation
+
+GUARD = "pinned"
+
+
+def decide(it: Situation, suite: str) -> Decision:
+    """Changes to the pinned suite when it is not in use, and otherwise only renews its keys.
+
+    Without a session, while a request is under way and shortly after a switch or a failure it waits. The rate limit
+    stays in force; missing telemetry does not stand against an operator, only against renewing keys unasked.
+    """
+    waiting = rules.first((rules.session, rules.pending, rules.cooldown), it)
+    if waiting is not None:
+        return waiting
+    if it.current != suite:
+        action = Action.DOWN if it.ladder.lighter(suite, it.current) else Action.UPGRADE
+        return rules.limited(it, action, GUARD, 0, "The operator pinned this suite.", suite)
+    blind = rules.safety(it)
+    due = None if blind is not None else rules.rekey(it)
+    if due is not None and due.action is Action.REKEY:
+        return due
+    return it.hold(GUARD, 0, "Keeping the suite the operator pinned.")

@@ -1,0 +1,144 @@
+"""The second-by-second loop without ROS: acting, waiting for answers, modes."""
+
+from __future__ import annotations
+
+from messages import message
+from scenes import CATALOGUE, CORE, DEFAULT, suite
+
+from pqc_mav_policy.cascade import Cascade
+from pqc_mav_policy.controller import Controller, Tick
+from pqc_mav_policy.decision import Action
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry import Telemetry
+
+LIGHT = suite("ML-512-AG-FA-512")
+HQC = suite("HQC-192-AG-MD-65")
+
+
+class Drone:
+    """A controller with telemetry heard once a second and a proxy that does as it is told, or not."""
+
+    def __init__(self, mode: str = "auto") -> None:
+        parameters = PolicyParameters()
+        self.telemetry = Telemetry(parameters.required, parameters.near_switch_s, 10.0)
+        self.controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, self.telemetry, 0.0)
+        self.controller.mode = mode  # type: ignore[assignment]
+        self.controller.allow(CORE)
+        self.suite, self.epoch = DEFAULT, 0
+        self.now = 0.0
+        self.telemetry.on_status(message("status", key_age_s=100.0), 0.0)
+
+    def second(self, **changes: dict[str, object]) -> Tick:
+        self.now += 1.0
+        for stream in ("battery", "thermal", "vehicle"):
+            self.telemetry.on(stream, message(stream, **changes.get(stream, {})), self.now)
+        self.telemetry.on_link(message("link"), self.now)
+        return self.controller.tick(self.now)
+
+    def answer(self, tick: Tick, ok: bool = True) -> None:
+        assert tick.request is not None
+        if ok:
+            self.suite, self.epoch = tick.request.suite or self.suite, self.epoch + 1
+            self.telemetry.on_rekeyed(self.suite, self.epoch, self.now)
+        self.controller.answered(ok, "Rekeyed." if ok else "Failed.", self.now, "" if ok else "timeout")
+
+
+HOT = {"temperature_c": 85.0}
+
+
+def test_a_decision_that_acts_is_asked_for_once_and_waits_for_its_answer() -> None:
+    drone = Drone()
+    drone.second()
+    tick = drone.second(thermal=HOT)
+    assert tick.request is not None
+    assert (tick.request.suite, tick.decision.action) == (LIGHT, Action.DOWN_0)
+    assert tick.request.reason.startswith("policy: emergency: Emergency: processor at 85.0 C")
+    waiting = drone.second(thermal=HOT)
+    assert (waiting.decision.guard, waiting.request) == ("pending", None)
+    assert waiting.inputs.session.pending_suite == LIGHT
+    drone.answer(tick)
+    after = drone.second(thermal=HOT)
+    assert (after.decision.action, after.decision.guard) == (Action.HOLD, "emergency")
+    assert [outcome.ok for outcome in after.inputs.outcomes] == [True]
+    assert drone.second().inputs.outcomes == ()
+
+
+def test_a_failure_is_delivered_once_and_the_suite_avoided() -> None:
+    drone = Drone()
+    tick = drone.second(thermal=HOT)
+    drone.answer(tick, ok=False)
+    again = drone.second(thermal=HOT)
+    assert again.inputs.outcomes[0].suite == LIGHT
+    assert again.inputs.outcomes[0].from_suite == DEFAULT
+    assert again.request is not None
+    assert again.request.suite not in (LIGHT, DEFAULT)
+    assert drone.controller.last_outcome is not None
+    assert not drone.controller.last_outcome.ok
+
+
+def test_fresh_keys_are_asked_for_without_a_suite() -> None:
+    drone = Drone()
+    ticks = [drone.second() for _ in range(62)]
+    asked = [tick for tick in ticks if tick.request is not None]
+    assert [tick.decision.action for tick in asked] == [Action.REKEY]
+    assert asked[0].request is not None
+    assert asked[0].request.suite == ""
+
+
+def test_mode_hold_decides_and_does_nothing() -> None:
+    drone = Drone("hold")
+    tick = drone.second(thermal=HOT)
+    assert tick.decision.action is Action.DOWN_0
+    assert tick.request is None
+    assert drone.controller.pending is None
+
+
+def test_mode_manual_keeps_the_pinned_suite_in_an_emergency_and_without_telemetry() -> None:
+    drone = Drone("manual")
+    drone.controller.pin = HQC
+    tick = drone.second(thermal=HOT)
+    assert tick.request is not None
+    assert (tick.request.suite, tick.decision.guard, tick.decision.action) == (HQC, "pinned", Action.UPGRADE)
+    drone.answer(tick)
+    held = [drone.second(thermal=HOT) for _ in range(10)]
+    assert {tick.decision.action for tick in held} == {Action.HOLD}
+    assert held[-1].decision.guard == "pinned"
+    drone.controller.pin = LIGHT
+    blind = drone.second(battery={"valid": False, "reason": "unplugged"})
+    assert (blind.decision.action, blind.decision.to_suite) == (Action.DOWN, LIGHT)
+
+
+def test_mode_manual_renews_keys_and_waits_after_a_failure() -> None:
+    drone = Drone("manual")
+    ticks = [drone.second() for _ in range(62)]
+    assert drone.controller.pin == DEFAULT
+    assert [tick.decision.action for tick in ticks if tick.request] == [Action.REKEY]
+    drone.answer(ticks[-1] if ticks[-1].request else ticks[-2], ok=False)
+    drone.controller.pin = HQC
+    assert drone.second().decision.guard == "cooldown"
+    later = [drone.second() for _ in range(6)]
+    assert later[-1].decision.guard in ("pinned", "pending")
+
+
+def test_back_in_auto_the_strategy_goes_on() -> None:
+    drone = Drone("manual")
+    drone.controller.pin = HQC
+    drone.answer(drone.second())
+    drone.controller.mode = "auto"
+    for _ in range(6):
+        tick = drone.second(vehicle={"phase": 2})
+    # HQC is unfit for take-off.
+    assert (tick.decision.action, tick.decision.guard) == (Action.DOWN, "phase")
+
+
+def test_an_answer_nobody_waits_for_any_more_is_dropped() -> None:
+    drone = Drone()
+    assert drone.controller.answered(True, "late", 1.0) is None
+    assert drone.second().inputs.outcomes == ()
+
+
+def test_ranks_for_messages() -> None:
+    controller = Drone().controller
+    assert controller.rank(LIGHT) == 0
+    assert controller.rank("") == 0
+    assert controller.rank(HQC) > controller.rank(DEFAULT) > 0
