@@ -8,7 +8,11 @@ setup(
     name=PACKAGE,
     version="0.1.0",
     packages=find_packages(exclude=["test", "test.*"]),
-    package_data={PACKAGE: ["py.typed"], f"{PACKAGE}.analysis": ["published/data/*"], f"{PACKAGE}.report": ["assets/*"]},
+    package_data={
+        PACKAGE: ["py.typed"],
+        f"{PACKAGE}.analysis": ["published/data/*"],
+        f"{PACKAGE}.report": ["assets/*"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),

@@ -1,0 +1,147 @@
+"""The agent on the ground: measures its side of each run on the controller's word. Nothing of it goes through the tunnel.
+
+Services below the node's name: `~/ping` (Trigger), `~/get_info`, `~/clock_sync`, `~/start_suite`, `~/set_traffic`,
+`~/stop_suite`, `~/shutdown` (Trigger). One controller at a time: the first to start a suite holds the agent until it
+shuts it down or has been silent for LEASE_S.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+from pqc_mav_interfaces.srv import ClockSync, GetInfo, SetTraffic, StartSuite, StopSuite
+from pydantic import ValidationError
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from pqc_mav_bench.collectors.clock_id import clock_id
+from pqc_mav_bench.collectors.environment import environment
+from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
+from pqc_mav_bench.errors import BenchError
+from pqc_mav_bench.recorder import SideRecorder
+from pqc_mav_bench.workload.spec import EndSpec
+
+NODE_NAME = "bench_agent"
+LEASE_S = 60.0
+
+
+class AgentNode(Node):
+    """Parameters: `proxy` (the gcs proxy's node, default /gcs/pqc_proxy), `drone_id` ("": the only one)."""
+
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__(NODE_NAME, **node_arguments)
+        proxy = str(self.declare_parameter("proxy", "/gcs/pqc_proxy").value)
+        drone = str(self.declare_parameter("drone_id", "").value)
+        self.watch = ProxyWatch(self, proxy, drone)
+        self.recorder = SideRecorder(self.watch)
+        self.shutdown_asked = threading.Event()
+        self._controller = ""
+        self._heard_s = 0.0
+        self._suite = ""
+        # Measuring calls may wait for counters; the others answer meanwhile, the clock above all.
+        slow, quick = MutuallyExclusiveCallbackGroup(), ReentrantCallbackGroup()
+        self.create_service(Trigger, "~/ping", self._ping, callback_group=quick)
+        self.create_service(GetInfo, "~/get_info", self._get_info, callback_group=quick)
+        self.create_service(ClockSync, "~/clock_sync", self._clock_sync, callback_group=quick)
+        self.create_service(StartSuite, "~/start_suite", self._start_suite, callback_group=slow)
+        self.create_service(SetTraffic, "~/set_traffic", self._set_traffic, callback_group=slow)
+        self.create_service(StopSuite, "~/stop_suite", self._stop_suite, callback_group=slow)
+        self.create_service(Trigger, "~/shutdown", self._shutdown, callback_group=quick)
+
+    def close(self) -> None:
+        """Ends the traffic and its process."""
+        self.recorder.close()
+
+    # --- quick ones ---
+
+    def _ping(self, _request: Any, response: Any) -> Any:
+        response.success = self.watch.is_up
+        response.message = "ready" if response.success else f"no session at {self.watch.name} yet"
+        return response
+
+    def _get_info(self, _request: Any, response: Any) -> Any:
+        for name, value in environment().items():
+            setattr(response, name, value)
+        response.role = "gcs"
+        response.config_json = json.dumps(
+            {"proxy": self.watch.name, "drone_id": self.watch.drone_id, "clock_id": clock_id()}
+        )
+        return response
+
+    def _clock_sync(self, _request: Any, response: Any) -> Any:
+        response.t2_ns = time.monotonic_ns()
+        response.t3_ns = time.monotonic_ns()
+        return response
+
+    def _shutdown(self, _request: Any, response: Any) -> Any:
+        response.success, response.message = True, "the agent ends"
+        self.shutdown_asked.set()
+        return response
+
+    # --- measuring ---
+
+    def _refusal(self, controller: str) -> str:
+        """Why this controller may not use the agent; "" when it may. It holds the agent from then on."""
+        now = time.monotonic()
+        if not controller:
+            return "A controller must give its identity."
+        if self._controller and controller != self._controller and now - self._heard_s < LEASE_S:
+            return f"The agent works for another controller ({self._controller})."
+        self._controller, self._heard_s = controller, now
+        return ""
+
+    def _start_suite(self, request: Any, response: Any) -> Any:
+        response.message = self._refusal(request.controller)
+        if response.message:
+            return response
+        try:
+            self.recorder.begin(request.suite)
+        except BenchError as error:
+            response.message = str(error)
+            return response
+        self._suite = request.suite
+        response.ok, response.message = True, "sampling"
+        response.agent_ns = time.monotonic_ns()
+        return response
+
+    def _set_traffic(self, request: Any, response: Any) -> Any:
+        response.message = self._refusal(request.controller)
+        if response.message:
+            return response
+        try:
+            if request.run:
+                self.recorder.start_traffic(self._spec(request.workload_json))
+            else:
+                self.recorder.quiet()
+        except (BenchError, ValidationError, ValueError) as error:
+            response.message = str(error)
+            return response
+        response.ok, response.message = True, "traffic runs" if request.run else "traffic has stopped"
+        return response
+
+    def _spec(self, text: str) -> EndSpec:
+        """What the controller says, with the address only this side knows: where ground software listens."""
+        status = self.watch.status
+        return EndSpec.model_validate(
+            {**json.loads(text), "side": "gcs", "address": status.plain_peer if status else ""}
+        )
+
+    def _stop_suite(self, request: Any, response: Any) -> Any:
+        response.message = self._refusal(request.controller)
+        if not response.message and request.suite != self._suite:
+            response.message = f"Suite {request.suite} was not started here, but {self._suite or 'none'}."
+        if response.message:
+            return response
+        try:
+            response.metrics_json = json.dumps(self.recorder.finish(), allow_nan=False)
+        except BenchError as error:
+            self.recorder.abort()
+            response.message = str(error)
+            return response
+        self._suite = ""
+        response.ok, response.message = True, "measured"
+        return response

@@ -1,0 +1,184 @@
+"""Puts one run's measurements together, in the published order of calls:
+
+    start_suite -> record_handshake -> record_crypto_primitives -> record_data_plane -> record_* -> finalize_suite -> save
+
+The merge only adds: a value that is there is never replaced by another, so the drone's and the ground's figures of
+the same handshake stay side by side for whoever audits them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pqc_mav_bench import sanity, sections, status
+from pqc_mav_bench.canonical import run_sha256
+from pqc_mav_bench.clock import ClockEstimate
+from pqc_mav_bench.numbers import phi
+from pqc_mav_bench.options import WorkloadOptions
+from pqc_mav_bench.policy import Item
+from pqc_mav_bench.schema.field import Category
+from pqc_mav_bench.schema.run import RunMetrics
+from pqc_mav_bench.store import CampaignStore
+
+
+class OverwriteError(Exception):
+    """A merge would have replaced a value: an error of the program, never of the measurement."""
+
+
+def put(category: Category, values: Mapping[str, Any]) -> None:
+    """Adds values to a category; None says nothing. Raises OverwriteError where another value stands already."""
+    for name, value in values.items():
+        if value is None:
+            continue
+        present = getattr(category, name)
+        if present is not None and present != value:
+            raise OverwriteError(f"{name} is {present!r} already and would become {value!r}")
+        setattr(category, name, value)
+
+
+class MetricsAggregator:
+    """One run at a time; `start_suite` forgets the one before."""
+
+    def __init__(self) -> None:
+        self.run = RunMetrics()
+        self._drone: dict[str, Any] = {}
+
+    def start_suite(self, context: Mapping[str, Any], crypto: Mapping[str, Any]) -> None:
+        """A fresh run: nothing of the last one is left."""
+        self.run, self._drone = RunMetrics(), {}
+        put(self.run.run_context, context)
+        put(self.run.crypto_identity, crypto)
+
+    def record_handshake(self, report: Mapping[str, Any], attempts: int = 1) -> None:
+        """The drone's report of the handshake that brought the suite up, or failed to."""
+        put(self.run.handshake, sections.handshake_drone(report, attempts))
+        put(self.run.crypto_identity, {"hybrid": report["hybrid"], "drone_signed": report["drone_signature_bytes"] > 0})
+
+    def record_crypto_primitives(self, report: Mapping[str, Any]) -> None:
+        """The drone's primitive times and sizes of a good handshake."""
+        if report["ok"]:
+            put(self.run.crypto_primitives, sections.primitives(report, "drone"))
+
+    def record_rekey(self, *, windows_ms: list[float], failed: int) -> None:
+        """The suite changes of the run: request to switch of each good one."""
+        put(
+            self.run.rekey,
+            {
+                "rekey_count": len(windows_ms) + failed,
+                "rekeys_ok": len(windows_ms),
+                "rekeys_failed": failed,
+                "total_rekey_time_ms": sum(windows_ms),
+                "average_rekey_time_ms": sum(windows_ms) / len(windows_ms) if windows_ms else None,
+                "rekey_window_ms": windows_ms[-1] if windows_ms else None,
+            },
+        )
+
+    def record_data_plane(self, counters: Mapping[str, Any]) -> None:
+        """The drone's proxy counters over the run."""
+        put(self.run.data_plane, sections.counters(counters))
+
+    def record_drone(self, side: Mapping[str, Any]) -> None:
+        """The rest of the drone's measurement: link, load, network, traffic."""
+        self._drone = dict(side)
+        put(self.run.latency_jitter, sections.link(side["link"]))
+        put(self.run.system_drone, side["system"])
+        put(self.run.network, side["network"])
+
+    def record_power(self, values: Mapping[str, Any]) -> None:
+        """Power during the data time; {} when there is none."""
+        put(self.run.power_energy, values)
+
+    def record_clock(
+        self, clock: ClockEstimate, *, wall_difference_s: float | None, agent_delay_ms: float | None
+    ) -> None:
+        """The exchange of time stamps before the campaign."""
+        put(
+            self.run.clock_sync,
+            {
+                "offset_ms": clock.offset_ns / 1e6,
+                "round_trip_ms": clock.round_trip_ns / 1e6,
+                "exchanges": clock.exchanges,
+                "spread_ms": clock.spread_ns / 1e6,
+                "wall_clock_difference_s": wall_difference_s,
+                "agent_delay_ms": agent_delay_ms,
+            },
+        )
+
+    def record_lifecycle(self, values: Mapping[str, Any]) -> None:
+        """Times of the phases and how the run ended."""
+        put(self.run.lifecycle, values)
+
+    def record_workload(self, options: WorkloadOptions, scenario_load: str, memory_mib: float) -> None:
+        """What traffic was asked for; the counts come with `finalize_suite`."""
+        put(
+            self.run.workload,
+            {"workload": options.kind, "scenario_load": scenario_load, "scenario_load_memory_mib": memory_mib},
+        )
+
+    def finalize_suite(self, gcs: Mapping[str, Any] | None, options: WorkloadOptions) -> RunMetrics:
+        """Adds the ground's measurement (None: it is missing), computes what needs both sides, and judges the run."""
+        if gcs is not None:
+            self._merge(gcs, options)
+        self._derive()
+        sanity.apply(self.run)
+        status.fill(self.run)
+        return self.run
+
+    def save_suite_metrics(self, store: CampaignStore, item: Item) -> str:
+        """Signs and writes the run. Returns its SHA-256. Raises StoreError."""
+        return store.save_run(item, self.run)
+
+    def digest(self) -> str:
+        """SHA-256 of the run as it is."""
+        return run_sha256(self.run.model_dump(mode="json"))
+
+    def _merge(self, gcs: Mapping[str, Any], options: WorkloadOptions) -> None:
+        run, drone = self.run, self._drone
+        suite = run.run_context.suite_id or ""
+        report = sections.latest(gcs["handshakes"], suite)
+        if report is not None:
+            put(run.handshake, sections.handshake_gcs(report))
+            if report["ok"]:
+                put(run.crypto_primitives, sections.primitives(report, "gcs"))
+        put(run.data_plane, sections.prefixed(sections.counters(gcs["counters"])))
+        put(run.latency_jitter, sections.prefixed(sections.link(gcs["link"])))
+        put(run.system_gcs, gcs["system"])
+        put(run.network, sections.prefixed(gcs["network"]))
+        if not drone:
+            return
+        shared = bool(run.run_context.same_host)
+        put(run.data_plane, {"loss_ratio": sections.data_plane_loss(drone["counters"], gcs["counters"])})
+        blackout = sum(side["counters"]["plain_dropped_no_session"] for side in (drone, gcs))
+        put(run.rekey, {"blackout_packets": blackout})
+        put(run.validation, {"sides_agree": (drone["suite"], drone["epoch"]) == (gcs["suite"], gcs["epoch"])})
+        ours, theirs = drone["workload"], gcs["workload"]
+        if not ours or not theirs:
+            return
+        offset_ms = run.clock_sync.offset_ms or 0.0
+        uncertainty = 0.0 if shared else (run.clock_sync.round_trip_ms or 0.0) / 2
+        put(
+            run.latency_jitter, {**sections.latency(ours, theirs, offset_ms, shared), "owd_uncertainty_ms": uncertainty}
+        )
+        put(run.workload, sections.workload(options, ours, theirs))
+        if options.kind == "mavlink":
+            put(run.mavproxy_drone, sections.mavlink_drone(ours))
+            put(run.mavproxy_gcs, sections.mavlink_gcs(theirs))
+            put(run.mavlink_integrity, sections.integrity(ours, theirs))
+
+    def _derive(self) -> None:
+        run = self.run
+        total = run.handshake.total_ms
+        if total is not None and run.handshake.success:
+            interval = run.run_context.rekey_interval_s
+            put(run.rekey, {"phi": phi(total / 1e3, interval) if interval else None, "phi_60s": phi(total / 1e3, 60.0)})
+        times = [
+            value
+            for name, value in run.crypto_primitives
+            if name.endswith("_time_ms") and name != "total_time_ms" and value is not None
+        ]
+        put(run.crypto_primitives, {"total_time_ms": sum(times) if times else None})
+        energy, plane = run.power_energy.energy_j, run.data_plane
+        if energy is not None and plane.plain_tx_bytes is not None and plane.gcs_plain_tx_bytes is not None:
+            bits = 8 * (plane.plain_tx_bytes + plane.gcs_plain_tx_bytes)
+            put(run.power_energy, {"energy_per_bit_nj": energy * 1e9 / bits if bits else None})

@@ -1,0 +1,45 @@
+"""Helper processes that must not outlive us, however we end."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1  # prctl(2)
+_libc = ctypes.CDLL(None, use_errno=True)
+END_S = 3.0
+
+
+def _die_with(parent: int) -> Callable[[], None]:
+    """Between fork and exec: the kernel kills the child when its parent dies. System calls of a loaded library only."""
+
+    def prepare() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return prepare
+
+
+def start(command: Sequence[str], **arguments: Any) -> subprocess.Popen[bytes]:
+    """Starts a child tied to this process, pipes unbuffered. To be called from a thread that lives as long as the child."""
+    return subprocess.Popen(command, bufsize=0, preexec_fn=_die_with(os.getpid()), **arguments)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a child: its input closed, then SIGTERM, then SIGKILL."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    for step in (lambda: None, process.terminate, process.kill):
+        step()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(END_S)
+            break
+    if process.stdout is not None:
+        process.stdout.close()

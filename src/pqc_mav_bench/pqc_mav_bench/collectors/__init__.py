@@ -1,0 +1,1 @@
+"""What measures one side of a run; the same collectors run on both sides."""

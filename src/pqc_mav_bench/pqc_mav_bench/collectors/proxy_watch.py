@@ -1,0 +1,137 @@
+"""What one proxy says about one tunnel: status, counters, link quality and handshakes, with their times of arrival."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+
+from pqc_mav_bench import qos
+from pqc_mav_bench.collectors.counters import COUNTERS
+
+UP_STATES = (TunnelStatus.UP, TunnelStatus.DEGRADED, TunnelStatus.REKEYING)
+KEPT = 64
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A message and when it came, on this process's monotonic clock."""
+
+    at_s: float
+    message: Any
+
+
+def as_dict(message: Any, *leave_out: str) -> dict[str, Any]:
+    """Fields of a flat message as plain Python values."""
+    names = [name for name in message.get_fields_and_field_types() if name not in ("header", *leave_out)]
+    return {name: getattr(message, name) for name in names}
+
+
+class ProxyWatch:
+    """Subscribes to the proxy `name` ("/drone/pqc_proxy"). `drone_id` "": the first tunnel heard of."""
+
+    def __init__(self, node: Any, name: str, drone_id: str = "") -> None:
+        self.name = name
+        self._drone_id = drone_id
+        self._changed = threading.Condition()
+        self._status: Arrived | None = None
+        self._stats: Arrived | None = None
+        self._links: dict[str, Arrived] = {}
+        self._handshakes: list[Arrived] = []
+        self._on_handshake: Callable[[Any], None] | None = None
+        make = node.create_subscription
+        make(TunnelStatus, f"{name}/status", self._take_status, qos.latched(64))
+        make(TunnelStats, f"{name}/stats", self._take_stats, qos.periodic(32))
+        make(LinkQuality, f"{name}/link", self._take_link, qos.periodic(64))
+        make(HandshakeReport, f"{name}/handshake", self._take_handshake, qos.latched())
+
+    # --- what is known ---
+
+    @property
+    def drone_id(self) -> str:
+        """The tunnel looked at; "" before anything was heard."""
+        return self._drone_id
+
+    @property
+    def status(self) -> Any:
+        """The newest TunnelStatus, None before one came."""
+        return None if self._status is None else self._status.message
+
+    @property
+    def is_up(self) -> bool:
+        """Whether a session carries data."""
+        return self.status is not None and self.status.state in UP_STATES
+
+    def counters(self) -> dict[str, Any] | None:
+        """The newest counters, None before any came."""
+        stats = self._stats
+        if stats is None:
+            return None
+        values = as_dict(stats.message)
+        return {name: values[name] for name in (*COUNTERS, "seal_ns_avg", "open_ns_avg")}
+
+    def link(self) -> dict[str, Any]:
+        """The newest LinkQuality of what this end receives; {} before one came."""
+        arrived = self._links.get("local")
+        return {} if arrived is None else as_dict(arrived.message)
+
+    def handshakes_since(self, at_s: float) -> list[dict[str, Any]]:
+        """Reports of handshakes that ended after `at_s` (monotonic), oldest first."""
+        with self._changed:
+            return [as_dict(arrived.message) for arrived in self._handshakes if arrived.at_s >= at_s]
+
+    def on_handshake(self, call: Callable[[Any], None] | None) -> None:
+        """`call(report)` for each report from now on, in the executor's thread."""
+        self._on_handshake = call
+
+    # --- waiting ---
+
+    def wait(self, condition: Callable[[], object], limit_s: float) -> bool:
+        """Waits until `condition()` holds, looked at whenever something arrives. Not to be called in a callback."""
+        with self._changed:
+            return bool(self._changed.wait_for(condition, limit_s))
+
+    def wait_counters_after(self, at_s: float, limit_s: float) -> bool:
+        """Waits for counters that were published after `at_s` (monotonic)."""
+        return self.wait(lambda: self._stats is not None and self._stats.at_s > at_s, limit_s)
+
+    def wait_up(self, limit_s: float) -> bool:
+        """Waits for a session."""
+        return self.wait(lambda: self.is_up, limit_s)
+
+    # --- callbacks ---
+
+    def _ours(self, message: Any) -> bool:
+        if not self._drone_id:
+            self._drone_id = message.drone_id
+        return bool(message.drone_id == self._drone_id)
+
+    def _take_status(self, message: Any) -> None:
+        if self._ours(message):
+            with self._changed:
+                self._status = Arrived(time.monotonic(), message)
+                self._changed.notify_all()
+
+    def _take_stats(self, message: Any) -> None:
+        if self._ours(message):
+            with self._changed:
+                self._stats = Arrived(time.monotonic(), message)
+                self._changed.notify_all()
+
+    def _take_link(self, message: Any) -> None:
+        if self._ours(message):
+            with self._changed:
+                self._links[message.side] = Arrived(time.monotonic(), message)
+
+    def _take_handshake(self, message: Any) -> None:
+        if not self._ours(message):
+            return
+        with self._changed:
+            self._handshakes = [*self._handshakes[-KEPT:], Arrived(time.monotonic(), message)]
+            self._changed.notify_all()
+        if self._on_handshake is not None:
+            self._on_handshake(message)

@@ -1,0 +1,248 @@
+"""The two ends as the controller's node reaches them: the agent over services, its own side over a recorder."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from pqc_mav_interfaces.msg import PowerSample
+from pqc_mav_interfaces.srv import ClockSync, GetInfo, Rekey, SetTraffic, StartSuite, StopSuite
+from std_srvs.srv import Trigger
+
+from pqc_mav_bench import qos
+from pqc_mav_bench.clock import Exchange
+from pqc_mav_bench.collectors.clock_id import clock_id
+from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
+from pqc_mav_bench.collectors.power import PowerReading, summarise
+from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
+from pqc_mav_bench.ends import RekeyResult
+from pqc_mav_bench.errors import AgentLostError, BenchError
+from pqc_mav_bench.recorder import SideRecorder
+from pqc_mav_bench.scenario import scenario_of
+from pqc_mav_bench.scenario_load import ScenarioLoad
+from pqc_mav_bench.workload.spec import EndSpec
+
+QUICK_S = 5.0  # the agent answers these at once
+SLOW_S = 20.0  # starting and ending a run
+REKEY_S = 90.0  # a handshake may take 45 s
+READY_S = 1.0
+POWER_KEPT = 4096  # ten a second: more than six minutes
+
+
+class RosCall:
+    """A service client whose calls are waited for from another thread than the executor's."""
+
+    def __init__(self, node: Any, kind: Any, name: str) -> None:
+        self.name = name
+        self._client = node.create_client(kind, name)
+
+    def begin(self, request: Any, wait_s: float = QUICK_S) -> Any:
+        """Sends a request. Raises TimeoutError when nobody offers the service."""
+        if not self._client.wait_for_service(timeout_sec=wait_s):
+            raise TimeoutError(f"nobody offers {self.name}")
+        done = threading.Event()
+        future = self._client.call_async(request)
+        future.add_done_callback(lambda _future: done.set())
+        return future, done
+
+    def end(self, pending: Any, limit_s: float) -> Any:
+        """The answer. Raises TimeoutError."""
+        future, done = pending
+        if not done.wait(limit_s):
+            self._client.remove_pending_request(future)
+            raise TimeoutError(f"{self.name} did not answer within {limit_s:g} s")
+        return future.result()
+
+    def __call__(self, request: Any, limit_s: float) -> Any:
+        """Request and answer. Raises TimeoutError."""
+        return self.end(self.begin(request), limit_s)
+
+
+class RosGround:
+    """The agent `name` ("/gcs/bench_agent"); `identity` names this controller to it."""
+
+    def __init__(self, node: Any, name: str, identity: str) -> None:
+        self._identity = identity
+        self._ping = RosCall(node, Trigger, f"{name}/ping")
+        self._info = RosCall(node, GetInfo, f"{name}/get_info")
+        self._clock = RosCall(node, ClockSync, f"{name}/clock_sync")
+        self._start = RosCall(node, StartSuite, f"{name}/start_suite")
+        self._traffic = RosCall(node, SetTraffic, f"{name}/set_traffic")
+        self._stop = RosCall(node, StopSuite, f"{name}/stop_suite")
+        self._shutdown = RosCall(node, Trigger, f"{name}/shutdown")
+
+    def ready(self) -> bool:
+        """See GroundEnd."""
+        try:
+            pending = self._ping.begin(Trigger.Request(), READY_S)
+            return bool(self._ping.end(pending, READY_S).success)
+        except TimeoutError:
+            return False
+
+    def info(self) -> dict[str, Any]:
+        """See GroundEnd."""
+        answer = _asked(self._info, GetInfo.Request(), QUICK_S)
+        values = {name: getattr(answer, name) for name in (*FIELDS, *VERSIONS)}
+        return {**values, "clock_id": json.loads(answer.config_json).get("clock_id", "")}
+
+    def exchange(self) -> Exchange:
+        """See GroundEnd."""
+        t1 = time.monotonic_ns()
+        answer = _asked(self._clock, ClockSync.Request(t1_ns=t1), QUICK_S)
+        return Exchange(t1, answer.t2_ns, answer.t3_ns, time.monotonic_ns())
+
+    def start_suite(self, suite: str, workload: Mapping[str, Any]) -> int:
+        """See GroundEnd."""
+        request = StartSuite.Request(controller=self._identity, suite=suite, workload_json=json.dumps(workload))
+        answer = _asked(self._start, request, SLOW_S)
+        _accepted(answer)
+        return int(answer.agent_ns)
+
+    def start_traffic(self, workload: Mapping[str, Any]) -> None:
+        """See GroundEnd."""
+        request = SetTraffic.Request(controller=self._identity, run=True, workload_json=json.dumps(workload))
+        _accepted(_asked(self._traffic, request, SLOW_S))
+
+    def quiet(self) -> None:
+        """See GroundEnd."""
+        _accepted(_asked(self._traffic, SetTraffic.Request(controller=self._identity, run=False), SLOW_S))
+
+    def begin_stop(self, suite: str) -> Any:
+        """See GroundEnd."""
+        try:
+            return self._stop.begin(StopSuite.Request(controller=self._identity, suite=suite))
+        except TimeoutError as error:
+            raise AgentLostError(f"The agent is lost: {error}.") from None
+
+    def end_stop(self, pending: Any) -> dict[str, Any]:
+        """See GroundEnd."""
+        try:
+            answer = self._stop.end(pending, SLOW_S)
+        except TimeoutError as error:
+            raise AgentLostError(f"The agent is lost: {error}.") from None
+        _accepted(answer)
+        measured: dict[str, Any] = json.loads(answer.metrics_json)
+        return measured
+
+    def shutdown(self) -> None:
+        """See GroundEnd."""
+        try:
+            self._shutdown.end(self._shutdown.begin(Trigger.Request(), READY_S), QUICK_S)
+        except TimeoutError:
+            return
+
+
+def _asked(call: RosCall, request: Any, limit_s: float) -> Any:
+    try:
+        return call(request, limit_s)
+    except TimeoutError as error:
+        raise AgentLostError(f"The agent is lost: {error}.") from None
+
+
+def _accepted(answer: Any) -> None:
+    if not answer.ok:
+        raise BenchError(f"The agent refused: {answer.message}")
+
+
+class RosDrone:
+    """The controller's own side: the proxy `proxy` ("/drone/pqc_proxy"), power from the topic `power`."""
+
+    def __init__(self, node: Any, proxy: str, drone_id: str, power: str) -> None:
+        self._watch = ProxyWatch(node, proxy, drone_id)
+        self._recorder = SideRecorder(self._watch)
+        self._load = ScenarioLoad()
+        self._rekey = RosCall(node, Rekey, f"{proxy}/rekey")
+        self._power: deque[PowerReading] = deque(maxlen=POWER_KEPT)
+        self._began_s = 0.0
+        node.create_subscription(PowerSample, power, self._take_power, qos.sensor())
+
+    def close(self) -> None:
+        """Ends traffic and load."""
+        self._recorder.close()
+        self._load.close()
+
+    def info(self) -> dict[str, Any]:
+        """See DroneEnd."""
+        return {**environment(), "clock_id": clock_id()}
+
+    def wait_up(self, limit_s: float) -> bool:
+        """See DroneEnd."""
+        return self._watch.wait_up(limit_s) and self._watch.wait(lambda: self._watch.counters() is not None, limit_s)
+
+    def begin(self, suite: str) -> None:
+        """See DroneEnd."""
+        self._began_s = time.monotonic()
+        self._recorder.begin(suite)
+
+    def plain_address(self) -> str:
+        """See DroneEnd."""
+        return str(self._watch.status.plain_local)
+
+    def start_traffic(self, spec: EndSpec) -> None:
+        """See DroneEnd."""
+        self._recorder.start_traffic(spec)
+
+    def rekey(self, suite: str) -> RekeyResult:
+        """See DroneEnd."""
+        try:
+            answer = self._rekey(Rekey.Request(suite=suite, reason="benchmark"), REKEY_S)
+        except TimeoutError as error:
+            raise BenchError(f"The drone's proxy is lost: {error}.") from None
+        return RekeyResult(bool(answer.ok), float(answer.duration_ms), str(answer.message))
+
+    def begin_window(self) -> None:
+        """See DroneEnd."""
+        self._recorder.begin_window()
+
+    def quiet(self) -> None:
+        """See DroneEnd."""
+        self._recorder.quiet()
+
+    def finish(self) -> dict[str, Any]:
+        """See DroneEnd."""
+        return self._recorder.finish()
+
+    def abort(self) -> None:
+        """See DroneEnd."""
+        self._recorder.abort()
+
+    def handshakes(self) -> list[dict[str, Any]]:
+        """See DroneEnd."""
+        return self._watch.handshakes_since(self._began_s)
+
+    def power(self) -> dict[str, Any]:
+        """See DroneEnd."""
+        window = self._recorder.window
+        return {} if window is None else summarise(list(self._power), *window)
+
+    def set_load(self, scenario: str, *, emulate: bool) -> str:
+        """See DroneEnd."""
+        kind = self._load.set(scenario_of(scenario), emulate=emulate)
+        self._recorder.extra_pids = {"load": self._load.pid} if kind == "emulated" else {}
+        return kind
+
+    def _take_power(self, message: Any) -> None:
+        self._power.append(
+            PowerReading(
+                at_s=time.monotonic(),
+                interval_s=message.interval_s,
+                source=message.source,
+                measured=message.measured,
+                valid=message.valid and math.isfinite(message.power_mean_w),
+                voltage_v=message.voltage_v,
+                current_a=message.current_a,
+                mean_w=message.power_mean_w,
+                min_w=message.power_min_w,
+                peak_w=message.power_peak_w,
+                energy_j=message.energy_j,
+                samples=message.samples,
+                rate_hz=message.rate_hz,
+                duplicates=message.duplicates,
+                errors=message.errors,
+            )
+        )

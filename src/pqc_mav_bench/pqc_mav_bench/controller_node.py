@@ -1,0 +1,142 @@
+"""The controller on the drone's side, master of a campaign: the action `~/run_campaign` with its progress as feedback."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel
+from pqc_mav_interfaces.action import RunCampaign
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from pqc_mav_bench.campaign import Campaign, Progress
+from pqc_mav_bench.collectors.environment import VERSIONS, environment
+from pqc_mav_bench.controller_ends import RosDrone, RosGround
+from pqc_mav_bench.errors import BenchError, OptionsError
+from pqc_mav_bench.launching import new_campaign, resumed_campaign
+from pqc_mav_bench.schema.run import SchemaError
+from pqc_mav_bench.store import DEFAULT_ROOT, controller_lock
+from pqc_mav_bench.suite_session import SuiteSession
+
+NODE_NAME = "bench_controller"
+
+
+class ControllerNode(Node):
+    """Parameters: `root`, `proxy`, `agent`, `drone_id`, `power`, `shutdown_agent` (end the agent after a campaign)."""
+
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__(NODE_NAME, **node_arguments)
+        self._root = Path(str(self.declare_parameter("root", str(DEFAULT_ROOT)).value)).expanduser()
+        proxy = str(self.declare_parameter("proxy", "/drone/pqc_proxy").value)
+        agent = str(self.declare_parameter("agent", "/gcs/bench_agent").value)
+        drone_id = str(self.declare_parameter("drone_id", "").value)
+        power = str(self.declare_parameter("power", "power").value)
+        self._shutdown_agent = bool(self.declare_parameter("shutdown_agent", False).value)
+        self._ground = RosGround(self, agent, f"{socket.gethostname()}:{os.getpid()}")
+        self._drone = RosDrone(self, proxy, drone_id, power)
+        self._stop = threading.Event()
+        self._busy = threading.Lock()
+        group = ReentrantCallbackGroup()
+        self.create_service(Trigger, "~/ping", self._ping, callback_group=group)
+        self._action = ActionServer(
+            self,
+            RunCampaign,
+            "~/run_campaign",
+            execute_callback=self._execute,
+            goal_callback=lambda _goal: GoalResponse.REJECT if self._busy.locked() else GoalResponse.ACCEPT,
+            cancel_callback=self._cancel,
+            callback_group=group,
+        )
+
+    def close(self) -> None:
+        """Stops a running campaign, which is on disk, and ends the helper processes."""
+        self._stop.set()
+        with self._busy:
+            self._drone.close()
+        self._action.destroy()
+
+    def _ping(self, _request: Any, response: Any) -> Any:
+        response.success, response.message = True, "busy" if self._busy.locked() else "idle"
+        return response
+
+    def _cancel(self, _goal: Any) -> Any:
+        self._stop.set()
+        return CancelResponse.ACCEPT
+
+    def _execute(self, goal: Any) -> Any:
+        result = RunCampaign.Result()
+        if not self._busy.acquire(blocking=False):
+            result.message = "This controller runs a campaign already."
+            goal.abort()
+            return result
+        try:
+            self._stop.clear()
+            self._campaign(goal, result)
+        except (BenchError, SchemaError) as error:
+            result.message = str(error)
+        except Exception as error:  # the client must hear of it; the process goes on
+            self.get_logger().error(f"unexpected: {error!r}")
+            result.message = f"Unexpected: {type(error).__name__}: {error}"
+        finally:
+            self._busy.release()
+        if goal.is_cancel_requested:
+            goal.canceled()
+        elif result.ok:
+            goal.succeed()
+        else:
+            goal.abort()
+        return result
+
+    def _campaign(self, goal: Any, result: Any) -> None:
+        request = goal.request
+        with controller_lock(self._root):
+            versions = {name: str(environment()[name]) for name in VERSIONS}
+            if request.resume:
+                if not request.run_directory:
+                    raise OptionsError("To resume, give the folder of the campaign.")
+                plan = resumed_campaign(Path(request.run_directory), self.get_logger().warning)
+            else:
+                plan = new_campaign(self._root, request.options_json, versions)
+            result.run_directory = str(plan.store.folder)
+            session = SuiteSession(
+                self._drone,
+                self._ground,
+                plan.options,
+                plan.store.name,
+                lambda suite: pqc_mav_tunnel.find_suite(suite).as_dict(),
+                self._stop,
+            )
+            campaign = Campaign(
+                plan.store, plan.options, plan.policy, session, self._ground,
+                lambda progress: goal.publish_feedback(feedback(progress)), self.get_logger().warning, self._stop,
+            )  # fmt: skip
+            try:
+                complete = campaign.run()
+            finally:
+                counts = plan.policy.counts()
+                result.passed, result.failed = counts.completed, counts.failed
+        result.ok = complete
+        done = f"{counts.completed} passed, {counts.failed} failed, {counts.pending} pending"
+        result.message = f"Complete: {done}." if complete else f"Stopped: {done}; 'pqcmav bench resume' continues."
+        if complete and self._shutdown_agent:
+            self._ground.shutdown()
+
+
+def feedback(progress: Progress) -> Any:
+    """Progress as the action's feedback."""
+    return RunCampaign.Feedback(
+        suite=progress.suite,
+        phase=progress.phase,
+        done=progress.done,
+        total=progress.total,
+        passed=progress.passed,
+        failed=progress.failed,
+        elapsed_s=progress.elapsed_s,
+        remaining_s=progress.remaining_s,
+    )

@@ -1,0 +1,143 @@
+"""A benchmark on one machine, as data: both proxies, agent, controller and, where it is installed, the power node.
+
+Fresh keys and free ports, as in the demo. Every key of the configuration not named here has its default, but for the
+key pool: a campaign measures whole handshakes, so nothing is made ahead.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pqc_mav_tunnel
+
+from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Respawn, Setting, SystemDescription
+from pqc_mav_bringup.executables import find_executable
+from pqc_mav_bringup.free_ports import free_ports
+
+DRONE_ID = "bench"
+PROXY = "pqc_proxy"
+POWER_PACKAGE, POWER_EXECUTABLE = "pqc_mav_sensing", "pqc_power"
+PORTS = ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground_port")
+# An agent that dies is started again at once: the controller waits for it and repeats the run in hand.
+_QUICK_RESPAWN = Respawn(delay_s=0.2, never_first=frozenset({1, 2, 3}))
+
+
+def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescription:
+    return ProcessDescription(
+        name=PROXY, package="pqc_mav_proxy", executable=PROXY, node=PROXY, namespace=namespace, settings=settings
+    )
+
+
+SYSTEM = SystemDescription(
+    name="bench",
+    description="Both ends of the tunnel with the benchmark's controller and agent, all on this machine.",
+    arguments=(
+        Argument("keys", "Root of the keys."),
+        Argument("root", "Folder of the campaigns."),
+        Argument("power", "Whether the power node runs.", "no", ("yes", "no")),
+        *(Argument(name, "A free port.") for name in PORTS),
+    ),
+    processes=(
+        _proxy(
+            "gcs",
+            {
+                "role": Setting("gcs"),
+                "keys": Setting("{keys}/gcs"),
+                "drones": Setting(DRONE_ID, list),
+                "bind": Setting("127.0.0.1"),
+                "handshake_port": Setting("{handshake_port}", int),
+                "data_port": Setting("{data_port}", int),
+                "key_pool_depth": Setting("0", int),
+                f"drone.{DRONE_ID}.plain_peer": Setting("127.0.0.1:{ground_port}"),
+            },
+        ),
+        _proxy(
+            "drone",
+            {
+                "role": Setting("drone"),
+                "keys": Setting("{keys}/drones/" + DRONE_ID),
+                "drone_id": Setting(DRONE_ID),
+                "peer": Setting("127.0.0.1"),
+                "bind": Setting("127.0.0.1"),
+                "handshake_port": Setting("{handshake_port}", int),
+                "data_port": Setting("{data_port}", int),
+                "local_data_port": Setting("{drone_data_port}", int),
+                "plain_bind": Setting("127.0.0.1:{plain_port}"),
+            },
+        ),
+        ProcessDescription(
+            name="bench_agent",
+            package="pqc_mav_bench",
+            executable="bench_agent",
+            node="bench_agent",
+            namespace="gcs",
+            respawn=_QUICK_RESPAWN,
+        ),
+        ProcessDescription(
+            name=POWER_EXECUTABLE,
+            package=POWER_PACKAGE,
+            executable=POWER_EXECUTABLE,
+            namespace="drone",
+            node=POWER_EXECUTABLE,
+            when={"power": "yes"},
+        ),
+        ProcessDescription(
+            name="bench_controller",
+            package="pqc_mav_bench",
+            executable="bench_controller",
+            node="bench_controller",
+            namespace="drone",
+            settings={"root": Setting("{root}")},
+            respawn=None,
+        ),
+    ),
+)
+
+
+def has_power_node() -> bool:
+    """Whether the sensing package is installed."""
+    try:
+        find_executable(POWER_PACKAGE, POWER_EXECUTABLE)
+    except BringupError:
+        return False
+    return True
+
+
+class LocalSession:
+    """Argument values of a benchmark on this machine, with keys for `suites` that go when it closes."""
+
+    def __init__(self, root: Path, suites: Iterable[str]) -> None:
+        """Raises BringupError and the engine's TunnelError."""
+        self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-bench-"))
+        try:
+            default = next(
+                entry["default"] for entry in pqc_mav_tunnel.config_schema("drone") if entry["key"] == "suite"
+            )
+            tokens = sorted({pqc_mav_tunnel.find_suite(name).sig_token for name in (default, *suites)})
+            pqc_mav_tunnel.init_keys(str(self._folder / "keys"), [DRONE_ID], sig_tokens=tokens)
+            ports = dict(zip(PORTS, map(str, free_ports(len(PORTS))), strict=True))
+        except OSError as error:
+            self.close()
+            raise BringupError(f"The benchmark cannot get ports: {error}.") from None
+        except BaseException:
+            self.close()
+            raise
+        self.values: dict[str, str] = {
+            **ports,
+            "keys": str(self._folder / "keys"),
+            "root": str(root.resolve()),
+            "power": "yes" if has_power_node() else "no",
+        }
+
+    def close(self) -> None:
+        """Removes the keys."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> LocalSession:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()

@@ -1,0 +1,71 @@
+"""The campaign's manifest: what was asked for, when, on what, and the figures of the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import pandas as pd
+
+from pqc_mav_bench.options import CampaignOptions
+from pqc_mav_bench.schema.run import SCHEMA_VERSION
+from pqc_mav_bench.tidy import PASSED
+
+MANIFEST_VERSION = "1.0"
+
+
+def begun(name: str, options: CampaignOptions, suites: Sequence[str], versions: Mapping[str, str]) -> dict[str, Any]:
+    """The manifest of a campaign that begins."""
+    return {
+        "manifest_version": MANIFEST_VERSION,
+        "schema_version": SCHEMA_VERSION,
+        "campaign_id": name,
+        "started_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "options": options.model_dump(mode="json"),
+        "suites": list(suites),
+        "versions": dict(versions),
+        "resumed": 0,
+        "complete": False,
+        "elapsed_s": 0.0,
+    }
+
+
+def _figure(value: Any, digits: int = 4) -> float | None:
+    number = float(value)
+    return round(number, digits) if math.isfinite(number) else None
+
+
+def summary(table: pd.DataFrame) -> dict[str, Any]:
+    """What a campaign cost and whether it was clean; figures over the runs that passed, None where nothing was measured."""
+    good = table[table["status"] == PASSED]
+
+    def mean(column: str) -> float | None:
+        return _figure(good[column].mean()) if len(good) else None
+
+    wall, data = good["lifecycle.total_s"].sum(), good["lifecycle.traffic_s"].sum()
+    return {
+        "runs": len(table),
+        "passed": len(good),
+        "data_s": _figure(data, 2),
+        "wall_s": _figure(wall, 2),
+        "wall_per_data": _figure(wall / data) if data else None,
+        "handshake_median_ms": _figure(good["handshake.total_ms"].median()) if len(good) else None,
+        "tunnel_cpu_percent": {
+            "drone": mean("system_drone.tunnel_cpu_percent"),
+            "gcs": mean("system_gcs.tunnel_cpu_percent"),
+        },
+        "bench_cpu_percent": {
+            "drone": mean("system_drone.bench_cpu_percent"),
+            "gcs": mean("system_gcs.bench_cpu_percent"),
+        },
+        "workload_cpu_percent": {
+            "drone": mean("system_drone.workload_cpu_percent"),
+            "gcs": mean("system_gcs.workload_cpu_percent"),
+        },
+        "lost_packets": int(good["workload.lost_packets"].sum()),
+        "sent_packets": int(good["workload.sent_packets"].sum()),
+        "runs_with_errors": int((table["validation.errors"] > 0).sum()),
+        "runs_with_warnings": int((table["validation.warnings"] > 0).sum()),
+    }

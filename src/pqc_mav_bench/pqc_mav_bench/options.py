@@ -1,0 +1,80 @@
+"""The options of a campaign: checked once, written into its manifest, the same for `run` and `resume`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from pqc_mav_bench.errors import OptionsError
+from pqc_mav_bench.scenario import SCENARIOS
+
+MAVLINK_HZ = 320.0
+BULK_MBPS = 8.0
+BULK_BYTES = 256
+QUICK_S = 4.0
+
+
+class WorkloadOptions(BaseModel):
+    """What traffic runs. `mavlink`: real messages both ways; `bulk`: the constant-rate load of October 2025."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["mavlink", "bulk"] = "mavlink"
+    messages_per_s: float = Field(MAVLINK_HZ, ge=5, le=5000, description="mavlink: per direction")
+    mbps: float = Field(BULK_MBPS, gt=0, le=400, description="bulk: UDP payload, per direction")
+    packet_bytes: int = Field(BULK_BYTES, ge=64, le=1432, description="bulk: size of a packet")
+    direction: Literal["up", "down", "both"] = Field("up", description="bulk: up is ground to drone, as published")
+    echo_every: int = Field(
+        20, ge=1, le=1000, description="bulk: every n-th packet is answered, which gives round trips"
+    )
+
+
+class CampaignOptions(BaseModel):
+    """Everything a campaign is asked for. Seeds make the order of the runs repeatable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field("", pattern=r"^[A-Za-z0-9._-]{0,64}$", description="name of the campaign; empty: by its start")
+    suites: list[str] = Field([], description="suite ids or short codes; empty: all of `view`")
+    view: Literal["core", "extended", "2025"] = "core"
+    scenarios: list[str] = Field(["baseline"], min_length=1)
+    repetitions: int = Field(1, ge=1, le=1000)
+    duration_s: float = Field(30.0, ge=0.5, le=3600, description="data time of a run")
+    rekey_interval_s: float = Field(60.0, gt=0, description="R of Phi(R)")
+    workload: WorkloadOptions = WorkloadOptions()
+    randomise: bool = True
+    seed: int = Field(20260221, ge=0)
+    attempts: int = Field(2, ge=1, le=10, description="tries of a run before it counts as failed")
+    machine_name: str = Field("", max_length=120, description="written in place of the host names")
+    emulate_detectors: bool = Field(
+        True, description="put the documented load on where a scenario's detector is not running"
+    )
+
+    @field_validator("scenarios")
+    @classmethod
+    def _known(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if name not in SCENARIOS:
+                raise ValueError(f"there is no scenario '{name}'; there are {', '.join(SCENARIOS)}")
+        return list(dict.fromkeys(names))
+
+
+def parse_options(text: str) -> CampaignOptions:
+    """Options out of a JSON text; "" takes the defaults. Raises OptionsError with the first thing that is wrong."""
+    try:
+        data: Any = json.loads(text) if text.strip() else {}
+    except json.JSONDecodeError as error:
+        raise OptionsError(f"The campaign's options are not JSON: {error}.") from None
+    return options_from(data)
+
+
+def options_from(data: Any) -> CampaignOptions:
+    """Options out of parsed JSON. Raises OptionsError."""
+    try:
+        return CampaignOptions.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"]) or "options"
+        raise OptionsError(f"Campaign option '{path}': {first['msg']}.") from None

@@ -1,0 +1,152 @@
+"""Everything measured on one side of one run; the controller has one of these, the agent has the other.
+
+begin()            collectors reset, counters remembered
+start_traffic()    generator on
+(the suite change) a good handshake opens the data window
+quiet()            the window closes, the generator falls silent
+finish()           what was under way has arrived, fresh counters are there: the side's measurement as one dict
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import psutil
+
+from pqc_mav_bench.collectors import counters
+from pqc_mav_bench.collectors.network import NetworkCollector, interface_towards
+from pqc_mav_bench.collectors.processes import proxy_pid
+from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
+from pqc_mav_bench.collectors.system import SystemCollector
+from pqc_mav_bench.errors import BenchError
+from pqc_mav_bench.workload.process import WorkerProcess
+from pqc_mav_bench.workload.spec import EndSpec
+
+COUNTERS_S = 3.0  # counters come once a second
+
+
+class RecorderError(BenchError):
+    """This side cannot measure."""
+
+
+class SideRecorder:
+    """`watch`: this side's proxy; its namespace says which process it is."""
+
+    def __init__(self, watch: ProxyWatch, extra_pids: Mapping[str, int] | None = None) -> None:
+        self.watch = watch
+        self.worker = WorkerProcess()
+        self.extra_pids: dict[str, int] = dict(extra_pids or {})
+        self._namespace = watch.name.rpartition("/")[0]
+        self._proxy_pid = 0
+        self._system = SystemCollector(self._pids)
+        self._network = NetworkCollector()
+        self._lock = threading.Lock()
+        self._suite = ""
+        self._began_s = 0.0
+        self._first: dict[str, Any] | None = None
+        self._window: tuple[float, float] | None = None
+        self._system_figures: dict[str, Any] = {}
+        self._traffic = False
+        watch.on_handshake(self._on_handshake)
+
+    def close(self) -> None:
+        """Ends the helper process."""
+        self.watch.on_handshake(None)
+        self._end_window()
+        self.worker.close()
+
+    @property
+    def window(self) -> tuple[float, float] | None:
+        """Begin and end of the data time (monotonic seconds); the end is 0 while it is open, None before."""
+        return self._window
+
+    def begin(self, suite: str) -> None:
+        """A new run; what an earlier one left is dropped. Raises RecorderError without a proxy."""
+        self.abort()
+        first = self.watch.counters()
+        status = self.watch.status
+        if first is None or status is None:
+            raise RecorderError(f"Nothing is heard of the proxy {self.watch.name}: is it running?")
+        self._suite, self._began_s, self._first = suite, time.monotonic(), first
+        self._window, self._system_figures = None, {}
+        self._proxy_pid = proxy_pid(self._namespace) if not _alive(self._proxy_pid) else self._proxy_pid
+        self._network.begin(interface_towards(status.peer.rpartition(":")[0].strip("[]") or "127.0.0.1"))
+
+    def abort(self) -> None:
+        """Ends the traffic of a run that will not be finished."""
+        self._end_window()
+        if self._traffic:
+            self._traffic = False
+            try:
+                self.worker.stop()
+            except BenchError:
+                self.worker.close()
+
+    def start_traffic(self, spec: EndSpec) -> None:
+        """Raises WorkerError."""
+        self.worker.start(spec)
+        self._traffic = True
+
+    def begin_window(self) -> None:
+        """The data time begins; happens by itself at a good handshake of the run's suite."""
+        with self._lock:
+            if self._window is None:
+                self._window = (time.monotonic(), 0.0)
+                self._system.begin()
+
+    def quiet(self) -> None:
+        """The data time is over. Raises WorkerError."""
+        self._end_window()
+        if self._traffic:
+            self.worker.quiet()
+
+    def finish(self) -> dict[str, Any]:
+        """The side's measurement, ready for JSON. Raises WorkerError and RecorderError."""
+        workload: dict[str, Any] = {}
+        if self._traffic:
+            self._traffic = False
+            workload = self.worker.stop()
+        silent_s = time.monotonic()
+        if not self.watch.wait_counters_after(silent_s, COUNTERS_S):
+            raise RecorderError(f"The proxy {self.watch.name} sent no counters for {COUNTERS_S:g} s.")
+        last = self.watch.counters()
+        assert last is not None and self._first is not None
+        try:
+            delta: dict[str, Any] = counters.difference(self._first, last)
+        except ValueError as error:
+            raise RecorderError(f"{self.watch.name}: {error}.") from None
+        status = self.watch.status
+        return {
+            "suite": status.suite,
+            "epoch": status.epoch,
+            "counters": delta,
+            "handshakes": self.watch.handshakes_since(self._began_s),
+            "link": {name: value for name, value in self.watch.link().items() if value == value},  # NaN: unknown
+            "system": self._system_figures,
+            "network": self._network.end(),
+            "workload": workload,
+            "wall_ns": time.time_ns(),
+            "monotonic_ns": time.monotonic_ns(),
+        }
+
+    def _on_handshake(self, report: Any) -> None:
+        if report.ok and report.suite == self._suite and self._first is not None:
+            self.begin_window()
+
+    def _end_window(self) -> None:
+        with self._lock:
+            if self._window is not None and self._window[1] == 0.0:
+                self._system_figures = self._system.end()
+                self._window = (self._window[0], time.monotonic())
+
+    def _pids(self) -> dict[str, int]:
+        found = {"tunnel": self._proxy_pid, "bench": os.getpid(), "workload": self.worker.pid, **self.extra_pids}
+        return {role: pid for role, pid in found.items() if pid}
+
+
+def _alive(pid: int) -> bool:
+    return bool(pid) and psutil.pid_exists(pid)

@@ -1,0 +1,47 @@
+"""Scenarios: named load profiles of the drone's computer.
+
+The published campaigns ran each suite alone (baseline) and beside a detector of attacks: XGBoost (light) and a time
+series transformer, TST (heavy). Where no detector runs, its demand is emulated: a share of one core kept busy in every
+second, and memory held. The figures are what the two detectors added on the published Raspberry Pi 4 (document 002,
+table 1; 004, trend 3: processor 77.2 / 78.5 / 90.6 % of four cores, resident memory 272 / 607 / 761 MiB).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pqc_mav_bench.errors import OptionsError
+
+_PUBLISHED_CORES = 4
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One load profile; `busy_fraction` is of one core."""
+
+    name: str
+    title: str
+    busy_fraction: float
+    memory_mib: int
+
+    @property
+    def emulated(self) -> bool:
+        """Whether a load is put on in place of a detector."""
+        return self.busy_fraction > 0
+
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario("baseline", "no detector", 0.0, 0),
+        Scenario("xgboost", "XGBoost detector", round((0.785 - 0.772) * _PUBLISHED_CORES, 3), 607 - 272),
+        Scenario("tst", "time series transformer", round((0.906 - 0.772) * _PUBLISHED_CORES, 3), 761 - 272),
+    )
+}
+
+
+def scenario_of(name: str) -> Scenario:
+    """The profile of this name. Raises OptionsError."""
+    if name not in SCENARIOS:
+        raise OptionsError(f"There is no scenario '{name}'; there are {', '.join(SCENARIOS)}.")
+    return SCENARIOS[name]

@@ -1,0 +1,123 @@
+"""`metric_status`: for every value that is missing, normal at zero, modelled or emulated, why. Pure."""
+
+from __future__ import annotations
+
+from pqc_mav_bench.schema.field import MetricField, Side
+from pqc_mav_bench.schema.run import Finding, MetricStatus, RunMetrics, Severity, StatusKind, all_fields
+
+_GCS_OPERATION = "GCS-side operation; not measured on drone"
+_DRONE_OPERATION = "drone-side operation; not measured on the ground"
+_UNSIGNED = "the drone does not sign: it authenticates by its PSK"
+
+# Reasons that hold wherever the value is missing, by path.
+_REASONS: dict[str, tuple[StatusKind, str]] = {
+    "crypto_primitives.kem_keygen_time_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
+    "crypto_primitives.kem_decaps_time_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
+    "crypto_primitives.gcs_kem_encaps_time_ms": (StatusKind.UNAVAILABLE, _DRONE_OPERATION),
+    "crypto_primitives.sig_sign_time_ms": (StatusKind.NOT_APPLICABLE, _UNSIGNED),
+    "crypto_primitives.gcs_sig_verify_time_ms": (StatusKind.NOT_APPLICABLE, _UNSIGNED),
+    "handshake.error": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
+    "handshake.reason": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
+    "lifecycle.failure_phase": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
+    "lifecycle.failure_reason": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
+}
+_AEAD = "fewer packets passed than the engine times (it times each 32nd)"
+_SYSTEM = {
+    "temperature_avg_c": "the kernel shows no thermal zone",
+    "temperature_peak_c": "the kernel shows no thermal zone",
+    "cpu_mhz": "the kernel shows no processor clock",
+    "governor": "the kernel shows no frequency governor",
+    "load_cpu_percent": "no emulated load runs on this side",
+    "tunnel_cpu_percent": "the proxy's process was not found on this machine",
+    "tunnel_rss_mib": "the proxy's process was not found on this machine",
+}
+
+
+def missing_status(run: RunMetrics, field: MetricField) -> MetricStatus:
+    """Why a field is null."""
+    failed = not run.lifecycle.success
+    known = _REASONS.get(field.path)
+    if failed and field.path not in ("lifecycle.failure_phase", "lifecycle.failure_reason"):
+        if known is not None and not field.path.startswith("handshake."):
+            return MetricStatus(status=known[0], reason=known[1])
+        reason = run.lifecycle.failure_reason or "the run failed"
+        return MetricStatus(status=StatusKind.FAILED, reason=f"the run failed before it was measured: {reason}")
+    if known is not None:
+        return MetricStatus(status=known[0], reason=known[1])
+    kind, reason = _by_category(run, field)
+    return MetricStatus(status=kind, reason=reason)
+
+
+def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
+    bulk = run.workload.workload == "bulk"
+    if field.category in ("system_drone", "system_gcs") and field.name in _SYSTEM:
+        return StatusKind.UNAVAILABLE, _SYSTEM[field.name]
+    if field.category == "power_energy":
+        return StatusKind.UNAVAILABLE, "no power sensor is read: no valid PowerSample came from the sensing node"
+    if field.category in ("mavproxy_drone", "mavproxy_gcs", "mavlink_integrity") and bulk:
+        return StatusKind.NOT_APPLICABLE, "the bulk workload carries no MAVLink"
+    if field.category == "workload":
+        other = "mavlink" if not bulk else "bulk"
+        return StatusKind.NOT_APPLICABLE, f"the {run.workload.workload} workload has no such figure ({other} has)"
+    if field.category == "latency_jitter" and field.name.startswith("owd_"):
+        if not run.run_context.same_host and not bulk:
+            return StatusKind.UNAVAILABLE, "MAVLink's time stamps give one-way delays on one clock only"
+        return StatusKind.NOT_APPLICABLE, "the workload measures no delay in this direction"
+    if field.category == "latency_jitter":
+        return StatusKind.UNAVAILABLE, "the proxy has not seen enough packets for it yet"
+    if field.category == "network":
+        return StatusKind.UNAVAILABLE, "the interface that carries the tunnel has no counters"
+    if field.name.endswith(("aead_encrypt_avg_ns", "aead_decrypt_avg_ns")):
+        return StatusKind.UNAVAILABLE, _AEAD
+    if field.side is Side.GCS:
+        return StatusKind.UNAVAILABLE, "the agent on the ground did not report it"
+    return StatusKind.UNAVAILABLE, "it was not reported"
+
+
+def fill(run: RunMetrics) -> None:
+    """Writes `metric_status` anew."""
+    status: dict[str, MetricStatus] = {}
+    for field in all_fields():
+        value = run.value(field.path)
+        if value is None:
+            status[field.path] = missing_status(run, field)
+        elif field.zero and value in (0, False) and field.kind != "text":
+            status[field.path] = MetricStatus(status=StatusKind.ZERO_BY_NATURE, reason=field.zero)
+    _label(run, status)
+    for finding in run.findings:
+        _mark(finding, run, status)
+    run.metric_status = dict(sorted(status.items()))
+
+
+def _label(run: RunMetrics, status: dict[str, MetricStatus]) -> None:
+    """What is modelled or emulated says so at each value."""
+    if run.power_energy.power_source == "model":
+        for name in (
+            "power_avg_w",
+            "power_peak_w",
+            "power_min_w",
+            "energy_j",
+            "voltage_v",
+            "current_a",
+            "energy_per_bit_nj",
+        ):
+            if getattr(run.power_energy, name) is not None:
+                status[f"power_energy.{name}"] = MetricStatus(
+                    status=StatusKind.MODELLED,
+                    reason="computed from the processor's load by the sensing node, not measured",
+                )
+    if run.workload.scenario_load == "emulated":
+        for path in ("workload.scenario_load", "system_drone.load_cpu_percent", "workload.scenario_load_memory_mib"):
+            status[path] = MetricStatus(
+                status=StatusKind.EMULATED, reason="a documented load stands for the detector, which does not run here"
+            )
+    if run.mavproxy_drone.simulated:
+        status["mavproxy_drone.simulated"] = MetricStatus(
+            status=StatusKind.EMULATED, reason="the messages come from a simulated vehicle"
+        )
+
+
+def _mark(finding: Finding, run: RunMetrics, status: dict[str, MetricStatus]) -> None:
+    for path in finding.fields:
+        if run.value(path) is not None and finding.severity in (Severity.ERROR.value, Severity.WARNING.value):
+            status[path] = MetricStatus(status=StatusKind.ANOMALOUS, reason=finding.message)

@@ -1,0 +1,224 @@
+"""Measures one run: suite change under traffic, data time, collection from both sides.
+
+The suite changes live: traffic already runs when the drone's proxy is asked for new keys, so what a change costs is in
+the figures. A run that fails comes back as a run too, with the phase and the reason in it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from pqc_mav_bench import sections
+from pqc_mav_bench.aggregator import MetricsAggregator
+from pqc_mav_bench.clock import ClockEstimate, estimate
+from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
+from pqc_mav_bench.ends import DroneEnd, GroundEnd
+from pqc_mav_bench.errors import AgentLostError, BenchError, StoppedError, SuiteFailedError
+from pqc_mav_bench.options import CampaignOptions
+from pqc_mav_bench.policy import Item
+from pqc_mav_bench.scenario import scenario_of
+from pqc_mav_bench.schema.run import RunMetrics
+from pqc_mav_bench.workload.spec import EndSpec
+
+UP_LIMIT_S = 60.0
+EXCHANGES = 8
+ACTIVATE, TRAFFIC, COLLECT = "activate", "traffic", "collect"
+
+
+@dataclass
+class _Marks:
+    """When the phases began (monotonic seconds); 0 = not reached."""
+
+    start: float = 0.0
+    traffic: float = 0.0
+    collect: float = 0.0
+    end: float = 0.0
+
+    def lifecycle(self) -> dict[str, Any]:
+        """Fields of category C."""
+        out: dict[str, Any] = {"total_s": self.end - self.start}
+        if self.traffic:
+            out["activate_s"] = self.traffic - self.start
+        if self.collect:
+            out["traffic_s"] = self.collect - self.traffic
+            out["collect_s"] = self.end - self.collect
+            out["overhead_ratio"] = out["total_s"] / out["traffic_s"]
+        return out
+
+
+class SuiteSession:
+    """Both ends and what is the same for all runs of a campaign."""
+
+    def __init__(
+        self,
+        drone: DroneEnd,
+        ground: GroundEnd,
+        options: CampaignOptions,
+        campaign_id: str,
+        suite_info: Callable[[str], Mapping[str, Any]],
+        stop: threading.Event,
+    ) -> None:
+        """`suite_info(id)`: the registry's entry. `stop`: set to end a run early, which raises StoppedError."""
+        self._drone, self._ground, self._options = drone, ground, options
+        self._campaign = campaign_id
+        self._suite_info = suite_info
+        self._stop = stop
+        self._both: dict[str, Any] = {}
+        self._shared_clock = False
+        self._numbers = 0
+
+    def prepare(self) -> dict[str, Any]:
+        """Describes both sides, once. Returns fields of RunContext. Raises AgentLostError."""
+        drone, ground = dict(self._drone.info()), dict(self._ground.info())
+        self._shared_clock = drone.pop("clock_id") == ground.pop("clock_id")
+        if self._options.machine_name:
+            drone["host"] = ground["host"] = self._options.machine_name
+        names = (*FIELDS, *VERSIONS)
+        self._both = {name: drone[name] for name in names} | {f"gcs_{name}": ground[name] for name in names}
+        self._both["same_host"] = self._shared_clock
+        return self._both
+
+    def synchronise(self) -> ClockEstimate:
+        """Several exchanges of time stamps. Raises AgentLostError."""
+        return estimate(self._ground.exchange() for _ in range(EXCHANGES))
+
+    def measure(
+        self, item: Item, order_index: int, attempt: int, on_phase: Callable[[str], None]
+    ) -> tuple[RunMetrics, MetricsAggregator]:
+        """One run. Raises AgentLostError and StoppedError; every other failure is inside the run."""
+        aggregator = MetricsAggregator()
+        aggregator.start_suite(self._context(item, order_index), self._crypto(item.suite))
+        marks = _Marks(start=time.monotonic())
+        phase = ACTIVATE
+        windows: list[float] = []
+        gcs: dict[str, Any] | None = None
+
+        def enter(name: str) -> None:
+            nonlocal phase
+            phase = name
+            on_phase(name)
+
+        try:
+            enter(ACTIVATE)
+            load = self._drone.set_load(item.scenario, emulate=self._options.emulate_detectors)
+            memory = scenario_of(item.scenario).memory_mib if load == "emulated" else 0.0
+            aggregator.record_workload(self._options.workload, load, memory)
+            clock, delay_ms = self._activate(item.suite, windows)
+            marks.traffic = time.monotonic()
+            enter(TRAFFIC)
+            if self._stop.wait(self._options.duration_s):
+                raise StoppedError("The campaign was stopped.")
+            marks.collect = time.monotonic()
+            enter(COLLECT)
+            drone, gcs = self._collect(item.suite)
+            wall = _wall_difference_s(drone, gcs, clock.offset_ns)
+            aggregator.record_clock(clock, wall_difference_s=wall, agent_delay_ms=delay_ms)
+            self._record_drone(aggregator, drone, item.suite, attempt)
+            marks.end = time.monotonic()
+            aggregator.record_lifecycle({**marks.lifecycle(), "success": True})
+        except (AgentLostError, StoppedError):
+            self._drone.abort()
+            raise
+        except BenchError as error:
+            self._drone.abort()
+            marks.end = time.monotonic()
+            self._record_failure(aggregator, item.suite, attempt, error)
+            where = error.phase if isinstance(error, SuiteFailedError) else phase
+            failure = {"success": False, "failure_phase": where, "failure_reason": str(error)}
+            aggregator.record_lifecycle({**marks.lifecycle(), **failure})
+        failed = 0 if windows else int(phase == ACTIVATE)
+        aggregator.record_rekey(windows_ms=windows, failed=failed)
+        return aggregator.finalize_suite(gcs, self._options.workload), aggregator
+
+    # --- phases ---
+
+    def _activate(self, suite: str, windows: list[float]) -> tuple[ClockEstimate, float]:
+        """Traffic on, then the suite change. Returns the clocks' estimate and the agent's delay [ms]."""
+        if not self._drone.wait_up(UP_LIMIT_S):
+            raise SuiteFailedError(ACTIVATE, f"The tunnel had no session within {UP_LIMIT_S:g} s.")
+        clock = self.synchronise()
+        self._numbers = (self._numbers + 1) & 0xFFFFFFFF
+        common = {
+            "run": self._numbers,
+            "shared_clock": self._shared_clock,
+            "workload": self._options.workload.model_dump(mode="json"),
+        }
+        self._drone.begin(suite)
+        began_ns = time.monotonic_ns()
+        agent_ns = self._ground.start_suite(suite, common)
+        delay_ms = (agent_ns - clock.offset_ns - began_ns) / 1e6
+        self._ground.start_traffic(common)
+        address = self._drone.plain_address()
+        self._drone.start_traffic(EndSpec.model_validate({**common, "side": "drone", "address": address}))
+        result = self._drone.rekey(suite)
+        if not result.ok:
+            raise SuiteFailedError(ACTIVATE, result.message or "The proxy refused the suite change.")
+        windows.append(result.window_ms)
+        self._drone.begin_window()
+        return clock, delay_ms
+
+    def _collect(self, suite: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        self._ground.quiet()
+        self._drone.quiet()
+        pending = self._ground.begin_stop(suite)  # both sides wait for their last counters at the same time
+        drone = self._drone.finish()
+        return drone, self._ground.end_stop(pending)
+
+    def _record_drone(self, aggregator: MetricsAggregator, drone: Mapping[str, Any], suite: str, attempt: int) -> None:
+        report = sections.latest(drone["handshakes"], suite)
+        if report is not None:
+            aggregator.record_handshake(report, attempt)
+            aggregator.record_crypto_primitives(report)
+        aggregator.record_data_plane(drone["counters"])
+        aggregator.record_drone(drone)
+        aggregator.record_power(self._drone.power())
+
+    def _record_failure(self, aggregator: MetricsAggregator, suite: str, attempt: int, error: BenchError) -> None:
+        """What is known of a failed run: above all its handshake."""
+        report = sections.latest(self._drone.handshakes(), suite)
+        if report is not None and aggregator.run.handshake.success is None:
+            aggregator.record_handshake(report, attempt)
+        elif aggregator.run.handshake.success is None:
+            aggregator.run.handshake.success = False
+            aggregator.run.handshake.reason = str(error)
+
+    # --- what a run is ---
+
+    def _context(self, item: Item, order_index: int) -> dict[str, Any]:
+        return {
+            **self._both,
+            "campaign_id": self._campaign,
+            "run_id": f"{self._campaign}/{item.name}",
+            "suite_id": item.suite,
+            "scenario": item.scenario,
+            "repetition": item.repetition,
+            "order_index": order_index,
+            "started_at": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+            "rekey_interval_s": self._options.rekey_interval_s,
+            "run_duration_s": self._options.duration_s,
+            "seed": self._options.seed,
+        }
+
+    def _crypto(self, suite: str) -> dict[str, Any]:
+        info = self._suite_info(suite)
+        return {
+            "short_code": info["short_code"],
+            "kem_algorithm": info["kem"],
+            "kem_family": info["kem_family"],
+            "kem_nist_level": info["level"],
+            "sig_algorithm": info["sig"],
+            "sig_family": info["sig_family"],
+            "sig_nist_level": info["level"],
+            "aead_algorithm": info["aead"],
+        }
+
+
+def _wall_difference_s(drone: Mapping[str, Any], gcs: Mapping[str, Any], offset_ns: float) -> float:
+    """Ground's wall clock minus the drone's at one moment."""
+    ahead = (gcs["wall_ns"] - gcs["monotonic_ns"]) - (drone["wall_ns"] - drone["monotonic_ns"]) + offset_ns
+    return float(ahead / 1e9)

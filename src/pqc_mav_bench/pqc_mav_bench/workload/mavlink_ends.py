@@ -1,0 +1,117 @@
+"""The MAVLink workload: the simulated vehicle on the drone's side, the ground client on the other.
+
+Both come from pqc_mav_sim: real messages with valid checksums, at exact rates. Pings inside the uplink give round
+trips; time stamps inside the messages give one-way delays where both ends read one clock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pqc_mav_bench.workload.spec import EndSpec
+from pqc_mav_sim.autopilot import AutopilotConfig
+from pqc_mav_sim.endpoint import any_port_towards, resolve
+from pqc_mav_sim.ground_client import GroundClient
+from pqc_mav_sim.vehicle import Vehicle
+
+GROUND_HEARTBEAT_HZ = 1.0
+
+
+def _milliseconds(figures: dict[str, Any] | None) -> dict[str, Any]:
+    """The simulator's latency figures, which are in microseconds."""
+    figures = figures or {"count": 0}
+    out: dict[str, Any] = {"count": figures["count"]}
+    for name in ("mean", "p50", "p95", "p99", "max"):
+        value = figures.get(f"{name}_us")
+        out[f"{name}_ms"] = None if value is None else value / 1000.0
+    return out
+
+
+class VehicleEnd:
+    """The drone's end. Raises ValueError for a rate out of range and for an address that does not resolve."""
+
+    def __init__(self, spec: EndSpec) -> None:
+        peer = resolve(spec.address)
+        config = AutopilotConfig(rate_hz=spec.workload.messages_per_s, profile="auto", shared_clock=spec.shared_clock)
+        self._vehicle = Vehicle(config, any_port_towards(peer), peer)
+
+    def start(self) -> None:
+        """Begins to send."""
+        self._vehicle.start()
+
+    def quiet(self) -> None:
+        """The vehicle falls silent with `stop`; until then it answers."""
+
+    @property
+    def received(self) -> int:
+        """Messages so far."""
+        return int(self._vehicle.snapshot()["received"])
+
+    def stop(self) -> dict[str, Any]:
+        """Ends it. Everything counted, ready for JSON."""
+        seen = self._vehicle.stop()
+        uplink = list(seen["uplink"].values())
+        return {
+            "kind": "mavlink",
+            "simulated": True,
+            "sent": seen["sent"],
+            "sent_bytes": seen["bytes_sent"],
+            "sent_s": seen["elapsed_s"],
+            "sent_by_type": seen["sent_by_type"],
+            "send_failed": seen["send_failed"],
+            "skipped": seen["telemetry_skipped"],
+            "received": sum(stats["received"] - stats["duplicates"] for stats in uplink),
+            "received_by_type": seen["received_by_type"],
+            "sequence_gaps": sum(stats["lost"] for stats in uplink),
+            "duplicates": sum(stats["duplicates"] for stats in uplink),
+            "reordered": sum(stats["reordered"] for stats in uplink),
+            "crc_errors": seen["frame_errors"].get("bad_crc", 0),
+            "max_gap": max((stats["max_gap"] for stats in uplink), default=0),
+            "owd": _milliseconds(seen["uplink_latency"]),
+        }
+
+
+class GroundEnd:
+    """The ground's end. Raises ValueError for a rate out of range or an address that cannot be bound."""
+
+    def __init__(self, spec: EndSpec) -> None:
+        uplink_hz = spec.workload.messages_per_s - GROUND_HEARTBEAT_HZ
+        self._client = GroundClient(spec.address, uplink_hz=uplink_hz, shared_clock=spec.shared_clock)
+
+    def start(self) -> None:
+        """Begins to listen; sends as soon as the vehicle is heard."""
+        self._client.start()
+
+    def quiet(self) -> None:
+        """Sends no more, goes on listening."""
+        self._client.quiet()
+
+    @property
+    def received(self) -> int:
+        """Messages so far."""
+        return int(self._client.snapshot()["received"])
+
+    def stop(self) -> dict[str, Any]:
+        """Ends it. Everything counted, ready for JSON."""
+        seen = self._client.stop()
+        sources = list(seen["sources"].values())
+        return {
+            "kind": "mavlink",
+            "sent": seen["sent"],
+            "sent_s": seen["elapsed_s"],
+            "sent_by_type": seen["sent_by_type"],
+            "send_failed": seen["send_failed"],
+            "skipped": seen["uplink_skipped"],
+            "received": sum(stats["received"] - stats["duplicates"] for stats in sources),
+            "received_bytes": seen["bytes_received"],
+            "received_by_type": seen["received_by_type"],
+            "heartbeats": seen["vehicle"]["heartbeats"],
+            "sequence_gaps": seen["lost"],
+            "duplicates": seen["duplicates"],
+            "reordered": seen["reordered"],
+            "crc_errors": seen["crc_errors"],
+            "max_gap": max((stats["max_gap"] for stats in sources), default=0),
+            "longest_silence_ms": seen["longest_silence_ms"],
+            "owd": _milliseconds(seen["downlink_latency"]),
+            "rtt": _milliseconds(seen["ping_rtt"]),
+        }

@@ -1,0 +1,128 @@
+"""The process that runs one end of the traffic, run after run, on commands of its parent.
+
+    python3 -m pqc_mav_bench.workload.worker
+
+A process of its own, so that the collectors do not disturb the traffic they measure and its processor time is known.
+One JSON object per line: {"command": "start", "spec": {...}}, {"command": "quiet"}, {"command": "stop"}; each is
+answered with {"ok": true, ...} or {"ok": false, "message": "..."}. Ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from typing import Any, Protocol
+
+from pqc_mav_bench.workload.bulk import BulkEnd, BulkSpec
+from pqc_mav_bench.workload.spec import EndSpec, endpoint
+
+DRAIN_S = 0.1  # nothing new for this long: what was under way has arrived
+DRAIN_LIMIT_S = 3.0
+POLL_S = 0.01
+
+
+class End(Protocol):
+    """One end of a workload."""
+
+    def start(self) -> Any:
+        """Begins."""
+
+    def quiet(self) -> None:
+        """Sends no more."""
+
+    @property
+    def received(self) -> int:
+        """Received so far."""
+
+    def stop(self) -> dict[str, Any]:
+        """Ends it and returns the counts."""
+
+
+def make_end(spec: EndSpec) -> End:
+    """The end a specification asks for. Raises ValueError and OSError."""
+    if spec.workload.kind == "mavlink":
+        from pqc_mav_bench.workload.mavlink_ends import GroundEnd, VehicleEnd
+
+        return VehicleEnd(spec) if spec.side == "drone" else GroundEnd(spec)
+    drone = spec.side == "drone"
+    address = endpoint(spec.address)
+    local = "127.0.0.1" if address[0].startswith("127.") else "0.0.0.0"  # noqa: S104
+    return BulkEnd(
+        BulkSpec(
+            bind=(local, 0) if drone else address,
+            peer=address if drone else None,
+            run=spec.run,
+            sends=spec.sends,
+            mbps=spec.workload.mbps,
+            packet_bytes=spec.workload.packet_bytes,
+            echo_every=spec.workload.echo_every,
+        )
+    )
+
+
+def drain(end: End) -> None:
+    """Waits until nothing has arrived for DRAIN_S."""
+    limit = time.monotonic() + DRAIN_LIMIT_S
+    count, since = end.received, time.monotonic()
+    while time.monotonic() - since < DRAIN_S and time.monotonic() < limit:
+        time.sleep(POLL_S)
+        if end.received != count:
+            count, since = end.received, time.monotonic()
+
+
+class Worker:
+    """What the commands do."""
+
+    def __init__(self) -> None:
+        self._end: End | None = None
+
+    def handle(self, command: dict[str, Any]) -> dict[str, Any]:
+        """One command; never raises."""
+        try:
+            return {"ok": True, **self._do(command)}
+        except Exception as error:  # the parent must get an answer whatever happens
+            return {"ok": False, "message": f"{type(error).__name__}: {error}"}
+
+    def _do(self, command: dict[str, Any]) -> dict[str, Any]:
+        name = command["command"]
+        if name == "start":
+            self.close()
+            end = make_end(EndSpec.model_validate(command["spec"]))
+            end.start()
+            self._end = end
+            return {"started_ns": time.monotonic_ns()}
+        if self._end is None:
+            raise ValueError(f"'{name}' without traffic")
+        if name == "quiet":
+            self._end.quiet()
+            return {}
+        if name == "stop":
+            drain(self._end)
+            end, self._end = self._end, None
+            return {"result": end.stop()}
+        raise ValueError(f"unknown command '{name}'")
+
+    def close(self) -> None:
+        """Ends what runs."""
+        end, self._end = self._end, None
+        if end is not None:
+            end.stop()
+
+
+def main() -> int:
+    """Serves commands until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when; Ctrl-C is for it
+    worker = Worker()
+    try:
+        for line in sys.stdin:
+            answer = worker.handle(json.loads(line))
+            print(json.dumps(answer), flush=True)
+    finally:
+        worker.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

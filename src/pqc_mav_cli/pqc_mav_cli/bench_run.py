@@ -1,0 +1,113 @@
+"""Runs a benchmark on this machine: every process under the supervisor, the campaign asked for from a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pqc_mav_cli.errors import CliError, engine_errors
+
+if TYPE_CHECKING:
+    from pqc_mav_bench.campaign_client import Outcome
+    from pqc_mav_bench.options import CampaignOptions
+    from pqc_mav_bringup.supervisor import Supervisor
+
+KEPT_LINES = 400
+SHOWN_WORDS = ("error", "Error", "WARN", "failed", "ended with")
+
+
+def environment() -> dict[str, str]:
+    """A ROS domain of this benchmark's own, on this machine only, so that it may run beside a real system."""
+    from pqc_mav_bringup.free_ports import free_domain
+    from pqc_mav_bringup.share import config_file
+
+    return {
+        "ROS_DOMAIN_ID": str(free_domain()),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
+    }
+
+
+def run_here(
+    root: Path,
+    suites: list[str],
+    options: CampaignOptions | None,
+    resume: Path | None,
+    on_feedback: Callable[[Any], None],
+    on_line: Callable[[str, str], None],
+) -> Outcome:
+    """Runs or resumes a campaign with everything on this machine. Raises CliError."""
+    from pqc_mav_bench.errors import BenchError
+    from pqc_mav_bench.local_system import SYSTEM, LocalSession
+    from pqc_mav_bringup.description import BringupError, resolve
+    from pqc_mav_bringup.supervisor import Supervisor
+
+    lines: deque[str] = deque(maxlen=KEPT_LINES)
+
+    def take(label: str, text: str) -> None:
+        lines.append(f"{label} | {text}")
+        on_line(label, text)
+
+    try:
+        with engine_errors(), LocalSession(root, suites) as session:
+            os.environ.update(environment())
+            supervisor = Supervisor(resolve(SYSTEM, session.values), take)
+            return _supervised(supervisor, options, resume, on_feedback)
+    except BringupError as error:
+        raise CliError(str(error)) from None
+    except BenchError as error:
+        said = [line for line in lines if any(word in line for word in SHOWN_WORDS)][-5:]
+        raise CliError(" ".join([str(error), *said])) from None
+
+
+def _supervised(
+    supervisor: Supervisor, options: CampaignOptions | None, resume: Path | None, on_feedback: Callable[[Any], None]
+) -> Outcome:
+    from pqc_mav_bench.errors import BenchError
+
+    stop = threading.Event()
+    outcomes: list[Outcome] = []
+    problems: list[BenchError] = []
+
+    async def both() -> None:
+        loop = asyncio.get_running_loop()
+
+        def work() -> None:
+            try:
+                outcomes.append(ask(options, resume, on_feedback, stop))
+            except BenchError as error:
+                problems.append(error)
+            finally:
+                with suppress(RuntimeError):  # the loop has ended when the processes ended first
+                    loop.call_soon_threadsafe(supervisor.stop)
+
+        thread = threading.Thread(target=work, name="campaign", daemon=True)
+        thread.start()
+        await supervisor.run()
+        stop.set()
+        await asyncio.to_thread(thread.join, 5.0)
+
+    asyncio.run(both())
+    if outcomes:
+        return outcomes[0]
+    raise problems[0] if problems else BenchError("The benchmark was stopped; 'pqcmav bench resume' continues it.")
+
+
+def ask(
+    options: CampaignOptions | None,
+    resume: Path | None,
+    on_feedback: Callable[[Any], None],
+    stop: threading.Event,
+) -> Outcome:
+    """Asks the controller in this ROS domain for a campaign and waits for its end. Raises BenchError and CliError."""
+    from pqc_mav_bench.campaign_client import CampaignClient
+    from pqc_mav_cli.ros_session import ros_node
+
+    with ros_node("pqcmav_bench") as node:
+        return CampaignClient(node).run(options, resume, on_feedback, stop)
