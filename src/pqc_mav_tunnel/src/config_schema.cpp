@@ -66,7 +66,7 @@ const std::vector<ConfigKey>& table() {
        true,
        {},
        true},
-      {"allowed_suites", Strings{}, kNone, kNone, "", "Suites a drone may ask for; empty = all that are available here.", false, true},
+      {"allowed_suites", Strings{}, kNone, kNone, "", "Suites a drone may ask for; empty = all whose algorithms and signing keys are here.", false, true},
       {"allow_pure", true, kNone, kNone, "", "Accept handshakes without X25519.", false, true},
       {"max_handshakes", i(16), 1, 1024, "", "Handshakes in progress beyond the PSK gate; more are answered 'busy'.", false, true},
       {"handshake_threads", i(2), 1, 64, "", "Threads that compute handshakes, beside the packet thread and at lower priority.", false, true},
