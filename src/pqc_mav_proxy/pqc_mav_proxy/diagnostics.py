@@ -33,7 +33,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One DiagnosticStatus: `name` is "<node>: <subcomponent>"."""
+    """One DiagnosticStatus: `name` is "<namespace>/<node>: <subcomponent>", so that an aggregator tells the ends apart."""
 
     name: str
     level: Level

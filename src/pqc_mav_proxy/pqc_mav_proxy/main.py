@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _serve(arguments: list[str], stop: threading.Event) -> None:
     try:
+        import pqc_mav_tunnel
         import rclpy
         from rclpy.executors import MultiThreadedExecutor
         from rclpy.signals import SignalHandlerOptions
@@ -40,6 +41,9 @@ def _serve(arguments: list[str], stop: threading.Event) -> None:
     except ImportError as error:
         raise ProxyError(f"{error}; 'pqcmav doctor' shows what is missing.", ExitCode.FAILED) from None
 
+    # Before a key is read: session keys live in this process's memory.
+    if said := pqc_mav_tunnel.forbid_core_dumps():
+        print(f"{PROGRAM}: warning: {said}", file=sys.stderr, flush=True)
     try:
         # Signals are handled here: rclpy's own handlers would take the context away before the last status is out.
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)

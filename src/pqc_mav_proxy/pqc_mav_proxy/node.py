@@ -55,8 +55,9 @@ class PqcProxyNode(LifecycleNode):
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
         self._rates = RateMeter()
-        self._diagnoser = Diagnoser(self.get_name(), socket.gethostname(), self.role)
+        self._diagnoser = Diagnoser(self.get_fully_qualified_name().strip("/"), socket.gethostname(), self.role)
         self._published: list[tuple[Any, ...]] = []
+        self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
         self._tick = self.create_timer(TICK_S, self._publish_periodic)
 
@@ -201,7 +202,10 @@ class PqcProxyNode(LifecycleNode):
                 f"{event['drone_id']}: {kind} with {event['peer']} took {event['duration_ms']:.1f} ms, "
                 f"{event['suite']}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
             )
-        else:
+            self._failures.pop(event["drone_id"], None)
+        elif event["rekey"] or self._failures.get(event["drone_id"]) != event["reason"]:
+            # A drone that waits for its network tries every few seconds: one line for one reason is enough.
+            self._failures[event["drone_id"]] = event["reason"]
             self.get_logger().warning(f"{event['drone_id']}: {kind} failed: {one_line(event['reason'])}")
         self._handshake.publish(conversions.handshake_message(event, self._header()))
 

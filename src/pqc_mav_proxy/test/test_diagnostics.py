@@ -31,10 +31,10 @@ STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered",
     ],
 )
 def test_levels_and_words(role: str, state: str, error: str, level: Level, said: str) -> None:
-    diagnoser = Diagnoser("pqc_proxy", "host", role)
+    diagnoser = Diagnoser("air/pqc_proxy", "host", role)
     made = diagnoser.tunnel({**STATUS, "state": state, "last_error": error}, STATS, None)
     assert made.level is level and said in made.message
-    assert made.name == "pqc_proxy: tunnel d1" and made.hardware_id == "host"
+    assert made.name == "air/pqc_proxy: tunnel d1" and made.hardware_id == "host"
 
 
 def test_drops_warn_only_while_they_grow() -> None:

@@ -98,8 +98,8 @@ def test_plaintext_port_in_use(drone: dict[str, Any]) -> None:
         refused({**drone, "plain_bind": f"127.0.0.1:{port}"}, 3, str(port))
 
 
-def test_a_peer_that_cannot_be_resolved(drone: dict[str, Any]) -> None:
-    refused({**drone, "bind": "", "peer": "no-such-host.invalid"}, 3, "no-such-host.invalid")
+def test_a_peer_that_could_never_be_a_host(drone: dict[str, Any]) -> None:
+    refused({**drone, "peer": "10.0.0.1:46000"}, 2, "'peer' is '10.0.0.1:46000'")
 
 
 def test_broken_yaml_names_file_and_line(tmp_path: Path) -> None:
@@ -148,9 +148,10 @@ class Running:
                 self.lines.append(line.rstrip())
                 self._changed.notify_all()
 
-    def wait_for(self, words: str) -> None:
+    def wait_for(self, words: str, after: int = 0) -> None:
+        """Until a line contains `words`, beyond the first `after` lines."""
         with self._changed:
-            found = self._changed.wait_for(lambda: any(words in line for line in self.lines), DEADLINE_S)
+            found = self._changed.wait_for(lambda: any(words in line for line in self.lines[after:]), DEADLINE_S)
         assert found, "\n".join(self.lines)
 
     def end(self, number: signal.Signals) -> int:
@@ -182,3 +183,30 @@ def test_a_pair_comes_up_and_ends_cleanly_on_signals(keys: Path, gcs: dict[str, 
     for secret in keys.rglob("*.key"):
         # A key file's last line is the key itself.
         assert secret.read_text().splitlines()[-1] not in said
+
+
+@pytest.mark.parametrize("bind", ["", "127.0.0.1"])
+def test_a_peer_that_does_not_resolve_yet_is_said_once_and_waited_for(drone: dict[str, Any], bind: str) -> None:
+    """A drone boots before its network: it must neither end nor fill its log."""
+    air = Running({**drone, "bind": bind, "peer": "no-such-host.invalid"}, "boot")
+    try:
+        air.wait_for("Cannot resolve 'no-such-host.invalid'")
+        for _ in range(2):  # two more attempts
+            before = len(air.lines)
+            air.wait_for("DOWN -> HANDSHAKING", after=before)
+        assert air.end(signal.SIGTERM) == 0
+    finally:
+        air.kill()
+    assert len([line for line in air.lines if "Cannot resolve" in line]) == 1
+    assert "Traceback" not in "\n".join(air.lines)
+
+
+def test_core_dumps_are_forbidden(drone: dict[str, Any]) -> None:
+    air = Running({**drone, "peer": "no-such-host.invalid"}, "core")
+    try:
+        air.wait_for("Cannot resolve")
+        limits = Path(f"/proc/{air.process.pid}/limits").read_text().splitlines()
+        (core,) = [line.split() for line in limits if line.startswith("Max core file size")]
+        assert core[4:6] == ["0", "0"]
+    finally:
+        air.kill()

@@ -133,7 +133,12 @@ def test_periodic_topics(pair: dict[str, PqcProxyNode], client: Client) -> None:
     def names() -> dict[str, int]:
         return {status.name: status.level[0] for report in reports for status in report.status}
 
-    wanted = {"pqc_proxy: tunnel d1", "pqc_proxy: tunnel d2", "pqc_proxy: handshake server"}
+    wanted = {
+        "drone/pqc_proxy: tunnel d1",
+        "gcs/pqc_proxy: tunnel d1",
+        "gcs/pqc_proxy: tunnel d2",
+        "gcs/pqc_proxy: handshake server",
+    }
     until(lambda: wanted <= set(names()), "diagnostics of both ends")
 
 
