@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -77,6 +78,15 @@ def test_page_and_csv_show_the_figures(tmp_path: Any) -> None:
     lines = soak.to_csv(samples(3)).splitlines()
     assert lines[0].startswith("second,suite,rekey_ok")
     assert len(lines) == 4
+
+
+def test_the_summary_holds_what_the_page_says() -> None:
+    options = argparse.Namespace(minutes=3.0, rate=320.0, every=5.0)
+    seen = soak.summary(samples(100, rss_gcs_kib=lambda i: 100 * i), counts(), ["it leaks"], options, "a machine")
+    assert json.loads(json.dumps(seen)) == seen
+    assert (seen["rekeys"], seen["rekeys_failed"], seen["problems"]) == (100, 0, ["it leaks"])
+    assert seen["growth"]["rss_gcs"] > 0 == seen["growth"]["fds_drone"]
+    assert seen["traffic"]["streams"][0]["sent"] == 1000
 
 
 def test_the_chart_is_drawn_or_says_why_not(tmp_path: Any) -> None:

@@ -164,6 +164,12 @@ def test_a_row_shows_it_all() -> None:
     assert (calm["recovered s"], calm["drops"], calm["verdict"]) == ("-", "none", "ok")
 
 
+def test_many_rekeys_are_summed_up() -> None:
+    seen = Observation(rekeys=[RekeyResult(i != 5, True, 10.0 + i, "") for i in range(12)])
+    line = dict(zip(HEAD, row(PLAIN, seen, []), strict=True))
+    assert line["rekeys"] == "11 of 12 ok, 10 to 21 ms"
+
+
 def test_a_row_of_a_run_that_never_was_can_be_shown() -> None:
     assert row(PLAIN, Observation(), ["could not be run"])[-1] == "FAILED"
 
