@@ -46,15 +46,19 @@ class Respawn:
 
 @dataclass(frozen=True)
 class Setting:
-    """A node parameter: a text with arguments in it, as str, int or bool; left out when the text comes out empty."""
+    """A node parameter: a text with arguments in it, as str, int, bool or list.
+
+    It is left out when the text comes out empty, and when an argument of `when` has another value.
+    """
 
     text: str
     kind: type = str
+    when: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, arguments: Mapping[str, str]) -> Any:
         """The parameter's value; None = not set here, so the configuration file or the default decides."""
         text = self.text.format_map(arguments)
-        if text == "":
+        if text == "" or any(arguments[name] != wanted for name, wanted in self.when.items()):
             return None
         if self.kind is list:
             return [item.strip() for item in text.split(",") if item.strip()]

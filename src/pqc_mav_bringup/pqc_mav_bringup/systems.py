@@ -13,11 +13,15 @@ GROUND = "ground"
 DEMO_DRONE = "demo"
 PLAIN_PORT = 14590  # the drone proxy's plaintext side, default of `plain_bind`
 GROUND_PORT = 14550  # where ground software listens, default of `drone.<id>.plain_peer`
+TAP_PORT = 14591  # where the battery node listens, default of its `tap`
+SENSING = "pqc_sensing"
 
 MAVLINK_CHOICES = ("udp", "mavros")
+SWITCH = ("true", "false")
 _MAVROS_HINT = (
     "mavlink:=mavros needs the ROS 2 package mavros (apt install ros-$ROS_DISTRO-mavros); mavlink:=udp works without it"
 )
+_SENSING_HINT = "sensing:=true needs the package pqc_mav_sensing; sensing:=false works without it"
 _SIM_HINT = "the demo needs the package pqc_mav_sim"
 
 _KEYS = Argument("keys", "Folder with this end's keys; empty = as the configuration file says.")
@@ -27,6 +31,13 @@ _MAVLINK = Argument(
     "port; mavros = start mavros in between.",
     "udp",
     MAVLINK_CHOICES,
+)
+
+
+_SENSING_CONFIG = Argument(
+    "sensing_config",
+    "Configuration file of the sensing nodes; it documents every parameter.",
+    str(config_file("sensing.yaml")),
 )
 
 
@@ -48,6 +59,20 @@ def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescriptio
         namespace=namespace,
         config="{config}",
         settings=settings,
+    )
+
+
+def _sensing(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
+    """The four sensing nodes in one process; they name themselves, and each takes the settings that are its own."""
+    return ProcessDescription(
+        name=SENSING,
+        package="pqc_mav_sensing",
+        executable=SENSING,
+        namespace=namespace,
+        config="{sensing_config}",
+        settings=settings,
+        when=when,
+        hint=_SENSING_HINT,
     )
 
 
@@ -88,6 +113,14 @@ DRONE = SystemDescription(
             "With mavlink:=mavros: where mavros forwards MAVLink to, i.e. the proxy's plaintext port.",
             f"udp://@127.0.0.1:{PLAIN_PORT}",
         ),
+        Argument("sensing", "Whether battery, temperature, power and load are watched and published.", "true", SWITCH),
+        _SENSING_CONFIG,
+        Argument(
+            "tap",
+            "With sensing:=true and mavlink:=udp: where the proxy copies the autopilot's MAVLink to for the battery "
+            "node, host:port on this machine. Give each drone of one machine its own.",
+            f"127.0.0.1:{TAP_PORT}",
+        ),
     ),
     processes=(
         _proxy(
@@ -98,8 +131,10 @@ DRONE = SystemDescription(
                 "drone_id": Setting("{drone_id}"),
                 "peer": Setting("{peer}"),
                 "suite": Setting("{suite}"),
+                "plain_tap": Setting("{tap}", when={"sensing": "true", "mavlink": "udp"}),
             },
         ),
+        _sensing("{namespace}", {"mavlink": Setting("{mavlink}"), "tap": Setting("{tap}")}, {"sensing": "true"}),
         _mavros("mavros"),
     ),
 )

@@ -32,6 +32,7 @@ SYSTEM = SystemDescription(
                 "names": Setting("x, y ,", list),
                 "on": Setting("true", bool),
                 "of.{mode}.it": Setting("1"),
+                "only_b": Setting("{port}", int, when={"mode": "b"}),
             },
         ),
         ProcessDescription("q", "pkg", "exe2", arguments=("--to", "h:{port}"), when={"mode": "b"}, respawn=None),
@@ -48,7 +49,7 @@ def test_defaults_conditions_and_empty_settings() -> None:
 def test_given_values_win_and_conditions_admit_more() -> None:
     process, other = resolve(SYSTEM, {"namespace": "/fleet/one/", "peer": "h", "mode": "b", "port": "7"})
     assert process.namespace == "/fleet/one" and process.parameters["peer"] == "h"
-    assert process.parameters["of.b.it"] == "1"
+    assert process.parameters["of.b.it"] == "1" and process.parameters["only_b"] == 7
     assert other.arguments == ("--to", "h:7") and other.respawn is None and other.label == "q"
 
 

@@ -1,7 +1,9 @@
 import pqc_mav_tunnel
 import pytest
+import yaml
 
 from pqc_mav_bringup.description import complete, resolve
+from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SYSTEMS
 
 PORTS = {
@@ -47,8 +49,8 @@ def test_arguments_that_users_of_mavlink_expect(system, names: set[str]) -> None
 
 @pytest.mark.parametrize("system", [DRONE, GCS])
 def test_mavros_runs_only_where_it_is_asked_for(system) -> None:
-    assert [process.package for process in resolve(system, {})] == ["pqc_mav_proxy"]
-    _, mavros = resolve(system, {"mavlink": "mavros", "fcu_url": "udp://:1@"})
+    assert not [process for process in resolve(system, {}) if process.package == "mavros"]
+    mavros = resolve(system, {"mavlink": "mavros", "fcu_url": "udp://:1@"})[-1]
     assert (mavros.package, mavros.executable) == ("mavros", "mavros_node")
     assert mavros.parameters["fcu_url"] == "udp://:1@" and mavros.parameters["tgt_system"] == 1
     assert "mavros" in mavros.hint
@@ -56,7 +58,7 @@ def test_mavros_runs_only_where_it_is_asked_for(system) -> None:
 
 def test_mavros_forwards_to_the_port_where_the_drone_listens() -> None:
     plain_bind = next(e["default"] for e in pqc_mav_tunnel.config_schema("drone") if e["key"] == "plain_bind")
-    _, mavros = resolve(DRONE, {"mavlink": "mavros"})
+    mavros = resolve(DRONE, {"mavlink": "mavros"})[-1]
     assert mavros.parameters["gcs_url"] == f"udp://@{plain_bind}"
 
 
@@ -64,6 +66,22 @@ def test_mavros_on_the_ground_listens_where_the_gcs_delivers() -> None:
     plain_peer = next(e["default"] for e in pqc_mav_tunnel.per_drone_schema() if e["key"] == "plain_peer")
     _, mavros = resolve(GCS, {"mavlink": "mavros"})
     assert mavros.parameters["fcu_url"] == f"udp://{plain_peer}@"
+
+
+def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
+    proxy, sensing = resolve(DRONE, {})
+    assert (sensing.package, sensing.executable, sensing.namespace) == ("pqc_mav_sensing", "pqc_sensing", "/drone")
+    assert sensing.parameters == {"mavlink": "udp", "tap": proxy.parameters["plain_tap"]}
+    shipped = yaml.safe_load(config_file("sensing.yaml").read_text())["/**"]["pqc_battery"]["ros__parameters"]
+    assert sensing.parameters["tap"] == shipped["tap"] and sensing.config.endswith("sensing.yaml")
+    assert not sensing.node, "a name given to the process would be every node's"
+
+
+def test_no_copy_of_the_stream_without_somebody_who_reads_it() -> None:
+    (proxy,) = resolve(DRONE, {"sensing": "false"})
+    assert "plain_tap" not in proxy.parameters
+    proxy, sensing, _ = resolve(DRONE, {"mavlink": "mavros"})
+    assert "plain_tap" not in proxy.parameters and sensing.parameters["mavlink"] == "mavros"
 
 
 def test_the_demo_fits_together() -> None:

@@ -39,6 +39,15 @@ def drone(
     mavlink: Mavlink = None,
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
+    sensing: Annotated[
+        str | None, typer.Option(help="true (default) or false: watch battery, temperature, power and load.")
+    ] = None,
+    sensing_config: Annotated[
+        str | None, typer.Option(help="Configuration file of the sensing nodes. Default: the documented one.")
+    ] = None,
+    tap: Annotated[
+        str | None, typer.Option(help="Where the battery node gets its copy of the autopilot's MAVLink, host:port.")
+    ] = None,
 ) -> int:
     """The airborne end."""
     return run_system(
@@ -53,6 +62,9 @@ def drone(
             "mavlink": mavlink,
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
+            "sensing": sensing,
+            "sensing_config": sensing_config,
+            "tap": tap,
         },
     )
 

@@ -76,7 +76,7 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
             ground.sendto(b"down here", sender)
             assert autopilot.recvfrom(2048)[0] == b"down here"
         started = descendants(gcs) + descendants(drone)
-        assert len(started) >= 2
+        assert len(started) >= 3, "two proxies and the drone's sensing"
         assert drone.end(number) == 0
         gcs.wait_for("UP -> DOWN")
         assert gcs.end(number) == 0
@@ -84,12 +84,12 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
     finally:
         drone.kill()
         gcs.kill()
-    assert all(line.startswith(("drone", "drone/pqc_proxy | ")) for line in drone.lines)
+    assert all(line.startswith(("drone", "drone/pqc_proxy | ", "drone/pqc_sensing | ")) for line in drone.lines)
 
 
 def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
-    drone = Running("up", "drone", "--config", str(ends.write("drone")))
+    drone = Running("up", "drone", "--config", str(ends.write("drone")), "--sensing", "false")
     try:
         drone.wait_for("-> UP")
         (proxy,) = descendants(drone)
@@ -119,7 +119,8 @@ def test_nothing_survives_a_killed_supervisor(ends: Ends) -> None:
 
 def fails(code: int, *arguments: str) -> str:
     """`up` ends by itself with `code`; besides its greeting it prints one line, which is returned."""
-    ended = pqcmav("up", *arguments)
+    alone = ("--sensing", "false") if arguments[0] == "drone" else ()
+    ended = pqcmav("up", *arguments, *alone)
     assert ended.returncode == code, ended.stderr
     lines = [line for line in ended.stderr.splitlines() if "(Ctrl-C ends)" not in line]
     assert len(lines) == 1 and "Traceback" not in ended.stderr, ended.stderr

@@ -73,7 +73,7 @@ class BatteryNode(SensingNode):
             rate_window_s=values["voltage_window_s"],
         )
         self._vehicle = VehicleTracker(heartbeat_limit_s=values["heartbeat_limit_s"])
-        self._shown: tuple[bool, int] | None = None
+        self._shown: tuple[bool, int, float | None] | None = None
         self._shown_s = self._passed_on_s = 0.0
         self._battery = self.create_publisher(BatteryHealth, "battery", qos.state())
         self._vehicles = self.create_publisher(VehicleState, "vehicle", qos.state())
@@ -145,7 +145,8 @@ class BatteryNode(SensingNode):
         now_s = time.monotonic()
         with self._lock:
             view = self._vehicle.view(now_s)
-        identity = (view.armed, int(view.phase))
+        # A new heartbeat too is told at once, so that who listens does not take the vehicle for older than it is.
+        identity = (view.armed, int(view.phase), view.at_s)
         if identity == self._shown and now_s - self._shown_s < VEHICLE_S - LOOK_S / 2:
             return
         self._shown, self._shown_s = identity, now_s
