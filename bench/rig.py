@@ -120,11 +120,14 @@ def stop(processes: list[subprocess.Popen[str]]) -> None:
 
 
 @contextmanager
-def forwarder_pair(gso: bool = False, busy_poll_us: int = 0) -> Iterator[Pair]:
-    """Two plain forwarders, written with the engine's own batch classes, without crypto."""
+def forwarder_pair(gso: str = "", busy_poll_us: int = 0) -> Iterator[Pair]:
+    """Two plain forwarders, written with the engine's own batch classes, without crypto.
+
+    ``gso``: "" sends single datagrams everywhere, "gso" runs everywhere, "gso-local" runs towards the local side alone.
+    """
     entry, air_a, air_b, back, out = free_ports(5)
-    extra = (["--gso"] if gso else []) + ["--busy-poll-us", str(busy_poll_us)]
-    pair = Pair(f"forwarder{'+gso' if gso else ''}", f"{HOST}:{entry}", f"{HOST}:{out}")
+    extra = ([f"--{gso}"] if gso else []) + ["--busy-poll-us", str(busy_poll_us)]
+    pair = Pair(f"forwarder{'+' + gso if gso else ''}", f"{HOST}:{entry}", f"{HOST}:{out}")
     commands = [
         [f"{HOST}:{entry}", "-", f"{HOST}:{air_a}", f"{HOST}:{air_b}"],
         [f"{HOST}:{back}", f"{HOST}:{out}", f"{HOST}:{air_b}", f"{HOST}:{air_a}"],
@@ -169,6 +172,27 @@ def tunnel_pair(suite: str = "cs-mlkem768-aesgcm-mldsa65", gso: bool = True, bus
             yield pair
         finally:
             stop(pair.processes)
+
+
+@contextmanager
+def processors(pair: Pair, layout: str) -> Iterator[None]:
+    """Gives the pair one processor and the load another ("separate"), or lets all share all ("shared").
+
+    Separate measures what the pair costs: its rate is one processor over its work per packet, as long as the load keeps
+    up. On a machine with a single processor both are the same.
+    """
+    every = sorted(os.sched_getaffinity(0))
+    if layout == "shared" or len(every) < 2:
+        yield
+        return
+    os.sched_setaffinity(0, every[:1])
+    for pid in pair.pids:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), every[1:2])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, every)
 
 
 def load(pair: Pair, rate: float, size: int, seconds: float) -> dict[str, Any]:
