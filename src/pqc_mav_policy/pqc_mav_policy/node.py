@@ -46,7 +46,9 @@ MODES: tuple[Mode, ...] = ("auto", "hold", "manual")
 class PqcPolicyNode(Node):
     """Decides for the drone whose proxy runs in the same namespace."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, **node_arguments: Any) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, tick_s: float = TICK_S, **node_arguments: Any
+    ) -> None:
         """Raises ValueError (ParameterError, StrategyError, PerformanceError) or TunnelError with one sentence."""
         super().__init__(NODE_NAME, **node_arguments)
         self._now = clock
@@ -71,7 +73,7 @@ class PqcPolicyNode(Node):
         self._rekey = self.create_client(Rekey, f"{node.proxy}/rekey")
         self.create_service(SetMode, "~/set_mode", self._set_mode)
         self.create_service(PinSuite, "~/pin_suite", self._pin_suite)
-        self.create_timer(TICK_S, self._tick)
+        self.create_timer(tick_s, self._tick)
         self.get_logger().info(f"strategy {node.strategy}, mode {node.mode}")
 
     def _subscribe(self, proxy: str) -> None:

@@ -1,0 +1,166 @@
+"""A drone's other nodes for the tests of the policy node: sensing and a proxy that answers as it is told."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from messages import GOOD
+from pqc_mav_interfaces.msg import (
+    BatteryHealth,
+    HandshakeReport,
+    LinkQuality,
+    PolicyDecision,
+    SystemLoad,
+    ThermalState,
+    ThreatReport,
+    TunnelStatus,
+    VehicleState,
+)
+from pqc_mav_interfaces.srv import GetInfo, ListSuites, PinSuite, Rekey, SetMode
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from std_msgs.msg import Header
+
+from pqc_mav_proxy import qos
+from pqc_mav_proxy.conversions import suite_message
+
+DEADLINE_S = 30.0
+DEFAULT = GOOD["status"]["suite"]
+SENSING: dict[str, tuple[Any, str]] = {
+    "battery": (BatteryHealth, "battery"),
+    "thermal": (ThermalState, "thermal"),
+    "vehicle": (VehicleState, "vehicle"),
+    "system": (SystemLoad, "system"),
+    "threat": (ThreatReport, "threat"),
+    "link": (LinkQuality, "pqc_proxy/link"),
+}
+
+
+def until(condition: Callable[[], Any], what: str) -> Any:
+    """Waits for something that has to become true."""
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"not within {DEADLINE_S:g} s: {what}")
+
+
+class FakeDrone:
+    """Publishes telemetry at 5 Hz and answers rekeys: at once, never (`stuck`), or with a failure (`failing`)."""
+
+    def __init__(self, namespace: str, keys: Path) -> None:
+        self.node = rclpy.create_node("pqc_proxy", namespace=namespace)
+        self.changes: dict[str, dict[str, Any]] = {}
+        self.silent: set[str] = set()
+        self.suite, self.epoch, self.state = DEFAULT, 0, 2
+        self.blacklisted: list[str] = []
+        self.asked: list[tuple[str, str]] = []
+        self.failing = False
+        self.free = threading.Event()
+        self.free.set()
+        self.decisions: list[PolicyDecision] = []
+        self.diagnostics: list[Any] = []
+        self._keys = keys
+        make = self.node.create_publisher
+        self._publishers = {name: make(kind, topic, 5) for name, (kind, topic) in SENSING.items()}
+        self._status = make(TunnelStatus, "pqc_proxy/status", qos.latched(1))
+        self._handshake = make(HandshakeReport, "pqc_proxy/handshake", qos.event())
+        group = ReentrantCallbackGroup()
+        self.node.create_service(Rekey, "pqc_proxy/rekey", self._rekey, callback_group=group)
+        self.node.create_service(ListSuites, "pqc_proxy/list_suites", self._list)
+        self.node.create_service(GetInfo, "pqc_proxy/get_info", self._info)
+        self.node.create_subscription(PolicyDecision, "pqc_policy/decision", self.decisions.append, qos.latched(1))
+        self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
+        self._set_mode = self.node.create_client(SetMode, "pqc_policy/set_mode")
+        self._pin_suite = self.node.create_client(PinSuite, "pqc_policy/pin_suite")
+        self.node.create_timer(0.2, self._publish, callback_group=group)
+        self.publish_status()
+        self._executor = MultiThreadedExecutor(3)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin)
+        self._thread.start()
+
+    def close(self) -> None:
+        self.free.set()
+        self._executor.shutdown()
+        self._thread.join()
+        self.node.destroy_node()
+
+    def decided(self, condition: Callable[[PolicyDecision], bool], what: str) -> PolicyDecision:
+        """The first decision made from now on for which the condition holds."""
+        start = len(self.decisions)
+        found: PolicyDecision = until(lambda: next(filter(condition, self.decisions[start:]), None), what)
+        return found
+
+    def set_mode(self, mode: str) -> Any:
+        return self._call(self._set_mode, SetMode.Request(mode=mode))
+
+    def pin(self, suite: str) -> Any:
+        return self._call(self._pin_suite, PinSuite.Request(suite=suite))
+
+    def publish_status(self) -> None:
+        self._status.publish(
+            TunnelStatus(
+                header=self._header(),
+                state=self.state,
+                role="drone",
+                drone_id="d1",
+                suite=self.suite,
+                epoch=self.epoch,
+                key_age_s=100.0,
+                blacklisted_suites=self.blacklisted,
+            )
+        )
+
+    def _header(self) -> Header:
+        return Header(stamp=self.node.get_clock().now().to_msg())
+
+    def _publish(self) -> None:
+        for name, (kind, _) in SENSING.items():
+            if name not in self.silent:
+                values = {**GOOD[name], **self.changes.get(name, {})}
+                self._publishers[name].publish(kind(header=self._header(), **values))
+
+    def _rekey(self, request: Rekey.Request, response: Rekey.Response) -> Rekey.Response:
+        self.asked.append((request.suite, request.reason))
+        self.free.wait(DEADLINE_S)
+        report = HandshakeReport(header=self._header(), drone_id="d1", suite=request.suite, rekey=True)
+        if self.failing:
+            response.message = "The gcs did not answer."
+            report.error = "timeout"
+        else:
+            self.suite, self.epoch = request.suite or self.suite, self.epoch + 1
+            response.ok, response.suite, response.epoch = True, self.suite, self.epoch
+            response.message = f"Rekeyed to {self.suite}."
+            report.ok = True
+        self._handshake.publish(report)
+        if response.ok:
+            self.publish_status()
+        return response
+
+    def _list(self, _request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
+        response.suites = [suite_message(suite.as_dict()) for suite in pqc_mav_tunnel.suites(view="core")]
+        response.ok = True
+        return response
+
+    def _info(self, _request: GetInfo.Request, response: GetInfo.Response) -> GetInfo.Response:
+        response.config_json = f'{{"keys": "{self._keys}"}}'
+        return response
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        self.diagnostics += [status for status in message.status if status.name == "pqc_policy: decision"]
+
+    def _call(self, client: Any, request: Any) -> Any:
+        assert client.wait_for_service(DEADLINE_S)
+        future = client.call_async(request)
+        until(future.done, "an answer")
+        return future.result()

@@ -1,0 +1,198 @@
+"""The node from inside ROS: telemetry in, decisions and rekeys out, modes, pins, faults."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel
+import pytest
+import rclpy
+from fake_drone import DEFAULT, FakeDrone, until
+from rclpy.executors import SingleThreadedExecutor
+
+from pqc_mav_policy import inputs_json
+from pqc_mav_policy.node import PqcPolicyNode
+
+LIGHT = "cs-mlkem512-aesgcm-falcon512"
+NUMBERS = count()
+TICK_S = 0.25  # the node decides four times a second here, to be done sooner
+
+
+@pytest.fixture(scope="module")
+def ros() -> Iterator[None]:
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The drone's folder with all of the gcs' public keys but ML-DSA-44's."""
+    root = tmp_path_factory.mktemp("keys") / "root"
+    tokens = sorted({suite.sig_token for suite in pqc_mav_tunnel.suites(view="core")} - {"mldsa44"})
+    pqc_mav_tunnel.init_keys(str(root), ["d1"], sig_tokens=tokens)
+    return root / "drones" / "d1"
+
+
+class Flight:
+    """A drone and its policy, in a namespace of their own."""
+
+    def __init__(self, keys: Path, *parameters: str) -> None:
+        namespace = f"/drone{next(NUMBERS)}"
+        self.drone = FakeDrone(namespace, keys)
+        arguments = ["--ros-args", "-r", f"__ns:={namespace}"]
+        for parameter in parameters:
+            arguments += ["-p", parameter]
+        self.policy = PqcPolicyNode(tick_s=TICK_S, cli_args=arguments, use_global_arguments=False)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self.policy)
+        self._thread = threading.Thread(target=self._executor.spin)
+        self._thread.start()
+
+    def ready(self) -> FakeDrone:
+        """The drone, once the policy knows everything it needs."""
+        controller = self.policy.controller
+        until(lambda: controller.available, "the list of suites")
+        self.drone.decided(lambda d: d.guard not in ("safety", "session"), "a decision with all telemetry")
+        return self.drone
+
+    def close(self) -> None:
+        self.drone.free.set()
+        self._executor.shutdown()
+        self._thread.join()
+        self.policy.destroy_node()
+        self.drone.close()
+
+
+@pytest.fixture
+def fly(ros: None, keys: Path) -> Iterator[Any]:
+    flights: list[Flight] = []
+
+    def start(*parameters: str) -> Flight:
+        flights.append(Flight(keys, *parameters))
+        return flights[-1]
+
+    yield start
+    for flight in flights:
+        flight.close()
+
+
+def test_an_emergency_changes_the_suite_and_every_decision_carries_its_inputs(fly: Any) -> None:
+    flight = fly()
+    drone = flight.ready()
+    drone.changes["thermal"] = {"temperature_c": 85.0}
+    acted = drone.decided(lambda d: d.requested, "a request")
+    assert (acted.action, acted.guard, acted.strategy, acted.mode) == ("DOWN_0", "emergency", "cascade", "auto")
+    assert (acted.from_suite, acted.to_suite) == (DEFAULT, LIGHT)
+    assert (acted.to_tier, acted.from_tier > 0) == (0, True)
+    assert "85.0 C" in acted.reason
+    assert acted.phase == 3
+    after = drone.decided(lambda d: d.from_suite == LIGHT and d.outcome_ok, "a decision on the new suite")
+    assert after.outcome == f"Rekeyed to {LIGHT}."
+    assert [suite for suite, _ in drone.asked] == [LIGHT]
+    assert drone.asked[0][1].startswith("policy: emergency: ")
+    inputs, _ = inputs_json.load(acted.inputs_json)
+    assert inputs.thermal.temperature_c == 85.0
+    assert json.loads(acted.inputs_json)["session"]["suite"] == DEFAULT
+    assert any(status.level == b"\x02" and "emergency" in status.message for status in drone.diagnostics)
+    # Only suites whose key is on the drone may be chosen.
+    assert all("mldsa44" not in name for name in inputs.available)
+    assert len(inputs.available) == 72 - 9
+
+
+def test_missing_telemetry_holds_and_says_so(fly: Any) -> None:
+    flight = fly()
+    drone = flight.ready()
+    drone.silent.add("battery")
+    drone.changes["thermal"] = {"temperature_c": 85.0}
+    # Until the silence has lasted long enough the emergency is still acted on; then nothing is.
+    held = drone.decided(lambda d: d.guard == "safety", "a hold")
+    assert held.action == "HOLD"
+    assert "telemetry is" in held.reason
+    drone.changes["battery"] = {"valid": False, "reason": "The pack is unplugged."}
+    drone.silent.clear()
+    assert "unplugged" in drone.decided(lambda d: "battery is not valid" in d.reason, "the reason").reason
+    until(lambda: drone.diagnostics and drone.diagnostics[-1].level == b"\x01", "a warning")
+
+
+def test_the_node_goes_on_while_the_proxy_takes_its_time_and_learns_of_failures(fly: Any) -> None:
+    flight = fly()
+    drone = flight.ready()
+    drone.free.clear()
+    drone.failing = True
+    drone.changes["thermal"] = {"temperature_c": 85.0}
+    waiting = drone.decided(lambda d: d.guard == "pending", "a decision while the request is under way")
+    assert waiting.action == "HOLD"
+    assert json.loads(waiting.inputs_json)["session"]["pending_suite"] == LIGHT
+    drone.free.set()
+    failed = drone.decided(lambda d: d.outcome == "The gcs did not answer.", "the failure")
+    assert not failed.outcome_ok
+    outcome = json.loads(failed.inputs_json)["outcomes"][0]
+    assert (outcome["suite"], outcome["ok"], outcome["error"]) == (LIGHT, False, "timeout")
+    assert failed.to_suite != LIGHT
+
+
+def test_modes_and_pins(fly: Any) -> None:
+    flight = fly("mode:=hold", "strategy:=expert")
+    drone = flight.ready()
+    drone.changes["thermal"] = {"temperature_c": 85.0}
+    held = drone.decided(lambda d: d.action == "DOWN_0", "a decision in mode hold")
+    assert (held.requested, held.mode, held.strategy) == (False, "hold", "expert")
+    assert drone.asked == []
+    del drone.changes["thermal"]
+    assert "There is no mode 'fast'" in drone.set_mode("fast").message
+    refused = drone.pin("ML-9-XX")
+    assert not refused.ok
+    assert refused.message
+    without_key = drone.pin("ML-512-AG-MD-44")
+    assert not without_key.ok
+    assert "public key for mldsa44" in without_key.message
+    pinned = drone.pin("HQC-192-AG-MD-65")
+    assert pinned.ok
+    changed = drone.decided(lambda d: d.requested and d.mode == "manual", "the change to the pinned suite")
+    assert changed.guard == "pinned"
+    drone.decided(lambda d: d.from_suite == "cs-hqc192-aesgcm-mldsa65", "the pinned suite in use")
+    released = drone.pin("")
+    assert (released.ok, flight.policy.controller.mode) == (True, "auto")
+    manual = drone.set_mode("manual")
+    assert (manual.ok, manual.mode) == (True, "manual")
+    assert "keeping cs-hqc192-aesgcm-mldsa65" in manual.message
+
+
+def test_without_a_session_it_waits_and_without_a_proxy_it_says_so(fly: Any) -> None:
+    flight = fly()
+    drone = flight.ready()
+    drone.state, drone.suite = 1, ""
+    drone.publish_status()
+    held = drone.decided(lambda d: d.guard == "session", "a hold without session")
+    assert held.from_suite == ""
+
+
+def test_a_request_nobody_answers_is_given_up(fly: Any) -> None:
+    flight = fly("request_timeout_s:=1.0")
+    drone = flight.ready()
+    drone.free.clear()
+    drone.changes["thermal"] = {"temperature_c": 85.0}
+    given_up = drone.decided(lambda d: "did not answer in time" in d.outcome, "the end of patience")
+    assert not given_up.outcome_ok
+
+
+@pytest.mark.parametrize(
+    ("parameter", "sentence"),
+    [
+        ("stale_s:=0.1", "Parameter stale_s"),
+        ("nonsense:=1", "There is no parameter 'nonsense'"),
+        ("pinned_suite:=ML-9", "ML-9"),
+        ("performance_file:=/nowhere.csv", "/nowhere.csv"),
+    ],
+)
+def test_bad_parameters_are_refused_with_a_sentence(ros: None, parameter: str, sentence: str) -> None:
+    strategy = ["-p", "strategy:=expert"] if parameter.startswith("performance") else []
+    arguments = ["--ros-args", "-p", parameter, *strategy]
+    with pytest.raises((ValueError, pqc_mav_tunnel.TunnelError), match=sentence):
+        PqcPolicyNode(cli_args=arguments, use_global_arguments=False)
