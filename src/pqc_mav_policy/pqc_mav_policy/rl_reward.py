@@ -1,0 +1,66 @@
+"""The reward a learned strategy maximises: R = w_sec S - w_lat L - w_pwr P (document 003, 6.2), weighted by phase.
+
+The documents print the formula and that the weights depend on the phase of flight, no numbers. The weights of CRUISE
+are those of the worked example (0.5, 0.3, 0.2); the others are ours: more security where the flight is static, more
+weight on latency in manoeuvres. S, L and P are fractions (0-1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pqc_mav_policy.flight_model_costs import computer_power_w
+from pqc_mav_policy.inputs import Phase, Threat
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much security, latency and power count."""
+
+    security: float
+    latency: float
+    power: float
+
+
+WEIGHTS: Mapping[Phase, Weights] = {
+    Phase.UNKNOWN: Weights(0.5, 0.3, 0.2),
+    Phase.DISARMED: Weights(0.7, 0.1, 0.2),
+    Phase.TAKEOFF: Weights(0.3, 0.5, 0.2),
+    Phase.CRUISE: Weights(0.5, 0.3, 0.2),
+    Phase.HOVER: Weights(0.6, 0.2, 0.2),
+    Phase.LANDING: Weights(0.3, 0.5, 0.2),
+}
+
+# Share of full security by NIST level: each of the levels counts, the step from none to the first the most.
+LEVEL_SCORE: Mapping[int, float] = {1: 0.6, 3: 0.8, 5: 1.0}
+# Keys count in full up to this age, the published interval for ML-KEM; then less, in inverse proportion.
+FRESH_S = 60.0
+# Under attack keys age faster: a rekey ahead of time answers an anomaly (document 002, 4.1 and 4.3).
+FRESH_UNDER_ATTACK_S = 30.0
+# Half of the score is the suite's, half its keys' freshness.
+FRESHNESS_SHARE = 0.5
+IDLE_POWER_W = computer_power_w(0.0)
+FULL_POWER_W = computer_power_w(100.0)
+
+
+def reward(security: float, latency: float, power: float, weights: Weights) -> float:
+    """R; all of the arguments as fractions (0-1)."""
+    return weights.security * security - weights.latency * latency - weights.power * power
+
+
+def security_score(level: int, key_age_s: float, threat: Threat = Threat.NONE) -> float:
+    """S of a session that carries data with a suite of this NIST level and keys of this age; 0-1."""
+    fresh_s = FRESH_UNDER_ATTACK_S if threat is Threat.ATTACK else FRESH_S
+    freshness = 1.0 if key_age_s <= fresh_s else fresh_s / key_age_s
+    return LEVEL_SCORE[level] * (1.0 - FRESHNESS_SHARE + FRESHNESS_SHARE * freshness)
+
+
+def latency_score(computing_s: float, transferring_s: float) -> float:
+    """L of one second: the share of it in which a handshake took computer or link away from the telemetry."""
+    return min(1.0, computing_s + transferring_s)
+
+
+def power_score(power_w: float) -> float:
+    """P of one second: where the computer's power lies between idle and full load."""
+    return min(1.0, max(0.0, (power_w - IDLE_POWER_W) / (FULL_POWER_W - IDLE_POWER_W)))
