@@ -70,8 +70,14 @@ class BatteryEstimator:
         *,
         stale_s: float = STALE_S,
         rate_window_s: float = 60.0,
+        resistance_ohm: float = 0.0,
     ) -> None:
-        """`cells` 0: as the vehicle reports them, else as the first voltage suggests."""
+        """`cells` 0: as the vehicle reports them, else as the first voltage suggests; `resistance_ohm` 0: by chemistry.
+
+        The voltage's rate is that of the resting voltage: what drops across the resistance when the motors start is no
+        discharge, and would look like one of volts per minute.
+        """
+        self._resistance_ohm = resistance_ohm
         self._chemistry, self._capacity_ah, self._given_cells = chemistry, capacity_ah, cells
         self._stale_s = stale_s
         limits = GateLimits(LOWEST_PACK_V, HIGHEST_PACK_V, 0.2, 0.5, JUMP_FRACTION, stale_s)
@@ -98,8 +104,9 @@ class BatteryEstimator:
         if self._last is not None and good.at_s - self._last.at_s > self._stale_s:
             self._slope.clear()
         self._last = good
-        self._slope.add(good.at_s, good.voltage_v)
         self._count(good)
+        pack = self._counter.pack if self._counter else None
+        self._slope.add(good.at_s, pack.resting_v(good.voltage_v, good.current_a) if pack else good.voltage_v)
         return True
 
     def state(self, now_s: float) -> BatteryState:
@@ -148,7 +155,7 @@ class BatteryEstimator:
             cells = self._cells(good) or cells_in(good.voltage_v, self._chemistry)
             if not cells:
                 return
-            pack = Pack(self._chemistry, self._capacity_ah, cells)
+            pack = Pack(self._chemistry, self._capacity_ah, cells, self._resistance_ohm)
             self._counter = ChargeCounter(pack, pack.charge_from_voltage(good.voltage_v, good.current_a))
         if math.isnan(good.current_a) and math.isnan(self._counter.mean_current_a):
             # A vehicle without a current sensor: the voltage is all there is to go by.

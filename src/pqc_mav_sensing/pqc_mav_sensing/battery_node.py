@@ -50,6 +50,15 @@ PARAMETERS = (
     ),
     Parameter("capacity_mah", 5000.0, "Rated capacity of the pack.", 50.0, 1e6, unit="mAh"),
     Parameter("cells", 0, "Cells in series; 0 = as reported, else guessed from the first voltage.", 0, 24),
+    Parameter(
+        "resistance_mohm",
+        0.0,
+        "Resistance of the pack with its wiring; 0 = as the chemistry suggests. What drops across it under load counts "
+        "neither as a falling voltage nor as lost charge.",
+        0.0,
+        1000.0,
+        unit="mohm",
+    ),
     Parameter("battery_stale_s", 2.0, "Age at which a battery reading is invalid.", 0.2, 60.0, unit="s"),
     Parameter("heartbeat_limit_s", 3.0, "Silence of the autopilot after which it is unknown.", 0.5, 60.0, unit="s"),
     Parameter("voltage_window_s", 60.0, "Window of the voltage's slope.", 2.0, 600.0, unit="s"),
@@ -71,6 +80,7 @@ class BatteryNode(SensingNode):
             values["cells"],
             stale_s=values["battery_stale_s"],
             rate_window_s=values["voltage_window_s"],
+            resistance_ohm=values["resistance_mohm"] / 1000.0,
         )
         self._vehicle = VehicleTracker(heartbeat_limit_s=values["heartbeat_limit_s"])
         self._shown: tuple[bool, int, float | None] | None = None

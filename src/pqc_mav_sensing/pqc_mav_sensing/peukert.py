@@ -14,11 +14,12 @@ from pqc_mav_sensing.chemistry import Chemistry
 
 @dataclass(frozen=True)
 class Pack:
-    """A battery pack: its chemistry, rated capacity [Ah] and cells in series."""
+    """A battery pack: chemistry, rated capacity [Ah], cells in series, resistance [ohm] (0 = as the chemistry's)."""
 
     chemistry: Chemistry
     capacity_ah: float
     cells: int
+    measured_ohm: float = 0.0
 
     def capacity_at(self, current_a: float, temperature_c: float) -> float:
         """Charge [Ah] a full pack of this temperature gives at this current; NaN temperature = reference.
@@ -37,13 +38,16 @@ class Pack:
 
     @property
     def resistance_ohm(self) -> float:
-        """Ohmic resistance of the pack as its chemistry suggests."""
-        return self.cells * self.chemistry.resistance_mohm_ah / self.capacity_ah / 1000.0
+        """Ohmic resistance of the pack: measured, or as its chemistry suggests."""
+        return self.measured_ohm or self.cells * self.chemistry.resistance_mohm_ah / self.capacity_ah / 1000.0
+
+    def resting_v(self, voltage_v: float, current_a: float) -> float:
+        """The pack's voltage with the drop of the current across its resistance added back; NaN current = none."""
+        return voltage_v if math.isnan(current_a) else voltage_v + max(0.0, current_a) * self.resistance_ohm
 
     def charge_from_voltage(self, voltage_v: float, current_a: float) -> float:
-        """State of charge (0-1) from the pack's voltage, the ohmic drop of the current added back; NaN = no current."""
-        drop_v = 0.0 if math.isnan(current_a) else max(0.0, current_a) * self.resistance_ohm
-        return self.chemistry.charge_at((voltage_v + drop_v) / self.cells)
+        """State of charge (0-1) from the pack's voltage under this current."""
+        return self.chemistry.charge_at(self.resting_v(voltage_v, current_a) / self.cells)
 
 
 def cells_in(voltage_v: float, chemistry: Chemistry) -> int:

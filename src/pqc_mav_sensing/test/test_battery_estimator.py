@@ -40,6 +40,15 @@ def test_a_steady_drain() -> None:
     assert state.endurance_s == pytest.approx(state.state_of_charge * state.effective_capacity_mah * 3.6 / 12.0)
 
 
+def test_motors_that_start_are_no_discharge() -> None:
+    """From 1 A to 20 A the pack drops by its resistance times 19 A, which alone would be a slope of volts per minute."""
+    target = estimator(resistance_ohm=0.03)
+    for index in range(300):
+        current_a = 1.0 if index < 150 else 20.0
+        target.add(RawBattery(index / 5, 16.0 - 0.03 * current_a, current_a, 0.8, 30.0, 4))
+    assert target.state(299 / 5).voltage_rate_mv_per_min == pytest.approx(0.0, abs=1e-6)
+
+
 @pytest.mark.parametrize("volts", [0.0, 65.535 * 2.2, -3.0, NAN, math.inf, 4 * 2.4, 4 * 4.5])
 def test_voltages_that_cannot_be_are_refused_and_not_averaged_in(volts: float) -> None:
     target = estimator()
