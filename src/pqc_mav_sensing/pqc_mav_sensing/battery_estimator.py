@@ -105,8 +105,7 @@ class BatteryEstimator:
             self._slope.clear()
         self._last = good
         self._count(good)
-        pack = self._counter.pack if self._counter else None
-        self._slope.add(good.at_s, pack.resting_v(good.voltage_v, good.current_a) if pack else good.voltage_v)
+        self._note_voltage(good)
         return True
 
     def state(self, now_s: float) -> BatteryState:
@@ -149,6 +148,13 @@ class BatteryEstimator:
 
     def _cells(self, raw: RawBattery) -> int:
         return self._given_cells or (raw.cells if 1 <= raw.cells <= 24 else 0)
+
+    def _note_voltage(self, good: RawBattery) -> None:
+        if self._counter is None:
+            self._slope.add(good.at_s, good.voltage_v)
+        elif not math.isnan(good.current_a) or math.isnan(self._counter.mean_current_a):
+            # Of a vehicle that measures its current, a reading without one cannot be compared with the others.
+            self._slope.add(good.at_s, self._counter.pack.resting_v(good.voltage_v, good.current_a))
 
     def _count(self, good: RawBattery) -> None:
         if self._counter is None:

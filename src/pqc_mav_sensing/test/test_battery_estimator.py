@@ -41,7 +41,7 @@ def test_a_steady_drain() -> None:
 
 
 def test_motors_that_start_are_no_discharge() -> None:
-    """From 1 A to 20 A the pack drops by its resistance times 19 A, which alone would be a slope of volts per minute."""
+    """From 1 A to 20 A the pack drops by its resistance times 19 A, which would be a slope of volts per minute."""
     target = estimator(resistance_ohm=0.03)
     for index in range(300):
         current_a = 1.0 if index < 150 else 20.0
