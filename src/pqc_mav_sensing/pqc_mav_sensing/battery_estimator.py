@@ -20,7 +20,6 @@ HIGHEST_PACK_V = 130.0
 LOWEST_PACK_V = 0.5
 # A pack sags at full throttle, by less than an eighth of its voltage unless it is about to fail.
 JUMP_FRACTION = 0.125
-HIGHEST_CURRENT_A = 1000.0
 TEMPERATURE_RANGE_C = (-60.0, 120.0)
 
 
@@ -98,7 +97,8 @@ class BatteryEstimator:
             return False
         self.accepted += 1
         self._reason = ""
-        good = _cleaned(raw)
+        # Twice what the chemistry's cells can give is no current but an overflow or a marker.
+        good = _cleaned(raw, 2.0 * self._chemistry.highest_c_rate * self._capacity_ah)
         if self._last is not None and good.at_s - self._last.at_s > self.NEW_PACK_AFTER_S:
             self._counter = None
         if self._last is not None and good.at_s - self._last.at_s > self._stale_s:
@@ -169,9 +169,9 @@ class BatteryEstimator:
         self._counter.draw(good.at_s, good.current_a, good.temperature_c)
 
 
-def _cleaned(raw: RawBattery) -> RawBattery:
+def _cleaned(raw: RawBattery, highest_current_a: float) -> RawBattery:
     """The reading with NaN for every field that is unknown or cannot be."""
-    known_current = math.isfinite(raw.current_a) and abs(raw.current_a) <= HIGHEST_CURRENT_A
+    known_current = math.isfinite(raw.current_a) and abs(raw.current_a) <= highest_current_a
     low_c, high_c = TEMPERATURE_RANGE_C
     return RawBattery(
         at_s=raw.at_s,
