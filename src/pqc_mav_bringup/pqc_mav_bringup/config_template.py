@@ -18,6 +18,7 @@ from typing import Any
 import pqc_mav_tunnel
 
 from pqc_mav_bringup.systems import DEMO_DRONE
+from pqc_mav_policy.node_parameters import node_schema
 
 WIDTH = 116
 EXAMPLE_DRONE = "drone1"
@@ -94,17 +95,37 @@ def _schema(role: str) -> list[dict[str, Any]]:
     return list(pqc_mav_tunnel.config_schema(role))
 
 
-def _head(title: str) -> list[str]:
+def _nested(schema: Iterable[Mapping[str, Any]], indent: str) -> list[str]:
+    """Entries whose keys may have one prefix: those come last, below it."""
+    entries = list(schema)
+    lines = _entries([entry for entry in entries if "." not in entry["key"]], {}, indent)
+    prefixes = dict.fromkeys(entry["key"].split(".")[0] for entry in entries if "." in entry["key"])
+    for prefix in prefixes:
+        inside = [
+            {**entry, "key": entry["key"].removeprefix(f"{prefix}.")}
+            for entry in entries
+            if entry["key"].startswith(f"{prefix}.")
+        ]
+        lines += [f"{indent}# Of the strategy {prefix}.", f"{indent}{prefix}:", *_entries(inside, {}, indent + "  ")]
+    return lines[:-1]
+
+
+def _head(title: str, option: str = "config") -> list[str]:
+    flag = option.replace("_", "-")
     return [
         f"# {title}",
-        "# A ROS 2 parameter file: 'pqcmav up ... --config FILE' and 'ros2 launch ... config:=FILE' read it.",
+        f"# A ROS 2 parameter file: 'pqcmav up ... --{flag} FILE' and 'ros2 launch ... {option}:=FILE' read it.",
         "# Keys may be left out; a key nobody knows and a value out of range are refused with a sentence that says so.",
         "",
     ]
 
 
 def render(name: str) -> str:
-    """The text of `drone.yaml`, `gcs.yaml` or `demo.yaml`."""
+    """The text of `drone.yaml`, `gcs.yaml`, `demo.yaml` or `policy.yaml`."""
+    if name == "policy":
+        lines = _head("The drone's policy: which suite the tunnel uses and when keys are renewed.", "policy_config")
+        lines += ["/**:", "  pqc_policy:", "    ros__parameters:", *_nested(node_schema(), " " * 6)]
+        return "\n".join(lines) + "\n"
     if name == "demo":
         lines = _head("Both ends of the demo. Each start makes its own keys and ports, which win over these.")
         for role in ("drone", "gcs"):
@@ -119,9 +140,9 @@ def render(name: str) -> str:
 
 
 def main() -> None:
-    """Writes the three files into the folder given as argument."""
+    """Writes the files into the folder given as argument."""
     folder = Path(sys.argv[1])
-    for name in ("drone", "gcs", "demo"):
+    for name in ("drone", "gcs", "demo", "policy"):
         (folder / f"{name}.yaml").write_text(render(name), encoding="utf-8")
 
 

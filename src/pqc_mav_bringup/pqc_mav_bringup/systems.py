@@ -15,6 +15,7 @@ PLAIN_PORT = 14590  # the drone proxy's plaintext side, default of `plain_bind`
 GROUND_PORT = 14550  # where ground software listens, default of `drone.<id>.plain_peer`
 TAP_PORT = 14591  # where the battery node listens, default of its `tap`
 SENSING = "pqc_sensing"
+POLICY = "pqc_policy"
 
 MAVLINK_CHOICES = ("udp", "mavros")
 SWITCH = ("true", "false")
@@ -22,6 +23,7 @@ _MAVROS_HINT = (
     "mavlink:=mavros needs the ROS 2 package mavros (apt install ros-$ROS_DISTRO-mavros); mavlink:=udp works without it"
 )
 _SENSING_HINT = "sensing:=true needs the package pqc_mav_sensing; sensing:=false works without it"
+_POLICY_HINT = "policy:=true needs the package pqc_mav_policy; policy:=false works without it"
 _SIM_HINT = "the demo needs the package pqc_mav_sim"
 
 _KEYS = Argument("keys", "Folder with this end's keys; empty = as the configuration file says.")
@@ -38,6 +40,12 @@ _SENSING_CONFIG = Argument(
     "sensing_config",
     "Configuration file of the sensing nodes; it documents every parameter.",
     str(config_file("sensing.yaml")),
+)
+
+_POLICY_CONFIG = Argument(
+    "policy_config",
+    "Configuration file of the policy node; it documents every parameter.",
+    str(config_file("policy.yaml")),
 )
 
 
@@ -73,6 +81,21 @@ def _sensing(namespace: str, settings: Mapping[str, Setting], when: Mapping[str,
         settings=settings,
         when=when,
         hint=_SENSING_HINT,
+    )
+
+
+def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
+    """The policy node beside the drone's proxy."""
+    return ProcessDescription(
+        name=POLICY,
+        package="pqc_mav_policy",
+        executable=POLICY,
+        node=POLICY,
+        namespace=namespace,
+        config="{policy_config}",
+        settings=settings,
+        when=when,
+        hint=_POLICY_HINT,
     )
 
 
@@ -121,6 +144,9 @@ DRONE = SystemDescription(
             "node, host:port on this machine. Give each drone of one machine its own.",
             f"127.0.0.1:{TAP_PORT}",
         ),
+        Argument("policy", "Whether the adaptive policy runs and chooses suites.", "true", SWITCH),
+        _POLICY_CONFIG,
+        Argument("strategy", "Who decides: cascade, expert, rl or hybrid; empty = as policy_config says."),
     ),
     processes=(
         _proxy(
@@ -135,6 +161,7 @@ DRONE = SystemDescription(
             },
         ),
         _sensing("{namespace}", {"mavlink": Setting("{mavlink}"), "tap": Setting("{tap}")}, {"sensing": "true"}),
+        _policy("{namespace}", {"strategy": Setting("{strategy}")}, {"policy": "true"}),
         _mavros("mavros"),
     ),
 )

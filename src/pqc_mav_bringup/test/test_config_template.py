@@ -9,13 +9,15 @@ import yaml
 from pqc_mav_bringup import config_template
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO_DRONE
+from pqc_mav_policy.node_parameters import node_schema
+from pqc_mav_policy.ros_parameters import parse
 from pqc_mav_proxy.config_file import flatten, parameters
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 HOW = "differs from the engine's schema: python3 -m pqc_mav_bringup.config_template src/pqc_mav_bringup/config"
 
 
-@pytest.mark.parametrize("name", ["drone", "gcs", "demo"])
+@pytest.mark.parametrize("name", ["drone", "gcs", "demo", "policy"])
 def test_committed_file_is_what_the_schema_says(name: str) -> None:
     assert (CONFIG / f"{name}.yaml").read_text() == config_template.render(name), f"{name}.yaml {HOW}"
 
@@ -42,7 +44,7 @@ def test_keys_and_defaults_in_the_file(name: str, namespace: str, role: str, dro
         assert value == expected and type(value) is type(expected), key
 
 
-@pytest.mark.parametrize("name", ["drone", "gcs", "demo"])
+@pytest.mark.parametrize("name", ["drone", "gcs", "demo", "policy"])
 def test_every_key_has_its_meaning_before_it(name: str) -> None:
     lines = (CONFIG / f"{name}.yaml").read_text().splitlines()
     keys = [
@@ -65,6 +67,12 @@ def test_the_engine_takes_the_files(role: str, tmp_path: Path) -> None:
     pqc_mav_tunnel.init_keys(str(tmp_path / "k"), drones, sig_tokens=["mldsa65"])
     folder = tmp_path / "k" / ("gcs" if role == "gcs" else f"drones/{drones[0]}")
     assert pqc_mav_tunnel.Engine({**given, "keys": str(folder)}).config()["role"] == role
+
+
+def test_the_policy_takes_its_file_and_every_parameter_stands_in_it_with_its_default() -> None:
+    given = parameters(yaml.safe_load(config_file("policy.yaml").read_text()), "drone", "pqc_policy")
+    assert given == {entry["key"]: entry["default"] for entry in node_schema()}
+    assert parse(given) == parse({})
 
 
 def test_flatten_is_what_ros_does() -> None:

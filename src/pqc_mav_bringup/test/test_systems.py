@@ -69,7 +69,7 @@ def test_mavros_on_the_ground_listens_where_the_gcs_delivers() -> None:
 
 
 def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
-    proxy, sensing = resolve(DRONE, {})
+    proxy, sensing, _ = resolve(DRONE, {})
     assert (sensing.package, sensing.executable, sensing.namespace) == ("pqc_mav_sensing", "pqc_sensing", "/drone")
     assert sensing.parameters == {"mavlink": "udp", "tap": proxy.parameters["plain_tap"]}
     shipped = yaml.safe_load(config_file("sensing.yaml").read_text())["/**"]["pqc_battery"]["ros__parameters"]
@@ -78,10 +78,19 @@ def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
 
 
 def test_no_copy_of_the_stream_without_somebody_who_reads_it() -> None:
-    (proxy,) = resolve(DRONE, {"sensing": "false"})
+    proxy, _ = resolve(DRONE, {"sensing": "false"})
     assert "plain_tap" not in proxy.parameters
-    proxy, sensing, _ = resolve(DRONE, {"mavlink": "mavros"})
+    proxy, sensing, *_ = resolve(DRONE, {"mavlink": "mavros"})
     assert "plain_tap" not in proxy.parameters and sensing.parameters["mavlink"] == "mavros"
+
+
+def test_the_policy_runs_beside_the_drones_proxy_unless_left_out() -> None:
+    policy = resolve(DRONE, {"namespace": "d7"})[2]
+    assert (policy.package, policy.node, policy.namespace) == ("pqc_mav_policy", "pqc_policy", "/d7")
+    assert policy.config.endswith("policy.yaml") and policy.parameters == {}
+    assert resolve(DRONE, {"strategy": "expert"})[2].parameters == {"strategy": "expert"}
+    assert not [process for process in resolve(DRONE, {"policy": "false"}) if process.package == "pqc_mav_policy"]
+    assert not [process for process in resolve(GCS, {}) if process.package == "pqc_mav_policy"]
 
 
 def test_the_demo_fits_together() -> None:

@@ -48,6 +48,11 @@ def drone(
     tap: Annotated[
         str | None, typer.Option(help="Where the battery node gets its copy of the autopilot's MAVLink, host:port.")
     ] = None,
+    policy: Annotated[str | None, typer.Option(help="true (default) or false: let the policy choose suites.")] = None,
+    policy_config: Annotated[
+        str | None, typer.Option(help="Configuration file of the policy. Default: the documented one.")
+    ] = None,
+    strategy: Annotated[str | None, typer.Option(help="Who decides: cascade, expert, rl or hybrid.")] = None,
 ) -> int:
     """The airborne end."""
     return run_system(
@@ -65,6 +70,9 @@ def drone(
             "sensing": sensing,
             "sensing_config": sensing_config,
             "tap": tap,
+            "policy": policy,
+            "policy_config": policy_config,
+            "strategy": strategy,
         },
     )
 

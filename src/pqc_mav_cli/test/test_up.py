@@ -15,6 +15,9 @@ from commands import DEADLINE_S, Running, pqcmav, refused
 
 from pqc_mav_bringup.free_ports import free_ports
 
+# The proxy alone.
+ALONE = ("--sensing", "false", "--policy", "false")
+
 
 class Ends:
     """Configuration files of both ends on free ports."""
@@ -76,7 +79,7 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
             ground.sendto(b"down here", sender)
             assert autopilot.recvfrom(2048)[0] == b"down here"
         started = descendants(gcs) + descendants(drone)
-        assert len(started) >= 3, "two proxies and the drone's sensing"
+        assert len(started) >= 4, "two proxies and the drone's sensing and policy"
         assert drone.end(number) == 0
         gcs.wait_for("UP -> DOWN")
         assert gcs.end(number) == 0
@@ -84,12 +87,13 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
     finally:
         drone.kill()
         gcs.kill()
-    assert all(line.startswith(("drone", "drone/pqc_proxy | ", "drone/pqc_sensing | ")) for line in drone.lines)
+    said_by = ("drone", "drone/pqc_proxy | ", "drone/pqc_sensing | ", "drone/pqc_policy | ")
+    assert all(line.startswith(said_by) for line in drone.lines)
 
 
 def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
-    drone = Running("up", "drone", "--config", str(ends.write("drone")), "--sensing", "false")
+    drone = Running("up", "drone", "--config", str(ends.write("drone")), *ALONE)
     try:
         drone.wait_for("-> UP")
         (proxy,) = descendants(drone)
@@ -119,7 +123,7 @@ def test_nothing_survives_a_killed_supervisor(ends: Ends) -> None:
 
 def fails(code: int, *arguments: str) -> str:
     """`up` ends by itself with `code`; besides its greeting it prints one line, which is returned."""
-    alone = ("--sensing", "false") if arguments[0] == "drone" else ()
+    alone = ALONE if arguments[0] == "drone" else ()
     ended = pqcmav("up", *arguments, *alone)
     assert ended.returncode == code, ended.stderr
     lines = [line for line in ended.stderr.splitlines() if "(Ctrl-C ends)" not in line]
