@@ -1,6 +1,6 @@
 """The demo's ground client: flies the vehicle through the tunnel and tells its parent what it sees, a JSON line each.
 
-    python3 -m pqc_mav_cli.demo_ground LISTEN TAKE_OFF_S LAND_S
+    python3 -m pqc_mav_cli.demo_ground LISTEN TAKE_OFF_S LAND_S ALTITUDE_M
 
 A process of its own, so that drawing the demo does not disturb what it measures. SIGUSR1: send nothing more and go on
 listening; SIGINT: report and end. Lines: {"kind": "snapshot" | "step" | "summary", ...}.
@@ -46,21 +46,22 @@ def attempt(name: str, call: Callable[[], int], stop: threading.Event) -> bool:
     return ok
 
 
-def fly(client: GroundClient, take_off_s: float, land_s: float, stop: threading.Event) -> None:
-    """Arm and take off, later land; times in seconds after the first heartbeat."""
+def fly(client: GroundClient, take_off_s: float, land_s: float, altitude_m: float, stop: threading.Event) -> None:
+    """Arm and take off to an altitude above home, later land; times in seconds after the first heartbeat."""
     while not client.wait_for(lambda view: view.heartbeats, 0.25):
         if stop.is_set():
             return
     began = time.monotonic()
     stop.wait(take_off_s)
-    if attempt("arm", client.arm, stop) and attempt("take off", client.takeoff, stop):
+    if attempt("arm", client.arm, stop) and attempt("take off", lambda: client.takeoff(altitude_m), stop):
         stop.wait(max(0.0, began + land_s - time.monotonic()))
         attempt("land", client.land, stop)
 
 
 def main() -> int:
     """Runs until SIGINT. Exit codes: 0 good, 2 the port cannot be used."""
-    listen, take_off_s, land_s = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+    listen = sys.argv[1]
+    take_off_s, land_s, altitude_m = map(float, sys.argv[2:])
     try:
         client = GroundClient(listen, uplink_hz=UPLINK_HZ, shared_clock=True)
     except EndpointError as error:
@@ -71,7 +72,7 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     client.start()
-    pilot = threading.Thread(target=fly, args=(client, take_off_s, land_s, stop), daemon=True)
+    pilot = threading.Thread(target=fly, args=(client, take_off_s, land_s, altitude_m, stop), daemon=True)
     pilot.start()
     while not stop.wait(SNAPSHOT_S):
         emit("snapshot", values=client.snapshot())

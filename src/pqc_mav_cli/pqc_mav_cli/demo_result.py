@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pqc_mav_proxy.names import DROP_REASONS
 
 FLIGHT_STEPS = ("arm", "take off", "land")
+ALTITUDE_TOLERANCE_M = 0.5
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class DemoResult:
     wire: Wire | None = None
     steps: dict[str, bool] = field(default_factory=dict)
     max_altitude_m: float = 0.0
+    planned_altitude_m: float | None = None  # None: too short a flight to get anywhere
     exit_codes: dict[str, int] = field(default_factory=dict)
     error: str = ""
 
@@ -117,6 +119,9 @@ class DemoResult:
         missing = [step for step in FLIGHT_STEPS if not self.steps.get(step)]
         if missing:
             return Check("commands", False, f"the vehicle did not {', '.join(missing)}")
+        planned = self.planned_altitude_m
+        if planned is not None and abs(self.max_altitude_m - planned) > ALTITUDE_TOLERANCE_M:
+            return Check("commands", False, f"told to fly to {planned:.1f} m, it got to {self.max_altitude_m:.1f} m")
         return Check("commands", True, f"armed, flew to {self.max_altitude_m:.1f} m and landed as commanded")
 
     def _counters_check(self) -> Check:
@@ -140,7 +145,12 @@ class DemoResult:
             return Check(name, False, f"MAVLink in the clear on the encrypted port: {'; '.join(capture['examples'])}")
         if not capture["conclusive"]:
             return Check(name, None, "the capture saw nothing or missed packets, so it proves nothing")
-        return Check(name, True, f"{capture['datagrams']:,} datagrams looked at, no MAVLink in the clear")
+        assert self.wire is not None
+        if missing := capture["unseen_bytes"]:
+            return Check(name, False, f"{missing:,} bytes that the proxies sent or saw do not match the wire")
+        # A run of datagrams handed over with UDP GSO is one packet here, which is why there are fewer of these.
+        packets = f"{self.wire.packets:,} datagrams in {capture['datagrams']:,} packets"
+        return Check(name, True, f"{packets}, every byte looked at, no MAVLink in the clear")
 
     def _end_check(self) -> Check:
         bad = [f"{label} ended with {code}" for label, code in self.exit_codes.items() if code != 0]
@@ -205,6 +215,29 @@ def uplink(vehicle: Mapping[str, Any], ground: Mapping[str, Any]) -> Direction:
         rate_hz=round(received / vehicle["elapsed_s"], 2) if vehicle["elapsed_s"] else 0.0,
         latency_us=vehicle["uplink_latency"] or {},
     )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A proxy's TunnelStats, read between two system times (seconds)."""
+
+    earliest_s: float
+    latest_s: float
+    stats: Any
+
+
+def unseen(readings: Sequence[Reading], report: Any, port: int) -> int:
+    """How many bytes that a proxy counted as sent from `port` a capture did not see, or saw too many; 0 = it saw all.
+
+    What left while the counters were read may be in them or not. `report` is a CaptureReport; of several readings one
+    that fits will do, because the counters only grow.
+    """
+    amiss = []
+    for reading in readings:
+        sent = int(reading.stats.enc_tx_bytes)
+        least, most = (report.bytes_until(port, time_s) for time_s in (reading.earliest_s, reading.latest_s))
+        amiss.append(max(least - sent, sent - most, 0))
+    return min(amiss)
 
 
 PRIMITIVES = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")

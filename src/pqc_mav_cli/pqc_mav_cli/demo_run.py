@@ -22,7 +22,7 @@ from pqc_mav_bringup.description import Process, resolve
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.systems import DEMO, GROUND, NODE, VEHICLE
 from pqc_mav_cli import demo_result
-from pqc_mav_cli.demo_result import DemoResult
+from pqc_mav_cli.demo_result import DemoResult, Reading
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.ros_session import TunnelView, Watcher
 from pqc_mav_cli.status_view import state_of
@@ -31,24 +31,44 @@ DRONE_PROXY, GCS_PROXY = f"drone/{NODE}", f"gcs/{NODE}"
 UP_LIMIT_S = 60.0  # a handshake may take 45 s
 DRAIN_S = 0.6  # what is under way on this machine arrives in far less; more than two snapshots of the ground client
 DRAIN_LIMIT_S = 10.0
-COUNTERS_LIMIT_S = 3.0
+COUNTERS_LIMIT_S = 10.0
+READINGS = 2  # of the counters, after the flight: in one of them a packet may be half counted
 TICK_S = 0.25
 KEPT_LINES = 200
-LANDING_S = 9.0  # from the height the vehicle takes off to
+HIGHEST_M, LOWEST_M = 8.0, 2.5
+CLIMB_M_S, SINK_M_S, FLARE_M_S, FLARE_M = 1.5, 1.5, 0.7, 5.0  # the simulated vehicle's, as FlightConfig has them
+CLIMB_MARGIN_S, LANDING_MARGIN_S = 3.0, 4.5  # to arm and to brake; to brake and to disarm
 TIMEOUTS = StopTimeouts(interrupt_s=5.0, terminate_s=2.0)
 
 
 @dataclass(frozen=True)
 class FlightPlan:
-    """When the ground client acts, in seconds after it first heard the vehicle."""
+    """When the ground client acts, in seconds after it first heard the vehicle, and how high it sends it."""
 
     take_off_s: float
     land_s: float
+    altitude_m: float
+    time_to_climb: bool  # whether the altitude can be reached before the landing
 
     @classmethod
     def for_duration(cls, seconds: float) -> FlightPlan:
         """Climb, fly, and be on the ground again before the time is over, where it is long enough for that."""
-        return cls(take_off_s=min(1.0, seconds / 8), land_s=max(seconds * 0.45, seconds - LANDING_S))
+        take_off_s = min(1.0, seconds / 8)
+        altitude_m = HIGHEST_M
+        while altitude_m > LOWEST_M and take_off_s + climb_s(altitude_m) + landing_s(altitude_m) > seconds:
+            altitude_m -= 0.5
+        land_s = max(seconds * 0.45, seconds - landing_s(altitude_m))
+        return cls(take_off_s, land_s, altitude_m, time_to_climb=take_off_s + climb_s(altitude_m) <= land_s)
+
+
+def climb_s(altitude_m: float) -> float:
+    """Seconds from the command until the vehicle hovers there."""
+    return altitude_m / CLIMB_M_S + CLIMB_MARGIN_S
+
+
+def landing_s(altitude_m: float) -> float:
+    """Seconds from the command until the motors stand still."""
+    return max(0.0, altitude_m - FLARE_M) / SINK_M_S + min(altitude_m, FLARE_M) / FLARE_M_S + LANDING_MARGIN_S
 
 
 @dataclass
@@ -94,27 +114,36 @@ class DemoRun:
         listen = f"127.0.0.1:{values['ground_port']}"
         self._commands[GROUND] = [
             *(sys.executable, "-m", "pqc_mav_cli.demo_ground", listen),
-            *(str(plan.take_off_s), str(plan.land_s)),
+            *(str(plan.take_off_s), str(plan.land_s), str(plan.altitude_m)),
         ]
         self._ports = (int(values["data_port"]), int(values["drone_data_port"]))
         self._watcher = watcher
         self._environment = {"PYTHONUNBUFFERED": "1", **environment}
         self._on_tick = on_tick
+        self._capture: Any = None
+        self._capture_note = ""
         self._children: dict[str, Child] = {}
         self.state = DemoState(duration_s=duration_s)
-        self.result = DemoResult(duration_s=duration_s)
+        self.result = DemoResult(
+            duration_s=duration_s, planned_altitude_m=plan.altitude_m if plan.time_to_climb else None
+        )
 
     async def run(self) -> DemoResult:
         """Runs it all. Always returns with every process ended; a failure is in the result's `error`."""
         ticking = asyncio.create_task(self._tick())
+        # Before the proxies: so it sees their every datagram.
+        self._capture, self._capture_note = _open_capture(self._ports)
         try:
             await self._tunnel_up()
             await self._fly()
+            await self._take_counters()
         except CliError as error:
             self.result.error = str(error)
         finally:
             self.state.phase = "shutting down"
             await self._end()
+            if self._capture is not None:
+                await asyncio.to_thread(self._capture.stop)
             ticking.cancel()
         return self.result
 
@@ -132,27 +161,22 @@ class DemoRun:
         self.result.handshake = self.state.handshake
 
     async def _fly(self) -> None:
-        capture, note = _open_capture(self._ports)
-        try:
-            self._start(GROUND)
-            await self._until(lambda: self.state.ground, UP_LIMIT_S, "The ground client did not start")
-            self._start(VEHICLE)
-            # The clock starts with the vehicle's first words, however long it takes to start on this machine.
-            await self._until(self._vehicle_heard, UP_LIMIT_S, "The ground client heard nothing of the vehicle")
-            self.state.flight_began_s = time.monotonic()
-            self.state.phase = "flying"
-            await self._sleep(self.state.duration_s)
-            self.state.phase = "counting"
-            self._signal(GROUND, signal.SIGUSR1)
-            await self._settled("sent")
-            await self._stop(VEHICLE)
-            await self._settled("received")
-            await self._stop(GROUND)
-        finally:
-            report = None if capture is None else await asyncio.to_thread(capture.stop)
-        await self._take_counters(None if report is None else report.to_dict(), note)
+        self._start(GROUND)
+        await self._until(lambda: self.state.ground, UP_LIMIT_S, "The ground client did not start")
+        self._start(VEHICLE)
+        # The clock starts with the vehicle's first words, however long it takes to start on this machine.
+        await self._until(self._vehicle_heard, UP_LIMIT_S, "The ground client heard nothing of the vehicle")
+        self.state.flight_began_s = time.monotonic()
+        self.state.phase = "flying"
+        await self._sleep(self.state.duration_s)
+        self.state.phase = "counting"
+        self._signal(GROUND, signal.SIGUSR1)
+        await self._settled("sent")
+        await self._stop(VEHICLE)
+        await self._settled("received")
+        await self._stop(GROUND)
 
-    async def _take_counters(self, capture: dict[str, Any] | None, note: str) -> None:
+    async def _take_counters(self) -> None:
         state, result = self.state, self.result
         if not state.vehicle_summary or not state.ground_summary:
             raise CliError("The vehicle or the ground client ended without its report")
@@ -160,18 +184,31 @@ class DemoRun:
         result.max_altitude_m = state.vehicle_summary["max_altitude_m"]
         result.downlink = demo_result.downlink(state.vehicle_summary, state.ground_summary)
         result.uplink = demo_result.uplink(state.vehicle_summary, state.ground_summary)
-        counted_s = time.monotonic()
+        counted_s = time.time()
+        readings: dict[str, list[Reading]] = {DRONE_PROXY: [], GCS_PROXY: []}
 
         def fresh() -> bool:
-            views = [state.view(label) for label in (DRONE_PROXY, GCS_PROXY)]
-            return all(view is not None and view.stats_at_s > counted_s for view in views)
+            for label, taken in readings.items():
+                view = state.view(label)
+                if view is not None and view.stats is not None and view.stats_read_s[0] > counted_s:
+                    reading = Reading(*view.stats_read_s, view.stats)
+                    if reading not in taken:
+                        taken.append(reading)
+            return all(len(taken) >= READINGS for taken in readings.values())
 
         await self._until(fresh, COUNTERS_LIMIT_S, "The proxies' counters did not come")
-        drone, gcs = state.view(DRONE_PROXY), state.view(GCS_PROXY)
-        assert drone is not None and gcs is not None
-        local = drone.links.get("local")
+        drone = state.view(DRONE_PROXY)
+        local = None if drone is None else drone.links.get("local")
         rtt_ms = None if local is None else local.rtt_ms
-        result.wire = demo_result.wire(drone.stats, gcs.stats, rtt_ms, capture, note)
+        seen = None
+        if self._capture is not None:
+            report = await asyncio.to_thread(self._capture.stop)
+            # Both proxies count what they sent; the wire must have shown every byte of it.
+            ports = zip((GCS_PROXY, DRONE_PROXY), self._ports, strict=True)
+            missing = sum(demo_result.unseen(readings[label], report, port) for label, port in ports)
+            seen = {**report.to_dict(), "unseen_bytes": missing}
+        newest = [readings[label][-1].stats for label in (DRONE_PROXY, GCS_PROXY)]
+        result.wire = demo_result.wire(*newest, rtt_ms, seen, self._capture_note)
 
     async def _end(self) -> None:
         # The drone before the gcs: it would otherwise look for its gcs at once.

@@ -28,6 +28,8 @@ class TunnelView:
     links: dict[str, Any] = field(default_factory=dict)  # side ("local", "peer") -> LinkQuality
     status_at_s: float = 0.0  # when it was taken at the proxy, as this process's monotonic time
     stats_at_s: float = 0.0
+    # The same two for the newest stats as system time: when its counters were read, at the earliest and at the latest.
+    stats_read_s: tuple[float, float] = (0.0, 0.0)
 
 
 class Watcher:
@@ -40,6 +42,7 @@ class Watcher:
         self._views: dict[tuple[str, str], TunnelView] = {}
         self._handshakes: list[tuple[str, Any]] = []
         self._subscribed: set[str] = set()
+        self._rounds: dict[str, set[tuple[int, int]]] = {}  # proxy -> stamps of its stats, which come in rounds
         self._timer = node.create_timer(LOOK_S, self._look)
         self._look()
 
@@ -52,6 +55,25 @@ class Watcher:
         """(node, HandshakeReport) of every handshake that ended since the watcher knows the node."""
         with self._lock:
             return list(self._handshakes)
+
+    def complete(self) -> bool:
+        """Whether every proxy found has shown all its tunnels and a full set of figures for each.
+
+        A proxy publishes the figures of all its tunnels once a second, in one go: when a second round has begun, the
+        first was whole.
+        """
+        with self._lock:
+            heard = {proxy for proxy, _ in self._views}
+            whole = all(
+                view.status is not None and view.stats is not None and view.links for view in self._views.values()
+            )
+            return whole and heard == set(self._subscribed) and all(len(self._rounds.get(p, ())) > 1 for p in heard)
+
+    def silent(self) -> list[str]:
+        """Proxies whose topics exist and that have not said anything."""
+        with self._lock:
+            heard = {proxy for proxy, _ in self._views}
+            return sorted(set(self._subscribed) - heard)
 
     def wait_for(self, condition: Callable[[list[TunnelView]], bool], timeout_s: float) -> bool:
         """Waits until `condition` holds for the views, at most `timeout_s`."""
@@ -68,9 +90,10 @@ class Watcher:
                 self._subscribe(topic.removesuffix(STATUS_TOPIC))
 
     def _subscribe(self, proxy: str) -> None:
-        if proxy in self._subscribed:
-            return
-        self._subscribed.add(proxy)
+        with self._lock:
+            if proxy in self._subscribed:
+                return
+            self._subscribed.add(proxy)
         from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 
         from pqc_mav_proxy import qos
@@ -96,9 +119,14 @@ class Watcher:
             view.status, view.status_at_s = message, self._taken_at_s(message)
 
     def _on_stats(self, proxy: str, message: Any) -> None:
+        stamp = message.header.stamp
         with self._lock:
             view = self._view(proxy, message.drone_id)
             view.stats, view.stats_at_s = message, self._taken_at_s(message)
+            view.stats_read_s = (stamp.sec + stamp.nanosec / 1e9, self._node.get_clock().now().nanoseconds / 1e9)
+            rounds = self._rounds.setdefault(proxy, set())
+            if len(rounds) < 2:
+                rounds.add((stamp.sec, stamp.nanosec))
 
     def _on_link(self, proxy: str, message: Any) -> None:
         with self._lock:

@@ -17,7 +17,7 @@ WIRE = Wire(
     drops=dict.fromkeys(DROP_REASONS, 0),
     accounted=True,
     rtt_ms=0.5,
-    capture={"leaked": False, "conclusive": True, "datagrams": 200, "examples": []},
+    capture={"leaked": False, "conclusive": True, "datagrams": 150, "examples": [], "unseen_bytes": 0},
 )
 
 
@@ -61,6 +61,8 @@ def failing(result: DemoResult) -> list[str]:
         ({"wire": dataclasses.replace(WIRE, drops={"replay": 1})}, "packets"),
         ({"wire": dataclasses.replace(WIRE, accounted=False)}, "packets"),
         ({"wire": dataclasses.replace(WIRE, capture={**WIRE.capture, "leaked": True, "examples": ["x"]})}, "wire"),
+        ({"wire": dataclasses.replace(WIRE, capture={**WIRE.capture, "unseen_bytes": 38})}, "wire"),
+        ({"planned_altitude_m": 8.0}, "commands"),
         ({"exit_codes": {"vehicle": 0, "gcs/pqc_proxy": -9}}, "shutdown"),
         ({"exit_codes": {}}, "shutdown"),
     ],
@@ -68,6 +70,40 @@ def failing(result: DemoResult) -> list[str]:
 def test_every_flaw_fails_the_demo(changes: dict, check: str) -> None:
     result = dataclasses.replace(good(), **changes)
     assert not result.passed and check in failing(result)
+
+
+def test_the_altitude_must_be_the_planned_one() -> None:
+    assert dataclasses.replace(good(), planned_altitude_m=5.4).passed
+    assert not dataclasses.replace(good(), planned_altitude_m=4.4).passed
+
+
+class Seen:
+    """A capture that saw 100 bytes leave at 1.0 s and 40 more at 2.0 s."""
+
+    def bytes_until(self, port: int, time_s: float) -> int:
+        assert port == 7
+        return 0 if time_s < 1.0 else 100 if time_s < 2.0 else 140
+
+
+@pytest.mark.parametrize(
+    ("earliest_s", "latest_s", "sent", "amiss"),
+    [
+        (1.2, 1.3, 100, 0),
+        (1.2, 1.3, 101, 1),
+        (1.2, 1.3, 99, 1),
+        (1.9, 2.1, 100, 0),  # the second packet left while the counters were read
+        (1.9, 2.1, 140, 0),
+        (1.9, 2.1, 141, 1),
+        (1.9, 2.1, 62, 38),
+    ],
+)
+def test_every_byte_sent_must_have_been_seen(earliest_s: float, latest_s: float, sent: int, amiss: int) -> None:
+    from pqc_mav_interfaces.msg import TunnelStats
+
+    reading = demo_result.Reading(earliest_s, latest_s, TunnelStats(enc_tx_bytes=sent))
+    assert demo_result.unseen([reading], Seen(), 7) == amiss
+    good_one = demo_result.Reading(2.5, 2.6, TunnelStats(enc_tx_bytes=140))
+    assert demo_result.unseen([reading, good_one], Seen(), 7) == 0
 
 
 def test_an_error_fails_it_whatever_else() -> None:

@@ -77,6 +77,12 @@ def test_summary_of_a_good_and_a_bad_demo() -> None:
 
 
 def test_flight_plans_fit_into_their_time() -> None:
-    for seconds in (3.0, 8.0, 12.0, 30.0, 600.0):
+    for seconds in (3.0, 8.0, 12.0, 15.0, 30.0, 600.0):
         plan = FlightPlan.for_duration(seconds)
         assert 0 < plan.take_off_s < plan.land_s < seconds
+        assert plan.time_to_climb is (seconds >= 15.0)
+
+
+def test_a_flight_is_as_high_as_its_time_allows() -> None:
+    heights = [FlightPlan.for_duration(seconds).altitude_m for seconds in (3.0, 12.0, 15.0, 20.0, 23.0, 30.0, 600.0)]
+    assert heights == sorted(heights) and heights[0] == 2.5 and heights[-2:] == [8.0, 8.0]

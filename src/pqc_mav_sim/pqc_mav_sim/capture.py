@@ -2,14 +2,20 @@
 
 Needs CAP_NET_RAW (root). A packet on `lo` passes a packet socket twice, going out and coming in; only the incoming copy
 is taken. A capture proves something only if it saw traffic and the kernel dropped none: `CaptureReport.conclusive`.
+
+A sender that uses UDP GSO hands a run of datagrams over as one packet, and loopback does not take it apart. So packets
+seen are fewer than datagrams sent; the bytes are the same, and `CaptureReport.bytes_until` compares by them.
 """
 
 from __future__ import annotations
 
+import bisect
 import ctypes
 import socket
 import struct
 import threading
+import time
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +30,9 @@ _SOL_PACKET = 263
 _PACKET_STATISTICS = 6
 _SO_ATTACH_FILTER = 26
 _SO_RCVBUFFORCE = 33
+_SO_TIMESTAMPNS = 35
+_TIMESPEC = struct.Struct("@qq")
+_CONTROL_BYTES = socket.CMSG_SPACE(_TIMESPEC.size)
 _BUFFER_BYTES = 16 << 20
 _UDP = 17
 _SNAP = 65535
@@ -79,12 +88,35 @@ def port_filter(ports: Iterable[int]) -> bytes:
 
 
 @dataclass
+class SentBytes:
+    """How many bytes of UDP payload had left a port by when (system time, seconds)."""
+
+    _times: array[float] = field(default_factory=lambda: array("d"))
+    _totals: array[int] = field(default_factory=lambda: array("Q"))
+
+    def add(self, time_s: float, size: int) -> None:
+        """Take one packet; one that is stamped before its forerunner counts as sent with it."""
+        self._times.append(max(time_s, self._times[-1]) if self._times else time_s)
+        self._totals.append((self._totals[-1] if self._totals else 0) + size)
+
+    def until(self, time_s: float) -> int:
+        """Return the bytes sent up to then."""
+        count = bisect.bisect_right(self._times, time_s)
+        return self._totals[count - 1] if count else 0
+
+
+@dataclass
 class CaptureReport:
     """What a capture saw. `kernel_drops` packets were lost before they could be looked at."""
 
     watch: PlaintextWatch = field(default_factory=PlaintextWatch)
     per_port: dict[int, int] = field(default_factory=dict)
     kernel_drops: int = 0
+    sent: dict[int, SentBytes] = field(default_factory=dict)
+
+    def bytes_until(self, port: int, time_s: float) -> int:
+        """Return how many bytes of payload had left a port by a system time."""
+        return self.sent[port].until(time_s) if port in self.sent else 0
 
     @property
     def conclusive(self) -> bool:
@@ -100,6 +132,15 @@ class CaptureReport:
             "kernel_drops": self.kernel_drops,
             "conclusive": self.conclusive,
         }
+
+
+def _stamp_s(control: list[tuple[int, int, bytes]]) -> float:
+    """Return when the kernel took a packet; now, where it did not say."""
+    for level, kind, data in control:
+        if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS) and len(data) >= _TIMESPEC.size:
+            seconds, nanoseconds = _TIMESPEC.unpack_from(data)
+            return float(seconds + nanoseconds / 1e9)
+    return time.time()
 
 
 class LoopbackCapture:
@@ -122,6 +163,7 @@ class LoopbackCapture:
                 "cannot watch the wire: packet sockets need root or CAP_NET_RAW, so plaintext is not checked"
             ) from error
         self._attach_filter(port_filter(self._ports))
+        self._socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
         except PermissionError:
@@ -141,12 +183,13 @@ class LoopbackCapture:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                packet, address = self._socket.recvfrom(_SNAP)
+                self._take(*self._socket.recvmsg(_SNAP, _CONTROL_BYTES))
             except TimeoutError:
                 continue
-            self._take(packet, address)
 
-    def _take(self, packet: bytes, address: tuple[Any, ...]) -> None:
+    def _take(
+        self, packet: bytes, control: list[tuple[int, int, bytes]], _flags: int, address: tuple[Any, ...]
+    ) -> None:
         _, ethertype, packet_type, *_ = address
         if packet_type == _PACKET_OUTGOING:
             return
@@ -159,6 +202,8 @@ class LoopbackCapture:
             self.report.per_port[port] += 1
         if touched:
             self.report.watch.feed(payload)
+        if source in self._ports:
+            self.report.sent.setdefault(source, SentBytes()).add(_stamp_s(control), len(payload))
 
     def stop(self) -> CaptureReport:
         """Look at what is still queued, end the capture and return the report."""
@@ -169,7 +214,7 @@ class LoopbackCapture:
         self._socket.setblocking(False)
         try:
             while True:
-                self._take(*self._socket.recvfrom(_SNAP))
+                self._take(*self._socket.recvmsg(_SNAP, _CONTROL_BYTES))
         except BlockingIOError:
             pass
         raw = self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)

@@ -240,10 +240,21 @@ class GroundClient:
         """Ask the vehicle to disarm; return the MAV_RESULT. Raises NoAnswerError."""
         return self.command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 0.0, timeout=timeout)
 
-    def takeoff(self, timeout: float = 10.0) -> int:
-        """Ask the vehicle to take off to its configured altitude; return the MAV_RESULT. Raises NoAnswerError."""
+    def takeoff(self, altitude_m: float | None = None, timeout: float = 10.0) -> int:
+        """Ask the vehicle to take off to an altitude above its home; return the MAV_RESULT. Raises NoAnswerError.
+
+        None leaves the altitude to the vehicle. In a COMMAND_LONG an altitude counts from mean sea level, so the
+        vehicle must have told where home is; NoAnswerError, too, when it does not within timeout seconds.
+        """
         nan = float("nan")
-        return self.command(mavlink.MAV_CMD_NAV_TAKEOFF, 0.0, 0.0, 0.0, nan, nan, nan, nan, timeout=timeout)
+        end = time.monotonic() + timeout
+        goal = nan
+        if altitude_m is not None:
+            if not self.wait_for(lambda view: view.home_amsl_m is not None, timeout) or self.view.home_amsl_m is None:
+                raise NoAnswerError(f"the vehicle did not tell its altitude within {timeout:g} s")
+            goal = self.view.home_amsl_m + altitude_m
+        left = max(0.0, end - time.monotonic())
+        return self.command(mavlink.MAV_CMD_NAV_TAKEOFF, 0.0, 0.0, 0.0, nan, nan, nan, goal, timeout=left)
 
     def land(self, timeout: float = 10.0) -> int:
         """Ask the vehicle to land; return the MAV_RESULT. Raises NoAnswerError."""

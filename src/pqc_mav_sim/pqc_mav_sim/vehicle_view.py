@@ -52,6 +52,7 @@ class VehicleView:
     latitude_deg: float | None = None
     longitude_deg: float | None = None
     relative_altitude_m: float | None = None
+    home_amsl_m: float | None = None
     battery_v: float | None = None
     battery_a: float | None = None
     battery_percent: int | None = None
@@ -83,6 +84,7 @@ class VehicleView:
                 self.latitude_deg = msg.lat / 1e7
                 self.longitude_deg = msg.lon / 1e7
                 self.relative_altitude_m = msg.relative_alt / 1000.0
+                self.home_amsl_m = (msg.alt - msg.relative_alt) / 1000.0
             case mavlink.MAVLINK_MSG_ID_BATTERY_STATUS:
                 self.battery_c = msg.temperature / 100.0
             case mavlink.MAVLINK_MSG_ID_SYS_STATUS:

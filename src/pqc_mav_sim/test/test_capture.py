@@ -64,6 +64,49 @@ def test_every_datagram_is_seen_once(pair):
 
 
 @needs_root
+def test_bytes_are_counted_by_sender_and_time(pair):
+    a, b = pair
+    ports = [end.getsockname()[1] for end in pair]
+    with LoopbackCapture(ports) as watching:
+        before = time.time()
+        for _ in range(20):
+            a.send(bytes(30))
+            b.recv(100)
+        b.send(bytes(7))
+        a.recv(100)
+        after = time.time()
+        a.send(bytes(1000))
+        b.recv(2000)
+    report = watching.report
+    assert [report.bytes_until(port, before) for port in ports] == [0, 0]
+    assert [report.bytes_until(port, after) for port in ports] == [600, 7]
+    assert report.bytes_until(ports[0], time.time()) == 1600
+    assert report.bytes_until(1, after) == 0
+
+
+@needs_root
+def test_a_run_of_datagrams_is_seen_with_every_byte(pair):
+    a, b = pair
+    udp_segment = 103
+    try:
+        a.setsockopt(socket.SOL_UDP, udp_segment, 100)
+    except OSError:
+        pytest.skip("this kernel has no UDP GSO")
+    port = a.getsockname()[1]
+    with LoopbackCapture([port]) as watching:
+        a.send(bytes(950))
+        assert [len(b.recv(2000)) for _ in range(10)] == [100] * 9 + [50]
+    assert watching.report.bytes_until(port, time.time()) == watching.report.watch.payload_bytes == 950
+
+
+def test_stamps_out_of_order_do_not_hide_bytes():
+    sent = capture.SentBytes()
+    for time_s, size in ((1.0, 5), (3.0, 6), (2.0, 7)):
+        sent.add(time_s, size)
+    assert [sent.until(t) for t in (0.5, 1.0, 2.5, 3.0)] == [0, 5, 5, 18]
+
+
+@needs_root
 def test_plaintext_telemetry_is_detected(make_vehicle, make_ground):
     ground: GroundClient = make_ground()
     port = ground.link.address.sockaddr[1]

@@ -42,6 +42,20 @@ def test_flies_the_vehicle(pair):
     assert "Landing detected" in view["texts"]
 
 
+def test_takes_off_to_the_altitude_it_is_told(pair):
+    vehicle, ground = pair
+    assert ground.arm() == Result.ACCEPTED
+    assert ground.takeoff(6.0) == Result.ACCEPTED
+    assert ground.wait_for(lambda view: (view.relative_altitude_m or 0.0) > 5.5, DEADLINE_S)
+    assert ground.wait_for(lambda view: view.mode == "HOLD", DEADLINE_S)
+    assert 5.5 < vehicle.snapshot()["max_altitude_m"] < 6.5
+
+
+def test_an_altitude_needs_a_vehicle_that_tells_its_own(make_ground):
+    with pytest.raises(NoAnswerError, match=r"altitude within 0\.1 s"):
+        make_ground().takeoff(6.0, timeout=0.1)
+
+
 def test_lists_all_parameters_with_their_types(pair):
     vehicle, ground = pair
     table = vehicle.autopilot.params

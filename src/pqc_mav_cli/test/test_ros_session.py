@@ -1,0 +1,106 @@
+"""The watcher with a node that the test feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from builtin_interfaces.msg import Time
+from pqc_mav_interfaces.msg import LinkQuality, TunnelStats, TunnelStatus
+from std_msgs.msg import Header
+
+from pqc_mav_cli.ros_session import STATUS_TYPE, Watcher
+
+
+class Clock:
+    nanoseconds = 50_000_000_000
+
+    def now(self) -> Clock:
+        return self
+
+
+class FakeNode:
+    """The four things a watcher does with a node."""
+
+    def __init__(self) -> None:
+        self.proxies: list[str] = []
+        self.look: Callable[[], None] = lambda: None
+        self._callbacks: dict[str, Callable[[Any], None]] = {}
+
+    def create_timer(self, _period_s: float, callback: Callable[[], None]) -> None:
+        self.look = callback
+
+    def get_topic_names_and_types(self) -> list[tuple[str, list[str]]]:
+        return [(f"{proxy}/status", [STATUS_TYPE]) for proxy in self.proxies] + [("/other/status", ["std_msgs/msg/X"])]
+
+    def create_subscription(self, _kind: Any, topic: str, callback: Callable[[Any], None], _profile: Any) -> None:
+        assert topic not in self._callbacks
+        self._callbacks[topic] = callback
+
+    def get_clock(self) -> Clock:
+        return Clock()
+
+    def status(self, proxy: str, drone: str) -> None:
+        self._callbacks[f"{proxy}/status"](TunnelStatus(drone_id=drone))
+
+    def figures(self, proxy: str, drone: str, second: int) -> None:
+        header = Header(stamp=Time(sec=second))
+        self._callbacks[f"{proxy}/stats"](TunnelStats(header=header, drone_id=drone))
+        self._callbacks[f"{proxy}/link"](LinkQuality(header=header, drone_id=drone, side="local"))
+
+
+@pytest.fixture
+def node() -> FakeNode:
+    return FakeNode()
+
+
+@pytest.fixture
+def watcher(node: FakeNode) -> Watcher:
+    return Watcher(node)
+
+
+def find(node: FakeNode, *proxies: str) -> None:
+    node.proxies += proxies
+    node.look()
+
+
+def test_complete_only_when_every_proxy_found_has_answered(node: FakeNode, watcher: Watcher) -> None:
+    find(node, "/drone/p", "/gcs/p")
+    for proxy, complete in (("/drone/p", False), ("/gcs/p", True)):
+        assert not watcher.complete()
+        node.status(proxy, "d1")
+        for second in (10, 11):
+            assert not watcher.complete()
+            node.figures(proxy, "d1", second)
+        assert watcher.complete() is complete
+    assert [view.node for view in watcher.views()] == ["/drone/p", "/gcs/p"]
+    find(node, "/late/p")
+    assert not watcher.complete() and watcher.silent() == ["/late/p"]
+
+
+def test_one_round_is_not_enough_because_a_second_drone_may_follow(node: FakeNode, watcher: Watcher) -> None:
+    find(node, "/gcs/p")
+    node.status("/gcs/p", "d1")
+    node.figures("/gcs/p", "d1", 10)
+    assert not watcher.complete()
+    node.figures("/gcs/p", "d2", 10)
+    node.figures("/gcs/p", "d1", 11)
+    assert not watcher.complete(), "d2 has figures and no status yet"
+    node.status("/gcs/p", "d2")
+    assert watcher.complete()
+    assert [view.drone_id for view in watcher.views()] == ["d1", "d2"]
+
+
+def test_a_proxy_that_never_speaks_is_named(node: FakeNode, watcher: Watcher) -> None:
+    find(node, "/drone/p", "/gcs/p")
+    node.status("/drone/p", "d1")
+    assert watcher.silent() == ["/gcs/p"]
+    assert not watcher.complete()
+
+
+def test_when_the_counters_were_read(node: FakeNode, watcher: Watcher) -> None:
+    find(node, "/drone/p")
+    node.status("/drone/p", "d1")
+    node.figures("/drone/p", "d1", 42)
+    assert watcher.views()[0].stats_read_s == (42.0, 50.0)
