@@ -139,7 +139,7 @@ void DroneControl::step() {
   }
   if (next_periodic_ns_ == 0) schedule_periodic();
   const bool due = config_.rekey_interval_s > 0 && now >= next_periodic_ns_;
-  const bool worn = picture.sealed_packets >= config_.rekey_packets && now >= next_attempt_ns_;
+  const bool worn = picture.key_use >= config_.rekey_packets && now >= next_attempt_ns_;
   if (!due && !worn) return;
   {
     const std::lock_guard lock(mutex_);

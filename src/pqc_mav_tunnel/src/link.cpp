@@ -37,7 +37,7 @@ void Link::publish(std::uint64_t now) {
   picture_.plain_peer = plain_peer;
   picture_.plain_local = plain_local;
   picture_.heard_silence_ns = session.silence(now);
-  picture_.sealed_packets = session.sealed_packets();
+  picture_.key_use = session.key_use();
   picture_.can_send = session.can_send();
   picture_.degraded = session.degraded(now);
   picture_.closed_by_peer = closed_by_peer;

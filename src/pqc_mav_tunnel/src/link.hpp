@@ -17,7 +17,7 @@ namespace pqcmav {
 struct LinkPicture {
   std::optional<Session::Info> current, pending;
   SockAddr peer, plain_peer, plain_local;
-  std::uint64_t heard_silence_ns = 0, sealed_packets = 0;
+  std::uint64_t heard_silence_ns = 0, key_use = 0;
   bool can_send = false, degraded = false, closed_by_peer = false;
   LinkReport local;                  // what this end receives
   std::optional<LinkReport> remote;  // what the peer last reported

@@ -130,6 +130,13 @@ bool Session::tick(std::uint64_t now) noexcept {
   return changed;
 }
 
+std::uint64_t Session::key_use() const noexcept {
+  auto out = sealed_packets();
+  for (const auto& slot : slots_)
+    if (slot.key && slot.use == Use::current) out = std::max(out, slot.key->next_expected());
+  return out;
+}
+
 void Session::drop_current(std::uint64_t receive_until_ns) noexcept {
   send_.reset();
   current_.reset();

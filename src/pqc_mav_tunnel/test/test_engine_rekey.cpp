@@ -258,6 +258,22 @@ TEST(EngineRekey, AfterSoManyPackets) {
   }));
 }
 
+/// Each direction has a key of its own, and the drone alone can renew them.
+TEST(EngineRekey, AfterSoManyPacketsFromTheGround) {
+  Tunnel tunnel({}, {{"rekey_packets", 1000}});
+  ASSERT_TRUE(tunnel.connect());
+  expect_round_trip(tunnel, "start");
+  for (int i = 0; i < 950; ++i) {
+    tunnel.send_down("x");
+    ASSERT_EQ(tunnel.autopilot.receive_text(), "x");
+  }
+  EXPECT_EQ(status(*tunnel.drone).epoch, 0);
+  ASSERT_TRUE(eventually([&] {
+    tunnel.send_down("y");
+    return tunnel.autopilot.receive_text() == "y" && status(*tunnel.drone).epoch == 1;
+  }));
+}
+
 TEST(EngineRekey, ADroneFallsBackToItsConfiguredSuiteWhenTheChosenOneStopsWorking) {
   auto keys = many_keys();
   const auto other = std::string("cs-mlkem1024-aesgcm-mldsa87");

@@ -372,5 +372,17 @@ TEST_F(SessionTest, SealedPacketsAreCountedPerKey) {
   EXPECT_EQ(drone.sealed_packets(), 0u);
 }
 
+TEST_F(SessionTest, AKeyIsUsedAsOftenAsTheMoreTalkativeEndUsedIts) {
+  const auto first = connect();
+  EXPECT_EQ(drone.key_use(), 1u);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(seal(gcs, 1, now));  // lost
+  ASSERT_FALSE(open(drone, *seal(gcs, 2, now), now).opened.drop);
+  EXPECT_EQ(drone.key_use(), 5u) << "with what was lost";
+  for (int i = 0; i < 9; ++i) ASSERT_TRUE(seal(drone, 1, now));
+  EXPECT_EQ(drone.key_use(), 10u);
+  rekey(first, 1);
+  EXPECT_EQ(drone.key_use(), 0u);
+}
+
 }  // namespace
 }  // namespace pqcmav
