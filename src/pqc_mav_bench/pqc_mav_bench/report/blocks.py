@@ -1,0 +1,107 @@
+"""What a section of the report consists of: charts, tables, explanations and notices, each with its provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from pqc_mav_bench.report.figure import Drawing
+
+#: Where a figure's numbers come from; shown as a badge on it.
+MEASURED = "measured in this campaign"
+MIXED = "this campaign, with published figures marked"
+PUBLISHED = "published figures, not this campaign"
+MODELLED = "modelled, not measured by a sensor"
+EMULATED = "this campaign, detector load emulated"
+EXPLAINED = "explanation"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The text after a chart or table (FEATURES item 182). Observations are sentences made from the data alone."""
+
+    shows: str
+    read: str
+    observations: Sequence[str]
+    meaning: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a figure comes from: a file and its SHA-256."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawn figure with the data it shows. `data` becomes a table under the chart, for readers without eyes or
+    mouse."""
+
+    key: str
+    title: str
+    description: str
+    drawing: Drawing
+    origin: str
+    sources: Sequence[Source]
+    data: pd.DataFrame | None = None
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A drawing made of boxes and arrows, as finished SVG."""
+
+    key: str
+    title: str
+    svg: str
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. Column names are its headings; numbers are formatted by `digits`, texts shown as they are."""
+
+    key: str
+    title: str
+    frame: pd.DataFrame
+    origin: str
+    sources: Sequence[Source]
+    explanation: Explanation | None = None
+    digits: int = 3
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A plain sentence about what is missing here and why."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Finished HTML: the reading guide and the like."""
+
+    html: str
+
+
+Block = Chart | Diagram | Table | Notice | Prose
+
+
+@dataclass(frozen=True)
+class Section:
+    """One numbered item of the feature list; number 0 is a section of the report's own."""
+
+    number: int
+    title: str
+    blocks: Sequence[Block] = field(default_factory=tuple)
+    key: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """The section's id on the page."""
+        return self.key or f"item-{self.number}"

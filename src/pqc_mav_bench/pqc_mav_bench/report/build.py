@@ -1,0 +1,90 @@
+"""Makes reports: one campaign, or two against each other; files are written under another name and renamed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pqc_mav_bench.report.browser import print_pdf
+from pqc_mav_bench.report.campaign import Campaign, ReportError, load, published_2025
+from pqc_mav_bench.report.contents import sections
+from pqc_mav_bench.report.items.comparison import two_campaigns
+from pqc_mav_bench.report.page import render
+
+TITLE = "Benchmark of post-quantum cipher suites for MAVLink"
+
+#: Stands for the published campaign where a folder is expected.
+PUBLISHED = "published"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written; `note` is one sentence when there is no PDF."""
+
+    html: Path
+    pdf: Path | None
+    note: str
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ReportError(
+            f"{path} could not be written: {error.strerror or error}; choose another output folder."
+        ) from None
+
+
+def _campaign(where: Path | str, name: str = "this campaign") -> Campaign:
+    return published_2025() if str(where) == PUBLISHED else load(Path(where), name)
+
+
+def report(
+    run_dir: Path | str,
+    output: Path | str | None = None,
+    *,
+    load_dir: Path | str | None = None,
+    pdf: bool = True,
+    title: str = TITLE,
+) -> Written:
+    """Writes report.html, and report.pdf where a Chromium is installed.
+
+    Args:
+        run_dir: folder of a campaign, finished or not; "published" reports the published campaign of October 2025.
+        output: folder to write to; `report` below the campaign when not given.
+        load_dir: a campaign with the constant-rate workload, for the items about throughput (186 to 191).
+        pdf: print the PDF too.
+        title: the page's heading.
+
+    Raises ReportError: nothing usable in a folder, or the output cannot be written. Nothing is then half-written.
+    """
+    campaign = _campaign(run_dir)
+    load_campaign = None if load_dir is None else _campaign(load_dir, "the constant-rate campaign")
+    if output is None and campaign.is_published:
+        raise ReportError("The published campaign has no folder; name an output folder.")
+    folder = Path(output) if output is not None else Path(run_dir) / "report"
+    _write(folder / "report.html", render(campaign, sections(campaign, load_campaign), title))
+    if not pdf:
+        return Written(folder / "report.html", None, "PDF not asked for.")
+    # Drawings are made anew: printed pages unfold every table.
+    note = print_pdf(render(campaign, sections(campaign, load_campaign), title, open_all=True), folder / "report.pdf")
+    return Written(folder / "report.html", None if note else folder / "report.pdf", note)
+
+
+def compare(run_a: Path | str, run_b: Path | str, output: Path | str | None = None) -> Written:
+    """Writes compare.html: ratios per suite of two campaigns, unexplained deviations flagged.
+
+    Either may be "published". `output` is a folder, `report` below the first campaign when not given. Raises
+    ReportError.
+    """
+    a, b = _campaign(run_a, f"campaign {Path(run_a).name}"), _campaign(run_b, f"campaign {Path(run_b).name}")
+    if output is None and a.is_published:
+        raise ReportError("The published campaign has no folder; name an output folder.")
+    folder = Path(output) if output is not None else Path(run_a) / "report"
+    page = render(a, two_campaigns(a, b), f"{a.name} compared with {b.name}".capitalize())
+    _write(folder / "compare.html", page)
+    return Written(folder / "compare.html", None, "")

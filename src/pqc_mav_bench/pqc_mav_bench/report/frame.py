@@ -1,0 +1,165 @@
+"""The texts around the sections: summary, methods, environment, limitations, provenance, all from the campaign's own
+rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from pqc_mav_bench.analysis.statistics import rank
+from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has
+from pqc_mav_bench.report import sentences
+from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
+from pqc_mav_bench.report.campaign import Campaign
+from pqc_mav_bench.report.items.common import by_family, by_level
+from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number
+
+#: Facts about the machines: what readers call them, and the field of the run context.
+_FACTS = (
+    ("Processor", "cpu_model"),
+    ("Logical processors", "cpu_count"),
+    ("Memory (MiB)", "ram_mib"),
+    ("Architecture", "machine"),
+    ("Operating system", "os"),
+    ("Kernel", "kernel"),
+    ("Python", "python_version"),
+    ("Tunnel engine", "engine_version"),
+    ("liboqs", "liboqs_version"),
+    ("OpenSSL", "openssl_version"),
+)
+
+
+def _distinct(c: Campaign, column: str) -> str:
+    if column not in c.raw.columns:
+        return ""
+    values = [v for v in c.raw[column].dropna().unique() if str(v)]
+    return ", ".join(f"{int(v):,}" if isinstance(v, float) and v.is_integer() else str(v) for v in values)
+
+
+def environment(c: Campaign) -> list[tuple[str, str]]:
+    """(name, value) of what the runs say about the machines; never their host names."""
+    if c.is_published:
+        return [("Machine", "Raspberry Pi 4 Model B, 4 GB, liboqs 0.10 (documents 002 to 004); not measured here")]
+    facts = [("Both ends", "one machine" if _same_host(c) else "two machines")]
+    for name, field in _FACTS:
+        drone, ground = _distinct(c, f"run_context.{field}"), _distinct(c, f"run_context.gcs_{field}")
+        if drone or ground:
+            same = drone == ground or not ground
+            facts.append((name, drone if same else f"drone {drone or MISSING}; ground {ground or MISSING}"))
+    for name, column in (
+        ("Frequency governor", "system_drone.governor"),
+        ("Power figures from", "power_energy.power_source"),
+        ("Workload", "workload.workload"),
+        ("Scenario load", "workload.scenario_load"),
+    ):
+        facts.append((name, _distinct(c, column) or MISSING))
+    return facts
+
+
+def _same_host(c: Campaign) -> bool:
+    return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
+
+
+def _names(c: Campaign) -> str:
+    return listed([SCENARIO_NAMES.get(name, name) for name in c.scenarios])
+
+
+def summary(c: Campaign) -> list[str]:
+    """The report in a few sentences; the first says what was measured."""
+    passed = int(c.runs["passed"].sum())
+    suites = c.runs["suite"].nunique()
+    first = (
+        f"{count(suites, 'cipher suite')} in {count(len(c.scenarios), 'scenario')} ({_names(c)}): "
+        f"{count(len(c.runs), 'run')}, {passed:,} passed."
+    )
+    if c.is_published:
+        first = "Published figures in the form of a campaign, not a measurement. " + first
+    known = rank(c.baseline, "handshake_ms")
+    lines = [first]
+    if len(known):
+        lines.append(
+            f"Handshakes take {duration(known['handshake_ms'].iloc[0])} ({known['suite'].iloc[0]}) to "
+            f"{duration(known['handshake_ms'].iloc[-1])} ({known['suite'].iloc[-1]}), median "
+            f"{duration(known['handshake_ms'].median())}."
+        )
+        lines.append(sentences.family_decides(by_family(known), by_level(known)))
+    lines.append(sentences.loss(c.runs[c.runs["passed"]]))
+    if has(c.baseline, "rekey_ms"):
+        lines.append(
+            f"A live suite change takes {duration(c.baseline['rekey_ms'].median())} in the median, from request "
+            f"to new keys."
+        )
+    if has(c.baseline, "rtt_p50_ms"):
+        lines.append(f"The median round trip through the tunnel is {duration(c.baseline['rtt_p50_ms'].median())}.")
+    failed = c.runs.loc[~c.runs["passed"], "suite"].unique().tolist()
+    lines.append(f"Failed in at least one run: {listed(failed)}." if failed else "No run failed.")
+    return [line for line in lines if line]
+
+
+def methods(c: Campaign) -> list[str]:
+    """How the numbers came about."""
+    if c.is_published:
+        return [
+            "Figures of documents 002 and 004 (October 2025), as printed; see docs/published-figures.md for what "
+            "does not follow."
+        ]
+    data = c.raw["lifecycle.traffic_s"].median() if "lifecycle.traffic_s" in c.raw else math.nan
+    wall = c.runs["wall_over_data"].median() if has(c.runs, "wall_over_data") else math.nan
+    lines = [
+        "The controller changes the suite of a running tunnel, lets traffic flow for the data time, collects "
+        "both ends' counters and saves "
+        "the run before the next begins; collectors are reset in between.",
+        f"Data time per run: median {number(data)} s; wall time over data time: median {number(wall)}."
+        if math.isfinite(data)
+        else "",
+        f"Repetitions per suite and scenario: up to {c.repetitions}. Figures per suite are medians over the "
+        f"repetitions that passed.",
+        "Percentiles interpolate linearly between the nearest values. Loss intervals are Wilson score intervals "
+        "at 95 %.",
+        "A value that was not measured is a dash and takes part in no statistic; it is never counted as zero.",
+        "Handshake times are the drone's, from connecting to installed keys. Primitive times come from the same "
+        "handshakes, each from the end that ran it.",
+    ]
+    return [line for line in lines if line]
+
+
+def limitations(c: Campaign) -> list[str]:
+    """What the reader must not conclude."""
+    lines = [
+        "Both ends ran on one machine over its loopback interface: there is no radio link, no propagation delay, "
+        "and both ends share the processor."
+        if _same_host(c)
+        else "",
+        "No power sensor was present; figures of power and energy are modelled or published, as marked."
+        if not c.power_is_measured
+        else "",
+        f"The detectors of {listed([SCENARIO_NAMES.get(n, n) for n in c.emulated])} are emulated by a documented "
+        f"load on CPU and memory."
+        if c.emulated
+        else "",
+        "One handshake per suite and scenario: differences of a few per cent between suites are within the noise "
+        "of a single run."
+        if c.repetitions <= 1
+        else "",
+        "Published figures come from other machines (Raspberry Pi 4 and 5) and another implementation; ratios to "
+        "them mix both.",
+        "One drone, one ground station; the documents' own limitation of a single vehicle applies.",
+        "Processor temperature was not available." if not has(c.runs, "temp_avg_c") else "",
+    ]
+    return [line for line in lines if line]
+
+
+def provenance(c: Campaign, sections: Sequence[Section]) -> pd.DataFrame:
+    """Every file behind the report with its SHA-256, and the items that use it."""
+    used: dict[Source, list[str]] = {}
+    for section in sections:
+        for block in section.blocks:
+            for source in block.sources if isinstance(block, (Chart, Table)) else ():
+                if str(section.number) not in used.setdefault(source, []):
+                    used[source].append(str(section.number))
+    for source in c.sources:
+        used.setdefault(source, [])
+    rows = [[source.name, source.sha256, ", ".join(items) or MISSING] for source, items in used.items()]
+    return pd.DataFrame(rows, columns=["File", "SHA-256", "Items"])

@@ -1,0 +1,141 @@
+"""What several items need: algorithm orders, medians per algorithm and scenario, names, missing-data notices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+
+from pqc_mav_bench.analysis.published import source as published
+from pqc_mav_bench.analysis.statistics import Summary, summarise
+from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, scenario
+from pqc_mav_bench.report import palette
+from pqc_mav_bench.report.blocks import Notice
+from pqc_mav_bench.report.campaign import Campaign
+from pqc_mav_bench.report.charts.bars import Series
+
+_SIG_FAMILIES = ("ML-DSA", "Falcon", "SPHINCS+")
+AEADS = ("AES-256-GCM", "ChaCha20-Poly1305", "Ascon-128a")
+
+
+def algorithm_order(names: pd.Series, families: tuple[str, ...] = FAMILIES) -> list[str]:
+    """Algorithm names by family and then by size of the parameter set (the number in the name)."""
+
+    def key(name: str) -> tuple[int, int, str]:
+        family = next((i for i, stem in enumerate(families) if name.startswith(stem)), len(families))
+        digits = (
+            "".join(ch for ch in name.removeprefix(families[family]) if ch.isdigit()) if family < len(families) else ""
+        )
+        return family, int(digits or 0), name
+
+    return sorted({str(name) for name in names if name}, key=key)
+
+
+def kem_order(table: pd.DataFrame) -> list[str]:
+    """The KEMs of a table, lightest family first."""
+    return algorithm_order(table["kem"])
+
+
+def sig_order(table: pd.DataFrame) -> list[str]:
+    """The signature algorithms of a table."""
+    return algorithm_order(table["sig"], _SIG_FAMILIES)
+
+
+def aead_order(table: pd.DataFrame) -> list[str]:
+    """The AEADs of a table in the usual order."""
+    present = set(table["aead"])
+    return [name for name in AEADS if name in present]
+
+
+def medians(table: pd.DataFrame, key: str, column: str) -> dict[str, float]:
+    """Median of a column per member of `key`; members without a value are absent."""
+    return {str(name): float(value) for name, value in table.groupby(key)[column].median().dropna().items()}
+
+
+def scenario_series(c: Campaign, key: str, order: list[str], column: str) -> list[Series]:
+    """One bar series per scenario, the median of `column` for each member of `order`."""
+    series = []
+    for name in c.scenarios:
+        found = medians(c.suites[c.suites["scenario"] == name], key, column)
+        values = [found.get(member, math.nan) for member in order]
+        label = SCENARIO_NAMES.get(name, name) + (" (emulated load)" if name in c.emulated else "")
+        if any(math.isfinite(v) for v in values):
+            series.append(Series(label, values, palette.scenario(name), palette.SCENARIO_HATCH.get(name, "")))
+    return series
+
+
+def by_family(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
+    """Summaries per KEM family in the usual order, families without values left out."""
+    groups = {family: summarise(table.loc[table["kem_family"] == family, column]) for family in FAMILIES}
+    return {name: summary for name, summary in groups.items() if summary.n}
+
+
+def by_level(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
+    """Summaries per NIST level, named 'Level 1' and so on."""
+    groups = {f"Level {level}": summarise(table.loc[table["nist_level"] == level, column]) for level in LEVELS}
+    return {name: summary for name, summary in groups.items() if summary.n}
+
+
+def family_legend(table: pd.DataFrame) -> dict[str, str]:
+    """KEM families of a table with their colours."""
+    present = set(table["kem_family"])
+    return {family: palette.family(family) for family in FAMILIES if family in present}
+
+
+def published_values(name: str, key: str, column: str) -> Mapping[str, float]:
+    """A published column by algorithm or group."""
+    table = published.table(name)
+    return {kem_name(str(k)): float(v) for k, v in zip(table[key], table[column], strict=True)}
+
+
+def short(suite: str) -> str:
+    """A suite id as charts print it: without the prefix, ciphers and hash names abbreviated."""
+    text = suite.removeprefix("cs-").replace("classicmceliece", "mceliece").replace("chacha20poly1305", "chacha")
+    return text.replace("aesgcm", "aes").replace("ascon128a", "ascon").replace("sha2", "")
+
+
+def kem_name(name: str) -> str:
+    """A KEM's name as the registry spells it; the documents leave out 'Classic' or write it with a space."""
+    plain = name.replace("Classic McEliece", "Classic-McEliece")
+    return f"Classic-{plain}" if plain.startswith("McEliece") else plain
+
+
+def first_upper(text: str) -> str:
+    """The text with a capital first letter, the rest untouched."""
+    return text[:1].upper() + text[1:]
+
+
+def with_values(c: Campaign, column: str) -> pd.DataFrame:
+    """The suites of the first scenario that has values of `column`; the main scenario's where none has."""
+    for name in c.scenarios:
+        rows = scenario(c.suites, name)
+        if has(rows, column):
+            return rows
+    return c.baseline
+
+
+def without(c: Campaign, what: str, reason: str, instead: str = "") -> Notice:
+    """The sentence for something the campaign has no data for."""
+    text = f"{first_upper(c.name)} has no {what}: {reason}."
+    return Notice(f"{text} {instead}".strip())
+
+
+def scenario_note(c: Campaign) -> list[Notice]:
+    """Which scenarios are missing, and which are emulated."""
+    notes = []
+    absent = [name for name in ("baseline", "xgboost", "tst") if name not in c.scenarios]
+    if absent:
+        names = " and ".join(SCENARIO_NAMES[name] for name in absent)
+        notes.append(
+            Notice(
+                f"{first_upper(c.name)} did not run the scenario{'s' if len(absent) > 1 else ''} {names}, so "
+                f"nothing is drawn for {'them' if len(absent) > 1 else 'it'}."
+            )
+        )
+    if c.emulated:
+        names = " and ".join(SCENARIO_NAMES.get(name, name) for name in c.emulated)
+        notes.append(
+            Notice(f"In {names} the detector is emulated by a documented load on CPU and memory; no detector ran.")
+        )
+    return notes

@@ -1,0 +1,226 @@
+"""Items 170 to 173: handshakes of all suites: ranking, statistics, spread, Pareto frontier."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pqc_mav_bench.analysis import pareto, rekey
+from pqc_mav_bench.analysis.statistics import Summary, rank
+from pqc_mav_bench.analysis.table import FAMILIES, LEVELS
+from pqc_mav_bench.report import palette, sentences
+from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section, Table
+from pqc_mav_bench.report.campaign import Campaign
+from pqc_mav_bench.report.charts import bars, points, spread
+from pqc_mav_bench.report.items.common import by_family, by_level, family_legend, short, without
+from pqc_mav_bench.report.items.reference import published_table
+from pqc_mav_bench.report.numbers import count, duration, listed, number
+
+
+def known(c: Campaign) -> pd.DataFrame:
+    """The main scenario's suites that have a handshake time."""
+    return c.baseline.dropna(subset=["handshake_ms"])
+
+
+def item_170(c: Campaign) -> Section:
+    """All suites ranked."""
+    suites = rank(known(c), "handshake_ms")
+    title = f"{count(len(suites), 'suite')} ranked by handshake"
+    labels = [short(s) for s in suites["suite"]]
+    tips = [
+        f"{i}. {r.suite}: {duration(r.handshake_ms)}, level {r.nist_level}"
+        for i, r in enumerate(suites.itertuples(), 1)
+    ]
+    drawing = bars.ranked(
+        labels,
+        suites["handshake_ms"].tolist(),
+        [palette.family(f) for f in suites["kem_family"]],
+        family_legend(suites),
+        "Handshake (ms, log scale)",
+        "ms",
+        tips=tips,
+    )
+    first, last = suites.iloc[0], suites.iloc[-1]
+    half = suites.head(max(1, len(suites) // 2))["kem_family"].value_counts()
+    observations = [
+        f"Fastest is {first['suite']} with {duration(first['handshake_ms'])}, slowest {last['suite']} with "
+        f"{duration(last['handshake_ms'])}.",
+        sentences.below(suites, "handshake_ms", 20.0, "per handshake", "ms"),
+        f"The faster half of the suites uses {listed([f'{name} ({n})' for name, n in half.items()])}.",
+        f"Each bar is {'one handshake' if c.repetitions <= 1 else f'the median of up to {c.repetitions} handshakes'}.",
+    ]
+    explanation = Explanation(
+        "One bar per suite of the main scenario: the time from the first byte of the connection to installed keys.",
+        "Shorter is better; the axis is logarithmic. Colour is the KEM family, the label names KEM, cipher and "
+        "signature.",
+        observations,
+        [_alike(c)],
+    )
+    chart = Chart("ranking", title, f"Horizontal bars of {title}.", drawing, c.origin(), c.sources, None, explanation)
+    table = suites[["rank", "suite", "kem_family", "nist_level", "handshake_ms", "repetitions"]]
+    headings = ["Rank", "Suite", "KEM family", "Level", "Handshake (ms)", "n"]
+    return Section(
+        170,
+        title,
+        [chart, Table("ranking-all", "Ranking", table.set_axis(headings, axis=1), c.origin(), c.sources, folded=True)],
+    )
+
+
+def _alike(c: Campaign) -> str:
+    """Whether packets travel equally fast with every suite, judged by the median round trips."""
+    trips = c.baseline["rtt_p50_ms"].dropna()
+    if len(trips) < 2 or trips.min() <= 0 or trips.max() / trips.min() > 1.5:
+        return ""
+    return (
+        f"Median round trips under traffic lie between {duration(trips.min())} and {duration(trips.max())} for "
+        f"all suites: "
+        "once the keys are there, the choice of suite is hardly felt."
+    )
+
+
+def summary_frame(groups: dict[str, Summary], name: str) -> pd.DataFrame:
+    """Group summaries as the documents print them."""
+    rows = [[g, s.n, s.mean, s.median, s.p95, s.maximum] for g, s in groups.items()]
+    return pd.DataFrame(rows, columns=[name, "n", "Mean (ms)", "Median (ms)", "P95 (ms)", "Max (ms)"])
+
+
+def item_171(c: Campaign) -> Section:
+    """Statistics by level and family."""
+    title = "Handshake statistics by NIST level and KEM family"
+    levels, families = by_level(known(c)), by_family(known(c))
+    by = Explanation(
+        "Number of suites, mean, median, 95th percentile and maximum of the suites' handshakes in each group.",
+        "P95 interpolates between the two nearest suites; suites that failed are not in any number.",
+        [
+            sentences.spread(levels, "handshake"),
+            sentences.spread(families, "handshake"),
+            sentences.family_decides(families, levels),
+        ],
+    )
+    blocks: list[Block] = [
+        Table("by-level", "By NIST level", summary_frame(levels, "Level"), c.origin(), c.sources),
+        Table("by-family", "By KEM family", summary_frame(families, "KEM family"), c.origin(), c.sources, by),
+        published_table("by-level-published", "By level, published (000 s.12)", "rpi5_handshake_by_level_report"),
+        published_table("by-family-published", "By family, published (000 s.12)", "rpi5_handshake_by_family"),
+    ]
+    return Section(171, title, blocks)
+
+
+def item_172(c: Campaign) -> Section:
+    """Box plot by level."""
+    title = "Spread of handshakes by NIST level"
+    suites = known(c)
+    groups = [
+        spread.Group(f"Level {level}", rows["handshake_ms"].tolist(), rows["suite"].tolist(), palette.level(level))
+        for level in LEVELS
+        if len(rows := suites[suites["nist_level"] == level])
+    ]
+    drawing = spread.boxes([spread.Panel(groups, "Handshake (ms, log scale)", "ms", True)], 400)
+    boxes = by_level(suites)
+    widest = max(boxes, key=lambda name: boxes[name].iqr) if boxes else ""
+    observations = [
+        " ".join(
+            f"{name}: half of the suites lie between {duration(s.q1)} and {duration(s.q3)}."
+            for name, s in boxes.items()
+        ),
+        f"{widest} spreads most, its interquartile range is {duration(boxes[widest].iqr)}." if len(boxes) > 1 else "",
+    ]
+    explanation = Explanation(
+        "How the suites of each level distribute: the box is the middle half, the bar in it the median.",
+        "Whiskers reach to the farthest suite within 1.5 box heights, rings are suites beyond. The axis is "
+        "logarithmic.",
+        observations,
+        [sentences.wide_within(boxes)],
+    )
+    chart = Chart(
+        "level-boxes",
+        title,
+        "Box plots of handshake time per NIST level.",
+        drawing,
+        c.origin(),
+        c.sources,
+        summary_frame(boxes, "Level"),
+        explanation,
+    )
+    return Section(172, title, [chart])
+
+
+def _points(rows: pd.DataFrame, label: str, colour: str, marker: str) -> points.Points:
+    tips = [f"{r.suite}: {duration(r.handshake_ms)}, level {r.nist_level}" for r in rows.itertuples()]
+    return points.Points(
+        label, rows["handshake_ms"].tolist(), [float(v) for v in rows["nist_level"]], tips, colour, marker
+    )
+
+
+def pareto_frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Suites as the documents' Pareto table has them."""
+    phi = [rekey.phi_percent(float(ms), 60) for ms in rows["handshake_ms"]]
+    columns = [rows["suite"], rows["nist_level"], rows["handshake_ms"], rows["public_key_bytes"]]
+    return pd.DataFrame(dict(zip(("Suite", "Level", "Handshake (ms)", "Public key (B)"), columns, strict=True))).assign(
+        **{"Φ(60 s) (%)": phi}
+    )
+
+
+def item_173(c: Campaign) -> Section:
+    """Pareto frontier."""
+    title = "Pareto frontier: security level against handshake"
+    suites = known(c)
+    front, fastest = pareto.frontier(suites), pareto.fastest_per_level(suites)
+    groups = [
+        _points(suites[suites["kem_family"] == family], family, palette.family(family), palette.FAMILY_MARKER[family])
+        for family in FAMILIES
+        if (suites["kem_family"] == family).any()
+    ]
+    drawing = points.frontier(
+        groups,
+        _points(front, "Pareto-optimal", "", "o"),
+        _points(fastest, "fastest of its level", "", "s"),
+        "Handshake (ms, log scale)",
+        LEVELS,
+    )
+    dominated = fastest[~fastest["suite"].isin(front["suite"])]
+    families = sorted(set(fastest["kem_family"]))
+    observations = [
+        f"The Pareto frontier holds {count(len(front), 'suite')}: {listed(front['suite'].tolist())}.",
+        f"The fastest suites of the levels are "
+        f"{listed([f'{r.suite} ({duration(r.handshake_ms)})' for r in fastest.itertuples()])}.",
+        (
+            f"{listed(dominated['suite'].tolist())} {'is' if len(dominated) == 1 else 'are'} the fastest of "
+            f"{'its' if len(dominated) == 1 else 'their'} level, yet a suite of a higher level is faster still: by the "
+            "definition that nothing else may be both faster and more secure, only the others are Pareto-optimal."
+            if len(dominated)
+            else "Here the fastest suites of the levels are also the Pareto frontier."
+        ),
+        f"All of them use {families[0]}, as published."
+        if families == ["ML-KEM"]
+        else f"Published, all of them use ML-KEM; here they use {listed(families)}.",
+    ]
+    explanation = Explanation(
+        "Every suite as a point. Squares mark the fastest suite of each level, which the documents call the frontier; "
+        "circles the suites that no other suite beats in both level and time.",
+        "Better is up and to the left. Families lie side by side within a level only so that they can be told apart.",
+        observations,
+        [
+            f"Rekeying every minute with the slowest of the three costs "
+            f"{number(pareto_frame(fastest)['Φ(60 s) (%)'].max())} % of the time."
+        ]
+        if len(fastest)
+        else [],
+    )
+    chart = Chart(
+        "pareto",
+        title,
+        "Scatter plot of handshake time and NIST level.",
+        drawing,
+        c.origin(),
+        c.sources,
+        None,
+        explanation,
+    )
+    blocks: list[Block] = [
+        chart,
+        Table("pareto-table", "The fastest suite of each level", pareto_frame(fastest), c.origin(), c.sources),
+    ]
+    if not len(suites):
+        blocks = [without(c, "handshake times", "no run passed")]
+    blocks.append(published_table("pareto-published", "Pareto table, published (000 s.15)", "rpi5_pareto_report"))
+    return Section(173, title, blocks)

@@ -1,0 +1,262 @@
+"""Items 188 to 190: power, load, round trips and goodput per suite, as the October 2025 document charts them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pqc_mav_bench.analysis.statistics import summarise
+from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
+from pqc_mav_bench.report import palette, sentences
+from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section
+from pqc_mav_bench.report.campaign import Campaign
+from pqc_mav_bench.report.charts import heat, points
+from pqc_mav_bench.report.items.common import by_family, scenario_note, short, with_values
+from pqc_mav_bench.report.items.persuite import dots_per_suite, either, ordered_suites
+from pqc_mav_bench.report.numbers import duration, number, quantity
+
+
+def item_188(c: Campaign) -> Section:
+    """Handshake scatter, power per suite, power by scenario."""
+    title = "Handshakes by family; power per suite and between scenarios"
+    groups = []
+    for i, family in enumerate(f for f in FAMILIES if f in set(c.baseline["kem_family"])):
+        rows = (
+            c.baseline[c.baseline["kem_family"] == family].dropna(subset=["handshake_ms"]).sort_values("handshake_ms")
+        )
+        x = [i + (j - len(rows) / 2) * 0.7 / max(1, len(rows)) for j in range(len(rows))]
+        tips = [f"{r.suite}: {duration(r.handshake_ms)}" for r in rows.itertuples()]
+        groups.append(
+            points.Points(
+                family, x, rows["handshake_ms"].tolist(), tips, palette.family(family), palette.FAMILY_MARKER[family]
+            )
+        )
+    ranges = sentences.ranges(by_family(c.baseline))
+    explanation = Explanation(
+        "Every suite's handshake, grouped by KEM family and sorted within it.",
+        "The vertical axis is logarithmic.",
+        ranges,
+        ["Within a family the slow end is the suites that sign with SPHINCS+."] if _sphincs_last(c.baseline) else [],
+    )
+    chart = Chart(
+        "family-scatter",
+        "Handshakes by KEM family",
+        "Scatter plot of handshake times.",
+        points.families(groups, "Handshake (ms, log scale)"),
+        c.origin(),
+        c.sources,
+        None,
+        explanation,
+    )
+    use, missing = either(c, "power_avg_w")
+    return Section(188, title, [chart, *missing, *_power(use), *scenario_note(c)])
+
+
+def _sphincs_last(table: pd.DataFrame) -> bool:
+    """Whether the slowest suite of every family signs with SPHINCS+, among families that have both kinds."""
+    verdicts = []
+    for _, rows in table.dropna(subset=["handshake_ms"]).groupby("kem_family"):
+        sphincs = rows["sig_family"] == "SPHINCS+"
+        if sphincs.any() and not sphincs.all():
+            verdicts.append(bool(sphincs.loc[rows["handshake_ms"].idxmax()]))
+    return bool(verdicts) and all(verdicts)
+
+
+def _power(c: Campaign) -> list[Block]:
+    rows = ordered_suites(c.baseline.dropna(subset=["power_avg_w"]))
+    note = "" if c.power_is_measured else " These figures come from a model of the load, not from a sensor."
+    blocks: list[Block] = []
+    if len(rows):
+        values = rows["power_avg_w"]
+        percent = 100 * (values.max() - values.min()) / values.min()
+        explanation = Explanation(
+            f"Mean power of the drone's computer per suite in "
+            f"{SCENARIO_NAMES.get(c.main_scenario, c.main_scenario)}.{note}",
+            "The axis does not start at zero, because the differences would not be visible.",
+            [
+                f"All suites lie between {quantity(values.min(), 'W')} and {quantity(values.max(), 'W')}, a "
+                f"spread of {number(percent, 2)} %."
+            ],
+        )
+        group = points.Points("power", values.tolist(), [], [], palette.light("blue"))
+        blocks.append(
+            Chart(
+                "power-suite",
+                "Power per suite",
+                "Dots of mean power per suite.",
+                points.per_suite([short(s) for s in rows["suite"]], [group], "Mean power (W)", "W"),
+                c.power_origin,
+                c.sources,
+                None,
+                explanation,
+            )
+        )
+    grid = wide(c.suites, "power_avg_w")
+    if "tst" in grid and "baseline" in grid:
+        labels, groups = dots_per_suite(c, "power_avg_w", ["baseline", "tst"])
+        added = (grid["tst"] - grid["baseline"]).dropna()
+        explanation = Explanation(
+            f"The same with and without the transformer.{note}",
+            "The distance of the two dots is what the detector adds.",
+            [
+                f"It adds {quantity(added.min(), 'W')} to {quantity(added.max(), 'W')}, "
+                f"{quantity(added.mean(), 'W')} in the mean."
+                if len(added)
+                else ""
+            ],
+        )
+        blocks.append(
+            Chart(
+                "power-tst",
+                "Power, Baseline against transformer",
+                "Dots of mean power per suite in two scenarios.",
+                points.per_suite(labels, groups, "Mean power (W)", "W"),
+                c.power_origin,
+                c.sources,
+                None,
+                explanation,
+            )
+        )
+    return blocks
+
+
+def item_189(c: Campaign) -> Section:
+    """Heatmaps of crypto time, CPU, RSS."""
+    title = "Heatmaps: cryptographic operations, CPU and memory"
+    use, blocks = either(c, "kem_keygen_ms", "kem_decaps_ms", "sig_sign_ms")
+    rows = ordered_suites(with_values(use, "kem_keygen_ms"))
+    operations = {
+        "kem_keygen_ms": "Keygen",
+        "kem_encaps_ms": "Encaps",
+        "kem_decaps_ms": "Decaps",
+        "sig_sign_ms": "Sign",
+        "sig_verify_ms": "Verify",
+    }
+    present = [k for k in operations if has(rows, k)]
+    panel = heat.Panel(
+        "",
+        [short(s) for s in rows["suite"]],
+        [operations[k] for k in present],
+        rows[present].to_numpy(dtype=float).tolist(),
+        "ms",
+        True,
+    )
+    totals = {operations[k]: float(rows[k].median()) for k in present}
+    explanation = Explanation(
+        "Time of each operation inside the handshake, per suite.",
+        "Yellow is slow, blue fast; colours follow the logarithm. A dash is an operation that took no measurable "
+        "time or was not timed.",
+        [sentences.fastest_slowest(totals, "operation in the median")],
+    )
+    blocks.append(
+        Chart(
+            "crypto-heat",
+            "Cryptographic operations per suite (ms)",
+            "Heatmap of operation times.",
+            heat.heatmaps([panel], 15),
+            use.origin(),
+            use.sources,
+            None,
+            explanation,
+        )
+    )
+    for key, column, name, unit in (
+        ("cpu-heat", "cpu_max_pct", "Peak CPU (%)", "%"),
+        ("rss-heat", "rss_mib", "Resident memory (MiB)", "MiB"),
+    ):
+        source, missing = either(c, column)
+        blocks += missing
+        grid = wide(source.suites, column).reindex(ordered_suites(source.suites.drop_duplicates("suite"))["suite"])
+        names = [SCENARIO_NAMES.get(n, n) for n in grid.columns]
+        one = heat.Panel("", [short(s) for s in grid.index], names, grid.to_numpy(dtype=float).tolist(), unit)
+        means = {n: float(v) for n, v in zip(names, grid.mean(), strict=True)}
+        own = (
+            ""
+            if source.is_published or column != "rss_mib"
+            else " It is the proxy's own memory; the documents give that of proxy and detector together."
+        )
+        explanation = Explanation(
+            f"{name} per suite and scenario.{own}",
+            "Yellow is high, blue low.",
+            [
+                sentences.extremes(means, f"mean {name.split(' (')[0]}", unit, "lowest", "highest")
+                or f"Mean over all suites: {quantity(float(np.nanmean(grid.to_numpy(dtype=float))), unit)}."
+            ],
+        )
+        blocks.append(
+            Chart(
+                key,
+                name,
+                f"Heatmap of {name} per suite and scenario.",
+                heat.heatmaps([one], 15),
+                source.origin(True),
+                source.sources,
+                None,
+                explanation,
+            )
+        )
+    return Section(189, title, [*blocks, *scenario_note(c)])
+
+
+def item_190(c: Campaign) -> Section:
+    """RTT distribution and goodput ratio."""
+    title = "Round trips (p50, p95, max) and goodput ratio"
+    use, blocks = either(c, "rtt_p50_ms", "rtt_p95_ms", "rtt_max_ms")
+    rows = with_values(use, "rtt_p50_ms").dropna(subset=["rtt_p50_ms"])
+    groups = []
+    for column, label, colour, marker in (
+        ("rtt_p50_ms", "p50", "blue", "o"),
+        ("rtt_p95_ms", "p95", "orange", "s"),
+        ("rtt_max_ms", "max", "vermillion", "^"),
+    ):
+        tips = [f"{r.suite}, {label}: {duration(getattr(r, column))}" for r in rows.itertuples()]
+        groups.append(points.Points(label, rows[column].tolist(), [], tips, palette.light(colour), marker))
+    where = SCENARIO_NAMES.get(str(rows["scenario"].iloc[0]), "") if len(rows) else ""
+    stats = {g.label: summarise(g.x) for g in groups}
+    explanation = Explanation(
+        f"Cumulative distribution over the suites of the median, 95th percentile and longest round trip, scenario "
+        f"{where}.",
+        "At height 50 % half of the suites lie to the left. The axis is logarithmic.",
+        sentences.ranges({name: s for name, s in stats.items() if s.n}),
+        ["Curves that rise steeply mean that the suite makes no difference to the delay of packets."],
+    )
+    blocks.append(
+        Chart(
+            "rtt-cdf",
+            "Round trips over the suites",
+            "Cumulative distributions of round-trip times.",
+            points.steps(groups, "Round trip (ms, log scale)", log=True),
+            use.origin(),
+            use.sources,
+            None,
+            explanation,
+        )
+    )
+    good, missing = either(c, "goodput_pct")
+    labels, dots = dots_per_suite(good, "goodput_pct", good.scenarios)
+    grid = wide(good.suites, "goodput_pct")
+    low = grid.min(axis=1)
+    explanation = Explanation(
+        "Payload delivered as per cent of the payload offered, per suite and scenario.",
+        "The dashed line is 100 %: everything that was offered arrived.",
+        [
+            f"{int((low >= 99.9).sum())} of {len(low)} suites deliver at least 99.9 % in every scenario.",
+            sentences.extremes(
+                {short(s): float(v) for s, v in low.items()}, "worst goodput ratio", "%", "lowest", "highest"
+            ),
+        ],
+    )
+    blocks += [
+        *missing,
+        Chart(
+            "goodput",
+            "Goodput ratio",
+            "Dots of goodput ratio per suite and scenario.",
+            points.per_suite(labels, dots, "Goodput ratio (%)", "%", (100.0, "100 %")),
+            good.origin(True),
+            good.sources,
+            None,
+            explanation,
+        ),
+    ]
+    return Section(190, title, [*blocks, *scenario_note(c)])

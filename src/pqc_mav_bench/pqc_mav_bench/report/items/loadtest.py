@@ -1,0 +1,198 @@
+"""Items 186 and 187: throughput and loss per suite, as the October 2025 document charts them."""
+
+from __future__ import annotations
+
+from pqc_mav_bench.analysis.statistics import summarise
+from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, wide
+from pqc_mav_bench.report import palette, sentences
+from pqc_mav_bench.report.blocks import Chart, Explanation, Section
+from pqc_mav_bench.report.campaign import Campaign
+from pqc_mav_bench.report.charts import bars, points, spread
+from pqc_mav_bench.report.items.common import by_family, family_legend, scenario_note, short, with_values, without
+from pqc_mav_bench.report.items.persuite import dots_per_suite, either, ordered_suites
+from pqc_mav_bench.report.numbers import listed, quantity
+
+#: The target of the October 2025 workload.
+_TARGET = 8.0
+
+
+def item_186(c: Campaign) -> Section:
+    """Throughput per suite."""
+    title = "Throughput per suite, each scenario and all side by side"
+    use, blocks = either(c, "throughput_mbps")
+    bulk = use.is_published or ("workload" in use.runs and bool((use.runs["workload"] == "bulk").any()))
+    line = (_TARGET, "8 Mb/s target") if bulk else None
+    for i, name in enumerate(use.scenarios, 1):
+        rows = ordered_suites(use.suites[use.suites["scenario"] == name].dropna(subset=["throughput_mbps"]))
+        if not len(rows):
+            continue
+        label = SCENARIO_NAMES.get(name, name)
+        values = dict(zip(rows["suite"], rows["throughput_mbps"], strict=True))
+        drawing = bars.ranked(
+            [short(s) for s in rows["suite"]],
+            rows["throughput_mbps"].tolist(),
+            [palette.family(f) for f in rows["kem_family"]],
+            family_legend(rows),
+            "Throughput (Mb/s)",
+            "Mb/s",
+            log=False,
+            line=line,
+        )
+        stats = summarise(rows["throughput_mbps"])
+        explanation = Explanation(
+            f"Payload delivered per second with each suite, scenario {label}.",
+            "Bars start at zero. The dashed line is the load that was offered." if line else "Bars start at zero.",
+            [
+                sentences.extremes(values, "throughput", "Mb/s", "lowest", "highest"),
+                f"Mean {quantity(stats.mean, 'Mb/s')}, standard deviation {quantity(stats.std, 'Mb/s')}."
+                if stats.n > 1
+                else "",
+            ],
+        )
+        blocks.append(
+            Chart(
+                f"throughput-{i}",
+                f"Throughput, {label}",
+                f"Horizontal bars of throughput per suite, {label}.",
+                drawing,
+                use.origin(name in use.emulated),
+                use.sources,
+                None,
+                explanation,
+            )
+        )
+    if len(use.scenarios) > 1:
+        labels, groups = dots_per_suite(use, "throughput_mbps", use.scenarios)
+        means = {SCENARIO_NAMES.get(n, n): float(v) for n, v in wide(use.suites, "throughput_mbps").mean().items()}
+        explanation = Explanation(
+            "The same figures with all scenarios on one row per suite.",
+            "Dots of one suite that lie together mean that the scenario makes no difference.",
+            [sentences.extremes(means, "mean throughput", "Mb/s", "lowest", "highest")],
+        )
+        blocks.append(
+            Chart(
+                "throughput-all",
+                "Throughput, all scenarios",
+                "Dots per suite and scenario.",
+                points.per_suite(labels, groups, "Throughput (Mb/s)", "Mb/s", line),
+                use.origin(True),
+                use.sources,
+                None,
+                explanation,
+            )
+        )
+    if not bulk:
+        blocks.append(
+            without(
+                c,
+                "constant-rate workload",
+                "the suites carried MAVLink telemetry, whose rate is far below 8 Mb/s, so no suite is at its limit",
+            )
+        )
+    return Section(186, title, [*blocks, *scenario_note(c)])
+
+
+def _loss_block(c: Campaign) -> Chart:
+    groups = [
+        spread.Group(SCENARIO_NAMES.get(n, n), rows["loss_pct"].tolist(), rows["suite"].tolist(), palette.scenario(n))
+        for n in c.scenarios
+        if len(rows := c.suites[c.suites["scenario"] == n])
+    ]
+    stats = {g.label: summarise(g.values) for g in groups}
+    explanation = Explanation(
+        "Packets lost per suite, one shape per scenario; every dot is a suite.",
+        "The shape is wide where many suites lie. A scenario without any spread has dots only.",
+        [
+            sentences.loss(c.runs[c.runs["passed"]]),
+            sentences.extremes({n: s.median for n, s in stats.items()}, "median loss", "%", "lowest", "highest"),
+        ],
+        ["The 2025 paper takes sustained loss above 3 % as the sign to lower a mission's tempo."],
+    )
+    return Chart(
+        "loss-violin",
+        "Packet loss by scenario",
+        "Violin plots of packet loss per scenario.",
+        spread.violins(spread.Panel(groups, "Packet loss (%)", "%")),
+        c.origin(True),
+        c.sources,
+        None,
+        explanation,
+    )
+
+
+_PANELS = (
+    ("throughput_mbps", "Throughput (Mb/s)", "Mb/s", False),
+    ("power_avg_w", "Power (W)", "W", False),
+    ("handshake_ms", "Handshake (ms, log)", "ms", True),
+    ("loss_pct", "Packet loss (%)", "%", False),
+)
+
+
+def _distribution(c: Campaign, by: str) -> tuple[list[spread.Panel], list[str]]:
+    panels, absent = [], []
+    for column, axis, unit, log in _PANELS:
+        rows = with_values(c, column)
+        if not has(rows, column):
+            absent.append(axis.split(" (")[0].lower())
+            continue
+        keys = (
+            [f for f in FAMILIES if f in set(rows["kem_family"])]
+            if by == "kem_family"
+            else [v for v in LEVELS if v in set(rows["nist_level"])]
+        )
+        groups = []
+        for key in keys:
+            part = rows[rows[by] == key].dropna(subset=[column])
+            colour = palette.family(str(key)) if by == "kem_family" else palette.level(int(key))
+            label = str(key).replace("Classic-", "") if by == "kem_family" else f"Level {key}"
+            groups.append(spread.Group(label, part[column].tolist(), part["suite"].tolist(), colour))
+        modelled = column == "power_avg_w" and not (c.power_is_measured or c.is_published)
+        panels.append(spread.Panel(groups, axis.replace("Power", "Power, modelled") if modelled else axis, unit, log))
+    return panels, absent
+
+
+def item_187(c: Campaign) -> Section:
+    """Loss violin, family panel, level panel."""
+    title = "Packet loss by scenario; KEM families and levels in four panels"
+    loss_from, blocks = either(c, "loss_pct")
+    blocks.append(_loss_block(loss_from))
+    for key, by, name in (("family-panel", "kem_family", "KEM family"), ("level-panel", "nist_level", "NIST level")):
+        panels, absent = _distribution(c, by)
+        groups = by_family(c.baseline) if by == "kem_family" else {}
+        explanation = Explanation(
+            f"Distributions by {name} in {SCENARIO_NAMES.get(c.main_scenario, c.main_scenario)}"
+            + (f"; no data for {listed(absent)}." if absent else "."),
+            "Box: middle half of the suites; line: median; whiskers: 1.5 box heights; rings: suites beyond.",
+            [_overlap(panels)] + ([sentences.spread(groups, "handshake")] if groups else []),
+        )
+        blocks.append(
+            Chart(
+                key,
+                f"Distributions by {name}",
+                f"Box plots by {name} in {len(panels)} panels.",
+                spread.boxes(panels, 300 * -(-len(panels) // 2), 2),
+                c.origin(),
+                c.sources,
+                None,
+                explanation,
+            )
+        )
+    return Section(187, title, blocks)
+
+
+def _overlap(panels: list[spread.Panel]) -> str:
+    """In which panels the groups' boxes overlap, so that the grouping says little there."""
+    apart: list[str] = []
+    alike: list[str] = []
+    for panel in panels:
+        stats = [summarise(g.values) for g in panel.groups if summarise(g.values).n]
+        if len(stats) < 2:
+            continue
+        low, high = max(s.q1 for s in stats), min(s.q3 for s in stats)
+        (alike if low <= high else apart).append(panel.axis.split(" (")[0].lower())
+    text = (
+        f"The groups' middle halves all overlap for {listed(alike)}: there the grouping decides little."
+        if alike
+        else ""
+    )
+    return f"{text} They do not all overlap for {listed(apart)}.".strip() if apart else text

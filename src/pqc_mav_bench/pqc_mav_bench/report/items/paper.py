@@ -1,0 +1,346 @@
+"""Items 184 and 185: figures and tables of the PQC-MAV paper (document 001)."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from pqc_mav_bench.analysis import pareto, regression, rekey, tier
+from pqc_mav_bench.analysis.statistics import rank
+from pqc_mav_bench.analysis.table import FAMILIES, has
+from pqc_mav_bench.report import palette, sentences
+from pqc_mav_bench.report.blocks import MEASURED, Block, Chart, Explanation, Notice, Section, Table
+from pqc_mav_bench.report.campaign import Campaign
+from pqc_mav_bench.report.charts import points, spread
+from pqc_mav_bench.report.frame import environment
+from pqc_mav_bench.report.items import diagrams
+from pqc_mav_bench.report.items.common import by_level, first_upper, kem_order, sig_order, with_values, without
+from pqc_mav_bench.report.items.handshakes import known, pareto_frame, summary_frame
+from pqc_mav_bench.report.items.reference import published_table
+from pqc_mav_bench.report.numbers import duration, number
+
+
+def _distribution(c: Campaign, key: str, column: str, order: list[str], figure: str, what: str) -> Block:
+    rows = c.runs[c.runs["passed"]].dropna(subset=[column])
+    groups = []
+    for name in order:
+        part = rows[rows[key] == name]
+        if len(part):
+            family = str(part["kem_family" if key == "kem" else "sig_family"].iloc[0])
+            colour = palette.family(family) if key == "kem" else palette.sig_family(family)
+            groups.append(
+                spread.Group(
+                    name.replace("Classic-McEliece", "McEliece"), part[column].tolist(), part["suite"].tolist(), colour
+                )
+            )
+    if not groups:
+        return without(c, f"{what} times", "no handshake reported its primitives")
+    medians = {g.label: float(pd.Series(g.values).median()) for g in groups}
+    explanation = Explanation(
+        f"Every {what} of the campaign's handshakes, all scenarios together, per algorithm.",
+        "Box: middle half; line: median; whiskers: 1.5 box heights; rings: single handshakes beyond. The axis is "
+        "logarithmic.",
+        [sentences.fastest_slowest(medians, f"median {what}")],
+    )
+    return Chart(
+        f"{column.replace('_', '-')}-distribution",
+        f"Distribution of {what} ({figure})",
+        f"Box plots of {what} per algorithm.",
+        spread.boxes([spread.Panel(groups, f"{first_upper(what)} (ms, log scale)", "ms", True)], 430, tilt=32),
+        c.origin(True),
+        c.sources,
+        None,
+        explanation,
+    )
+
+
+def _clusters(c: Campaign) -> Chart:
+    """All suites in order of family and time: the paper's three clusters."""
+    groups, place = [], 0
+    for family in (f for f in FAMILIES if f in set(known(c)["kem_family"])):
+        rows = rank(known(c)[known(c)["kem_family"] == family], "handshake_ms")
+        tips = [f"{r.suite}: {duration(r.handshake_ms)}" for r in rows.itertuples()]
+        groups.append(
+            points.Points(
+                family,
+                list(range(place, place + len(rows))),
+                rows["handshake_ms"].tolist(),
+                tips,
+                palette.family(family),
+                palette.FAMILY_MARKER[family],
+            )
+        )
+        place += len(rows) + 2
+    ml = known(c)[known(c)["kem_family"] == "ML-KEM"]
+    over = ml[ml["handshake_ms"] >= 20]
+    claim = ""
+    if len(ml):
+        claim = (
+            "The paper says that ML-KEM suites stay below 20 ms; here all do."
+            if over.empty
+            else f"The paper says that ML-KEM suites stay below 20 ms; here {len(over)} of {len(ml)} do not"
+            + (", all of which sign with SPHINCS+." if (over["sig_family"] == "SPHINCS+").all() else ".")
+        )
+    explanation = Explanation(
+        "All suites in one row, sorted within their KEM family.",
+        "The vertical axis is logarithmic; steps within a family come from the signature.",
+        [claim],
+    )
+    return Chart(
+        "clusters",
+        "Handshakes of all suites by family (001 Fig. 6)",
+        "Scatter plot of handshake times in family clusters.",
+        points.clusters(groups, "Suites, sorted within each KEM family", "Handshake (ms, log scale)"),
+        c.origin(),
+        c.sources,
+        None,
+        explanation,
+    )
+
+
+def item_184(c: Campaign) -> Section:
+    """The paper's seven figures."""
+    title = "Figures of the PQC-MAV paper: architecture, handshake, wire format, distributions, power"
+    rows = with_values(c, "kem_keygen_ms")
+    blocks: list[Block] = [
+        diagrams.architecture("paper-architecture"),
+        diagrams.handshake("paper-handshake"),
+        diagrams.wire_format("paper-wire"),
+        _distribution(c, "kem", "kem_keygen_ms", kem_order(rows), "001 Fig. 4", "key generation"),
+        _distribution(c, "sig", "sig_sign_ms", sig_order(rows), "001 Fig. 5", "signing"),
+        _clusters(c),
+        Notice(
+            "Power during single KEM operations (001 Fig. 7) needs a sensor that samples a thousand times a "
+            "second while one operation runs. "
+            f"{first_upper(c.name)} has {'none' if not c.power_is_measured else 'mean power per run only'}, and "
+            f"the paper prints the figure without its numbers, so nothing can be drawn here. "
+            "It states that ML-KEM operations are invisible in the power trace and that McEliece key generation "
+            "sustains elevated power."
+        ),
+    ]
+    return Section(184, title, blocks)
+
+
+def _registry(c: Campaign) -> Table:
+    rows = []
+    for kind, column, family in (
+        ("KEM", "kem", "kem_family"),
+        ("Signature", "sig", "sig_family"),
+        ("AEAD", "aead", "aead"),
+    ):
+        for name in (
+            kem_order(c.suites)
+            if kind == "KEM"
+            else sig_order(c.suites)
+            if kind == "Signature"
+            else sorted(set(c.suites["aead"]))
+        ):
+            part = c.suites[c.suites[column] == name]
+            levels = ", ".join(str(v) for v in sorted(set(part["nist_level"])))
+            rows.append([name, kind, str(part[family].iloc[0]), levels, part["suite"].nunique()])
+    frame = pd.DataFrame(rows, columns=["Algorithm", "Type", "Family", "Levels", "Suites"])
+    return Table("registry", "Algorithms measured (001 Table I)", frame, c.origin(), c.sources)
+
+
+def _steady(c: Campaign) -> Block:
+    wanted = {
+        "cpu_avg_pct": "CPU average (%)",
+        "cpu_max_pct": "CPU peak (%)",
+        "temp_avg_c": "SoC temperature (°C)",
+        "power_avg_w": "Power average (W)",
+        "power_peak_w": "Power peak (W)",
+        "packets_received": "Packets received",
+        "rtt_p50_ms": "RTT median (ms)",
+        "loss_pct": "Packet loss (%)",
+    }
+    present = {k: v for k, v in wanted.items() if has(c.baseline, k)}
+    if not present:
+        return without(c, "steady-state figures", "no collector reported any")
+    families = [f for f in FAMILIES if f in set(c.baseline["kem_family"])]
+    body = [
+        [label, *(float(c.baseline.loc[c.baseline["kem_family"] == f, k].mean()) for f in families)]
+        for k, label in present.items()
+    ]
+    cpu = {f: float(c.baseline.loc[c.baseline["kem_family"] == f, "cpu_avg_pct"].mean()) for f in families}
+    note = "" if c.power_is_measured or "power_avg_w" not in present else " Power is modelled, not measured."
+    explanation = Explanation(
+        f"Mean over the suites of each family while traffic flows.{note}",
+        "After the handshake all suites do the same work: seal and open packets.",
+        [sentences.extremes(cpu, "average CPU", "%", "lowest", "highest")],
+    )
+    return Table(
+        "steady",
+        "Steady state by KEM family (001 Table X)",
+        pd.DataFrame(body, columns=["Metric", *families]),
+        c.origin(),
+        c.sources,
+        explanation,
+    )
+
+
+def _regression(c: Campaign) -> list[Block]:
+    rows = known(c).dropna(subset=["public_key_bytes", "signature_bytes"])
+    try:
+        fit = regression.fit(rows["handshake_ms"], rows["public_key_bytes"], rows["signature_bytes"])
+    except ValueError as error:
+        return [
+            without(
+                c,
+                "regression of handshake on sizes",
+                str(error),
+                "The published equation is log10 T = -1.42 + 0.87 log10 pk + 0.31 log10 sig.",
+            )
+        ]
+    predicted = [fit.predict(r.public_key_bytes, r.signature_bytes) for r in rows.itertuples()]
+    data = rows.assign(predicted=predicted)
+    groups = []
+    for family in (f for f in FAMILIES if f in set(rows["kem_family"])):
+        part = data[data["kem_family"] == family]
+        tips = [
+            f"{r.suite}: measured {duration(r.handshake_ms)}, fitted {duration(r.predicted)}" for r in part.itertuples()
+        ]
+        groups.append(
+            points.Points(
+                family,
+                part["predicted"].tolist(),
+                part["handshake_ms"].tolist(),
+                tips,
+                palette.family(family),
+                palette.FAMILY_MARKER[family],
+            )
+        )
+    off = [
+        abs(math.log10(regression.PUBLISHED.predict(r.public_key_bytes, r.signature_bytes) / r.handshake_ms))
+        for r in rows.itertuples()
+    ]
+    median_off = 10 ** float(pd.Series(off).median())
+    explanation = Explanation(
+        "A least-squares fit of the handshake on public-key and signature size in logarithms (001 Eq. 5), drawn "
+        "as fitted against measured.",
+        "On the dashed line the fit is exact; distance from it is what the sizes do not explain.",
+        [
+            f"log10 T = {fit.intercept:.2f} {'+' if fit.slopes[0] >= 0 else '-'} {abs(fit.slopes[0]):.2f} log10 "
+            f"pk {'+' if fit.slopes[1] >= 0 else '-'} {abs(fit.slopes[1]):.2f} log10 sig, "
+            f"R² = {fit.r_squared:.2f} over {fit.n} suites (T in ms, sizes in bytes).",
+            f"The published equation (R² = 0.96) misses the handshakes of this table by a factor of "
+            f"{number(median_off, 2)} in the median"
+            + ("; it misses the paper's own tables by 7 to 110." if median_off > 2 else "."),
+        ],
+        ["Sizes stand in for the algorithm family; they do not cause the computation time."],
+    )
+    return [
+        Chart(
+            "regression",
+            "Handshake against message sizes (001 Eq. 5)",
+            "Scatter plot of fitted and measured handshakes.",
+            points.regression(groups, "Fitted handshake (ms)", "Measured handshake (ms)"),
+            c.origin(),
+            c.sources,
+            None,
+            explanation,
+        )
+    ]
+
+
+def item_185(c: Campaign) -> Section:
+    """The paper's ten tables and the regression."""
+    title = "Tables of the PQC-MAV paper and the log-log regression"
+    fastest = pareto.fastest_per_level(known(c))
+    phi = [
+        [r.suite, r.handshake_ms, *(rekey.phi_percent(float(r.handshake_ms), x) for x in rekey.PUBLISHED_INTERVALS_S)]
+        for r in rank(known(c), "handshake_ms").itertuples()
+    ]
+    pearson, spearman = tier.correlation(known(c))
+    tiers = tier.with_tier(known(c))[["suite", "tier", "handshake_ms"]].sort_values(["tier", "handshake_ms"])
+    blocks: list[Block] = [
+        _registry(c),
+        published_table("registry-published", "Registry, published (001 Table I)", "rpi5_registry_paper"),
+        published_table("cascade", "Policy cascade, published (001 Table II)", "rpi5_policy_cascade"),
+        Table(
+            "testbed",
+            "Testbed (001 Table III)",
+            pd.DataFrame(environment(c), columns=["Property", "Value"]),
+            c.origin(),
+            c.sources,
+        ),
+        published_table("testbed-published", "Testbed, published (001 Table III)", "rpi5_hardware_testbed_paper"),
+        *_isolated(c),
+        Table(
+            "levels",
+            "Handshake by level (001 Table VII)",
+            summary_frame(by_level(known(c)), "Level"),
+            c.origin(),
+            c.sources,
+        ),
+        published_table(
+            "levels-published", "Handshake by level, published (001 Table VII)", "rpi5_handshake_by_level_paper"
+        ),
+        Table("fastest", "Fastest suite of each level (001 Table VIII)", pareto_frame(fastest), c.origin(), c.sources),
+        published_table("fastest-published", "Pareto-optimal suites, published (001 Table VIII)", "rpi5_pareto_paper"),
+        Table(
+            "phi-all",
+            "Rekey overhead of every suite (001 Table IX)",
+            pd.DataFrame(phi, columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"]),
+            c.origin(),
+            c.sources,
+            folded=True,
+        ),
+        published_table("phi-paper", "Rekey overhead, published (001 Table IX)", "rpi5_rekey_overhead_paper"),
+        _steady(c),
+        published_table("steady-published", "Steady state, published (001 Table X)", "rpi5_steady_state_paper"),
+        *_regression(c),
+    ]
+    if len(tiers) > 1:
+        explanation = Explanation(
+            "The published tier function against the measured handshake.",
+            "Equal tiers are several suites: the signature is not in the function.",
+            [
+                sentences.correlation(pearson, "tier and handshake", 0.94),
+                f"Of the ranks alone it is {spearman:.2f}." if math.isfinite(spearman) else "",
+            ],
+        )
+        blocks.append(
+            Table(
+                "tiers",
+                "Tier and handshake (001 Eq. 4)",
+                tiers.set_axis(["Suite", "Tier", "Handshake (ms)"], axis=1),
+                c.origin(),
+                c.sources,
+                explanation,
+                folded=True,
+            )
+        )
+    return Section(185, title, blocks)
+
+
+def _isolated(c: Campaign) -> list[Block]:
+    """Tables IV to VI: primitives alone."""
+    blocks: list[Block] = []
+    if c.primitives is None:
+        blocks.append(
+            without(
+                c,
+                "isolated primitive timings",
+                "the primitive benchmark was not run with it",
+                "Items 167 to 169 have the primitives as the handshakes timed them.",
+            )
+        )
+    else:
+        blocks += [
+            Table(
+                f"isolated-{kind.lower()}",
+                f"{kind} operations alone ({number})",
+                c.primitives.kind(kind),
+                MEASURED,
+                c.primitives.sources,
+            )
+            for kind, number in (("KEM", "001 Table IV"), ("SIG", "001 Table V"), ("AEAD", "001 Table VI"))
+            if len(c.primitives.kind(kind))
+        ]
+    return [
+        *blocks,
+        published_table("kem-paper", "KEM operations, published (001 Table IV)", "rpi5_kem_primitives_paper"),
+        published_table("sig-paper", "Signature operations, published (001 Table V)", "rpi5_sig_primitives_paper"),
+        published_table("aead-paper", "AEAD operations, published (001 Table VI)", "rpi5_aead_primitives_paper"),
+    ]

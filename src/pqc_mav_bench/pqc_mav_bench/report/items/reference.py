@@ -1,0 +1,84 @@
+"""Published tables with readable headings."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from pqc_mav_bench.analysis.published import source as published
+from pqc_mav_bench.report.blocks import PUBLISHED, Table
+from pqc_mav_bench.report.campaign import published_source
+
+#: Endings of column names and the unit they stand for.
+_UNITS = {
+    "_ms": "ms",
+    "_us": "µs",
+    "_s": "s",
+    "_pct": "%",
+    "_Mbps": "Mb/s",
+    "_W": "W",
+    "_J": "J",
+    "_nJ": "nJ/bit",
+    "_MiB": "MiB",
+    "_MB": "MB",
+    "_kB": "kB",
+    "_bytes": "B",
+    "_Hz": "Hz",
+    "_GHz": "GHz",
+    "_C": "°C",
+    "_V": "V",
+    "_min": "min",
+}
+_WORDS = {
+    "kem": "KEM",
+    "sig": "Signature",
+    "aead": "AEAD",
+    "nist": "NIST",
+    "cpu": "CPU",
+    "rss": "RSS",
+    "rtt": "RTT",
+    "phi": "Φ",
+    "os": "OS",
+    "ip": "IP",
+    "ram": "RAM",
+    "avg": "average",
+    "n": "n",
+    "ddos": "DDoS",
+    "pqc": "PQC",
+    "mavlink": "MAVLink",
+    "rekeys": "rekeys",
+    "aesgcm": "AES-256-GCM",
+    "soc": "SoC",
+    "ascon": "Ascon",
+    "ok": "OK",
+}
+#: Columns that only say how the document printed a name.
+_HIDDEN = {"printed_as", "suite_token_printed_in_documents", "sig_suite_token", "short_code"}
+
+
+def heading(column: str) -> str:
+    """A column name as a table heading, its unit in brackets: 'handshake_min_ms' -> 'Handshake min (ms)'."""
+    stem, unit = column, ""
+    for ending in sorted(_UNITS, key=len, reverse=True):
+        # 'handshake_min' is a minimum, 'flight_min' minutes.
+        if column.endswith(ending) and not (ending == "_min" and not column.startswith("flight")):
+            stem, unit = column.removesuffix(ending), _UNITS[ending]
+            break
+    stem = re.sub(r"R(\d+)s", r"R = \1 s", stem)
+    words = [_WORDS.get(word, word) for word in stem.split("_")]
+    text = " ".join(words)
+    text = text[0].upper() + text[1:] if not text.startswith("Φ") else text
+    return f"{text} ({unit})" if unit else text
+
+
+def published_frame(name: str) -> pd.DataFrame:
+    """A published table as the report shows it: cells as printed, headings readable."""
+    rows = pd.DataFrame(published.text_rows(name))
+    kept = [column for column in rows.columns if column not in _HIDDEN]
+    return rows[kept].rename(columns=heading)
+
+
+def published_table(key: str, title: str, name: str) -> Table:
+    """A published table, folded, with its provenance."""
+    return Table(key, title, published_frame(name), PUBLISHED, published_source(name), folded=True)

@@ -1,0 +1,231 @@
+"""Items 174 and 181: what rekeying costs in time and energy, and the recommended deployment."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from pqc_mav_bench.analysis import energy, pareto, recommend, rekey
+from pqc_mav_bench.analysis.statistics import rank
+from pqc_mav_bench.analysis.table import FAMILIES, has
+from pqc_mav_bench.report import palette, sentences
+from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Chart, Explanation, Notice, Section, Table
+from pqc_mav_bench.report.campaign import Campaign, published_source
+from pqc_mav_bench.report.charts import points
+from pqc_mav_bench.report.items.common import by_family, by_level, first_upper, without
+from pqc_mav_bench.report.items.handshakes import known
+from pqc_mav_bench.report.items.reference import published_table
+from pqc_mav_bench.report.numbers import MISSING, count, duration, number, quantity
+
+
+def _picked(c: Campaign) -> list[tuple[str, str, float]]:
+    """(label, colour, handshake ms) of the curves: fastest and slowest suite of each family."""
+    lines = []
+    for family in FAMILIES:
+        rows = rank(known(c)[known(c)["kem_family"] == family], "handshake_ms")
+        for which, row in (("fastest", rows.head(1)), ("slowest", rows.tail(1) if len(rows) > 1 else rows[:0])):
+            for r in row.itertuples():
+                lines.append(
+                    (f"{family}, {which} ({duration(r.handshake_ms)})", palette.family(family), float(r.handshake_ms))
+                )
+    return lines
+
+
+def item_174(c: Campaign) -> Section:
+    """Phi(R)."""
+    title = "Rekey overhead Φ(R) over the rekey interval"
+    intervals = np.geomspace(10, 7200, 40)
+    lines = []
+    for label, colour, handshake in _picked(c):
+        curve = rekey.phi_curve(handshake, intervals)
+        tip = f"{label}: {number(rekey.phi_percent(handshake, 60))} % at 60 s"
+        lines.append(points.Points(label, [x for x, _ in curve], [y for _, y in curve], [tip], colour))
+    drawing = points.curves(
+        lines, "Rekey interval R (s, log scale)", "Φ(R) (%, log scale)", [(60, "1 min"), (300, "5 min"), (3600, "1 h")]
+    )
+    frame = pd.DataFrame(
+        [
+            [label, handshake, *(rekey.phi_percent(handshake, r) for r in rekey.PUBLISHED_INTERVALS_S)]
+            for label, _, handshake in _picked(c)
+        ],
+        columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"],
+    )
+    slowest = known(c)["handshake_ms"].max()
+    live = c.baseline["rekey_ms"].median() if has(c.baseline, "rekey_ms") else math.nan
+    explanation = Explanation(
+        "Share of the time spent in handshakes when keys are renewed every R seconds: Φ(R) = T / (R + T).",
+        "Both axes are logarithmic. Each family is drawn with its fastest and its slowest suite.",
+        [
+            f"At one rekey a minute the slowest suite spends {number(rekey.phi_percent(slowest, 60))} % of the "
+            f"time in handshakes.",
+            f"It stays within 0.1 % when keys are renewed no oftener than every "
+            f"{number(rekey.interval_for(slowest, 0.1))} s.",
+            f"The median suite change under traffic took {duration(live)} from request to new keys."
+            if math.isfinite(live)
+            else "",
+        ],
+        [
+            "Φ is an upper bound for this tunnel: it keeps carrying packets under the old keys while the "
+            "handshake runs. "
+            "The published system stops its proxies instead."
+        ],
+    )
+    chart = Chart(
+        "phi",
+        title,
+        "Curves of rekey overhead over the rekey interval.",
+        drawing,
+        c.origin(),
+        c.sources,
+        frame,
+        explanation,
+    )
+    return Section(
+        174,
+        title,
+        [chart, published_table("phi-published", "Φ(R), published (001 Table IX)", "rpi5_rekey_overhead_paper")],
+    )
+
+
+def _budget_rows(c: Campaign, power: float) -> pd.DataFrame:
+    fastest = pareto.fastest_per_level(known(c))
+    slowest = rank(known(c), "handshake_ms", ascending=False).head(1)
+    rows = []
+    for r in pd.concat([fastest, slowest]).drop_duplicates("suite").itertuples():
+        b = energy.rekey_budget(power, energy.PUBLISHED_FLIGHT_S, energy.PUBLISHED_INTERVAL_S, float(r.handshake_ms))
+        rows.append([r.suite, r.handshake_ms, b.flight_J, int(b.rekeys), b.rekey_J, b.rekeys_J, b.share_percent])
+    headings = [
+        "Suite",
+        "Handshake (ms)",
+        "Flight (J)",
+        "Rekeys",
+        "One rekey (J)",
+        "All rekeys (J)",
+        "Share of flight (%)",
+    ]
+    return pd.DataFrame(rows, columns=headings)
+
+
+def item_181(c: Campaign) -> Section:
+    """Energy budget, findings, deployment."""
+    title = "Energy budget of a flight, findings and recommended deployment"
+    blocks: list[Block] = []
+    own_power = c.power_is_measured and has(c.baseline, "power_avg_w")
+    power = float(c.baseline["power_avg_w"].mean()) if own_power else energy.PUBLISHED_POWER_W
+    whose = (
+        "measured in this campaign"
+        if own_power and not c.is_published
+        else "published for the Raspberry Pi 5 (000 s.24)"
+    )
+    if not own_power:
+        blocks.append(
+            Notice(
+                f"{first_upper(c.name)} has no power sensor, so the budget uses the published mean power of "
+                f"{number(power)} W "
+                "with the handshake times measured here: energies are a calculation, not a measurement."
+            )
+        )
+    frame = _budget_rows(c, power)
+    first, last = frame.iloc[0], frame.iloc[-1]
+    explanation = Explanation(
+        f"A 30-minute flight at {number(power)} W ({whose}) with a rekey every minute: energy of the flight, of "
+        f"one rekey, of all.",
+        "Energy of a rekey is mean power times handshake time, as in the documents; it counts the computer's "
+        "whole power, not the cryptography's share.",
+        [
+            f"Thirty rekeys with {first['Suite']} take {quantity(first['All rekeys (J)'], 'J')}, "
+            f"{number(first['Share of flight (%)'])} % of "
+            f"the flight's {quantity(first['Flight (J)'], 'J')}.",
+            f"With the slowest suite, {last['Suite']}, they take {quantity(last['All rekeys (J)'], 'J')} "
+            f"({number(last['Share of flight (%)'])} %).",
+        ],
+    )
+    origin = c.origin() if own_power else MODELLED
+    extra = () if own_power else published_source("rpi5_energy_budget_report")
+    blocks.append(
+        Table(
+            "energy-budget",
+            "Energy budget",
+            frame,
+            origin if not c.is_published else PUBLISHED,
+            [*c.sources, *extra],
+            explanation,
+        )
+    )
+    blocks.append(
+        published_table("energy-published", "Energy budget, published (000 s.24)", "rpi5_energy_budget_report")
+    )
+    blocks += [_recommendation(c), *_findings(c)]
+    return Section(181, title, blocks)
+
+
+def _recommendation(c: Campaign) -> Table | Notice:
+    choices = recommend.recommend(c.baseline)
+    rows = [
+        [
+            x.use,
+            x.meaning,
+            x.suite or MISSING,
+            str(x.level or MISSING),
+            x.handshake_ms,
+            x.candidates,
+            recommend.PUBLISHED.get(x.use, MISSING),
+        ]
+        for x in choices
+    ]
+    if not any(x.suite for x in choices):
+        return without(c, "suite that qualifies for any use", "none has a handshake within the limits")
+    frame = pd.DataFrame(
+        rows, columns=["Use", "Rule", "Suite", "Level", "Handshake (ms)", "Candidates", "Documents recommend"]
+    )
+    same = [x.use for x in choices if recommend.PUBLISHED.get(x.use) == x.suite]
+    differ = [x.use for x in choices if x.use in recommend.PUBLISHED and x.use not in same]
+    near = []
+    for use in differ:
+        mine = next(x for x in choices if x.use == use)
+        theirs = known(c).loc[known(c)["suite"] == recommend.PUBLISHED[use], "handshake_ms"]
+        if len(theirs) and mine.suite:
+            near.append(
+                f"For '{use}' the documents recommend {recommend.PUBLISHED[use]}; it takes "
+                f"{duration(float(theirs.iloc[0]))} here, "
+                f"the chosen {mine.suite} {duration(mine.handshake_ms)}."
+            )
+    explanation = Explanation(
+        "For each use the qualifying suite with the shortest handshake in the main scenario.",
+        f"A suite qualifies by the rule named, and only with a loss of at most {recommend.LOSS_LIMIT_PERCENT:.0f} %.",
+        [f"The choice for {' and '.join(same)} is the documents' own." if same else "", *near],
+        ["Where the two differ by less than a few milliseconds, that is no reason to leave the documents' choice."]
+        if near
+        else [],
+    )
+    return Table("recommendation", "Recommended suites", frame, c.origin(), c.sources, explanation)
+
+
+def _findings(c: Campaign) -> list[Block]:
+    """The documents' findings of section 25, each held against the run."""
+    families, levels = by_family(known(c)), by_level(known(c))
+    lines = [sentences.family_decides(families, levels), sentences.loss(c.runs[c.runs["passed"]])]
+    if "ML-KEM" in families:
+        limit = families["ML-KEM"]
+        lines.append(
+            f"ML-KEM suites: median {duration(limit.median)}, slowest {duration(limit.maximum)} (published median "
+            f"14.4 ms, slowest 1.34 s)."
+        )
+    fastest = pareto.fastest_per_level(known(c))
+    if len(fastest):
+        worst = max(rekey.phi_percent(float(v), 60) for v in fastest["handshake_ms"])
+        holds = "holds" if worst < 0.022 else "does not hold"
+        lines.append(
+            f"Published: the best suite of each level costs less than 0.022 % at one rekey a minute. That {holds} "
+            f"here: {number(worst)} %."
+        )
+    failed = int((~c.runs["passed"]).sum())
+    lines.append(
+        f"{count(len(c.runs) - failed, 'run')} of {len(c.runs):,} passed."
+        if failed
+        else f"All {count(len(c.runs), 'run')} passed."
+    )
+    frame = pd.DataFrame({"Finding, held against this run": [line for line in lines if line]})
+    return [Table("findings", "Findings", frame, MIXED if not c.is_published else PUBLISHED, c.sources)]

@@ -1,0 +1,366 @@
+"""Items 175 to 180: the scenarios side by side, and what the detectors cost."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from pqc_mav_bench.analysis import scenarios
+from pqc_mav_bench.analysis.published import source
+from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES
+from pqc_mav_bench.report import palette, sentences
+from pqc_mav_bench.report.blocks import PUBLISHED, Block, Chart, Explanation, Notice, Section
+from pqc_mav_bench.report.blocks import Table as TableBlock
+from pqc_mav_bench.report.campaign import Campaign, published_source
+from pqc_mav_bench.report.charts import bars, heat
+from pqc_mav_bench.report.figure import Drawing
+from pqc_mav_bench.report.items.common import first_upper, scenario_note, scenario_series, without
+from pqc_mav_bench.report.items.reference import published_frame, published_table
+from pqc_mav_bench.report.numbers import quantity
+
+
+def _families(c: Campaign) -> list[str]:
+    present = set(c.suites["kem_family"])
+    return [family for family in FAMILIES if family in present]
+
+
+def item_175(c: Campaign) -> Section:
+    """Median handshake by family and scenario."""
+    title = "Median handshake by KEM family and scenario"
+    families = _families(c)
+    series = scenario_series(c, "kem_family", families, "handshake_ms")
+    panel = bars.Panel(families, series, "Median handshake (ms, log scale)", "ms", True)
+    frame = pd.DataFrame({"KEM family": families} | {s.label: list(s.values) for s in series})
+    rows = scenarios.detector_overhead(c.suites)
+    explanation = Explanation(
+        "Median over the suites of each KEM family, one bar per scenario.",
+        "The axis is logarithmic; compare bars of one family to see the scenario's effect.",
+        [
+            sentences.fastest_slowest(dict(zip(families, series[0].values, strict=True)), "median handshake")
+            if series
+            else "",
+            *sentences.overhead(rows, "median handshake", SCENARIO_NAMES),
+        ],
+        [sentences.longer_suffer_more(rows)],
+    )
+    chart = Chart(
+        "family-scenario",
+        title,
+        "Bars of median handshake per KEM family and scenario.",
+        bars.grouped([panel], 380),
+        c.origin(True),
+        c.sources,
+        frame,
+        explanation,
+    )
+    return Section(175, title, [chart, *scenario_note(c)])
+
+
+def item_176(c: Campaign) -> Section:
+    """Detectors."""
+    title = "Detector comparison"
+    if c.emulated:
+        state = "no detector ran: a documented load stands in for its demand"
+    elif len(c.scenarios) > 1 and not c.is_published:
+        state = "the detectors' own properties are not part of the metrics schema"
+    else:
+        state = "no scenario with a detector was run"
+    notice = without(c, "measured properties of a detector", state, "The published properties follow.")
+    frame = published_frame("rpi5_ddos_detectors_report").set_index("Detector").T.reset_index(names="Property")
+    explanation = Explanation(
+        "The two detectors of the published system: model, window, latency, size.",
+        "Latency is the time until a verdict, inference the computation of one.",
+        [],
+        [
+            "The documents recommend XGBoost in flight and the transformer for analysis on the ground. Their "
+            "window of five packets "
+            "cannot take three seconds at 320 packets a second (16 ms): it fits only if a step is a 0.6 s bucket."
+        ],
+    )
+    table = TableBlock(
+        "detectors",
+        "Detectors, published (000 s.18)",
+        frame,
+        PUBLISHED,
+        published_source("rpi5_ddos_detectors_report"),
+        explanation,
+    )
+    return Section(176, title, [notice, table])
+
+
+def _per_scenario(c: Campaign, column: str, how: str) -> dict[str, float]:
+    found = {}
+    for name in c.scenarios:
+        values = c.runs.loc[(c.runs["scenario"] == name) & c.runs["passed"], column]
+        value = float(values.median() if how == "median" else values.mean()) if values.notna().any() else math.nan
+        found[SCENARIO_NAMES.get(name, name)] = value
+    return found
+
+
+def item_177(c: Campaign) -> Section:
+    """CPU, temperature, packets."""
+    title = "CPU, SoC temperature and packets by scenario"
+    wanted = (
+        ("cpu_avg_pct", "mean", "Average CPU (%)", "%"),
+        ("temp_avg_c", "mean", "SoC temperature (°C)", "°C"),
+        ("packets_sent", "median", "Packets sent (median)", ""),
+    )
+    panels, frame, absent, lines = (
+        [],
+        pd.DataFrame({"Scenario": [SCENARIO_NAMES.get(n, n) for n in c.scenarios]}),
+        [],
+        [],
+    )
+    for column, how, axis, unit in wanted:
+        values = _per_scenario(c, column, how)
+        if not any(math.isfinite(v) for v in values.values()):
+            absent.append(axis)
+            continue
+        series = [
+            bars.Series(label, [value], palette.scenario(name), palette.SCENARIO_HATCH.get(name, ""))
+            for name, (label, value) in zip(c.scenarios, values.items(), strict=True)
+        ]
+        panels.append(bars.Panel([""], series, axis, unit))
+        frame[axis] = list(values.values())
+        base = next(iter(values.values()))
+        lines += [
+            sentences.change(v, base, f"{axis.split(' (')[0]} under {n}", unit) for n, v in list(values.items())[1:]
+        ]
+    blocks: list[Block] = []
+    if panels:
+        if len(c.scenarios) == 1:
+            lines = [
+                f"Under {frame.iloc[0, 0]}: "
+                + ", ".join(
+                    f"{a.split(' (')[0]} {quantity(float(frame[a][0]), u)}" for _, _, a, u in wanted if a in frame
+                )
+                + "."
+            ]
+        explanation = Explanation(
+            "Load of the drone's machine and the traffic it carried, per scenario, over all runs that passed.",
+            "Each panel has its own scale. CPU is of all cores together.",
+            lines,
+            [
+                "Both ends of the tunnel ran on this one machine, so its load is that of drone and ground "
+                "station together."
+            ]
+            if _same_host(c)
+            else [],
+        )
+        chart = Chart(
+            "scenario-load",
+            title,
+            "Bars per scenario in up to three panels.",
+            bars.grouped(panels, 320),
+            c.origin(True),
+            c.sources,
+            frame,
+            explanation,
+        )
+        blocks.append(chart)
+    blocks += (
+        [
+            Notice(
+                f"{first_upper(c.name)} has no values for: {', '.join(absent)}. The machine offers no such sensor "
+                f"or the workload no such count."
+            )
+        ]
+        if absent
+        else []
+    )
+    blocks += [
+        *scenario_note(c),
+        published_table("scenario-load-published", "Published (000 s.23)", "rpi5_cross_scenario_report"),
+    ]
+    return Section(177, title, blocks)
+
+
+def _same_host(c: Campaign) -> bool:
+    return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
+
+
+def item_178(c: Campaign) -> Section:
+    """CPU and temperature heatmap."""
+    title = "CPU and temperature, KEM family by scenario"
+    families = _families(c)
+    columns = [SCENARIO_NAMES.get(n, n) for n in c.scenarios]
+    panels, absent = [], []
+    for column, name, unit in (
+        ("cpu_avg_pct", "Average CPU (%)", "%"),
+        ("temp_avg_c", "SoC temperature (°C)", "°C"),
+        ("cpu_max_pct", "Peak CPU (%)", "%"),
+    ):
+        pivot = c.suites.pivot_table(index="kem_family", columns="scenario", values=column, aggfunc="mean")
+        if not pivot.size:
+            absent.append(name)
+            continue
+        grid = pivot.reindex(index=families, columns=c.scenarios).to_numpy(dtype=float)
+        panels.append(heat.Panel(name, families, columns, grid.tolist(), unit))
+    blocks: list[Block] = []
+    if panels:
+        values = np.array(panels[0].values)
+        rows = {f: float(np.nanmean(values[i])) for i, f in enumerate(families) if np.isfinite(values[i]).any()}
+        cols = {s: float(np.nanmean(values[:, j])) for j, s in enumerate(columns) if np.isfinite(values[:, j]).any()}
+        what = panels[0].title.split(" (")[0].lower().replace("cpu", "CPU")
+        gap_rows, gap_cols = (max(v.values()) - min(v.values()) if len(v) > 1 else math.nan for v in (rows, cols))
+        stronger = ""
+        if math.isfinite(gap_rows) and math.isfinite(gap_cols):
+            side = (
+                "scenario matters more than the KEM family"
+                if gap_cols > gap_rows
+                else "KEM family matters more than the scenario"
+            )
+            stronger = f"For {what} the {side}: {gap_cols:.1f} against {gap_rows:.1f} points."
+        explanation = Explanation(
+            "Mean over the suites of each family and scenario.",
+            "Yellow is high, blue low; each panel has its own scale, so compare colours within a panel only.",
+            [sentences.extremes(rows, what, "%", "lowest", "highest"), stronger],
+        )
+        chart = Chart(
+            "load-heat",
+            title,
+            "Heatmaps of processor load and temperature.",
+            heat.heatmaps(panels),
+            c.origin(True),
+            c.sources,
+            None,
+            explanation,
+        )
+        blocks.append(chart)
+    if absent:
+        blocks.append(Notice(f"{first_upper(c.name)} has no values for: {', '.join(absent)}."))
+    return Section(178, title, [*blocks, *scenario_note(c)])
+
+
+def item_179(c: Campaign) -> Section:
+    """Detector overhead."""
+    title = "Detector overhead on the median handshake"
+    published = published_table(
+        "overhead-published", "Detector overhead, published (000 s.22)", "rpi5_ddos_overhead_report"
+    )
+    rows = scenarios.detector_overhead(c.suites)
+    if not rows:
+        return Section(179, title, [_published_overhead(c), published])
+    frame = pd.DataFrame(
+        [
+            [r.group, SCENARIO_NAMES.get(r.scenario, r.scenario), r.base, r.value, r.delta, r.delta_percent]
+            for r in rows
+        ],
+        columns=["KEM family", "Detector", "Baseline (ms)", "With detector (ms)", "Delta (ms)", "Delta (%)"],
+    )
+    explanation = Explanation(
+        "Difference of the medians with and without each detector, in milliseconds and in per cent of the baseline.",
+        "Bars below zero mean that the median was lower with the detector: differences of that size are noise.",
+        sentences.overhead(rows, "median handshake", SCENARIO_NAMES),
+        [
+            "The documents print both a table and a text for these deltas, and they differ; see the page on the "
+            "published figures."
+        ],
+    )
+    chart = Chart(
+        "overhead",
+        title,
+        "Bars of added handshake time per KEM family in two panels.",
+        _overhead_drawing(rows),
+        c.origin(True),
+        c.sources,
+        None,
+        explanation,
+    )
+    return Section(
+        179,
+        title,
+        [
+            chart,
+            TableBlock("overhead-table", "Detector overhead", frame, c.origin(True), c.sources),
+            *scenario_note(c),
+            published,
+        ],
+    )
+
+
+def _overhead_drawing(rows: list[scenarios.Overhead]) -> Drawing:
+    families = list(dict.fromkeys(r.group for r in rows))
+    names = list(dict.fromkeys(r.scenario for r in rows))
+    found = {(r.group, r.scenario): r for r in rows}
+    panels = []
+    for attribute, axis, unit in (("delta", "Added time (ms)", "ms"), ("delta_percent", "Added time (%)", "%")):
+        series = [
+            bars.Series(
+                SCENARIO_NAMES.get(name, name),
+                [getattr(found[f, name], attribute) if (f, name) in found else math.nan for f in families],
+                palette.scenario(name),
+                palette.SCENARIO_HATCH.get(name, ""),
+            )
+            for name in names
+        ]
+        panels.append(bars.Panel(families, series, axis, unit))
+    return bars.grouped(panels, 340, tilt=20)
+
+
+def _published_overhead(c: Campaign) -> Chart:
+    """The published deltas, where the campaign has none of its own."""
+    keys = {"XGBoost": "xgboost", "TST": "tst"}
+    rows = [
+        scenarios.Overhead(r.kem_family, keys[r.detector], r.baseline_median_ms, r.with_detector_median_ms)
+        for r in source.table("rpi5_ddos_overhead_report").itertuples()
+    ]
+    explanation = Explanation(
+        f"{first_upper(c.name)} ran one scenario only, so these are the published medians of the Raspberry Pi 5.",
+        "Left in milliseconds, right in per cent of the baseline.",
+        ["Published: " + s for s in sentences.overhead(rows, "median handshake", SCENARIO_NAMES)],
+    )
+    return Chart(
+        "overhead",
+        "Detector overhead, published",
+        "Bars of added handshake time per KEM family.",
+        _overhead_drawing(rows),
+        PUBLISHED,
+        published_source("rpi5_ddos_overhead_report"),
+        None,
+        explanation,
+    )
+
+
+def item_180(c: Campaign) -> Section:
+    """Cross-scenario table."""
+    title = "Cross-scenario comparison of nine metrics"
+    rows = scenarios.cross_scenario(c.runs)
+    names = [SCENARIO_NAMES.get(r.scenario, r.scenario) for r in rows]
+    metrics = {
+        "Median handshake (ms)": [r.median_ms for r in rows],
+        "Mean handshake (ms)": [r.mean_ms for r in rows],
+        "P95 handshake (ms)": [r.p95_ms for r in rows],
+        "Average CPU (%)": [r.cpu_avg_pct for r in rows],
+        "Peak CPU (%)": [r.cpu_max_pct for r in rows],
+        "Average SoC temperature (°C)": [r.temp_avg_c for r in rows],
+        "Packets sent (median)": [r.packets_median for r in rows],
+        "Packet loss (%)": [r.loss_pct for r in rows],
+    }
+    body = [[metric, *values] for metric, values in metrics.items()]
+    body.append(["Runs passed / all", *(f"{r.passed} / {r.total}" for r in rows)])
+    frame = pd.DataFrame(body, columns=["Metric", *names])
+    lines = [
+        sentences.change(rows[i].median_ms, rows[0].median_ms, f"The median handshake under {names[i]}", "ms")
+        for i in range(1, len(rows))
+    ]
+    if len(rows) == 1:
+        lines = [f"{names[0]}: {rows[0].passed} of {rows[0].total} runs passed."]
+    explanation = Explanation(
+        "The metrics of the published summary, per scenario.",
+        "A dash means not measured. Handshake figures are over passed runs only; the published ones hold a "
+        "timed-out run of 48 s.",
+        [*lines, sentences.loss(c.runs[c.runs["passed"]])],
+    )
+    table = TableBlock("cross-scenario", title, frame, c.origin(True), c.sources, explanation)
+    return Section(
+        180,
+        title,
+        [
+            table,
+            *scenario_note(c),
+            published_table("cross-published", "Published (000 s.23)", "rpi5_cross_scenario_report"),
+        ],
+    )

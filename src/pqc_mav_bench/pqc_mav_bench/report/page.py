@@ -1,0 +1,78 @@
+"""The page around the sections: head, summary, contents, environment, limitations, provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from pqc_mav_bench.report import palette
+from pqc_mav_bench.report.blocks import Section
+from pqc_mav_bench.report.campaign import Campaign
+from pqc_mav_bench.report.frame import environment, limitations, methods, provenance, summary
+from pqc_mav_bench.report.markup import section_html, table_html
+from pqc_mav_bench.report.shipped import asset
+
+
+def _style(open_all: bool) -> str:
+    light, dark = palette.css(False), palette.css(True)
+    # Print is always on white paper, whatever the reader's screen prefers.
+    rules = f":root{{color-scheme:light dark;{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return rules + asset("style.css") + ("details>summary{display:none}" if open_all else "")
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    entries = "".join(
+        f'<li><a href="#{s.anchor}"><span class="item">{s.number or "+"}</span> {escape(s.title)}</a></li>'
+        for s in sections
+    )
+    front = [
+        ("summary", "Summary"),
+        ("methods", "Methods"),
+        ("environment", "Environment"),
+        ("limitations", "Limitations"),
+        ("provenance", "Provenance"),
+    ]
+    links = "".join(f'<li><a href="#{key}">{name}</a></li>' for key, name in front)
+    return (
+        '<nav aria-label="Contents"><h2 id="contents">Contents</h2>'
+        f"<ul>{links}</ul><p>The numbers are those of the list of features of the published "
+        f"system.</p><ol>{entries}</ol></nav>"
+    )
+
+
+def _plain(key: str, title: str, body: str) -> str:
+    return f'<section id="{key}"><h2>{escape(title)}</h2>{body}</section>'
+
+
+def _list(items: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
+
+
+def render(c: Campaign, sections: Sequence[Section], title: str, open_all: bool = False) -> str:
+    """The whole page. `open_all` unfolds every folded table, as paper needs it."""
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in environment(c))
+    body = "".join(section_html(section) for section in sections)
+    files_table = table_html(provenance(c, sections), "provenance-table", "Files this report was made from")
+    parts = [
+        f"<header><h1>{escape(title)}</h1>",
+        "".join(f'<p class="lead">{escape(line)}</p>' for line in summary(c)[:1]),
+        "</header><main>",
+        _plain("summary", "Summary", _list(summary(c)[1:])),
+        _contents(sections),
+        _plain("methods", "Methods", _list(methods(c))),
+        _plain("environment", "Environment", f'<dl class="facts">{facts}</dl>'),
+        _plain("limitations", "Limitations", _list(limitations(c))),
+        body,
+        _plain("provenance", "Provenance", files_table),
+        "</main><footer><p>Made by <code>pqc_mav_bench.report</code> from the files listed under Provenance. "
+        "Published figures are quoted from the documents 000 to 004 of the published system.</p></footer>",
+    ]
+    html = "".join(parts)
+    if open_all:
+        html = html.replace("<details>", "<details open>")
+    script = "" if open_all else f"<script>{asset('script.js')}</script>"
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_style(open_all)}</style></head><body>{html}{script}</body></html>\n"
+    )

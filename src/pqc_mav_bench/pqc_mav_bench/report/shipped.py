@@ -1,0 +1,12 @@
+"""Files shipped with the report: style, script, reading guide."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def asset(name: str) -> str:
+    """A shipped text file."""
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
