@@ -13,6 +13,7 @@ from pqc_mav_cli.demo_command import demo
 from pqc_mav_cli.doctor_command import doctor
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.keys_command import keys_app
+from pqc_mav_cli.policy_command import policy_app
 from pqc_mav_cli.rekey_command import rekey
 from pqc_mav_cli.status_command import status
 from pqc_mav_cli.suites_command import suites
@@ -41,6 +42,7 @@ app.command()(status)
 app.command()(rekey)
 app.command()(doctor)
 app.command()(demo)
+app.add_typer(policy_app, name="policy")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
