@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <future>
@@ -24,6 +25,7 @@ constexpr std::size_t kEncryptedSlots = 64, kGroSlots = 16, kGroCapacity = 65535
 // system calls, one GSO run) are shared by twice as many datagrams; a link of ordinary telemetry never gets here.
 constexpr std::size_t kCrowd = 8;
 constexpr std::uint64_t kGatherNs = 150'000;
+constexpr std::uint64_t kInstallNs = 50'000;
 constexpr std::uint64_t kTickNs = 100'000'000, kLogEveryNs = 60'000'000'000;
 // epoll tags below the plain sockets' indices.
 constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kFirstPlain = 3;
@@ -464,6 +466,9 @@ bool DataPlane::install(std::size_t index, SessionKeys keys, const SessionId& pr
     installed.set_value();
   });
   if (!accepted) return false;
+  // The data thread takes about as long as falling asleep and being woken would; a handshake waits for this.
+  for (const auto until = now_ns() + kInstallNs; done.wait_for(std::chrono::seconds(0)) != std::future_status::ready && now_ns() < until;)
+    std::this_thread::yield();
   done.get();
   return true;
 }

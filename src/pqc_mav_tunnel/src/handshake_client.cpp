@@ -138,6 +138,7 @@ class Attempt {
         out_.keys = initiator.take_keys();
         return finish(initiator, HandshakeError::none);
       }
+      initiator.prepare();
     }
   }
 

@@ -59,6 +59,7 @@ struct HandshakeInitiator::Impl {
   void forget() {
     params.psk = Psk();
     params.own_secret.reset();
+    x25519.reset();
     keys.k_d2g = Secret<32>();
     keys.k_g2d = Secret<32>();
   }
@@ -187,15 +188,19 @@ struct HandshakeInitiator::Impl {
     return answer(3, encode_client_finish(finish));
   }
 
-  /// X25519 with a fresh key pair; false when the gcs's key is of low order.
-  bool agree(ByteView theirs, ByteArray<kX25519Size>& own_public, Secret<32>& shared) {
+  void make_x25519() {
     Secret<32> scalar;
     params.random(scalar.mut());
-    return timed(times.x25519, [&] {
-      const X25519 own(scalar.view());
-      own_public = own.public_key();
-      return own.derive(theirs.first<kX25519Size>(), shared);
-    });
+    timed(times.x25519, [&] { x25519.emplace(scalar.view()); });
+  }
+
+  /// X25519 with a fresh key pair; false when the gcs's key is of low order.
+  bool agree(ByteView theirs, ByteArray<kX25519Size>& own_public, Secret<32>& shared) {
+    if (!x25519) make_x25519();
+    own_public = x25519->public_key();
+    const bool strong = timed(times.x25519, [&] { return x25519->derive(theirs.first<kX25519Size>(), shared); });
+    x25519.reset();
+    return strong;
   }
 
   HandshakeStep on_server_finish() {
@@ -220,6 +225,7 @@ struct HandshakeInitiator::Impl {
   PhaseClock clock;
   RunningHash hello_hash, h2;  // over M0 || M1 || M2- and M0 || M1 || M2
   std::size_t hashed = 0;      // bytes of M2 in h2
+  std::optional<X25519> x25519;
   Hash expected_confirm{};
   SessionKeys keys;
   bool keys_taken = false;
@@ -237,6 +243,16 @@ HandshakeStep HandshakeInitiator::on_data(ByteView received, std::uint64_t now_n
     return self.on_data(received);
   } catch (const std::exception&) {
     return self.fail(HandshakeError::crypto);
+  }
+}
+
+void HandshakeInitiator::prepare() noexcept {
+  auto& self = *impl_;
+  if (self.status != HandshakeStatus::working || self.wait != Impl::Wait::server_hello || !self.params.hybrid || self.x25519) return;
+  try {
+    self.make_x25519();
+  } catch (const std::exception&) {
+    self.x25519.reset();  // tried again when it is needed, and reported then
   }
 }
 

@@ -216,6 +216,45 @@ TEST(Handshake, WithFixedRandomnessItsOwnBytesRepeat) {
   EXPECT_NE(a.messages[3], b.messages[3]) << "the KEM's randomness is its own";
 }
 
+TEST(Handshake, PreparingAheadDrawsTheSameKeyOnceAndNoMore) {
+  for (const bool hybrid : {true, false}) {
+    std::vector<std::size_t> draws[2];
+    Bytes offered[2];
+    for (const bool prepared : {false, true}) {
+      const Scene scene{.hybrid = hybrid};
+      auto params = drone_params(scene);
+      params.random = [&, next = std::uint8_t{1}](MutableBytes out) mutable {
+        draws[prepared].push_back(out.size());
+        for (auto& byte : out) byte = next++;
+      };
+      HandshakeInitiator drone(std::move(params));
+      HandshakeResponder gcs(gcs_env(scene));
+      const auto prepare = [&] {
+        if (prepared) drone.prepare();
+      };
+      prepare();  // nothing to do yet
+      (void)gcs.on_data(drone.on_data(gcs.start(0), 0).send, 0);
+      prepare();
+      EXPECT_EQ(draws[prepared].size(), hybrid && prepared ? 2u : 1u) << "the nonce, and the key where it is made ahead";
+      prepare();
+      const auto m2 = gcs.go_on(0).send;
+      const auto m3 = drone.on_data(m2, 0).send;
+      prepare();
+      const auto m4 = gcs.on_data(m3, 0);
+      ASSERT_EQ(m4.status, HandshakeStatus::done);
+      ASSERT_EQ(drone.on_data(m4.send, 0).status, HandshakeStatus::done);
+      prepare();
+      EXPECT_TRUE(same(drone.take_keys(), gcs.take_keys()));
+      EXPECT_EQ(drone.times().x25519 > 0, hybrid);
+      // The offered key follows the ciphertext: u32 length, ciphertext, u32 length, key.
+      const auto at = 5 + 4 + scene.suite->kem->ciphertext;
+      offered[prepared] = Bytes(m3.begin() + static_cast<std::ptrdiff_t>(at), m3.begin() + static_cast<std::ptrdiff_t>(at + 4 + (hybrid ? 32 : 0)));
+    }
+    EXPECT_EQ(draws[0], draws[1]);
+    EXPECT_EQ(offered[0], offered[1]);
+  }
+}
+
 TEST(Handshake, SeveralRunAtOnce) {
   ASSERT_TRUE(run(Scene{.drone_signs = true}).done());  // makes the fixture's keys before the threads start
   std::array<int, 4> done{}, silent{};

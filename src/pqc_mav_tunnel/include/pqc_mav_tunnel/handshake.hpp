@@ -83,6 +83,8 @@ class HandshakeInitiator {
   ~HandshakeInitiator();
   /// Feeds received bytes (any split). `now_ns` is monotonic. After done or failed it must not be called again.
   HandshakeStep on_data(ByteView received, std::uint64_t now_ns);
+  /// Does ahead what needs no answer: to be called, or not, while the gcs works on its ServerHello.
+  void prepare() noexcept;
   [[nodiscard]] HandshakeError error() const noexcept;
   [[nodiscard]] std::uint8_t reject_code() const noexcept;
   [[nodiscard]] const HandshakeTimes& times() const noexcept;
