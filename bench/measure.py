@@ -152,28 +152,38 @@ POOLED = [
 ]
 
 
-def footprint(seconds: float) -> list[dict[str, Any]]:
-    """CPU share of one core and RSS of each end at 320 packets/s one way, beside the forwarder's."""
-    rows = []
-    for name, make in (
-        ("forwarder", rig.forwarder_pair),
-        ("tunnel", rig.tunnel_pair),
-        ("tunnel_busy", lambda: rig.tunnel_pair(busy_poll_us=20_000)),
-    ):
-        with make() as pair:
-            rig.load(pair, 320, 256, 1)
-            cpu, clock = rig.cpu_seconds(pair.pids), time.monotonic()
-            result = rig.load(pair, 320, 256, seconds)
-            share = (rig.cpu_seconds(pair.pids) - cpu) / (time.monotonic() - clock)
-            rows.append(
-                {
-                    "pair": name,
-                    "cpu_percent_both_ends": round(share * 100, 2),
-                    "rss_kib_each": [rig.rss_kib(pid) for pid in pair.pids],
-                    "lost": result["lost"],
+def footprint(repetitions: int, seconds: float) -> list[dict[str, Any]]:
+    """CPU share of one core, RSS and private memory of each end at 320 packets/s one way, beside the forwarder's."""
+    variants: Variants = {
+        "forwarder": rig.forwarder_pair,
+        "tunnel": rig.tunnel_pair,
+        "tunnel_busy": partial(rig.tunnel_pair, busy_poll_us=20_000),
+    }
+    shares: dict[str, list[float]] = {name: [] for name in variants}
+    memory: dict[str, dict[str, list[int]]] = {}
+    lost = dict.fromkeys(variants, 0)
+    for _ in range(repetitions):
+        for name, make in variants.items():
+            with make() as pair:
+                rig.load(pair, 320, 256, 1)
+                cpu, clock = rig.cpu_seconds(pair.pids), time.monotonic()
+                lost[name] += rig.load(pair, 320, 256, seconds)["lost"]
+                shares[name].append((rig.cpu_seconds(pair.pids) - cpu) / (time.monotonic() - clock) * 100)
+                memory[name] = {
+                    "rss_kib_each": [rig.memory_kib(pid, "VmRSS") for pid in pair.pids],
+                    "private_kib_each": [rig.memory_kib(pid, "RssAnon") for pid in pair.pids],
                 }
-            )
-        print(json.dumps(rows[-1]), flush=True)
+    rows = [
+        {
+            "pair": name,
+            "cpu_percent_both_ends": round(statistics.median(shares[name]), 2),
+            "runs": [round(share, 2) for share in shares[name]],
+            **memory[name],
+            "lost": lost[name],
+        }
+        for name in variants
+    ]
+    print(json.dumps(rows), flush=True)
     return rows
 
 
@@ -181,11 +191,11 @@ def endurance(packets: int, rate: float = 100_000) -> dict[str, Any]:
     """RSS of both ends before and after many packets: it must not grow."""
     with rig.tunnel_pair() as pair:
         rig.load(pair, rate, 256, 5)
-        before = [rig.rss_kib(pid) for pid in pair.pids]
+        before = [rig.memory_kib(pid, "VmRSS") for pid in pair.pids]
         done = received = 0
         while done < packets:
             result = rig.load(pair, rate, 256, min(20.0, (packets - done) / rate))
             done += result["sent"]
             received += result["received"]
-        after = [rig.rss_kib(pid) for pid in pair.pids]
+        after = [rig.memory_kib(pid, "VmRSS") for pid in pair.pids]
     return {"packets": done, "received": received, "rss_kib_before": before, "rss_kib_after": after}

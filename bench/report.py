@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
-#: Lossless packets/s at 256 bytes and handshake times of other systems, measured once on a 2-core machine of this kind.
-OTHERS = [
-    ("plain forwarder pair", "119 k (mmsg 140 k)", "-"),
-    ("WireGuard in user space (boringtun)", "81-98 k", "0.57 ms"),
-    ("nebula", "90 k", "-"),
-    ("DTLS", "76 k", "-"),
-    ("OpenVPN", "62 k", "2.8 ms"),
-    ("wireguard-go", "59 k", "0.83 ms"),
-    ("rosenpass (handshake only)", "-", "8.2 ms"),
-    ("the published Python proxy", "24 k", "4.4-5.1 ms"),
+
+@dataclass(frozen=True)
+class Peer:
+    """Another system's figures at 256 bytes, as published for a 2-core machine of this kind; None = not known."""
+
+    name: str
+    packets_per_s: float | None = None  # lossless, the best of a range
+    handshake_ms: float | None = None  # the best of a range
+    cpu_percent: float | None = None  # of one core, both ends together, 320 packets/s one way
+    rss_mb: float | None = None  # one process
+    note: str = ""
+
+
+PEERS = [
+    Peer("plain forwarder pair", 140e3, note="119 k with single system calls, 140 k with recvmmsg/sendmmsg"),
+    Peer("WireGuard in user space (boringtun)", 98e3, 0.57, 1.7, 8, "81-98 k"),
+    Peer("nebula", 90e3),
+    Peer("DTLS", 76e3),
+    Peer("OpenVPN", 62e3, 2.8),
+    Peer("wireguard-go", 59e3, 0.83),
+    Peer("rosenpass (handshake only)", None, 8.2),
+    Peer("the published Python proxy", 24e3, 4.4, 5.5, 69, "4.4-5.1 ms"),
 ]
 
 
@@ -70,10 +83,16 @@ def render_handshake(rows: list[dict[str, Any]]) -> str:
         ],
     )
     if pooled:
-        text += "\nWith the key pool (key generation done ahead; the floor is without key generation):\n\n"
+        text += (
+            "\nWith the key pool (key generation done ahead; the floor is without it). Each end hashes the ServerHello "
+            "twice, which counts where it holds a public key of a megabyte; `hashing` is that alone:\n\n"
+        )
         text += table(
-            ("suite", "handshake ms", "floor ms", "key generation hidden ms"),
-            [(r["suite"], ms(r["handshake_us"]), ms(r["floor_us"]), ms(r["keygen_us"])) for r in pooled],
+            ("suite", "handshake ms", "floor ms", "hashing ms", "key generation hidden ms"),
+            [
+                (r["suite"], *(ms(r[key]) for key in ("handshake_us", "floor_us", "hashing_us", "keygen_us")))
+                for r in pooled
+            ],
         )
     return text
 
@@ -179,11 +198,19 @@ def render_aead(rows: dict[str, Any]) -> str:
 
 def render_footprint(rows: list[dict[str, Any]]) -> str:
     """The section on footprint."""
-    text = "320 packets/s of 256 bytes, one way; CPU in percent of one core for both ends together.\n\n"
-    return text + table(
-        ("pair", "CPU % both ends", "RSS KiB each", "lost"),
-        [(r["pair"], r["cpu_percent_both_ends"], " / ".join(map(str, r["rss_kib_each"])), r["lost"]) for r in rows],
+    text = (
+        "320 packets/s of 256 bytes, one way; CPU in percent of one core for both ends together (median; "
+        "lowest-highest run). RSS counts the pages of libcrypto and liboqs, which processes share; private is a "
+        "process's own.\n\n"
     )
+
+    def cells(row: dict[str, Any]) -> tuple[object, ...]:
+        cpu = f"{row['cpu_percent_both_ends']} ({min(row['runs'])}-{max(row['runs'])})"
+        memory = (" / ".join(map(str, row[key])) for key in ("rss_kib_each", "private_kib_each"))
+        return (row["pair"], cpu, *memory, row["lost"])
+
+    head = ("pair", "CPU % both ends", "RSS KiB each", "private KiB each", "lost")
+    return text + table(head, [cells(r) for r in rows])
 
 
 def render_endurance(rows: dict[str, Any]) -> str:
@@ -192,6 +219,53 @@ def render_endurance(rows: dict[str, Any]) -> str:
         f"{rows['packets']:,} packets sent, {rows['received']:,} received. RSS of drone and gcs in KiB before: "
         f"{rows['rss_kib_before']}, after: {rows['rss_kib_after']}.\n"
     )
+
+
+def own_figures(results: dict[str, Any]) -> Peer:
+    """What was measured here, under the conditions of the others' figures: 256 bytes, all processors shared."""
+    rate = handshake = cpu = rss = None
+    for row in results.get("throughput_shared", {}).get("rows", []):
+        if row["size_bytes"] == 256:
+            rate = float(row["packets_per_s"]["tunnel_gso"])
+    for row in results.get("handshake", {}).get("rows", []):
+        if row["suite"] == "cs-mlkem768-aesgcm-mldsa65" and not row["pool"]:
+            handshake = row["handshake_us"] / 1e3
+    for row in results.get("footprint", {}).get("rows", []):
+        if row["pair"] == "tunnel":
+            cpu, rss = row["cpu_percent_both_ends"], max(row["rss_kib_each"]) * 1024 / 1e6
+    return Peer("this engine (ML-KEM-768, ML-DSA-65, X25519, AES-256-GCM)", rate, handshake, cpu, rss)
+
+
+def render_peers(results: dict[str, Any]) -> str:
+    """The closing table: other systems, and where this engine is ahead of them or behind."""
+    own = own_figures(results)
+
+    def cell(value: float | None, mine: float | None, unit: str, more_is_better: bool) -> str:
+        if value is None:
+            return "-"
+        text = f"{value / 1e3:.0f} k" if unit == "k" else f"{value:.3g}{unit}"
+        if mine is None or value == mine:
+            return text
+        return f"{text} ({'ahead' if (mine > value) == more_is_better else '**behind**'})"
+
+    def row(peer: Peer) -> tuple[str, ...]:
+        return (
+            peer.name,
+            cell(peer.packets_per_s, own.packets_per_s, "k", True),
+            cell(peer.handshake_ms, own.handshake_ms, " ms", False),
+            cell(peer.cpu_percent, own.cpu_percent, " %", False),
+            cell(peer.rss_mb, own.rss_mb, " MB", False),
+            peer.note,
+        )
+
+    text = (
+        "\n## Other systems, for scale\n\n"
+        "Their figures were measured once, on another 2-core machine of this kind and not in these runs: they give the "
+        "scale, not a comparison. 256-byte packets; best value of a range; CPU of both ends together at 320 packets/s "
+        "one way; memory of one process. In brackets where this engine stands beside them.\n\n"
+    )
+    head = ("system", "lossless packets/s", "handshake", "CPU", "RSS", "note")
+    return text + table(head, [row(own), *(row(peer) for peer in PEERS)])
 
 
 SECTIONS: list[tuple[str, str, Callable[[Any], str]]] = [
@@ -217,6 +291,4 @@ def render(results: dict[str, Any]) -> str:
         load = f"load average at start {e['load_average_at_start']:.1f}"
         text += f"\n## {title}\n\n*{e['date']}, {e['machine']}, Linux {e['kernel']}, {load}*\n\n"
         text += section(results[key]["rows"])
-    text += "\n## Other systems, for scale\n\n"
-    text += "Measured once on a 2-core machine of this kind, 256-byte packets, not in these runs.\n\n"
-    return text + table(("system", "lossless packets/s", "handshake"), OTHERS)
+    return text + render_peers(results)

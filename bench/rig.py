@@ -212,9 +212,9 @@ def cpu_seconds(pids: list[int]) -> float:
     return total / ticks
 
 
-def rss_kib(pid: int) -> int:
-    """Resident memory of a process."""
+def memory_kib(pid: int, field: str) -> int:
+    """Resident memory of a process: "VmRSS" is all of it, "RssAnon" what is its own and not pages of files."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith(f"{field}:"):
             return int(line.split()[1])
     return 0
