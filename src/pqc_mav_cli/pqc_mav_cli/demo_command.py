@@ -21,21 +21,38 @@ if TYPE_CHECKING:
     from pqc_mav_cli.demo_run import DemoRun, DemoState
 
 SHORTEST_S, LONGEST_S = 3.0, 3600.0
+DURATION_S = 30.0
 INTERRUPTED = 128 + signal.SIGINT
 
 
 def demo(
-    duration: Annotated[float, typer.Option(help="Seconds of flight.", min=SHORTEST_S, max=LONGEST_S)] = 30.0,
+    duration: Annotated[float, typer.Option(help="Seconds of flight.", min=SHORTEST_S, max=LONGEST_S)] = DURATION_S,
     suite: Annotated[str, typer.Option(help="Cipher suite: id or short code. Default: the configured one.")] = "",
     rate: Annotated[float, typer.Option(help="Messages per second of the vehicle.", min=1.0, max=5000.0)] = 320.0,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on stdout, nothing else there.")] = False,
+    scenario: Annotated[
+        str,
+        typer.Option(
+            help="Fly one in which the policy has to act: nominal, hot, low-battery, bad-link or attack. Takes 90 s."
+        ),
+    ] = "",
+    plot: Annotated[str, typer.Option(help="PNG of the scenario. Default: pqcmav-demo-<scenario>.png here.")] = "",
 ) -> int:
     """Flies a simulated vehicle through the tunnel and judges what arrived.
 
     Fresh keys in a temporary folder, vehicle, drone proxy, gcs proxy and ground client, all on free ports of this
     machine and in a ROS domain of their own, so it may run beside a real system. Exit code 0: nothing lost, nothing
-    twice, nothing in the clear, commands answered, everything ended cleanly.
+    twice, nothing in the clear, commands answered, everything ended cleanly. With --scenario the drone's senses and
+    policy run too: it has to move to lighter suites, lose nothing by it, upgrade after landing, and say why.
     """
+    if scenario:
+        if suite or duration != DURATION_S:
+            raise CliError("--scenario brings its own duration and suites: leave those out.", ExitCode.USAGE)
+        from pqc_mav_cli.demo_scenario_command import fly_scenario
+
+        return fly_scenario(scenario, rate, plot, as_json)
+    if plot:
+        raise CliError("--plot draws a scenario: name one with --scenario.", ExitCode.USAGE)
     with ExitStack() as stack:
         run = _prepare(stack, duration, suite, rate, as_json)
         result = _run(run)

@@ -1,0 +1,51 @@
+"""The demo's system with the drone's senses and its policy: what `pqcmav demo --scenario` runs.
+
+Made from the demo's own description, so that what is the same in both stands in one place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pqc_mav_bringup import systems
+from pqc_mav_bringup.description import Argument, ProcessDescription, Setting, SystemDescription
+from pqc_mav_bringup.share import config_file
+from pqc_mav_bringup.systems import DEMO, NODE, VEHICLE
+
+DRONE = "drone"
+
+
+def _adapted(process: ProcessDescription) -> ProcessDescription:
+    if process.name == NODE and process.namespace == DRONE:
+        changes = {
+            "handshake_port": Setting("{air_handshake_port}", int),
+            "data_port": Setting("{air_data_port}", int),
+            "plain_tap": Setting("127.0.0.1:{tap_port}"),
+        }
+        return replace(process, settings={**process.settings, **changes})
+    if process.name == VEHICLE:
+        return replace(process, arguments=(*process.arguments, "--battery", "{battery}"))
+    return process
+
+
+SCENARIO = SystemDescription(
+    name="scenario",
+    description="The demo with sensing and policy on the drone; board and air link are simulated by who runs it.",
+    arguments=(
+        *DEMO.arguments,
+        Argument("battery", "Charge of the simulated battery at the start [%].", "90"),
+        Argument("air_handshake_port", "TCP port at which the drone finds the gcs, or the link in between."),
+        Argument("air_data_port", "UDP port at which the drone finds the gcs, or the link in between."),
+        Argument("tap_port", "UDP port of the battery node."),
+        Argument("thermal_root", "Folder of the simulated thermal tree."),
+        Argument("sensing_config", "Configuration of the senses.", str(config_file("scenario_sensing.yaml"))),
+        Argument("policy_config", "Configuration of the policy.", str(config_file("scenario_policy.yaml"))),
+    ),
+    processes=(
+        *(_adapted(process) for process in DEMO.processes),
+        systems._sensing(
+            DRONE, {"tap": Setting("127.0.0.1:{tap_port}"), "thermal_root": Setting("{thermal_root}")}, {}
+        ),
+        systems._policy(DRONE, {}, {}),
+    ),
+)

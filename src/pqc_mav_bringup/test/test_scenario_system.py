@@ -1,0 +1,54 @@
+import pqc_mav_tunnel
+import yaml
+from test_systems import PORTS, known_keys
+
+from pqc_mav_bringup.description import resolve
+from pqc_mav_bringup.scenario_system import SCENARIO
+from pqc_mav_bringup.share import config_file
+from pqc_mav_bringup.systems import DEMO
+from pqc_mav_policy.node_parameters import node_schema
+from pqc_mav_policy.ros_parameters import parse
+from pqc_mav_sensing.config_template import render
+
+VALUES = {
+    **PORTS,
+    "keys": "/k",
+    "tap_port": "22000",
+    "air_handshake_port": "22001",
+    "air_data_port": "22002",
+    "thermal_root": "/t",
+}
+
+
+def test_it_is_the_demo_with_senses_and_policy() -> None:
+    by_label = {process.label: process for process in resolve(SCENARIO, VALUES)}
+    assert set(by_label) == {process.label for process in resolve(DEMO, {**PORTS, "keys": "/k"})} | {
+        "drone/pqc_sensing",
+        "drone/pqc_policy",
+    }
+    drone, sensing = by_label["drone/pqc_proxy"].parameters, by_label["drone/pqc_sensing"].parameters
+    assert drone["plain_tap"] == sensing["tap"] == "127.0.0.1:22000" and sensing["thermal_root"] == "/t"
+    assert (drone["handshake_port"], drone["data_port"]) == (22001, 22002), "the link may lie in between"
+    assert by_label["gcs/pqc_proxy"].parameters["data_port"] == int(PORTS["data_port"])
+    assert set(drone) <= set(known_keys("drone"))
+    assert by_label["vehicle"].arguments[-2:] == ("--battery", "90")
+
+
+def test_the_policys_file_names_suites_there_are_and_parameters_it_knows() -> None:
+    given = yaml.safe_load(config_file("scenario_policy.yaml").read_text())["/**"]["pqc_policy"]["ros__parameters"]
+    assert parse(given).node.suites == tuple(given["suites"])
+    assert all(pqc_mav_tunnel.find_suite(suite).available for suite in given["suites"])
+    assert given["target_suite"] in given["suites"]
+
+
+def test_only_times_and_suites_differ_from_the_policys_defaults() -> None:
+    """The scenarios show the thresholds a real flight has."""
+    given = yaml.safe_load(config_file("scenario_policy.yaml").read_text())["/**"]["pqc_policy"]["ros__parameters"]
+    changed = {entry["key"] for entry in node_schema() if entry["key"] in given}
+    assert all(name.endswith("_s") or name in ("suites", "target_suite") for name in changed) and changed == set(given)
+
+
+def test_the_senses_file_has_parameters_the_nodes_know() -> None:
+    known = yaml.safe_load(render())["/**"]
+    for node, block in yaml.safe_load(config_file("scenario_sensing.yaml").read_text())["/**"].items():
+        assert set(block["ros__parameters"]) <= set(known[node]["ros__parameters"])

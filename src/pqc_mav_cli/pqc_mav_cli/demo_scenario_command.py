@@ -1,0 +1,103 @@
+"""What `pqcmav demo --scenario` does: prepare, fly, draw, judge."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.demo_run import DemoState
+from pqc_mav_cli.demo_scenario_recorder import ScenarioRecorder
+from pqc_mav_cli.demo_scenario_result import ScenarioResult
+from pqc_mav_cli.demo_scenario_run import ScenarioRun
+from pqc_mav_cli.demo_scenario_view import progress_line, summary
+from pqc_mav_cli.demo_scenarios import SCENARIOS
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+
+HEARD = ("status", "thermal", "battery", "link", "decision")
+INTERRUPTED = 128 + signal.SIGINT
+
+
+def fly_scenario(name: str, rate_hz: float, plot: str, as_json: bool) -> int:
+    """Flies one scenario and judges it. Returns the exit code. Raises CliError."""
+    if name not in SCENARIOS:
+        raise CliError(f"There is no scenario '{name}'; there are: {', '.join(SCENARIOS)}.", ExitCode.USAGE)
+    path = Path(plot or f"pqcmav-demo-{name}.png").expanduser()
+    with ExitStack() as stack:
+        run = _prepare(stack, name, rate_hz)
+        result = _run(run)
+        if result is None:
+            return INTERRUPTED
+    if result.trace.decisions:
+        from pqc_mav_cli.demo_scenario_plot import draw
+
+        draw(result, path)
+        result.plot = str(path)
+    if as_json:
+        print_json(result.as_json())
+    else:
+        console().print(summary(result))
+    if not result.passed:
+        for label, line in list(run.state.lines)[-15:]:
+            note(f"  {label} | {line}")
+    return ExitCode.OK if result.passed else ExitCode.FAILED
+
+
+def _prepare(stack: ExitStack, name: str, rate_hz: float) -> ScenarioRun:
+    from pqc_mav_bringup.description import BringupError
+    from pqc_mav_bringup.free_ports import free_domain
+    from pqc_mav_bringup.share import config_file
+    from pqc_mav_cli.demo_scenario_session import scenario_session
+    from pqc_mav_cli.ros_session import ros_node, watch
+
+    scenario = SCENARIOS[name]
+    try:
+        with engine_errors():
+            values = stack.enter_context(scenario_session(scenario, rate_hz))
+        environment = {
+            "ROS_DOMAIN_ID": str(free_domain()),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+            "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
+        }
+        os.environ.update(environment)
+        watcher = stack.enter_context(watch())
+        recorder = ScenarioRecorder(stack.enter_context(ros_node("pqcmav_scenario")))
+        return ScenarioRun(scenario, values, watcher, recorder, environment, _lines(recorder))
+    except BringupError as error:
+        raise CliError(str(error)) from None
+
+
+def _run(run: ScenarioRun) -> ScenarioResult | None:
+    """The scenario to its end; None when a signal ended it early (everything is shut down then, too)."""
+
+    async def until_done() -> ScenarioResult | None:
+        task = asyncio.create_task(run.run_scenario())
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, task.cancel)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            return None
+
+    return asyncio.run(until_done())
+
+
+def _lines(recorder: ScenarioRecorder) -> Callable[[DemoState], None]:
+    """One line per second on stderr."""
+    next_s = 0.0
+
+    def tick(state: DemoState) -> None:
+        nonlocal next_s
+        now_s = time.monotonic()
+        if now_s >= next_s:
+            next_s = now_s + 1.0
+            heard = {name: recorder.newest(name) for name in HEARD}
+            note(progress_line(state.elapsed_s(now_s), state.duration_s, state.phase, heard))
+
+    return tick
