@@ -232,7 +232,7 @@ def unseen(readings: Sequence[Reading], report: Any, port: int) -> int:
     What left while the counters were read may be in them or not. `report` is a CaptureReport; of several readings one
     that fits will do, because the counters only grow.
     """
-    amiss = []
+    amiss: list[int] = []
     for reading in readings:
         sent = int(reading.stats.enc_tx_bytes)
         least, most = (report.bytes_until(port, time_s) for time_s in (reading.earliest_s, reading.latest_s))

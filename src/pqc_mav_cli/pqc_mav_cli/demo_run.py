@@ -207,8 +207,8 @@ class DemoRun:
             ports = zip((GCS_PROXY, DRONE_PROXY), self._ports, strict=True)
             missing = sum(demo_result.unseen(readings[label], report, port) for label, port in ports)
             seen = {**report.to_dict(), "unseen_bytes": missing}
-        newest = [readings[label][-1].stats for label in (DRONE_PROXY, GCS_PROXY)]
-        result.wire = demo_result.wire(*newest, rtt_ms, seen, self._capture_note)
+        drone_stats, gcs_stats = (readings[label][-1].stats for label in (DRONE_PROXY, GCS_PROXY))
+        result.wire = demo_result.wire(drone_stats, gcs_stats, rtt_ms, seen, self._capture_note)
 
     async def _end(self) -> None:
         # The drone before the gcs: it would otherwise look for its gcs at once.

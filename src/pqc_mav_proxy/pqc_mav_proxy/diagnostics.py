@@ -33,7 +33,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One DiagnosticStatus: `name` is "<namespace>/<node>: <subcomponent>", so that an aggregator tells the ends apart."""
+    """One DiagnosticStatus: `name` is "<namespace>/<node>: <subcomponent>", which tells the two ends apart."""
 
     name: str
     level: Level

@@ -110,6 +110,7 @@ class PqcProxyNode(LifecycleNode):
             return FAILURE
         result = super().on_activate(state)
         self._publish_status(force=True)
+        self._events_ready.trigger()  # for what the engine said before the topics were open
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -172,6 +173,8 @@ class PqcProxyNode(LifecycleNode):
         self._events_ready.trigger()
 
     def _handle_events(self) -> None:
+        if not self._handshake.is_activated:
+            return  # a quick handshake may end before the activation does: its report waits
         changed = False
         while True:
             try:

@@ -321,3 +321,41 @@ def test_a_fault_fails_the_transition_and_can_be_put_right(keys: Path, client: C
         assert node.failure is None
     finally:
         spinning.end()
+
+
+class Watched(PqcProxyNode):
+    """Counts how often it looked for events."""
+
+    looks = 0
+
+    def _handle_events(self) -> None:
+        super()._handle_events()
+        self.looks += 1
+
+
+def test_what_the_engine_says_before_the_topics_are_open_waits(ros: None, keys: Path, client: Client) -> None:
+    """A handshake on one machine may end before the activation of the node does."""
+    gcs = gcs_parameters(keys)
+    ground = PqcProxyNode(cli_args=ros_arguments(gcs, "early_gcs"), use_global_arguments=False)
+    node = Watched(cli_args=ros_arguments(drone_parameters(keys, gcs), "early"), use_global_arguments=False)
+    spinning = [Spinning(MultiThreadedExecutor(2), [each]) for each in (ground, node)]
+    start = node._start_host
+
+    def start_and_dawdle() -> None:
+        start()
+        assert node._host is not None
+        engine = node._host.engine
+        until(lambda: engine.status()[0]["handshakes_ok"] == 1, "the handshake")
+        looks = node.looks
+        node._events_ready.trigger()
+        until(lambda: node.looks > looks, "a look for events")
+
+    node._start_host = start_and_dawdle  # type: ignore[method-assign]
+    try:
+        bring_up(ground)
+        bring_up(node)
+        seen = client.collect(HandshakeReport, "/early/pqc_proxy/handshake", qos.event())
+        until(lambda: any(message.ok for message in seen), "the report of the handshake")
+    finally:
+        for each in spinning:
+            each.end()

@@ -119,10 +119,16 @@ def eventually(condition):
 
 def settled(instance, peer):
     """Waits until the engine has received all that the peer sent; returns its totals, which must add up."""
-    eventually(lambda: instance.totals()["enc_rx_datagrams"] >= peer.datagrams_sent)
-    totals = instance.totals()
+    totals = {}
+
+    def all_in():
+        # a datagram counts as received a moment before its outcome does
+        totals.update(instance.totals())
+        outcomes = sum(totals[name] for name in ("delivered", "control", *DROPS))
+        return totals["enc_rx_datagrams"] >= peer.datagrams_sent and totals["enc_rx_datagrams"] == outcomes
+
+    eventually(all_in)
     assert totals["enc_rx_datagrams"] == peer.datagrams_sent
-    assert totals["enc_rx_datagrams"] == sum(totals[name] for name in ("delivered", "control", *DROPS))
     return totals
 
 
