@@ -1,4 +1,4 @@
-"""The agent on the ground: measures its side of each run on the controller's word. Nothing of it goes through the tunnel.
+"""The agent on the ground: measures its side of each run on the controller's word; none of it through the tunnel.
 
 Services below the node's name: `~/ping` (Trigger), `~/get_info`, `~/clock_sync`, `~/start_suite`, `~/set_traffic`,
 `~/stop_suite`, `~/shutdown` (Trigger). One controller at a time: the first to start a suite holds the agent until it

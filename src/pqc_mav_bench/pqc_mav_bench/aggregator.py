@@ -1,6 +1,7 @@
 """Puts one run's measurements together, in the published order of calls:
 
-    start_suite -> record_handshake -> record_crypto_primitives -> record_data_plane -> record_* -> finalize_suite -> save
+    start_suite -> record_handshake -> record_crypto_primitives -> record_data_plane -> record_*
+    -> finalize_suite -> save_suite_metrics
 
 The merge only adds: a value that is there is never replaced by another, so the drone's and the ground's figures of
 the same handshake stay side by side for whoever audits them.

@@ -144,7 +144,7 @@ class Campaign:
         )
 
     def _finish(self) -> None:
-        """Tidy table and manifest of what there is. Failures of the disk are logged: the cause is on its way already."""
+        """Tidy table and manifest of what there is; a failing disk is logged here, its cause is on its way already."""
         try:
             finish(self._store, self._policy, time.monotonic() - self._began)
         except BenchError as error:

@@ -27,7 +27,7 @@ def _die_with(parent: int) -> Callable[[], None]:
 
 
 def start(command: Sequence[str], **arguments: Any) -> subprocess.Popen[bytes]:
-    """Starts a child tied to this process, pipes unbuffered. To be called from a thread that lives as long as the child."""
+    """Starts a child, pipes unbuffered. Call it from a thread that lives as long as the child: it dies with it."""
     return subprocess.Popen(command, bufsize=0, preexec_fn=_die_with(os.getpid()), **arguments)
 
 
@@ -36,8 +36,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
         with contextlib.suppress(OSError):
             process.stdin.close()
-    for step in (lambda: None, process.terminate, process.kill):
-        step()
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
+        if number is not None:
+            process.send_signal(number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
             break

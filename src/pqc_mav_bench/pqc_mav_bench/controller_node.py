@@ -1,4 +1,4 @@
-"""The controller on the drone's side, master of a campaign: the action `~/run_campaign` with its progress as feedback."""
+"""The controller on the drone's side, master of a campaign: the action `~/run_campaign`, progress as feedback."""
 
 from __future__ import annotations
 

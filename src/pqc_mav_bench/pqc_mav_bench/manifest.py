@@ -38,7 +38,7 @@ def _figure(value: Any, digits: int = 4) -> float | None:
 
 
 def summary(table: pd.DataFrame) -> dict[str, Any]:
-    """What a campaign cost and whether it was clean; figures over the runs that passed, None where nothing was measured."""
+    """What a campaign cost and whether it was clean, over the runs that passed; None where nothing was measured."""
     good = table[table["status"] == PASSED]
 
     def mean(column: str) -> float | None:

@@ -43,7 +43,7 @@ class CampaignOptions(BaseModel):
     repetitions: int = Field(1, ge=1, le=1000)
     duration_s: float = Field(30.0, ge=0.5, le=3600, description="data time of a run")
     rekey_interval_s: float = Field(60.0, gt=0, description="R of Phi(R)")
-    workload: WorkloadOptions = WorkloadOptions()
+    workload: WorkloadOptions = Field(default_factory=lambda: WorkloadOptions.model_validate({}))
     randomise: bool = True
     seed: int = Field(20260221, ge=0)
     attempts: int = Field(2, ge=1, le=10, description="tries of a run before it counts as failed")

@@ -50,6 +50,7 @@ class SideRecorder:
         self._first: dict[str, Any] | None = None
         self._window: tuple[float, float] | None = None
         self._system_figures: dict[str, Any] = {}
+        self._link: dict[str, Any] = {}
         self._traffic = False
         watch.on_handshake(self._on_handshake)
 
@@ -72,7 +73,7 @@ class SideRecorder:
         if first is None or status is None:
             raise RecorderError(f"Nothing is heard of the proxy {self.watch.name}: is it running?")
         self._suite, self._began_s, self._first = suite, time.monotonic(), first
-        self._window, self._system_figures = None, {}
+        self._window, self._system_figures, self._link = None, {}, {}
         self._proxy_pid = proxy_pid(self._namespace) if not _alive(self._proxy_pid) else self._proxy_pid
         self._network.begin(interface_towards(status.peer.rpartition(":")[0].strip("[]") or "127.0.0.1"))
 
@@ -125,7 +126,7 @@ class SideRecorder:
             "epoch": status.epoch,
             "counters": delta,
             "handshakes": self.watch.handshakes_since(self._began_s),
-            "link": {name: value for name, value in self.watch.link().items() if value == value},  # NaN: unknown
+            "link": {name: value for name, value in self._link.items() if value == value},  # NaN: unknown
             "system": self._system_figures,
             "network": self._network.end(),
             "workload": workload,
@@ -141,6 +142,7 @@ class SideRecorder:
         with self._lock:
             if self._window is not None and self._window[1] == 0.0:
                 self._system_figures = self._system.end()
+                self._link = self.watch.link()  # the engine looks back 5 s: later it would judge the silence
                 self._window = (self._window[0], time.monotonic())
 
     def _pids(self) -> dict[str, int]:

@@ -134,7 +134,7 @@ def clocks_apart(run: RunMetrics) -> Iterator[Finding]:
     if apart is not None and abs(apart) > CLOCKS_APART_S:
         yield _warning(
             "clocks_apart",
-            f"The wall clocks of the two machines are {apart:+.1f} s apart; delays use the synchronised monotonic clocks.",
+            f"The two machines' wall clocks are {apart:+.1f} s apart; delays use the synchronised monotonic clocks.",
             "clock_sync.wall_clock_difference_s",
         )
 

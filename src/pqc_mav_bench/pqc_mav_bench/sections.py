@@ -35,7 +35,8 @@ def latest(handshakes: list[dict[str, Any]], suite: str) -> dict[str, Any] | Non
     """The report that counts: the last good one of the suite, else the last of it, else None."""
     of_suite = [report for report in handshakes if report["suite"] == suite]
     good = [report for report in of_suite if report["ok"]]
-    return (good or of_suite or [None])[-1]
+    found = good or of_suite
+    return found[-1] if found else None
 
 
 def handshake_drone(report: Mapping[str, Any], attempts: int) -> Values:
@@ -99,7 +100,8 @@ def data_plane_loss(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> float |
     )
     if sealed <= 0:
         return None
-    return max(0.0, 1.0 - (drone["delivered"] + gcs["delivered"]) / sealed)
+    arrived: int = drone["delivered"] + gcs["delivered"]
+    return max(0.0, 1.0 - arrived / int(sealed))
 
 
 def counters(values: Mapping[str, Any]) -> Values:

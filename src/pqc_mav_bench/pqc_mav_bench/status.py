@@ -52,12 +52,14 @@ def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
     bulk = run.workload.workload == "bulk"
     if field.category in ("system_drone", "system_gcs") and field.name in _SYSTEM:
         return StatusKind.UNAVAILABLE, _SYSTEM[field.name]
+    if field.category == "power_energy" and run.power_energy.power_source is not None:
+        return StatusKind.UNAVAILABLE, f"the source '{run.power_energy.power_source}' does not give it"
     if field.category == "power_energy":
         return StatusKind.UNAVAILABLE, "no power sensor is read: no valid PowerSample came from the sensing node"
     if field.category in ("mavproxy_drone", "mavproxy_gcs", "mavlink_integrity") and bulk:
         return StatusKind.NOT_APPLICABLE, "the bulk workload carries no MAVLink"
     if field.category == "workload":
-        other = "mavlink" if not bulk else "bulk"
+        other = "mavlink" if bulk else "bulk"
         return StatusKind.NOT_APPLICABLE, f"the {run.workload.workload} workload has no such figure ({other} has)"
     if field.category == "latency_jitter" and field.name.startswith("owd_"):
         if not run.run_context.same_host and not bulk:

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_bench.canonical import file_sha256, run_sha256
+from pqc_mav_bench.canonical import file_sha256, run_sha256, sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.policy import BenchmarkPolicy, Item, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, parse_run
@@ -173,9 +173,15 @@ class CampaignStore:
             raise StoreError(f"{self.folder / MANIFEST} is damaged: it holds no JSON object.")
         return data
 
+    def manifest_intact(self) -> bool:
+        """Whether the manifest has the hash it claims. Raises StoreError."""
+        manifest = self.manifest()
+        return bool(manifest.pop("sha256", None) == sha256(manifest))
+
     def save_manifest(self, manifest: dict[str, Any]) -> None:
-        """Raises StoreError."""
-        write_json(self.folder / MANIFEST, manifest)
+        """Signs it with the SHA-256 of its canonical form. Raises StoreError."""
+        content = {key: value for key, value in manifest.items() if key != "sha256"}
+        write_json(self.folder / MANIFEST, {**content, "sha256": sha256(content)})
 
     def file_hashes(self) -> dict[str, str]:
         """SHA-256 of every metrics file's bytes, by path below the folder."""

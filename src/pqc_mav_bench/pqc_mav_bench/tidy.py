@@ -103,5 +103,9 @@ def read(path: Path) -> pd.DataFrame:
 
 def _replace(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.new")
-    temporary.write_bytes(data)
-    temporary.replace(path)
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

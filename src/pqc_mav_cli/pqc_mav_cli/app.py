@@ -8,13 +8,16 @@ from collections.abc import Sequence
 
 import typer
 
+from pqc_mav_cli.bench_command import bench_app
 from pqc_mav_cli.console import PROGRAM, print_error
 from pqc_mav_cli.demo_command import demo
 from pqc_mav_cli.doctor_command import doctor
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.keys_command import keys_app
 from pqc_mav_cli.policy_command import policy_app
+from pqc_mav_cli.record_command import record
 from pqc_mav_cli.rekey_command import rekey
+from pqc_mav_cli.replay_command import replay
 from pqc_mav_cli.status_command import status
 from pqc_mav_cli.suites_command import suites
 from pqc_mav_cli.up_command import up_app
@@ -43,6 +46,9 @@ app.command()(rekey)
 app.command()(doctor)
 app.command()(demo)
 app.add_typer(policy_app, name="policy")
+app.command()(record)
+app.command()(replay)
+app.add_typer(bench_app, name="bench")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

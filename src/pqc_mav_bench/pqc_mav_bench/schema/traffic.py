@@ -102,10 +102,18 @@ class LatencyJitter(Category):
     owd_uncertainty_ms: float | None = metric(
         "how far one-way delays may be off because of the clocks", "ms", zero="both ends read one clock"
     )
-    jitter_ms: float | None = metric("mean deviation of the time between packets received", "ms", Side.DRONE)
-    gap_p95_ms: float | None = metric("95th percentile of the time between packets received", "ms", Side.DRONE)
-    gcs_jitter_ms: float | None = metric("mean deviation of the time between packets received", "ms", Side.GCS)
-    gcs_gap_p95_ms: float | None = metric("95th percentile of the time between packets received", "ms", Side.GCS)
+    jitter_ms: float | None = metric(
+        "mean deviation of the time between packets received, the last 5 s of the data time", "ms", Side.DRONE
+    )
+    gap_p95_ms: float | None = metric(
+        "95th percentile of the time between packets received, the last 5 s of the data time", "ms", Side.DRONE
+    )
+    gcs_jitter_ms: float | None = metric(
+        "mean deviation of the time between packets received, the last 5 s of the data time", "ms", Side.GCS
+    )
+    gcs_gap_p95_ms: float | None = metric(
+        "95th percentile of the time between packets received, the last 5 s of the data time", "ms", Side.GCS
+    )
     engine_rtt_ms: float | None = metric("newest round trip of the engine's own probe", "ms", Side.DRONE)
     engine_rtt_min_ms: float | None = metric("smallest of the session", "ms", Side.DRONE)
     gcs_engine_rtt_ms: float | None = metric("newest round trip of the engine's own probe", "ms", Side.GCS)

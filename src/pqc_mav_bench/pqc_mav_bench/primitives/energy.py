@@ -1,0 +1,98 @@
+"""Energy of a stretch of work, where a sensor measures it: the processor's own counter (powercap) or a power sensor.
+
+A model is no sensor: energy computed from the load would only repeat the times.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+POWERCAP = Path("/sys/class/powercap")
+SAMPLE_S = 0.005
+
+
+class EnergyMeter(Protocol):
+    """Joules between `begin` and `end`."""
+
+    source: str
+
+    def begin(self) -> None:
+        """Starts."""
+
+    def end(self) -> float:
+        """Joules since `begin`."""
+
+
+class PowercapMeter:
+    """The package's energy counter (RAPL), which wraps."""
+
+    source = "powercap"
+
+    def __init__(self, zone: Path) -> None:
+        self._energy = zone / "energy_uj"
+        self._range = int((zone / "max_energy_range_uj").read_text())
+        self._first = 0
+
+    def begin(self) -> None:
+        """See EnergyMeter."""
+        self._first = int(self._energy.read_text())
+
+    def end(self) -> float:
+        """See EnergyMeter."""
+        return ((int(self._energy.read_text()) - self._first) % (self._range + 1)) / 1e6
+
+
+class PowerSensorMeter:
+    """Integrates a power sensor by the trapezoidal rule, in a thread; `read` returns watts."""
+
+    def __init__(self, source: str, read: Callable[[], float], interval_s: float = SAMPLE_S) -> None:
+        self.source = source
+        self._read = read
+        self._interval_s = interval_s
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._joules = 0.0
+
+    def begin(self) -> None:
+        """See EnergyMeter."""
+        self._joules = 0.0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(self._stop,), daemon=True)
+        self._thread.start()
+
+    def end(self) -> float:
+        """See EnergyMeter."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+        return self._joules
+
+    def _run(self, stop: threading.Event) -> None:
+        last_s, last_w = time.monotonic(), self._read()
+        while True:
+            ended = stop.wait(self._interval_s)
+            now_s, now_w = time.monotonic(), self._read()
+            self._joules += (now_s - last_s) * (now_w + last_w) / 2
+            last_s, last_w = now_s, now_w
+            if ended:
+                return
+
+
+def find_meter(powercap: Path = POWERCAP, hwmon: Path = Path("/sys/class/hwmon")) -> EnergyMeter | None:
+    """The first sensor there is: the processor's counter, then a hwmon power input (the INA219's driver is one)."""
+    for zone in sorted(powercap.glob("*:0")):
+        try:
+            return PowercapMeter(zone)
+        except (OSError, ValueError):
+            continue
+    for sensor in sorted(hwmon.glob("hwmon*/power1_input")):
+        try:
+            sensor.read_text()
+        except OSError:
+            continue
+        return PowerSensorMeter("hwmon", lambda sensor=sensor: int(sensor.read_text()) / 1e6)  # type: ignore[misc]
+    return None

@@ -1,0 +1,243 @@
+"""Campaigns with faults: nothing measured is lost, the campaign goes on or stops with a sentence, and can resume."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from support import OPTIONS, SUITES, Bench, handshake
+
+from pqc_mav_bench import campaign as campaign_module
+from pqc_mav_bench import tidy
+from pqc_mav_bench.errors import AgentLostError, StoreError
+from pqc_mav_bench.options import options_from
+from pqc_mav_bench.policy import State
+from pqc_mav_bench.store import controller_lock
+from pqc_mav_bench.verify import verify_campaign
+
+
+def names(verdict) -> set[str]:
+    return {problem.name for problem in verdict.problems}
+
+
+def test_a_clean_campaign_measures_everything_and_verifies(tmp_path):
+    bench = Bench(tmp_path)
+    assert bench.run()
+    verdict = verify_campaign(bench.store.folder)
+    assert verdict.problems == ()
+    assert (verdict.runs, verdict.hashes) == (3, 7)
+    manifest = bench.store.manifest()
+    assert manifest["complete"]
+    assert manifest["counts"] == {"total": 3, "pending": 0, "passed": 3, "failed": 0}
+    assert sorted(tidy.read(bench.store.folder)["suite"]) == sorted(SUITES)
+    phases = [state.phase for state in bench.progress]
+    assert phases[:5] == ["clock_sync", "activate", "traffic", "collect", "save"]
+    assert (bench.progress[-1].done, bench.progress[-1].passed, bench.progress[-1].remaining_s) == (3, 3, 0.0)
+    assert (tmp_path / "runs").resolve() == (bench.store.folder / "runs").resolve()
+
+
+def test_a_suite_that_always_fails_is_recorded_and_the_others_go_on(tmp_path):
+    bench = Bench(tmp_path)
+    bench.drone.refuses = {"cs-b": "The gcs refused the suite."}
+    bench.drone.reports = [handshake("cs-b", ok=False, error="bad_signature", reason="The signature is wrong.")]
+    assert bench.run()
+    failed = next(item for item in bench.policy.items if item.suite == "cs-b")
+    assert bench.policy.state(failed) is State.FAILED
+    assert bench.policy.tries(failed) == 2
+    assert bench.store.manifest()["counts"]["passed"] == 2
+    run = bench.store.load_run(failed)
+    assert (run.lifecycle.failure_phase, run.lifecycle.failure_reason) == ("activate", "The gcs refused the suite.")
+    assert run.validation.handshake_auth_fail
+    assert "handshake_auth_fail" in {finding.name for finding in run.findings}
+    assert run.metric_status["lifecycle.traffic_s"].status == "failed"
+    assert verify_campaign(bench.store.folder).problems == ()
+    assert any("cs-b" in line and "failed" in line for line in bench.log)
+
+
+def test_an_agent_that_dies_in_a_run_and_comes_back_costs_that_try_only(tmp_path):
+    bench = Bench(tmp_path)
+    bench.ground.dies_at, bench.ground.deaths = "cs-b", 1
+    assert bench.run()
+    assert bench.policy.counts().completed == 3
+    assert bench.ground.calls.count("start cs-b") == 2
+    assert bench.drone.aborted == 1
+    assert any("The agent is lost" in line for line in bench.log)
+    assert verify_campaign(bench.store.folder).problems == ()
+
+
+def test_a_run_that_kills_the_agent_again_and_again_fails_alone(tmp_path):
+    bench = Bench(tmp_path)
+    bench.ground.dies_at, bench.ground.deaths = "cs-b", 99
+    assert bench.run()
+    assert (bench.policy.counts().completed, bench.policy.counts().failed) == (2, 1)
+
+
+def test_an_agent_that_stays_away_stops_the_campaign_which_resumes(tmp_path, monkeypatch):
+    monkeypatch.setattr(campaign_module, "AGENT_BACK_S", 0.0)
+    options = options_from({**OPTIONS.model_dump(), "randomise": False})
+    bench = Bench(tmp_path, options=options)
+    bench.ground.dies_at, bench.ground.deaths, bench.ground.comes_back = "cs-b", 1, False
+    with pytest.raises(AgentLostError, match="start it and resume"):
+        bench.run()
+    assert bench.store.manifest()["counts"] == {"total": 3, "pending": 2, "passed": 1, "failed": 0}
+    assert verify_campaign(bench.store.folder).problems == ()
+    again = Bench(tmp_path, options=options)
+    assert again.run()
+    assert again.ground.calls == ["start cs-b", "start cs-c"]
+
+
+@pytest.mark.parametrize("when", ["before the file", "before the state"])
+def test_whatever_the_moment_a_kill_loses_at_most_the_run_in_hand(tmp_path, monkeypatch, when):
+    """A kill is an exception that nothing handles, at the two moments that matter."""
+
+    class Killed(BaseException):
+        pass
+
+    bench = Bench(tmp_path)
+    done = 0
+
+    def kill(*_arguments: object) -> None:
+        nonlocal done
+        done += 1
+        if done == 2:
+            raise Killed
+        return original(*_arguments)
+
+    target = "save_run" if when == "before the file" else "save_state"
+    original = getattr(bench.store, target)
+    if target == "save_state":
+        done = -1  # the first is at the campaign's start
+    monkeypatch.setattr(bench.store, target, kill)
+    monkeypatch.setattr(campaign_module, "finish", lambda *_: None)
+    with pytest.raises(Killed):
+        bench.run()
+    monkeypatch.undo()
+    again = Bench(tmp_path)
+    assert again.policy.counts().completed == 1
+    assert again.run()
+    assert len(again.ground.calls) == 2
+    assert verify_campaign(again.store.folder).problems == ()
+
+
+def test_a_completed_run_whose_file_was_damaged_is_measured_again(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    damaged, gone = bench.policy.items[0], bench.policy.items[1]
+    bench.store.metrics_path(damaged).write_text('{"schema_version": "1.0", "run_con')
+    bench.store.metrics_path(gone).unlink()
+    assert names(verify_campaign(bench.store.folder)) >= {"unreadable", "missing_run", "missing_file", "table"}
+    again = Bench(tmp_path)
+    assert set(again.lost) == {damaged, gone}
+    assert again.run()
+    assert len(again.ground.calls) == 2
+    assert verify_campaign(again.store.folder).problems == ()
+
+
+def test_the_ground_clock_a_day_ahead_is_a_finding_and_touches_no_delay(tmp_path):
+    bench = Bench(tmp_path)
+    day_ns = 86_400_000_000_000
+    bench.ground.clock_ahead_ns, bench.ground.wall_ahead_ns, bench.ground.clock_id = day_ns, day_ns, "other"
+    assert bench.run()
+    run = bench.store.load_run(bench.policy.items[0])
+    assert run.clock_sync.offset_ms == pytest.approx(86_400_000, rel=1e-9)
+    assert run.clock_sync.wall_clock_difference_s == pytest.approx(86_400, abs=1)
+    assert [finding.name for finding in run.findings] == ["clocks_apart"]
+    assert run.validation.passed
+    assert run.clock_sync.agent_delay_ms < 1000
+    assert run.run_context.same_host is False
+    assert run.metric_status["latency_jitter.owd_up_p50_ms"].status == "unavailable"
+
+
+def test_a_full_disk_stops_the_campaign_and_room_lets_it_go_on(tmp_path):
+    """On a file system that really is full."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small tmpfs needs root")
+    mount = tmp_path / "small"
+    mount.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(mount)], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip(f"no tmpfs here: {done.stderr.decode().strip()}")
+    try:
+        bench = Bench(mount)
+        ballast = mount / "ballast"
+        original = bench.ground.start_suite
+
+        def fill(suite, workload):
+            if len(bench.ground.calls) == 1:
+                with ballast.open("wb") as file:
+                    while shutil.disk_usage(mount).free:
+                        file.write(bytes(shutil.disk_usage(mount).free))
+                        file.flush()
+            return original(suite, workload)
+
+        bench.ground.start_suite = fill
+        with pytest.raises(StoreError, match="disk is full"):
+            bench.run()
+        assert not list(mount.glob("**/.*.new"))
+        ballast.unlink()
+        again = Bench(mount)
+        assert again.policy.counts().completed == 1
+        assert again.run()
+        assert verify_campaign(again.store.folder).problems == ()
+    finally:
+        subprocess.run(["umount", "-l", str(mount)], check=True)
+
+
+def test_two_controllers_cannot_use_one_root(tmp_path):
+    with controller_lock(tmp_path):
+        with pytest.raises(StoreError, match=f"Another controller .process {os.getpid()}."), controller_lock(tmp_path):
+            pass
+    with controller_lock(tmp_path):
+        pass
+
+
+def test_a_missing_ground_side_is_a_finding(tmp_path):
+    bench = Bench(tmp_path)
+    bench.ground.changes = {"handshakes": [], "system": {}, "network": {}, "link": {}}
+    assert bench.run()
+    run = bench.store.load_run(bench.policy.items[0])
+    assert run.handshake.gcs_total_ms is None
+    status = run.metric_status["handshake.gcs_total_ms"]
+    assert (status.status, status.reason) == ("unavailable", "the agent on the ground did not report it")
+    assert verify_campaign(bench.store.folder).problems == ()
+
+
+@pytest.mark.parametrize(
+    "change, problem",
+    [
+        (lambda d: d["handshake"].update(total_ms=1.0), "hash"),
+        (lambda d: d.update(schema_version="7.0"), "schema"),
+        (lambda d: d["handshake"].update(extra=1), "schema"),
+    ],
+)
+def test_a_tampered_file_is_found(tmp_path, change, problem):
+    bench = Bench(tmp_path)
+    bench.run()
+    path = bench.store.metrics_path(bench.policy.items[0])
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    assert problem in names(verify_campaign(bench.store.folder))
+
+
+def test_a_tampered_manifest_is_found(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    path: Path = bench.store.folder / "campaign.json"
+    path.write_text(path.read_text().replace('"passed": 3', '"passed": 2'))
+    assert names(verify_campaign(bench.store.folder)) == {"hash"}
+
+
+def test_a_tampered_table_is_found(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    table = tidy.read(bench.store.folder)
+    table.loc[0, "handshake.total_ms"] = 1.0
+    tidy.write(table, bench.store.folder)
+    assert names(verify_campaign(bench.store.folder)) == {"table"}
