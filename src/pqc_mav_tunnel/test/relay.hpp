@@ -142,7 +142,7 @@ class Relay {
   }
 
   void pump(UdpPeer& from, Way way) {
-    for (auto& packet : from.drain()) {
+    for (auto& packet : from.drain(64)) {
       const std::lock_guard lock(mutex_);
       const auto index = static_cast<std::size_t>(way);
       if (way == Way::up) drone_ = from.source();

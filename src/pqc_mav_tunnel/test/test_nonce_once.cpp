@@ -75,7 +75,7 @@ class Senders {
         const UdpPeer own;
         while (!stopping_) {
           own.send("telemetry", i % 2 == 0 ? drone_.load() : gcs_.load());
-          std::this_thread::sleep_for(300us);
+          std::this_thread::sleep_for(1ms);
         }
       });
   }
