@@ -72,7 +72,7 @@ class ProcessDescription:
     """One process: a ROS node when `node` is set, any program otherwise.
 
     `settings` and `config` are for ROS nodes; keys of `settings` may name arguments too. `when` maps argument names to
-    the value they must have. `hint` says how to get the package where it is missing.
+    the value they must have, `unless` to one they must not have. `hint` says how to get a package that is missing.
     """
 
     name: str
@@ -84,6 +84,7 @@ class ProcessDescription:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     when: Mapping[str, str] = field(default_factory=dict)
+    unless: Mapping[str, str] = field(default_factory=dict)
     respawn: Respawn | None = field(default_factory=Respawn)
     hint: str = ""
 
@@ -135,6 +136,7 @@ def resolve(system: SystemDescription, given: Mapping[str, str]) -> list[Process
         _resolve_process(process, values)
         for process in system.processes
         if all(values[name] == wanted for name, wanted in process.when.items())
+        and all(values[name] != unwanted for name, unwanted in process.unless.items())
     ]
 
 

@@ -16,6 +16,7 @@ GROUND_PORT = 14550  # where ground software listens, default of `drone.<id>.pla
 TAP_PORT = 14591  # where the battery node listens, default of its `tap`
 SENSING = "pqc_sensing"
 POLICY = "pqc_policy"
+RECORDER = "flight_recorder"
 
 MAVLINK_CHOICES = ("udp", "mavros")
 SWITCH = ("true", "false")
@@ -24,6 +25,7 @@ _MAVROS_HINT = (
 )
 _SENSING_HINT = "sensing:=true needs the package pqc_mav_sensing; sensing:=false works without it"
 _POLICY_HINT = "policy:=true needs the package pqc_mav_policy; policy:=false works without it"
+_RECORDER_HINT = "record:= needs the package pqc_mav_policy; leave it empty to fly without a recording"
 _SIM_HINT = "the demo needs the package pqc_mav_sim"
 
 _KEYS = Argument("keys", "Folder with this end's keys; empty = as the configuration file says.")
@@ -46,6 +48,13 @@ _POLICY_CONFIG = Argument(
     "policy_config",
     "Configuration file of the policy node; it documents every parameter.",
     str(config_file("policy.yaml")),
+)
+
+
+_RECORD = Argument(
+    "record",
+    "Where to record the flight: a file (*.mcap), or a folder that gets one named after the time of every start; "
+    "empty = not at all.",
 )
 
 
@@ -99,6 +108,20 @@ def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, 
     )
 
 
+def _recorder(namespace: str) -> ProcessDescription:
+    """The flight recorder: both ends' topics, as far as they are heard here."""
+    return ProcessDescription(
+        name=RECORDER,
+        package="pqc_mav_policy",
+        executable=RECORDER,
+        node=RECORDER,
+        namespace=namespace,
+        settings={"path": Setting("{record}"), "namespaces": Setting("{namespace},drone,gcs", list)},
+        unless={"record": ""},
+        hint=_RECORDER_HINT,
+    )
+
+
 def _mavros(namespace: str) -> ProcessDescription:
     """The mavros node, only where mavlink is mavros: fcu_url is its vehicle side, gcs_url its forwarding side."""
     return ProcessDescription(
@@ -147,6 +170,7 @@ DRONE = SystemDescription(
         Argument("policy", "Whether the adaptive policy runs and chooses suites.", "true", SWITCH),
         _POLICY_CONFIG,
         Argument("strategy", "Who decides: cascade, expert, rl or hybrid; empty = as policy_config says."),
+        _RECORD,
     ),
     processes=(
         _proxy(
@@ -162,6 +186,7 @@ DRONE = SystemDescription(
         ),
         _sensing("{namespace}", {"mavlink": Setting("{mavlink}"), "tap": Setting("{tap}")}, {"sensing": "true"}),
         _policy("{namespace}", {"strategy": Setting("{strategy}")}, {"policy": "true"}),
+        _recorder("{namespace}"),
         _mavros("mavros"),
     ),
 )
@@ -183,6 +208,7 @@ GCS = SystemDescription(
             f"udp://127.0.0.1:{GROUND_PORT}@",
         ),
         Argument("gcs_url", "With mavlink:=mavros: ground software mavros forwards MAVLink to; empty = none."),
+        _RECORD,
     ),
     processes=(
         _proxy(
@@ -195,6 +221,7 @@ GCS = SystemDescription(
                 "bind": Setting("{bind}"),
             },
         ),
+        _recorder("{namespace}"),
         _mavros("gcs/mavros"),
     ),
 )

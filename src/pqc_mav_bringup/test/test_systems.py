@@ -93,6 +93,19 @@ def test_the_policy_runs_beside_the_drones_proxy_unless_left_out() -> None:
     assert not [process for process in resolve(GCS, {}) if process.package == "pqc_mav_policy"]
 
 
+def test_a_flight_is_recorded_only_where_asked() -> None:
+    for system, namespace in ((DRONE, "d7"), (GCS, "ground")):
+        assert not [process for process in resolve(system, {}) if process.executable == "flight_recorder"]
+        asked = {"record": "/data/flights", "namespace": namespace}
+        (recorder,) = [process for process in resolve(system, asked) if process.executable == "flight_recorder"]
+        assert (recorder.package, recorder.node, recorder.namespace) == (
+            "pqc_mav_policy",
+            "flight_recorder",
+            f"/{namespace}",
+        )
+        assert recorder.parameters == {"path": "/data/flights", "namespaces": [namespace, "drone", "gcs"]}
+
+
 def test_the_demo_fits_together() -> None:
     by_label = {process.label: process for process in resolve(DEMO, {**PORTS, "keys": "/k"})}
     gcs, drone = by_label["gcs/pqc_proxy"].parameters, by_label["drone/pqc_proxy"].parameters

@@ -17,10 +17,14 @@ import typer
 
 from pqc_mav_cli.console import console, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.policy_compare_command import compare
+from pqc_mav_cli.policy_train_command import train
 
 policy_app = typer.Typer(
     no_args_is_help=True, help="The drone's policy: what it decides and why, its mode, and suites by cost."
 )
+policy_app.command()(compare)
+policy_app.command()(train)
 
 NODE = "pqc_policy"
 Namespace = Annotated[str, typer.Option(help="ROS namespace of the drone.")]

@@ -149,7 +149,6 @@ def _row(
     live = [entry for entry in flight if has_data(entry)]
     level = {entry.index: catalogue[entry.inputs.session.suite].level for entry in live}
     finished = [entry for entry in flight if entry.work.finished and entry.work.rekey]
-    busy = [entry.work.computing_s + entry.work.transferring_s for entry in flight]
     outcomes = [outcome for entry in flight for outcome in entry.inputs.outcomes]
     handshakes = [costs.compute_s[entry.work.finished] for entry in finished]
     security = {
@@ -170,7 +169,7 @@ def _row(
         suite_changes=sum(1 for entry in finished if entry.work.finished != entry.inputs.session.suite),
         reconnects=sum(1 for entry in flight if entry.work.finished and not entry.work.rekey),
         failed=sum(1 for outcome in outcomes if not outcome.ok),
-        handshake_s=sum(busy),
+        handshake_s=sum(entry.work.under_way_s for entry in flight),
         longest_handshake_s=max((entry.work.took_s for entry in flight), default=0.0),
         outage_s=len(flight) - len(live),
         published_blackout_s=sum(PUBLISHED_STARTUP_S + spent for spent in handshakes),
@@ -181,7 +180,7 @@ def _row(
 
 
 def _reward(second: Second, security: float) -> float:
-    latency = latency_score(second.work.computing_s, second.work.transferring_s)
+    latency = latency_score(second.work.under_way_s)
     return reward(security, latency, power_score(second.power_w), WEIGHTS[second.conditions.phase])
 
 

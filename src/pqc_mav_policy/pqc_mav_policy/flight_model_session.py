@@ -26,17 +26,18 @@ class _Handshake:
     suite: str
     compute_s: float  # still to be computed
     transfer_kbit: float  # still to be sent
-    waits_s: float  # round trips still to be waited for
+    waits: float  # round trips still to be waited for
     elapsed_s: float = 0.0
     rekey: bool = True
 
 
 @dataclass(frozen=True)
 class SecondOfWork:
-    """What handshakes did within one second."""
+    """What handshakes did within one second; `under_way_s` is how long one ran, computing, sending or waiting."""
 
     computing_s: float = 0.0
     transferring_s: float = 0.0
+    under_way_s: float = 0.0
     finished: str = ""  # suite of a handshake that completed
     failed: str = ""
     rekey: bool = False  # it renewed a session that was there
@@ -88,7 +89,7 @@ class SessionModel:
     def request(self, suite: str, now: float) -> None:
         """Asks for a rekey; refused at once while another runs, as the proxy refuses it."""
         if self._running is not None:
-            self._outcomes.append(Outcome(suite, False, now, self._suite, "another handshake is running"))
+            self._outcomes.append(Outcome(suite, False, now, self._suite, "another handshake is running", "state"))
             return
         self._begin(suite, rekey=True)
 
@@ -121,20 +122,19 @@ class SessionModel:
                 transferring = min(left, running.transfer_kbit / rate)
                 running.transfer_kbit = max(0.0, running.transfer_kbit - rate * transferring)
                 left -= transferring
-            if conditions.rtt_s > 0.0:
-                waited = min(running.waits_s, left / conditions.rtt_s)
-                running.waits_s -= waited
-                left -= waited * conditions.rtt_s
-        if running.compute_s <= 1e-12 and running.transfer_kbit <= 1e-9 and running.waits_s <= 1e-9:
+            waited = running.waits if conditions.rtt_s <= 0.0 else min(running.waits, left / conditions.rtt_s)
+            running.waits -= waited
+            left -= waited * conditions.rtt_s
+        if running.compute_s <= 1e-12 and running.transfer_kbit <= 1e-9 and running.waits <= 1e-9:
             self._finish(running, now + 1.0 - left)
             took = running.elapsed_s + 1.0 - left
-            return SecondOfWork(computing, transferring, running.suite, "", running.rekey, took)
+            return SecondOfWork(computing, transferring, 1.0 - left, running.suite, "", running.rekey, took)
         running.elapsed_s += 1.0
         given_up = conditions.silent and self._silent_s >= RECONNECT_AFTER_S
         if given_up or running.elapsed_s >= HANDSHAKE_TIMEOUT_S:
             self._fail(running, now + 1.0)
-            return SecondOfWork(computing, transferring, "", running.suite, running.rekey, running.elapsed_s)
-        return SecondOfWork(computing, transferring)
+            return SecondOfWork(computing, transferring, 1.0, "", running.suite, running.rekey, running.elapsed_s)
+        return SecondOfWork(computing, transferring, 1.0)
 
     def _finish(self, running: _Handshake, at: float) -> None:
         self._running = None
@@ -152,4 +152,4 @@ class SessionModel:
         self._running = None
         self.failures += 1
         if running.rekey:
-            self._outcomes.append(Outcome(running.suite, False, at, self._suite, "the handshake timed out"))
+            self._outcomes.append(Outcome(running.suite, False, at, self._suite, "the handshake timed out", "timeout"))

@@ -46,23 +46,21 @@ class Recording:
     problem: str
 
 
-def read(path: Path, topic: str = "") -> Recording:
-    """The snapshots of a recording; `topic` chooses where several policies were recorded. Raises RecordingError."""
+def read(path: Path, namespace: str) -> Recording:
+    """The snapshots of the policy in a vehicle's namespace, none when it has no decisions in the recording.
+
+    Raises RecordingError: unreadable, several policies in that namespace, decisions of another version.
+    """
     reader = RecordingReader(path)
+    prefix = f"/{namespace.strip('/')}/"
     found: dict[str, list[tuple[int, Snapshot]]] = {}
     for message in reader.messages():
         name = message.topic.name
-        if message.topic.type_name == DECISION_TYPE and topic in ("", name):
+        if message.topic.type_name == DECISION_TYPE and name.startswith(prefix):
             found.setdefault(name, []).append((message.log_ns, _snapshot(reader, message)))
-    if not found:
-        which = f" on {topic}" if topic else ""
-        raise RecordingError(
-            f"{path} holds no decisions of a policy{which} ({DECISION_TYPE}), so there is nothing to replay; "
-            "record a flight with the policy running."
-        )
     if len(found) > 1:
-        raise RecordingError(f"{path} holds the decisions of several policies; choose one: {', '.join(sorted(found))}.")
-    ((name, entries),) = found.items()
+        raise RecordingError(f"{path} holds the decisions of several policies in {prefix}: {', '.join(sorted(found))}.")
+    name, entries = next(iter(found.items()), (prefix, []))
     # Other recorders do not promise to keep the order of arrival.
     entries.sort(key=lambda entry: entry[0])
     return Recording(path, name, tuple(snapshot for _, snapshot in entries), reader.problem)

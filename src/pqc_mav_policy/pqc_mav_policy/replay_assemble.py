@@ -83,7 +83,7 @@ class _Feed:
             self._telemetry.on_status(decoded, at, _age_s(message, decoded))
         elif decoded.rekey:
             text = "done" if decoded.ok else decoded.reason
-            self._outcomes.append(Outcome(decoded.suite, bool(decoded.ok), at, self._suite, text))
+            self._outcomes.append(Outcome(decoded.suite, bool(decoded.ok), at, self._suite, text, decoded.error))
 
     def snapshot(self, now: float, available: Sequence[str]) -> Snapshot:
         inputs = self._telemetry.snapshot(now, available, None, self._outcomes)

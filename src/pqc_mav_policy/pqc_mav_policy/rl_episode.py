@@ -94,7 +94,7 @@ class Episode:
             security = security_score(level, session.key_age_s or 0.0, conditions.threat)
         worth = reward(
             security,
-            latency_score(work.computing_s, work.transferring_s),
+            latency_score(work.under_way_s),
             power_score(simulation.power_w),
             WEIGHTS[conditions.phase],
         )

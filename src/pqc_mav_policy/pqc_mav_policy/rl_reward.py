@@ -56,9 +56,9 @@ def security_score(level: int, key_age_s: float, threat: Threat = Threat.NONE) -
     return LEVEL_SCORE[level] * (1.0 - FRESHNESS_SHARE + FRESHNESS_SHARE * freshness)
 
 
-def latency_score(computing_s: float, transferring_s: float) -> float:
-    """L of one second: the share of it in which a handshake took computer or link away from the telemetry."""
-    return min(1.0, computing_s + transferring_s)
+def latency_score(under_way_s: float) -> float:
+    """L of one second: the share of it with a handshake under way, when no other can begin, whatever the emergency."""
+    return min(1.0, under_way_s)
 
 
 def power_score(power_w: float) -> float:

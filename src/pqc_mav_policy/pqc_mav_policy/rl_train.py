@@ -88,8 +88,9 @@ def _believed(pairs: dict[State, dict[Choice, _Pair]], least: int) -> dict[State
     found: dict[State, tuple[float | None, ...]] = {}
     for state, known in pairs.items():
         row = tuple(known[c].value if c in known and known[c].visits >= least else None for c in Choice)
-        # Changing something is worth only what it gains over leaving things as they are.
-        if row[Choice.HOLD] is not None and sum(value is not None for value in row) > 1:
+        # Changing something is worth only what it gains over leaving things as they are. A row of HOLD alone says that
+        # nothing else was safe there, or looked good enough to be tried again.
+        if row[Choice.HOLD] is not None:
             found[state] = row
     return found
 

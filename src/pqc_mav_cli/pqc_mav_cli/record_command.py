@@ -1,0 +1,101 @@
+"""`pqcmav record`: writes a flight's topics to an MCAP file, and saves what a crash left of one."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pqc_mav_cli.console import note
+from pqc_mav_cli.errors import CliError, ExitCode
+
+MIB = 1 << 20
+REPORT_S = 10.0
+
+
+def record(
+    where: Annotated[Path, typer.Argument(help="File (*.mcap), or a folder for one named after the time.")] = Path(),
+    namespace: Annotated[
+        list[str], typer.Option(help="Record every topic below this ROS namespace; may be given several times.")
+    ] = ["drone", "gcs"],  # noqa: B006 - typer takes the default of a repeatable option as a list
+    topic: Annotated[list[str] | None, typer.Option(help="A further topic, by full name.")] = None,
+    duration: Annotated[float, typer.Option(min=0.0, help="End after so many seconds; 0 = with Ctrl-C.")] = 0.0,
+    min_free_mib: Annotated[float, typer.Option(min=0.0, help="End before less room than this is left.")] = 64.0,
+    salvage: Annotated[
+        Path | None, typer.Option(help="Record nothing; make a whole file of this unfinished or damaged one.")
+    ] = None,
+) -> int:
+    """Records a flight for Foxglove, 'pqcmav replay' and 'pqcmav policy compare', until Ctrl-C.
+
+    Until it is finished the file is called *.mcap.partial; even then it can be read up to the last two seconds.
+    """
+    from pqc_mav_policy.recorder_file import RecordingError
+
+    try:
+        if salvage is not None:
+            return _salvage(salvage, where)
+        return _record(where, namespace, topic or [], duration, min_free_mib)
+    except RecordingError as error:
+        raise CliError(str(error), ExitCode.FAILED) from None
+
+
+def _salvage(damaged: Path, where: Path) -> int:
+    from pqc_mav_policy.recorder_reader import salvage
+
+    target, messages = salvage(damaged, None if where == Path() else where)
+    print(f"{messages} messages of {damaged} are in {target}")
+    return 0
+
+
+def _record(where: Path, namespaces: list[str], topics: list[str], duration: float, min_free_mib: float) -> int:
+    from pqc_mav_cli.ros_session import ros_node
+
+    with ros_node("pqcmav_record") as node, _interruption() as stopped:
+        from pqc_mav_policy.recorder import Recorder, recording_path
+        from pqc_mav_policy.recorder_node import metadata
+        from pqc_mav_policy.recorder_topics import TopicRecorder
+
+        recorder = Recorder(recording_path(where), metadata(namespaces), min_free_mib=min_free_mib)
+        found = TopicRecorder(node, recorder, namespaces, topics, note)
+        note(f"Recording to {recorder.path}; Ctrl-C ends it.")
+        _wait(recorder, found, stopped, duration)
+    # The node is gone: whatever arrived is in the recorder's hands.
+    path = recorder.stop()
+    size = path.stat().st_size / MIB
+    print(f"{recorder.messages} messages of {len(found.topics)} topics in {path}, {size:.1f} MiB")
+    if recorder.dropped and not recorder.problem:
+        note(f"{recorder.dropped} messages are missing: the disk was too slow.")
+    if recorder.problem:
+        raise CliError(f"The recording ended early: {recorder.problem}")
+    return 0
+
+
+def _wait(recorder: Any, found: Any, stopped: threading.Event, duration: float) -> None:
+    """Until Ctrl-C, the end of `duration` or the end of the disk; says now and then how it goes."""
+    end = time.monotonic() + duration if duration else None
+    report_at = time.monotonic() + REPORT_S
+    while not stopped.wait(0.1) and not recorder.ended:
+        now = time.monotonic()
+        if end is not None and now >= end:
+            return
+        if now >= report_at:
+            report_at = now + REPORT_S
+            note(f"{recorder.messages} messages of {len(found.topics)} topics, {recorder.size / MIB:.1f} MiB")
+
+
+@contextmanager
+def _interruption() -> Iterator[threading.Event]:
+    """Ctrl-C and SIGTERM as an event: the file wants to be finished before the process ends."""
+    stopped = threading.Event()
+    before = {number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,68 @@
+"""`pqcmav replay`: what a strategy decides on a recorded flight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pqc_mav_cli.console import note
+from pqc_mav_cli.errors import CliError, ExitCode
+
+
+def replay(
+    recording: Annotated[Path, typer.Argument(help="A recording (*.mcap), also an unfinished one.")],
+    strategy: Annotated[str, typer.Option(help="cascade, expert, rl or hybrid.")] = "cascade",
+    namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in the recording.")] = "drone",
+    table: Annotated[
+        Path | None, typer.Option(help="Trained table of rl and hybrid; default: the shipped one.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare with the recorded decisions; 1 if any differ.")
+    ] = False,
+    changes: Annotated[bool, typer.Option("--changes", help="Only decisions that differ from the one before.")] = False,
+) -> int:
+    """Feeds a recording to a strategy and prints its decisions, one JSON object a line.
+
+    The same recording and strategy give the same lines, byte for byte. The session is the recorded one: a strategy sees
+    what happened, not what its own decisions would have made happen.
+    """
+    from pqc_mav_policy.recorder_file import RecordingError
+    from pqc_mav_policy.registry import engine_available, engine_catalogue
+    from pqc_mav_policy.replay import as_line, differs
+    from pqc_mav_policy.replay import replay as decisions
+    from pqc_mav_policy.settings import Settings, make
+
+    settings = Settings(rl_policy_file=table)
+    try:
+        made = make(strategy, engine_catalogue(), settings)
+        source = read_recording(recording, namespace, engine_available(), settings)
+    except RecordingError as error:
+        raise CliError(str(error)) from None
+    except ValueError as error:  # StrategyError, PerformanceError
+        raise CliError(str(error), ExitCode.USAGE) from None
+    if check and not any(snapshot.strategy for snapshot in source.snapshots):
+        raise CliError(f"{recording} holds no recorded decisions to compare with.")
+    if source.problem:
+        note(source.problem)
+    different = 0
+    last = None
+    for snapshot, decision in decisions(made, source.snapshots):
+        shown = (decision.action, decision.guard, decision.to_suite)
+        if not changes or shown != last:
+            print(as_line(decision, snapshot.now - source.snapshots[0].now))
+        last = shown
+        different += differs(snapshot, decision)
+    if check:
+        note(f"{different} of {len(source.snapshots)} decisions differ from the recorded ones ({source.topic}).")
+    return ExitCode.FAILED if check and different else ExitCode.OK
+
+
+def read_recording(path: Path, namespace: str, available: tuple[str, ...], settings: Any) -> Any:
+    """What the policy saw where one was recorded, else made from the telemetry. Raises RecordingError."""
+    from pqc_mav_policy.replay import read
+    from pqc_mav_policy.replay_assemble import assemble
+
+    recorded = read(path, namespace)
+    return recorded if recorded.snapshots else assemble(path, namespace, available, settings.policy)

@@ -1,0 +1,87 @@
+"""`pqcmav record` beside real publishers: a whole file at the end, and one made whole again."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Running, pqcmav, refused
+
+
+@pytest.fixture
+def publisher() -> Iterator[Any]:
+    """Publishes one topic below /rec."""
+    import rclpy
+    from std_msgs.msg import String
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("publisher", context=context, namespace="/rec")
+    made = node.create_publisher(String, "/rec/text", 10)
+    stop = threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not stop.wait(0.02):
+            made.publish(String(data=f"message {number}"))
+            number += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield made
+    stop.set()
+    thread.join()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def read(path: Path) -> list[str]:
+    from pqc_mav_policy.recorder_reader import RecordingReader
+
+    reader = RecordingReader(path)
+    found = [reader.decode(message).data for message in reader.messages()]
+    assert not reader.problem, reader.problem
+    return found
+
+
+def test_recording_until_interrupted_and_salvaging_what_a_kill_left(tmp_path: Path, publisher: Any) -> None:
+    whole = tmp_path / "whole.mcap"
+    running = Running("record", str(whole), "--namespace", "rec")
+    try:
+        running.wait_for("Recording to")
+        while publisher.get_subscription_count() < 1:
+            assert running.process.poll() is None
+        assert running.end(signal.SIGINT) == 0
+    finally:
+        running.kill()
+    assert any(" messages of 1 topics in " in line for line in running.lines), running.lines
+    assert all(text.startswith("message ") for text in read(whole))
+
+    cut = tmp_path / "cut.mcap"
+    partial = tmp_path / "cut.mcap.partial"
+    running = Running("record", str(cut), "--namespace", "rec")
+    try:
+        running.wait_for("Recording to")
+        while not partial.exists() or partial.stat().st_size < 600:
+            assert running.process.poll() is None
+        running.process.kill()
+        running.process.wait()
+    finally:
+        running.kill()
+    assert not cut.exists()
+    assert "--salvage" in refused(1, "record", str(cut))
+    ended = pqcmav("record", "--salvage", str(partial))
+    assert ended.returncode == 0 and str(cut) in ended.stdout, ended.stderr
+    assert read(cut)
+
+
+def test_a_recording_that_ends_by_itself_and_one_that_cannot_begin(tmp_path: Path) -> None:
+    ended = pqcmav("record", str(tmp_path), "--namespace", "nobody", "--duration", "0.5")
+    assert ended.returncode == 0 and "messages of" in ended.stdout, ended.stderr
+    assert [entry.suffix for entry in tmp_path.iterdir()] == [".mcap"]
+    assert "Cannot write" in refused(1, "record", "/proc/no/such")
+    assert "No such file" in refused(1, "record", "--salvage", str(tmp_path / "no.mcap.partial"))
