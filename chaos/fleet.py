@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +116,7 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + text)
     if options.output:
         tables.write_whole(Path(options.output) / "fleet.md", text)
-        whole = {"machine": machine, "rate": options.rate, "problems": found, **asdict(result)}
-        tables.write_json(Path(options.output) / "fleet.json", whole)
+        tables.write_json(Path(options.output) / "fleet.json", summary(result, found, options, machine))
     return 1 if found else 0
 
 
@@ -252,6 +251,11 @@ def _rekey_at_random(
         else:
             result.rekeys_refused[answer["message"]] += 1
     result.least_rekeys = min(done[name] for name in where)
+
+
+def summary(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> dict[str, Any]:
+    """The figures of the page, ready for JSON; each drone's own too."""
+    return {"machine": machine, "rate": options.rate, "problems": found, **vars(result)}
 
 
 def page(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> str:

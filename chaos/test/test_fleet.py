@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from typing import Any
 
@@ -43,3 +44,6 @@ def test_a_small_fleet_flies() -> None:
     flown = fleet.fly(options)
     assert judge(flown) == []
     assert "delivered to the wrong end | 0" in fleet.page(flown, [], options, "a machine")
+    seen = json.loads(json.dumps(fleet.summary(flown, [], options, "a machine")))
+    assert (seen["drones"], seen["states"], seen["problems"]) == (3, {"UP": 6}, [])
+    assert len(seen["counts"]["streams"]) == 6
