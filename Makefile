@@ -13,8 +13,8 @@ help:  ## Show this list
 setup:  ## Install what is missing, make .venv, build liboqs once and all packages
 	@tools/setup.sh
 
-demo: setup  ## Fly a simulated vehicle through the tunnel for 30 s and judge it (ARGS="..." are passed on)
-	@tools/run pqcmav demo $(ARGS)
+demo: setup  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|low-battery|bad-link|attack|nominal
+	@tools/run pqcmav demo $(if $(SCENARIO),--scenario $(SCENARIO) --plot build/demo/$(SCENARIO).png) $(ARGS)
 
 test: setup  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)
 	@tools/run python tools/run_tests.py $(PACKAGES)

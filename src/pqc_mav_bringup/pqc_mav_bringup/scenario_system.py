@@ -24,7 +24,7 @@ def _adapted(process: ProcessDescription) -> ProcessDescription:
         }
         return replace(process, settings={**process.settings, **changes})
     if process.name == VEHICLE:
-        return replace(process, arguments=(*process.arguments, "--battery", "{battery}"))
+        return replace(process, arguments=(*process.arguments, "--battery", "{battery}", "--param", "{param}"))
     return process
 
 
@@ -34,6 +34,7 @@ SCENARIO = SystemDescription(
     arguments=(
         *DEMO.arguments,
         Argument("battery", "Charge of the simulated battery at the start [%].", "90"),
+        Argument("param", "A parameter of the simulated autopilot, NAME=VALUE.", "COM_LOW_BAT_ACT=3"),
         Argument("air_handshake_port", "TCP port at which the drone finds the gcs, or the link in between."),
         Argument("air_data_port", "UDP port at which the drone finds the gcs, or the link in between."),
         Argument("tap_port", "UDP port of the battery node."),

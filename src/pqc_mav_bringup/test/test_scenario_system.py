@@ -31,7 +31,7 @@ def test_it_is_the_demo_with_senses_and_policy() -> None:
     assert (drone["handshake_port"], drone["data_port"]) == (22001, 22002), "the link may lie in between"
     assert by_label["gcs/pqc_proxy"].parameters["data_port"] == int(PORTS["data_port"])
     assert set(drone) <= set(known_keys("drone"))
-    assert by_label["vehicle"].arguments[-2:] == ("--battery", "90")
+    assert by_label["vehicle"].arguments[-4:] == ("--battery", "90", "--param", "COM_LOW_BAT_ACT=3")
 
 
 def test_the_policys_file_names_suites_there_are_and_parameters_it_knows() -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from pqc_mav_cli.demo_scenario_result import ScenarioResult
@@ -13,11 +14,14 @@ from pqc_mav_cli.demo_scenario_trace import DecisionRow
 from pqc_mav_cli.errors import CliError
 
 EMERGENCY_C, EMERGENCY_V, LOSS_LIMIT = 80.0, 14.0, 10.0  # the policy's defaults, drawn as limits
+STALE_S = 2.0  # a report about the link that is older says nothing
 PHASES = {1: "disarmed", 2: "take-off", 3: "cruise", 4: "hover", 5: "landing"}
 COLOURS = {"DOWN": "#d55e00", "DOWN_0": "#b2182b", "UPGRADE": "#1b7837", "REKEY": "#4575b4", "ROLLBACK": "#7b3294"}
 PHASE_SHADES = {1: "#ffffff", 2: "#fdf3d8", 3: "#e8f1fa", 4: "#e5f3e8", 5: "#f7e6f0"}
 MOST_REASONS = 12
 REASON_WIDTH = 150
+LINE_IN = 0.17  # height of a line of the legend
+_BOX = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.75}
 
 
 def draw(result: ScenarioResult, path: Path) -> None:
@@ -30,8 +34,8 @@ def draw(result: ScenarioResult, path: Path) -> None:
     except ImportError as error:
         raise CliError(f"The plot needs matplotlib ({error}); 'make setup' installs it.") from None
     requests = result.trace.requests
-    shown = requests[:MOST_REASONS]
-    height = 10.5 + 0.22 * len(shown)
+    reasons = _reasons(requests[:MOST_REASONS], len(requests))
+    height = 10.2 + LINE_IN * len(reasons)
     figure, axes = pyplot.subplots(
         5, 1, figsize=(13, height), sharex=True, gridspec_kw={"height_ratios": [1.7, 1, 1, 1, 0.9]}
     )
@@ -46,19 +50,17 @@ def draw(result: ScenarioResult, path: Path) -> None:
             _marks(axis, requests, numbered=axis is axes[0])
             axis.grid(True, axis="both", color="#dddddd", linewidth=0.6)
             axis.set_axisbelow(True)
-        axes[-1].set_xlim(0, max(result.scenario.duration_s, *(row.t for row in result.trace.status or [])))
+        axes[-1].set_xlim(0, _end_s(result))
         axes[-1].set_xlabel("time of flight [s]")
         verdict = "passed" if result.passed else "FAILED"
         figure.suptitle(
             f"Scenario '{result.scenario.name}': {result.scenario.title.lower()} - {verdict}\n"
-            "simulated vehicle, board and link; real tunnel, senses and policy",
+            f"simulated: vehicle, board{', air link' if result.scenario.relayed else ''}; real: tunnel, senses, policy",
             fontsize=12,
         )
-        bottom = (0.75 + 0.22 * (len(shown) + 1)) / height
+        bottom = (0.9 + LINE_IN * len(reasons)) / height
         figure.subplots_adjust(left=0.16, right=0.93, top=1.0 - 0.85 / height, bottom=bottom, hspace=0.12)
-        figure.text(
-            0.03, bottom - 0.62 / height, _reasons(shown, len(requests)), fontsize=8.2, va="top", family="monospace"
-        )
+        figure.text(0.03, bottom - 0.62 / height, "\n".join(reasons), fontsize=8.2, va="top", family="monospace")
         part = path.with_name(path.name + ".part")
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(part, dpi=110, format="png")
@@ -69,15 +71,13 @@ def draw(result: ScenarioResult, path: Path) -> None:
         pyplot.close(figure)
 
 
-def _reasons(rows: Sequence[DecisionRow], count: int) -> str:
-    lines = [_cut(f"{number:2d} {row.t:5.1f} s  {row.action:7} {row.reason}") for number, row in enumerate(rows, 1)]
-    if count > len(rows):
-        lines.append(f"   and {count - len(rows)} more")
-    return "\n".join(lines)
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= REASON_WIDTH else line[: REASON_WIDTH - 4].rstrip() + " ..."
+def _reasons(rows: Sequence[DecisionRow], count: int) -> list[str]:
+    """The legend below the picture: each decision's sentence, wrapped."""
+    lines: list[str] = []
+    for number, row in enumerate(rows, 1):
+        head = f"{number:2d} {row.t:5.1f} s  {row.action:7} "
+        lines += wrap(row.reason, REASON_WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+    return [*lines, f"   and {count - len(rows)} more"] if count > len(rows) else lines
 
 
 def _suites(axis: Any, result: ScenarioResult) -> None:
@@ -87,25 +87,37 @@ def _suites(axis: Any, result: ScenarioResult) -> None:
     rung = {suite: index for index, suite in enumerate(ladder)}
     points = [(row.t, rung[row.suite]) for row in trace.status if row.suite in rung]
     if points:
-        end_s = result.scenario.duration_s
-        times, rungs = zip(*points, (max(end_s, points[-1][0]), points[-1][1]), strict=True)
+        times, rungs = zip(*points, (_end_s(result), points[-1][1]), strict=True)
         axis.step(times, rungs, where="post", color="#222222", linewidth=2.2)
     axis.set_yticks(range(len(ladder)), [f"{_short(suite)}\n(tier {tiers[suite]})" for suite in ladder], fontsize=8)
-    axis.set_ylim(-0.4, len(ladder) - 0.1 + 0.35)
+    room = 0.95 if trace.events else 0.45  # for what was done to the vehicle, in two rows
+    axis.set_ylim(-room, len(ladder) - 0.25)
     axis.set_ylabel("suite in use")
-    for time_s, text in trace.events:
+    for number, (time_s, text) in enumerate(trace.events):
         axis.annotate(
             text,
-            (time_s, -0.32),
+            (time_s, -0.45 if number % 2 else -0.85),
             fontsize=7.5,
             color="#555555",
             ha="left",
             va="bottom",
             bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "#bbbbbb", "lw": 0.5},
         )
+    _holds(axis, result)
     for other in axis.figure.axes:
         for time_s, _ in trace.events:
             other.axvline(time_s, color="#999999", linewidth=0.9, linestyle=":")
+
+
+def _holds(axis: Any, result: ScenarioResult) -> None:
+    """A bar where the policy held because telemetry was missing or old."""
+    rows = result.trace.decisions
+    blind = [(before.t, after.t) for before, after in pairwise(rows) if before.guard == "safety"]
+    for begin_s, end_s in blind:
+        axis.axvspan(begin_s, end_s, ymin=0.0, ymax=0.025, color="#444444", linewidth=0)
+    if blind:
+        text = "dark bar: policy holds, telemetry missing"
+        axis.text(0.995, 0.035, text, transform=axis.transAxes, ha="right", fontsize=7, color="#444444")
 
 
 def _short(suite: str) -> str:
@@ -117,7 +129,7 @@ def _short(suite: str) -> str:
 def _temperature(axis: Any, result: ScenarioResult) -> None:
     rows = result.trace.thermal
     axis.plot([row.t for row in rows], [row.celsius for row in rows], color="#b2182b", linewidth=1.8)
-    axis.axhline(EMERGENCY_C, color="#b2182b", linestyle="--", linewidth=0.9)
+    _limit(axis, EMERGENCY_C, f"emergency above {EMERGENCY_C:g} °C", "#b2182b")
     for before, after in pairwise(rows):
         if before.throttled:
             axis.axvspan(before.t, after.t, ymin=0.0, ymax=0.06, color="#b2182b", alpha=0.7, linewidth=0)
@@ -125,13 +137,14 @@ def _temperature(axis: Any, result: ScenarioResult) -> None:
     axis.set_ylim(20, max(90.0, top + 5))
     sources = ", ".join(sorted({row.source for row in rows}))
     axis.set_ylabel(f"processor [°C]\nsource: {sources or 'none'}")
-    axis.text(0.995, 0.08, "bar: throttled", transform=axis.transAxes, ha="right", fontsize=7, color="#b2182b")
+    if any(row.throttled for row in rows):
+        axis.text(0.995, 0.09, "bar: throttled", transform=axis.transAxes, ha="right", fontsize=7, color="#b2182b")
 
 
 def _battery(axis: Any, result: ScenarioResult) -> None:
     rows = result.trace.battery
     axis.plot([row.t for row in rows], [row.volts for row in rows], color="#1f5fa8", linewidth=1.8)
-    axis.axhline(EMERGENCY_V, color="#1f5fa8", linestyle="--", linewidth=0.9)
+    _limit(axis, EMERGENCY_V, f"emergency below {EMERGENCY_V:g} V", "#1f5fa8")
     known = [row.volts for row in rows if not math.isnan(row.volts)]
     axis.set_ylim(min([13.4, *(volt - 0.2 for volt in known)]), max([16.0, *(volt + 0.2 for volt in known)]))
     axis.set_ylabel("battery [V]", color="#1f5fa8")
@@ -143,8 +156,9 @@ def _battery(axis: Any, result: ScenarioResult) -> None:
 
 def _link(axis: Any, result: ScenarioResult) -> None:
     rows = result.trace.link
-    axis.plot([row.t for row in rows], [100 * row.loss for row in rows], color="#7b3294", linewidth=1.8)
-    axis.axhline(LOSS_LIMIT, color="#7b3294", linestyle="--", linewidth=0.9)
+    losses = [100 * row.loss if row.age_s <= STALE_S else math.nan for row in rows]
+    axis.plot([row.t for row in rows], losses, color="#7b3294", linewidth=1.8)
+    _limit(axis, LOSS_LIMIT, f"bad above {LOSS_LIMIT:g} %", "#7b3294")
     most = max((100 * row.loss for row in rows if not math.isnan(row.loss)), default=0.0)
     axis.set_ylim(-1, max(20.0, most * 1.15))
     axis.set_ylabel("link: loss [%]", color="#7b3294")
@@ -155,7 +169,12 @@ def _link(axis: Any, result: ScenarioResult) -> None:
         other.set_ylabel("refused [1/s]\n(threat: rules)", color="#d55e00")
         other.set_ylim(bottom=0)
     else:
-        other.plot([row.t for row in rows], [row.gap_p95_ms for row in rows], color="#e08214", linewidth=1.2)
+        other.plot(
+            [row.t for row in rows],
+            [row.gap_p95_ms if row.age_s <= STALE_S else math.nan for row in rows],
+            color="#e08214",
+            linewidth=1.2,
+        )
         other.set_ylabel("95 % gap [ms]", color="#e08214")
         other.set_ylim(0, max([50.0, *(row.gap_p95_ms * 1.2 for row in rows if not math.isnan(row.gap_p95_ms))]))
 
@@ -167,14 +186,8 @@ def _flight(axis: Any, result: ScenarioResult) -> None:
     axis.set_ylabel("height [m]")
     for begin_s, end_s, phase in _spans(result):
         if end_s - begin_s > 3.0 and phase in PHASES:
-            axis.text(
-                (begin_s + end_s) / 2,
-                result.scenario.altitude_m * 1.38,
-                PHASES[phase],
-                ha="center",
-                va="top",
-                fontsize=8,
-            )
+            where = (begin_s + end_s) / 2, result.scenario.altitude_m * 1.38
+            axis.text(*where, PHASES[phase], ha="center", va="top", fontsize=8, bbox=_BOX)
 
 
 def _spans(result: ScenarioResult) -> list[tuple[float, float, int]]:
@@ -188,6 +201,16 @@ def _spans(result: ScenarioResult) -> list[tuple[float, float, int]]:
                 spans[-1] = (spans[-1][0], row.t, spans[-1][2])
             spans.append((row.t, row.t, row.phase))
     return spans
+
+
+def _limit(axis: Any, value: float, text: str, colour: str) -> None:
+    axis.axhline(value, color=colour, linestyle="--", linewidth=0.9)
+    where = {"xycoords": ("axes fraction", "data"), "xytext": (-3, 2), "textcoords": "offset points"}
+    axis.annotate(text, (1.0, value), **where, ha="right", va="bottom", fontsize=7, color=colour)
+
+
+def _end_s(result: ScenarioResult) -> float:
+    return max([result.scenario.duration_s, *(row.t for row in result.trace.decisions)])
 
 
 def _shade(axis: Any, result: ScenarioResult) -> None:

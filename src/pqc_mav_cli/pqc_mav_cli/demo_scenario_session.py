@@ -50,6 +50,7 @@ def scenario_session(scenario: Scenario, rate_hz: float) -> Iterator[dict[str, s
             "rate": f"{rate_hz:g}",
             "altitude": f"{scenario.altitude_m:g}",
             "battery": f"{scenario.battery_percent:g}",
+            "param": scenario.param,
             "thermal_root": str(folder / "thermal"),
         }
     finally:

@@ -34,12 +34,13 @@ class Scenario:
     take_off_s: float = 6.0
     altitude_m: float = 8.0
     battery_percent: float = 90.0
+    param: str = "COM_LOW_BAT_ACT=3"  # of the autopilot, its default
     relayed: bool = False  # whether the encrypted link leads through a simulated bad one
     lightest: bool = False  # whether the lightest suite has to be reached
 
 
 # What the simulated board's processor draws: quiet, and with an on-board workload that its cooling cannot carry away.
-IDLE_W, HEAVY_W = 3.5, 9.5
+IDLE_W, BURST_W, HEAVY_W = 3.5, 12.5, 8.6
 BAD_LINK = {"loss": 0.22, "burst": 3.0, "delay_ms": 40.0, "jitter_ms": 15.0}
 CLEAN_LINK = {"loss": 0.0, "burst": 1.0, "delay_ms": 0.0, "jitter_ms": 0.0, "down": False}
 FLOOD_HZ = 400.0
@@ -57,20 +58,23 @@ _ALL = (
         "The companion computer overheats",
         duration_s=95.0,
         land_s=62.0,
-        guards=frozenset({"stress", "emergency"}),
+        guards=frozenset({"emergency"}),
         events=(
-            Event(18.0, f"workload: {HEAVY_W:g} W", board_w=HEAVY_W),
-            Event(46.0, f"workload ends: {IDLE_W:g} W", board_w=IDLE_W),
+            Event(18.0, f"workload {BURST_W:g} W", board_w=BURST_W),
+            Event(28.0, f"{HEAVY_W:g} W", board_w=HEAVY_W),
+            Event(44.0, f"idle, {IDLE_W:g} W", board_w=IDLE_W),
         ),
         lightest=True,
     ),
     Scenario(
         "low-battery",
         "The flight battery runs down",
-        duration_s=95.0,
-        land_s=58.0,
-        guards=frozenset({"stress", "emergency"}),
-        battery_percent=8.6,
+        duration_s=108.0,
+        land_s=52.0,
+        guards=frozenset({"emergency"}),
+        battery_percent=7.6,
+        # The autopilot would land by itself at 7 %: here it only warns, so that the policy sees the battery go on.
+        param="COM_LOW_BAT_ACT=0",
     ),
     Scenario(
         "bad-link",

@@ -51,6 +51,7 @@ class AutopilotConfig:
     cruise_s: float = 10.0
     battery: float = 1.0
     shared_clock: bool = False
+    params: tuple[tuple[str, float], ...] = ()  # parameters other than their defaults
 
     def __post_init__(self) -> None:
         if not 1 <= self.sysid <= MAX_SYSID:
@@ -66,7 +67,7 @@ class Autopilot:
 
     def __init__(self, config: AutopilotConfig, t: float, unix_offset: float = 0.0) -> None:
         self.config = config
-        self.params = ParamTable(overrides={"MAV_SYS_ID": config.sysid})
+        self.params = ParamTable(overrides={**dict(config.params), "MAV_SYS_ID": config.sysid})
         self.plant = Plant(
             LocalFrame(*config.home), FlightConfig.from_params(self.params.value), seed=config.seed, soc=config.battery
         )

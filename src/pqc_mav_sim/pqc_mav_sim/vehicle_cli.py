@@ -48,6 +48,13 @@ def build_parser() -> argparse.ArgumentParser:
         "--home", default=",".join(map(str, HOME)), help="lat,lon,altitude in degrees and m (%(default)s)"
     )
     parser.add_argument("--battery", type=float, default=100.0, help="charge at the start, %% (default %(default)g)")
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter other than its default; repeatable",
+    )
     parser.add_argument("--sysid", type=int, default=defaults.sysid, help="MAVLink system id (default %(default)d)")
     parser.add_argument(
         "--seed", type=int, default=defaults.seed, help="of wind and sensor noise (default %(default)d)"
@@ -78,8 +85,17 @@ def config_from(args: argparse.Namespace) -> AutopilotConfig:
         altitude_m=args.altitude,
         cruise_s=args.cruise_seconds,
         battery=args.battery / 100.0,
+        params=tuple(_param(text) for text in args.param),
         shared_clock=args.shared_clock,
     )
+
+
+def _param(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise ValueError(f"parameter {text!r} is not NAME=VALUE with a number") from None
 
 
 def build_vehicle(args: argparse.Namespace) -> Vehicle:

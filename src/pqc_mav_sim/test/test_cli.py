@@ -128,6 +128,8 @@ def test_ground_reports_a_refusal(make_vehicle, make_ground, capfd, monkeypatch)
         (["--connect", "127.0.0.1:9", "--rate", "nan"], "give 5 to 10000"),
         (["--connect", "127.0.0.1:9", "--sysid", "251"], "give 1 to 250"),
         (["--connect", "127.0.0.1:9", "--battery", "101"], "give 0 to 100"),
+        (["--connect", "127.0.0.1:9", "--param", "COM_LOW_BAT_ACT"], "not NAME=VALUE"),
+        (["--connect", "127.0.0.1:9", "--param", "COM_NONE=1"], "COM_NONE does not exist"),
         (["--connect", "127.0.0.1:9", "--home", "47,8"], "latitude,longitude,altitude"),
         (["--connect", "127.0.0.1:9", "--home", "99,8,0"], "out of range"),
         (["--connect", "127.0.0.1:9", "--duration", "0"], "more than 0"),
@@ -165,3 +167,14 @@ def test_help_names_every_option(parser):
     for action in parser._actions:
         assert action.option_strings[-1] in text
         assert action.help
+
+
+def test_parameters_from_the_command_line():
+    parser = vehicle_cli.build_parser()
+    args = parser.parse_args(["--connect", "127.0.0.1:9", "--param", "COM_LOW_BAT_ACT=0", "--param", "BAT_LOW_THR=0.3"])
+    vehicle = vehicle_cli.build_vehicle(args)
+    try:
+        config = vehicle.autopilot.plant.flight.config
+        assert config.low_battery_action == 0 and config.battery.low == pytest.approx(0.3)
+    finally:
+        vehicle.link.close()
