@@ -26,6 +26,9 @@ Mavlink = Annotated[
 ]
 FcuUrl = Annotated[str | None, typer.Option(help="With --mavlink mavros: mavros' vehicle side.")]
 GcsUrl = Annotated[str | None, typer.Option(help="With --mavlink mavros: where mavros forwards MAVLink to.")]
+Record = Annotated[
+    str | None, typer.Option(help="Record the flight to this file (*.mcap), or to a file of its own in this folder.")
+]
 
 
 @up_app.command()
@@ -53,6 +56,7 @@ def drone(
         str | None, typer.Option(help="Configuration file of the policy. Default: the documented one.")
     ] = None,
     strategy: Annotated[str | None, typer.Option(help="Who decides: cascade, expert, rl or hybrid.")] = None,
+    record: Record = None,
 ) -> int:
     """The airborne end."""
     return run_system(
@@ -73,6 +77,7 @@ def drone(
             "policy": policy,
             "policy_config": policy_config,
             "strategy": strategy,
+            "record": record,
         },
     )
 
@@ -88,6 +93,7 @@ def gcs(
     mavlink: Mavlink = None,
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
+    record: Record = None,
 ) -> int:
     """The ground end."""
     return run_system(
@@ -102,6 +108,7 @@ def gcs(
             "mavlink": mavlink,
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
+            "record": record,
         },
     )
 
