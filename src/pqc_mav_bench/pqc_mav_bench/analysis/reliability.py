@@ -27,7 +27,9 @@ def wilson_percent(lost: int, sent: int, z: float = Z_95) -> tuple[float, float]
     p, shrink = lost / sent, 1 + z * z / sent
     centre = (p + z * z / (2 * sent)) / shrink
     half = z / shrink * math.sqrt(p * (1 - p) / sent + z * z / (4 * sent * sent))
-    return 100.0 * max(0.0, centre - half), 100.0 * min(1.0, centre + half)
+    # At the ends the two terms cancel exactly; floating point would leave a rest.
+    low = 0.0 if lost == 0 else max(0.0, centre - half)
+    return 100.0 * low, 100.0 if lost == sent else 100.0 * min(1.0, centre + half)
 
 
 def goodput_percent(throughput_mbps: float, target_mbps: float = TARGET_MBPS) -> float:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pqc_mav_bench.analysis.change import delta, delta_percent
 from pqc_mav_bench.analysis.statistics import summarise
-from pqc_mav_bench.analysis.table import SCENARIOS, ordered
+from pqc_mav_bench.analysis.table import FAMILIES, SCENARIOS, ordered
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def detector_overhead(
     absent."""
     medians = table.groupby([group, "scenario"])[column].median().dropna()
     rows = []
-    for name in dict.fromkeys(medians.index.get_level_values(0)):
+    for name in ordered(medians.index.get_level_values(0).unique(), FAMILIES):
         present = medians[name]
         if base not in present.index:
             continue

@@ -23,9 +23,9 @@ def log_axis(axes: Axes, which: Literal["x", "y"]) -> None:
 
 
 def _between(value: float, low: float, high: float) -> str:
-    """Label of a tick between two decades: 2 and 5 are named on an axis too short to hold two decades."""
+    """Label of a tick between two decades: 2 and 5 are named on an axis of about two decades at most."""
     mantissa = round(value / 10 ** math.floor(math.log10(value) + 1e-9))
-    return number(value, 1) if high / low < 30 and mantissa in (2, 5) else ""
+    return number(value, 1) if high / low < 200 and mantissa in (2, 5) else ""
 
 
 def widen(axes: Axes, which: Literal["x", "y"], values: Iterable[float], share: float = 0.02) -> None:

@@ -26,10 +26,23 @@ class Written:
     note: str
 
 
+def _folder(output: Path | str | None, campaign: Campaign, run_dir: Path | str) -> Path:
+    """The output folder, made before the work begins: a report of a minute must not fail at its end."""
+    if output is None and campaign.is_published:
+        raise ReportError("The published campaign has no folder; name an output folder.")
+    folder = Path(output) if output is not None else Path(run_dir) / "report"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReportError(
+            f"{folder} could not be made: {error.strerror or error}; choose another output folder."
+        ) from None
+    return folder
+
+
 def _write(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
     except OSError as error:
@@ -64,9 +77,7 @@ def report(
     """
     campaign = _campaign(run_dir)
     load_campaign = None if load_dir is None else _campaign(load_dir, "the constant-rate campaign")
-    if output is None and campaign.is_published:
-        raise ReportError("The published campaign has no folder; name an output folder.")
-    folder = Path(output) if output is not None else Path(run_dir) / "report"
+    folder = _folder(output, campaign, run_dir)
     _write(folder / "report.html", render(campaign, sections(campaign, load_campaign), title))
     if not pdf:
         return Written(folder / "report.html", None, "PDF not asked for.")
@@ -82,9 +93,7 @@ def compare(run_a: Path | str, run_b: Path | str, output: Path | str | None = No
     ReportError.
     """
     a, b = _campaign(run_a, f"campaign {Path(run_a).name}"), _campaign(run_b, f"campaign {Path(run_b).name}")
-    if output is None and a.is_published:
-        raise ReportError("The published campaign has no folder; name an output folder.")
-    folder = Path(output) if output is not None else Path(run_a) / "report"
+    folder = _folder(output, a, run_a)
     page = render(a, two_campaigns(a, b), f"{a.name} compared with {b.name}".capitalize())
     _write(folder / "compare.html", page)
     return Written(folder / "compare.html", None, "")

@@ -76,6 +76,10 @@ def _marked(section: Section) -> Section:
     for block in section.blocks:
         if isinstance(block, Table) and block.origin in (MEASURED, EMULATED):
             names = {name: f"{name}, modelled" for name in block.frame.columns if _POWER.search(str(name))}
-            block = replace(block, frame=block.frame.rename(columns=names))
+            frame = block.frame.rename(columns=names)
+            first = frame.columns[0]
+            # Tables whose rows are metrics name the quantity in their first column.
+            frame[first] = [f"{v}, modelled" if isinstance(v, str) and _POWER.search(v) else v for v in frame[first]]
+            block = replace(block, frame=frame)
         blocks.append(block)
     return replace(section, blocks=blocks)

@@ -66,6 +66,8 @@ class Drawing:
         """Shows `text` when the pointer rests on the artist."""
         name = f"tip{len(self.tips)}"
         artist.set_gid(name)
+        # It lies inside its axes; leaving it out of the layout halves the time of a chart.
+        artist.set_in_layout(False)
         self.tips[name] = text
 
 

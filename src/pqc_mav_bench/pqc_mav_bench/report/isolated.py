@@ -1,4 +1,4 @@
-"""The primitive benchmark's results: every algorithm's operations alone, as the campaign's folder holds them."""
+"""The primitive benchmark's results: every algorithm's operations alone, from the primitives.json it wrote."""
 
 from __future__ import annotations
 
@@ -8,21 +8,69 @@ from pathlib import Path
 
 import pandas as pd
 
+from pqc_mav_bench.canonical import file_sha256
+from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.primitives.benchmark import RESULT, check
 from pqc_mav_bench.report.blocks import Source
+from pqc_mav_bench.store import read_json
 
 
 @dataclass(frozen=True)
 class PrimitiveResults:
-    """One row per operation, columns as the report prints them, `Kind` first (KEM, SIG, AEAD)."""
+    """One row per operation: kind (kem, sig, aead), algorithm, operation, payload_bytes, n, median_us, ci_low_us,
+    ci_high_us."""
 
     frame: pd.DataFrame
+    method: str
     sources: Sequence[Source]
 
-    def kind(self, name: str) -> pd.DataFrame:
-        """The rows of one kind, without the column that says so."""
-        return self.frame[self.frame["Kind"] == name].drop(columns="Kind").dropna(axis=1, how="all")
+    def table(self, kind: str) -> pd.DataFrame:
+        """One row per algorithm (and payload size), one column per operation: the median with its 95 % interval in
+        µs."""
+        rows = self.frame[self.frame["kind"].str.lower() == kind]
+        if not len(rows):
+            return pd.DataFrame()
+        key = ["algorithm", "payload_bytes"] if kind == "aead" else ["algorithm"]
+        wide = rows.pivot_table(
+            index=key, columns="operation", values=["median_us", "ci_low_us", "ci_high_us"], sort=False
+        )
+        shown = pd.DataFrame(index=wide.index)
+        for operation in rows["operation"].unique():
+            name = str(operation).capitalize()
+            shown[f"{name} (µs)"] = wide["median_us", operation]
+            shown[f"{name} 95 % low"] = wide["ci_low_us", operation]
+            shown[f"{name} 95 % high"] = wide["ci_high_us", operation]
+        headings = {"algorithm": "Algorithm", "payload_bytes": "Payload (B)"}
+        return shown.reset_index().rename(columns=headings)
+
+    def leading(self, kind: str) -> str:
+        """The first operation of a kind: key generation, or encryption."""
+        rows = self.frame[self.frame["kind"].str.lower() == kind]
+        return str(rows["operation"].iloc[0]) if len(rows) else ""
+
+    def medians(self, kind: str) -> list[tuple[str, float]]:
+        """(algorithm, median of the leading operation [ms]); the smallest payload of a cipher."""
+        rows = self.frame[(self.frame["kind"].str.lower() == kind) & (self.frame["operation"] == self.leading(kind))]
+        smallest = rows.sort_values("payload_bytes", kind="stable").drop_duplicates("algorithm")
+        return [(str(r.algorithm), float(r.median_us) / 1e3) for r in smallest.itertuples()]
 
 
 def read_primitives(run_dir: Path) -> PrimitiveResults | None:
-    """The results beside a campaign, or None where it has none."""
-    return None
+    """The results beside or in a campaign's folder, or None where there are none. Raises StoreError for a changed
+    file."""
+    path = next((p for p in (run_dir / RESULT, run_dir.parent / RESULT) if p.is_file()), None)
+    if path is None:
+        return None
+    document = read_json(path)
+    check(document)
+    kept = ["kind", "algorithm", "operation", "payload_bytes", "n", "median_us", "ci_low_us", "ci_high_us"]
+    try:
+        frame = pd.DataFrame(document["operations"])[kept]
+        method = document["method"]
+        text = (
+            f"n = {method['n']} per operation, {method['order']}, outliers {method['outliers']}, interval "
+            f"{method['interval']}"
+        )
+    except KeyError as error:
+        raise StoreError(f"{path} lacks {error}; it was written by another version of the benchmark.") from None
+    return PrimitiveResults(frame, text, (Source(path.name, file_sha256(path.read_bytes())),))

@@ -13,6 +13,8 @@ def number(value: float | None, digits: int = 3) -> str:
         return MISSING
     if value == 0:
         return "0"
+    if abs(value) < 1e-6:
+        return f"{value:.{digits - 1}e}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(decimals, 9)}f}"
     # Rounding may carry into a further digit: 9.996 is 10.0, not 10.00.

@@ -152,7 +152,7 @@ def wire_format(key: str = "wire") -> Diagram:
         x += width
     x, wide = 10.0, 740 / (8 * 3.0 + 2 * 5.0 + 4)
     for i, (name, size) in enumerate(_FIELDS):
-        width = (5.6 if size == 8 else 4.2) * wide
+        width = 4.75 * wide
         s.box(x, 110, width - 4, 46, [name, f"{size} B"], "orange")
         x += width
         if i == 0:

@@ -327,17 +327,18 @@ def _isolated(c: Campaign) -> list[Block]:
             )
         )
     else:
-        blocks += [
-            Table(
-                f"isolated-{kind.lower()}",
-                f"{kind} operations alone ({number})",
-                c.primitives.kind(kind),
-                MEASURED,
-                c.primitives.sources,
-            )
-            for kind, number in (("KEM", "001 Table IV"), ("SIG", "001 Table V"), ("AEAD", "001 Table VI"))
-            if len(c.primitives.kind(kind))
-        ]
+        names = {"kem": "KEM operations alone (001 Table IV)", "sig": "Signature operations alone (001 Table V)"}
+        names["aead"] = "AEAD operations alone, by payload (001 Table VI)"
+        for kind, title in names.items():
+            frame = c.primitives.table(kind)
+            if len(frame):
+                first = {str(r[0]): float(r[-1]) for r in c.primitives.medians(kind)}
+                explanation = Explanation(
+                    "Median time of each operation, timed alone on this machine, with its 95 % confidence interval.",
+                    f"Method: {c.primitives.method}.",
+                    [sentences.fastest_slowest(first, c.primitives.leading(kind))],
+                )
+                blocks.append(Table(f"isolated-{kind}", title, frame, MEASURED, c.primitives.sources, explanation))
     return [
         *blocks,
         published_table("kem-paper", "KEM operations, published (001 Table IV)", "rpi5_kem_primitives_paper"),

@@ -1,0 +1,99 @@
+"""Campaigns the report tests read: the published one, and one made of rows of its own."""
+
+import itertools
+
+import pandas as pd
+import pytest
+
+from pqc_mav_bench import tidy
+from pqc_mav_bench.report.campaign import load, published_2025
+from pqc_mav_bench.schema.run import RunMetrics
+
+KEMS = {
+    1: [("ML-KEM-512", 800, 0.1), ("HQC-128", 2249, 4.0)],
+    3: [("ML-KEM-768", 1184, 0.2)],
+    5: [("Classic-McEliece-8192128", 1357824, 300.0)],
+}
+SIGS = {
+    1: [("Falcon-512", 655, 0.3), ("SPHINCS+-SHA2-128s", 7856, 180.0)],
+    3: [("ML-DSA-65", 3309, 0.2)],
+    5: [("ML-DSA-87", 4627, 0.3)],
+}
+AEADS = [("AES-256-GCM", "aesgcm", 300.0), ("Ascon-128a", "ascon128a", 800.0)]
+SCENARIOS = {"baseline": 1.0, "tst": 1.5}
+
+
+def family(name):
+    return next(
+        stem for stem in ("ML-KEM", "HQC", "Classic-McEliece", "ML-DSA", "Falcon", "SPHINCS+") if name.startswith(stem)
+    )
+
+
+def made_run(scenario, level, kem, sig, aead):
+    """A run whose figures follow from its algorithms; the second scenario takes half as long again."""
+    (kem_name, key_bytes, keygen), (sig_name, sig_bytes, sign), (aead_name, token, seal) = kem, sig, aead
+    factor = SCENARIOS[scenario]
+    run = RunMetrics()
+    suite = f"cs-{kem_name.lower().replace('-', '')}-{token}-{sig_name.lower().replace('-', '').replace('+', '')}"
+    context, crypto, times = run.run_context, run.crypto_identity, run.crypto_primitives
+    context.suite_id, context.scenario, context.repetition = suite, scenario, 1
+    context.host, context.cpu_model, context.cpu_count, context.same_host = "secret-host-name", "Test CPU <&>", 2, True
+    crypto.kem_algorithm, crypto.kem_family, crypto.kem_nist_level = kem_name, family(kem_name), level
+    crypto.sig_algorithm, crypto.sig_family, crypto.aead_algorithm = sig_name, family(sig_name), aead_name
+    run.lifecycle.success, run.lifecycle.traffic_s, run.lifecycle.overhead_ratio = True, 3.0, 1.1
+    run.handshake.total_ms = factor * (2 + keygen + sign)
+    times.gcs_kem_keygen_time_ms, times.kem_encaps_time_ms, times.gcs_kem_decaps_time_ms = factor * keygen, 0.1, 0.2
+    times.gcs_sig_sign_time_ms, times.sig_verify_time_ms = factor * sign, 0.1
+    times.total_time_ms = factor * (keygen + sign) + 0.4
+    times.public_key_size_bytes, times.ciphertext_size_bytes, times.signature_size_bytes = key_bytes, 700, sig_bytes
+    run.rekey.rekeys_ok, run.rekey.rekeys_failed, run.rekey.rekey_window_ms = 1, 0, factor * (3 + keygen)
+    run.data_plane.aead_encrypt_avg_ns, run.data_plane.aead_decrypt_avg_ns = seal, seal + 10
+    trips = run.latency_jitter
+    trips.rtt_mean_ms, trips.rtt_p50_ms, trips.rtt_p95_ms, trips.rtt_max_ms = 0.4, 0.35, 0.8, 5.0
+    run.system_drone.cpu_avg_percent, run.system_drone.cpu_peak_percent = 20 * factor, 40 * factor
+    run.system_drone.tunnel_rss_mib = 80.0
+    power = run.power_energy
+    power.power_source, power.measured, power.power_avg_w, power.energy_j = "model", False, 4 * factor, 12 * factor
+    load = run.workload
+    load.workload, load.sent_packets, load.received_packets = "mavlink", 1000, 1000 if factor == 1 else 990
+    load.loss_ratio, load.sent_mbps, load.goodput_mbps = 0.0 if factor == 1 else 0.01, 0.2, 0.2
+    load.scenario_load = "none" if scenario == "baseline" else "emulated"
+    return run
+
+
+@pytest.fixture(scope="session")
+def runs():
+    """Every suite of the made registry in two scenarios."""
+    return list(made_runs())
+
+
+def made_runs():
+    for scenario, level in itertools.product(SCENARIOS, KEMS):
+        for kem, sig, aead in itertools.product(KEMS[level], SIGS[level], AEADS):
+            yield made_run(scenario, level, kem, sig, aead)
+
+
+@pytest.fixture(scope="session")
+def run_dir(tmp_path_factory, runs):
+    """The folder of a finished campaign."""
+    folder = tmp_path_factory.mktemp("campaign")
+    rows = [
+        tidy.row(run, f"runs/{run.run_context.scenario}/{run.run_context.suite_id}/metrics.json") for run in made_runs()
+    ]
+    tidy.write(tidy.frame(rows), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def campaign(run_dir):
+    return load(run_dir)
+
+
+@pytest.fixture(scope="session")
+def paper():
+    return published_2025()
+
+
+@pytest.fixture
+def values():
+    return pd.DataFrame({"suite": ["a", "b"], "handshake_ms": [1.0, 4.0]})

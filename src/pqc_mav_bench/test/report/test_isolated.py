@@ -1,0 +1,56 @@
+"""The primitive benchmark's file as the report reads it."""
+
+import pytest
+
+from pqc_mav_bench.canonical import sha256
+from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.primitives.median import describe
+from pqc_mav_bench.report.isolated import read_primitives
+from pqc_mav_bench.store import write_json
+
+
+def operation(kind, algorithm, name, samples, payload=None):
+    times = {f"{key}_us" if key != "n" else "n": value for key, value in describe(samples).items()}
+    head = {"kind": kind, "algorithm": algorithm, "operation": name, "payload_bytes": payload}
+    return {**head, **times, "samples_us": samples}
+
+
+@pytest.fixture
+def document():
+    method = {"n": 3, "order": "shuffled", "outliers": "kept", "interval": "95 %"}
+    operations = [
+        operation("KEM", "ML-KEM-512", "keygen", [1.0, 2.0, 3.0]),
+        operation("KEM", "ML-KEM-512", "encaps", [4.0, 4.0, 4.0]),
+        operation("KEM", "HQC-128", "keygen", [100.0, 100.0, 100.0]),
+        operation("AEAD", "AES-256-GCM", "encrypt", [0.2, 0.2, 0.2], 64),
+        operation("AEAD", "AES-256-GCM", "encrypt", [0.5, 0.5, 0.5], 1024),
+    ]
+    content = {"method": method, "operations": operations}
+    return {**content, "sha256": sha256(content)}
+
+
+def test_one_row_per_algorithm_with_intervals(document, tmp_path):
+    write_json(tmp_path / "primitives.json", document)
+    results = read_primitives(tmp_path)
+    table = results.table("kem")
+    assert list(table["Algorithm"]) == ["ML-KEM-512", "HQC-128"]
+    assert table["Keygen (µs)"].tolist() == [2.0, 100.0]
+    assert table["Keygen 95 % high"].tolist() == [3.0, 100.0]
+    assert results.table("aead")["Payload (B)"].tolist() == [64, 1024]
+    assert results.table("sig").empty
+    assert results.medians("kem") == [("ML-KEM-512", 0.002), ("HQC-128", 0.1)]
+    assert results.medians("aead") == [("AES-256-GCM", 0.0002)]
+    assert "n = 3" in results.method
+
+
+def test_found_beside_the_campaign_too(document, tmp_path):
+    write_json(tmp_path / "primitives.json", document)
+    assert read_primitives(tmp_path / "campaign") is not None
+    assert read_primitives(tmp_path / "a" / "campaign") is None
+
+
+def test_changed_file_is_refused(document, tmp_path):
+    document["operations"][0]["median_us"] = 0.1
+    write_json(tmp_path / "primitives.json", document)
+    with pytest.raises(StoreError, match="changed"):
+        read_primitives(tmp_path)

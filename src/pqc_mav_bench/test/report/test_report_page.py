@@ -1,0 +1,218 @@
+"""The whole page: every item, nothing from elsewhere, sound structure, honest labels, fits a phone."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from pqc_mav_bench import tidy
+from pqc_mav_bench.report import ReportError, build, compare, report
+from pqc_mav_bench.report.__main__ import main
+from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
+from pqc_mav_bench.report.browser import find, print_pdf, run
+from pqc_mav_bench.report.campaign import load
+from pqc_mav_bench.report.contents import sections
+from pqc_mav_bench.report.markup import section_html
+from pqc_mav_bench.report.page import render
+
+VOID = {"meta", "br", "input", "link", "img", "hr"}
+ITEMS = range(166, 194)
+
+
+class Structure(HTMLParser):
+    """Checks nesting, collects ids, links and texts."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.outside, self.errors = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        for name in ("href", "src"):
+            target = attributes.get(name)
+            if target is not None:
+                (self.links if target.startswith("#") else self.outside).append(target)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.errors.append(f"</{tag}> at {self.getpos()}")
+
+
+@pytest.fixture(scope="module")
+def built(campaign):
+    return sections(campaign)
+
+
+@pytest.fixture(scope="module")
+def page(campaign, built):
+    return render(campaign, built, "A report")
+
+
+@pytest.fixture(scope="module")
+def structure(page):
+    parser = Structure()
+    parser.feed(page)
+    return parser
+
+
+def test_every_item_is_there_with_content(built, structure):
+    assert [section.number for section in built if section.number] == list(ITEMS)
+    assert all(section.blocks for section in built)
+    assert {f"item-{number}" for number in ITEMS} <= set(structure.ids)
+    assert {f"#item-{number}" for number in ITEMS} <= set(structure.links)
+
+
+def test_structure_is_sound(structure):
+    assert structure.errors == []
+    assert structure.open == []
+    assert len(structure.ids) == len(set(structure.ids))
+    assert {link[1:] for link in structure.links} <= set(structure.ids)
+
+
+def test_nothing_comes_from_elsewhere(page, structure):
+    assert structure.outside == []
+    assert not re.search(r"https?://|@import|url\((?!#)", page)
+    assert len(page) < 8e6
+
+
+def test_no_number_slipped_through_unformatted(page):
+    text = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]*>", " ", page, flags=re.S)
+    assert not re.search(r"\b(nan|None|inf|NaN)\b", text)
+    assert not re.search(r"\d\.\d{9,}", text)
+
+
+def test_every_chart_and_table_says_where_it_comes_from(built):
+    blocks = [block for section in built for block in section.blocks if isinstance(block, (Chart, Table))]
+    assert len(blocks) > 80
+    assert all(block.origin and block.sources for block in blocks)
+    assert all(re.fullmatch(r"[0-9a-f]{64}", source.sha256) for block in blocks for source in block.sources)
+
+
+def test_every_chart_is_explained(built):
+    charts = [block for section in built for block in section.blocks if isinstance(block, Chart)]
+    assert len(charts) >= 30
+    for chart in charts:
+        assert chart.explanation is not None
+        assert chart.explanation.shows
+        assert chart.explanation.read
+        assert chart.description
+
+
+def test_modelled_power_is_never_called_measured(built, page):
+    for section in built:
+        for block in section.blocks:
+            if isinstance(block, Table) and block.origin.startswith(("measured", "this campaign, detector")):
+                watts = [name for name in block.frame.columns if re.search(r"\bPower\b|\((W|J)\)", str(name))]
+                assert all("modelled" in str(name) for name in watts), block.key
+            if isinstance(block, Chart) and block.key.startswith("power-"):
+                assert "modelled" in block.origin
+    assert "No power sensor was present" in page
+
+
+def test_emulated_scenarios_are_labelled(page):
+    assert "the detector is emulated by a documented load" in page
+    assert "+ TST (emulated load)" in page
+
+
+def test_missing_scenario_is_said(page):
+    assert "did not run the scenario + XGBoost" in page
+
+
+def test_host_names_stay_out(page):
+    assert "secret-host-name" not in page
+    assert "Test CPU &lt;&amp;&gt;" in page
+
+
+def test_observations_follow_the_numbers(built):
+    text = {
+        block.key: " ".join(block.explanation.observations)
+        for s in built
+        for block in s.blocks
+        if getattr(block, "explanation", None)
+    }
+    assert "Under + TST the median handshake of ML-KEM rises by" in text["overhead"]
+    assert "(+50 %)" in text["overhead"]
+    assert "AES-256-GCM" in text["aead"]
+    assert "As published, Ascon" not in text["aead"]
+    assert "Of 24,000 packets 120 (0.50 %) were lost" in text["cross-scenario"]
+
+
+def test_published_campaign_gives_a_page_too(paper):
+    html = render(paper, sections(paper), "Published")
+    assert "not a measurement" in html
+    assert ">measured in this campaign<" not in html
+
+
+def test_empty_section_and_empty_table_are_refused(campaign):
+    with pytest.raises(ValueError, match="no content"):
+        section_html(Section(1, "t", []))
+    empty = Table("k", "t", campaign.runs[:0], "o", [Source("f", "0" * 64)])
+    with pytest.raises(ValueError, match="no rows"):
+        section_html(Section(1, "t", [empty]))
+
+
+def test_report_is_written_whole(run_dir, tmp_path, monkeypatch, built):
+    monkeypatch.setattr(build, "sections", lambda campaign, load: built[:1])
+    written = report(run_dir, tmp_path / "out", pdf=False)
+    assert written.html.read_text(encoding="utf-8").endswith("</html>\n")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
+
+
+def test_compare_flags_and_writes(run_dir, tmp_path):
+    written = compare(run_dir, run_dir, tmp_path)
+    text = written.html.read_text(encoding="utf-8")
+    assert "The typical ratio is 1.00" in text
+    assert "No suite deviates" in text
+
+
+def test_unusable_folders_are_refused_with_a_sentence(tmp_path, capsys):
+    assert main([str(tmp_path)]) == 1
+    assert "no campaign" in capsys.readouterr().err
+    tidy.write(tidy.frame([]), tmp_path)
+    with pytest.raises(ReportError, match="no run that passed"):
+        report(tmp_path)
+    with pytest.raises(ReportError, match="name an output folder"):
+        report("published")
+    assert not (tmp_path / "report").exists()
+
+
+def test_output_that_cannot_be_written(run_dir, tmp_path):
+    blocker = tmp_path / "file"
+    blocker.write_text("in the way")
+    with pytest.raises(ReportError, match="could not be made"):
+        report(run_dir, blocker / "out", pdf=False)
+
+
+def test_unfinished_campaign_without_a_table_is_read_from_its_runs(runs, tmp_path, campaign):
+    (tmp_path / "campaign.json").write_text("{}")
+    for run_metrics in runs:
+        folder = tmp_path / "runs" / run_metrics.run_context.scenario / run_metrics.run_context.suite_id
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "metrics.json").write_text(run_metrics.model_dump_json())
+    assert len(load(tmp_path).runs) == len(campaign.runs)
+
+
+@pytest.mark.skipif(find() is None, reason="no Chromium is installed (apt-get install chromium)")
+def test_fits_a_phone_and_prints(campaign, page, tmp_path):
+    probe = (
+        "<script>addEventListener('load',()=>{const d=document.documentElement;"
+        "const over=(e)=>!e.closest('.scroll,svg,.sr')&&e.getBoundingClientRect().right>d.clientWidth+1;"
+        "const wide=[...document.querySelectorAll('body *')].filter(over).map(e=>e.outerHTML.slice(0,80));"
+        "parent.document.title=`${d.clientWidth} ${d.scrollWidth} ${wide.slice(0,3)}`;});</script>"
+    )
+    inner = page.replace("</body>", probe + "</body>").replace("&", "&amp;").replace('"', "&quot;")
+    frame = tmp_path / "frame.html"
+    frame.write_text(
+        f'<!DOCTYPE html><title>-</title><iframe width="390" height="800" style="border:0" srcdoc="{inner}"></iframe>',
+        encoding="utf-8",
+    )
+    done = run(["--virtual-time-budget=8000", "--dump-dom", frame.as_uri()])
+    title = re.search(r"<title>(\d+) (\d+) ([^<]*)", done.stdout)
+    assert title, done.stderr[-500:]
+    assert (title[1], title[2], title[3].strip()) == ("390", "390", "")
+    assert print_pdf("<!DOCTYPE html><title>t</title><p>text", tmp_path / "one.pdf") == ""
+    assert (tmp_path / "one.pdf").read_bytes().startswith(b"%PDF")
