@@ -97,9 +97,10 @@ def rekey(it: Situation) -> Decision | None:
     if it.calm_s <= it.parameters.rekey_stable_s:
         return None
     interval, age = it.rekey_interval_s, it.key_age_s
+    if interval is None:
+        return None
     by_age = interval > 0 and age > interval
-    by_event = it.memory.event and it.band.rekey_factor is not None
-    if not by_age and not by_event:
+    if not by_age and not (interval == 0 and it.memory.event):
         return None
     due = f"keys are {age:.0f} s old, due at {interval:g} s" if by_age else "the phase of flight changed"
     why = f"Calm for {it.calm_s:.0f} s and {due}"

@@ -64,12 +64,12 @@ class Situation:
         return tuple(n for n in names if self.band.allows(catalogue[n])) or names
 
     @property
-    def rekey_interval_s(self) -> float:
-        """Age at which the present keys are due [s]; 0 = not by age."""
+    def rekey_interval_s(self) -> float | None:
+        """Age at which the present keys are due [s]; 0 = on events only, None = not at all in this phase."""
         factor = self.band.rekey_factor
         family = self.ladder.catalogue[self.current].kem_family
         interval = float(getattr(self.parameters, _INTERVALS[family]))
-        return 0.0 if factor is None else interval * factor
+        return None if factor is None else interval * factor
 
     @property
     def key_age_s(self) -> float:
