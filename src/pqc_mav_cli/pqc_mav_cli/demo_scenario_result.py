@@ -67,7 +67,7 @@ class ScenarioResult:
         if beyond or direction.duplicates or direction.bad:
             flaws = f"{beyond} lost by the tunnel, {direction.duplicates} twice, {direction.bad} damaged"
             return Check(name, False, text + flaws)
-        if self.scenario.relayed:
+        if by_link:
             return Check(name, True, text + f"all {by_link:,} lost ones were lost by the simulated link itself")
         return Check(name, True, text + "none lost, none twice")
 
@@ -114,8 +114,9 @@ class ScenarioResult:
 
     def _attack(self) -> Check:
         if not self.flood_sent or self.refused < self.flood_sent * 0.5:
-            return Check("attack", False, f"{self.flood_sent:,} forged datagrams sent, {self.refused:,} refused")
-        return Check("attack", True, f"{self.flood_sent:,} forged datagrams sent, none believed")
+            return Check("attack", False, f"{self.flood_sent:,} datagrams sent, {self.refused:,} refused")
+        text = f"{self.flood_sent:,} forged, replayed and senseless datagrams sent, none believed"
+        return Check("attack", True, text)
 
     def _shutdown(self) -> Check:
         bad = [f"{label} ended with {code}" for label, code in self.exit_codes.items() if code != 0]

@@ -141,7 +141,17 @@ class ScenarioRun(DemoRun):
         if event.flood_hz is not None:
             self._end_flood()
             if event.flood_hz > 0:
-                self._floods = [Flood(HOST, port, event.flood_hz).start() for port in self._ports]
+                self._floods = [self._flood(port, way, event.flood_hz) for port, way in self._targets()]
+
+    def _targets(self) -> list[tuple[int, str]]:
+        """The encrypted ports of both ends, and the direction whose frames go there."""
+        gcs_port, drone_port = self._ports
+        return [(gcs_port, A_TO_B), (drone_port, B_TO_A)]
+
+    def _flood(self, port: int, way: str, rate_hz: float) -> Flood:
+        relay = self._relay
+        assert relay is not None, "an attacker on the path in a scenario without one"
+        return Flood(HOST, port, rate_hz, lambda: relay.overheard(way)).start()
 
     def _end_flood(self) -> None:
         self.scenario_result.flood_sent += sum(flood.stop() for flood in self._floods)

@@ -35,7 +35,7 @@ class Scenario:
     altitude_m: float = 8.0
     battery_percent: float = 90.0
     param: str = "COM_LOW_BAT_ACT=3"  # of the autopilot, its default
-    relayed: bool = False  # whether the encrypted link leads through a simulated bad one
+    relayed: bool = False  # whether the encrypted link leads through a relay, which may impair it or be overheard
     lightest: bool = False  # whether the lightest suite has to be reached
 
 
@@ -70,9 +70,9 @@ _ALL = (
         "low-battery",
         "The flight battery runs down",
         duration_s=108.0,
-        land_s=52.0,
+        land_s=47.0,
         guards=frozenset({"emergency"}),
-        battery_percent=7.6,
+        battery_percent=8.4,
         # The autopilot would land by itself at 7 %: here it only warns, so that the policy sees the battery go on.
         param="COM_LOW_BAT_ACT=0",
     ),
@@ -97,9 +97,14 @@ _ALL = (
         land_s=56.0,
         guards=frozenset({"stress"}),
         events=(
-            Event(18.0, f"flood: {FLOOD_HZ:g} forged datagrams/s at each end", flood_hz=FLOOD_HZ),
-            Event(42.0, "flood ends", flood_hz=0.0),
+            Event(
+                18.0,
+                f"attacker on the path: {FLOOD_HZ:g} forged or replayed datagrams/s to each end",
+                flood_hz=FLOOD_HZ,
+            ),
+            Event(42.0, "attack ends", flood_hz=0.0),
         ),
+        relayed=True,
     ),
 )
 

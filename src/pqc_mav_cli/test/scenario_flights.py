@@ -50,9 +50,9 @@ def flown(name: str) -> ScenarioResult:
     return ScenarioResult(
         scenario=scenario,
         trace=trace,
-        downlink=direction(30_000, 700 if scenario.relayed else 0),
-        uplink=direction(3_500, 80 if scenario.relayed else 0),
-        link_lost=(700, 80) if scenario.relayed else (0, 0),
+        downlink=direction(30_000, 700 if scenario.name == "bad-link" else 0),
+        uplink=direction(3_500, 80 if scenario.name == "bad-link" else 0),
+        link_lost=(700, 80) if scenario.name == "bad-link" else (0, 0),
         flood_sent=10_000,
         refused=9_900,
         steps={"arm": True, "take off": True, "land": True},

@@ -25,7 +25,7 @@ def test_events_can_be_applied(scenario: Scenario) -> None:
     settings: dict[str, object] = {}
     for event in scenario.events:
         assert event.text and sum(each is not None for each in (event.board_w, event.link, event.flood_hz)) == 1
-        assert event.link is None or scenario.relayed
+        assert (event.link is None and event.flood_hz is None) or scenario.relayed
         settings |= event.link or {}
         Impairment.from_dict(settings)
     last = scenario.events[-1] if scenario.events else None

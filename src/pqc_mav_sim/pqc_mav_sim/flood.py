@@ -1,7 +1,8 @@
 """A flood of forged datagrams at a UDP port of this machine, at a steady rate: a simulated attack.
 
-They look like the tunnel's frames by their first byte, a third each of data, control and nonsense, and are random from
-there on: none can authenticate. Only loopback targets are accepted.
+The attacker stands on the path: it overhears frames, but has no key. A third of what it sends are frames it overheard,
+once more; a third carry an overheard header with a sequence number to come and a forged rest, so that the receiver has
+to try and decrypt them; a third are nonsense. Only loopback targets are accepted.
 """
 
 from __future__ import annotations
@@ -11,24 +12,34 @@ import random
 import socket
 import threading
 import time
+from collections.abc import Callable
 
-_FIRST_BYTES = (b"\x02", b"\x12", b"\xff")
+# docs/protocol.md, section 5: the header's sequence number and its length.
+_SEQUENCE = slice(13, 21)
+_HEADER = 22
+_AHEAD = 500  # well inside of what a replay window takes
 _TURN_S = 0.01
 MOST_PER_S = 20_000.0
+_NONSENSE_BYTES = 120
 
 
 class Flood:
     """Sends from a thread of its own between `start` and `stop`."""
 
-    def __init__(self, host: str, port: int, rate_hz: float, *, size: int = 120, seed: int = 1) -> None:
-        """Raises ValueError for a rate out of range or a target on another machine."""
+    def __init__(
+        self, host: str, port: int, rate_hz: float, overhear: Callable[[], bytes] = bytes, *, seed: int = 1
+    ) -> None:
+        """`overhear` returns a frame on its way to the target, or nothing: then all is nonsense.
+
+        Raises ValueError for a rate out of range or a target on another machine.
+        """
         if not ipaddress.ip_address(host).is_loopback:
             raise ValueError(f"a flood of {host} is refused: it may only be sent to this machine itself")
         if not 0.0 < rate_hz <= MOST_PER_S:
             raise ValueError(f"a flood of {rate_hz:g} datagrams/s is out of range: give up to {MOST_PER_S:g}")
         self._target = (host, port)
         self._rate_hz = rate_hz
-        self._size = size
+        self._overhear = overhear
         self._random = random.Random(seed)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="flood", daemon=True)
@@ -52,6 +63,17 @@ class Flood:
             while not self._stop.wait(_TURN_S):
                 wanted = int((time.monotonic() - began) * self._rate_hz)
                 for _ in range(min(wanted - self.sent, int(self._rate_hz * 10 * _TURN_S) + 1)):
-                    first = _FIRST_BYTES[self.sent % 3]
-                    source.sendto(first + self._random.randbytes(self._size - 1), self._target)
+                    source.sendto(self._datagram(), self._target)
                     self.sent += 1
+
+    def _datagram(self) -> bytes:
+        frame = self._overhear()
+        kind = self.sent % 3 if len(frame) > _HEADER else 2
+        if kind == 0:
+            return frame
+        if kind == 1:
+            forged = bytearray(frame[:_HEADER] + self._random.randbytes(len(frame) - _HEADER))
+            ahead = int.from_bytes(frame[_SEQUENCE], "big") + self._random.randint(1, _AHEAD)
+            forged[_SEQUENCE] = ahead.to_bytes(8, "big")
+            return bytes(forged)
+        return self._random.randbytes(_NONSENSE_BYTES)

@@ -1,20 +1,37 @@
 import socket
 import time
+from collections.abc import Callable
 
 import pytest
 
 from pqc_mav_sim.flood import Flood
 
+FRAME = (
+    bytes((0x02, 1, 2, 3, 4)) + b"SESSION!" + (1000).to_bytes(8, "big") + b"\x07" + b"secret and tag, sixteen and more"
+)
 
-def test_datagrams_arrive_and_none_is_a_frame() -> None:
+
+def received(overhear: Callable[[], bytes]) -> tuple[list[bytes], int]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as target:
         target.bind(("127.0.0.1", 0))
         target.settimeout(10.0)
-        flood = Flood("127.0.0.1", target.getsockname()[1], 500.0).start()
+        flood = Flood("127.0.0.1", target.getsockname()[1], 500.0, overhear).start()
         got = [target.recv(2048) for _ in range(60)]
-        sent = flood.stop()
-    assert sent >= 60 and {len(each) for each in got} == {120}
-    assert {each[0] for each in got} == {0x02, 0x12, 0xFF} and len(set(got)) == 60
+        return got, flood.stop()
+
+
+def test_overheard_frames_are_replayed_and_their_headers_forged() -> None:
+    got, sent = received(lambda: FRAME)
+    assert sent >= 60 and got.count(FRAME) == 20
+    forged = [each for each in got if each[:13] == FRAME[:13] and each != FRAME]
+    assert len(forged) == 20 and all(each[21:22] == b"\x07" and len(each) == len(FRAME) for each in forged)
+    assert all(1000 < int.from_bytes(each[13:21], "big") <= 1500 for each in forged)
+    assert len({each[22:] for each in forged} | {FRAME[22:]}) == 21, "the attacker has no key"
+
+
+def test_without_anything_overheard_it_is_nonsense() -> None:
+    got, _ = received(bytes)
+    assert {len(each) for each in got} == {120} and len(set(got)) == 60
 
 
 def test_the_rate_is_kept_over_a_pause_of_the_machine() -> None:

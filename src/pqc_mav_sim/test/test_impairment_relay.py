@@ -62,6 +62,7 @@ def test_datagrams_pass_both_ways(ends: Ends) -> None:
     assert got == DATA and ends.a.recv(100) == CONTROL
     assert ends.relay.entered(A_TO_B) == 1 and ends.relay.entered(B_TO_A, "control") == 1
     assert ends.relay.lost(A_TO_B) == 0
+    assert ends.relay.overheard(A_TO_B) == DATA and ends.relay.overheard(B_TO_A) == b"", "control is not kept"
 
 
 def test_every_lost_datagram_is_counted_by_kind(ends: Ends) -> None:

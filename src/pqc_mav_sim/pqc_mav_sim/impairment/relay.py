@@ -39,10 +39,12 @@ class _Way:
         self.entered: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
         self.device_lost = 0
+        self.newest = b""
 
     def take(self, datagram: bytes, now: float) -> None:
         kind = _KINDS.get(datagram[0], "other") if datagram else "other"
         self.entered[kind] += 1
+        self.newest = datagram if kind == "data" else self.newest
         fate = self.model.offer(len(datagram), now)
         if not fate.times:
             self.lost[kind] += 1
@@ -157,6 +159,11 @@ class Relay:
         """Datagrams of a kind that came in so far."""
         with self._lock:
             return self._ways[direction].entered[kind]
+
+    def overheard(self, direction: str) -> bytes:
+        """The newest data frame of a direction, as anybody on the path can see it; empty before the first."""
+        with self._lock:
+            return self._ways[direction].newest
 
     @staticmethod
     def _udp() -> socket.socket:
