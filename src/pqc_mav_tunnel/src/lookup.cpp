@@ -19,15 +19,15 @@ namespace {
 struct Answer {
   Fd done{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   std::vector<SockAddr> found;
-  std::exception_ptr error;
+  std::string error;  // sentence, "" when found
 };
 
 void ask(const std::shared_ptr<Answer>& answer, const std::string& host, std::uint16_t port, int socket_type) {
   name_this_thread("pqc-lookup");
   try {
     answer->found = resolve_all(host, port, false, socket_type);
-  } catch (...) {
-    answer->error = std::current_exception();
+  } catch (const std::exception& error) {
+    answer->error = error.what();
   }
   const std::uint64_t one = 1;
   (void)!::write(answer->done.get(), &one, sizeof one);
@@ -46,7 +46,7 @@ std::optional<std::vector<SockAddr>> lookup(const std::string& host, std::uint16
   if (fds[1].revents != 0) return std::nullopt;
   std::uint64_t value = 0;
   (void)!::read(answer->done.get(), &value, sizeof value);  // after it, what the thread wrote is here
-  if (answer->error) std::rethrow_exception(answer->error);
+  if (!answer->error.empty()) throw TunnelError(Errc::address, answer->error);
   return std::move(answer->found);
 }
 

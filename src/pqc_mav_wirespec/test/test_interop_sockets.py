@@ -139,6 +139,20 @@ def test_payloads_beyond_the_limit_are_malformed(folders):
         assert settled(gcs, drone)["drop_malformed"] == 3
 
 
+def test_reports_and_probes_leave_in_turn(folders):
+    """Half a second apart, so that an idle link is heard twice a second: never both in one frame."""
+    suite = "ML-512-AG-MD-44"
+    with gcs_under_test(folders) as (_, _, drone):
+        drone.connect(find_suite(suite), identity(folders, suite))
+        wanted = {control.LinkReport, control.Probe}
+        seen = set()
+        while seen != wanted:
+            got = drone.receive(lambda got: got.outcome is Outcome.CONTROL, TIMEOUT)
+            kinds = {type(tlv) for tlv in got.controls} & wanted
+            assert len(kinds) < 2
+            seen |= kinds
+
+
 def test_unusable_control_frames_are_counted(folders):
     suite = "ML-512-AG-MD-44"
     with gcs_under_test(folders) as (gcs, _, drone):
@@ -174,7 +188,7 @@ def test_engine_gcs_follows_a_drone_that_roams_and_restarts(folders):
 
 
 def test_engine_drone_heals_after_a_restart_of_the_gcs(folders):
-    quick = QUICK | {"reconnect_after_s": 1.0}
+    quick = QUICK | {"reconnect_after_s": 3.0}
     with drone_under_test(folders, "ML-512-AG-MD-44", **quick) as (drone, plain, gcs, first):
         handshake_port, data_port = gcs.handshake_address[1], gcs.data_address[1]
         gcs.close()
