@@ -13,10 +13,11 @@ pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not 
 
 import configuration_doc
 import generated_doc
+import policy_doc
 import pqc_mav_tunnel
 import suites_doc
 
-PAGES = pytest.mark.parametrize("page", [configuration_doc, suites_doc], ids=lambda page: page.PAGE.name)
+PAGES = pytest.mark.parametrize("page", [configuration_doc, policy_doc, suites_doc], ids=lambda page: page.PAGE.name)
 
 
 @PAGES
@@ -33,7 +34,7 @@ def test_stale_and_missing_pages_are_found_and_renewed(
     assert generated_doc.main(copy, page.text, ["--check"]) == 1
     assert generated_doc.main(copy, page.text, []) == 0
     assert generated_doc.main(copy, page.text, ["--check"]) == 0
-    copy.write_text(copy.read_text().replace("**", "__", 1))
+    copy.write_text(copy.read_text().replace("`", "'", 1))
     assert generated_doc.main(copy, page.text, ["--check"]) == 1
     assert "out of date" in capsys.readouterr().err
 
