@@ -16,11 +16,12 @@ def own_domain() -> Iterator[None]:
     if "ROS_DOMAIN_ID" in os.environ:
         yield
         return
-    from pqc_mav_bringup.free_ports import free_domain
+    from pqc_mav_bringup.free_ports import held_domain
 
-    os.environ["ROS_DOMAIN_ID"] = str(free_domain())
-    yield
-    del os.environ["ROS_DOMAIN_ID"]
+    with held_domain() as domain:
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        yield
+        del os.environ["ROS_DOMAIN_ID"]
 
 
 @pytest.fixture(autouse=True)

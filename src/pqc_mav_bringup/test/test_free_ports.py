@@ -41,3 +41,23 @@ def test_a_domain_somebody_listens_in_is_avoided(monkeypatch: pytest.MonkeyPatch
     assert free_ports.free_domain() == 42
     monkeypatch.setattr(free_ports, "bound_udp_ports", lambda tables: used | {7400 + 250 * 42})
     assert free_ports.free_domain() in free_ports.DOMAINS
+
+
+def test_a_held_domain_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = iter([7, 7, 8])
+    monkeypatch.setattr(free_ports, "free_domain", lambda: next(offered))
+    with free_ports.held_domain() as mine, free_ports.held_domain() as other:
+        assert (mine, other) == (7, 8), "taken, though nobody speaks in it yet"
+    monkeypatch.setattr(free_ports, "free_domain", lambda: 7)
+    with free_ports.held_domain() as again:
+        assert again == 7
+        with pytest.raises(OSError, match="held by somebody"), free_ports.held_domain():
+            pass
+
+
+def test_ros_own_tests_respect_it() -> None:
+    coordinator = pytest.importorskip("domain_coordinator")
+    with free_ports.held_domain() as mine:
+        given = iter([mine, mine % 100 + 1, *range(1, 101)])
+        with coordinator.domain_id(lambda: next(given)) as theirs:
+            assert theirs != mine

@@ -74,7 +74,7 @@ def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json
     """Keys, ports, the watcher and the view; all undone when `stack` closes."""
     from pqc_mav_bringup.demo_session import DemoSession
     from pqc_mav_bringup.description import BringupError
-    from pqc_mav_bringup.free_ports import free_domain
+    from pqc_mav_bringup.free_ports import held_domain
     from pqc_mav_bringup.share import config_file
     from pqc_mav_cli.demo_run import DemoRun
     from pqc_mav_cli.ros_session import watch
@@ -83,7 +83,7 @@ def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json
         with engine_errors():
             session = stack.enter_context(DemoSession({"suite": suite, "rate": f"{rate:g}"}))
         environment = {
-            "ROS_DOMAIN_ID": str(free_domain()),
+            "ROS_DOMAIN_ID": str(stack.enter_context(held_domain())),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
         }

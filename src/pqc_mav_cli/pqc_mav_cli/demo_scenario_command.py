@@ -50,7 +50,7 @@ def fly_scenario(name: str, rate_hz: float, plot: str, as_json: bool) -> int:
 
 def _prepare(stack: ExitStack, name: str, rate_hz: float) -> ScenarioRun:
     from pqc_mav_bringup.description import BringupError
-    from pqc_mav_bringup.free_ports import free_domain
+    from pqc_mav_bringup.free_ports import held_domain
     from pqc_mav_bringup.share import config_file
     from pqc_mav_cli.demo_scenario_session import scenario_session
     from pqc_mav_cli.ros_session import ros_node, watch
@@ -60,7 +60,7 @@ def _prepare(stack: ExitStack, name: str, rate_hz: float) -> ScenarioRun:
         with engine_errors():
             values = stack.enter_context(scenario_session(scenario, rate_hz))
         environment = {
-            "ROS_DOMAIN_ID": str(free_domain()),
+            "ROS_DOMAIN_ID": str(stack.enter_context(held_domain())),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
         }

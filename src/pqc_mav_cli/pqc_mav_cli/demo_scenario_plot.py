@@ -144,7 +144,7 @@ def _temperature(axis: Any, result: ScenarioResult) -> None:
 def _battery(axis: Any, result: ScenarioResult) -> None:
     rows = result.trace.battery
     axis.plot([row.t for row in rows], [row.volts for row in rows], color="#1f5fa8", linewidth=1.8)
-    _limit(axis, EMERGENCY_V, f"emergency below {EMERGENCY_V:g} V", "#1f5fa8")
+    _limit(axis, EMERGENCY_V, f"emergency below {EMERGENCY_V:g} V", "#1f5fa8", below=True)
     known = [row.volts for row in rows if not math.isnan(row.volts)]
     axis.set_ylim(min([13.4, *(volt - 0.2 for volt in known)]), max([16.0, *(volt + 0.2 for volt in known)]))
     axis.set_ylabel("battery [V]", color="#1f5fa8")
@@ -203,10 +203,12 @@ def _spans(result: ScenarioResult) -> list[tuple[float, float, int]]:
     return spans
 
 
-def _limit(axis: Any, value: float, text: str, colour: str) -> None:
+def _limit(axis: Any, value: float, text: str, colour: str, *, below: bool = False) -> None:
+    """A limit of the policy, with its name on the side that is beyond it or where there is room."""
     axis.axhline(value, color=colour, linestyle="--", linewidth=0.9)
-    where = {"xycoords": ("axes fraction", "data"), "xytext": (-3, 2), "textcoords": "offset points"}
-    axis.annotate(text, (1.0, value), **where, ha="right", va="bottom", fontsize=7, color=colour)
+    where = {"xycoords": ("axes fraction", "data"), "xytext": (-3, -2 if below else 2), "textcoords": "offset points"}
+    side = "top" if below else "bottom"
+    axis.annotate(text, (1.0, value), **where, ha="right", va=side, fontsize=7, color=colour, bbox=_BOX)
 
 
 def _end_s(result: ScenarioResult) -> float:
