@@ -21,6 +21,7 @@ def compare(
     costs: Annotated[
         Path | None, typer.Option(help="Measured handshakes (bench/results/engine.json); default: published, Pi 5.")
     ] = None,
+    config: Annotated[Path | None, typer.Option(help="The policy's configuration file; default: the defaults.")] = None,
     table: Annotated[
         Path | None, typer.Option(help="Trained table of rl and hybrid; default: the shipped one.")
     ] = None,
@@ -28,17 +29,17 @@ def compare(
     csv: Annotated[bool, typer.Option("--csv", help="Write policy.csv too.")] = False,
 ) -> None:
     """Flies missions under every strategy and tabulates security, rekeys, outages, energy and broken invariants."""
+    from pqc_mav_cli.replay_command import read_settings
     from pqc_mav_policy import compare as comparing
     from pqc_mav_policy import compare_report
     from pqc_mav_policy.flight_model_costs import CostError, measured_costs, published_costs
     from pqc_mav_policy.missions import MissionError
     from pqc_mav_policy.recorder_file import RecordingError
     from pqc_mav_policy.registry import engine_available, engine_catalogue
-    from pqc_mav_policy.settings import Settings
 
     catalogue, available = engine_catalogue(), engine_available()
-    settings = Settings(rl_policy_file=table)
     try:
+        settings = read_settings(config, table, namespace)
         spent = measured_costs(costs, catalogue) if costs else published_costs(catalogue)
         flown = comparing.strategies(catalogue, settings)
         chosen = _missions(missions or [], namespace, available, settings)

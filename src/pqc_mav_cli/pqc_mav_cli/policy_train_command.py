@@ -17,7 +17,7 @@ REPORT_S = 5.0
 def train(
     output: Annotated[Path, typer.Argument(help="File to write, e.g. rl_table.json.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same file, byte for byte.")] = 1,
-    episodes: Annotated[int, typer.Option(min=1, help="Simulated missions to learn from.")] = 4000,
+    episodes: Annotated[int, typer.Option(min=1, help="Simulated missions to learn from.")] = 3000,
 ) -> None:
     """Trains the learned strategy on simulated missions; needs gymnasium. Flying the table does not."""
     try:

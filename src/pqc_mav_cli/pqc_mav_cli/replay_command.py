@@ -15,6 +15,9 @@ def replay(
     recording: Annotated[Path, typer.Argument(help="A recording (*.mcap), also an unfinished one.")],
     strategy: Annotated[str, typer.Option(help="cascade, expert, rl or hybrid.")] = "cascade",
     namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in the recording.")] = "drone",
+    config: Annotated[
+        Path | None, typer.Option(help="The policy's configuration file of that flight; default: the defaults.")
+    ] = None,
     table: Annotated[
         Path | None, typer.Option(help="Trained table of rl and hybrid; default: the shipped one.")
     ] = None,
@@ -32,15 +35,15 @@ def replay(
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.replay import as_line, differs
     from pqc_mav_policy.replay import replay as decisions
-    from pqc_mav_policy.settings import Settings, make
+    from pqc_mav_policy.settings import make
 
-    settings = Settings(rl_policy_file=table)
     try:
+        settings = read_settings(config, table, namespace)
         made = make(strategy, engine_catalogue(), settings)
         source = read_recording(recording, namespace, engine_available(), settings)
     except RecordingError as error:
         raise CliError(str(error)) from None
-    except ValueError as error:  # StrategyError, PerformanceError
+    except ValueError as error:  # StrategyError, PerformanceError, ParameterError
         raise CliError(str(error), ExitCode.USAGE) from None
     if check and not any(snapshot.strategy for snapshot in source.snapshots):
         raise CliError(f"{recording} holds no recorded decisions to compare with.")
@@ -57,6 +60,25 @@ def replay(
     if check:
         note(f"{different} of {len(source.snapshots)} decisions differ from the recorded ones ({source.topic}).")
     return ExitCode.FAILED if check and different else ExitCode.OK
+
+
+def read_settings(config: Path | None, table: Path | None, namespace: str) -> Any:
+    """Parameters of the strategies as a policy node in that namespace takes them. Raises CliError, ParameterError."""
+    from dataclasses import replace
+
+    from pqc_mav_policy.ros_parameters import parse
+    from pqc_mav_policy.settings import Settings
+    from pqc_mav_proxy import config_file
+    from pqc_mav_proxy.errors import ProxyError
+
+    settings = Settings()
+    if config is not None:
+        try:
+            given = config_file.parameters(config_file.load(config), namespace, "pqc_policy")
+        except ProxyError as error:
+            raise CliError(str(error), ExitCode.USAGE) from None
+        settings = parse(given).settings
+    return settings if table is None else replace(settings, rl_policy_file=table)
 
 
 def read_recording(path: Path, namespace: str, available: tuple[str, ...], settings: Any) -> Any:

@@ -63,6 +63,17 @@ def test_replay_checks_what_was_decided(recording: Path) -> None:
     assert ended.returncode == 1 and " of 759 decisions differ" in ended.stderr
 
 
+def test_replay_takes_the_parameters_of_the_flight(recording: Path, tmp_path: Path) -> None:
+    config = tmp_path / "policy.yaml"
+    config.write_text("/**: {pqc_policy: {ros__parameters: {temperature_emergency_c: 100.0}}}")
+    ended = pqcmav("replay", str(recording), "--check", "--config", str(config))
+    assert ended.returncode == 1 and "DOWN_0" not in ended.stdout, ended.stderr
+    config.write_text("/**: {pqc_policy: {ros__parameters: {temperature_emergency: 100.0}}}")
+    assert "temperature_emergency_c" in refused(2, "replay", str(recording), "--config", str(config))
+    config.write_text("nonsense")
+    assert "expected" in refused(2, "replay", str(recording), "--config", str(config))
+
+
 def test_replay_refusals(recording: Path, tmp_path: Path) -> None:
     assert "No such file" in refused(1, "replay", str(tmp_path / "no.mcap"))
     assert "no telemetry in namespace /other" in refused(1, "replay", str(recording), "--namespace", "other")

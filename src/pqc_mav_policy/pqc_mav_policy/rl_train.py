@@ -3,6 +3,9 @@
 Q(s,a) += alpha (R + gamma^t max Q(s',.) - Q(s,a)), where R is what the t seconds of the step were worth (Q-learning on
 a semi-Markov process: Bradtke and Duff 1995). Only safe choices are tried and only those count in the maximum. The
 learning rate falls with the visits of a pair, exploration with the episodes.
+
+Exploration is twofold: now and then any safe choice, and in every episode a mood, a bias for or against each choice
+that lasts from take-off to landing. Without it nobody would find out what half a minute of patience leads to.
 """
 
 from __future__ import annotations
@@ -22,12 +25,17 @@ from pqc_mav_policy.rl_table import Table
 
 @dataclass(frozen=True)
 class Training:
-    """How to train. `least_visits`: a pair seen less often is not believed and left out of the table."""
+    """How to train. `least_visits`: a pair seen less often is not believed and left out of the table.
+
+    `mood_*` is the standard deviation of an episode's biases, in units of the table's values.
+    """
 
     seed: int = 1
-    episodes: int = 4000
-    exploration_first: float = 0.4
-    exploration_last: float = 0.02
+    episodes: int = 3000
+    exploration_first: float = 0.2
+    exploration_last: float = 0.01
+    mood_first: float = 10.0
+    mood_last: float = 0.5
     rate_power: float = 0.7
     rate_least: float = 0.02
     least_visits: int = 10
@@ -45,12 +53,14 @@ def train(env: MissionEnv, training: Training, told: Callable[[int, float], None
     pairs: dict[State, dict[Choice, _Pair]] = {}
     for episode in range(training.episodes):
         share = episode / max(1, training.episodes - 1)
-        exploration = training.exploration_first + share * (training.exploration_last - training.exploration_first)
+        exploration = _between(training.exploration_first, training.exploration_last, share)
+        spread = _between(training.mood_first, training.mood_last, share)
+        mood = {choice: rng.gauss(0.0, spread) for choice in Choice}
         observation, info = env.reset(seed=rng.getrandbits(31))
         total, over = 0.0, False
         while not over:
             known = pairs.setdefault(_state(observation), {})
-            choice = _pick(known, _safe(info["safe"]), exploration, rng)
+            choice = _pick(known, _safe(info["safe"]), mood, exploration, rng)
             observation, gain, over, _, info = env.step(np.int64(choice))
             if not info["seconds"]:
                 break
@@ -75,13 +85,23 @@ def _safe(mask: tuple[bool, ...]) -> list[Choice]:
     return [choice for choice in Choice if mask[choice]]
 
 
-def _pick(known: dict[Choice, _Pair], safe: list[Choice], exploration: float, rng: random.Random) -> Choice:
+def _between(first: float, last: float, share: float) -> float:
+    return first + share * (last - first)
+
+
+def _pick(
+    known: dict[Choice, _Pair],
+    safe: list[Choice],
+    mood: dict[Choice, float],
+    exploration: float,
+    rng: random.Random,
+) -> Choice:
     untried = [choice for choice in safe if choice not in known]
     if untried:
         return untried[0]
     if rng.random() < exploration:
         return safe[rng.randrange(len(safe))]
-    return max(safe, key=lambda choice: (known[choice].value, -choice))
+    return max(safe, key=lambda choice: (known[choice].value + mood[choice], -choice))
 
 
 def _believed(pairs: dict[State, dict[Choice, _Pair]], least: int) -> dict[State, tuple[float | None, ...]]:
