@@ -123,6 +123,20 @@ TEST(Net, TcpListeners) {
   expect_error(Errc::address, {"203.0.113.1"}, [] { (void)open_tcp_listener(resolve("203.0.113.1", 0, true, SOCK_STREAM), "a test"); });
 }
 
+TEST(Net, HandshakeSocketsNoticeThatTheOtherIsGone) {
+  const auto fd = open_tcp_listener(resolve("127.0.0.1", 0, true, SOCK_STREAM), "a test");
+  const auto option = [&](int level, int name) {
+    int value = 0;
+    socklen_t size = sizeof value;
+    EXPECT_EQ(::getsockopt(fd.get(), level, name, &value, &size), 0);
+    return value;
+  };
+  EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+  const int seconds = option(IPPROTO_TCP, TCP_KEEPIDLE) + option(IPPROTO_TCP, TCP_KEEPINTVL) * option(IPPROTO_TCP, TCP_KEEPCNT);
+  EXPECT_GE(seconds, 5) << "a short cut of the link is no end";
+  EXPECT_LE(seconds, 15);
+}
+
 TEST(Net, HandshakeSocketsRepeatEvenly) {
   const auto fd = open_tcp_listener(resolve("127.0.0.1", 0, true, SOCK_STREAM), "a test");
   for (const int option : {TCP_NODELAY, TCP_THIN_LINEAR_TIMEOUTS}) {
