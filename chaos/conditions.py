@@ -12,7 +12,8 @@ from typing import Any
 from clocks import DAY_S
 
 NIGHT = 30.0  # a cut as long as it takes to forget somebody
-SUITES = ("cs-mlkem768-chacha20poly1305-mldsa65", "cs-hqc192-aesgcm-mldsa65", "cs-mlkem768-aesgcm-falcon512")
+SUITES = ("cs-mlkem768-chacha20poly1305-mldsa65", "cs-hqc192-aesgcm-mldsa65", "cs-mlkem1024-ascon128a-falcon1024")
+SLOW_TO_SIGN = "cs-mlkem768-aesgcm-sphincs192s"
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,16 @@ class Event:
 
 @dataclass(frozen=True)
 class Rekey:
-    """A rekey to the next suite of the list, asked for on the drone; one that may fail must still leave the link up.
+    """A rekey, asked for on the drone; one that may fail must still leave the link up.
 
     `attempts`: how often it is asked for until it succeeds, as an operator or a policy would on a bad link.
+    `suite`: the one to change to; "" takes the next of the list.
     """
 
     at_s: float
     must_succeed: bool = True
     attempts: int = 1
+    suite: str = ""
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,20 @@ CONDITIONS: tuple[Condition, ...] = (
     *(Condition(f"mtu-{mtu}", f"MTU {mtu}", mtu=mtu, bundle_size=1432) for mtu in (576, 1280, 1500)),
     _restart("gcs", 7.0, 13.0),
     _restart("drone", 3.0, 8.0),
+    Condition(
+        "gcs-kill-dark",
+        "gcs killed -9 amid a rekey, unseen behind a cut link",
+        # While the gcs signs, the drone waits without a packet of its own that could be refused.
+        events=(
+            Event(2.3, "impair", {"down": True}),
+            Event(2.35, "kill", {"end": "gcs"}),
+            Event(2.8, "restart", {"end": "gcs"}),
+            Event(4.0, "impair", {"down": False}, heals=True),
+        ),
+        rekeys=(Rekey(2.0, must_succeed=False, suite=SLOW_TO_SIGN), Rekey(16.0)),
+        seconds=18.0,
+        expect=Expect(loss=None, recover_s=9.0, accounted=False, roams=None),
+    ),
     *(_clock(end, days) for end in ("drone", "gcs") for days in (1, -1)),
     Condition("clock-monotonic", "the drone's monotonic clock is a day ahead", monotonic_ahead={"drone": DAY_S}),
     _attack("flood", "4,000 random packets/s", "random_flood", 4000, {"drop_malformed": 5000}),

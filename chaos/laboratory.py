@@ -187,7 +187,9 @@ class _Run:
                     self._healed_ns = time.monotonic_ns()
                 self._actions[what.do](**what.arguments)
             elif isinstance(what, Rekey):
-                self._rekeys.append(self._asking.submit(_rekey, self._ends["drone"], what, next(self._suites)))
+                self._rekeys.append(
+                    self._asking.submit(_rekey, self._ends["drone"], what, what.suite or next(self._suites))
+                )
             else:
                 self._seen.rss_before_kib = {name: end.rss_kib() for name, end in self._ends.items()}
         time.sleep(max(0.0, begin + self._condition.seconds - time.monotonic()))

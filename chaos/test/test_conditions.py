@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import conditions
+import pqc_mav_tunnel
 import pytest
 from conditions import CONDITIONS, Condition
 
@@ -32,6 +33,11 @@ def test_the_kernels_netem_can_do_it_too(condition: Condition) -> None:
     netem_arguments(Impairment.from_dict(condition.impair))
 
 
+def test_the_suites_exist() -> None:
+    for name in (*conditions.SUITES, conditions.SLOW_TO_SIGN):
+        assert pqc_mav_tunnel.find_suite(name).id == name
+
+
 def test_names_are_unique_and_titles_too() -> None:
     assert len({each.name for each in CONDITIONS}) == len(CONDITIONS)
     assert len({each.title for each in CONDITIONS}) == len(CONDITIONS)
@@ -42,7 +48,7 @@ def test_the_issue_list_is_covered() -> None:
     wanted = {f"loss-{p}" for p in (0, 1, 5, 10, 20, 30)} | {f"delay-{ms}" for ms in (50, 150, 300)}
     wanted |= {f"cut-{s}" for s in (1, 5, 30)} | {f"mtu-{mtu}" for mtu in (576, 1280, 1500)}
     wanted |= {f"clock-{end}{day}" for end in ("drone", "gcs") for day in ("+1d", "-1d")}
-    wanted |= {"reorder", "duplicate", "rate-64k", "roam", "nat-rebind", "gcs-kill", "drone-kill"}
+    wanted |= {"reorder", "duplicate", "rate-64k", "roam", "nat-rebind", "gcs-kill", "gcs-kill-dark", "drone-kill"}
     wanted |= {f"attack-{name}" for name in ("flood", "replay", "forge", "syn", "connect", "half-open", "rekeys")}
     assert wanted <= names
 
