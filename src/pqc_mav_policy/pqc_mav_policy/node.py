@@ -145,8 +145,11 @@ class PqcPolicyNode(Node):
             if answer.ok:
                 controller.telemetry.on_rekeyed(answer.suite, int(answer.epoch), now)
             controller.answered(answer.ok, one_line(answer.message), now, self._failure)
-            log = self.get_logger().info if answer.ok else self.get_logger().warning
-            log(one_line(answer.message))
+            # One line for each level: rclpy raises when the same line of a program logs with another severity.
+            if answer.ok:
+                self.get_logger().info(one_line(answer.message))
+            else:
+                self.get_logger().warning(one_line(answer.message))
         elif now - controller.pending[1] > self.config.node.request_timeout_s:
             self._rekey.remove_pending_request(future)
             self._future = None

@@ -195,8 +195,13 @@ class PqcProxyNode(LifecycleNode):
             self._publish_status(force=True)
 
     def _log(self, level: str, text: str) -> None:
-        logger = self.get_logger()
-        {"error": logger.error, "warning": logger.warning}.get(level, logger.info)(one_line(text))
+        # One line for each level: rclpy raises when the same line of a program logs with another severity.
+        if level == "error":
+            self.get_logger().error(one_line(text))
+        elif level == "warning":
+            self.get_logger().warning(one_line(text))
+        else:
+            self.get_logger().info(one_line(text))
 
     def _publish_handshake(self, event: dict[str, Any]) -> None:
         kind = "rekey" if event["rekey"] else "handshake"

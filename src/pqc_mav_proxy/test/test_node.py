@@ -107,6 +107,12 @@ def client(ros: None) -> Iterator[Client]:
     made.spinning.end()
 
 
+def test_the_engine_may_log_at_any_level_in_any_order(pair: dict[str, PqcProxyNode]) -> None:
+    """rclpy raises when one line of a program logs with different severities, which would end the executor."""
+    for level in ("warning", "info", "error", "info", "warning"):
+        pair["gcs"]._log(level, f"said at level {level}")
+
+
 def test_a_late_subscriber_gets_the_whole_latched_set(pair: dict[str, PqcProxyNode], client: Client) -> None:
     seen = client.collect(TunnelStatus, "/gcs/pqc_proxy/status", qos.latched(2))
 
