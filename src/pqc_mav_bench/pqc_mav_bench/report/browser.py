@@ -36,7 +36,9 @@ def print_pdf(html: str, target: Path) -> str:
         page, printed = Path(folder) / "report.html", Path(folder) / "report.pdf"
         page.write_text(html, encoding="utf-8")
         try:
-            done = run(["--no-pdf-header-footer", f"--print-to-pdf={printed}", page.as_uri()])
+            # Tags double the size of the file; readers who need structure have the page itself.
+            flags = ["--no-pdf-header-footer", "--disable-pdf-tagging"]
+            done = run([*flags, f"--print-to-pdf={printed}", page.as_uri()])
         except subprocess.TimeoutExpired:
             return "PDF skipped: Chromium did not finish printing within two minutes."
         if not printed.is_file() or not printed.stat().st_size:

@@ -151,15 +151,28 @@ def limitations(c: Campaign) -> list[str]:
     return [line for line in lines if line]
 
 
+def _spans(items: Sequence[int]) -> str:
+    """Item numbers with runs drawn together: 'items 166–169, 171'; number 0 is the comparison."""
+    spans: list[list[int]] = []
+    for item in sorted(n for n in items if n):
+        if spans and item == spans[-1][1] + 1:
+            spans[-1][1] = item
+        else:
+            spans.append([item, item])
+    texts = [str(a) if a == b else f"{a}–{b}" for a, b in spans]
+    named = [f"item{'s' if len(texts) > 1 or spans[0][0] != spans[0][1] else ''} {', '.join(texts)}"] if texts else []
+    return "; ".join(named + (["comparison"] if 0 in items else [])) or MISSING
+
+
 def provenance(c: Campaign, sections: Sequence[Section]) -> pd.DataFrame:
     """Every file behind the report with its SHA-256, and the items that use it."""
-    used: dict[Source, list[str]] = {}
+    used: dict[Source, list[int]] = {}
     for section in sections:
         for block in section.blocks:
             for source in block.sources if isinstance(block, (Chart, Table)) else ():
-                if str(section.number) not in used.setdefault(source, []):
-                    used[source].append(str(section.number))
+                if section.number not in used.setdefault(source, []):
+                    used[source].append(section.number)
     for source in c.sources:
         used.setdefault(source, [])
-    rows = [[source.name, source.sha256, ", ".join(items) or MISSING] for source, items in used.items()]
+    rows = [[source.name, source.sha256, _spans(items)] for source, items in used.items()]
     return pd.DataFrame(rows, columns=["File", "SHA-256", "Items"])

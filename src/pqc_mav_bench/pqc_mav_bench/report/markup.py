@@ -14,6 +14,9 @@ from pqc_mav_bench.report.numbers import MISSING, number
 
 _PRINTED_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
+_HASH = re.compile(r"[0-9a-f]{64}")
+_KINDS = {"suite": " class=id", "hash": " class=hash"}
+
 #: From this many rows on a table can be filtered.
 FILTER_ROWS = 20
 
@@ -42,6 +45,13 @@ def _column(values: list[object], digits: int) -> list[tuple[str, str, bool]]:
     return [cell(value, digits) for value in values]
 
 
+def _kind(text: str) -> str:
+    """What a text cell holds, where that decides how it may wrap."""
+    if text.startswith("cs-"):
+        return "suite"
+    return "hash" if _HASH.fullmatch(text) else ""
+
+
 def table_html(frame: pd.DataFrame, key: str, caption: str, digits: int = 3) -> str:
     """A table in a container that scrolls by itself. Columns whose cells are numbers are set flush right."""
     columns = [_column(frame[name].tolist(), digits) for name in frame.columns]
@@ -56,7 +66,7 @@ def table_html(frame: pd.DataFrame, key: str, caption: str, digits: int = 3) -> 
         for j, column in enumerate(columns):
             text, sort, _ = column[i]
             tag = "th scope=row" if j == 0 else "td"
-            mark = " class=num" if numeric[j] else " class=id" if text.startswith("cs-") else ""
+            mark = " class=num" if numeric[j] else _KINDS.get(_kind(text), "")
             key_attribute = f' data-k="{escape(sort)}"' if numeric[j] and sort and sort != text else ""
             cells.append(f"<{tag}{mark}{key_attribute}>{escape(text)}</{'th' if j == 0 else 'td'}>")
         rows.append(f"<tr>{''.join(cells)}</tr>")

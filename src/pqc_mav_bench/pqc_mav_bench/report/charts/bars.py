@@ -91,7 +91,7 @@ def grouped(
                 mark.set_label(panel.reference[0])
                 known.setdefault(panel.reference[0], mark)
         if len(known) > 1:
-            draw.figure.legend(handles=list(known.values()), loc="outside upper center", ncols=min(4, len(known)))
+            draw.figure.legend(handles=list(known.values()), loc="outside upper left", ncols=min(4, len(known)))
         return draw
 
 
@@ -127,5 +127,5 @@ def ranked(
         axes.set_xlabel(axis)
         handles = [Patch(facecolor=colour, label=name) for name, colour in legend.items()]
         if len(handles) > 1:
-            draw.figure.legend(handles=handles, loc="outside upper center", ncols=min(4, len(handles)))
+            draw.figure.legend(handles=handles, loc="outside upper left", ncols=min(4, len(handles)))
         return draw

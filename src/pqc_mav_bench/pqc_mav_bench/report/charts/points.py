@@ -41,7 +41,7 @@ def _legend(draw: Drawing, groups: Sequence[Points], more: Sequence[Line2D] = ()
         if len(g.x)
     ]
     if len(handles) + len(more) > 1:
-        draw.figure.legend(handles=[*handles, *more], loc="outside upper center", ncols=4)
+        draw.figure.legend(handles=[*handles, *more], loc="outside upper left", ncols=4)
 
 
 def frontier(groups: Sequence[Points], front: Points, steps: Points, axis: str, levels: Sequence[int]) -> Drawing:
@@ -101,7 +101,7 @@ def curves(lines: Sequence[Points], x_axis: str, y_axis: str, marks: Sequence[tu
         log_axis(axes, "y")
         axes.set_xlabel(x_axis)
         axes.set_ylabel(y_axis)
-        draw.figure.legend(loc="outside upper center", ncols=2)
+        draw.figure.legend(loc="outside upper left", ncols=2)
         return draw
 
 

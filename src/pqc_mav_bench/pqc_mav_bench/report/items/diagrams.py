@@ -21,7 +21,7 @@ def concept(key: str = "concept") -> Diagram:
     s.arrow(290, 190, 290, 150, both=True)
     s.box(30, 190, 130, 46, ["Detector", "attack or not"], "orange")
     s.arrow(160, 213, 215, 213)
-    s.box(325, 12, 135, 46, ["Attacker", "listens, floods, replays"], "vermillion")
+    s.box(310, 12, 165, 46, ["Attacker", "listens, floods, replays"], "vermillion")
     s.arrow(392, 58, 392, 112, dashed=True)
     title = "Concept: a tunnel between two unchanged programs"
     return Diagram(
@@ -188,7 +188,7 @@ def pipeline(key: str = "pipeline") -> Diagram:
     )
     back = (
         ("UDP in", "from the peer"),
-        ("length, session", "malformed, unknown"),
+        ("length, session", "bad or unknown"),
         ("replay window", "old, replayed"),
         ("AEAD open", "forged"),
         ("deliver", "then move window"),

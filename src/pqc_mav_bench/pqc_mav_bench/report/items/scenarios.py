@@ -252,7 +252,7 @@ def item_179(c: Campaign) -> Section:
     )
     explanation = Explanation(
         "Difference of the medians with and without each detector, in milliseconds and in per cent of the baseline.",
-        "Bars below zero mean that the median was lower with the detector: differences of that size are noise.",
+        "Bars below zero mean that the median was lower with the detector.",
         sentences.overhead(rows, "median handshake", SCENARIO_NAMES),
         [
             "The documents print both a table and a text for these deltas, and they differ; see the page on the "
