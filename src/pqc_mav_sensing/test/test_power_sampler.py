@@ -101,6 +101,18 @@ def test_unplugged_and_plugged_again() -> None:
     assert view.valid and view.restarts >= 1 and view.summary.power_mean_w == pytest.approx(4.0, abs=0.02)
 
 
+def test_after_a_long_absence_the_first_conversion_is_waited_for() -> None:
+    """A sensor set up again has nothing new for most of a millisecond; that is no reason to give it up at once."""
+    bench = Bench()
+    bench.run(0.2)
+    bench.unplug()
+    bench.run(10.0)
+    bench.plug()
+    bench.run(0.5)
+    view = bench.run(0.1)
+    assert view.valid and view.summary.samples > 90 and view.restarts == 1
+
+
 def test_a_power_cycled_sensor_is_set_up_at_once_and_no_0_a_is_published() -> None:
     bench = Bench()
     bench.run(0.2)
