@@ -30,16 +30,18 @@ from pqc_mav_policy.availability import Availability
 from pqc_mav_policy.controller import Controller, Request, Tick
 from pqc_mav_policy.diagnosis import diagnose
 from pqc_mav_policy.node_parameters import Mode
+from pqc_mav_policy.pace import Pace
 from pqc_mav_policy.registry import engine_catalogue
 from pqc_mav_policy.ros_parameters import NodeConfig, declare
 from pqc_mav_policy.settings import make
-from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_policy.telemetry import PEER, Telemetry
 from pqc_mav_proxy import qos
 from pqc_mav_proxy.diagnostics import to_messages
 from pqc_mav_proxy.errors import one_line
 
 NODE_NAME = "pqc_policy"
 TICK_S = 1.0
+POLLS = 5  # of the clock per tick
 MODES: tuple[Mode, ...] = ("auto", "hold", "manual")
 
 
@@ -66,37 +68,46 @@ class PqcPolicyNode(Node):
         self._sequence = 0
         self._failure = ""  # HandshakeReport's identifier of the newest failed handshake
         self._future: Any = None
-        self._last: Tick | None = None
         self._subscribe(node.proxy)
         self._decision = self.create_publisher(PolicyDecision, "~/decision", qos.latched(1))
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
         self._rekey = self.create_client(Rekey, f"{node.proxy}/rekey")
         self.create_service(SetMode, "~/set_mode", self._set_mode)
         self.create_service(PinSuite, "~/pin_suite", self._pin_suite)
-        self.create_timer(tick_s, self._tick)
+        self._pace = Pace(tick_s, self._now())
+        self.create_timer(tick_s / POLLS, self._on_clock)
         self.get_logger().info(f"strategy {node.strategy}, mode {node.mode}")
 
     def _subscribe(self, proxy: str) -> None:
         telemetry = self.controller.telemetry
 
-        def heard(stream: str, aged: bool = False) -> Callable[[Any], None]:
-            return lambda message: telemetry.on(stream, message, self._now(), message.age_s if aged else 0.0)
+        def heard(stream: str) -> Callable[[Any], None]:
+            # Whoever publishes a reading says whether it is still valid; here counts when it was last heard of.
+            return lambda message: telemetry.on(stream, message, self._now())
 
         # Best effort takes what reliable and best-effort publishers offer; the next reading comes within a second.
         sensor = qos_profile_sensor_data
-        self.create_subscription(BatteryHealth, "battery", heard("battery", aged=True), sensor)
+        self.create_subscription(BatteryHealth, "battery", heard("battery"), sensor)
         self.create_subscription(ThermalState, "thermal", heard("thermal"), sensor)
         self.create_subscription(VehicleState, "vehicle", heard("vehicle"), sensor)
         self.create_subscription(SystemLoad, "system", heard("system"), sensor)
         self.create_subscription(ThreatReport, "threat", heard("threat"), sensor)
         self.create_subscription(TunnelStatus, f"{proxy}/status", self._on_status, qos.latched(1))
-        self.create_subscription(
-            LinkQuality, f"{proxy}/link", lambda message: telemetry.on_link(message, self._now()), qos.periodic(2)
-        )
+        self.create_subscription(LinkQuality, f"{proxy}/link", self._on_link, qos.periodic(2))
         self.create_subscription(HandshakeReport, f"{proxy}/handshake", self._on_handshake, qos.event())
 
     def _on_status(self, message: TunnelStatus) -> None:
         self.controller.telemetry.on_status(message, self._now(), self._age_s(message.header))
+
+    def _on_link(self, message: LinkQuality) -> None:
+        now = self._now()
+        self.controller.telemetry.on_link(message, now)
+        if message.side == PEER and self._pace.on_report(now):
+            self._tick()
+
+    def _on_clock(self) -> None:
+        if self._pace.on_clock(self._now()):
+            self._tick()
 
     def _on_handshake(self, message: HandshakeReport) -> None:
         self._failure = "" if message.ok else message.error
@@ -119,7 +130,6 @@ class PqcPolicyNode(Node):
         if tick.request is not None:
             self._ask(tick.request)
         self._report(tick)
-        self._last = tick
 
     def _ask(self, request: Request) -> None:
         self.get_logger().info(f"asking for {request.suite or 'fresh keys'}: {request.reason}")

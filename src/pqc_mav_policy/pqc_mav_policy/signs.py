@@ -16,7 +16,9 @@ def stale(inputs: DecisionInput, parameters: PolicyParameters) -> str:
     if inputs.telemetry_age_s is None:
         return "no telemetry was received yet"
     if inputs.telemetry_age_s > parameters.stale_s:
-        return f"telemetry is {inputs.telemetry_age_s:.1f} s old, limit {parameters.stale_s:g} s"
+        late = [name for name in parameters.required if (getattr(inputs, name).age_s or 0.0) > parameters.stale_s]
+        which = f" ({', '.join(late)})" if late else ""
+        return f"telemetry is {inputs.telemetry_age_s:.1f} s old{which}, limit {parameters.stale_s:g} s"
     return ""
 
 

@@ -211,4 +211,6 @@ def test_reasons_carry_the_figures() -> None:
     )
     assert "82.5 C" in decide((0.0, well(thermal={"temperature_c": 82.5}))).reason
     assert "telemetry is 3.2 s old, limit 2 s" in decide((0.0, well(telemetry_age_s=3.2))).reason
+    late = well(telemetry_age_s=3.2, link={"age_s": 3.2})
+    assert "telemetry is 3.2 s old (link), limit 2 s" in decide((0.0, late)).reason
     assert "12.0 % of the packets are lost" in decide((0.0, well(link={"loss": 0.12}))).reason
