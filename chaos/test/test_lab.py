@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from children import HERE, wait_until
 from conditions import CONDITIONS, Rekey
 from laboratory import laboratory
-from verdicts import problems
+from verdicts import Observation, problems
 
 RUN = [sys.executable, str(HERE / "run")]
 NO_ROOT = air.need_root()
@@ -121,6 +122,23 @@ def test_a_row_that_cannot_be_run_fails_the_run(
     assert lab.run(lab_options("--only", "loss-0", "--output", str(tmp_path))) == 1
     assert "could not be run: no such device" in capsys.readouterr().out
     assert "FAILED" in (tmp_path / "chaos.md").read_text()
+
+
+@pytest.mark.parametrize(("late", "runs", "code"), [((9, 0), 2, 0), ((9, 9), 2, 1), ((0,), 1, 1)])
+def test_a_row_is_repeated_once_and_only_when_the_machine_stood_still(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, late: tuple[int, ...], runs: int, code: int
+) -> None:
+    seen = [Observation(late_sends=each) for each in late]
+    monkeypatch.setattr("laboratory.Laboratory.run", lambda *_: seen.pop(0))
+    # the machine was too slow, or the tunnel: only a run in which nothing was late can pass
+    monkeypatch.setattr(lab, "problems", lambda _, each: ["short of it"] if each.late_sends or runs == 1 else [])
+    monkeypatch.setattr(lab, "need_root", lambda: "")
+    assert lab.run(lab_options("--only", "loss-0", "--output", str(tmp_path))) == code
+    assert not seen
+    page = (tmp_path / "chaos.md").read_text()
+    assert ("## Repeated" in page) == (runs == 2)
+    assert ("## Not as expected" in page) == (code == 1)
+    assert len(json.loads((tmp_path / "chaos.json").read_text())["repeated"]) == runs - 1
 
 
 def test_the_list_names_every_condition(capsys: pytest.CaptureFixture[str]) -> None:
