@@ -59,7 +59,7 @@ class AgentNode(Node):
     # --- quick ones ---
 
     def _ping(self, _request: Any, response: Any) -> Any:
-        response.success = self.watch.is_up
+        response.success = self.watch.is_up and self.watch.counters() is not None
         response.message = "ready" if response.success else f"no session at {self.watch.name} yet"
         return response
 

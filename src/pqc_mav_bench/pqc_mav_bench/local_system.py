@@ -1,11 +1,13 @@
 """A benchmark on one machine, as data: both proxies, agent, controller and, where it is installed, the power node.
 
-Fresh keys and free ports, as in the demo. Every key of the configuration not named here has its default, but for the
-key pool: a campaign measures whole handshakes, so nothing is made ahead.
+Fresh keys, free ports and a namespace of its own, so that it may run beside a real system and beside other benchmarks.
+Every key of the configuration not named here has its default, but for the key pool: a campaign measures whole
+handshakes, so nothing is made ahead.
 """
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -37,12 +39,13 @@ SYSTEM = SystemDescription(
     arguments=(
         Argument("keys", "Root of the keys."),
         Argument("root", "Folder of the campaigns."),
+        Argument("space", "ROS namespace of everything."),
         Argument("power", "Whether the power node runs.", "no", ("yes", "no")),
         *(Argument(name, "A free port.") for name in PORTS),
     ),
     processes=(
         _proxy(
-            "gcs",
+            "{space}/gcs",
             {
                 "role": Setting("gcs"),
                 "keys": Setting("{keys}/gcs"),
@@ -55,7 +58,7 @@ SYSTEM = SystemDescription(
             },
         ),
         _proxy(
-            "drone",
+            "{space}/drone",
             {
                 "role": Setting("drone"),
                 "keys": Setting("{keys}/drones/" + DRONE_ID),
@@ -73,14 +76,15 @@ SYSTEM = SystemDescription(
             package="pqc_mav_bench",
             executable="bench_agent",
             node="bench_agent",
-            namespace="gcs",
+            namespace="{space}/gcs",
+            settings={"proxy": Setting("/{space}/gcs/pqc_proxy"), "drone_id": Setting(DRONE_ID)},
             respawn=_QUICK_RESPAWN,
         ),
         ProcessDescription(
             name=POWER_EXECUTABLE,
             package=POWER_PACKAGE,
             executable=POWER_EXECUTABLE,
-            namespace="drone",
+            namespace="{space}/drone",
             node=POWER_EXECUTABLE,
             when={"power": "yes"},
         ),
@@ -89,8 +93,13 @@ SYSTEM = SystemDescription(
             package="pqc_mav_bench",
             executable="bench_controller",
             node="bench_controller",
-            namespace="drone",
-            settings={"root": Setting("{root}")},
+            namespace="{space}/drone",
+            settings={
+                "root": Setting("{root}"),
+                "proxy": Setting("/{space}/drone/pqc_proxy"),
+                "agent": Setting("/{space}/gcs/bench_agent"),
+                "drone_id": Setting(DRONE_ID),
+            },
             respawn=None,
         ),
     ),
@@ -128,9 +137,15 @@ class LocalSession:
         self.values: dict[str, str] = {
             **ports,
             "keys": str(self._folder / "keys"),
+            "space": f"bench_{secrets.token_hex(4)}",
             "root": str(root.resolve()),
             "power": "yes" if has_power_node() else "no",
         }
+
+    @property
+    def controller(self) -> str:
+        """Name of the controller's node."""
+        return f"/{self.values['space']}/drone/bench_controller"
 
     def close(self) -> None:
         """Removes the keys."""

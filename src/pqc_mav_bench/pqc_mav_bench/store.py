@@ -35,12 +35,12 @@ LOCK = ".controller.lock"
 
 def write_json(path: Path, value: Any) -> None:
     """Writes by rename, data on the disk before the name. Raises StoreError; the old file is then untouched."""
+    text = json.dumps(value, indent=1, allow_nan=False) + "\n"
     temporary = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1, allow_nan=False)
-            file.write("\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

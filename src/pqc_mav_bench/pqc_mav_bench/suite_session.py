@@ -77,7 +77,9 @@ class SuiteSession:
         drone, ground = dict(self._drone.info()), dict(self._ground.info())
         self._shared_clock = drone.pop("clock_id") == ground.pop("clock_id")
         if self._options.machine_name:
-            drone["host"] = ground["host"] = self._options.machine_name
+            for side in (drone, ground):
+                side["host"] = self._options.machine_name
+                side["kernel"] = str(side["kernel"]).partition("-")[0]  # what follows names the builder
         names = (*FIELDS, *VERSIONS)
         self._both = {name: drone[name] for name in names} | {f"gcs_{name}": ground[name] for name in names}
         self._both["same_host"] = self._shared_clock

@@ -43,8 +43,8 @@ def handshake(suite: str, **changes: Any) -> dict[str, Any]:
     times = ("connect", "challenge", "hello", "server_hello", "finish")
     primitives = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")
     return {
-        "drone_id": "d", "ok": True, "error": "", "reason": "", "suite": suite, "hybrid": True, "epoch": 3, "rekey": True,
-        "role": "drone", "peer": "127.0.0.1:1", "duration_ms": 12.0,
+        "drone_id": "d", "ok": True, "error": "", "reason": "", "suite": suite, "hybrid": True, "epoch": 3,
+        "rekey": True, "role": "drone", "peer": "127.0.0.1:1", "duration_ms": 12.0,
         **{f"phase_{name}_ms": 2.0 for name in times}, **{f"{name}_ms": 0.25 for name in primitives},
         "keygen_pooled": False, "public_key_bytes": 1184, "ciphertext_bytes": 1088, "signature_bytes": 3309,
         "drone_signature_bytes": 0, "bytes_sent": 1500, "bytes_received": 4800, **changes,
@@ -55,8 +55,8 @@ def counters(rx: int, tx: int, **changes: Any) -> dict[str, Any]:
     """A proxy's counters: `rx` packets from its application, `tx` to it."""
     values = dict.fromkeys(COUNTERS, 0) | {
         "plain_rx_packets": rx, "plain_rx_bytes": 40 * rx, "plain_tx_packets": tx, "plain_tx_bytes": 40 * tx,
-        "enc_tx_packets": rx + 5, "enc_tx_bytes": 78 * (rx + 5), "enc_rx_packets": tx + 5, "enc_rx_bytes": 78 * (tx + 5),
-        "delivered": tx, "control": 5,
+        "enc_tx_packets": rx + 5, "enc_tx_bytes": 78 * (rx + 5),
+        "enc_rx_packets": tx + 5, "enc_rx_bytes": 78 * (tx + 5), "delivered": tx, "control": 5,
     }  # fmt: skip
     return {**values, "aead_encrypt_avg_ns": 900.0, "aead_decrypt_avg_ns": 1100.0, **changes}
 
@@ -85,10 +85,13 @@ def side(suite: str, role: str, **changes: Any) -> dict[str, Any]:
         "link": {"jitter_ms": 1.0, "gap_p95_ms": 4.0, "rtt_ms": 0.05, "rtt_min_ms": 0.03},
         "system": {
             "samples": 3, "interval_s": 0.5, "cpu_avg_percent": 30.0, "cpu_peak_percent": 35.0, "cpu_min_percent": 25.0,
-            "cpu_std_percent": 5.0, "core_avg_percent": [20.0, 40.0], "tunnel_cpu_percent": 2.0, "bench_cpu_percent": 1.0,
-            "workload_cpu_percent": 4.0, "memory_avg_mib": 900.0, "memory_peak_mib": 910.0, "load_1": 0.4,
+            "cpu_std_percent": 5.0, "core_avg_percent": [20.0, 40.0], "tunnel_cpu_percent": 2.0,
+            "bench_cpu_percent": 1.0, "workload_cpu_percent": 4.0, "memory_avg_mib": 900.0,
+            "memory_peak_mib": 910.0, "load_1": 0.4,
         },
-        "network": {"interface": "lo", "rx_bytes": 1, "tx_bytes": 1, "rx_packets": 1, "tx_packets": 1, "errors": 0, "drops": 0},
+        "network": {
+            "interface": "lo", "rx_bytes": 1, "tx_bytes": 1, "rx_packets": 1, "tx_packets": 1, "errors": 0, "drops": 0,
+        },
         "workload": mavlink(160, 150) if drone else mavlink(150, 160),
         "wall_ns": 1_000_000_000_000,
         "monotonic_ns": 5_000_000_000,

@@ -247,6 +247,20 @@ def report(
 
 
 @bench_app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to write to.")],
+    campaign: Annotated[str, typer.Option(help="A campaign: name or folder. Default: the newest.")] = "",
+    root: Root = _ROOT,
+) -> None:
+    """Writes a campaign's compact form: table, manifest and a page, without the runs' own files."""
+    from pqc_mav_bench.export import export as write
+
+    with bench_errors():
+        for path in write(_store(campaign, root), folder):
+            print(path)
+
+
+@bench_app.command()
 def compare(
     first: Annotated[str, typer.Argument(help="A campaign: name or folder; or 'published'.")],
     second: Annotated[str, typer.Argument(help="Another one; or 'published'.")],
@@ -317,5 +331,5 @@ def _as_controller(root: Path, options: CampaignOptions | None, folder: Path | N
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     arguments = ["pqcmav", "--ros-args", "-r", "__ns:=/drone", "-p", f"root:={root.resolve()}"]
-    with spinning(arguments, ControllerNode):
-        return ask(options, folder, on_feedback, stop)
+    with spinning(arguments, ControllerNode) as node:
+        return ask(node.get_fully_qualified_name(), options, folder, on_feedback, stop)

@@ -27,7 +27,7 @@ def primitives(
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 20260221,
     machine: Annotated[str, typer.Option(help="Text to write in place of the machine's host name.")] = "",
 ) -> None:
-    """Times every KEM, signature and AEAD operation alone: medians with 95 % intervals; cycles and energy where measurable.
+    """Times every KEM, signature and AEAD operation alone: medians with 95 % intervals, cycles, energy.
 
     The full set takes about eight minutes with 200 samples, most of it SPHINCS+ signing and Classic McEliece key pairs.
     """

@@ -58,7 +58,7 @@ def run_here(
         with engine_errors(), LocalSession(root, suites) as session:
             os.environ.update(environment())
             supervisor = Supervisor(resolve(SYSTEM, session.values), take)
-            return _supervised(supervisor, options, resume, on_feedback)
+            return _supervised(supervisor, lambda stop: ask(session.controller, options, resume, on_feedback, stop))
     except BringupError as error:
         raise CliError(str(error)) from None
     except BenchError as error:
@@ -66,9 +66,7 @@ def run_here(
         raise CliError(" ".join([str(error), *said])) from None
 
 
-def _supervised(
-    supervisor: Supervisor, options: CampaignOptions | None, resume: Path | None, on_feedback: Callable[[Any], None]
-) -> Outcome:
+def _supervised(supervisor: Supervisor, campaign: Callable[[threading.Event], Outcome]) -> Outcome:
     from pqc_mav_bench.errors import BenchError
 
     stop = threading.Event()
@@ -80,7 +78,7 @@ def _supervised(
 
         def work() -> None:
             try:
-                outcomes.append(ask(options, resume, on_feedback, stop))
+                outcomes.append(campaign(stop))
             except BenchError as error:
                 problems.append(error)
             finally:
@@ -100,14 +98,15 @@ def _supervised(
 
 
 def ask(
+    controller: str,
     options: CampaignOptions | None,
     resume: Path | None,
     on_feedback: Callable[[Any], None],
     stop: threading.Event,
 ) -> Outcome:
-    """Asks the controller in this ROS domain for a campaign and waits for its end. Raises BenchError and CliError."""
+    """Asks the node `controller` for a campaign and waits for its end. Raises BenchError and CliError."""
     from pqc_mav_bench.campaign_client import CampaignClient
     from pqc_mav_cli.ros_session import ros_node
 
     with ros_node("pqcmav_bench") as node:
-        return CampaignClient(node).run(options, resume, on_feedback, stop)
+        return CampaignClient(node, controller).run(options, resume, on_feedback, stop)

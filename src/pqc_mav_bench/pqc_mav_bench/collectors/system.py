@@ -107,10 +107,11 @@ def summarise(samples: Sequence[Sample], interval_s: float = INTERVAL_S) -> dict
     first, last = samples[0], samples[-1]
     span = last.at_s - first.at_s
     cores = _share(first, last)
+    mean = statistics.fmean(cores)
+    # With the mean among them, peak and minimum enclose it also where no step is long enough to be judged.
     steps = [
-        statistics.fmean(_share(a, b))
-        for a, b in pairwise(samples)
-        if b.at_s - a.at_s >= min(SHORTEST_STEP_S, span / 2)
+        mean,
+        *(statistics.fmean(_share(a, b)) for a, b in pairwise(samples) if b.at_s - a.at_s >= SHORTEST_STEP_S),
     ]
     temperatures = [sample.temperature_c for sample in samples if sample.temperature_c is not None]
     clocks = [sample.cpu_mhz for sample in samples if sample.cpu_mhz is not None]
@@ -124,10 +125,10 @@ def summarise(samples: Sequence[Sample], interval_s: float = INTERVAL_S) -> dict
     return {
         "samples": len(samples),
         "interval_s": interval_s,
-        "cpu_avg_percent": statistics.fmean(cores),
+        "cpu_avg_percent": mean,
         "cpu_peak_percent": max(steps),
         "cpu_min_percent": min(steps),
-        "cpu_std_percent": statistics.pstdev(steps),
+        "cpu_std_percent": statistics.pstdev(steps[1:]) if len(steps) > 2 else 0.0,
         "core_avg_percent": cores,
         "tunnel_cpu_percent": process("tunnel"),
         "bench_cpu_percent": process("bench"),

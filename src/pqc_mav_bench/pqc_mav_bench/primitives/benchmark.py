@@ -207,7 +207,9 @@ def write(result: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
 def named(result: Mapping[str, Any], machine: str) -> dict[str, Any]:
     """The same result with another name for the machine, signed anew."""
     content = {name: value for name, value in result.items() if name != "sha256"}
-    content["environment"] = {**content["environment"], "host": machine}
+    machine_facts = dict(content["environment"])
+    machine_facts["kernel"] = str(machine_facts["kernel"]).partition("-")[0]  # what follows names the builder
+    content["environment"] = {**machine_facts, "host": machine}
     return {**content, "sha256": sha256(content)}
 
 

@@ -1,0 +1,107 @@
+"""The compact form of a campaign for others to keep: table, manifest and a page to read, without the runs' own files.
+
+Each row of the table names the file it comes from and that file's hash, so the compact form can be checked against the
+whole one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pqc_mav_bench import tidy
+from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.store import MANIFEST, CampaignStore, storage_error
+
+PAGE = "summary.md"
+LARGEST_PARQUET = 500_000  # bytes; a larger one is left out, the CSV has the same content
+
+_COLUMNS = {
+    "suite": "suite",
+    "handshake.total_ms": "handshake ms",
+    "handshake.gcs_total_ms": "at the ground ms",
+    "rekey.phi_60s": "Phi(60 s)",
+    "latency_jitter.rtt_p50_ms": "RTT p50 ms",
+    "latency_jitter.rtt_p95_ms": "RTT p95 ms",
+    "workload.goodput_mbps": "goodput Mbit/s",
+    "workload.sent_packets": "sent",
+    "workload.lost_packets": "lost",
+    "system_drone.tunnel_cpu_percent": "tunnel CPU %",
+}
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value != value else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+
+
+def _environment(manifest: Mapping[str, Any]) -> str:
+    machine = manifest["environment"]
+    ground = "the same machine" if machine["same_host"] else str(machine["gcs_host"])
+    return (
+        f"{machine['host']} ({machine['cpu_model']}, {machine['cpu_count']} processors, {machine['ram_mib']} MiB, "
+        f"{machine['os']}, Python {machine['python_version']}, liboqs {machine['liboqs_version']}, "
+        f"OpenSSL {machine['openssl_version']}); ground: {ground}"
+    )
+
+
+def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
+    """The campaign as a Markdown page: what was run, on what, what it cost, and one line per run."""
+    options, counts, cost = manifest["options"], manifest["counts"], manifest["summary"]
+    work = options["workload"]
+    load = (
+        f"{work['messages_per_s']:g} MAVLink messages/s each way"
+        if work["kind"] == "mavlink"
+        else f"{work['mbps']:g} Mbit/s of {work['packet_bytes']}-byte packets, direction {work['direction']}"
+    )
+    lines = [
+        f"# Campaign {manifest['campaign_id']}",
+        "",
+        f"{counts['passed']} of {counts['total']} runs passed, {counts['failed']} failed, {counts['pending']} pending. "
+        f"Begun {manifest['started_at']}, resumed {manifest['resumed']} times.",
+        "",
+        f"* Machine: {_environment(manifest)}.",
+        f"* Runs: {options['duration_s']:g} s of data each, {load}; scenarios {', '.join(options['scenarios'])}; "
+        f"order {'randomised, seed ' + str(options['seed']) if options['randomise'] else 'as in the registry'}.",
+        f"* Wall time over data time: {_cell(cost['wall_per_data'])} ({cost['wall_s']:g} s for {cost['data_s']:g} s).",
+        f"* Processor time, shares of one core, mean over the runs (drone / ground): tunnel {_pair(cost, 'tunnel')}, "
+        f"benchmark {_pair(cost, 'bench')}, traffic generator {_pair(cost, 'workload')}.",
+        f"* Packets: {cost['lost_packets']} of {cost['sent_packets']} lost. Runs with warnings: "
+        f"{cost['runs_with_warnings']}, with errors: {cost['runs_with_errors']}.",
+        "",
+    ]
+    shown = {column: title for column, title in _COLUMNS.items() if column == "suite" or table[column].notna().any()}
+    lines += [f"| {' | '.join(shown.values())} |", f"|{'---|' * len(shown)}"]
+    for _, row in table.sort_values("handshake.total_ms").iterrows():
+        lines.append(f"| {' | '.join(_cell(row[column]) for column in shown)} |")
+    return "\n".join([*lines, ""])
+
+
+def _pair(cost: Mapping[str, Any], who: str) -> str:
+    both = cost[f"{who}_cpu_percent"]
+    return " / ".join("?" if both[side] is None else f"{both[side]:.1f} %" for side in ("drone", "gcs"))
+
+
+def export(store: CampaignStore, folder: Path) -> list[Path]:
+    """Writes manifest, tables and page to `folder`. Returns what was written. Raises StoreError."""
+    manifest = store.manifest()
+    if "summary" not in manifest or not (store.folder / "tidy.csv").is_file():
+        raise StoreError(f"{store.folder} has no table yet; resume the campaign first.")
+    table = tidy.read(store.folder)
+    written = [folder / name for name in (MANIFEST, "tidy.csv", PAGE)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in written[:2]:
+            shutil.copyfile(store.folder / path.name, path)
+        written[2].write_text(page(manifest, table), encoding="utf-8")
+        parquet = store.folder / "tidy.parquet"
+        if parquet.stat().st_size <= LARGEST_PARQUET:
+            written.append(Path(shutil.copyfile(parquet, folder / parquet.name)))
+    except OSError as error:
+        raise storage_error(folder, error) from None
+    return written

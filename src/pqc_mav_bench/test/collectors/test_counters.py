@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from pqc_mav_bench.collectors.counters import COUNTERS, balanced, difference
+
+
+def reading(packets: int, seal_ns: float = 0.0, open_ns: float = 0.0) -> dict:
+    values = dict.fromkeys(COUNTERS, 0)
+    values |= {"plain_rx_packets": packets, "enc_rx_packets": packets, "delivered": packets}
+    return {**values, "seal_ns_avg": seal_ns, "open_ns_avg": open_ns}
+
+
+def test_a_run_has_the_differences():
+    delta = difference(reading(100), reading(350))
+    assert (delta["plain_rx_packets"], delta["delivered"], delta["drop_replay"]) == (250, 250, 0)
+
+
+def test_the_mean_of_the_run_is_taken_out_of_the_running_mean():
+    # 3,200 packets at 1,000 ns, then 3,200 at 2,000 ns: 100 of each were timed.
+    delta = difference(reading(3200, 1000.0, 500.0), reading(6400, 1500.0, 500.0))
+    assert delta["aead_encrypt_avg_ns"] == pytest.approx(2000.0)
+    assert delta["aead_decrypt_avg_ns"] == pytest.approx(500.0)
+
+
+def test_too_few_timed_packets_give_no_mean():
+    assert difference(reading(0), reading(90, 1000.0, 1000.0))["aead_encrypt_avg_ns"] is None
+
+
+def test_counters_that_began_anew_are_refused():
+    with pytest.raises(ValueError, match="started anew"):
+        difference(reading(100), reading(5))
+
+
+def test_the_balance():
+    good = reading(10)
+    assert balanced(good)
+    assert not balanced({**good, "drop_replay": 1})

@@ -1,0 +1,78 @@
+"""Network counters, process finding, clock identity, environment."""
+
+from __future__ import annotations
+
+import socket
+
+from pqc_mav_bench.collectors.clock_id import clock_id
+from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
+from pqc_mav_bench.collectors.network import NetworkCollector, difference, interface_towards
+from pqc_mav_bench.collectors.processes import is_proxy, proxy_pid
+from pqc_mav_bench.schema.context import RunContext
+
+COMMAND = [
+    "/usr/bin/python3",
+    "/ws/lib/pqc_mav_proxy/pqc_proxy",
+    "--ros-args",
+    "-r",
+    "__node:=pqc_proxy",
+    "-r",
+    "__ns:=/drone",
+]
+
+
+def test_loopback_is_the_way_to_this_machine():
+    assert interface_towards("127.0.0.1") == "lo"
+    assert interface_towards("no.such.host.invalid") == ""
+
+
+def test_traffic_on_loopback_is_counted():
+    collector = NetworkCollector()
+    collector.begin("lo")
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source,
+    ):
+        sink.bind(("127.0.0.1", 0))
+        for _ in range(10):
+            source.sendto(bytes(100), sink.getsockname())
+    figures = collector.end()
+    assert figures["interface"] == "lo"
+    assert figures["tx_packets"] >= 10
+    assert figures["tx_bytes"] >= 1000
+
+
+def test_an_interface_that_is_not_there_has_no_figures():
+    collector = NetworkCollector()
+    collector.begin("")
+    assert collector.end() == {"interface": None}
+
+
+def test_errors_and_drops_of_both_ways_are_added():
+    names = ("bytes_recv", "bytes_sent", "packets_recv", "packets_sent", "errin", "errout", "dropin", "dropout")
+    delta = difference(dict.fromkeys(names, 1), {name: 10 * (index + 1) for index, name in enumerate(names)})
+    assert delta == {"rx_bytes": 9, "tx_bytes": 19, "rx_packets": 29, "tx_packets": 39, "errors": 108, "drops": 148}
+
+
+def test_a_proxy_is_told_by_program_namespace_and_domain():
+    assert is_proxy(COMMAND, {"ROS_DOMAIN_ID": "7"}, "/drone", "7")
+    assert is_proxy(COMMAND, {}, "/drone", "0")
+    assert not is_proxy(COMMAND, {"ROS_DOMAIN_ID": "8"}, "/drone", "7")
+    assert not is_proxy(COMMAND, {"ROS_DOMAIN_ID": "7"}, "/gcs", "7")
+    assert not is_proxy(["vi", "x/pqc_proxy.py"], {}, "/drone", "0")
+
+
+def test_nobody_is_found_where_nobody_runs(monkeypatch):
+    monkeypatch.setenv("ROS_DOMAIN_ID", "9999")
+    assert proxy_pid("/drone") == 0
+
+
+def test_one_machine_has_one_clock():
+    assert clock_id() == clock_id() != ""
+    assert len(clock_id()) == 16
+
+
+def test_the_environment_fits_the_schema():
+    values = environment()
+    assert set(values) == {*FIELDS, *VERSIONS}
+    RunContext(**values)

@@ -1,0 +1,130 @@
+"""The agent's services, with a proxy that is only a pair of topics."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+import rclpy
+from pqc_mav_interfaces.msg import HandshakeReport, TunnelStats, TunnelStatus
+from rclpy.executors import MultiThreadedExecutor
+from support import OPTIONS
+
+from pqc_mav_bench import qos
+from pqc_mav_bench.agent_node import AgentNode
+from pqc_mav_bench.controller_ends import RosGround
+from pqc_mav_bench.errors import AgentLostError, BenchError
+
+SUITE = "cs-mlkem768-aesgcm-mldsa65"
+COMMON = {"run": 1, "shared_clock": True, "workload": {**OPTIONS.workload.model_dump(), "kind": "bulk"}}
+
+
+class StandIn:
+    """Publishes what the gcs proxy would."""
+
+    def __init__(self, node) -> None:
+        self._status = node.create_publisher(TunnelStatus, "/gcs/pqc_proxy/status", qos.latched(1))
+        self._stats = node.create_publisher(TunnelStats, "/gcs/pqc_proxy/stats", qos.periodic())
+        self._handshake = node.create_publisher(HandshakeReport, "/gcs/pqc_proxy/handshake", qos.latched())
+        self.packets = 0
+        self._status.publish(
+            TunnelStatus(
+                state=TunnelStatus.UP, drone_id="d", suite=SUITE, epoch=3, plain_peer="127.0.0.1:0", peer="127.0.0.1:1"
+            )
+        )
+        node.create_timer(0.05, self._tick)
+
+    def _tick(self) -> None:
+        self.packets += 10
+        self._stats.publish(TunnelStats(drone_id="d", enc_rx_packets=self.packets, delivered=self.packets))
+
+    def report(self, ok: bool) -> None:
+        self._handshake.publish(HandshakeReport(drone_id="d", ok=ok, suite=SUITE, epoch=3, duration_ms=5.0))
+
+
+@pytest.fixture
+def bench():
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context)
+    executor = MultiThreadedExecutor(num_threads=4, context=context)
+    agent = AgentNode(context=context, namespace="/gcs")
+    client = rclpy.create_node("client", context=context)
+    stand_in = StandIn(client)
+    for node in (agent, client):
+        executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    yield agent, client, stand_in
+    agent.close()
+    executor.shutdown()
+    thread.join()
+    for node in (agent, client):
+        node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def ready(ground: RosGround) -> bool:
+    deadline = time.monotonic() + 20
+    while not ground.ready() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return ground.ready()
+
+
+def test_a_run_on_the_ground_and_who_may_ask_for_it(bench):
+    agent, client, stand_in = bench
+    ground, other = (RosGround(client, "/gcs/bench_agent", name) for name in ("one", "two"))
+    assert ready(ground)
+    info = ground.info()
+    assert info["cpu_count"] > 0
+    assert info["clock_id"]
+    exchange = ground.exchange()
+    assert exchange.t1 <= exchange.t2 <= exchange.t3 <= exchange.t4
+
+    began = ground.start_suite(SUITE, COMMON)
+    assert began > exchange.t3
+    with pytest.raises(BenchError, match=r"works for another controller \(one\)"):
+        other.start_suite(SUITE, COMMON)
+    ground.start_traffic(COMMON)
+    stand_in.report(ok=False)
+    stand_in.report(ok=True)
+    assert agent.watch.wait(lambda: agent.recorder.window is not None, 20)
+    ground.quiet()
+    with pytest.raises(BenchError, match="was not started here"):
+        ground.end_stop(ground.begin_stop("cs-other"))
+    measured = ground.end_stop(ground.begin_stop(SUITE))
+    assert (measured["suite"], measured["epoch"]) == (SUITE, 3)
+    assert measured["counters"]["delivered"] > 0
+    assert [report["ok"] for report in measured["handshakes"]] == [False, True]
+    assert measured["workload"]["kind"] == "bulk"
+    assert measured["system"]["samples"] >= 2
+    json.dumps(measured, allow_nan=False)
+
+    assert not agent.shutdown_asked.is_set()
+    ground.shutdown()
+    assert agent.shutdown_asked.is_set()
+
+
+def test_refusals_have_a_reason(bench):
+    _agent, client, _stand_in = bench
+    nameless = RosGround(client, "/gcs/bench_agent", "")
+    ground = RosGround(client, "/gcs/bench_agent", "one")
+    assert ready(ground)
+    with pytest.raises(BenchError, match="must give its identity"):
+        nameless.start_suite(SUITE, COMMON)
+    with pytest.raises(BenchError, match="workload"):
+        ground.start_traffic({**COMMON, "workload": {"kind": "storm"}})
+    with pytest.raises(BenchError, match="was not started here, but none"):
+        ground.end_stop(ground.begin_stop(SUITE))
+
+
+def test_an_agent_that_is_not_there_is_lost(bench, monkeypatch):
+    _agent, client, _stand_in = bench
+    monkeypatch.setattr("pqc_mav_bench.controller_ends.QUICK_S", 0.2)
+    nobody = RosGround(client, "/gcs/nobody", "one")
+    assert not nobody.ready()
+    monkeypatch.setattr(nobody._clock, "begin", lambda _request: (_ for _ in ()).throw(TimeoutError("nobody")))
+    with pytest.raises(AgentLostError, match="The agent is lost: nobody"):
+        nobody.exchange()
+    nobody.shutdown()

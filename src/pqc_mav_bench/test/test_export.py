@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+from support import Bench
+
+from pqc_mav_bench import export, tidy
+from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.store import CampaignStore
+
+
+def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.drone.refuses = {"cs-b": "no"}
+    bench.run()
+    written = export.export(bench.store, tmp_path / "out")
+    assert sorted(path.name for path in written) == ["campaign.json", "summary.md", "tidy.csv", "tidy.parquet"]
+    text = (tmp_path / "out/summary.md").read_text()
+    assert "2 of 3 runs passed, 1 failed, 0 pending" in text
+    assert "| cs-a | 12 | 12 |" in text
+    assert "tunnel 2.0 % / 2.0 %" in text
+    assert "0 of 620 lost" in text
+    assert "test machine" in text
+    assert len(tidy.read(tmp_path / "out")) == 3
+
+
+def test_a_campaign_without_a_table_is_refused(tmp_path):
+    bench = Bench(tmp_path)
+    with pytest.raises(StoreError, match="no table yet"):
+        export.export(CampaignStore(bench.store.folder), tmp_path / "out")

@@ -1,0 +1,125 @@
+"""A real campaign on this machine: both proxies, vehicle, ground client, agent and controller."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pqc_mav_bench.store import CampaignStore, controller_lock
+from pqc_mav_bench.verify import verify_campaign
+from pqc_mav_cli.app import main
+
+SUITES = ("ML-512-AG-MD-44", "ML-768-AS-MD-65", "ML-1024-CP-MD-87")
+LIMIT_S = 120.0
+PROGRAM = "import sys; from pqc_mav_cli.app import main; sys.exit(main(sys.argv[1:]))"
+
+
+def pqcmav(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", PROGRAM, "bench", *arguments]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(pqcmav(*arguments), capture_output=True, text=True, timeout=LIMIT_S, check=False)
+
+
+def start(root: Path) -> subprocess.Popen[bytes]:
+    chosen = [word for suite in SUITES for word in ("--suite", suite)]
+    options = ("--root", str(root), "--name", "c", "--duration", "1.5", "--machine", "test")
+    return subprocess.Popen(pqcmav("run", *options, *chosen), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def states(root: Path) -> list[str]:
+    try:
+        return [entry["state"] for entry in json.loads((root / "c/state.json").read_text())["runs"]]
+    except (OSError, ValueError):
+        return []
+
+
+def wait_for(condition, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not condition():
+        assert process.poll() is None, "the benchmark ended"
+        assert time.monotonic() < deadline, "the campaign does not get on"
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_a_campaign_killed_in_a_run_resumes_completes_and_verifies(tmp_path):
+    process = start(tmp_path)
+    try:
+        wait_for(lambda: "completed" in states(tmp_path), process)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = states(tmp_path).count("completed")
+    assert 1 <= done < len(SUITES)
+    resumed = run("resume", "c", "--root", str(tmp_path))
+    assert resumed.returncode == 0, resumed.stderr
+    assert "Complete: 3 passed, 0 failed, 0 pending." in resumed.stdout
+
+    folder = tmp_path / "c"
+    verdict = verify_campaign(folder)
+    assert [str(problem) for problem in verdict.problems] == []
+    assert verdict.runs == 3
+    store = CampaignStore.open(folder)
+    assert store.manifest()["resumed"] == 1
+    policy, _ = store.load_policy()
+    for item in policy.items:
+        metrics = store.load_run(item)
+        assert metrics.validation.passed, metrics.findings
+        assert metrics.handshake.is_rekey
+        assert metrics.handshake.total_ms > 0
+        assert metrics.handshake.gcs_total_ms > 0
+        assert metrics.mavlink_integrity.received_down > 100
+        assert metrics.mavlink_integrity.lost_down == metrics.mavlink_integrity.lost_up == 0
+        assert metrics.rekey.blackout_packets == 0
+        assert metrics.latency_jitter.rtt_count > 5
+        assert metrics.system_drone.tunnel_cpu_percent is not None
+        assert metrics.run_context.host == "test"
+    shown = run("show", "c", "--root", str(tmp_path))
+    for suite in ("cs-mlkem512-aesgcm-mldsa44", "cs-mlkem1024-chacha20poly1305-mldsa87"):
+        assert suite in shown.stdout
+    assert "complete" in run("list", "--root", str(tmp_path)).stdout
+
+    path = store.metrics_path(policy.items[0])
+    path.write_text(path.read_text().replace('"epoch": ', '"epoch": 1'))
+    judged = run("verify", "c", "--root", str(tmp_path))
+    assert judged.returncode == 1
+    assert "[hash]" in judged.stderr
+
+
+@pytest.mark.slow
+def test_a_second_controller_is_refused_and_leaves_nothing(tmp_path):
+    with controller_lock(tmp_path):
+        second = run("run", "--root", str(tmp_path), "--name", "d", "--suite", SUITES[0], "--duration", "1")
+    assert second.returncode == 1
+    assert "Another controller (process" in second.stdout + second.stderr
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments, words, code",
+    [
+        (["run", "--suite", "ML-768-AG-MD-6"], "the closest are cs-mlkem768-aesgcm-mldsa65", 2),
+        (["run", "--scenario", "storm"], "there is no scenario 'storm'", 2),
+        (["verify"], "There is no campaign below", 1),
+        (["resume", "nothing"], "no campaign", 1),
+        (["show", "nothing"], "no campaign", 1),
+        (["primitives", "--only", "rsa"], "no such algorithm", 2),
+    ],
+)
+def test_refusals_are_one_sentence_with_an_exit_code(tmp_path, capsys, arguments, words, code):
+    if arguments[0] != "primitives":
+        arguments = [*arguments, "--root", str(tmp_path / "none")]
+    assert main(["bench", *arguments]) == code
+    said = capsys.readouterr().err
+    assert words in said
+    assert len(said.strip().splitlines()) == 1
+    assert not os.path.lexists(tmp_path / "none")

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from pqc_mav_bench.errors import OptionsError
+from pqc_mav_bench.launching import chosen_suites
+from pqc_mav_bench.options import options_from, parse_options
+from pqc_mav_bench.scenario import SCENARIOS, scenario_of
+
+
+def test_nothing_asked_for_gives_the_defaults():
+    options = parse_options("")
+    assert (options.duration_s, options.workload.kind, options.scenarios) == (30.0, "mavlink", ["baseline"])
+    assert options == parse_options(options.model_dump_json())
+    assert len(chosen_suites(options)) == 72
+    assert len(chosen_suites(options_from({"view": "2025"}))) == 30
+
+
+def test_suites_may_be_named_by_short_code_and_twice():
+    names = ["ML-768-AG-MD-65", "cs-mlkem768-aesgcm-mldsa65", "ML-512-AG-FA-512"]
+    assert chosen_suites(options_from({"suites": names})) == [
+        "cs-mlkem768-aesgcm-mldsa65",
+        "cs-mlkem512-aesgcm-falcon512",
+    ]
+
+
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        ({"duration_s": 0}, "'duration_s'"),
+        ({"scenarios": ["storm"]}, "there is no scenario 'storm'; there are baseline, xgboost, tst"),
+        ({"workload": {"mbps": -1}}, "'workload.mbps'"),
+        ({"workload": {"packet_bytes": 2000}}, "'workload.packet_bytes'"),
+        ({"dwell": 3}, "'dwell'"),
+        ({"name": "../x"}, "'name'"),
+        ([], "'options'"),
+    ],
+)
+def test_a_bad_option_is_named(data, words):
+    with pytest.raises(OptionsError) as refusal:
+        options_from(data)
+    assert words in str(refusal.value)
+
+
+def test_an_unknown_suite_is_refused_with_what_is_close():
+    with pytest.raises(OptionsError, match="the closest are cs-mlkem768"):
+        chosen_suites(options_from({"suites": ["ML-768-AG-MD-6"]}))
+
+
+def test_a_broken_text_is_refused():
+    with pytest.raises(OptionsError, match="not JSON"):
+        parse_options("{")
+
+
+def test_the_scenarios_are_the_published_additions():
+    assert not SCENARIOS["baseline"].emulated
+    assert SCENARIOS["xgboost"].busy_fraction == pytest.approx(0.052)
+    assert SCENARIOS["tst"].busy_fraction == pytest.approx(0.536)
+    assert (SCENARIOS["xgboost"].memory_mib, SCENARIOS["tst"].memory_mib) == (335, 489)
+    with pytest.raises(OptionsError, match="no scenario"):
+        scenario_of("x")
