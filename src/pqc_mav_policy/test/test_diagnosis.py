@@ -1,0 +1,48 @@
+"""What /diagnostics says about the policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scenes import CATALOGUE, DEFAULT, well
+
+from pqc_mav_policy.cascade import Cascade
+from pqc_mav_policy.controller import Controller, Tick
+from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.diagnosis import diagnose
+from pqc_mav_policy.inputs import Outcome
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_proxy.diagnostics import Diagnostic, Level
+
+
+def said(guard: str, action: Action = Action.HOLD, problem: str = "", mode: Any = "auto", ok: Any = None) -> Diagnostic:
+    parameters = PolicyParameters()
+    telemetry = Telemetry(parameters.required, 30.0, 10.0)
+    controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, telemetry, 0.0)
+    if ok is not None:
+        controller.last_outcome = Outcome(DEFAULT, ok, 1.0, message="It failed." if not ok else "Rekeyed.")
+    tick = Tick(1.0, well(), Decision(action, guard, "Because.", DEFAULT, DEFAULT), mode, None)
+    return diagnose(tick, controller, "pqc_policy", "host", problem)
+
+
+@pytest.mark.parametrize(
+    ("report", "level", "words"),
+    [
+        (said("nominal"), Level.OK, "HOLD (nominal): Because."),
+        (said("nominal", ok=True), Level.OK, "nominal"),
+        (said("emergency", Action.DOWN_0), Level.ERROR, "DOWN_0 (emergency)"),
+        (said("safety"), Level.WARN, "safety"),
+        (said("session"), Level.WARN, "session"),
+        (said("link", Action.DOWN, mode="hold"), Level.WARN, "mode hold, not done"),
+        (said("nominal", mode="hold"), Level.OK, "nominal"),
+        (said("nominal", problem="no suite is usable"), Level.WARN, "no suite is usable"),
+        (said("nominal", ok=False), Level.WARN, "the last request failed: It failed."),
+    ],
+)
+def test_levels_and_words(report: Diagnostic, level: Level, words: str) -> None:
+    assert report.name == "pqc_policy: decision"
+    assert report.level == level
+    assert words in report.message
+    assert report.values["strategy"] == "cascade"
