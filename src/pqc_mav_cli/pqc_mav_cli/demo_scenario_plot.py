@@ -55,7 +55,7 @@ def draw(result: ScenarioResult, path: Path) -> None:
         verdict = "passed" if result.passed else "FAILED"
         figure.suptitle(
             f"Scenario '{result.scenario.name}': {result.scenario.title.lower()} - {verdict}\n"
-            f"simulated: vehicle, board{', air link' if result.scenario.relayed else ''}; real: tunnel, senses, policy",
+            f"simulated: {_simulated(result)}; real: tunnel, senses, policy",
             fontsize=12,
         )
         bottom = (0.9 + LINE_IN * len(reasons)) / height
@@ -69,6 +69,13 @@ def draw(result: ScenarioResult, path: Path) -> None:
         raise CliError(f"The plot {path} cannot be written: {error.strerror}.") from None
     finally:
         pyplot.close(figure)
+
+
+def _simulated(result: ScenarioResult) -> str:
+    parts = ["vehicle", "board"]
+    parts += ["air link"] if result.scenario.relayed else []
+    parts += ["attacker"] if any(event.flood_hz for event in result.scenario.events) else []
+    return ", ".join(parts)
 
 
 def _reasons(rows: Sequence[DecisionRow], count: int) -> list[str]:
