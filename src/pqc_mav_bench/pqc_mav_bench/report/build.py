@@ -8,6 +8,7 @@ from pathlib import Path
 from pqc_mav_bench.report.browser import print_pdf
 from pqc_mav_bench.report.campaign import Campaign, ReportError, load, published_2025
 from pqc_mav_bench.report.contents import sections
+from pqc_mav_bench.report.items.common import first_upper
 from pqc_mav_bench.report.items.comparison import two_campaigns
 from pqc_mav_bench.report.page import render
 
@@ -94,6 +95,6 @@ def compare(run_a: Path | str, run_b: Path | str, output: Path | str | None = No
     """
     a, b = _campaign(run_a, f"campaign {Path(run_a).name}"), _campaign(run_b, f"campaign {Path(run_b).name}")
     folder = _folder(output, a, run_a)
-    page = render(a, two_campaigns(a, b), f"{a.name} compared with {b.name}".capitalize())
+    page = render(a, two_campaigns(a, b), first_upper(f"{a.name} compared with {b.name}"))
     _write(folder / "compare.html", page)
     return Written(folder / "compare.html", None, "")

@@ -63,7 +63,7 @@ def sections(c: Campaign, load: Campaign | None = None) -> list[Section]:
     built = [build(load if load is not None and number in _LOAD_ITEMS else c) for number, build in ITEMS.items()]
     # Item 182 is about the explanations of all others.
     built.append(guide.item_182(built))
-    ordered = [*sorted(built, key=lambda section: section.number), comparison.section(c)]
+    ordered = [*sorted(built, key=lambda section: section.number), comparison.section(c, load)]
     return ordered if c.power_is_measured or c.is_published else [_marked(section) for section in ordered]
 
 

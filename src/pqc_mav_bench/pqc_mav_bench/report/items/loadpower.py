@@ -179,7 +179,7 @@ def item_189(c: Campaign) -> Section:
             f"{name} per suite and scenario.{own}",
             "Yellow is high, blue low.",
             [
-                sentences.extremes(means, f"mean {name.split(' (')[0]}", unit, "lowest", "highest")
+                sentences.extremes(means, f"mean {_plain(name)}", unit, "lowest", "highest")
                 or f"Mean over all suites: {quantity(float(np.nanmean(grid.to_numpy(dtype=float))), unit)}."
             ],
         )
@@ -196,6 +196,11 @@ def item_189(c: Campaign) -> Section:
             )
         )
     return Section(189, title, [*blocks, *scenario_note(c)])
+
+
+def _plain(title: str) -> str:
+    """A heading inside a sentence: without its unit and, unless it is an abbreviation, in lower case."""
+    return title.split(" (")[0].replace("Resident", "resident").replace("Peak", "peak")
 
 
 def item_190(c: Campaign) -> Section:

@@ -45,7 +45,7 @@ def item_186(c: Campaign) -> Section:
             [
                 sentences.extremes(values, "throughput", "Mb/s", "lowest", "highest"),
                 f"Mean {quantity(stats.mean, 'Mb/s')}, standard deviation {quantity(stats.std, 'Mb/s')}."
-                if stats.n > 1
+                if stats.n > 1 and stats.std > 1e-3 * stats.mean
                 else "",
             ],
         )

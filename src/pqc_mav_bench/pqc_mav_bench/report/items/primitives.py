@@ -214,8 +214,7 @@ def item_169(c: Campaign) -> Section:
     agrees = (
         "As published, Ascon-128a is the fastest of the three."
         if fastest == "Ascon-128a"
-        else f"Published, Ascon-128a is the fastest; here {fastest} is: its processor has instructions for it or "
-        f"a tuned implementation."
+        else f"Published, Ascon-128a is the fastest; here {fastest} is."
     )
     explanation = Explanation(
         "Median time of the tunnel's engine to seal and to open one packet of the workload, sampled while traffic ran.",
