@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from pqc_mav_bench.local_system import DRONE_ID, SYSTEM, LocalSession
+from pqc_mav_bringup.description import resolve
+
+
+@pytest.fixture
+def session(tmp_path):
+    with LocalSession(tmp_path / "root", ["ML-512-AG-FA-512"]) as made:
+        yield made
+
+
+def test_both_ends_find_each_other_on_ports_and_names_of_their_own(session):
+    processes = {process.label: process for process in resolve(SYSTEM, {**session.values, "power": "no"})}
+    space = session.values["space"]
+    assert sorted(processes) == sorted(
+        f"{space}/{name}" for name in ("gcs/pqc_proxy", "drone/pqc_proxy", "gcs/bench_agent", "drone/bench_controller")
+    )
+    gcs, drone = processes[f"{space}/gcs/pqc_proxy"].parameters, processes[f"{space}/drone/pqc_proxy"].parameters
+    for port in ("handshake_port", "data_port"):
+        assert gcs[port] == drone[port]
+    assert gcs["key_pool_depth"] == 0
+    assert gcs["drones"] == [drone["drone_id"]] == [DRONE_ID]
+    controller = processes[f"{space}/drone/bench_controller"]
+    assert controller.parameters["proxy"] == f"/{space}/drone/pqc_proxy"
+    assert controller.parameters["agent"] == f"/{space}/gcs/bench_agent"
+    assert session.controller == f"{controller.namespace}/{controller.node}"
+
+
+def test_the_keys_are_made_for_the_suites_and_go_at_the_end(tmp_path):
+    with LocalSession(tmp_path, ["ML-512-AG-FA-512"]) as session:
+        folder = session._folder
+        names = {path.name for path in folder.glob("keys/gcs/**/*") if path.is_file()}
+        assert any("falcon512" in name for name in names)
+        assert folder.stat().st_mode & 0o077 == 0
+    assert not folder.exists()
+
+
+def test_two_sessions_share_nothing(tmp_path, session):
+    with LocalSession(tmp_path, []) as other:
+        assert other.values["space"] != session.values["space"]
+        assert other.values["keys"] != session.values["keys"]

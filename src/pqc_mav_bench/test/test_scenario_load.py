@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import time
+
+import psutil
+import pytest
+
+from pqc_mav_bench.load_process import burn, hold
+from pqc_mav_bench.scenario import SCENARIOS, Scenario
+from pqc_mav_bench.scenario_load import ScenarioLoad
+
+SMALL = Scenario("small", "for the test", 0.2, 48)
+
+
+@pytest.fixture
+def load():
+    made = ScenarioLoad()
+    yield made
+    made.close()
+
+
+def wait_for(condition, limit_s: float = 20.0) -> bool:
+    deadline = time.monotonic() + limit_s
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def test_the_baseline_has_no_load(load):
+    assert load.set(SCENARIOS["baseline"], emulate=True) == "none"
+    assert load.pid == 0
+
+
+def test_a_load_takes_its_memory_and_its_share_until_another_scenario_comes(load):
+    assert load.set(SMALL, emulate=True) == "emulated"
+    process = psutil.Process(load.pid)
+    assert wait_for(lambda: process.memory_info().rss > SMALL.memory_mib << 20)
+    first = process.cpu_times().user
+    assert wait_for(lambda: process.cpu_times().user > first + 0.1)
+    pid = load.pid
+    load.set(SMALL, emulate=True)
+    assert load.pid == pid
+    assert load.set(SCENARIOS["baseline"], emulate=True) == "none"
+    assert load.pid == 0
+    assert not psutil.pid_exists(pid)
+
+
+def test_what_must_not_be_emulated_is_not(load):
+    assert load.set(SMALL, emulate=False) == "none"
+    assert load.pid == 0
+
+
+def test_held_memory_is_written_and_burning_takes_processor_time():
+    held = hold(2)
+    assert len(held) == 2 << 20
+    assert held[4096 * 7] == 1
+    began = time.thread_time()
+    assert burn(0.01) != 1
+    assert time.thread_time() - began >= 0.01
