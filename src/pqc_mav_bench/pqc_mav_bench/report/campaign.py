@@ -127,6 +127,7 @@ def load(run_dir: Path, name: str = "this campaign") -> Campaign:
     try:
         raw = _raw(run_dir)
         runs = from_tidy(raw)
+        primitives = read_primitives(run_dir)
     except (StoreError, SchemaError) as error:
         raise ReportError(str(error)) from None
     except ValueError as error:
@@ -140,4 +141,4 @@ def load(run_dir: Path, name: str = "this campaign") -> Campaign:
     ]
     label = "" if name == "this campaign" else f"{run_dir.name}/"
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found if path.is_file()]
-    return Campaign(name, runs, raw, tuple(sources), read_primitives(run_dir))
+    return Campaign(name, runs, raw, tuple(sources), primitives)

@@ -5,6 +5,7 @@ import pytest
 from pqc_mav_bench.canonical import sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.primitives.median import describe
+from pqc_mav_bench.report.campaign import ReportError, load
 from pqc_mav_bench.report.isolated import read_primitives
 from pqc_mav_bench.store import write_json
 
@@ -54,3 +55,11 @@ def test_changed_file_is_refused(document, tmp_path):
     write_json(tmp_path / "primitives.json", document)
     with pytest.raises(StoreError, match="changed"):
         read_primitives(tmp_path)
+
+
+def test_report_refuses_it_with_the_same_sentence(document, tmp_path, run_dir):
+    document["operations"][0]["median_us"] = 0.1
+    (tmp_path / "tidy.csv").write_bytes((run_dir / "tidy.csv").read_bytes())
+    write_json(tmp_path / "primitives.json", document)
+    with pytest.raises(ReportError, match="changed"):
+        load(tmp_path)
