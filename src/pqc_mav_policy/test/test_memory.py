@@ -100,6 +100,13 @@ def test_what_was_not_watched_was_not_persistent() -> None:
     assert later.stress_since_s == later.calm_since_s == 120.0
 
 
+@pytest.mark.parametrize(("gap", "persistent"), [(2.0, True), (2.01, False)])
+def test_a_gap_as_long_as_telemetry_may_be_old_still_counts_as_watched(gap: float, persistent: bool) -> None:
+    hot = well(thermal={"rate_c_per_min": 6.0})
+    memory = see(settled(), 101.0, hot)
+    assert (see(memory, 101.0 + gap, hot).stress_since_s == 101.0) is persistent
+
+
 def failed(suite_id: str, error: str = "timeout") -> DecisionInput:
     return well(outcomes=(Outcome(suite_id, False, 100.5, DEFAULT, "failed", error),))
 

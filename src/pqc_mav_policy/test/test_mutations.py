@@ -28,7 +28,6 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.GtE, ast.LtE: as
 SAME = {
     ("situation", "catalogue[n].level >= self.parameters.minimum_level"): "levels; test_situation holds it",
     ("signs", "(getattr(inputs, name).age_s or 0.0) > parameters.stale_s"): "only words; test_rules holds them",
-    ("rules", "interval > 0"): "0 is the only value that means never; ages are above it anyway",
     ("memory", "now - memory.last_s > parameters.stale_s"): "a gap between decisions; test_memory holds it",
 }
 
