@@ -45,7 +45,7 @@ def test_acting_on_stale_telemetry() -> None:
 @pytest.mark.parametrize("hot", [{"thermal": {"temperature_c": 81.0}}, {"battery": {"voltage_v": 13.9}}])
 def test_an_emergency_left_unanswered_counts_once(hot: dict[str, Any]) -> None:
     assert found(*steady(2, **hot)) == {}
-    assert found(*steady(50, **hot)) == {"I1": 1}
+    assert found(*steady(3, **hot)) == found(*steady(50, **hot)) == {"I1": 1}
     assert found(*steady(50, current=LIGHTEST, **hot)) == {}
     pending = {**hot, "session": {"pending_suite": LIGHTEST}}
     assert found(*steady(50, **pending)) == {}

@@ -46,7 +46,7 @@ def test_a_mission_comes_to_its_end_whatever_is_chosen(env: MissionEnv, name: st
 
 def test_the_same_seed_gives_the_same_bytes(env: MissionEnv) -> None:
     def made(seed: int) -> str:
-        return dump(train(env, Training(seed=seed, episodes=12, least_visits=3)))
+        return dump(train(env, Training(seed=seed, episodes=5, least_visits=3)))
 
     first = made(4)
     assert first == made(4) != made(5)
@@ -54,9 +54,10 @@ def test_the_same_seed_gives_the_same_bytes(env: MissionEnv) -> None:
 
 def test_training_is_told_and_learns_what_pays(env: MissionEnv) -> None:
     heard: list[tuple[int, float]] = []
-    table = train(env, Training(episodes=60, least_visits=3), lambda episode, worth: heard.append((episode, worth)))
-    assert [episode for episode, _ in heard] == list(range(1, 61))
-    first, last = (sum(worth for _, worth in part) / 15 for part in (heard[:15], heard[-15:]))
-    assert last > first  # less exploration, more reward
+    table = train(env, Training(episodes=30, least_visits=3), lambda episode, worth: heard.append((episode, worth)))
+    assert [episode for episode, _ in heard] == list(range(1, 31))
+    climbs = [row for row in table.values.values() if row[Choice.LEVEL_5] is not None]
+    # Level 5 costs no more than level 1 with these suites: going there pays wherever it may be done.
+    assert len(climbs) > 3 and sum(row[Choice.LEVEL_5] > row[Choice.HOLD] for row in climbs) > len(climbs) / 2
     assert all(row[Choice.HOLD] is not None for row in table.values.values())
-    assert table.training["episodes"] == 60
+    assert table.training["episodes"] == 30
