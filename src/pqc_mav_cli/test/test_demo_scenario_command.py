@@ -1,12 +1,14 @@
 """A short scenario with everything real in it, and what is refused."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
-from commands import DEADLINE_S, refused
+from commands import DEADLINE_S, Running, refused
 
 pytest.importorskip("pqc_mav_sim.vehicle", reason="pqc_mav_sim is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -42,6 +44,20 @@ def test_a_hop_over_a_relayed_link(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert any(row["ok"] and row["suite"] == down["to_suite"] for row in result["rekeys"])
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert not list(tmp_path.iterdir()), "keys and the simulated board are removed"
+
+
+def test_interrupted_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    running = Running("demo", "--scenario", "attack", "--plot", str(tmp_path / "none.png"))
+    try:
+        running.wait_for("flying")
+        started = psutil.Process(running.process.pid).children(recursive=True)
+        assert len(started) == 6 and list(tmp_path.iterdir())
+        assert running.end(signal.SIGINT) == 130
+        _, alive = psutil.wait_procs(started, timeout=DEADLINE_S)
+    finally:
+        running.kill()
+    assert not alive and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
