@@ -66,8 +66,8 @@ class Thermal:
 class Link:
     """The drone's stream as the ground station receives it, over its last 5 s; `loss` is a fraction (0-1).
 
-    `blackouts` counts silences above 1 s in that window, `blackouts_near_switch` those since shortly before the last
-    change of keys or suite.
+    `blackouts` counts silences above 2 s in that window (docs/protocol.md section 6), `blackouts_near_switch` those
+    since shortly before the last change of keys or suite.
     """
 
     packets_per_s: float | None = None
