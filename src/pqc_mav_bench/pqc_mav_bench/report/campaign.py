@@ -34,7 +34,8 @@ class Campaign:
 
     `runs` has one row per scenario, suite and repetition (see analysis.table); `raw` is the tidy table itself, empty
     for the
-    published campaign; `name` is how sentences call it.
+    published campaign; `name` is how sentences call it, `machine` what the campaign was told to call
+    its machine (host names are never shown).
     """
 
     name: str
@@ -42,6 +43,7 @@ class Campaign:
     raw: pd.DataFrame
     sources: tuple[Source, ...]
     primitives: PrimitiveResults | None = None
+    machine: str = ""
 
     @cached_property
     def suites(self) -> pd.DataFrame:
@@ -122,12 +124,20 @@ def _raw(run_dir: Path) -> pd.DataFrame:
     return tidy.frame(rows)
 
 
+def _machine(run_dir: Path) -> str:
+    """What the campaign was told to call its machine; "" when it was told nothing."""
+    if not (run_dir / MANIFEST).is_file():
+        return ""
+    options = CampaignStore.open(run_dir).manifest().get("options", {})
+    return str(options.get("machine_name", "")) if isinstance(options, dict) else ""
+
+
 def load(run_dir: Path, name: str = "this campaign") -> Campaign:
     """The campaign in a folder, finished or not. Raises ReportError when there is nothing usable in it."""
     try:
         raw = _raw(run_dir)
         runs = from_tidy(raw)
-        primitives = read_primitives(run_dir)
+        primitives, machine = read_primitives(run_dir), _machine(run_dir)
     except (StoreError, SchemaError) as error:
         raise ReportError(str(error)) from None
     except ValueError as error:
@@ -141,4 +151,4 @@ def load(run_dir: Path, name: str = "this campaign") -> Campaign:
     ]
     label = "" if name == "this campaign" else f"{run_dir.name}/"
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found if path.is_file()]
-    return Campaign(name, runs, raw, tuple(sources), primitives)
+    return Campaign(name, runs, raw, tuple(sources), primitives, machine)

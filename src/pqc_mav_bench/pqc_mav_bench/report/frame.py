@@ -31,6 +31,10 @@ _FACTS = (
 )
 
 
+#: Load of the whole machine above which single times are not the tunnel's alone [%].
+_BUSY_PERCENT = 60.0
+
+
 def _distinct(c: Campaign, column: str) -> str:
     if column not in c.raw.columns:
         return ""
@@ -42,7 +46,8 @@ def environment(c: Campaign) -> list[tuple[str, str]]:
     """(name, value) of what the runs say about the machines; never their host names."""
     if c.is_published:
         return [("Machine", "Raspberry Pi 4 Model B, 4 GB, liboqs 0.10 (documents 002 to 004); not measured here")]
-    facts = [("Both ends", "one machine" if _same_host(c) else "two machines")]
+    facts = [("Machine", c.machine)] if c.machine else []
+    facts.append(("Both ends", "one machine" if _same_host(c) else "two machines"))
     for name, field in _FACTS:
         drone, ground = _distinct(c, f"run_context.{field}"), _distinct(c, f"run_context.gcs_{field}")
         if drone or ground:
@@ -125,6 +130,19 @@ def methods(c: Campaign) -> list[str]:
     return [line for line in lines if line]
 
 
+def _busy(c: Campaign) -> str:
+    """That the processors had much else to do, where they had."""
+    load = c.runs["cpu_avg_pct"].median()
+    if not load > _BUSY_PERCENT:
+        return ""
+    own = c.runs["tunnel_cpu_pct"].median()
+    share = f" (the drone's proxy took {number(own, 2)} % of one core)" if math.isfinite(own) else ""
+    return (
+        f"The processors were busy for {number(load, 2)} % of the time in the median run{share}: "
+        "whatever competes with the tunnel lengthens single handshakes and can cost packets."
+    )
+
+
 def limitations(c: Campaign) -> list[str]:
     """What the reader must not conclude."""
     lines = [
@@ -146,6 +164,7 @@ def limitations(c: Campaign) -> list[str]:
         "Published figures come from other machines (Raspberry Pi 4 and 5) and another implementation; ratios to "
         "them mix both.",
         "One drone, one ground station; the documents' own limitation of a single vehicle applies.",
+        _busy(c),
         "Processor temperature was not available." if not has(c.runs, "temp_avg_c") else "",
     ]
     return [line for line in lines if line]

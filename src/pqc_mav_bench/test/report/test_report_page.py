@@ -1,6 +1,7 @@
 """The whole page: every item, nothing from elsewhere, sound structure, honest labels, fits a phone."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -13,6 +14,7 @@ from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
 from pqc_mav_bench.report.browser import find, print_pdf, run
 from pqc_mav_bench.report.campaign import load
 from pqc_mav_bench.report.contents import sections
+from pqc_mav_bench.report.frame import environment, limitations
 from pqc_mav_bench.report.items import comparison
 from pqc_mav_bench.report.markup import section_html
 from pqc_mav_bench.report.page import render
@@ -233,3 +235,15 @@ def test_published_comparison_explains_the_known_error_and_flags_the_rest(paper)
     assert "X89" in remarks["cs-mlkem512-aesgcm-mldsa44"]
     assert remarks["cs-hqc256-aesgcm-mldsa87"] == "unexplained"
     assert set(remarks.values()) == {remarks["cs-mlkem512-aesgcm-mldsa44"], "unexplained", "–"}
+
+
+def test_machine_is_named_as_the_campaign_was_told(run_dir, tmp_path):
+    (tmp_path / "tidy.csv").write_bytes((run_dir / "tidy.csv").read_bytes())
+    (tmp_path / "campaign.json").write_text('{"options": {"machine_name": "2-core test machine"}}')
+    assert ("Machine", "2-core test machine") in environment(load(tmp_path))
+
+
+def test_busy_machine_is_admitted(campaign):
+    assert not any("busy" in line for line in limitations(campaign))
+    loaded = replace(campaign, runs=campaign.runs.assign(cpu_avg_pct=85.0))
+    assert any("busy for 85 % of the time" in line for line in limitations(loaded))
