@@ -115,9 +115,12 @@ class AgentNode(Node):
         try:
             if request.run:
                 self.recorder.start_traffic(self._spec(request.workload_json))
+            elif request.workload_json:
+                expected = int(json.loads(request.workload_json)["expected"])
+                response.result_json = json.dumps({"sent": self.recorder.stop_traffic(expected)})
             else:
-                self.recorder.quiet()
-        except (BenchError, ValidationError, ValueError) as error:
+                response.result_json = json.dumps({"sent": self.recorder.quiet()})
+        except (BenchError, ValidationError, ValueError, KeyError) as error:
             response.message = str(error)
             return response
         response.ok, response.message = True, "traffic runs" if request.run else "traffic has stopped"

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pqc_mav_bench import sanity, sections, status
-from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.clock import ClockEstimate
 from pqc_mav_bench.numbers import phi
 from pqc_mav_bench.options import WorkloadOptions
@@ -129,10 +128,6 @@ class MetricsAggregator:
     def save_suite_metrics(self, store: CampaignStore, item: Item) -> str:
         """Signs and writes the run. Returns its SHA-256. Raises StoreError."""
         return store.save_run(item, self.run)
-
-    def digest(self) -> str:
-        """SHA-256 of the run as it is."""
-        return run_sha256(self.run.model_dump(mode="json"))
 
     def _merge(self, gcs: Mapping[str, Any], options: WorkloadOptions) -> None:
         run, drone = self.run, self._drone

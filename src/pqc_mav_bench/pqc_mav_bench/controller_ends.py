@@ -109,9 +109,17 @@ class RosGround:
         request = SetTraffic.Request(controller=self._identity, run=True, workload_json=json.dumps(workload))
         _accepted(_asked(self._traffic, request, SLOW_S))
 
-    def quiet(self) -> None:
+    def quiet(self) -> int:
         """See GroundEnd."""
-        _accepted(_asked(self._traffic, SetTraffic.Request(controller=self._identity, run=False), SLOW_S))
+        answer = _asked(self._traffic, SetTraffic.Request(controller=self._identity, run=False), SLOW_S)
+        _accepted(answer)
+        return int(json.loads(answer.result_json)["sent"])
+
+    def stop_traffic(self, expected: int) -> None:
+        """See GroundEnd."""
+        told = json.dumps({"expected": expected})
+        request = SetTraffic.Request(controller=self._identity, run=False, workload_json=told)
+        _accepted(_asked(self._traffic, request, SLOW_S))
 
     def begin_stop(self, suite: str) -> Any:
         """See GroundEnd."""
@@ -204,6 +212,10 @@ class RosDrone:
     def quiet(self) -> None:
         """See DroneEnd."""
         self._recorder.quiet()
+
+    def stop_traffic(self, expected: int) -> int:
+        """See DroneEnd."""
+        return self._recorder.stop_traffic(expected)
 
     def finish(self) -> dict[str, Any]:
         """See DroneEnd."""

@@ -37,8 +37,11 @@ class GroundEnd(Protocol):
     def start_traffic(self, workload: Mapping[str, Any]) -> None:
         """Generator on."""
 
-    def quiet(self) -> None:
-        """Generator off, the data time is over."""
+    def quiet(self) -> int:
+        """Generator off, the data time is over. Returns how many it sent."""
+
+    def stop_traffic(self, expected: int) -> None:
+        """Ends the generator when the `expected` packets of the drone are there, or no more come."""
 
     def begin_stop(self, suite: str) -> Any:
         """Asks for the measurement; `end_stop` of what it returns waits for it."""
@@ -75,7 +78,13 @@ class DroneEnd(Protocol):
         """The data time begins."""
 
     def quiet(self) -> None:
-        """Generator off, the data time is over."""
+        """The data time is over."""
+
+    def stop_traffic(self, expected: int) -> int:
+        """Ends the generator when the `expected` packets of the ground are there, or no more come.
+
+        Returns how many it sent.
+        """
 
     def finish(self) -> dict[str, Any]:
         """The measurement."""

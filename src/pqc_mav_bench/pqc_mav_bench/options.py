@@ -13,7 +13,6 @@ from pqc_mav_bench.scenario import SCENARIOS
 MAVLINK_HZ = 320.0
 BULK_MBPS = 8.0
 BULK_BYTES = 256
-QUICK_S = 4.0
 
 
 class WorkloadOptions(BaseModel):

@@ -4,7 +4,8 @@ begin()            collectors reset, counters remembered
 start_traffic()    generator on
 (the suite change) a good handshake opens the data window
 quiet()            the window closes, the generator falls silent
-finish()           what was under way has arrived, fresh counters are there: the side's measurement as one dict
+stop_traffic(n)    what the other end sent has arrived
+finish()           fresh counters are there: the side's measurement as one dict
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class SideRecorder:
         self._window: tuple[float, float] | None = None
         self._system_figures: dict[str, Any] = {}
         self._link: dict[str, Any] = {}
+        self._workload: dict[str, Any] = {}
         self._traffic = False
         watch.on_handshake(self._on_handshake)
 
@@ -73,7 +75,7 @@ class SideRecorder:
         if first is None or status is None:
             raise RecorderError(f"Nothing is heard of the proxy {self.watch.name}: is it running?")
         self._suite, self._began_s, self._first = suite, time.monotonic(), first
-        self._window, self._system_figures, self._link = None, {}, {}
+        self._window, self._system_figures, self._link, self._workload = None, {}, {}, {}
         self._proxy_pid = proxy_pid(self._namespace) if not _alive(self._proxy_pid) else self._proxy_pid
         self._network.begin(interface_towards(status.peer.rpartition(":")[0].strip("[]") or "127.0.0.1"))
 
@@ -99,18 +101,24 @@ class SideRecorder:
                 self._window = (time.monotonic(), 0.0)
                 self._system.begin()
 
-    def quiet(self) -> None:
-        """The data time is over. Raises WorkerError."""
+    def quiet(self) -> int:
+        """The data time is over. Returns how many were sent so far. Raises WorkerError."""
         self._end_window()
+        return self.worker.quiet() if self._traffic else 0
+
+    def stop_traffic(self, expected: int) -> int:
+        """Ends the generator when the `expected` packets of the other end are there, or no more come.
+
+        Returns how many were sent. Raises WorkerError.
+        """
         if self._traffic:
-            self.worker.quiet()
+            self._traffic = False
+            self._workload = self.worker.stop(expected)
+        return int(self._workload.get("sent", 0))
 
     def finish(self) -> dict[str, Any]:
         """The side's measurement, ready for JSON. Raises WorkerError and RecorderError."""
-        workload: dict[str, Any] = {}
-        if self._traffic:
-            self._traffic = False
-            workload = self.worker.stop()
+        self.stop_traffic(0)
         silent_s = time.monotonic()
         if not self.watch.wait_counters_after(silent_s, COUNTERS_S):
             raise RecorderError(f"The proxy {self.watch.name} sent no counters for {COUNTERS_S:g} s.")
@@ -129,7 +137,7 @@ class SideRecorder:
             "link": {name: value for name, value in self._link.items() if value == value},  # NaN: unknown
             "system": self._system_figures,
             "network": self._network.end(),
-            "workload": workload,
+            "workload": self._workload,
             "wall_ns": time.time_ns(),
             "monotonic_ns": time.monotonic_ns(),
         }

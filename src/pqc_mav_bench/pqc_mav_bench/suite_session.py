@@ -165,8 +165,12 @@ class SuiteSession:
         return clock, delay_ms
 
     def _collect(self, suite: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        self._ground.quiet()
+        # Each end is told what the other sent, so that a slow machine's late packets are not taken for lost ones. The
+        # vehicle goes on telling until it has heard everything, so the ground stops after it.
+        sent_up = self._ground.quiet()
         self._drone.quiet()
+        sent_down = self._drone.stop_traffic(sent_up)
+        self._ground.stop_traffic(sent_down)
         pending = self._ground.begin_stop(suite)  # both sides wait for their last counters at the same time
         drone = self._drone.finish()
         return drone, self._ground.end_stop(pending)

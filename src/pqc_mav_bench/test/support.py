@@ -147,8 +147,13 @@ class FakeGround:
     def start_traffic(self, workload: Mapping[str, Any]) -> None:
         self._alive()
 
-    def quiet(self) -> None:
+    def quiet(self) -> int:
         self._alive()
+        return 150
+
+    def stop_traffic(self, expected: int) -> None:
+        self._alive()
+        assert expected == 160
 
     def begin_stop(self, suite: str) -> Any:
         if suite == self.dies_at and self.deaths > 0:
@@ -203,6 +208,10 @@ class FakeDrone:
 
     def quiet(self) -> None:
         return
+
+    def stop_traffic(self, expected: int) -> int:
+        assert expected == 150
+        return 160
 
     def finish(self) -> dict[str, Any]:
         return {**side(self._suite, "drone"), **self.changes}

@@ -90,7 +90,8 @@ def test_a_run_on_the_ground_and_who_may_ask_for_it(bench):
     stand_in.report(ok=False)
     stand_in.report(ok=True)
     assert agent.watch.wait(lambda: agent.recorder.window is not None, 20)
-    ground.quiet()
+    assert ground.quiet() == 0
+    ground.stop_traffic(0)
     with pytest.raises(BenchError, match="was not started here"):
         ground.end_stop(ground.begin_stop("cs-other"))
     measured = ground.end_stop(ground.begin_stop(SUITE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import threading
@@ -30,6 +31,9 @@ bench_app.command()(primitives)
 _ROOT = Path("logs/benchmarks")
 _QUICK_S = 4.0
 
+EndAgent = Annotated[
+    bool, typer.Option("--end-agent", help="With --role controller: end the agent when the campaign is complete.")
+]
 Root = Annotated[Path, typer.Option(help="Folder of the campaigns.")]
 RunArgument = Annotated[
     str, typer.Argument(help="A campaign: its name below --root, or its folder. Default: the newest.")
@@ -99,6 +103,7 @@ def run(
     role: Annotated[
         Role | None, typer.Option(help="On two machines, beside running proxies: which part runs here.")
     ] = None,
+    end_agent: EndAgent = False,
 ) -> int:
     """Runs a campaign.
 
@@ -137,7 +142,7 @@ def run(
             }
         )
         suites = chosen_suites(options)
-    return _campaign(root, suites, options, None, role)
+    return _campaign(root, suites, options, None, role, end_agent)
 
 
 @bench_app.command()
@@ -145,6 +150,7 @@ def resume(
     campaign: RunArgument = "",
     root: Root = _ROOT,
     role: Annotated[Role | None, typer.Option(help="controller: the proxies and the agent run already.")] = None,
+    end_agent: EndAgent = False,
 ) -> int:
     """Continues a campaign that was interrupted; what is measured stays."""
     with bench_errors():
@@ -153,7 +159,7 @@ def resume(
 
         store = _store(campaign, root)
         suites = chosen_suites(options_from(store.manifest().get("options", {})))
-    return _campaign(store.folder.parent, suites, None, store.folder, role)
+    return _campaign(store.folder.parent, suites, None, store.folder, role, end_agent)
 
 
 @bench_app.command(name="list")
@@ -304,13 +310,18 @@ def _store(campaign: str, root: Path) -> CampaignStore:
 
 
 def _campaign(
-    root: Path, suites: list[str], options: CampaignOptions | None, folder: Path | None, role: Role | None
+    root: Path,
+    suites: list[str],
+    options: CampaignOptions | None,
+    folder: Path | None,
+    role: Role | None,
+    end_agent: bool,
 ) -> int:
     from pqc_mav_cli.bench_view import progress
 
     with bench_errors(), progress(sys.stdout.isatty()) as on_feedback:
         if role is Role.CONTROLLER:
-            outcome = _as_controller(root, options, folder, on_feedback)
+            outcome = _as_controller(root, options, folder, end_agent, on_feedback)
         else:
             from pqc_mav_cli.bench_run import run_here
 
@@ -321,7 +332,9 @@ def _campaign(
     return ExitCode.OK if outcome.ok and outcome.failed == 0 else ExitCode.FAILED
 
 
-def _as_controller(root: Path, options: CampaignOptions | None, folder: Path | None, on_feedback: Any) -> Outcome:
+def _as_controller(
+    root: Path, options: CampaignOptions | None, folder: Path | None, end_agent: bool, on_feedback: Any
+) -> Outcome:
     """The controller's node in this process, beside a proxy that runs already."""
     from pqc_mav_bench.controller_node import ControllerNode
     from pqc_mav_bench.process_main import spinning
@@ -330,6 +343,9 @@ def _as_controller(root: Path, options: CampaignOptions | None, folder: Path | N
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    arguments = ["pqcmav", "--ros-args", "-r", "__ns:=/drone", "-p", f"root:={root.resolve()}"]
+    parameters = {"root": str(root.resolve()), "shutdown_agent": end_agent}
+    arguments = ["pqcmav", "--ros-args", "-r", "__ns:=/drone"]
+    for name, value in parameters.items():
+        arguments += ["-p", f"{name}:={json.dumps(value)}"]
     with spinning(arguments, ControllerNode) as node:
         return ask(node.get_fully_qualified_name(), options, folder, on_feedback, stop)

@@ -21,6 +21,7 @@ from pqc_mav_bench.workload.bulk_packet import WANT_ECHO, Kind, Packet, Sequence
 from pqc_mav_bench.workload.pacer import Pacer
 
 HELLO_S = 0.05
+QUIET_S = 2.0
 TURN_S = 0.002  # packets due within a turn go out together
 BURST = 64
 BUFFER_BYTES = 4 << 20
@@ -60,6 +61,7 @@ class BulkEnd:
             raise
         self._peer = spec.peer
         self._quiet = threading.Event()
+        self._silent = threading.Event()  # the thread has seen that it is to be quiet
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="bulk", daemon=True)
         self._pacer: Pacer | None = None
@@ -78,8 +80,14 @@ class BulkEnd:
         return self
 
     def quiet(self) -> None:
-        """Sends no more data; goes on receiving and answering."""
+        """Sends no more data; goes on receiving and answering. `sent` is final when it returns."""
         self._quiet.set()
+        self._silent.wait(QUIET_S)
+
+    @property
+    def sent(self) -> int:
+        """Data packets so far."""
+        return self._next
 
     @property
     def received(self) -> int:
@@ -120,6 +128,8 @@ class BulkEnd:
                 self._send(encode(Kind.HELLO, self.spec.run, 0, time.monotonic_ns(), 64))
                 next_hello = now + HELLO_S
             wait = HELLO_S
+            if self._quiet.is_set():
+                self._silent.set()
             if self.spec.sends and self._peer is not None and not self._quiet.is_set():
                 wait = self._send_due(now)
             if poll.poll(max(0.0, wait) * 1000.0):

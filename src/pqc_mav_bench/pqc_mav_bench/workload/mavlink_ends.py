@@ -6,6 +6,7 @@ trips; time stamps inside the messages give one-way delays where both ends read 
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from pqc_mav_bench.workload.spec import EndSpec
@@ -15,6 +16,8 @@ from pqc_mav_sim.ground_client import GroundClient
 from pqc_mav_sim.vehicle import Vehicle
 
 GROUND_HEARTBEAT_HZ = 1.0
+QUIET_S = 2.0
+SETTLED_S = 0.02
 
 
 def _milliseconds(figures: dict[str, Any] | None) -> dict[str, Any]:
@@ -41,6 +44,11 @@ class VehicleEnd:
 
     def quiet(self) -> None:
         """The vehicle falls silent with `stop`; until then it answers."""
+
+    @property
+    def sent(self) -> int:
+        """Messages so far; grows until `stop`."""
+        return int(self._vehicle.snapshot()["sent"])
 
     @property
     def received(self) -> int:
@@ -83,8 +91,19 @@ class GroundEnd:
         self._client.start()
 
     def quiet(self) -> None:
-        """Sends no more, goes on listening."""
+        """Sends no more, goes on listening. Returns when what was being sent is counted."""
         self._client.quiet()
+        deadline = time.monotonic() + QUIET_S
+        last, since = self.sent, time.monotonic()
+        while time.monotonic() - since < SETTLED_S and time.monotonic() < deadline:
+            time.sleep(SETTLED_S / 4)
+            if self.sent != last:
+                last, since = self.sent, time.monotonic()
+
+    @property
+    def sent(self) -> int:
+        """Messages so far."""
+        return int(self._client.snapshot()["sent"])
 
     @property
     def received(self) -> int:

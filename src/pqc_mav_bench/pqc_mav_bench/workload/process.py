@@ -42,13 +42,16 @@ class WorkerProcess:
         """Starts the traffic of a run. Raises WorkerError."""
         self._ask({"command": "start", "spec": spec.model_dump(mode="json")}, START_S)
 
-    def quiet(self) -> None:
-        """Stops sending. Raises WorkerError."""
-        self._ask({"command": "quiet"}, ANSWER_S)
+    def quiet(self) -> int:
+        """Stops sending. Returns how many were sent. Raises WorkerError."""
+        return int(self._ask({"command": "quiet"}, ANSWER_S)["sent"])
 
-    def stop(self) -> dict[str, Any]:
-        """Ends the traffic when what was under way has arrived. Returns the counts. Raises WorkerError."""
-        result: dict[str, Any] = self._ask({"command": "stop"}, ANSWER_S)["result"]
+    def stop(self, expected: int = 0) -> dict[str, Any]:
+        """Ends the traffic when the `expected` ones have arrived, or no more come. Returns the counts.
+
+        Raises WorkerError.
+        """
+        result: dict[str, Any] = self._ask({"command": "stop", "expected": expected}, ANSWER_S)["result"]
         return result
 
     def close(self) -> None:

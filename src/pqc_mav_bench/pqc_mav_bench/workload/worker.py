@@ -3,8 +3,8 @@
     python3 -m pqc_mav_bench.workload.worker
 
 A process of its own, so that the collectors do not disturb the traffic they measure and its processor time is known.
-One JSON object per line: {"command": "start", "spec": {...}}, {"command": "quiet"}, {"command": "stop"}; each is
-answered with {"ok": true, ...} or {"ok": false, "message": "..."}. Ends with its standard input.
+One JSON object per line: {"command": "start", "spec": {...}}, {"command": "quiet"}, {"command": "stop",
+"expected": n}; each is answered with {"ok": true, ...} or {"ok": false, "message": ...}. Ends with its input.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Protocol
 from pqc_mav_bench.workload.bulk import BulkEnd, BulkSpec
 from pqc_mav_bench.workload.spec import EndSpec, endpoint
 
-DRAIN_S = 0.1  # nothing new for this long: what was under way has arrived
-DRAIN_LIMIT_S = 3.0
+DRAIN_S = 1.0  # nothing new for this long although more was sent: the rest is lost, not late
+DRAIN_LIMIT_S = 5.0
 POLL_S = 0.01
 
 
@@ -31,6 +31,10 @@ class End(Protocol):
 
     def quiet(self) -> None:
         """Sends no more."""
+
+    @property
+    def sent(self) -> int:
+        """Sent so far."""
 
     @property
     def received(self) -> int:
@@ -62,11 +66,11 @@ def make_end(spec: EndSpec) -> End:
     )
 
 
-def drain(end: End) -> None:
-    """Waits until nothing has arrived for DRAIN_S."""
+def drain(end: End, expected: int) -> None:
+    """Waits until all that the other end sent has arrived, or nothing more for DRAIN_S."""
     limit = time.monotonic() + DRAIN_LIMIT_S
     count, since = end.received, time.monotonic()
-    while time.monotonic() - since < DRAIN_S and time.monotonic() < limit:
+    while end.received < expected and time.monotonic() - since < DRAIN_S and time.monotonic() < limit:
         time.sleep(POLL_S)
         if end.received != count:
             count, since = end.received, time.monotonic()
@@ -97,9 +101,9 @@ class Worker:
             raise ValueError(f"'{name}' without traffic")
         if name == "quiet":
             self._end.quiet()
-            return {}
+            return {"sent": self._end.sent}
         if name == "stop":
-            drain(self._end)
+            drain(self._end, int(command.get("expected", 0)))
             end, self._end = self._end, None
             return {"result": end.stop()}
         raise ValueError(f"unknown command '{name}'")

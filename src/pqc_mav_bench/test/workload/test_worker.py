@@ -27,11 +27,12 @@ def run(workers, relay: Relay, seconds: float, **workload: object) -> tuple[dict
     ground.start(spec("gcs", relay.ground, **workload))
     drone.start(spec("drone", relay.drone, **workload))
     time.sleep(seconds)
-    ground.quiet()
+    sent_up = ground.quiet()
     if workload["kind"] == "bulk":
         drone.quiet()
-    of_drone = drone.stop()
-    return of_drone, ground.stop()
+    of_drone = drone.stop(sent_up)
+    assert sent_up <= of_drone["received"] or relay.dropped
+    return of_drone, ground.stop(of_drone["sent"])
 
 
 @pytest.mark.parametrize("direction", ["up", "down", "both"])
