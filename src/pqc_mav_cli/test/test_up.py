@@ -174,9 +174,22 @@ def test_a_port_in_use(ends: Ends) -> None:
         assert str(ends.data) in fails(1, "gcs", "--config", str(path))
 
 
-def test_a_peer_that_cannot_be_resolved(ends: Ends) -> None:
-    line = fails(1, "drone", "--config", str(ends.write("drone", bind="")), "--peer", "no-such-host.invalid")
-    assert "no-such-host.invalid" in line
+@pytest.mark.parametrize("bind", ["", "127.0.0.1"])
+def test_a_peer_that_cannot_be_resolved_yet(ends: Ends, bind: str) -> None:
+    """A drone boots before its network: it says so and goes on trying."""
+    config = str(ends.write("drone", bind=bind))
+    alone = ["--sensing", "false", "--policy", "false"]
+    drone = Running("up", "drone", "--config", config, "--peer", "no-such-host.invalid", *alone)
+    try:
+        drone.wait_for("no-such-host.invalid")
+        assert drone.end(signal.SIGINT) == 0
+    finally:
+        drone.kill()
+
+
+def test_a_peer_that_can_never_be_resolved(ends: Ends) -> None:
+    line = fails(2, "drone", "--config", str(ends.write("drone")), "--peer", "no such host")
+    assert "no such host" in line
 
 
 def test_options_win_over_the_file(ends: Ends) -> None:
