@@ -8,7 +8,7 @@ import pytest
 from support import DELAYS, OPTIONS, good_run, handshake, mavlink, measured, side
 
 from pqc_mav_bench import sanity, sections
-from pqc_mav_bench.aggregator import OverwriteError, put
+from pqc_mav_bench.aggregator import MetricsAggregator, OverwriteError, put
 from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.options import options_from
 from pqc_mav_bench.schema.handshake import Handshake
@@ -151,6 +151,8 @@ FAULTS = [
     ("more_received_than_sent", "error", lambda d, g: g.changes.update(workload=mavlink(150, 170))),
     ("generator_behind", "warning", lambda d, g: g.changes.update(workload=mavlink(150, 160, skipped=50))),
     ("handshake_missing", "error", lambda d, g: d.changes.update(handshakes=[])),
+    ("number_impossible", "error", lambda d, g: d.changes.update(
+        system={**side("x", "drone")["system"], "memory_avg_mib": -1.0})),
 ]  # fmt: skip
 
 
@@ -165,6 +167,28 @@ def test_each_check_finds_its_fault_and_marks_the_fields(name, severity, fault):
         assert path in run.metric_status
     if hasattr(run.validation, name):
         assert getattr(run.validation, name) is True
+
+
+def test_a_missing_ground_side_is_found_and_each_of_its_values_explained():
+    fresh = MetricsAggregator()
+    fresh.start_suite({"suite_id": "cs-a", "scenario": "baseline"}, {})
+    fresh.record_drone(side("cs-a", "drone"))
+    fresh.record_data_plane(side("cs-a", "drone")["counters"])
+    fresh.record_handshake(handshake("cs-a"))
+    fresh.record_workload(OPTIONS.workload, "none", 0.0)
+    fresh.record_lifecycle({"success": True})
+    run = fresh.finalize_suite(None, OPTIONS.workload)
+    assert "gcs_side_missing" in {finding.name for finding in run.findings}
+    assert not run.validation.passed
+    assert "did not report" in run.metric_status["data_plane.gcs_delivered"].reason
+
+
+def test_every_check_is_tried_in_these_tests():
+    tried = {name for name, *_ in FAULTS} | {
+        "handshake_timeout", "handshake_auth_fail", "gcs_side_missing", "clocks_apart",
+    }  # fmt: skip
+    named = {"side_missing": "gcs_side_missing", "numbers_impossible": "number_impossible"}
+    assert {named.get(check.__name__, check.__name__) for check in sanity.CHECKS} <= tried
 
 
 def test_a_handshake_that_timed_out_is_found():
