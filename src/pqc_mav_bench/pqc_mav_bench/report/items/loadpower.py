@@ -36,7 +36,9 @@ def item_188(c: Campaign) -> Section:
         "Every suite's handshake, grouped by KEM family and sorted within it.",
         "The vertical axis is logarithmic.",
         ranges,
-        ["Within a family the slow end is the suites that sign with SPHINCS+."] if _sphincs_last(c.baseline) else [],
+        ["In every family that also has others, the slowest suite signs with SPHINCS+."]
+        if _sphincs_last(c.baseline)
+        else [],
     )
     chart = Chart(
         "family-scatter",
@@ -52,18 +54,20 @@ def item_188(c: Campaign) -> Section:
     return Section(188, title, [chart, *missing, *_power(use), *scenario_note(c)])
 
 
-def _sphincs_last(table: pd.DataFrame) -> bool:
-    """Whether the slowest suite of every family signs with SPHINCS+, among families that have both kinds."""
+def _sphincs_last(table: pd.DataFrame) -> str:
+    """Whether the slowest suite of every family signs with SPHINCS+, among families that have both kinds; else ""."""
     verdicts = []
     for _, rows in table.dropna(subset=["handshake_ms"]).groupby("kem_family"):
         sphincs = rows["sig_family"] == "SPHINCS+"
         if sphincs.any() and not sphincs.all():
             verdicts.append(bool(sphincs.loc[rows["handshake_ms"].idxmax()]))
-    return bool(verdicts) and all(verdicts)
+    holds = bool(verdicts) and all(verdicts)
+    return "In every family that also has others, the slowest suite signs with SPHINCS+." if holds else ""
 
 
 def _power(c: Campaign) -> list[Block]:
     rows = ordered_suites(c.baseline.dropna(subset=["power_avg_w"]))
+    axis = "Mean power (W)" if c.power_is_measured or c.is_published else "Mean power, modelled (W)"
     note = "" if c.power_is_measured else " These figures come from a model of the load, not from a sensor."
     blocks: list[Block] = []
     if len(rows):
@@ -84,7 +88,7 @@ def _power(c: Campaign) -> list[Block]:
                 "power-suite",
                 "Power per suite",
                 "Dots of mean power per suite.",
-                points.per_suite([short(s) for s in rows["suite"]], [group], "Mean power (W)", "W"),
+                points.per_suite([short(s) for s in rows["suite"]], [group], axis, "W"),
                 c.power_origin,
                 c.sources,
                 None,
@@ -110,7 +114,7 @@ def _power(c: Campaign) -> list[Block]:
                 "power-tst",
                 "Power, Baseline against transformer",
                 "Dots of mean power per suite in two scenarios.",
-                points.per_suite(labels, groups, "Mean power (W)", "W"),
+                points.per_suite(labels, groups, axis, "W"),
                 c.power_origin,
                 c.sources,
                 None,
