@@ -9,8 +9,9 @@ import pandas as pd
 
 #: How far a suite's ratio may lie from the campaign's typical ratio before it is flagged.
 DEVIATION_FACTOR = 2.0
-#: A flag also needs the suite to leave the spread of the others: this many interquartile ranges of log ratios.
-DEVIATION_IQR = 3.0
+#: A flag also needs the ratio to be an outlier of the others: beyond the quartiles by this many interquartile ranges of
+#: log ratios, as in a box plot.
+DEVIATION_IQR = 1.5
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,8 @@ def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "handshake_ms") -> C
     """Compares `column` of two tidy tables by scenario and suite, from medians over repetitions.
 
     A machine that is n times faster shifts every ratio alike, which explains itself. A suite is flagged when its ratio
-    differs from the median ratio by more than DEVIATION_FACTOR and lies outside DEVIATION_IQR interquartile ranges of
-    the
-    others (in log space): the machine does not explain it.
+    differs from the median ratio by more than DEVIATION_FACTOR and is an outlier among the ratios (in log space): the
+    machine does not explain it.
     """
     left, right = _keyed(a, column), _keyed(b, column)
     both = left.index.intersection(right.index, sort=False)
@@ -53,9 +53,10 @@ def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "handshake_ms") -> C
     rows["ratio"] = rows["a"] / rows["b"]
     logs = rows["ratio"].map(math.log) if len(rows) else pd.Series(dtype=float)
     middle = float(logs.median()) if len(rows) else math.nan
-    spread = float(logs.quantile(0.75) - logs.quantile(0.25)) if len(rows) else math.nan
-    limit = max(math.log(DEVIATION_FACTOR), DEVIATION_IQR * spread) if len(rows) else math.nan
-    rows["flagged"] = (logs - middle).abs() > limit
+    low, high = (float(logs.quantile(q)) if len(rows) else math.nan for q in (0.25, 0.75))
+    reach = DEVIATION_IQR * (high - low)
+    outlier = (logs < low - reach) | (logs > high + reach)
+    rows["flagged"] = outlier & ((logs - middle).abs() > math.log(DEVIATION_FACTOR))
     return Comparison(
         column,
         rows,

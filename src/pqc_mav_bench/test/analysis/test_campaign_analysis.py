@@ -124,3 +124,11 @@ def test_comparison_of_nothing_in_common():
     result = compare.compare(a, b)
     assert result.rows.empty
     assert math.isnan(result.typical)
+
+
+def test_wide_spread_hides_no_outlier_but_flags_no_ordinary_suite():
+    a = table.complete(pd.DataFrame([row(f"s{i}", 10.0 * 1.3**i) for i in range(20)]))
+    b = a.assign(handshake_ms=10.0)
+    assert compare.compare(a, b).flagged.empty
+    b.loc[0, "handshake_ms"] = 1e4
+    assert compare.compare(a, b).flagged["suite"].tolist() == ["s0"]
