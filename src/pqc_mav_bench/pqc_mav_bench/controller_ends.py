@@ -12,7 +12,6 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import PowerSample
 from pqc_mav_interfaces.srv import ClockSync, GetInfo, Rekey, SetTraffic, StartSuite, StopSuite
-from rclpy.callback_groups import ReentrantCallbackGroup
 from std_srvs.srv import Trigger
 
 from pqc_mav_bench import qos
@@ -168,8 +167,7 @@ class RosDrone:
         self._rekey = RosCall(node, Rekey, f"{proxy}/rekey")
         self._power: deque[PowerReading] = deque(maxlen=POWER_KEPT)
         self._began_s = 0.0
-        group = ReentrantCallbackGroup()
-        node.create_subscription(PowerSample, power, self._take_power, qos.sensor(), callback_group=group)
+        node.create_subscription(PowerSample, power, self._take_power, qos.sensor())
 
     def close(self) -> None:
         """Ends traffic and load."""

@@ -6,11 +6,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
-from rclpy.callback_groups import ReentrantCallbackGroup
 
 from pqc_mav_bench import qos
 from pqc_mav_bench.collectors.counters import COUNTERS
@@ -45,9 +43,7 @@ class ProxyWatch:
         self._links: dict[str, Arrived] = {}
         self._handshakes: list[Arrived] = []
         self._on_handshake: Callable[[Any], None] | None = None
-        # Callbacks only store under a lock. In a group that excludes, a busy machine lets the executor spin until the
-        # running one is done, which would show in the benchmark's own processor time.
-        make = partial(node.create_subscription, callback_group=ReentrantCallbackGroup())
+        make = node.create_subscription
         make(TunnelStatus, f"{name}/status", self._take_status, qos.latched(64))
         make(TunnelStats, f"{name}/stats", self._take_stats, qos.periodic(32))
         make(LinkQuality, f"{name}/link", self._take_link, qos.periodic(64))
