@@ -247,3 +247,10 @@ def test_busy_machine_is_admitted(campaign):
     assert not any("busy" in line for line in limitations(campaign))
     loaded = replace(campaign, runs=campaign.runs.assign(cpu_avg_pct=85.0))
     assert any("busy for 85 % of the time" in line for line in limitations(loaded))
+
+
+def test_noise_is_estimated_from_suites_that_differ_in_the_cipher_alone(campaign):
+    assert any("takes 1.0 times as long" in line for line in limitations(campaign))
+    runs = campaign.runs.copy()
+    runs.loc[runs["aead"] == "Ascon-128a", "handshake_ms"] *= 3
+    assert any("takes 3.0 times as long" in line for line in limitations(replace(campaign, runs=runs)))
