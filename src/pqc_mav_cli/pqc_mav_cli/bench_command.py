@@ -267,6 +267,20 @@ def export(
 
 
 @bench_app.command()
+def performance(
+    output: Annotated[Path, typer.Argument(help="CSV file to write; name it in the policy's 'performance_file'.")],
+    campaign: Annotated[str, typer.Option(help="A campaign: name or folder. Default: the newest.")] = "",
+    root: Root = _ROOT,
+) -> None:
+    """Writes what a campaign measured of each suite as the table the policy's expert strategy looks things up in."""
+    from pqc_mav_bench.performance_table import write
+
+    with bench_errors():
+        count = write(_store(campaign, root).folder, output)
+    print(f"{output}: {count} suites")
+
+
+@bench_app.command()
 def compare(
     first: Annotated[str, typer.Argument(help="A campaign: name or folder; or 'published'.")],
     second: Annotated[str, typer.Argument(help="Another one; or 'published'.")],

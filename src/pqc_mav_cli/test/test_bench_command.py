@@ -1,0 +1,34 @@
+"""`pqcmav bench` where there is no campaign yet, and with options that cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import pqcmav, refused
+
+pytest.importorskip("pqc_mav_bench.store", reason="pqc_mav_bench is not installed")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["show"], ["verify"], ["report"], ["resume"], ["performance", "table.csv"], ["export", "folder"]]
+)
+def test_without_a_campaign_it_says_how_to_make_one(tmp_path: Path, arguments: list[str]) -> None:
+    assert "pqcmav bench run --quick" in refused(1, "bench", *arguments, "--root", str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_no_campaign(tmp_path: Path) -> None:
+    assert str(tmp_path) in refused(1, "bench", "verify", str(tmp_path))
+
+
+def test_an_empty_list_is_no_error(tmp_path: Path) -> None:
+    listed = pqcmav("bench", "list", "--root", str(tmp_path), "--json")
+    assert (listed.returncode, json.loads(listed.stdout)) == (0, [])
+
+
+def test_options_out_of_range_are_refused_before_anything_starts(tmp_path: Path) -> None:
+    assert "duration" in refused(2, "bench", "run", "--duration", "-1", "--root", str(tmp_path))
+    assert "closest" in refused(2, "bench", "run", "--suite", "cs-mlkem768", "--root", str(tmp_path)).lower()
+    assert list(tmp_path.iterdir()) == []
