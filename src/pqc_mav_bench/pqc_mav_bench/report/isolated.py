@@ -56,9 +56,10 @@ class PrimitiveResults:
 
 
 def read_primitives(run_dir: Path) -> PrimitiveResults | None:
-    """The results beside or in a campaign's folder, or None where there are none. Raises StoreError for a changed
-    file."""
-    path = next((p for p in (run_dir / RESULT, run_dir.parent / RESULT) if p.is_file()), None)
+    """The results in a campaign's folder, beside it or in `primitives` beside it, where 'pqcmav bench primitives' puts
+    them; None where there are none. Raises StoreError for a changed file."""
+    places = (run_dir, run_dir.parent, run_dir.parent / "primitives")
+    path = next((folder / RESULT for folder in places if (folder / RESULT).is_file()), None)
     if path is None:
         return None
     document = read_json(path)

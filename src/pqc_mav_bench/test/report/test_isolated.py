@@ -50,6 +50,12 @@ def test_found_beside_the_campaign_too(document, tmp_path):
     assert read_primitives(tmp_path / "a" / "campaign") is None
 
 
+def test_found_where_the_primitive_benchmark_puts_it(document, tmp_path):
+    (tmp_path / "primitives").mkdir()
+    write_json(tmp_path / "primitives" / "primitives.json", document)
+    assert read_primitives(tmp_path / "campaign") is not None
+
+
 def test_changed_file_is_refused(document, tmp_path):
     document["operations"][0]["median_us"] = 0.1
     write_json(tmp_path / "primitives.json", document)
