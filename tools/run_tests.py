@@ -211,6 +211,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="packages to test (default: all)")
     folders = selected(parser.parse_args().packages)
+    # A shell that starts this in the background has it ignore SIGINT, which every program under test would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     outcomes = [run_ctest(folder.name) for folder in folders if has_ctests(folder)]
     with own_ros_domain():
         outcomes += [run_pytest(folder.name, folder / "test") for folder in folders if has_pytests(folder / "test")]

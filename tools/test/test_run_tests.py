@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -108,6 +109,19 @@ def test_lines_of_passed_ctests_are_left_out(
 
 def test_nothing_passed_is_a_failure(tool: ModuleType) -> None:
     assert tool.summarise([tool.Outcome("x", 0, 0, 3, 1.0)]) == 1
+
+
+def test_programs_under_test_can_be_interrupted_also_in_the_background(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run_tests.py"])
+    monkeypatch.setattr(tool, "selected", lambda _names: [])
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert tool.main() == 1
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_unknown_package_is_refused(tool: ModuleType) -> None:
