@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
 from collections.abc import Sequence
 
-from pqc_mav_bench.process_main import leave, spinning
+from pqc_mav_bench.process_main import spinning
+from pqc_mav_proxy.process import leave, stop_on_signals
 
 LEAVE_S = 0.5  # the answer to a shutdown must be out first
 
@@ -17,9 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the agent until SIGINT, SIGTERM or its `~/shutdown`."""
     from pqc_mav_bench.agent_node import AgentNode
 
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     with spinning(list(sys.argv if argv is None else argv), AgentNode) as node:
         node.get_logger().info(f"agent for {node.watch.name}")
         while not stop.wait(0.2):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
+from pqc_mav_proxy.process import Spinner, ros
+
 EXECUTOR_THREADS = 4
-SHUTDOWN_S = 5.0
 
 
 @contextmanager
@@ -19,36 +17,16 @@ def spinning(arguments: list[str], make_node: Callable[[], Any]) -> Iterator[Any
 
     A second node in the attribute `observer`, where there is one, has a single thread.
     """
-    import rclpy
     from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
-    from rclpy.signals import SignalHandlerOptions
 
-    # Signals are handled by the caller: rclpy's own handlers would take the context away before everything is closed.
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    try:
+    with ros(arguments), ExitStack() as stack:
         node = make_node()
-        executors = [(node, MultiThreadedExecutor(num_threads=EXECUTOR_THREADS))]
+        served = [(node, MultiThreadedExecutor(num_threads=EXECUTOR_THREADS))]
         if hasattr(node, "observer"):
-            executors.append((node.observer, SingleThreadedExecutor()))
-        threads = [threading.Thread(target=executor.spin, name="executor") for _, executor in executors]
-        for (spun, executor), thread in zip(executors, threads, strict=True):
-            executor.add_node(spun)
-            thread.start()
-        try:
-            yield node
-        finally:
-            node.close()
-            # The spin threads must be gone before anything they use is destroyed.
-            for (spun, executor), thread in zip(executors, threads, strict=True):
-                executor.shutdown(timeout_sec=SHUTDOWN_S)
-                thread.join()
-                spun.destroy_node()
-    finally:
-        rclpy.try_shutdown()
-
-
-def leave(code: int) -> None:
-    """Ends the process. Everything of ours is closed; teardown would only run the middleware's static destructors."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+            served.insert(0, (node.observer, SingleThreadedExecutor()))
+        for spun, executor in served:
+            spinner = stack.enter_context(Spinner(executor))
+            spinner.add(spun)
+            spinner.start()
+        stack.enter_context(closing(node))
+        yield node

@@ -1,30 +1,13 @@
-"""What sensing can fail with, and the exit code each failure ends in."""
+"""What sensing can fail with."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from pqc_mav_proxy.errors import ProxyError
 
 
-class ExitCode(IntEnum):
-    """Exit codes of the sensing processes; a supervisor decides by them whether another start can help."""
-
-    OK = 0
-    FAILED = 1  # unexpected
-    CONFIG = 2  # parameter or configuration file: the same start fails again until somebody changes it
-
-
-class SensingError(Exception):
-    """A refusal with one sentence for a person and the exit code it ends in."""
-
-    def __init__(self, sentence: str, exit_code: ExitCode = ExitCode.CONFIG) -> None:
-        super().__init__(sentence)
-        self.exit_code = exit_code
+class SensingError(ProxyError):
+    """A refusal of a sensing process: one sentence for a person and the exit code it ends in."""
 
 
 class SensorError(Exception):
     """A sensor cannot be read now: one sentence. It may come back, so nothing ends because of it."""
-
-
-def one_line(text: object) -> str:
-    """`text` on one line: whatever is shown to a person as an error has no line breaks in it."""
-    return " ".join(str(text).split())

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
-import signal
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pqc_mav_sensing.errors import ExitCode, SensingError, one_line
+from pqc_mav_proxy.errors import ExitCode
+from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process
+from pqc_mav_sensing.errors import SensingError
 
 # Node -> where its class and parameters are. Imported only when it runs: each has libraries of its own.
 NODES: Mapping[str, tuple[str, str]] = {
@@ -20,7 +19,6 @@ NODES: Mapping[str, tuple[str, str]] = {
     "system": ("pqc_mav_sensing.system_node", "SystemNode"),
 }
 FLAG = "--nodes"
-SHUTDOWN_S = 5.0
 
 
 def wanted_nodes(arguments: list[str]) -> list[str]:
@@ -40,86 +38,57 @@ def wanted_nodes(arguments: list[str]) -> list[str]:
 
 def main(program: str, nodes: Sequence[str] | None = None, argv: Sequence[str] | None = None) -> int:
     """Runs nodes until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
-    arguments = list(sys.argv if argv is None else argv)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    try:
-        _serve(list(nodes) if nodes else wanted_nodes(arguments), arguments, stop)
-    except SensingError as error:
-        print(f"{program}: error: {one_line(error)}", file=sys.stderr, flush=True)
-        return error.exit_code
-    return ExitCode.OK
+
+    def serve(arguments: list[str], stop: threading.Event) -> int:
+        return _serve(list(nodes) if nodes else wanted_nodes(arguments), arguments, stop)
+
+    return run_process(program, serve, argv)
 
 
-def _serve(names: Sequence[str], arguments: list[str], stop: threading.Event) -> None:
-    try:
-        import rclpy
+def _serve(names: Sequence[str], arguments: list[str], stop: threading.Event) -> int:
+    with needed_imports():
         from rclpy.executors import SingleThreadedExecutor
-        from rclpy.signals import SignalHandlerOptions
 
         modules = {name: importlib.import_module(NODES[name][0]) for name in names}
-    except ImportError as error:
-        raise SensingError(f"{error}; 'pqcmav doctor' shows what is missing.", ExitCode.FAILED) from None
-    try:
-        # Signals are handled here: rclpy's own handlers would take the context away before everything is closed.
-        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    except Exception as error:  # rclpy raises RCLError, UnknownROSArgsError and others for bad arguments
-        raise SensingError(f"Bad arguments: {one_line(error)}") from None
-    made: list[Any] = []
-    try:
+    with ros(arguments):
         siblings = [spec.name for module in modules.values() for spec in module.PARAMETERS]
-        executor = SingleThreadedExecutor()
-        spinning = threading.Thread(target=executor.spin, name="executor")
-        try:
-            for name, module in modules.items():
-                made.append(getattr(module, NODES[name][1])(siblings))
-                executor.add_node(made[-1])
-            spinning.start()
-            stop.wait()
-        finally:
-            for node in made:
-                node.close()
-            # The spin thread must be gone before anything it uses is destroyed.
-            executor.shutdown(timeout_sec=SHUTDOWN_S)
-            if spinning.ident is not None:
-                spinning.join()
-            for node in made:
-                node.destroy_node()
-    finally:
-        rclpy.try_shutdown()
-
-
-def _end(code: int) -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Everything of ours is closed by now. Interpreter teardown would only run the middleware's static destructors.
-    os._exit(code)
+        made: list[Any] = []
+        with Spinner(SingleThreadedExecutor()) as spinner:
+            try:
+                for name, module in modules.items():
+                    made.append(getattr(module, NODES[name][1])(siblings))
+                    spinner.add(made[-1])
+                spinner.start()
+                stop.wait()
+            finally:
+                for node in made:
+                    node.close()
+    return ExitCode.OK
 
 
 def run() -> None:
     """Console script `pqc_sensing`."""
-    _end(main("pqc_sensing"))
+    leave(main("pqc_sensing"))
 
 
 def run_battery() -> None:
     """Console script `pqc_battery`."""
-    _end(main("pqc_battery", ["battery"]))
+    leave(main("pqc_battery", ["battery"]))
 
 
 def run_thermal() -> None:
     """Console script `pqc_thermal`."""
-    _end(main("pqc_thermal", ["thermal"]))
+    leave(main("pqc_thermal", ["thermal"]))
 
 
 def run_power() -> None:
     """Console script `pqc_power`."""
-    _end(main("pqc_power", ["power"]))
+    leave(main("pqc_power", ["power"]))
 
 
 def run_system() -> None:
     """Console script `pqc_system`."""
-    _end(main("pqc_system", ["system"]))
+    leave(main("pqc_system", ["system"]))
 
 
 if __name__ == "__main__":

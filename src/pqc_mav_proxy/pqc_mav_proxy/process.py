@@ -1,0 +1,100 @@
+"""What the processes of all nodes do alike: signals, ROS up and down, a spinning thread, one line for a failure."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from pqc_mav_proxy.errors import ExitCode, ProxyError, one_line
+
+SHUTDOWN_S = 5.0
+
+
+def stop_on_signals() -> threading.Event:
+    """An event that SIGINT and SIGTERM set from now on."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def run_process(
+    program: str, serve: Callable[[list[str], threading.Event], int], argv: Sequence[str] | None = None
+) -> int:
+    """Calls `serve(arguments, stop)`, where SIGINT and SIGTERM set `stop`.
+
+    Returns its exit code, or that of the ProxyError it ended in, which is one line on stderr.
+    """
+    arguments = list(sys.argv if argv is None else argv)
+    try:
+        return serve(arguments, stop_on_signals())
+    except ProxyError as error:
+        print(f"{program}: error: {one_line(error)}", file=sys.stderr, flush=True)
+        return error.exit_code
+
+
+@contextmanager
+def needed_imports() -> Iterator[None]:
+    """Around imports of what may not be installed. Raises ProxyError in place of an ImportError."""
+    try:
+        yield
+    except ImportError as error:
+        raise ProxyError(f"{error}; 'pqcmav doctor' shows what is missing.", ExitCode.FAILED) from None
+
+
+@contextmanager
+def ros(arguments: list[str]) -> Iterator[None]:
+    """ROS for the time of the block. Raises ProxyError for bad arguments."""
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    try:
+        # Signals are handled here: rclpy's own handlers would take the context away before everything is closed.
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    except Exception as error:  # rclpy raises RCLError, UnknownROSArgsError and others for bad arguments
+        raise ProxyError(f"Bad arguments: {one_line(error)}") from None
+    try:
+        yield
+    finally:
+        rclpy.try_shutdown()
+
+
+class Spinner:
+    """An executor in a thread of its own, from `start` to the end of the block; then the nodes added are destroyed."""
+
+    def __init__(self, executor: Any) -> None:
+        self._executor = executor
+        self._thread = threading.Thread(target=executor.spin, name="executor")
+        self._nodes: list[Any] = []
+
+    def add(self, node: Any) -> None:
+        """Has `node` served, and destroyed at the end."""
+        self._nodes.append(node)
+        self._executor.add_node(node)
+
+    def start(self) -> None:
+        """Begins to call back."""
+        self._thread.start()
+
+    def __enter__(self) -> Spinner:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        # The thread must be gone before anything it uses is destroyed.
+        self._executor.shutdown(timeout_sec=SHUTDOWN_S)
+        if self._thread.ident is not None:
+            self._thread.join()
+        for node in self._nodes:
+            node.destroy_node()
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process. Everything of ours is closed; teardown would only run the middleware's static destructors."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

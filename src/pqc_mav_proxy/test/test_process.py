@@ -1,0 +1,152 @@
+"""The frame of a process: exit codes, one line for a failure, signals, and what ends before what."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from pqc_mav_proxy.errors import ExitCode, ProxyError
+from pqc_mav_proxy.process import Spinner, needed_imports, ros, run_process, stop_on_signals
+
+DEADLINE_S = 60.0
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """Pytest's own handlers come back after each test."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops(number: signal.Signals) -> None:
+    stop = stop_on_signals()
+    assert not stop.is_set()
+    os.kill(os.getpid(), number)
+    assert stop.wait(DEADLINE_S)
+
+
+def test_the_exit_code_and_the_arguments_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+
+    def serve(arguments: list[str], stop: threading.Event) -> int:
+        seen.append(arguments)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.wait(DEADLINE_S)
+        return 3
+
+    monkeypatch.setattr(sys, "argv", ["from the shell"])
+    assert run_process("p", serve) == 3
+    assert run_process("p", serve, ["given"]) == 3
+    assert seen == [["from the shell"], ["given"]]
+
+
+@pytest.mark.parametrize("code", [ExitCode.FAILED, ExitCode.CONFIG, ExitCode.START])
+def test_a_refusal_is_one_line_and_its_code(code: ExitCode, capsys: pytest.CaptureFixture[str]) -> None:
+    def serve(_arguments: list[str], _stop: threading.Event) -> int:
+        raise ProxyError("Not\n  like this.", code)
+
+    assert run_process("p", serve, []) == code
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "p: error: Not like this.\n")
+
+
+def test_an_unexpected_error_is_not_hidden() -> None:
+    def serve(_arguments: list[str], _stop: threading.Event) -> int:
+        raise KeyError("a bug")
+
+    with pytest.raises(KeyError):
+        run_process("p", serve, [])
+
+
+def test_a_missing_library_is_named() -> None:
+    with pytest.raises(ProxyError, match="'nowhere_to_be_found'; 'pqcmav doctor'") as caught, needed_imports():
+        import nowhere_to_be_found  # type: ignore[import-not-found]  # noqa: F401
+    assert caught.value.exit_code is ExitCode.FAILED
+
+
+def test_ros_is_up_in_the_block_only() -> None:
+    import rclpy
+
+    with pytest.raises(RuntimeError, match="inside"), ros(["p"]):
+        assert rclpy.ok()
+        raise RuntimeError("inside")
+    assert not rclpy.ok()
+
+
+def test_bad_arguments_are_refused() -> None:
+    with pytest.raises(ProxyError, match=r"^Bad arguments: ") as caught, ros(["p", "--ros-args", "-r", "nonsense"]):
+        pytest.fail("ROS came up")
+    assert caught.value.exit_code is ExitCode.CONFIG
+
+
+class Executor:
+    """Spins until it is shut down; both it and its nodes write into `said`."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self._up = threading.Event()
+        self._down = threading.Event()
+
+    def add_node(self, node: Node) -> None:
+        self.said.append(f"add {node.name}")
+
+    def spin(self) -> None:
+        self._up.set()
+        assert self._down.wait(DEADLINE_S)
+        self.said.append("spun")
+
+    def shutdown(self, timeout_sec: float) -> None:
+        assert timeout_sec > 0
+        self.said.append("shutdown")
+        self._down.set()
+
+    def wait_until_up(self) -> None:
+        assert self._up.wait(DEADLINE_S)
+
+
+class Node:
+    def __init__(self, name: str, executor: Executor) -> None:
+        self.name = name
+        self._executor = executor
+
+    def destroy_node(self) -> None:
+        self._executor.said.append(f"destroy {self.name}")
+
+
+def test_nodes_are_destroyed_when_the_thread_is_gone() -> None:
+    executor = Executor()
+    with Spinner(executor) as spinner:
+        spinner.add(Node("a", executor))
+        spinner.add(Node("b", executor))
+        spinner.start()
+        executor.wait_until_up()
+        executor.said.append("work")
+    assert executor.said == ["add a", "add b", "work", "shutdown", "spun", "destroy a", "destroy b"]
+
+
+def test_nodes_are_destroyed_when_the_start_failed() -> None:
+    executor = Executor()
+    with pytest.raises(ProxyError, match="port"), Spinner(executor) as spinner:
+        spinner.add(Node("a", executor))
+        raise ProxyError("The port is in use.", ExitCode.START)
+    assert executor.said == ["add a", "shutdown", "destroy a"]
+
+
+def test_leaving_writes_what_was_printed_and_skips_the_teardown() -> None:
+    line = (
+        "import atexit; from pqc_mav_proxy.process import leave;"
+        "atexit.register(print, 'teardown'); print('last words'); leave(3)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", line], capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, "last words\n", "")
