@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -22,18 +21,6 @@ KEPT_LINES = 400
 SHOWN_WORDS = ("error", "Error", "WARN", "failed", "ended with")
 
 
-def environment() -> dict[str, str]:
-    """A ROS domain of this benchmark's own, on this machine only, so that it may run beside a real system."""
-    from pqc_mav_bringup.free_ports import free_domain
-    from pqc_mav_bringup.share import config_file
-
-    return {
-        "ROS_DOMAIN_ID": str(free_domain()),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
-    }
-
-
 def run_here(
     root: Path,
     suites: list[str],
@@ -47,6 +34,7 @@ def run_here(
     from pqc_mav_bench.local_system import SYSTEM, LocalSession
     from pqc_mav_bringup.description import BringupError, resolve
     from pqc_mav_bringup.supervisor import Supervisor
+    from pqc_mav_cli.ros_session import own_domain
 
     lines: deque[str] = deque(maxlen=KEPT_LINES)
 
@@ -55,8 +43,7 @@ def run_here(
         on_line(label, text)
 
     try:
-        with engine_errors(), LocalSession(root, suites) as session:
-            os.environ.update(environment())
+        with engine_errors(), LocalSession(root, suites) as session, own_domain():
             supervisor = Supervisor(resolve(SYSTEM, session.values), take)
             return _supervised(supervisor, lambda stop: ask(session.controller, options, resume, on_feedback, stop))
     except BringupError as error:

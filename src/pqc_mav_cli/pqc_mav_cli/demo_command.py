@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -15,14 +12,13 @@ import typer
 
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.interruptible import INTERRUPTED, run_interruptible
 
 if TYPE_CHECKING:
-    from pqc_mav_cli.demo_result import DemoResult
     from pqc_mav_cli.demo_run import DemoRun, DemoState
 
 SHORTEST_S, LONGEST_S = 3.0, 3600.0
 DURATION_S = 30.0
-INTERRUPTED = 128 + signal.SIGINT
 
 
 def demo(
@@ -55,7 +51,7 @@ def demo(
         raise CliError("--plot draws a scenario: name one with --scenario.", ExitCode.USAGE)
     with ExitStack() as stack:
         run = _prepare(stack, duration, suite, rate, as_json)
-        result = _run(run)
+        result = run_interruptible(run.run())
         if result is None:
             return INTERRUPTED
     if as_json:
@@ -74,41 +70,18 @@ def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json
     """Keys, ports, the watcher and the view; all undone when `stack` closes."""
     from pqc_mav_bringup.demo_session import DemoSession
     from pqc_mav_bringup.description import BringupError
-    from pqc_mav_bringup.free_ports import held_domain
-    from pqc_mav_bringup.share import config_file
     from pqc_mav_cli.demo_run import DemoRun
-    from pqc_mav_cli.ros_session import watch
+    from pqc_mav_cli.ros_session import own_domain, watch
 
     try:
         with engine_errors():
             session = stack.enter_context(DemoSession({"suite": suite, "rate": f"{rate:g}"}))
-        environment = {
-            "ROS_DOMAIN_ID": str(stack.enter_context(held_domain())),
-            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-            "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
-        }
-        os.environ.update(environment)
+        environment = stack.enter_context(own_domain())
         watcher = stack.enter_context(watch())
         on_tick = stack.enter_context(_LiveView()) if sys.stdout.isatty() and not as_json else _plain_view()
         return DemoRun(dict(session.values), duration, watcher, environment, on_tick)
     except BringupError as error:
         raise CliError(str(error)) from None
-
-
-def _run(run: DemoRun) -> DemoResult | None:
-    """The demo to its end; None when Ctrl-C or SIGTERM ended it early (everything is shut down then, too)."""
-
-    async def until_done() -> DemoResult | None:
-        task = asyncio.create_task(run.run())
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, task.cancel)
-        try:
-            return await task
-        except asyncio.CancelledError:
-            return None
-
-    return asyncio.run(until_done())
 
 
 class _LiveView:

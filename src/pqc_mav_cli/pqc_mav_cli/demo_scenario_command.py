@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,14 +10,13 @@ from pathlib import Path
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.demo_run import DemoState
 from pqc_mav_cli.demo_scenario_recorder import ScenarioRecorder
-from pqc_mav_cli.demo_scenario_result import ScenarioResult
 from pqc_mav_cli.demo_scenario_run import ScenarioRun
 from pqc_mav_cli.demo_scenario_view import progress_line, summary
 from pqc_mav_cli.demo_scenarios import SCENARIOS
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.interruptible import INTERRUPTED, run_interruptible
 
 HEARD = ("status", "thermal", "battery", "link", "decision")
-INTERRUPTED = 128 + signal.SIGINT
 
 
 def fly_scenario(name: str, rate_hz: float, plot: str, as_json: bool) -> int:
@@ -30,7 +26,7 @@ def fly_scenario(name: str, rate_hz: float, plot: str, as_json: bool) -> int:
     path = Path(plot or f"pqcmav-demo-{name}.png").expanduser()
     with ExitStack() as stack:
         run = _prepare(stack, name, rate_hz)
-        result = _run(run)
+        result = run_interruptible(run.run_scenario())
         if result is None:
             return INTERRUPTED
     if result.trace.decisions:
@@ -50,42 +46,19 @@ def fly_scenario(name: str, rate_hz: float, plot: str, as_json: bool) -> int:
 
 def _prepare(stack: ExitStack, name: str, rate_hz: float) -> ScenarioRun:
     from pqc_mav_bringup.description import BringupError
-    from pqc_mav_bringup.free_ports import held_domain
-    from pqc_mav_bringup.share import config_file
     from pqc_mav_cli.demo_scenario_session import scenario_session
-    from pqc_mav_cli.ros_session import ros_node, watch
+    from pqc_mav_cli.ros_session import own_domain, ros_node, watch
 
     scenario = SCENARIOS[name]
     try:
         with engine_errors():
             values = stack.enter_context(scenario_session(scenario, rate_hz))
-        environment = {
-            "ROS_DOMAIN_ID": str(stack.enter_context(held_domain())),
-            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-            "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
-        }
-        os.environ.update(environment)
+        environment = stack.enter_context(own_domain())
         watcher = stack.enter_context(watch())
         recorder = ScenarioRecorder(stack.enter_context(ros_node("pqcmav_scenario")))
         return ScenarioRun(scenario, values, watcher, recorder, environment, _lines(recorder))
     except BringupError as error:
         raise CliError(str(error)) from None
-
-
-def _run(run: ScenarioRun) -> ScenarioResult | None:
-    """The scenario to its end; None when a signal ended it early (everything is shut down then, too)."""
-
-    async def until_done() -> ScenarioResult | None:
-        task = asyncio.create_task(run.run_scenario())
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, task.cancel)
-        try:
-            return await task
-        except asyncio.CancelledError:
-            return None
-
-    return asyncio.run(until_done())
 
 
 def _lines(recorder: ScenarioRecorder) -> Callable[[DemoState], None]:

@@ -138,6 +138,25 @@ class Watcher:
 
 
 @contextmanager
+def own_domain() -> Iterator[dict[str, str]]:
+    """A ROS domain nobody else uses, on this machine only, so that a command may run beside a real system.
+
+    This process is in it from now on; processes that are started without its environment need what is returned.
+    """
+    from pqc_mav_bringup.free_ports import held_domain
+    from pqc_mav_bringup.share import config_file
+
+    with held_domain() as domain:
+        environment = {
+            "ROS_DOMAIN_ID": str(domain),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+            "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
+        }
+        os.environ.update(environment)
+        yield environment
+
+
+@contextmanager
 def ros_node(name: str) -> Iterator[Any]:
     """A spinning node for the time of the block. Raises CliError where ROS 2 is not to be had."""
     try:

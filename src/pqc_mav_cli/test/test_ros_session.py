@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +13,8 @@ from builtin_interfaces.msg import Time
 from pqc_mav_interfaces.msg import LinkQuality, TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
-from pqc_mav_cli.ros_session import STATUS_TYPE, Watcher
+from pqc_mav_bringup.free_ports import DOMAINS
+from pqc_mav_cli.ros_session import STATUS_TYPE, Watcher, own_domain
 
 
 class Clock:
@@ -104,3 +108,17 @@ def test_when_the_counters_were_read(node: FakeNode, watcher: Watcher) -> None:
     node.status("/drone/p", "d1")
     node.figures("/drone/p", "d1", 42)
     assert watcher.views()[0].stats_read_s == (42.0, 50.0)
+
+
+def test_a_domain_of_ones_own_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", "FASTRTPS_DEFAULT_PROFILES_FILE"):
+        monkeypatch.setenv(name, "of the shell")
+    with own_domain() as mine:
+        assert {name: os.environ[name] for name in mine} == mine
+        assert mine["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+        assert Path(mine["FASTRTPS_DEFAULT_PROFILES_FILE"]).is_file()
+        # What a second command is offered first is the one that is taken.
+        offered = chain([int(mine["ROS_DOMAIN_ID"])] * 3, DOMAINS)
+        monkeypatch.setattr("pqc_mav_bringup.free_ports.free_domain", lambda: next(offered))
+        with own_domain() as other:
+            assert other["ROS_DOMAIN_ID"] != mine["ROS_DOMAIN_ID"]
