@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from pqc_mav_bench.process_main import spinning
-from pqc_mav_proxy.process import leave, stop_on_signals
+from pqc_mav_proxy.process import leave, stop_on_signals, wait_until
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -16,8 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     stop = stop_on_signals()
     with spinning(list(sys.argv if argv is None else argv), ControllerNode) as node:
         node.get_logger().info("controller ready")
-        while not stop.wait(1.0):
-            pass
+        wait_until(stop)
     return 0
 
 

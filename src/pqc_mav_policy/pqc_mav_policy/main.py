@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pqc_mav_proxy import config_file
 from pqc_mav_proxy.errors import ExitCode, ProxyError, one_line
-from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process
+from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_policy"
 
@@ -34,7 +34,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         with Spinner(SingleThreadedExecutor()) as spinner:
             spinner.add(node)
             spinner.start()
-            stop.wait()
+            wait_until(stop)
     return ExitCode.OK
 
 

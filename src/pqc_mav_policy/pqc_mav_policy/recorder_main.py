@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pqc_mav_policy.recorder import MIB
 from pqc_mav_policy.recorder_file import RecordingError
 from pqc_mav_proxy.errors import ExitCode, ProxyError
-from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process
+from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "flight_recorder"
 
@@ -34,7 +34,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         executor.add_node(node)
         with Spinner(executor) as spinner:
             spinner.start()
-            stop.wait()
+            wait_until(stop)
         # Only now, so that the last message is in the file.
         try:
             path = node.recorder.stop()

@@ -9,7 +9,7 @@ from contextlib import closing
 
 from pqc_mav_proxy import config_file
 from pqc_mav_proxy.errors import ExitCode
-from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process
+from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_proxy"
 
@@ -38,7 +38,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
             if node.autostart:
                 bring_up(node)
             spinner.start()
-            stop.wait()
+            wait_until(stop)
     return ExitCode.OK
 
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from pqc_mav_proxy.errors import ExitCode, ProxyError, one_line
 
 SHUTDOWN_S = 5.0
+LOOK_S = 0.5
 
 
 def stop_on_signals() -> threading.Event:
@@ -21,6 +22,16 @@ def stop_on_signals() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     return stop
+
+
+def wait_until(stop: threading.Event) -> None:
+    """Until a signal has set `stop`.
+
+    Python runs a handler between two steps of the main thread. A signal that comes just before that thread blocks would
+    not be handled until the next one: hence it looks up now and then.
+    """
+    while not stop.wait(LOOK_S):
+        pass
 
 
 def run_process(

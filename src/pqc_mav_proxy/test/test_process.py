@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from pqc_mav_proxy.errors import ExitCode, ProxyError
-from pqc_mav_proxy.process import Spinner, needed_imports, ros, run_process, stop_on_signals
+from pqc_mav_proxy.process import Spinner, needed_imports, ros, run_process, stop_on_signals, wait_until
 
 DEADLINE_S = 60.0
 
@@ -32,6 +32,25 @@ def test_a_signal_stops(number: signal.Signals) -> None:
     assert not stop.is_set()
     os.kill(os.getpid(), number)
     assert stop.wait(DEADLINE_S)
+
+
+def test_a_signal_that_did_not_wake_the_wait_is_seen() -> None:
+    class Overslept(threading.Event):
+        """Its first wait ends only by its limit, as where the signal came just before it."""
+
+        waits = 0
+
+        def wait(self, timeout: float | None = None) -> bool:
+            self.waits += 1
+            if self.waits > 1:
+                return super().wait(timeout)
+            assert timeout is not None, "it would wait forever"
+            self.set()
+            return False
+
+    stop = Overslept()
+    wait_until(stop)
+    assert stop.waits == 2
 
 
 def test_the_exit_code_and_the_arguments_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

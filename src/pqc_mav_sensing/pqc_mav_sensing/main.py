@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pqc_mav_proxy.errors import ExitCode
-from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process
+from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_sensing.errors import SensingError
 
 # Node -> where its class and parameters are. Imported only when it runs: each has libraries of its own.
@@ -59,7 +59,7 @@ def _serve(names: Sequence[str], arguments: list[str], stop: threading.Event) ->
                     made.append(getattr(module, NODES[name][1])(siblings))
                     spinner.add(made[-1])
                 spinner.start()
-                stop.wait()
+                wait_until(stop)
             finally:
                 for node in made:
                     node.close()
