@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-_PR_SET_PDEATHSIG = 1  # prctl(2)
-_libc = ctypes.CDLL(None, use_errno=True)
+from pqc_mav_bringup.child import die_with
+
 END_S = 3.0
-
-
-def _die_with(parent: int) -> Callable[[], None]:
-    """Between fork and exec: the kernel kills the child when its parent dies. System calls of a loaded library only."""
-
-    def prepare() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return prepare
 
 
 def start(command: Sequence[str], **arguments: Any) -> subprocess.Popen[bytes]:
     """Starts a child, pipes unbuffered. Call it from a thread that lives as long as the child: it dies with it."""
-    return subprocess.Popen(command, bufsize=0, preexec_fn=_die_with(os.getpid()), **arguments)
+    return subprocess.Popen(command, bufsize=0, preexec_fn=die_with(os.getpid()), **arguments)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -29,7 +29,7 @@ class StopTimeouts:
 LADDER = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
 
-def _die_with(parent: int) -> Callable[[], None]:
+def die_with(parent: int) -> Callable[[], None]:
     """What the child does between fork and exec: ask the kernel to kill it when its parent dies, however that dies.
 
     Nothing but two system calls through a library that is loaded already, so it is safe beside other threads.
@@ -68,7 +68,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_die_with(os.getpid()),
+            preexec_fn=die_with(os.getpid()),
             env=None if environment is None else {**os.environ, **environment},
         )
         assert self._process.stdout is not None
