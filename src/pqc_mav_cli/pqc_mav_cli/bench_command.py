@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -353,10 +351,9 @@ def _as_controller(
     from pqc_mav_bench.controller_node import ControllerNode
     from pqc_mav_bench.process_main import spinning
     from pqc_mav_cli.bench_run import ask
+    from pqc_mav_proxy.process import stop_on_signals
 
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     parameters = {"root": str(root.resolve()), "shutdown_agent": end_agent}
     arguments = ["pqcmav", "--ros-args", "-r", "__ns:=/drone"]
     for name, value in parameters.items():
