@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any
 
-
-class Level(IntEnum):
-    """The levels of diagnostic_msgs/DiagnosticStatus that are used here."""
-
-    OK = 0
-    WARN = 1
-    ERROR = 2
+from pqc_mav_proxy import diagnostics as messages
+from pqc_mav_proxy.diagnostics import Level
 
 
 @dataclass(frozen=True)
@@ -28,15 +22,15 @@ class Diagnostic:
 
 def to_messages(node: str, hardware_id: str, diagnostics: Sequence[Diagnostic]) -> list[Any]:
     """diagnostic_msgs/DiagnosticStatus of each."""
-    from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
-
-    return [
-        DiagnosticStatus(
-            level=bytes([item.level]),
-            name=f"{node}: {item.subcomponent}",
-            message=item.message,
-            hardware_id=hardware_id,
-            values=[KeyValue(key=key, value=str(value)) for key, value in item.values.items()],
-        )
-        for item in diagnostics
-    ]
+    return messages.to_messages(
+        [
+            messages.Diagnostic(
+                f"{node}: {item.subcomponent}",
+                item.level,
+                item.message,
+                hardware_id,
+                {key: str(value) for key, value in item.values.items()},
+            )
+            for item in diagnostics
+        ]
+    )

@@ -9,8 +9,9 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import SystemLoad
 
+from pqc_mav_proxy.diagnostics import Level
 from pqc_mav_sensing import conversions, qos
-from pqc_mav_sensing.diagnostics import Diagnostic, Level
+from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.errors import SensorError
 from pqc_mav_sensing.node_base import SensingNode
 from pqc_mav_sensing.parameters import Parameter
