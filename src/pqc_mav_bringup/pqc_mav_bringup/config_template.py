@@ -9,6 +9,7 @@ fall behind it: a test compares them.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -83,12 +84,27 @@ def _block(role: str, values: Mapping[str, Any]) -> list[str]:
     lines = _entries(schema, values, indent)
     if role == "gcs":
         lines += [
-            f"{indent}# One block per drone; what is left out has its default.",
-            f"{indent}drone:",
-            f"{indent}  {values['drones'][0]}:",
-            *_entries(pqc_mav_tunnel.per_drone_schema(), {}, indent + "    "),
+            f"{indent}# One block per drone; what is left out has its default. Below one, without the first #.",
+            *_commented(
+                [
+                    f"{indent}drone:",
+                    f"{indent}  {values['drones'][0]}:",
+                    *_entries(pqc_mav_tunnel.per_drone_schema(), {}, indent + "    "),
+                ],
+                indent,
+            ),
         ]
     return lines[:-1]
+
+
+def _commented(lines: Iterable[str], indent: str) -> list[str]:
+    """An example that is not in force: a block for a drone that `drones:=` does not name would be refused."""
+    return [f"{indent}#{line.removeprefix(indent)}" if line else line for line in lines]
+
+
+def with_examples(text: str) -> str:
+    """The text of a file with its commented-out examples in force."""
+    return re.sub(r"^( {6})#(?=drone:| {2})", r"\1", text, flags=re.MULTILINE)
 
 
 def _schema(role: str) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ def test_committed_file_is_what_the_schema_says(name: str) -> None:
     ],
 )
 def test_keys_and_defaults_in_the_file(name: str, namespace: str, role: str, drone: str) -> None:
-    data = yaml.safe_load((CONFIG / f"{name}.yaml").read_text())
+    data = yaml.safe_load(config_template.with_examples((CONFIG / f"{name}.yaml").read_text()))
     given = parameters(data, namespace)
     schema = {entry["key"]: entry for entry in pqc_mav_tunnel.config_schema(role)}
     if drone:
@@ -46,7 +46,7 @@ def test_keys_and_defaults_in_the_file(name: str, namespace: str, role: str, dro
 
 @pytest.mark.parametrize("name", ["drone", "gcs", "demo", "policy"])
 def test_every_key_has_its_meaning_before_it(name: str) -> None:
-    lines = (CONFIG / f"{name}.yaml").read_text().splitlines()
+    lines = config_template.with_examples((CONFIG / f"{name}.yaml").read_text()).splitlines()
     keys = [
         number
         for number, line in enumerate(lines)
@@ -57,6 +57,13 @@ def test_every_key_has_its_meaning_before_it(name: str) -> None:
         facts = lines[number - 1]
         assert facts.lstrip().startswith("# ") and ("default " in facts or "required" in facts), lines[number]
         assert lines[number - 2].lstrip().startswith("# "), lines[number]
+
+
+def test_another_drone_needs_no_change_of_the_gcs_file(tmp_path: Path) -> None:
+    given = parameters(yaml.safe_load(config_file("gcs.yaml").read_text()), "gcs")
+    pqc_mav_tunnel.init_keys(str(tmp_path / "k"), ["alpha"], sig_tokens=["mldsa65"])
+    engine = pqc_mav_tunnel.Engine({**given, "drones": ["alpha"], "keys": str(tmp_path / "k" / "gcs")})
+    assert engine.config()["drone.alpha.plain_peer"] == "127.0.0.1:14550"
 
 
 @pytest.mark.parametrize("role", ["drone", "gcs"])
