@@ -11,11 +11,11 @@ FRAME = (
 )
 
 
-def received(overhear: Callable[[], bytes]) -> tuple[list[bytes], int]:
+def received(overhear: Callable[[], bytes], held_s: float = 0.0) -> tuple[list[bytes], int]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as target:
         target.bind(("127.0.0.1", 0))
         target.settimeout(10.0)
-        flood = Flood("127.0.0.1", target.getsockname()[1], 500.0, overhear).start()
+        flood = Flood("127.0.0.1", target.getsockname()[1], 500.0, overhear, held_s=held_s).start()
         got = [target.recv(2048) for _ in range(60)]
         return got, flood.stop()
 
@@ -27,6 +27,11 @@ def test_overheard_frames_are_replayed_and_their_headers_forged() -> None:
     assert len(forged) == 20 and all(each[21:22] == b"\x07" and len(each) == len(FRAME) for each in forged)
     assert all(1000 < int.from_bytes(each[13:21], "big") <= 1500 for each in forged)
     assert len({each[22:] for each in forged} | {FRAME[22:]}) == 21, "the attacker has no key"
+
+
+def test_no_copy_races_its_original() -> None:
+    got, _ = received(lambda: FRAME, held_s=60.0)
+    assert {len(each) for each in got} == {120}, "what was just overheard is not used yet"
 
 
 def test_without_anything_overheard_it_is_nonsense() -> None:
