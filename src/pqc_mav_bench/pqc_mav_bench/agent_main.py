@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from pqc_mav_bench.process_main import spinning
-from pqc_mav_proxy.process import leave, stop_on_signals
+from pqc_mav_common.process import leave, stop_on_signals
 
 LEAVE_S = 0.5  # the answer to a shutdown must be out first
 

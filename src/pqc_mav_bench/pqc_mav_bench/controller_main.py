@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from pqc_mav_bench.process_main import spinning
-from pqc_mav_proxy.process import leave, stop_on_signals, wait_until
+from pqc_mav_common.process import leave, stop_on_signals, wait_until
 
 
 def main(argv: Sequence[str] | None = None) -> int:

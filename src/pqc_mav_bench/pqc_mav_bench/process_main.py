@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
-from pqc_mav_proxy.process import Spinner, ros
+from pqc_mav_common.process import Spinner, ros
 
 EXECUTOR_THREADS = 4
 

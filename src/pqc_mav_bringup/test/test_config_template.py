@@ -9,9 +9,9 @@ import yaml
 from pqc_mav_bringup import config_template
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO_DRONE
+from pqc_mav_common.config_file import flatten, parameters
 from pqc_mav_policy.node_parameters import node_schema
 from pqc_mav_policy.ros_parameters import parse
-from pqc_mav_proxy.config_file import flatten, parameters
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 HOW = "differs from the engine's schema: python3 -m pqc_mav_bringup.config_template src/pqc_mav_bringup/config"

@@ -351,7 +351,7 @@ def _as_controller(
     from pqc_mav_bench.controller_node import ControllerNode
     from pqc_mav_bench.process_main import spinning
     from pqc_mav_cli.bench_run import ask
-    from pqc_mav_proxy.process import stop_on_signals
+    from pqc_mav_common.process import stop_on_signals
 
     stop = stop_on_signals()
     parameters = {"root": str(root.resolve()), "shutdown_agent": end_agent}

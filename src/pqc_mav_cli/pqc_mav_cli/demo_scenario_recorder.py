@@ -23,7 +23,7 @@ from std_msgs.msg import Header
 
 from pqc_mav_cli import demo_scenario_trace as rows
 from pqc_mav_cli.demo_scenario_trace import FloodRule, ScenarioTrace
-from pqc_mav_proxy import qos
+from pqc_mav_common import qos
 from pqc_mav_proxy.names import DROP_REASONS
 
 NAN = math.nan

@@ -163,7 +163,7 @@ def _decisions(namespace: str) -> Iterator[queue.SimpleQueue[Any]]:
     with ros_node("pqcmav_policy") as node:
         from pqc_mav_interfaces.msg import PolicyDecision
 
-        from pqc_mav_proxy import qos
+        from pqc_mav_common import qos
 
         arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         node.create_subscription(PolicyDecision, _name(namespace, "decision"), arrived.put, qos.latched(1))

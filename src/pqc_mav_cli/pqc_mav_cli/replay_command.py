@@ -66,16 +66,16 @@ def read_settings(config: Path | None, table: Path | None, namespace: str) -> An
     """Parameters of the strategies as a policy node in that namespace takes them. Raises CliError, ParameterError."""
     from dataclasses import replace
 
+    from pqc_mav_common import config_file
+    from pqc_mav_common.errors import ProcessError
     from pqc_mav_policy.ros_parameters import parse
     from pqc_mav_policy.settings import Settings
-    from pqc_mav_proxy import config_file
-    from pqc_mav_proxy.errors import ProxyError
 
     settings = Settings()
     if config is not None:
         try:
             given = config_file.parameters(config_file.load(config), namespace, "pqc_policy")
-        except ProxyError as error:
+        except ProcessError as error:
             raise CliError(str(error), ExitCode.USAGE) from None
         settings = parse(given).settings
     return settings if table is None else replace(settings, rl_policy_file=table)

@@ -96,7 +96,7 @@ class Watcher:
             self._subscribed.add(proxy)
         from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 
-        from pqc_mav_proxy import qos
+        from pqc_mav_common import qos
 
         make = self._node.create_subscription
         make(TunnelStatus, f"{proxy}/status", lambda m: self._on_status(proxy, m), qos.latched(64))

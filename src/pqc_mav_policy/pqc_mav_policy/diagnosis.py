@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_policy.controller import Controller, Tick
-from pqc_mav_proxy.diagnostics import Diagnostic, Level
 
 # Rules whose hold means that the policy cannot do its work.
 BLIND = frozenset({"safety", "session"})

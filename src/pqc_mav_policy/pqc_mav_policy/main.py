@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from pqc_mav_proxy import config_file
-from pqc_mav_proxy.errors import ExitCode, ProxyError, one_line
-from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common import config_file
+from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_policy"
 
@@ -30,7 +30,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
             node = PqcPolicyNode()
         except (ValueError, pqc_mav_tunnel.TunnelError) as error:
             # Parameters, strategies, tables and suite names are refused with a sentence of their own.
-            raise ProxyError(one_line(error)) from None
+            raise ProcessError(one_line(error)) from None
         with Spinner(SingleThreadedExecutor()) as spinner:
             spinner.add(node)
             spinner.start()

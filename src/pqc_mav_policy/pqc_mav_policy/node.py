@@ -25,6 +25,9 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import Header
 
+from pqc_mav_common import qos
+from pqc_mav_common.diagnostics import to_messages
+from pqc_mav_common.errors import one_line
 from pqc_mav_policy import inputs_json
 from pqc_mav_policy.availability import Availability
 from pqc_mav_policy.controller import Controller, Request, Tick
@@ -35,9 +38,6 @@ from pqc_mav_policy.registry import engine_catalogue
 from pqc_mav_policy.ros_parameters import NodeConfig, declare
 from pqc_mav_policy.settings import make
 from pqc_mav_policy.telemetry import PEER, Telemetry
-from pqc_mav_proxy import qos
-from pqc_mav_proxy.diagnostics import to_messages
-from pqc_mav_proxy.errors import one_line
 
 NODE_NAME = "pqc_policy"
 TICK_S = 1.0

@@ -6,10 +6,10 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from pqc_mav_common.errors import ExitCode, ProcessError
+from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_policy.recorder import MIB
 from pqc_mav_policy.recorder_file import RecordingError
-from pqc_mav_proxy.errors import ExitCode, ProxyError
-from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "flight_recorder"
 
@@ -29,7 +29,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         try:
             node = FlightRecorderNode()
         except RecordingError as error:
-            raise ProxyError(str(error)) from None
+            raise ProcessError(str(error)) from None
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         with Spinner(executor) as spinner:
@@ -39,7 +39,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         try:
             path = node.recorder.stop()
         except RecordingError as error:
-            raise ProxyError(str(error), ExitCode.FAILED) from None
+            raise ProcessError(str(error), ExitCode.FAILED) from None
         size = path.stat().st_size / MIB
         print(f"{PROGRAM}: {node.recorder.messages} messages of {node.topics} topics in {path}, {size:.1f} MiB")
         if node.recorder.problem:

@@ -8,12 +8,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common import parameters as ros
 from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters, node_schema
 from pqc_mav_policy.parameter_table import ParameterError, build
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.settings import Settings
-from pqc_mav_proxy import parameters as ros
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class NodeConfig:
 
 def parse(given: Mapping[str, Any]) -> NodeConfig:
     """From parameter values by name. Raises ParameterError for an unknown name or a bad value."""
-    values = ros.engine_config(given, str)
+    values = ros.plain_values(given)
     names = {entry["key"] for entry in node_schema()}
     for name in values:
         if name not in names:
@@ -49,7 +49,7 @@ def declare(node: Any) -> NodeConfig:
     """Checks what the user gave a node and declares every parameter, read-only. Raises ParameterError."""
     given = ros.given_parameters(node)
     config = parse(given)
-    values = ros.engine_config(given, str)
+    values = ros.plain_values(given)
     ros.declare(node, [ros.ParameterSpec.from_schema(entry) for entry in node_schema()], values)
     return config
 

@@ -28,7 +28,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from std_msgs.msg import Header
 
-from pqc_mav_proxy import qos
+from pqc_mav_common import qos
 from pqc_mav_proxy.conversions import suite_message
 
 DEADLINE_S = 30.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum
+from collections.abc import Mapping
 from typing import Any
+
+from pqc_mav_common.diagnostics import Diagnostic, Level
 
 # Counter -> what it means when it grows. A stranger can cause any of them, so they warn and never count as errors.
 SUSPICIOUS: Mapping[str, str] = {
@@ -21,25 +21,6 @@ STRANGERS: Mapping[str, str] = {
     "hs_rate_limited": "connections refused by the rate limit",
     "hs_pregate_timeout": "silent connections",
 }
-
-
-class Level(IntEnum):
-    """The levels of diagnostic_msgs/DiagnosticStatus."""
-
-    OK = 0
-    WARN = 1
-    ERROR = 2
-
-
-@dataclass(frozen=True)
-class Diagnostic:
-    """One DiagnosticStatus: `name` is "<namespace>/<node>: <subcomponent>", which tells the two ends apart."""
-
-    name: str
-    level: Level
-    message: str
-    hardware_id: str
-    values: dict[str, str] = field(default_factory=dict)
 
 
 class Diagnoser:
@@ -93,19 +74,3 @@ def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:
     if role == "gcs":
         return Level.WARN, "the drone has not connected yet"
     return Level.ERROR, "no session"
-
-
-def to_messages(diagnostics: Sequence[Diagnostic]) -> list[Any]:
-    """diagnostic_msgs/DiagnosticStatus of each."""
-    from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
-
-    return [
-        DiagnosticStatus(
-            level=bytes([item.level]),
-            name=item.name,
-            message=item.message,
-            hardware_id=item.hardware_id,
-            values=[KeyValue(key=key, value=value) for key, value in item.values.items()],
-        )
-        for item in diagnostics
-    ]

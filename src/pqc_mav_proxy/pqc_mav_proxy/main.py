@@ -7,9 +7,9 @@ import threading
 from collections.abc import Sequence
 from contextlib import closing
 
-from pqc_mav_proxy import config_file
-from pqc_mav_proxy.errors import ExitCode
-from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common import config_file
+from pqc_mav_common.errors import ExitCode
+from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_proxy"
 

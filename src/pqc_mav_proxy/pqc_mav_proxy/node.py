@@ -24,10 +24,14 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Header
 
-from pqc_mav_proxy import conversions, parameters, qos
-from pqc_mav_proxy.diagnostics import Diagnoser, to_messages
+from pqc_mav_common import qos
+from pqc_mav_common.diagnostics import to_messages
+from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.parameters import AUTOSTART, declare, given_parameters
+from pqc_mav_proxy import conversions, parameters
+from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
-from pqc_mav_proxy.errors import ExitCode, ProxyError, exit_code_for, one_line
+from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.host_info import host_info
 from pqc_mav_proxy.rates import RateMeter
 
@@ -46,10 +50,8 @@ class PqcProxyNode(LifecycleNode):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
-        self.failure: ProxyError | None = None  # why the last transition failed
-        self._config = parameters.engine_config(
-            parameters.given_parameters(self), lambda path: str(Path(path).expanduser())
-        )
+        self.failure: ProcessError | None = None  # why the last transition failed
+        self._config = parameters.engine_config(given_parameters(self), lambda path: str(Path(path).expanduser()))
         self._declare_parameters()
         self._host: EngineHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
@@ -69,11 +71,11 @@ class PqcProxyNode(LifecycleNode):
     @property
     def autostart(self) -> bool:
         """Whether the process brings the node up by itself."""
-        return bool(self.get_parameter(parameters.AUTOSTART).value)
+        return bool(self.get_parameter(AUTOSTART).value)
 
     def _declare_parameters(self) -> None:
         description = "Configure and activate at start; false leaves both to a lifecycle manager."
-        self.declare_parameter(parameters.AUTOSTART, True, ParameterDescriptor(description=description, read_only=True))
+        self.declare_parameter(AUTOSTART, True, ParameterDescriptor(description=description, read_only=True))
         given = self._config.get(parameters.ROLE)
         role = given if given in parameters.ROLES else parameters.ROLES[0]
         wanted = parameters.specs(role, pqc_mav_tunnel.config_schema(role))
@@ -81,7 +83,7 @@ class PqcProxyNode(LifecycleNode):
             drones = self._config.get(parameters.DRONES, [])
             ids = [str(drone) for drone in drones] if isinstance(drones, list) else []
             wanted += parameters.drone_specs(ids, pqc_mav_tunnel.per_drone_schema())
-        parameters.declare(self, wanted, self._config)
+        declare(self, wanted, self._config)
 
     def _make_interfaces(self) -> None:
         drones = max(1, len(self._config.get(parameters.DRONES) or [])) if self.role == "gcs" else 1
@@ -156,7 +158,7 @@ class PqcProxyNode(LifecycleNode):
         try:
             step()
         except pqc_mav_tunnel.TunnelError as error:
-            self.failure = ProxyError(one_line(error), exit_code_for(error.code))
+            self.failure = ProcessError(one_line(error), exit_code_for(error.code))
             self._host = None
             # The process prints the failure itself when it brings the node up itself.
             if not self.autostart:
@@ -323,7 +325,7 @@ def _of_drone(statuses: list[dict[str, Any]], drone: str) -> dict[str, Any]:
 
 
 def bring_up(node: PqcProxyNode) -> None:
-    """Configures and activates. Raises ProxyError with the sentence of the step that failed."""
+    """Configures and activates. Raises ProcessError with the sentence of the step that failed."""
     for trigger in (node.trigger_configure, node.trigger_activate):
         if trigger() != SUCCESS:
-            raise node.failure or ProxyError("The node could not be started.", ExitCode.FAILED)
+            raise node.failure or ProcessError("The node could not be started.", ExitCode.FAILED)

@@ -1,6 +1,7 @@
 import pytest
 
-from pqc_mav_proxy.errors import ExitCode, exit_code_for, one_line
+from pqc_mav_common.errors import ExitCode
+from pqc_mav_proxy.errors import exit_code_for
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,3 @@ from pqc_mav_proxy.errors import ExitCode, exit_code_for, one_line
 )
 def test_exit_codes(code: str, expected: ExitCode) -> None:
     assert exit_code_for(code) is expected
-
-
-def test_one_line() -> None:
-    assert one_line("a\n  b\tc ") == "a b c"

@@ -20,7 +20,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.parameter import Parameter
 
-from pqc_mav_proxy import qos
+from pqc_mav_common import qos
 from pqc_mav_proxy.node import REKEYS_AT_ONCE, PqcProxyNode, bring_up
 
 DEADLINE_S = 30.0

@@ -10,7 +10,7 @@ from typing import Any
 from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
 from sensor_msgs.msg import BatteryState
 
-from pqc_mav_proxy.diagnostics import Level
+from pqc_mav_common.diagnostics import Level
 from pqc_mav_sensing import chemistry, conversions, qos
 from pqc_mav_sensing.battery_estimator import BatteryEstimator, RawBattery
 from pqc_mav_sensing.diagnostics import Diagnostic

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pqc_mav_proxy import diagnostics as messages
-from pqc_mav_proxy.diagnostics import Level
+from pqc_mav_common import diagnostics as messages
+from pqc_mav_common.diagnostics import Level
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pqc_mav_proxy.errors import ProxyError
+from pqc_mav_common.errors import ProcessError
 
 
-class SensingError(ProxyError):
+class SensingError(ProcessError):
     """A refusal of a sensing process: one sentence for a person and the exit code it ends in."""
 
 

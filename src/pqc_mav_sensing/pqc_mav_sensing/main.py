@@ -7,8 +7,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pqc_mav_proxy.errors import ExitCode
-from pqc_mav_proxy.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.errors import ExitCode
+from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_sensing.errors import SensingError
 
 # Node -> where its class and parameters are. Imported only when it runs: each has libraries of its own.

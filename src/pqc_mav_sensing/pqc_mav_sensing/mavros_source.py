@@ -10,7 +10,7 @@ from typing import Any
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Float64
 
-from pqc_mav_proxy.errors import ExitCode
+from pqc_mav_common.errors import ExitCode
 from pqc_mav_sensing import conversions, qos
 from pqc_mav_sensing.battery_estimator import RawBattery
 from pqc_mav_sensing.errors import SensingError

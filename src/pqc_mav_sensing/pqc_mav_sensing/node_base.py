@@ -12,7 +12,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import Header
 
-from pqc_mav_proxy.errors import one_line
+from pqc_mav_common.errors import one_line
 from pqc_mav_sensing import qos
 from pqc_mav_sensing.diagnostics import Diagnostic, to_messages
 from pqc_mav_sensing.parameters import Parameter, declare

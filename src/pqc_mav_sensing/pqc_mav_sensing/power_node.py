@@ -11,7 +11,7 @@ import psutil
 from pqc_mav_interfaces.msg import PowerSample
 from std_srvs.srv import SetBool
 
-from pqc_mav_proxy.diagnostics import Level
+from pqc_mav_common.diagnostics import Level
 from pqc_mav_sensing import conversions, ina219_registers, qos
 from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.errors import SensorError

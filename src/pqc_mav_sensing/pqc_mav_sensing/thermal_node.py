@@ -9,7 +9,7 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import ThermalState
 
-from pqc_mav_proxy.diagnostics import Level
+from pqc_mav_common.diagnostics import Level
 from pqc_mav_sensing import conversions, qos, thermal_tree, vcgencmd
 from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.node_base import SensingNode

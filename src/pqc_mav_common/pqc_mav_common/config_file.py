@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from pqc_mav_proxy.errors import ProxyError
+from pqc_mav_common.errors import ProcessError
 
 MAX_BYTES = 1 << 20
 NODE_NAME = "pqc_proxy"
@@ -28,28 +28,28 @@ _Loader.add_constructor("tag:yaml.org,2002:python/tuple", yaml.SafeLoader.constr
 
 
 def load(path: str | Path) -> dict[str, Any]:
-    """The parsed file. Raises ProxyError naming file, line and fault."""
+    """The parsed file. Raises ProcessError naming file, line and fault."""
     path = Path(path)
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise ProxyError(f"{path} is larger than {MAX_BYTES} bytes, which no configuration file is.")
+            raise ProcessError(f"{path} is larger than {MAX_BYTES} bytes, which no configuration file is.")
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ProxyError(f"Cannot read the configuration file {path}: {error.strerror}.") from None
+        raise ProcessError(f"Cannot read the configuration file {path}: {error.strerror}.") from None
     except UnicodeDecodeError as error:
-        raise ProxyError(f"{path} is not a text file (byte {error.start}): expected YAML in UTF-8.") from None
+        raise ProcessError(f"{path} is not a text file (byte {error.start}): expected YAML in UTF-8.") from None
     try:
         data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
-        raise ProxyError(f"{path}{line}: not valid YAML: {error.problem or error.context}.") from None
+        raise ProcessError(f"{path}{line}: not valid YAML: {error.problem or error.context}.") from None
     except yaml.YAMLError as error:
-        raise ProxyError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from None
+        raise ProcessError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(data, dict):
-        raise ProxyError(f"{path}: expected '/**: {NODE_NAME}: {_PARAMETERS}: ...'; the files in config/ show it.")
+        raise ProcessError(f"{path}: expected '/**: {NODE_NAME}: {_PARAMETERS}: ...'; the files in config/ show it.")
     if not any(True for _ in _sections(data)):
-        raise ProxyError(f"{path}: has no '{_PARAMETERS}:' block for a node; the files in config/ show it.")
+        raise ProcessError(f"{path}: has no '{_PARAMETERS}:' block for a node; the files in config/ show it.")
     return data
 
 

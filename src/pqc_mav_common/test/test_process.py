@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pqc_mav_proxy.errors import ExitCode, ProxyError
-from pqc_mav_proxy.process import Spinner, needed_imports, ros, run_process, stop_on_signals, wait_until
+from pqc_mav_common.errors import ExitCode, ProcessError
+from pqc_mav_common.process import Spinner, needed_imports, ros, run_process, stop_on_signals, wait_until
 
 DEADLINE_S = 60.0
 
@@ -71,7 +71,7 @@ def test_the_exit_code_and_the_arguments_are_passed_on(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("code", [ExitCode.FAILED, ExitCode.CONFIG, ExitCode.START])
 def test_a_refusal_is_one_line_and_its_code(code: ExitCode, capsys: pytest.CaptureFixture[str]) -> None:
     def serve(_arguments: list[str], _stop: threading.Event) -> int:
-        raise ProxyError("Not\n  like this.", code)
+        raise ProcessError("Not\n  like this.", code)
 
     assert run_process("p", serve, []) == code
     out, err = capsys.readouterr()
@@ -87,7 +87,7 @@ def test_an_unexpected_error_is_not_hidden() -> None:
 
 
 def test_a_missing_library_is_named() -> None:
-    with pytest.raises(ProxyError, match="'nowhere_to_be_found'; 'pqcmav doctor'") as caught, needed_imports():
+    with pytest.raises(ProcessError, match="'nowhere_to_be_found'; 'pqcmav doctor'") as caught, needed_imports():
         import nowhere_to_be_found  # type: ignore[import-not-found]  # noqa: F401
     assert caught.value.exit_code is ExitCode.FAILED
 
@@ -102,7 +102,7 @@ def test_ros_is_up_in_the_block_only() -> None:
 
 
 def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(ProxyError, match=r"^Bad arguments: ") as caught, ros(["p", "--ros-args", "-r", "nonsense"]):
+    with pytest.raises(ProcessError, match=r"^Bad arguments: ") as caught, ros(["p", "--ros-args", "-r", "nonsense"]):
         pytest.fail("ROS came up")
     assert caught.value.exit_code is ExitCode.CONFIG
 
@@ -154,15 +154,15 @@ def test_nodes_are_destroyed_when_the_thread_is_gone() -> None:
 
 def test_nodes_are_destroyed_when_the_start_failed() -> None:
     executor = Executor()
-    with pytest.raises(ProxyError, match="port"), Spinner(executor) as spinner:
+    with pytest.raises(ProcessError, match="port"), Spinner(executor) as spinner:
         spinner.add(Node("a", executor))
-        raise ProxyError("The port is in use.", ExitCode.START)
+        raise ProcessError("The port is in use.", ExitCode.START)
     assert executor.said == ["add a", "shutdown", "destroy a"]
 
 
 def test_leaving_writes_what_was_printed_and_skips_the_teardown() -> None:
     line = (
-        "import atexit; from pqc_mav_proxy.process import leave;"
+        "import atexit; from pqc_mav_common.process import leave;"
         "atexit.register(print, 'teardown'); print('last words'); leave(3)"
     )
     ended = subprocess.run(

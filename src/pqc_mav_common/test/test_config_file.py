@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_proxy import config_file
-from pqc_mav_proxy.errors import ExitCode, ProxyError
+from pqc_mav_common import config_file
+from pqc_mav_common.errors import ExitCode, ProcessError
 
 
 def write(folder: Path, text: str) -> Path:
@@ -26,7 +26,7 @@ def write(folder: Path, text: str) -> Path:
 )
 def test_faults_are_one_line_with_file_and_place(tmp_path: Path, text: str, said: str) -> None:
     path = write(tmp_path, text)
-    with pytest.raises(ProxyError) as caught:
+    with pytest.raises(ProcessError) as caught:
         config_file.load(path)
     sentence = str(caught.value)
     assert str(path) in sentence and said in sentence and "\n" not in sentence
@@ -34,20 +34,20 @@ def test_faults_are_one_line_with_file_and_place(tmp_path: Path, text: str, said
 
 
 def test_missing_binary_and_huge_files(tmp_path: Path) -> None:
-    with pytest.raises(ProxyError, match="No such file"):
+    with pytest.raises(ProcessError, match="No such file"):
         config_file.load(tmp_path / "none.yaml")
     binary = tmp_path / "b.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ProxyError, match="UTF-8"):
+    with pytest.raises(ProcessError, match="UTF-8"):
         config_file.load(binary)
     huge = tmp_path / "h.yaml"
     huge.write_bytes(b"#" * (config_file.MAX_BYTES + 1))
-    with pytest.raises(ProxyError, match="larger"):
+    with pytest.raises(ProcessError, match="larger"):
         config_file.load(huge)
 
 
 def test_yaml_cannot_make_python_objects(tmp_path: Path) -> None:
-    with pytest.raises(ProxyError, match="not valid YAML"):
+    with pytest.raises(ProcessError, match="not valid YAML"):
         config_file.load(write(tmp_path, "a: !!python/object/apply:os.system ['true']\n"))
 
 
@@ -89,5 +89,5 @@ def test_nested_keys_are_flattened_and_later_blocks_win(tmp_path: Path) -> None:
 def test_params_files_of_a_command_line_are_checked(tmp_path: Path) -> None:
     good = write(tmp_path, "/**:\n  pqc_proxy:\n    ros__parameters: {a: 1}\n")
     config_file.check_params_files(["x", "--ros-args", "--params-file", str(good)])
-    with pytest.raises(ProxyError):
+    with pytest.raises(ProcessError):
         config_file.check_params_files(["x", "--ros-args", "--params-file", str(good), "--params-file", "/none"])

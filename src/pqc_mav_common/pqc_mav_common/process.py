@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from pqc_mav_proxy.errors import ExitCode, ProxyError, one_line
+from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 
 SHUTDOWN_S = 5.0
 LOOK_S = 0.5
@@ -39,28 +39,28 @@ def run_process(
 ) -> int:
     """Calls `serve(arguments, stop)`, where SIGINT and SIGTERM set `stop`.
 
-    Returns its exit code, or that of the ProxyError it ended in, which is one line on stderr.
+    Returns its exit code, or that of the ProcessError it ended in, which is one line on stderr.
     """
     arguments = list(sys.argv if argv is None else argv)
     try:
         return serve(arguments, stop_on_signals())
-    except ProxyError as error:
+    except ProcessError as error:
         print(f"{program}: error: {one_line(error)}", file=sys.stderr, flush=True)
         return error.exit_code
 
 
 @contextmanager
 def needed_imports() -> Iterator[None]:
-    """Around imports of what may not be installed. Raises ProxyError in place of an ImportError."""
+    """Around imports of what may not be installed. Raises ProcessError in place of an ImportError."""
     try:
         yield
     except ImportError as error:
-        raise ProxyError(f"{error}; 'pqcmav doctor' shows what is missing.", ExitCode.FAILED) from None
+        raise ProcessError(f"{error}; 'pqcmav doctor' shows what is missing.", ExitCode.FAILED) from None
 
 
 @contextmanager
 def ros(arguments: list[str]) -> Iterator[None]:
-    """ROS for the time of the block. Raises ProxyError for bad arguments."""
+    """ROS for the time of the block. Raises ProcessError for bad arguments."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
@@ -68,7 +68,7 @@ def ros(arguments: list[str]) -> Iterator[None]:
         # Signals are handled here: rclpy's own handlers would take the context away before everything is closed.
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # rclpy raises RCLError, UnknownROSArgsError and others for bad arguments
-        raise ProxyError(f"Bad arguments: {one_line(error)}") from None
+        raise ProcessError(f"Bad arguments: {one_line(error)}") from None
     try:
         yield
     finally:

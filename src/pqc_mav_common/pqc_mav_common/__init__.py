@@ -1,0 +1,1 @@
+"""What the nodes of PQC-MAV share: process frame, parameters, configuration files, QoS, diagnostics. No engine."""
