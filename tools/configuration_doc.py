@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -12,16 +11,10 @@ from typing import Any
 import pqc_mav_tunnel
 from generated_doc import DOCS, main, table
 
+from pqc_mav_common.parameters import ParameterSpec, yaml_text
+
 PAGE = DOCS / "configuration.md"
 Entry = Mapping[str, Any]
-
-_TYPES = {
-    "bool": "true or false",
-    "int": "whole number",
-    "float": "number",
-    "string": "text",
-    "string_list": "list of texts",
-}
 
 _HEAD = """\
 # Configuration
@@ -71,23 +64,12 @@ def _names(schema: Iterable[Entry]) -> set[str]:
     return {entry["key"] for entry in schema}
 
 
-def value(entry: Entry, given: Any) -> str:
-    """A value of the key as it is written in YAML."""
-    if entry["type"] == "float":
-        return repr(float(given))
-    if entry["type"] == "int":
-        return str(int(given))
-    return json.dumps(given)
-
-
-def valid(entry: Entry) -> str:
+def valid(spec: ParameterSpec) -> str:
     """What the key takes: its choices, or type, bounds and unit."""
-    if entry["choices"]:
-        return ", ".join(f"`{choice}`" for choice in entry["choices"])
-    text = _TYPES[entry["type"]]
-    if entry["min"] is not None and entry["max"] is not None:
-        text += f", {value(entry, entry['min'])} to {value(entry, entry['max'])}"
-    return f"{text} [{entry['unit']}]" if entry["unit"] else text
+    if not spec.choices:
+        return spec.valid().replace("; ", ", ")
+    choices = ", ".join(f"`{choice}`" for choice in spec.choices)
+    return f"any of {choices}" if isinstance(spec.default, tuple) else choices
 
 
 def _plain(text: str) -> str:
@@ -99,12 +81,12 @@ def rows(schema: Iterable[Entry]) -> list[list[str]]:
     """One row per key: name, valid values, default, meaning."""
     return [
         [
-            f"`{entry['key']}`",
-            valid(entry),
-            "**required**" if entry["required"] else f"`{value(entry, entry['default'])}`",
-            _plain(entry["description"]),
+            f"`{spec.name}`",
+            valid(spec),
+            "**required**" if spec.required else f"`{yaml_text(spec.default)}`",
+            _plain(spec.description),
         ]
-        for entry in schema
+        for spec in map(ParameterSpec.from_schema, schema)
     ]
 
 

@@ -16,7 +16,7 @@ DEADLINE_S = 60.0
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("-p", "stale_s:=0.1"), "Parameter stale_s"),
+        (("-p", "stale_s:=0.1"), "Parameter 'stale_s'"),
         (("-p", "strategi:=expert"), "Did you mean 'strategy'?"),
         (("-p", "pinned_suite:=ML-9"), "ML-9"),
         (("--params-file", "/nowhere.yaml"), "Cannot read the configuration file /nowhere.yaml"),

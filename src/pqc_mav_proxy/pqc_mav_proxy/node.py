@@ -19,7 +19,6 @@ import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
-from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Header
@@ -27,12 +26,13 @@ from std_msgs.msg import Header
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
-from pqc_mav_common.parameters import AUTOSTART, declare, given_parameters
+from pqc_mav_common.parameters import declare, given_parameters
 from pqc_mav_proxy import conversions, parameters
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.host_info import host_info
+from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 
 NODE_NAME = "pqc_proxy"
@@ -51,8 +51,9 @@ class PqcProxyNode(LifecycleNode):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
         self.failure: ProcessError | None = None  # why the last transition failed
-        self._config = parameters.engine_config(given_parameters(self), lambda path: str(Path(path).expanduser()))
-        self._declare_parameters()
+        given = given_parameters(self)
+        self._config = parameters.engine_config(given, lambda path: str(Path(path).expanduser()))
+        self._declare_parameters(given)
         self._host: EngineHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
@@ -71,19 +72,19 @@ class PqcProxyNode(LifecycleNode):
     @property
     def autostart(self) -> bool:
         """Whether the process brings the node up by itself."""
-        return bool(self.get_parameter(AUTOSTART).value)
+        return bool(self.get_parameter(AUTOSTART.name).value)
 
-    def _declare_parameters(self) -> None:
-        description = "Configure and activate at start; false leaves both to a lifecycle manager."
-        self.declare_parameter(AUTOSTART, True, ParameterDescriptor(description=description, read_only=True))
-        given = self._config.get(parameters.ROLE)
-        role = given if given in parameters.ROLES else parameters.ROLES[0]
+    def _declare_parameters(self, given: dict[str, Any]) -> None:
+        autostart = AUTOSTART.check(self.get_name(), given.get(AUTOSTART.name, AUTOSTART.default))
+        role = self._config.get(parameters.ROLE)
+        role = role if role in parameters.ROLES else parameters.ROLES[0]
         wanted = parameters.specs(role, pqc_mav_tunnel.config_schema(role))
         if role == "gcs":
             drones = self._config.get(parameters.DRONES, [])
             ids = [str(drone) for drone in drones] if isinstance(drones, list) else []
             wanted += parameters.drone_specs(ids, pqc_mav_tunnel.per_drone_schema())
-        declare(self, wanted, self._config)
+        declare(self, [AUTOSTART], {AUTOSTART.name: autostart})
+        declare(self, wanted, {spec.name: parameters.shown(spec, self._config) for spec in wanted})
 
     def _make_interfaces(self) -> None:
         drones = max(1, len(self._config.get(parameters.DRONES) or [])) if self.role == "gcs" else 1
