@@ -58,7 +58,8 @@ class PqcProxyNode(LifecycleNode):
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
         self._rates = RateMeter()
-        self._diagnoser = Diagnoser(self.get_fully_qualified_name().strip("/"), socket.gethostname(), self.role)
+        self._hardware_id = socket.gethostname()
+        self._diagnoser = Diagnoser(self.role)
         self._published: list[tuple[Any, ...]] = []
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
@@ -92,7 +93,7 @@ class PqcProxyNode(LifecycleNode):
         self._stats = self.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(drones))
         self._link = self.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * drones))
         self._handshake = self.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
-        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self.create_service(ListSuites, "~/list_suites", self._list_suites)
         self.create_service(GetInfo, "~/get_info", self._get_info)
         # A rekey may take as long as a slow handshake, and whoever asks meanwhile is to hear "busy" at once.
@@ -260,7 +261,9 @@ class PqcProxyNode(LifecycleNode):
         ]
         if self.role == "gcs":
             reports.append(self._diagnoser.handshake_server(host.engine.totals()))
-        self._diagnostics.publish(DiagnosticArray(header=header, status=to_messages(reports)))
+        # The namespace tells the two ends apart.
+        messages = to_messages(self.get_fully_qualified_name().strip("/"), self._hardware_id, reports)
+        self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 
     # --- services ---
 

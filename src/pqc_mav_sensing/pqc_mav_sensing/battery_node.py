@@ -10,11 +10,11 @@ from typing import Any
 from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
 from sensor_msgs.msg import BatteryState
 
-from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_common.parameters import ParameterSpec
+from pqc_mav_common.qos import sensor
 from pqc_mav_sensing import chemistry, conversions, qos
 from pqc_mav_sensing.battery_estimator import BatteryEstimator, RawBattery
-from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.mavlink_tap import MavlinkTap
 from pqc_mav_sensing.mavros_source import MavrosSource
@@ -88,7 +88,7 @@ class BatteryNode(SensingNode):
         self._shown_s = self._passed_on_s = 0.0
         self._battery = self.create_publisher(BatteryHealth, "battery", qos.state())
         self._vehicles = self.create_publisher(VehicleState, "vehicle", qos.state())
-        self._pass_on = self.create_publisher(BatteryState, "battery_state", qos.stream())
+        self._pass_on = self.create_publisher(BatteryState, "battery_state", sensor())
         self._source_name = SOURCES[values["mavlink"]]
         self._source: MavlinkTap | MavrosSource = (
             MavrosSource(self, values["mavros_namespace"], self._vehicle, self._on_raw, self._lock)

@@ -12,10 +12,10 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import Header
 
+from pqc_mav_common import qos
+from pqc_mav_common.diagnostics import Diagnostic, to_messages
 from pqc_mav_common.errors import one_line
 from pqc_mav_common.parameters import ParameterSpec, take
-from pqc_mav_sensing import qos
-from pqc_mav_sensing.diagnostics import Diagnostic, to_messages
 from pqc_mav_sensing.sampling_thread import SamplingThread
 
 DIAGNOSTICS_S = 1.0

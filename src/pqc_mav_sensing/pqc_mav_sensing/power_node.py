@@ -11,10 +11,10 @@ import psutil
 from pqc_mav_interfaces.msg import PowerSample
 from std_srvs.srv import SetBool
 
-from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_common.parameters import ParameterSpec, Values
-from pqc_mav_sensing import conversions, ina219_registers, qos
-from pqc_mav_sensing.diagnostics import Diagnostic
+from pqc_mav_common.qos import sensor
+from pqc_mav_sensing import conversions, ina219_registers
 from pqc_mav_sensing.errors import SensorError
 from pqc_mav_sensing.ina219 import Bus
 from pqc_mav_sensing.node_base import SensingNode
@@ -106,7 +106,7 @@ class PowerNode(SensingNode):
         self._sampler = PowerSampler(sources(self.values), time.monotonic(), self._on_sample)
         self._last: PowerView | None = None
         self._spoken = ""
-        self._power = self.create_publisher(PowerSample, "power", qos.stream())
+        self._power = self.create_publisher(PowerSample, "power", sensor())
         self.create_service(SetBool, "~/record", self._record)
         self.sample_with("power", self._sampler.tick)
         self.create_timer(PUBLISH_S, self._publish)

@@ -9,10 +9,9 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import SystemLoad
 
-from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_sensing import conversions, qos
-from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.errors import SensorError
 from pqc_mav_sensing.node_base import SensingNode
 from pqc_mav_sensing.system_reader import SystemReader, SystemView

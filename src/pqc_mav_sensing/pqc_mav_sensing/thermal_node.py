@@ -9,10 +9,9 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import ThermalState
 
-from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_sensing import conversions, qos, thermal_tree, vcgencmd
-from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.node_base import SensingNode
 from pqc_mav_sensing.thermal_monitor import ThermalMonitor
 
