@@ -16,7 +16,7 @@ PROGRAM = "flight_recorder"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Records until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
-    return run_process(PROGRAM, _serve, argv)
+    return run_process(PROGRAM, _serve, argv, package="pqc_mav_policy")
 
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
@@ -30,9 +30,8 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
             node = FlightRecorderNode()
         except RecordingError as error:
             raise ProcessError(str(error)) from None
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        with Spinner(executor) as spinner:
+        with Spinner(SingleThreadedExecutor()) as spinner:
+            spinner.add(node)
             spinner.start()
             wait_until(stop)
         # Only now, so that the last message is in the file.

@@ -142,6 +142,13 @@ class PqcProxyNode(LifecycleNode):
         if host.started:
             self._publish_status(force=True, statuses=host.engine.status())
 
+    def destroy_node(self) -> None:
+        """Frees the node, and with it its place in the ROS graph at once."""
+        # rclpy's LifecycleNode does not free its state machine, which holds the node: without this others would see it
+        # until the lease of a participant that fell silent is over, some 20 s.
+        self._state_machine.destroy_when_not_in_use()
+        super().destroy_node()
+
     def _make_host(self) -> None:
         self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events)
 
