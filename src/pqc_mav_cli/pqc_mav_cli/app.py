@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import typer
 
-from pqc_mav_cli.bench_command import bench_app
+from pqc_mav_cli.bench.command import bench_app
 from pqc_mav_cli.console import PROGRAM, print_error
-from pqc_mav_cli.demo_command import demo
-from pqc_mav_cli.doctor_command import doctor
+from pqc_mav_cli.demo.command import demo
+from pqc_mav_cli.doctor.command import doctor
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.keys_command import keys_app
-from pqc_mav_cli.policy_command import policy_app
+from pqc_mav_cli.policy.command import policy_app
 from pqc_mav_cli.record_command import record
 from pqc_mav_cli.rekey_command import rekey
 from pqc_mav_cli.replay_command import replay
