@@ -1,5 +1,8 @@
+import re
+import subprocess
+
 import pytest
-from commands import pqcmav, refused
+from commands import COMMAND, DEADLINE_S, pqcmav, refused
 
 COMMANDS = ["keys", "suites", "up", "status", "rekey", "doctor", "demo"]
 LEAVES = [
@@ -53,3 +56,36 @@ def test_every_command_and_option_is_explained(command: list[str]) -> None:
 )
 def test_usage_errors_are_one_line_and_exit_code_2(arguments: list[str], said: str) -> None:
     assert said in refused(2, *arguments)
+
+
+@pytest.mark.parametrize("group", [(), ("keys",), ("up",), ("policy",), ("bench",)], ids=" ".join)
+def test_a_group_alone_explains_itself_and_that_is_no_error(group: tuple[str, ...]) -> None:
+    ended = pqcmav(*group)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert " ".join(["Usage: pqcmav", *group]) in ended.stdout
+
+
+def test_the_version() -> None:
+    ended = pqcmav("--version")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.fullmatch(r"pqcmav \d+\.\d+\.\d+\n", ended.stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("suites", "--view", "extended"), ("suites", "--json"), ("--help",), ("--version",), ("doctor",)]
+)
+def test_a_reader_that_has_seen_enough_is_no_error(arguments: tuple[str, ...]) -> None:
+    """What 'pqcmav suites | head -1' does, without the luck of which program is faster: nothing reads at all."""
+    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None and running.stderr is not None
+        running.stdout.close()
+        said = running.stderr.read()
+        assert (running.wait(DEADLINE_S), said) == (0, "")
+
+
+def test_a_help_breaks_lines_where_the_terminal_does_not_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "240")
+    assert (
+        "all on free ports of this machine and in a ROS domain of their own, so it may run"
+        in pqcmav("demo", "--help").stdout
+    )
