@@ -13,7 +13,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools", "mcap", "mcap-ros2-support", "pydantic"],
+    install_requires=["setuptools", "pydantic"],
     extras_require={"analysis": ["gymnasium", "matplotlib", "numpy"], "test": ["pytest", "hypothesis"]},
     zip_safe=True,
     maintainer="PQC-MAV maintainers",
@@ -21,10 +21,5 @@ setup(
     description="Decides on the drone which cipher suite to use and when to renew keys, and says why",
     license="Apache-2.0",
     python_requires=">=3.10",
-    entry_points={
-        "console_scripts": [
-            "pqc_policy = pqc_mav_policy.main:run",
-            "flight_recorder = pqc_mav_policy.recorder_main:run",
-        ]
-    },
+    entry_points={"console_scripts": ["pqc_policy = pqc_mav_policy.main:run"]},
 )

@@ -34,8 +34,8 @@ def compare(
     from pqc_mav_policy import compare_report
     from pqc_mav_policy.flight_model_costs import CostError, measured_costs, published_costs
     from pqc_mav_policy.missions import MissionError
-    from pqc_mav_policy.recorder_file import RecordingError
     from pqc_mav_policy.registry import engine_available, engine_catalogue
+    from pqc_mav_recorder.file import RecordingError
 
     catalogue, available = engine_catalogue(), engine_available()
     try:

@@ -31,11 +31,11 @@ def replay(
     The same recording and strategy give the same lines, byte for byte. The session is the recorded one: a strategy sees
     what happened, not what its own decisions would have made happen.
     """
-    from pqc_mav_policy.recorder_file import RecordingError
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.replay import as_line, differs
     from pqc_mav_policy.replay import replay as decisions
     from pqc_mav_policy.settings import make
+    from pqc_mav_recorder.file import RecordingError
 
     try:
         settings = read_settings(config, table, namespace)

@@ -16,8 +16,8 @@ from typing import Any
 from pqc_mav_policy.decision import Decision
 from pqc_mav_policy.inputs import DecisionInput
 from pqc_mav_policy.inputs_json import SnapshotError, load
-from pqc_mav_policy.recorder_file import RecordingError
-from pqc_mav_policy.recorder_reader import RecordedMessage, RecordingReader
+from pqc_mav_recorder.file import RecordingError
+from pqc_mav_recorder.reader import RecordedMessage, RecordingReader
 
 DECISION_TYPE = "pqc_mav_interfaces/msg/PolicyDecision"
 

@@ -9,10 +9,10 @@ from typing import Any
 from pqc_mav_policy.inputs import Outcome
 from pqc_mav_policy.node_parameters import NodeParameters
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.recorder_file import RecordingError
-from pqc_mav_policy.recorder_reader import RecordedMessage, RecordingReader
 from pqc_mav_policy.replay import Recording, Snapshot
 from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_recorder.file import RecordingError
+from pqc_mav_recorder.reader import RecordedMessage, RecordingReader
 
 PERIOD_S = 1.0
 _INTERFACES = "pqc_mav_interfaces/msg/"

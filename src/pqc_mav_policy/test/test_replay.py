@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import topic
 from scenes import CATALOGUE, CORE, DEFAULT
 
 from pqc_mav_policy.flight_model_costs import published_costs
 from pqc_mav_policy.inputs_json import dump
 from pqc_mav_policy.missions import mission
 from pqc_mav_policy.missions_fly import Second, Simulation, fly
-from pqc_mav_policy.recorder_file import RecordingError, RecordingFile
 from pqc_mav_policy.replay import as_line, differs, read, replay
 from pqc_mav_policy.settings import STRATEGIES, Settings, make
+from pqc_mav_recorder.file import RecordingError, RecordingFile
+from pqc_mav_recorder.schema import installed_topic
 
-DECISIONS = topic("/drone/pqc_policy/decision", "pqc_mav_interfaces/msg/PolicyDecision")
+DECISIONS = installed_topic("/drone/pqc_policy/decision", "pqc_mav_interfaces/msg/PolicyDecision")
 BEGIN_NS = 1_700_000_000_000_000_000
 
 
@@ -53,7 +53,7 @@ def record(path: Path, flight: Sequence[Second], strategy: str = "cascade", name
     recording = RecordingFile(path, {})
     for second in flight:
         at = BEGIN_NS + second.index * 1_000_000_000
-        info = topic(name, DECISIONS.type_name)
+        info = installed_topic(name, DECISIONS.type_name)
         recording.write(info, serialize_message(message(second, strategy)), at, at)
     return recording.finish()
 
@@ -124,7 +124,9 @@ def test_other_vehicles_and_other_versions(tmp_path: Path, recording: Path) -> N
 
     second = flown()[0]
     for name in ("/drone/a/decision", "/drone/b/decision"):
-        two.write(topic(name, DECISIONS.type_name), serialize_message(message(second, "rl")), BEGIN_NS, BEGIN_NS)
+        two.write(
+            installed_topic(name, DECISIONS.type_name), serialize_message(message(second, "rl")), BEGIN_NS, BEGIN_NS
+        )
     with pytest.raises(RecordingError, match="several policies"):
         read(two.finish(), "drone")
     other = message(second, "rl")

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import topic
 from scenes import CATALOGUE, CORE, DEFAULT
 
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.recorder_file import RecordingError, RecordingFile
 from pqc_mav_policy.replay import replay
 from pqc_mav_policy.replay_assemble import assemble
 from pqc_mav_policy.settings import Settings, make
+from pqc_mav_recorder.file import RecordingError, RecordingFile
+from pqc_mav_recorder.schema import installed_topic
 
 BEGIN_NS = 1_700_000_000_000_000_000
 SECONDS = 40
@@ -25,7 +25,7 @@ def write(recording: RecordingFile, name: str, message: Any, at_s: float) -> Non
     at = BEGIN_NS + int(at_s * 1e9)
     message.header.stamp.sec, message.header.stamp.nanosec = divmod(at, 1_000_000_000)
     kind = f"pqc_mav_interfaces/msg/{type(message).__name__}"
-    recording.write(topic(name, kind), serialize_message(message), at, at)
+    recording.write(installed_topic(name, kind), serialize_message(message), at, at)
 
 
 def flight(path: Path, *, hot_from: int = 20) -> Path:

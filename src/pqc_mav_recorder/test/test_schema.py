@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_policy.recorder_schema import (
+from pqc_mav_recorder.schema import (
     SEPARATOR,
     SchemaError,
     contained_types,

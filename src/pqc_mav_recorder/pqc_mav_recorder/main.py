@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from pqc_mav_common.errors import ExitCode, ProcessError
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
-from pqc_mav_policy.recorder import MIB
-from pqc_mav_policy.recorder_file import RecordingError
+from pqc_mav_recorder.file import RecordingError
+from pqc_mav_recorder.recorder import MIB
 
 PROGRAM = "flight_recorder"
 
@@ -23,7 +23,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
         from rclpy.executors import SingleThreadedExecutor
 
-        from pqc_mav_policy.recorder_node import FlightRecorderNode
+        from pqc_mav_recorder.node import FlightRecorderNode
 
     with ros(arguments):
         try:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
-from recordings import filled, message_class, plain, topic
+from recordings import filled, message_class, plain
 
-from pqc_mav_policy.recorder_file import DiskFile, RecordingError, RecordingFile, TopicInfo
-from pqc_mav_policy.recorder_reader import RecordingReader, salvage
+from pqc_mav_recorder.file import DiskFile, RecordingError, RecordingFile, TopicInfo
+from pqc_mav_recorder.reader import RecordingReader, salvage
+from pqc_mav_recorder.schema import installed_topic
 
 TICKS = TopicInfo("/drone/ticks", "test_msgs/msg/Tick", "uint32 number\n")
 
@@ -45,7 +46,7 @@ def test_every_field_of_every_message_comes_back_by_the_embedded_definition(tmp_
         if not isinstance(cls, type):
             continue
         sent[f"/drone/{name}"] = filled(message_class(f"{package}/msg/{name}"))
-        info = topic(f"/drone/{name}", f"{package}/msg/{name}")
+        info = installed_topic(f"/drone/{name}", f"{package}/msg/{name}")
         recording.write(info, serialize_message(sent[info.name]), len(sent) * 10, len(sent))
     recording.finish()
     assert len(sent) > 2

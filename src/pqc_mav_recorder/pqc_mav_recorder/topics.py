@@ -8,9 +8,8 @@ from typing import Any
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from pqc_mav_policy.recorder import Recorder, SteadyClock
-from pqc_mav_policy.recorder_file import TopicInfo
-from pqc_mav_policy.recorder_schema import SchemaError, installed_definition, split_type
+from pqc_mav_recorder.recorder import Recorder, SteadyClock
+from pqc_mav_recorder.schema import SchemaError, installed_topic, split_type
 
 NAMESPACES = ("/drone", "/gcs")
 ALWAYS = ("/diagnostics",)
@@ -75,7 +74,7 @@ class TopicRecorder:
 
     def _subscribe(self, topic: str, type_name: str, qos: QoSProfile) -> None:
         package, name = split_type(type_name)
-        info = TopicInfo(topic, type_name, installed_definition(type_name))
+        info = installed_topic(topic, type_name)
         try:
             message_class = getattr(importlib.import_module(f"{package}.msg"), name)
         except (ImportError, AttributeError):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pqc_mav_policy.recorder_file import SUFFIX, RecordingError, RecordingFile, TopicInfo
+from pqc_mav_recorder.file import SUFFIX, RecordingError, RecordingFile, TopicInfo
 
 FLUSH_S = 2.0
 QUEUE_LIMIT = 20_000

@@ -14,9 +14,9 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from pqc_mav_policy.recorder import MIB, MIN_FREE_MIB, Recorder, recording_path
-from pqc_mav_policy.recorder_file import RecordingError
-from pqc_mav_policy.recorder_topics import NAMESPACES, TopicRecorder
+from pqc_mav_recorder.file import RecordingError
+from pqc_mav_recorder.recorder import MIB, MIN_FREE_MIB, Recorder, recording_path
+from pqc_mav_recorder.topics import NAMESPACES, TopicRecorder
 
 NODE_NAME = "flight_recorder"
 TICK_S = 1.0

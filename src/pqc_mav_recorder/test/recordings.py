@@ -1,4 +1,4 @@
-"""Messages for the tests of recorder and replay: every field of every message type set to something of its own."""
+"""Messages for the tests of the recorder: every field of every message type set to something of its own."""
 
 from __future__ import annotations
 
@@ -6,13 +6,6 @@ import importlib
 import itertools
 import math
 from typing import Any
-
-from pqc_mav_policy.recorder_file import TopicInfo
-from pqc_mav_policy.recorder_schema import installed_definition
-
-
-def topic(name: str, type_name: str) -> TopicInfo:
-    return TopicInfo(name, type_name, installed_definition(type_name))
 
 
 def message_class(type_name: str) -> Any:

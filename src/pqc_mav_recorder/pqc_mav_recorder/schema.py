@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
+from pqc_mav_recorder.file import TopicInfo
+
 SEPARATOR = "=" * 80
 PRIMITIVES = frozenset(
     (
@@ -94,3 +96,8 @@ def full_definition(type_name: str, share_of: ShareFolder = installed_share) -> 
 def installed_definition(type_name: str) -> str:
     """`full_definition` of an installed type, read once per process."""
     return full_definition(type_name)
+
+
+def installed_topic(name: str, type_name: str) -> TopicInfo:
+    """A topic of an installed type, with its definition. Raises SchemaError."""
+    return TopicInfo(name, type_name, installed_definition(type_name))

@@ -7,10 +7,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from test_recorder_file import TICKS, FullDisk, numbers, tick
+from test_file import TICKS, FullDisk, numbers, tick
 
-from pqc_mav_policy.recorder import MIB, Recorder, SteadyClock, recording_path
-from pqc_mav_policy.recorder_file import DiskFile, RecordingError, RecordingFile
+from pqc_mav_recorder.file import DiskFile, RecordingError, RecordingFile
+from pqc_mav_recorder.recorder import MIB, Recorder, SteadyClock, recording_path
 
 
 def put_ticks(recorder: Recorder, first: int, last: int) -> None:

@@ -18,7 +18,7 @@ from mcap.records import Channel, McapRecord, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
 
-from pqc_mav_policy.recorder_file import (
+from pqc_mav_recorder.file import (
     MESSAGE_ENCODING,
     PARTIAL,
     SCHEMA_ENCODING,

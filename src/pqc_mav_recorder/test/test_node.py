@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -19,8 +18,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from recordings import filled, plain
 from std_msgs.msg import String
 
-from pqc_mav_policy.recorder_reader import RecordingReader
-from pqc_mav_policy.recorder_topics import matching_qos, wanted
+from pqc_mav_recorder.reader import RecordingReader
+from pqc_mav_recorder.topics import matching_qos, wanted
 
 DEADLINE_S = 60.0
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -40,7 +39,7 @@ class Process:
     def __init__(self, *parameters: str) -> None:
         arguments = [part for parameter in parameters for part in ("-p", parameter)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pqc_mav_policy.recorder_main", "--ros-args", *arguments],
+            [sys.executable, "-m", "pqc_mav_recorder.main", "--ros-args", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -161,17 +160,3 @@ def test_quality_of_service_is_what_all_publishers_can_serve() -> None:
     assert matching_qos([latched, plain_one]).durability == DurabilityPolicy.VOLATILE
     assert matching_qos([plain_one]).reliability == ReliabilityPolicy.RELIABLE
     assert matching_qos([plain_one, sensor]).reliability == ReliabilityPolicy.BEST_EFFORT
-
-
-@pytest.fixture(scope="module", autouse=True)
-def domain() -> Iterator[None]:
-    """Under tools/run_tests.py the run has a domain of its own already; elsewhere one is taken here."""
-    if "ROS_DOMAIN_ID" in os.environ:
-        yield
-        return
-    from domain_coordinator import domain_id
-
-    with domain_id() as number:
-        os.environ["ROS_DOMAIN_ID"] = str(number)
-        yield
-        del os.environ["ROS_DOMAIN_ID"]
