@@ -14,7 +14,7 @@ setup(
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
     install_requires=["setuptools", "pydantic"],
-    extras_require={"analysis": ["gymnasium", "matplotlib", "numpy"], "test": ["pytest", "hypothesis"]},
+    extras_require={"test": ["pytest", "hypothesis"]},
     zip_safe=True,
     maintainer="PQC-MAV maintainers",
     maintainer_email="maintainers@users.noreply.a-seed-44ea6c50.example",
