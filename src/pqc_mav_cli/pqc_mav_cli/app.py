@@ -63,6 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + 2
     except KeyboardInterrupt:
         return 128 + 2
+    except ModuleNotFoundError as error:
+        # With a dot in its name it would be a module that a package of ours lacks: a fault, not a missing package.
+        if not (error.name or "").startswith("pqc_mav_") or "." in str(error.name):
+            raise
+        print_error(f"The package {error.name} is not installed; 'make setup' builds every package.")
+        return ExitCode.FAILED
     except BrokenPipeError:
         # The reader of our output has gone, e.g. `pqcmav suites | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -30,12 +30,12 @@ def compare(
 ) -> None:
     """Flies missions under every strategy and tabulates security, rekeys, outages, energy and broken invariants."""
     from pqc_mav_cli.replay_command import read_settings
-    from pqc_mav_policy import compare as comparing
-    from pqc_mav_policy import compare_report
-    from pqc_mav_policy.flight_model_costs import CostError, measured_costs, published_costs
-    from pqc_mav_policy.missions import MissionError
-    from pqc_mav_policy.recorder_file import RecordingError
     from pqc_mav_policy.registry import engine_available, engine_catalogue
+    from pqc_mav_policy_lab.compare import comparison as comparing
+    from pqc_mav_policy_lab.compare import report as compare_report
+    from pqc_mav_policy_lab.flight_model.costs import CostError, measured_costs, published_costs
+    from pqc_mav_policy_lab.missions.simulated import MissionError
+    from pqc_mav_recorder.file import RecordingError
 
     catalogue, available = engine_catalogue(), engine_available()
     try:
@@ -56,8 +56,8 @@ def compare(
 
 def _missions(names: list[str], namespace: str, available: tuple[str, ...], settings: Any) -> list[Any]:
     from pqc_mav_cli.replay_command import read_recording
-    from pqc_mav_policy.missions import NAMES, mission
-    from pqc_mav_policy.missions_recorded import RecordedMission
+    from pqc_mav_policy_lab.missions.recorded import RecordedMission
+    from pqc_mav_policy_lab.missions.simulated import NAMES, mission
 
     found: list[Any] = []
     for name in names or NAMES:
@@ -102,7 +102,7 @@ def _show(comparison: Any) -> None:
 
 
 def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool) -> None:
-    from pqc_mav_policy import compare_report
+    from pqc_mav_policy_lab.compare import report as compare_report
 
     picture = f"{NAME}.png"
     texts = {f"{NAME}.json": compare_report.as_json(content)}
@@ -123,7 +123,7 @@ def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool
 
 def _draw(comparison: Any, settings: Any, path: Path) -> bool:
     try:
-        from pqc_mav_policy.compare_plot import draw
+        from pqc_mav_policy_lab.compare.plot import draw
 
         draw(comparison, settings.policy, path)
     except ImportError as error:

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 from commands import pqcmav, refused
 
@@ -53,3 +55,29 @@ def test_every_command_and_option_is_explained(command: list[str]) -> None:
 )
 def test_usage_errors_are_one_line_and_exit_code_2(arguments: list[str], said: str) -> None:
     assert said in refused(2, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments"),
+    [
+        ("pqc_mav_policy_lab", ["policy", "compare"]),
+        ("pqc_mav_policy_lab", ["policy", "train", "table.json"]),
+        ("pqc_mav_policy_lab", ["replay", "flight.mcap"]),
+        ("pqc_mav_recorder", ["record", "--salvage", "flight.mcap.partial"]),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_in_one_line(
+    missing: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pqc_mav_cli.app import main
+
+    class Absent:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == missing:
+                raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == missing]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
+    assert main(arguments) == 1
+    assert f"The package {missing} is not installed" in capsys.readouterr().err
