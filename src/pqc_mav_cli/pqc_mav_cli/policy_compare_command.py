@@ -9,6 +9,7 @@ import typer
 
 from pqc_mav_cli.console import console, note
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_common.atomic_file import atomic_write
 
 NAME = "policy"
 
@@ -113,9 +114,7 @@ def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool
         drawn = _draw(comparison, settings, folder / picture)
         texts[f"{NAME}.md"] = compare_report.as_markdown(content, picture if drawn else "")
         for name, text in texts.items():
-            work = folder / f"{name}.partial"
-            work.write_text(text, encoding="utf-8")
-            work.replace(folder / name)
+            atomic_write(folder / name, text)
     except OSError as error:
         raise CliError(f"Cannot write to {folder}: {error.strerror}.") from None
     print(f"Written to {folder}: {', '.join([*texts, *([picture] if drawn else [])])}")

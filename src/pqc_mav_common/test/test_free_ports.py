@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from pqc_mav_bringup import free_ports
+from pqc_mav_common import free_ports
 
 
 def test_ports_are_different_free_and_outside_the_kernels_own_range() -> None:

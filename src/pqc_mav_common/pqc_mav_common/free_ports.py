@@ -43,6 +43,11 @@ def free_ports(count: int) -> list[int]:
     raise OSError(f"no {count} free ports between {FIRST} and {LAST}")
 
 
+def free_port() -> int:
+    """One free port."""
+    return free_ports(1)[0]
+
+
 def bound_udp_ports(tables: Iterable[str]) -> set[int]:
     """Local ports in the text of /proc/net/udp and /proc/net/udp6."""
     ports = set()
