@@ -26,7 +26,7 @@ _MAVROS_HINT = (
 )
 _SENSING_HINT = "sensing:=true needs the package pqc_mav_sensing; sensing:=false works without it"
 _POLICY_HINT = "policy:=true needs the package pqc_mav_policy; policy:=false works without it"
-_RECORDER_HINT = "record:= needs the package pqc_mav_policy; leave it empty to fly without a recording"
+_RECORDER_HINT = "record:= needs the package pqc_mav_recorder; leave it empty to fly without a recording"
 _SIM_HINT = "the demo needs the package pqc_mav_sim"
 
 _KEYS = Argument("keys", "Folder with this end's keys; empty = as the configuration file says.")
@@ -116,7 +116,7 @@ def _recorder(namespace: str) -> ProcessDescription:
     """The flight recorder: both ends' topics, as far as they are heard here."""
     return ProcessDescription(
         name=RECORDER,
-        package="pqc_mav_policy",
+        package="pqc_mav_recorder",
         executable=RECORDER,
         node=RECORDER,
         namespace=namespace,

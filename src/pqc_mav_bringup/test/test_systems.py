@@ -139,7 +139,7 @@ def test_a_flight_is_recorded_only_where_asked() -> None:
         asked = {"record": "/data/flights", "namespace": namespace}
         (recorder,) = [process for process in resolve(system, asked) if process.executable == "flight_recorder"]
         assert (recorder.package, recorder.node, recorder.namespace) == (
-            "pqc_mav_policy",
+            "pqc_mav_recorder",
             "flight_recorder",
             f"/{namespace}",
         )

@@ -92,6 +92,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + 2
     except KeyboardInterrupt:
         return 128 + 2
+    except ModuleNotFoundError as error:
+        # With a dot in its name it would be a module that a package of ours lacks: a fault, not a missing package.
+        if not (error.name or "").startswith("pqc_mav_") or "." in str(error.name):
+            raise
+        print_error(f"The package {error.name} is not installed; 'make setup' builds every package.")
+        return ExitCode.FAILED
     except (BrokenPipeError, SystemExit) as error:
         # rich turns the one into the other. A reader that has seen enough is no failure.
         if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):

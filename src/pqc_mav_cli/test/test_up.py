@@ -13,7 +13,7 @@ import psutil
 import pytest
 from commands import DEADLINE_S, Running, pqcmav, refused
 
-from pqc_mav_bringup.free_ports import free_ports
+from pqc_mav_common.free_ports import free_ports
 
 # The proxy alone.
 ALONE = ("--sensing", "false", "--policy", "false")

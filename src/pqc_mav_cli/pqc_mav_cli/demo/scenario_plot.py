@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
@@ -12,6 +13,7 @@ from typing import Any
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
 from pqc_mav_cli.demo.scenario_trace import DecisionRow
 from pqc_mav_cli.errors import CliError
+from pqc_mav_common.atomic_file import atomic_write
 
 EMERGENCY_C, EMERGENCY_V, LOSS_LIMIT = 80.0, 14.0, 10.0  # the policy's defaults, drawn as limits
 STALE_S = 2.0  # a report about the link that is older says nothing
@@ -61,10 +63,10 @@ def draw(result: ScenarioResult, path: Path) -> None:
         bottom = (0.9 + LINE_IN * len(reasons)) / height
         figure.subplots_adjust(left=0.16, right=0.93, top=1.0 - 0.85 / height, bottom=bottom, hspace=0.12)
         figure.text(0.03, bottom - 0.62 / height, "\n".join(reasons), fontsize=8.2, va="top", family="monospace")
-        part = path.with_name(path.name + ".part")
+        picture = BytesIO()
+        figure.savefig(picture, dpi=110, format="png")
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(part, dpi=110, format="png")
-        part.replace(path)
+        atomic_write(path, picture.getvalue())
     except OSError as error:
         raise CliError(f"The plot {path} cannot be written: {error.strerror}.") from None
     finally:

@@ -12,11 +12,11 @@ import pqc_mav_tunnel
 import yaml
 
 from pqc_mav_bringup.demo_session import PORTS
-from pqc_mav_bringup.free_ports import free_ports
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_cli.demo.scenarios import Scenario
 from pqc_mav_cli.errors import CliError
+from pqc_mav_common.free_ports import free_ports
 
 MORE_PORTS = ("tap_port", "air_handshake_port", "air_data_port")
 

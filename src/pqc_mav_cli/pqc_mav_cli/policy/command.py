@@ -131,7 +131,6 @@ def table(
 ) -> None:
     """Suites from light to heavy beside the published tier, and how both agree with handshake times."""
     from pqc_mav_cli.policy import view as policy_view
-    from pqc_mav_policy.flight_model_costs import CostError, measured_costs
     from pqc_mav_policy.registry import engine_catalogue
     from pqc_mav_policy.suite_table import agreements, rows
 
@@ -139,6 +138,8 @@ def table(
     handshakes: dict[str, float] = {}
     source = "published computation of the primitives (Raspberry Pi 5)"
     if measured is not None:
+        from pqc_mav_policy_lab.flight_model.costs import CostError, measured_costs
+
         try:
             costs = measured_costs(measured, catalogue)
         except CostError as error:

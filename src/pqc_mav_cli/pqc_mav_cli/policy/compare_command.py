@@ -9,6 +9,7 @@ import typer
 
 from pqc_mav_cli.console import console, note
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_common.atomic_file import atomic_write
 
 NAME = "policy"
 
@@ -30,12 +31,12 @@ def compare(
 ) -> None:
     """Flies missions under every strategy and tabulates security, rekeys, outages, energy and broken invariants."""
     from pqc_mav_cli.replay_command import read_settings
-    from pqc_mav_policy import compare as comparing
-    from pqc_mav_policy import compare_report
-    from pqc_mav_policy.flight_model_costs import CostError, measured_costs, published_costs
-    from pqc_mav_policy.missions import MissionError
-    from pqc_mav_policy.recorder_file import RecordingError
     from pqc_mav_policy.registry import engine_available, engine_catalogue
+    from pqc_mav_policy_lab.compare import comparison as comparing
+    from pqc_mav_policy_lab.compare import report as compare_report
+    from pqc_mav_policy_lab.flight_model.costs import CostError, measured_costs, published_costs
+    from pqc_mav_policy_lab.missions.simulated import MissionError
+    from pqc_mav_recorder.file import RecordingError
 
     catalogue, available = engine_catalogue(), engine_available()
     try:
@@ -56,8 +57,8 @@ def compare(
 
 def _missions(names: list[str], namespace: str, available: tuple[str, ...], settings: Any) -> list[Any]:
     from pqc_mav_cli.replay_command import read_recording
-    from pqc_mav_policy.missions import NAMES, mission
-    from pqc_mav_policy.missions_recorded import RecordedMission
+    from pqc_mav_policy_lab.missions.recorded import RecordedMission
+    from pqc_mav_policy_lab.missions.simulated import NAMES, mission
 
     found: list[Any] = []
     for name in names or NAMES:
@@ -102,7 +103,7 @@ def _show(comparison: Any) -> None:
 
 
 def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool) -> None:
-    from pqc_mav_policy import compare_report
+    from pqc_mav_policy_lab.compare import report as compare_report
 
     picture = f"{NAME}.png"
     texts = {f"{NAME}.json": compare_report.as_json(content)}
@@ -113,9 +114,7 @@ def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool
         drawn = _draw(comparison, settings, folder / picture)
         texts[f"{NAME}.md"] = compare_report.as_markdown(content, picture if drawn else "")
         for name, text in texts.items():
-            work = folder / f"{name}.partial"
-            work.write_text(text, encoding="utf-8")
-            work.replace(folder / name)
+            atomic_write(folder / name, text)
     except OSError as error:
         raise CliError(f"Cannot write to {folder}: {error.strerror}.") from None
     print(f"Written to {folder}: {', '.join([*texts, *([picture] if drawn else [])])}")
@@ -123,7 +122,7 @@ def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool
 
 def _draw(comparison: Any, settings: Any, path: Path) -> bool:
     try:
-        from pqc_mav_policy.compare_plot import draw
+        from pqc_mav_policy_lab.compare.plot import draw
 
         draw(comparison, settings.policy, path)
     except ImportError as error:

@@ -21,14 +21,16 @@ def train(
 ) -> None:
     """Trains the learned strategy on simulated missions; needs gymnasium. Flying the table does not."""
     try:
-        from pqc_mav_policy.rl_env import MissionEnv
+        from pqc_mav_policy_lab.training.environment import MissionEnv
     except ImportError as error:
+        if (error.name or "").startswith("pqc_mav_"):
+            raise
         raise CliError(f"Training needs gymnasium ({error}); 'pip install gymnasium' or 'make setup' has it.") from None
     from pqc_mav_policy import rl_table
-    from pqc_mav_policy.flight_model_costs import published_costs
     from pqc_mav_policy.registry import engine_available, engine_catalogue
-    from pqc_mav_policy.rl_train import Training
-    from pqc_mav_policy.rl_train import train as learn
+    from pqc_mav_policy_lab.flight_model.costs import published_costs
+    from pqc_mav_policy_lab.training.train import Training
+    from pqc_mav_policy_lab.training.train import train as learn
 
     catalogue = engine_catalogue()
     report_at = time.monotonic() + REPORT_S

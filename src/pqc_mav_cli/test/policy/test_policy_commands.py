@@ -18,20 +18,20 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from pqc_mav_interfaces.msg import PolicyDecision
     from rclpy.serialization import serialize_message
 
-    from pqc_mav_policy.flight_model_costs import published_costs
     from pqc_mav_policy.inputs_json import dump
-    from pqc_mav_policy.missions import mission
-    from pqc_mav_policy.missions_fly import Simulation, fly
-    from pqc_mav_policy.recorder_file import RecordingFile, TopicInfo
-    from pqc_mav_policy.recorder_schema import installed_definition
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.settings import Settings, make
+    from pqc_mav_policy_lab.flight_model.costs import published_costs
+    from pqc_mav_policy_lab.missions.fly import Simulation, fly
+    from pqc_mav_policy_lab.missions.simulated import mission
+    from pqc_mav_recorder.file import RecordingFile
+    from pqc_mav_recorder.schema import installed_topic
 
     catalogue = engine_catalogue()
     suite = "cs-mlkem768-aesgcm-mldsa65"
     simulation = Simulation(mission("hot").world(), suite, engine_available(), catalogue, published_costs(catalogue))
     kind = "pqc_mav_interfaces/msg/PolicyDecision"
-    topic = TopicInfo("/drone/pqc_policy/decision", kind, installed_definition(kind))
+    topic = installed_topic("/drone/pqc_policy/decision", kind)
     file = RecordingFile(tmp_path_factory.mktemp("replay") / "hot.mcap", {})
     for second in fly(simulation, make("cascade", catalogue, Settings())):
         decision = second.decision
