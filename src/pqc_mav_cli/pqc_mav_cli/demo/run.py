@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pqc_mav_bringup.child import Child, StopTimeouts
+from pqc_mav_bringup.child import Child
 from pqc_mav_bringup.description import Process, resolve
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.systems import DEMO, GROUND, NODE, VEHICLE
@@ -38,7 +38,6 @@ KEPT_LINES = 200
 HIGHEST_M, LOWEST_M = 8.0, 2.5
 CLIMB_M_S, SINK_M_S, FLARE_M_S, FLARE_M = 1.5, 1.5, 0.7, 5.0  # the simulated vehicle's, as FlightConfig has them
 CLIMB_MARGIN_S, LANDING_MARGIN_S = 3.0, 4.5  # to arm and to brake; to brake and to disarm
-TIMEOUTS = StopTimeouts(interrupt_s=5.0, terminate_s=2.0)
 
 
 @dataclass(frozen=True)
@@ -245,7 +244,7 @@ class DemoRun:
     async def _stop(self, label: str) -> None:
         child = self._children.pop(label, None)
         if child is not None:
-            self.result.exit_codes[label] = await child.stop(TIMEOUTS)
+            self.result.exit_codes[label] = await child.stop()
 
     def _signal(self, label: str, number: signal.Signals) -> None:
         self._children[label].send(number)
