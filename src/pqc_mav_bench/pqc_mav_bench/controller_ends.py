@@ -23,9 +23,9 @@ from pqc_mav_bench.collectors.power import PowerReading, summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.ends import RekeyResult
 from pqc_mav_bench.errors import AgentLostError, BenchError
-from pqc_mav_bench.recorder import SideRecorder
 from pqc_mav_bench.scenario import scenario_of
 from pqc_mav_bench.scenario_load import ScenarioLoad
+from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common.action_call import ActionCall
 

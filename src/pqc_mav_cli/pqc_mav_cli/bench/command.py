@@ -114,8 +114,8 @@ def run(
 
         return main(["pqcmav", "--ros-args", "-r", "__ns:=/gcs"])
     with bench_errors():
-        from pqc_mav_bench.launching import chosen_suites
         from pqc_mav_bench.options import options_from
+        from pqc_mav_bench.plan import chosen_suites
 
         options = options_from(
             {
@@ -152,8 +152,8 @@ def resume(
 ) -> int:
     """Continues a campaign that was interrupted; what is measured stays."""
     with bench_errors():
-        from pqc_mav_bench.launching import chosen_suites
         from pqc_mav_bench.options import options_from
+        from pqc_mav_bench.plan import chosen_suites
 
         store = _store(campaign, root)
         suites = chosen_suites(options_from(store.manifest().get("options", {})))
@@ -238,7 +238,7 @@ def report(
 ) -> None:
     """Writes a campaign's report: one HTML page, and a PDF of it."""
     from pqc_mav_bench.report.build import report as make
-    from pqc_mav_bench.report.campaign import ReportError
+    from pqc_mav_bench.report.report_input import ReportError
 
     with bench_errors():
         folder = _store(campaign, root).folder
@@ -288,7 +288,7 @@ def compare(
     """Compares two campaigns, or one with the published figures: ratio per suite, deviations flagged."""
     from pqc_mav_bench.report.build import PUBLISHED
     from pqc_mav_bench.report.build import compare as make
-    from pqc_mav_bench.report.campaign import ReportError
+    from pqc_mav_bench.report.report_input import ReportError
 
     with bench_errors():
         both = [name if name == PUBLISHED else _store(name, root).folder for name in (first, second)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pqc_mav_bench.analysis.statistics import wilson
 from pqc_mav_bench.collectors.counters import COUNTERS
-from pqc_mav_bench.numbers import wilson
 from pqc_mav_bench.options import WorkloadOptions
 
 Values = dict[str, Any]

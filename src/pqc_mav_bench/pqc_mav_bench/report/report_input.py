@@ -29,7 +29,7 @@ class ReportError(BenchError):
 
 
 @dataclass(frozen=True)
-class Campaign:
+class ReportInput:
     """Everything the sections read.
 
     `runs` has one row per scenario, suite and repetition (see analysis.table); `raw` is the tidy table itself, empty
@@ -106,10 +106,10 @@ def published_source(*names: str) -> tuple[Source, ...]:
     return tuple(Source(f"published/{name}.csv", published.sha256(name)) for name in names)
 
 
-def published_2025() -> Campaign:
+def published_2025() -> ReportInput:
     """The October 2025 campaign as a campaign of its own, for development and where a report has nothing else."""
     names = ("rpi4_suites_all_modes", "rpi4_power_energy", "rpi4_cpu_memory", "rpi4_packets_by_policy")
-    return Campaign("the published campaign of October 2025", pi4_2025(), pd.DataFrame(), published_source(*names))
+    return ReportInput("the published campaign of October 2025", pi4_2025(), pd.DataFrame(), published_source(*names))
 
 
 def _raw(run_dir: Path) -> pd.DataFrame:
@@ -132,7 +132,7 @@ def _machine(run_dir: Path) -> str:
     return str(options.get("machine_name", "")) if isinstance(options, dict) else ""
 
 
-def load(run_dir: Path, name: str = "this campaign") -> Campaign:
+def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
     """The campaign in a folder, finished or not. Raises ReportError when there is nothing usable in it."""
     try:
         raw = _raw(run_dir)
@@ -151,4 +151,4 @@ def load(run_dir: Path, name: str = "this campaign") -> Campaign:
     ]
     label = "" if name == "this campaign" else f"{run_dir.name}/"
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found if path.is_file()]
-    return Campaign(name, runs, raw, tuple(sources), primitives, machine)
+    return ReportInput(name, runs, raw, tuple(sources), primitives, machine)

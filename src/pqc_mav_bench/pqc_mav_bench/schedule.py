@@ -64,7 +64,7 @@ class Counts:
     failed: int
 
 
-def plan(
+def ordered_runs(
     scenarios: Sequence[str], suites: Sequence[str], repetitions: int, *, randomise: bool, seed: int
 ) -> list[Item]:
     """All runs in their order: scenario by scenario, within it round by round, each round in an order of its own.
@@ -83,7 +83,7 @@ def plan(
     return items
 
 
-class BenchmarkPolicy:
+class Schedule:
     """Pending, completed and failed runs of one campaign, in the order of `items`."""
 
     def __init__(self, items: Iterable[Item], attempts: int = 2) -> None:
@@ -158,8 +158,8 @@ class BenchmarkPolicy:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], reopen: Iterable[Item] = ()) -> BenchmarkPolicy:
-        """The policy of a stored state; `reopen`: runs that are to be measured again whatever it says.
+    def from_dict(cls, data: Mapping[str, Any], reopen: Iterable[Item] = ()) -> Schedule:
+        """The schedule of a stored state; `reopen`: runs that are to be measured again whatever it says.
 
         Raises StoreError when the state is damaged.
         """
@@ -173,14 +173,14 @@ class BenchmarkPolicy:
                 )
                 for e in data["runs"]
             ]
-            policy = cls([item for item, *_ in entries], int(data["attempts"]))
+            schedule = cls([item for item, *_ in entries], int(data["attempts"]))
         except (KeyError, TypeError, ValueError) as error:
             raise StoreError(f"The campaign's state is damaged ({type(error).__name__}: {error}).") from None
         again = set(reopen)
         for item, state, tries, reason in entries:
             if item in again:
                 continue
-            policy._states[item], policy._tries[item] = state, tries
+            schedule._states[item], schedule._tries[item] = state, tries
             if reason:
-                policy._reasons[item] = reason
-        return policy
+                schedule._reasons[item] = reason
+        return schedule

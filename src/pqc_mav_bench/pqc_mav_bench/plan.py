@@ -12,7 +12,7 @@ import pqc_mav_tunnel
 from pqc_mav_bench.errors import OptionsError, StoreError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from, parse_options
-from pqc_mav_bench.policy import BenchmarkPolicy, plan
+from pqc_mav_bench.schedule import Schedule, ordered_runs
 from pqc_mav_bench.store import STATE, CampaignStore
 
 
@@ -22,7 +22,7 @@ class Plan:
 
     store: CampaignStore
     options: CampaignOptions
-    policy: BenchmarkPolicy
+    schedule: Schedule
 
 
 def chosen_suites(options: CampaignOptions) -> list[str]:
@@ -36,27 +36,27 @@ def chosen_suites(options: CampaignOptions) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def fresh_policy(options: CampaignOptions) -> BenchmarkPolicy:
+def fresh_schedule(options: CampaignOptions) -> Schedule:
     """Every run of a campaign, pending. Raises OptionsError."""
-    items = plan(
+    items = ordered_runs(
         options.scenarios,
         chosen_suites(options),
         options.repetitions,
         randomise=options.randomise,
         seed=options.seed,
     )
-    return BenchmarkPolicy(items, options.attempts)
+    return Schedule(items, options.attempts)
 
 
 def new_campaign(root: Path, options_json: str, versions: Mapping[str, str]) -> Plan:
     """Makes the folder of a new campaign. Raises OptionsError and StoreError."""
     options = parse_options(options_json)
-    policy = fresh_policy(options)
+    schedule = fresh_schedule(options)
     name = options.name or datetime.now(timezone.utc).strftime("campaign-%Y%m%dT%H%M%SZ")
     store = CampaignStore.create(root, name)
     store.save_manifest(begun(name, options, chosen_suites(options), versions))
-    store.save_state(policy)
-    return Plan(store, options, policy)
+    store.save_state(schedule)
+    return Plan(store, options, schedule)
 
 
 def resumed_campaign(folder: Path, log: Callable[[str], None]) -> Plan:
@@ -70,11 +70,11 @@ def resumed_campaign(folder: Path, log: Callable[[str], None]) -> Plan:
         raise StoreError(f"{folder} is damaged: its manifest holds no options.")
     options = options_from(manifest["options"])
     if (folder / STATE).is_file():
-        policy, lost = store.load_policy()
+        schedule, lost = store.load_schedule()
     else:  # killed between the two files of a new campaign
-        policy, lost = fresh_policy(options), []
+        schedule, lost = fresh_schedule(options), []
     for item in lost:
         log(f"{store.metrics_path(item)} is missing or damaged; the run is measured again.")
     manifest["resumed"] = int(manifest.get("resumed", 0)) + 1
     store.save_manifest(manifest)
-    return Plan(store, options, policy)
+    return Plan(store, options, schedule)
