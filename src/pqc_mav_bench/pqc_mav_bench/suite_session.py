@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from pqc_mav_bench import sections
+from pqc_mav_bench import metric_mapping
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.clock import ClockEstimate, estimate
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
 from pqc_mav_bench.ends import DroneEnd, GroundEnd
 from pqc_mav_bench.errors import AgentLostError, BenchError, StoppedError, SuiteFailedError
 from pqc_mav_bench.options import CampaignOptions
-from pqc_mav_bench.policy import Item
 from pqc_mav_bench.scenario import scenario_of
+from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.workload.spec import EndSpec
 
@@ -176,7 +176,7 @@ class SuiteSession:
         return drone, self._ground.end_stop(pending)
 
     def _record_drone(self, aggregator: MetricsAggregator, drone: Mapping[str, Any], suite: str, attempt: int) -> None:
-        report = sections.latest(drone["handshakes"], suite)
+        report = metric_mapping.latest(drone["handshakes"], suite)
         if report is not None:
             aggregator.record_handshake(report, attempt)
             aggregator.record_crypto_primitives(report)
@@ -186,7 +186,7 @@ class SuiteSession:
 
     def _record_failure(self, aggregator: MetricsAggregator, suite: str, attempt: int, error: BenchError) -> None:
         """What is known of a failed run: above all its handshake."""
-        report = sections.latest(self._drone.handshakes(), suite)
+        report = metric_mapping.latest(self._drone.handshakes(), suite)
         if report is not None and aggregator.run.handshake.success is None:
             aggregator.record_handshake(report, attempt)
         elif aggregator.run.handshake.success is None:

@@ -17,10 +17,10 @@ from typing import Any
 import pandas as pd
 
 from pqc_mav_bench import sanity, tidy
+from pqc_mav_bench.analysis.statistics import phi, wilson
 from pqc_mav_bench.canonical import file_sha256, run_sha256
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_bench.numbers import phi, wilson
-from pqc_mav_bench.policy import BenchmarkPolicy, Item, State
+from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, parse_run
 from pqc_mav_bench.store import MANIFEST, STATE, CampaignStore, read_json
 
@@ -262,12 +262,12 @@ def verify_campaign(folder: Path) -> Verdict:
 def _state(store: CampaignStore, runs: Mapping[str, RunMetrics]) -> Iterator[Problem]:
     """Every run counted as done has its file, and the file says the same."""
     try:
-        policy = BenchmarkPolicy.from_dict(read_json(store.folder / STATE))
+        schedule = Schedule.from_dict(read_json(store.folder / STATE))
     except StoreError as error:
         yield Problem("state", STATE, str(error))
         return
-    for item in policy.items:
-        state = policy.state(item)
+    for item in schedule.items:
+        state = schedule.state(item)
         name = str(store.metrics_path(item).relative_to(store.folder))
         run = runs.get(name)
         if run is None:

@@ -17,7 +17,7 @@ from pqc_mav_bench.ends import RekeyResult
 from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
-from pqc_mav_bench.policy import BenchmarkPolicy, Item, plan
+from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.store import CampaignStore
 from pqc_mav_bench.suite_session import SuiteSession
@@ -248,20 +248,22 @@ class Bench:
         folder = root / name
         if folder.is_dir():
             self.store = CampaignStore.open(folder)
-            self.policy, self.lost = self.store.load_policy()
+            self.schedule, self.lost = self.store.load_schedule()
         else:
             self.store = CampaignStore.create(root, name)
-            items = plan(options.scenarios, suites, options.repetitions, randomise=options.randomise, seed=options.seed)
-            self.policy, self.lost = BenchmarkPolicy(items, options.attempts), []
+            items = ordered_runs(
+                options.scenarios, suites, options.repetitions, randomise=options.randomise, seed=options.seed
+            )
+            self.schedule, self.lost = Schedule(items, options.attempts), []
             self.store.save_manifest(begun(name, options, suites, {}))
-            self.store.save_state(self.policy)
+            self.store.save_state(self.schedule)
         self.session = SuiteSession(self.drone, self.ground, options, name, suite_info, self.stop)
 
     def run(self) -> bool:
         campaign = Campaign(
             self.store,
             self.options,
-            self.policy,
+            self.schedule,
             self.session,
             self.ground,
             self.progress.append,

@@ -1,4 +1,4 @@
-"""What becomes of both sides' measurements: sections, aggregator, sanity checks, statuses, verification."""
+"""What becomes of both sides' measurements: metric_mapping, aggregator, sanity checks, statuses, verification."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import copy
 import pytest
 from support import DELAYS, OPTIONS, good_run, handshake, mavlink, measured, side
 
-from pqc_mav_bench import sanity, sections
+from pqc_mav_bench import metric_mapping, sanity
 from pqc_mav_bench.aggregator import MetricsAggregator, OverwriteError, put
 from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.options import options_from
@@ -55,7 +55,7 @@ def test_a_primitive_is_there_only_at_the_end_that_runs_it():
     assert primitives.gcs_kem_encaps_time_ms is None
     assert primitives.sig_sign_time_ms is None
     assert primitives.total_time_ms == pytest.approx(9 * 0.25)
-    signed = sections.primitives(handshake("x", drone_signature_bytes=3309), "drone")
+    signed = metric_mapping.primitives(handshake("x", drone_signature_bytes=3309), "drone")
     assert signed["sig_sign_time_ms"] == 0.25
 
 
@@ -113,22 +113,24 @@ def test_an_emulated_scenario_says_so():
 def test_the_bulk_workload_has_goodput_loss_and_its_interval():
     options = options_from({**OPTIONS.model_dump(), "workload": {"kind": "bulk", "direction": "up"}})
     sides = bulk(0, 7700), bulk(7800, 0)
-    values = sections.workload(options.workload, *sides)
+    values = metric_mapping.workload(options.workload, *sides)
     assert values["lost_packets"] == 100
     assert values["loss_wilson_low"] < values["loss_ratio"] < values["loss_wilson_high"]
     assert values["goodput_mbps"] == pytest.approx(7700 * 256 * 8 / 2.0 / 1e6)
     assert values["goodput_ratio"] == pytest.approx(values["goodput_mbps"] / 8)
     both = options_from({"workload": {"kind": "bulk", "direction": "both"}}).workload
-    assert sections.workload(both, bulk(100, 90), bulk(100, 100))["goodput_mbps"] == pytest.approx(95 * 2048 / 2 / 1e6)
+    assert metric_mapping.workload(both, bulk(100, 90), bulk(100, 100))["goodput_mbps"] == pytest.approx(
+        95 * 2048 / 2 / 1e6
+    )
 
 
 def test_one_way_delays_are_corrected_for_the_clocks():
     raw = {**DELAYS, "mean_ms": 1000.5, "p50_ms": 1000.4, "p95_ms": 1000.9, "p99_ms": 1001.5, "max_ms": 1002.0}
     back = {**DELAYS, "mean_ms": -999.5, "p50_ms": -999.6, "p95_ms": -999.1, "p99_ms": -998.5, "max_ms": -998.0}
-    values = sections.latency(bulk(1, 1, owd=back), bulk(1, 1, owd=raw), offset_ms=1000.0, shared_clock=False)
+    values = metric_mapping.latency(bulk(1, 1, owd=back), bulk(1, 1, owd=raw), offset_ms=1000.0, shared_clock=False)
     assert values["owd_down_p50_ms"] == pytest.approx(0.4)
     assert values["owd_up_p50_ms"] == pytest.approx(0.4)
-    same = sections.latency(bulk(1, 1), bulk(1, 1), offset_ms=0.2, shared_clock=True)
+    same = metric_mapping.latency(bulk(1, 1), bulk(1, 1), offset_ms=0.2, shared_clock=True)
     assert same["owd_down_p50_ms"] == 0.4
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pqc_mav_bench.analysis import rekey
 from pqc_mav_bench.analysis.change import percent
-from pqc_mav_bench.analysis.statistics import rank
+from pqc_mav_bench.analysis.table import rank
 
 #: The published flight: 30 minutes at the measured average power, one rekey a minute (000 section 24).
 PUBLISHED_FLIGHT_S = 1800.0

@@ -113,6 +113,13 @@ def wide(table: pd.DataFrame, column: str) -> pd.DataFrame:
     return pivot[ordered(pivot.columns, SCENARIOS)]
 
 
+def rank(table: pd.DataFrame, column: str, ascending: bool = True) -> pd.DataFrame:
+    """Rows with a finite `column`, sorted by it, with a 1-based column `rank`; equal values keep the table's order."""
+    kept = table[np.isfinite(pd.to_numeric(table[column], errors="coerce"))]
+    ordered = kept.sort_values(column, ascending=ascending, kind="stable").reset_index(drop=True)
+    return ordered.assign(rank=np.arange(1, len(ordered) + 1))
+
+
 def has(table: pd.DataFrame, *columns: str) -> bool:
     """Whether every column exists and holds at least one finite number."""
     return all(name in table.columns and bool(np.isfinite(table[name].astype(float)).any()) for name in columns)

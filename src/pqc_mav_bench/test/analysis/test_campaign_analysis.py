@@ -132,3 +132,10 @@ def test_wide_spread_hides_no_outlier_but_flags_no_ordinary_suite():
     assert compare.compare(a, b).flagged.empty
     b.loc[0, "handshake_ms"] = 1e4
     assert compare.compare(a, b).flagged["suite"].tolist() == ["s0"]
+
+
+def test_rank_leaves_out_what_was_not_measured():
+    suites = pd.DataFrame({"suite": ["a", "b", "c"], "t": [2.0, math.nan, 1.0]})
+    ranked = table.rank(suites, "t")
+    assert list(ranked["suite"]) == ["c", "a"]
+    assert list(ranked["rank"]) == [1, 2]

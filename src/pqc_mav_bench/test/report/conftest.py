@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pqc_mav_bench import tidy
-from pqc_mav_bench.report.campaign import load, published_2025
+from pqc_mav_bench.report.report_input import load, published_2025
 from pqc_mav_bench.schema.run import RunMetrics
 
 KEMS = {

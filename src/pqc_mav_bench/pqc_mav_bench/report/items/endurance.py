@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pqc_mav_bench.analysis.statistics import rank, summarise
-from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, scenario, wide
+from pqc_mav_bench.analysis.statistics import summarise
+from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.items import diagrams
 from pqc_mav_bench.report.items.common import with_values, without
 from pqc_mav_bench.report.items.loadtables import suite_table, titled
 from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import quantity
+from pqc_mav_bench.report.report_input import ReportInput
 
 _PERFORMANCE = ("handshake_ms", "rtt_avg_ms", "loss_pct", "power_avg_w")
 _NAMES = {"baseline": "Baseline", "xgboost": "Lightweight", "tst": "Heavyweight"}
 
 
-def _performance(c: Campaign) -> list[Block]:
+def _performance(c: ReportInput) -> list[Block]:
     blocks: list[Block] = []
     files = {
         "baseline": (3, "rpi4_se_baseline_performance"),
@@ -40,7 +40,7 @@ def _performance(c: Campaign) -> list[Block]:
     return blocks
 
 
-def _level_ranges(c: Campaign) -> Block:
+def _level_ranges(c: ReportInput) -> Block:
     rows = []
     for level in LEVELS:
         part = c.baseline[c.baseline["nist_level"] == level]
@@ -55,7 +55,7 @@ def _level_ranges(c: Campaign) -> Block:
     return Table("level-ranges", "Ranges by NIST level (003 Table 4)", frame, c.origin(), c.sources)
 
 
-def _representatives(c: Campaign) -> Block:
+def _representatives(c: ReportInput) -> Block:
     """Latency against power for the fastest, the median and the slowest suite."""
     rows = rank(with_values(c, "handshake_ms"), "handshake_ms")
     if not len(rows):
@@ -80,7 +80,7 @@ def _representatives(c: Campaign) -> Block:
     )
 
 
-def _bands(c: Campaign) -> Block:
+def _bands(c: ReportInput) -> Block:
     rows = with_values(c, "power_avg_w")
     if not has(rows, "power_avg_w"):
         return without(c, "power bands", "no power figure exists")
@@ -95,7 +95,7 @@ def _bands(c: Campaign) -> Block:
     return Table("bands", "Power bands by KEM family (003 Table 6)", frame, c.origin(), c.sources)
 
 
-def _family(c: Campaign, family: str, number: int) -> Block:
+def _family(c: ReportInput, family: str, number: int) -> Block:
     rows = c.baseline[c.baseline["kem_family"] == family]
     columns = [
         k for k in ("handshake_ms", "primitives_total_ms", "rtt_avg_ms", "loss_pct", "power_avg_w") if has(rows, k)
@@ -112,7 +112,7 @@ def _family(c: Campaign, family: str, number: int) -> Block:
     )
 
 
-def _scenario_power(c: Campaign) -> Block:
+def _scenario_power(c: ReportInput) -> Block:
     grid = wide(c.suites, "power_avg_w")
     if grid.empty:
         return without(c, "power by scenario", "no power figure exists")
@@ -122,7 +122,7 @@ def _scenario_power(c: Campaign) -> Block:
     )
 
 
-def _scenario_resources(c: Campaign) -> Block:
+def _scenario_resources(c: ReportInput) -> Block:
     body = [
         [SCENARIO_NAMES.get(n, n), scenario(c.suites, n)["cpu_max_pct"].mean(), scenario(c.suites, n)["rss_mib"].mean()]
         for n in c.scenarios
@@ -139,7 +139,7 @@ def _scenario_resources(c: Campaign) -> Block:
     )
 
 
-def _best_worst(c: Campaign) -> Block:
+def _best_worst(c: ReportInput) -> Block:
     rows = with_values(c, "power_avg_w")
     if not has(rows, "power_avg_w"):
         return without(c, "best and worst policy power", "no power figure exists")
@@ -151,7 +151,7 @@ def _best_worst(c: Campaign) -> Block:
     return Table("best-worst", "Worst and best power (003 Table 14)", frame, c.origin(), c.sources)
 
 
-def item_192(c: Campaign) -> Section:
+def item_192(c: ReportInput) -> Section:
     """Document 003: five figures, fourteen tables."""
     title = "Security vs. Endurance paper: five figures and fourteen tables"
     same = "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
@@ -247,7 +247,7 @@ _TRENDS = (
 )
 
 
-def _deep(c: Campaign, number: int) -> Block:
+def _deep(c: ReportInput, number: int) -> Block:
     """Tables 2, 9 and 10: some suites in every scenario."""
     columns = [
         k
@@ -281,7 +281,7 @@ def _deep(c: Campaign, number: int) -> Block:
     )
 
 
-def item_193(c: Campaign) -> Section:
+def item_193(c: ReportInput) -> Section:
     """Document 004: ten tables, five trends."""
     blocks: list[Block] = []
     for number, name, columns, file in _TABLES_004:

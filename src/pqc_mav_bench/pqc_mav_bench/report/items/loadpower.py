@@ -9,14 +9,14 @@ from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.charts import heat, points
 from pqc_mav_bench.report.items.common import by_family, scenario_note, short, with_values
 from pqc_mav_bench.report.items.persuite import dots_per_suite, either, ordered_suites
 from pqc_mav_bench.report.numbers import duration, number, quantity
+from pqc_mav_bench.report.report_input import ReportInput
 
 
-def item_188(c: Campaign) -> Section:
+def item_188(c: ReportInput) -> Section:
     """Handshake scatter, power per suite, power by scenario."""
     title = "Handshakes by family; power per suite and between scenarios"
     groups = []
@@ -65,7 +65,7 @@ def _sphincs_last(table: pd.DataFrame) -> str:
     return "In every family that also has others, the slowest suite signs with SPHINCS+." if holds else ""
 
 
-def _power(c: Campaign) -> list[Block]:
+def _power(c: ReportInput) -> list[Block]:
     rows = ordered_suites(c.baseline.dropna(subset=["power_avg_w"]))
     axis = "Mean power (W)" if c.power_is_measured or c.is_published else "Mean power, modelled (W)"
     note = "" if c.power_is_measured else " These figures come from a model of the load, not from a sensor."
@@ -124,7 +124,7 @@ def _power(c: Campaign) -> list[Block]:
     return blocks
 
 
-def item_189(c: Campaign) -> Section:
+def item_189(c: ReportInput) -> Section:
     """Heatmaps of crypto time, CPU, RSS."""
     title = "Heatmaps: cryptographic operations, CPU and memory"
     use, blocks = either(c, "kem_keygen_ms", "kem_decaps_ms", "sig_sign_ms")
@@ -207,7 +207,7 @@ def _plain(title: str) -> str:
     return title.split(" (")[0].replace("Resident", "resident").replace("Peak", "peak")
 
 
-def item_190(c: Campaign) -> Section:
+def item_190(c: ReportInput) -> Section:
     """RTT distribution and goodput ratio."""
     title = "Round trips (p50, p95, max) and goodput ratio"
     use, blocks = either(c, "rtt_p50_ms", "rtt_p95_ms", "rtt_max_ms")

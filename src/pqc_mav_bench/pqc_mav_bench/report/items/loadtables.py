@@ -8,15 +8,15 @@ import pandas as pd
 
 from pqc_mav_bench.analysis import complexity, energy, recommend, reliability
 from pqc_mav_bench.analysis.change import delta_percent
-from pqc_mav_bench.analysis.statistics import rank, summarise
-from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has, scenario, wide
+from pqc_mav_bench.analysis.statistics import summarise
+from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.items.common import with_values, without
 from pqc_mav_bench.report.items.handshakes import known
 from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import count
+from pqc_mav_bench.report.report_input import ReportInput
 
 _TITLES = {
     "handshake_ms": "Handshake (ms)",
@@ -66,7 +66,7 @@ def titled(frame: pd.DataFrame) -> pd.DataFrame:
     return shown.rename(columns=_TITLES)
 
 
-def suite_table(c: Campaign, key: str, title: str, columns: Sequence[str], name: str | None = None) -> Block:
+def suite_table(c: ReportInput, key: str, title: str, columns: Sequence[str], name: str | None = None) -> Block:
     """One row per suite of one scenario with the columns that have values; a sentence when none has."""
     rows = scenario(c.suites, name) if name else with_values(c, columns[0])
     present = [column for column in columns if has(rows, column)]
@@ -75,7 +75,7 @@ def suite_table(c: Campaign, key: str, title: str, columns: Sequence[str], name:
     return Table(key, title, titled(rows[["suite", *present]]), c.origin(name in c.emulated), c.sources, folded=True)
 
 
-def _posture(c: Campaign) -> Block:
+def _posture(c: ReportInput) -> Block:
     rows = []
     base = summarise(scenario(c.suites, c.main_scenario)["throughput_mbps"]).mean
     for name in c.scenarios:
@@ -114,7 +114,7 @@ def _posture(c: Campaign) -> Block:
     return Table("posture", "Posture summary (002 Table 1)", frame, c.origin(True), c.sources, explanation)
 
 
-def _levels(c: Campaign) -> Block:
+def _levels(c: ReportInput) -> Block:
     rows = []
     for level in LEVELS:
         part = c.baseline[c.baseline["nist_level"] == level]
@@ -135,7 +135,7 @@ def _levels(c: Campaign) -> Block:
     return Table("level-aggregate", "Level aggregate (002 Table 2)", frame, c.origin(), c.sources, explanation)
 
 
-def _energy(c: Campaign) -> Block:
+def _energy(c: ReportInput) -> Block:
     rows = with_values(c, "power_avg_w")
     ranked = energy.per_bit_ranking(rows)
     if not len(ranked):
@@ -164,7 +164,7 @@ def _energy(c: Campaign) -> Block:
     )
 
 
-def _resources(c: Campaign) -> Block:
+def _resources(c: ReportInput) -> Block:
     key = "power_avg_w" if has(c.baseline, "power_avg_w") else "cpu_max_pct"
     if not has(c.baseline, key):
         return without(c, "resource use", "no collector reported CPU or power")
@@ -181,7 +181,7 @@ def _resources(c: Campaign) -> Block:
     )
 
 
-def _loss(c: Campaign) -> Block:
+def _loss(c: ReportInput) -> Block:
     grid = wide(c.suites, "loss_pct")
     if grid.empty or not grid.notna().any().any():
         return without(c, "loss figures", "no workload counted its packets")
@@ -217,7 +217,7 @@ def _loss(c: Campaign) -> Block:
     )
 
 
-def _rekeys(c: Campaign) -> Block:
+def _rekeys(c: ReportInput) -> Block:
     if not has(c.suites, "rekeys_ok"):
         return without(c, "rekey statistics", "no suite change was counted")
     good = c.runs.groupby("suite")[["rekeys_ok", "rekeys_failed"]].sum()
@@ -241,7 +241,7 @@ def _rekeys(c: Campaign) -> Block:
     )
 
 
-def _matrix(c: Campaign) -> Table:
+def _matrix(c: ReportInput) -> Table:
     rows = recommend.decision_matrix(c.baseline)
     columns = [k for k in ("handshake_ms", "throughput_mbps", "loss_pct", "rtt_p95_ms", "power_avg_w") if has(rows, k)]
     frame = titled(rows[["suite", "kem_family", "nist_level", *columns]]).assign(
@@ -260,7 +260,7 @@ def _matrix(c: Campaign) -> Table:
     return Table("decision", "Decision matrix of every suite (002 Table 8)", frame, c.origin(), c.sources, explanation)
 
 
-def _classes(c: Campaign) -> Block:
+def _classes(c: ReportInput) -> Block:
     rows = complexity.classes(known(c))
     columns = [
         k for k in ("public_key_bytes", "ciphertext_bytes", "signature_bytes", "handshake_bytes") if has(rows, k)
@@ -280,7 +280,7 @@ def _classes(c: Campaign) -> Block:
     )
 
 
-def item_191(c: Campaign) -> Section:
+def item_191(c: ReportInput) -> Section:
     """Nine tables."""
     title = (
         "Tables of the October 2025 analysis: posture, levels, primitives, energy, resources, loss, rekeys, "
