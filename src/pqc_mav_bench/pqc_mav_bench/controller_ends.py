@@ -201,7 +201,7 @@ class RosDrone:
             answer = self._rekey(Rekey.Request(suite=suite, reason="benchmark"), REKEY_S)
         except TimeoutError as error:
             raise BenchError(f"The drone's proxy is lost: {error}.") from None
-        return RekeyResult(bool(answer.ok), float(answer.duration_ms), str(answer.message))
+        return RekeyResult(bool(answer.ok), float(answer.rekey_ms), str(answer.message))
 
     def begin_window(self) -> None:
         """See DroneEnd."""

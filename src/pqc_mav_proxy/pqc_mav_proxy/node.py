@@ -209,7 +209,7 @@ class PqcProxyNode(LifecycleNode):
         kind = "rekey" if event["rekey"] else "handshake"
         if event["ok"]:
             self.get_logger().info(
-                f"{event['drone_id']}: {kind} with {event['peer']} took {event['duration_ms']:.1f} ms, "
+                f"{event['drone_id']}: {kind} with {event['peer']} took {event['handshake_ms']:.1f} ms, "
                 f"{event['suite']}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
             )
             self._failures.pop(event["drone_id"], None)
@@ -315,7 +315,7 @@ class PqcProxyNode(LifecycleNode):
         in_use = result if response.ok else _of_drone(host.engine.status(), drone)
         response.suite = in_use["suite"]
         response.epoch = int(in_use["epoch"])
-        response.duration_ms = float(result["duration_ms"])
+        response.rekey_ms = float(result["rekey_ms"])
         response.message = one_line(result["message"])
         return response
 
