@@ -1,4 +1,4 @@
-"""The `bench_agent` process: start, signals, orderly end, exit code."""
+"""The `pqc_bench_agent` process: start, signals, orderly end, exit code."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pqc_mav_bench.process_main import spinning
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.process import leave, run_process
+from pqc_mav_common.renamed import say_renamed
 
-PROGRAM = "bench_agent"
+PROGRAM = "pqc_bench_agent"
 LEAVE_S = 0.5  # the answer to a shutdown must be out first
 
 
@@ -34,6 +35,12 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
 def run() -> None:
     """Console script."""
     leave(main())
+
+
+def run_as_bench_agent() -> None:
+    """Console script under the name it had before."""
+    say_renamed("bench_agent", "pqc_bench_agent")
+    run()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The `bench_controller` process: start, signals, orderly end, exit code."""
+"""The `pqc_bench_controller` process: start, signals, orderly end, exit code."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pqc_mav_bench.process_main import spinning
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.process import leave, run_process, wait_until
+from pqc_mav_common.renamed import say_renamed
 
-PROGRAM = "bench_controller"
+PROGRAM = "pqc_bench_controller"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,6 +30,12 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
 def run() -> None:
     """Console script."""
     leave(main())
+
+
+def run_as_bench_controller() -> None:
+    """Console script under the name it had before."""
+    say_renamed("bench_controller", "pqc_bench_controller")
+    run()
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.atomic_file import atomic_write
-from pqc_mav_policy import rl_reward, rl_state
+from pqc_mav_policy import rl_state
 from pqc_mav_policy.rl_state import Choice, State
+from pqc_mav_policy.rl_weights import WEIGHTS
 
 FORMAT = "pqcmav-q-table"
 VERSION = 1
@@ -57,7 +58,7 @@ def meaning() -> dict[str, Any]:
             "rekeys": list(rl_state.REKEYS),
             "key_age_s": list(rl_state.KEY_AGE_S),
         },
-        "weights": {phase.name: asdict(weights) for phase, weights in rl_reward.WEIGHTS.items()},
+        "weights": {phase.name: asdict(weights) for phase, weights in WEIGHTS.items()},
     }
 
 

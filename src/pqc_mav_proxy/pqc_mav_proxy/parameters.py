@@ -30,9 +30,11 @@ def specs(role: str, schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]
 
 
 def drone_specs(drones: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]:
-    """Specs of the keys below `drone.<id>.` for each drone of a gcs."""
+    """Specs of the keys below `drone.<id>.` for each drone of a gcs.
+
+    A drone that is named twice is declared once: it is the engine that refuses it, with a sentence.
+    """
     entries = list(schema)
-    # A drone named twice is the engine's to refuse.
     return [ParameterSpec.from_schema(entry, f"drone.{drone}.") for drone in dict.fromkeys(drones) for entry in entries]
 
 
