@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Longest time a stop has to wait for the pump thread; the engine wakes it earlier for every event.
+# Longest time that a stop waits for the pump thread; the engine wakes that thread for every event.
 WAIT_S = 0.25
 
 

@@ -69,7 +69,7 @@ class PqcProxyNode(LifecycleNode):
 
     @property
     def autostart(self) -> bool:
-        """Whether the process brings the node up by itself."""
+        """Whether the process configures and activates the node at start."""
         return bool(self.get_parameter(AUTOSTART.name).value)
 
     def _declare_parameters(self, given: dict[str, Any]) -> None:
@@ -164,7 +164,7 @@ class PqcProxyNode(LifecycleNode):
         except pqc_mav_tunnel.TunnelError as error:
             self.failure = ProcessError(one_line(error), exit_code_for(error.code))
             self._host = None
-            # The process prints the failure itself when it brings the node up itself.
+            # When the process brings the node up, it prints the failure itself.
             if not self.autostart:
                 self.get_logger().error(str(self.failure))
             return False

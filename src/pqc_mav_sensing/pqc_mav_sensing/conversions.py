@@ -31,7 +31,7 @@ def _fill(message: Any, view: Any, *names: str) -> Any:
 
 
 def battery_message(state: BatteryFigures, source: str, chemistry: str, header: Header) -> BatteryHealth:
-    """BatteryHealth; an age nobody can tell is NaN."""
+    """BatteryHealth; an unknown age is NaN."""
     message = BatteryHealth(header=header, source=source, chemistry=chemistry)
     return _fill(
         message,

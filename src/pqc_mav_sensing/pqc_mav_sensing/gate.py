@@ -21,7 +21,7 @@ class GateLimits:
         jump: largest step between two readings that follow each other at once.
         jump_fraction: that step's part that grows with the reading: a fraction of the one before.
         jump_per_s: by how much that grows per second between them.
-        stale_s: age at which the last good reading says nothing any more.
+        stale_s: age at which the last good reading is no longer of use.
         confirm: readings in a row that have to agree before the first of them is believed.
     """
 

@@ -3,8 +3,8 @@
 One sample is three reads: bus voltage (is a conversion ready, did anything overflow), current, power. Reading the
 power register is what clears "conversion ready" (SBOS448, 8.6.3.2), and its value must be the product of the other two:
 a sample that was torn by a new conversion, or by a bus on which bits changed, shows in that. A sensor that lost its
-supply comes back with calibration 0 and then reads 0 A and 0 W for ever; so neither is believed before the calibration
-was looked at.
+supply comes back with calibration 0 and then reads 0 A and 0 W indefinitely; neither is believed before the calibration
+has been read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pqc_mav_sensing.ina219_registers import BusWord, Setup
 
 
 class LostSetupError(SensorError):
-    """The sensor answers, but does not hold what was written: it was without supply. Writing it again cures that."""
+    """The sensor answers, but does not hold what was written: it has lost its supply. Writing it again cures that."""
 
 
 class Bus(Protocol):
@@ -74,7 +74,7 @@ class Ina219:
         if calibration != self.setup.calibration:
             raise LostSetupError(
                 f"the INA219 at 0x{self._address:02x} lost its calibration ({calibration} instead of "
-                f"{self.setup.calibration}): it was without supply"
+                f"{self.setup.calibration}): it has lost its supply"
             )
         if configuration != self.setup.configuration:
             raise LostSetupError(

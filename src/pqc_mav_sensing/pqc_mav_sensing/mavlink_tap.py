@@ -36,7 +36,7 @@ class MavlinkTap:
 
     @property
     def port(self) -> int:
-        """The real port also when 0 was asked for; 0 while it is not bound."""
+        """The real port, even when 0 was asked for; 0 while it is not bound."""
         return int(self._socket.getsockname()[1]) if self._socket else 0
 
     def step(self, now_s: float) -> float:

@@ -51,7 +51,7 @@ class Pack:
 
 
 def cells_in(voltage_v: float, chemistry: Chemistry) -> int:
-    """Cells in series of a pack nobody described: the number that puts each cell closest to half charge.
+    """Cells in series of a pack that was not described: the number that puts each cell closest to half charge.
 
     Returns 0 when no number from 1 to 24 puts the cells into their range. A low 6S pack can look like a full 5S one:
     say the number where it is known.
@@ -64,7 +64,7 @@ def cells_in(voltage_v: float, chemistry: Chemistry) -> int:
 class ChargeCounter:
     """State of charge of one pack from its first estimate on. Times are seconds of a monotonic clock."""
 
-    # Between two readings further apart nobody knows what was drawn.
+    # What was drawn between two readings further apart is unknown.
     LONGEST_STEP_S = 5.0
     _CURRENT_TAU_S = 10.0
 

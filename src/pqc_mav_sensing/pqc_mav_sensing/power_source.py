@@ -28,7 +28,7 @@ class PowerReading:
 
 
 class PowerSource(Protocol):
-    """Something that can be looked at again and again."""
+    """Something that can be read again and again."""
 
     name: str  # as PowerSample.source says it
     measured: bool
@@ -141,7 +141,7 @@ class HwmonSource:
         return PowerReading(Outcome.SAMPLE, volts, amperes, microwatt / 1e6)
 
     def check(self) -> None:
-        """Every look finds out by itself."""
+        """Nothing to prepare: every reading finds out anew."""
 
     def close(self) -> None:
         """Nothing is held open."""
