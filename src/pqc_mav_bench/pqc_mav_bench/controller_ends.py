@@ -208,7 +208,7 @@ class RosDrone:
         answer = pending.result
         if answer is None:
             raise BenchError(f"The drone's proxy is lost: {pending.failure}")
-        return RekeyResult(bool(answer.ok), float(answer.duration_ms), str(answer.message))
+        return RekeyResult(bool(answer.ok), float(answer.rekey_ms), str(answer.message))
 
     def begin_window(self) -> None:
         """See DroneEnd."""

@@ -41,7 +41,7 @@ class StandIn:
         self._stats.publish(TunnelStats(drone_id="d", enc_rx_packets=self.packets, delivered=self.packets))
 
     def report(self, ok: bool) -> None:
-        self._handshake.publish(HandshakeReport(drone_id="d", ok=ok, suite=SUITE, epoch=3, duration_ms=5.0))
+        self._handshake.publish(HandshakeReport(drone_id="d", ok=ok, suite=SUITE, epoch=3, handshake_ms=5.0))
 
 
 @pytest.fixture

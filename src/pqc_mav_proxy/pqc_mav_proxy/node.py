@@ -205,7 +205,7 @@ class PqcProxyNode(LifecycleNode):
         kind = "rekey" if event["rekey"] else "handshake"
         if event["ok"]:
             self.get_logger().info(
-                f"{event['drone_id']}: {kind} with {event['peer']} took {event['duration_ms']:.1f} ms, "
+                f"{event['drone_id']}: {kind} with {event['peer']} took {event['handshake_ms']:.1f} ms, "
                 f"{event['suite']}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
             )
             self._failures.pop(event["drone_id"], None)

@@ -72,7 +72,7 @@ class ProxyWatch:
         if stats is None:
             return None
         values = as_dict(stats.message)
-        return {name: values[name] for name in (*COUNTERS, "seal_ns_avg", "open_ns_avg")}
+        return {name: values[name] for name in (*COUNTERS, "seal_mean_ns", "open_mean_ns")}
 
     def link(self) -> dict[str, Any]:
         """The newest LinkQuality of what this end receives; {} before one came."""
