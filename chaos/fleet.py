@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
     text = page(result, found, options, machine)
     print("\n" + text)
     if options.output:
-        tables.write_whole(Path(options.output) / "fleet.md", text)
+        tables.write_page(Path(options.output) / "fleet.md", text)
         tables.write_json(Path(options.output) / "fleet.json", summary(result, found, options, machine))
     return 1 if found else 0
 

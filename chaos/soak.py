@@ -120,8 +120,8 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + text)
     if options.output:
         folder = Path(options.output)
-        tables.write_whole(folder / "soak.md", text)
-        tables.write_whole(folder / "soak.csv", to_csv(samples))
+        tables.write_page(folder / "soak.md", text)
+        tables.write_page(folder / "soak.csv", to_csv(samples))
         tables.write_json(folder / "soak.json", summary(samples, last, found, options, machine))
         note = chart(samples, folder / "soak.png")
         if note:

@@ -13,18 +13,13 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools", "mcap", "mcap-ros2-support", "pydantic"],
-    extras_require={"analysis": ["gymnasium", "matplotlib", "numpy"], "test": ["pytest", "hypothesis"]},
+    install_requires=["setuptools", "pydantic"],
+    extras_require={"test": ["pytest", "hypothesis"]},
     zip_safe=True,
     maintainer="PQC-MAV maintainers",
     maintainer_email="maintainers@users.noreply.a-seed-44ea6c50.example",
     description="Decides on the drone which cipher suite to use and when to renew keys, and says why",
     license="Apache-2.0",
     python_requires=">=3.10",
-    entry_points={
-        "console_scripts": [
-            "pqc_policy = pqc_mav_policy.main:run",
-            "flight_recorder = pqc_mav_policy.recorder_main:run",
-        ]
-    },
+    entry_points={"console_scripts": ["pqc_policy = pqc_mav_policy.main:run"]},
 )

@@ -17,7 +17,7 @@ import pqc_mav_tunnel
 
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Respawn, Setting, SystemDescription
 from pqc_mav_bringup.executables import find_executable
-from pqc_mav_bringup.free_ports import free_ports
+from pqc_mav_common.free_ports import free_ports
 
 DRONE_ID = "bench"
 PROXY = "pqc_proxy"

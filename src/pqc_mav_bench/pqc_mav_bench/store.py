@@ -27,6 +27,7 @@ from pqc_mav_bench.canonical import file_sha256, run_sha256, sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, parse_run
+from pqc_mav_common.atomic_file import atomic_write
 
 DEFAULT_ROOT = Path("logs/benchmarks")
 MANIFEST, STATE, METRICS, RUNS = "campaign.json", "state.json", "metrics.json", "runs"
@@ -36,17 +37,10 @@ LOCK = ".controller.lock"
 def write_json(path: Path, value: Any) -> None:
     """Writes by rename, data on the disk before the name. Raises StoreError; the old file is then untouched."""
     text = json.dumps(value, indent=1, allow_nan=False) + "\n"
-    temporary = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        atomic_write(path, text)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise storage_error(path, error) from None
 
 

@@ -23,6 +23,7 @@ import pandas as pd
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 from pqc_mav_bench.schema.version1 import RENAMED
+from pqc_mav_common.atomic_file import atomic_write
 
 KEY = ("scenario", "suite", "repetition")
 PROVENANCE = ("metrics_file", "metrics_sha256")
@@ -90,10 +91,10 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 def write(table: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
     """Writes tidy.csv and tidy.parquet below `folder`, each by write and rename. Returns both paths."""
     csv, parquet = folder / "tidy.csv", folder / "tidy.parquet"
-    _replace(csv, table.to_csv(index=False, lineterminator="\n").encode())
+    atomic_write(csv, table.to_csv(index=False, lineterminator="\n"))
     buffer = io.BytesIO()
     table.to_parquet(buffer, index=False, compression="zstd")
-    _replace(parquet, buffer.getvalue())
+    atomic_write(parquet, buffer.getvalue())
     return csv, parquet
 
 
@@ -123,13 +124,3 @@ def read(path: Path) -> pd.DataFrame:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
     numeric = [field.path for field in flat_fields() if field.numeric and field.path in table.columns]
     return table.astype(dict.fromkeys(numeric, "float64"))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise

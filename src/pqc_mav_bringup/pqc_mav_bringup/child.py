@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pqc_mav_common.child import die_with
+
 MAX_LINE = 16 * 1024  # longer lines are shown in pieces
 CHUNK = 64 * 1024
 OUTPUT_S = 2.0  # longest wait for output after the process has ended
-_PR_SET_PDEATHSIG = 1  # prctl(2)
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
@@ -27,20 +26,6 @@ class StopTimeouts:
 
 
 LADDER = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-
-
-def die_with(parent: int) -> Callable[[], None]:
-    """What the child does between fork and exec: ask the kernel to kill it when its parent dies, however that dies.
-
-    Nothing but two system calls through a library that is loaded already, so it is safe beside other threads.
-    """
-
-    def prepare() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # the parent died before the request was in force
-            os._exit(1)
-
-    return prepare
 
 
 class Child:

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 
+from pqc_mav_bringup import configuration
 from pqc_mav_bringup.child import LADDER, Child, StopTimeouts
 from pqc_mav_bringup.description import Process, Respawn
 from pqc_mav_bringup.executables import command
@@ -38,7 +39,9 @@ class Supervisor:
         timeouts: StopTimeouts | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`on_line(label, text)` gets every output line. Raises BringupError when an executable is missing."""
+        """`on_line(label, text)` gets every output line. Raises BringupError when a program or file is missing."""
+        for process in processes:
+            configuration.check(process)
         self._commands = [(process, command(process)) for process in processes]
         self._on_line = on_line
         self._timeouts = timeouts or StopTimeouts()

@@ -13,6 +13,7 @@ GROUND = "ground"
 DEMO_DRONE = "demo"
 PLAIN_PORT = 14590  # the drone proxy's plaintext side, default of `plain_bind`
 GROUND_PORT = 14550  # where ground software listens, default of `drone.<id>.plain_peer`
+MAVROS_PORT = 14555  # mavros' own end of the way to the drone's proxy, as mavros itself would choose it
 TAP_PORT = 14591  # where the battery node listens, default of its `tap`
 SENSING = "pqc_sensing"
 POLICY = "pqc_policy"
@@ -25,7 +26,7 @@ _MAVROS_HINT = (
 )
 _SENSING_HINT = "sensing:=true needs the package pqc_mav_sensing; sensing:=false works without it"
 _POLICY_HINT = "policy:=true needs the package pqc_mav_policy; policy:=false works without it"
-_RECORDER_HINT = "record:= needs the package pqc_mav_policy; leave it empty to fly without a recording"
+_RECORDER_HINT = "record:= needs the package pqc_mav_recorder; leave it empty to fly without a recording"
 _SIM_HINT = "the demo needs the package pqc_mav_sim"
 
 _KEYS = Argument("keys", "Folder with this end's keys; empty = as the configuration file says.")
@@ -56,6 +57,9 @@ _RECORD = Argument(
     "Where to record the flight: a file (*.mcap), or a folder that gets one named after the time of every start; "
     "empty = not at all.",
 )
+
+
+_OPEN_BIND = "An empty BIND_HOST lets the whole network command the vehicle without a key."
 
 
 def _namespace(default: str) -> Argument:
@@ -112,7 +116,7 @@ def _recorder(namespace: str) -> ProcessDescription:
     """The flight recorder: both ends' topics, as far as they are heard here."""
     return ProcessDescription(
         name=RECORDER,
-        package="pqc_mav_policy",
+        package="pqc_mav_recorder",
         executable=RECORDER,
         node=RECORDER,
         namespace=namespace,
@@ -156,8 +160,9 @@ DRONE = SystemDescription(
         Argument("fcu_url", "With mavlink:=mavros: where the autopilot is.", "/dev/ttyACM0:57600"),
         Argument(
             "gcs_url",
-            "With mavlink:=mavros: where mavros forwards MAVLink to, i.e. the proxy's plaintext port.",
-            f"udp://@127.0.0.1:{PLAIN_PORT}",
+            "With mavlink:=mavros: where mavros forwards MAVLink to, i.e. the proxy's plaintext port, as "
+            "udp://BIND_HOST:PORT@HOST:PORT. " + _OPEN_BIND,
+            f"udp://127.0.0.1:{MAVROS_PORT}@127.0.0.1:{PLAIN_PORT}",
         ),
         Argument("sensing", "Whether battery, temperature, power and load are watched and published.", "true", SWITCH),
         _SENSING_CONFIG,
@@ -204,7 +209,9 @@ GCS = SystemDescription(
         _MAVLINK,
         Argument(
             "fcu_url",
-            "With mavlink:=mavros: where mavros takes the drone's MAVLink from the proxy.",
+            "With mavlink:=mavros: where mavros takes the drone's MAVLink from the proxy, as udp://BIND_HOST:PORT@; it "
+            "answers to where that comes from. " + _OPEN_BIND,
+            # Empty behind the @: the proxy sends from a port of its own, which mavros learns from the first packet.
             f"udp://127.0.0.1:{GROUND_PORT}@",
         ),
         Argument("gcs_url", "With mavlink:=mavros: ground software mavros forwards MAVLink to; empty = none."),

@@ -35,7 +35,7 @@ def record(
 
     Until it is finished the file is called *.mcap.partial; even then it can be read up to the last two seconds.
     """
-    from pqc_mav_policy.recorder_file import RecordingError
+    from pqc_mav_recorder.file import RecordingError
 
     try:
         if salvage is not None:
@@ -46,7 +46,7 @@ def record(
 
 
 def _salvage(damaged: Path, where: Path) -> int:
-    from pqc_mav_policy.recorder_reader import salvage
+    from pqc_mav_recorder.reader import salvage
 
     target, messages = salvage(damaged, None if where == Path() else where)
     print(f"{messages} messages of {damaged} are in {target}")
@@ -57,9 +57,9 @@ def _record(where: Path, namespaces: list[str], topics: list[str], duration: flo
     from pqc_mav_cli.ros_session import ros_node
 
     with ros_node("pqcmav_record") as node, _interruption() as stopped:
-        from pqc_mav_policy.recorder import Recorder, recording_path
-        from pqc_mav_policy.recorder_node import metadata
-        from pqc_mav_policy.recorder_topics import TopicRecorder
+        from pqc_mav_recorder.node import metadata
+        from pqc_mav_recorder.recorder import Recorder, recording_path
+        from pqc_mav_recorder.topics import TopicRecorder
 
         recorder = Recorder(recording_path(where), metadata(namespaces), min_free_mib=min_free_mib)
         found = TopicRecorder(node, recorder, namespaces, topics, note)

@@ -31,11 +31,11 @@ def replay(
     The same recording and strategy give the same lines, byte for byte. The session is the recorded one: a strategy sees
     what happened, not what its own decisions would have made happen.
     """
-    from pqc_mav_policy.recorder_file import RecordingError
     from pqc_mav_policy.registry import engine_available, engine_catalogue
-    from pqc_mav_policy.replay import as_line, differs
-    from pqc_mav_policy.replay import replay as decisions
     from pqc_mav_policy.settings import make
+    from pqc_mav_policy_lab.recordings.replay import as_line, differs
+    from pqc_mav_policy_lab.recordings.replay import replay as decisions
+    from pqc_mav_recorder.file import RecordingError
 
     try:
         settings = read_settings(config, table, namespace)
@@ -83,8 +83,8 @@ def read_settings(config: Path | None, table: Path | None, namespace: str) -> An
 
 def read_recording(path: Path, namespace: str, available: tuple[str, ...], settings: Any) -> Any:
     """What the policy saw where one was recorded, else made from the telemetry. Raises RecordingError."""
-    from pqc_mav_policy.replay import read
-    from pqc_mav_policy.replay_assemble import assemble
+    from pqc_mav_policy_lab.recordings.assemble import assemble
+    from pqc_mav_policy_lab.recordings.replay import read
 
     recorded = read(path, namespace)
     return recorded if recorded.snapshots else assemble(path, namespace, available, settings.policy)

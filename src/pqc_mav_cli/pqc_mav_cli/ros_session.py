@@ -143,8 +143,8 @@ def own_domain() -> Iterator[dict[str, str]]:
 
     This process is in it from now on; processes that are started without its environment need what is returned.
     """
-    from pqc_mav_bringup.free_ports import held_domain
     from pqc_mav_bringup.share import config_file
+    from pqc_mav_common.free_ports import held_domain
 
     with held_domain() as domain:
         environment = {

@@ -24,8 +24,13 @@ Mavlink = Annotated[
     str | None,
     typer.Option(help="udp: MAVLink comes to the proxy's plaintext port by itself; mavros: start mavros in between."),
 ]
-FcuUrl = Annotated[str | None, typer.Option(help="With --mavlink mavros: mavros' vehicle side.")]
-GcsUrl = Annotated[str | None, typer.Option(help="With --mavlink mavros: where mavros forwards MAVLink to.")]
+_OPEN_BIND = (
+    "With udp://BIND_HOST:PORT@..., an empty BIND_HOST lets the whole network command the vehicle without a key."
+)
+FcuUrl = Annotated[str | None, typer.Option(help=f"With --mavlink mavros: mavros' vehicle side. {_OPEN_BIND}")]
+GcsUrl = Annotated[
+    str | None, typer.Option(help=f"With --mavlink mavros: where mavros forwards MAVLink to. {_OPEN_BIND}")
+]
 Record = Annotated[
     str | None, typer.Option(help="Record the flight to this file (*.mcap), or to a file of its own in this folder.")
 ]

@@ -40,7 +40,7 @@ def publisher() -> Iterator[Any]:
 
 
 def read(path: Path) -> list[str]:
-    from pqc_mav_policy.recorder_reader import RecordingReader
+    from pqc_mav_recorder.reader import RecordingReader
 
     reader = RecordingReader(path)
     found = [reader.decode(message).data for message in reader.messages()]

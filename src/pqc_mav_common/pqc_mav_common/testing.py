@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from pqc_mav_common.free_ports import held_domain
+
 
 @pytest.fixture(scope="session", autouse=True)
 def own_domain() -> Iterator[None]:
@@ -14,12 +16,7 @@ def own_domain() -> Iterator[None]:
     if "ROS_DOMAIN_ID" in os.environ:
         yield
         return
-    try:
-        from domain_coordinator import domain_id
-    except ImportError:
-        yield
-        return
-    with domain_id() as number:
+    with held_domain() as number:
         os.environ["ROS_DOMAIN_ID"] = str(number)
         yield
         del os.environ["ROS_DOMAIN_ID"]

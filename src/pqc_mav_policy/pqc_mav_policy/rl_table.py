@@ -14,8 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_policy import rl_reward, rl_state
+from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_policy import rl_state
 from pqc_mav_policy.rl_state import Choice, State
+from pqc_mav_policy.rl_weights import WEIGHTS
 
 FORMAT = "pqcmav-q-table"
 VERSION = 1
@@ -56,7 +58,7 @@ def meaning() -> dict[str, Any]:
             "rekeys": list(rl_state.REKEYS),
             "key_age_s": list(rl_state.KEY_AGE_S),
         },
-        "weights": {phase.name: asdict(weights) for phase, weights in rl_reward.WEIGHTS.items()},
+        "weights": {phase.name: asdict(weights) for phase, weights in WEIGHTS.items()},
     }
 
 
@@ -107,11 +109,9 @@ def shipped() -> Table:
 
 def write(table: Table, path: Path) -> None:
     """Saves a table, whole or not at all. Raises TableError."""
-    work = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        work.write_text(dump(table), encoding="utf-8")
-        work.replace(path)
+        atomic_write(path, dump(table))
     except OSError as error:
         raise TableError(f"Cannot write {path}: {error.strerror}.") from None
 

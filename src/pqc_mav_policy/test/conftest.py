@@ -1,25 +1,5 @@
-"""A ROS domain for the tests of the policy."""
+"""A ROS domain of their own for the tests of the policy."""
 
-from __future__ import annotations
+from pqc_mav_common.testing import own_domain
 
-import os
-from collections.abc import Iterator
-
-import pytest
-
-
-@pytest.fixture(scope="session", autouse=True)
-def own_domain() -> Iterator[None]:
-    """Under tools/run_tests.py the run has a domain of its own already; elsewhere one is taken here."""
-    if "ROS_DOMAIN_ID" in os.environ:
-        yield
-        return
-    try:
-        from domain_coordinator import domain_id
-    except ImportError:
-        yield
-        return
-    with domain_id() as number:
-        os.environ["ROS_DOMAIN_ID"] = str(number)
-        yield
-        del os.environ["ROS_DOMAIN_ID"]
+__all__ = ["own_domain"]

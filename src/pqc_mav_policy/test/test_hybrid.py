@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from random_flights import LADDER, PARAMETERS, situations, snapshots
-from scenes import CATALOGUE, CORE, DEFAULT, GROUND, suite, well
-from test_rl_strategy import Whim
+from scenes import CATALOGUE, DEFAULT, GROUND, suite, well
+from whims import Whim
 
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy.compare_invariants import violations
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.expert import Expert, ExpertState
 from pqc_mav_policy.expert_parameters import ExpertParameters
-from pqc_mav_policy.flight_model_costs import published_costs
 from pqc_mav_policy.hybrid import TIE_MS, TIE_W, Hybrid, HybridState, no_worse
 from pqc_mav_policy.inputs import DecisionInput, Phase, Threat
-from pqc_mav_policy.missions import NAMES, mission
-from pqc_mav_policy.missions_fly import Simulation, fly
 from pqc_mav_policy.performance import Performance, PerformanceTable
 from pqc_mav_policy.rl_state import Choice, encode
 from pqc_mav_policy.rl_table import Table
 from pqc_mav_policy.rules import protect
-from pqc_mav_policy.settings import Settings, make
 from pqc_mav_policy.situation import Situation
 
 L1 = suite("ML-512-AG-FA-512")
@@ -108,13 +102,3 @@ def test_protection_always_wins(it: Situation, inputs: DecisionInput) -> None:
     decision, _ = strategy.decide(inputs, HybridState(ExpertState(it.memory), 0.0), now)
     ruled = protect(Situation(inputs, memories.observe(inputs, it.memory, PARAMETERS, now), PARAMETERS, LADDER, now))
     assert ruled is None or decision == ruled
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_invariant_breaks_with_the_shipped_table_or_with_the_worst(name: str) -> None:
-    flown = make("hybrid", CATALOGUE, Settings())
-    worst = Hybrid(flown.expert, Whim(3))  # type: ignore[attr-defined]
-    for strategy in (flown, worst):
-        simulation = Simulation(mission(name, 3).world(), DEFAULT, CORE, CATALOGUE, published_costs(CATALOGUE))
-        found = violations(fly(simulation, strategy), LADDER, PARAMETERS)
-        assert not any(found.values()), found

@@ -25,7 +25,8 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         import pqc_mav_tunnel
         from rclpy.executors import MultiThreadedExecutor
 
-        from pqc_mav_proxy.node import REKEYS_AT_ONCE, PqcProxyNode, bring_up
+        from pqc_mav_proxy.node import PqcProxyNode, bring_up
+        from pqc_mav_proxy.rekey_server import REKEYS_AT_ONCE
 
     # Before a key is read: session keys live in this process's memory.
     if said := pqc_mav_tunnel.forbid_core_dumps():

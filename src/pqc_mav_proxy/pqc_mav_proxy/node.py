@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import queue
 import socket
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,8 @@ from typing import Any
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
-from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
+from pqc_mav_interfaces.srv import GetInfo, ListSuites
 from rcl_interfaces.msg import ParameterDescriptor
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Header
 
@@ -34,11 +32,10 @@ from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.host_info import host_info
 from pqc_mav_proxy.rates import RateMeter
+from pqc_mav_proxy.rekey_server import RekeyServer
 
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
-# A rekey waits in an executor thread until it is done; more of them at once are told so instead of starving the topics.
-REKEYS_AT_ONCE = 4
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = ("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error")
 SUCCESS = TransitionCallbackReturn.SUCCESS
@@ -94,9 +91,7 @@ class PqcProxyNode(LifecycleNode):
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
         self.create_service(ListSuites, "~/list_suites", self._list_suites)
         self.create_service(GetInfo, "~/get_info", self._get_info)
-        # A rekey may take as long as a slow handshake, and whoever asks meanwhile is to hear "busy" at once.
-        self._rekey_places = threading.BoundedSemaphore(REKEYS_AT_ONCE)
-        self.create_service(Rekey, "~/rekey", self._rekey, callback_group=ReentrantCallbackGroup())
+        self._rekeys = RekeyServer(self, self._running_engine)
 
     # --- lifecycle ---
 
@@ -184,6 +179,7 @@ class PqcProxyNode(LifecycleNode):
             except queue.Empty:
                 break
             kind = event["type"]
+            self._rekeys.on_event(event)
             if kind == "log":
                 self._log(event["level"], event["text"])
             elif kind == "state":
@@ -263,6 +259,10 @@ class PqcProxyNode(LifecycleNode):
 
     # --- services ---
 
+    def _running_engine(self) -> Any:
+        host = self._host
+        return host.engine if host is not None and host.started else None
+
     def _list_suites(self, request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
         try:
             found = pqc_mav_tunnel.suites(view=request.view or "core", only_available=request.only_available)
@@ -283,45 +283,6 @@ class PqcProxyNode(LifecycleNode):
         host = self._host
         response.config_json = json.dumps(host.engine.config() if host else self._config, sort_keys=True)
         return response
-
-    def _rekey(self, request: Rekey.Request, response: Rekey.Response) -> Rekey.Response:
-        if not self._rekey_places.acquire(blocking=False):
-            response.message = (
-                f"Busy: this proxy waits for {REKEYS_AT_ONCE} rekeys already; try again when one is done."
-            )
-            return response
-        try:
-            return self._ask_for_rekey(request, response)
-        finally:
-            self._rekey_places.release()
-
-    def _ask_for_rekey(self, request: Rekey.Request, response: Rekey.Response) -> Rekey.Response:
-        host = self._host
-        if host is None or not host.started:
-            response.message = "The node is not active, so there is no tunnel to rekey; activate it first."
-            return response
-        try:
-            drones = [status["drone_id"] for status in host.engine.status()]
-            if not request.drone_id and len(drones) != 1:
-                response.message = f"This gcs serves {len(drones)} drones: name one in drone_id ({', '.join(drones)})."
-                return response
-            drone = request.drone_id or drones[0]
-            result = host.engine.request_rekey(drone, suite=request.suite, reason=request.reason)
-        except pqc_mav_tunnel.TunnelError as error:
-            response.message = one_line(error)
-            return response
-        response.ok = bool(result["ok"])
-        # After a refusal the tunnel goes on as it is: the fields say what is in use, not what was wished for.
-        in_use = result if response.ok else _of_drone(host.engine.status(), drone)
-        response.suite = in_use["suite"]
-        response.epoch = int(in_use["epoch"])
-        response.rekey_ms = float(result["rekey_ms"])
-        response.message = one_line(result["message"])
-        return response
-
-
-def _of_drone(statuses: list[dict[str, Any]], drone: str) -> dict[str, Any]:
-    return next((status for status in statuses if status["drone_id"] == drone), {"suite": "", "epoch": 0})
 
 
 def bring_up(node: PqcProxyNode) -> None:

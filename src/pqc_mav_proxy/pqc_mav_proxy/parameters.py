@@ -26,9 +26,12 @@ def specs(role: str, schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]
 
 
 def drone_specs(drones: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]:
-    """Specs of the keys below `drone.<id>.` for each drone of a gcs."""
+    """Specs of the keys below `drone.<id>.` for each drone of a gcs.
+
+    A drone that is named twice is declared once: it is the engine that refuses it, with a sentence.
+    """
     entries = list(schema)
-    return [ParameterSpec.from_schema(entry, f"drone.{drone}.") for drone in drones for entry in entries]
+    return [ParameterSpec.from_schema(entry, f"drone.{drone}.") for drone in dict.fromkeys(drones) for entry in entries]
 
 
 def engine_config(given: Mapping[str, Any], expand: Callable[[str], str]) -> dict[str, Any]:

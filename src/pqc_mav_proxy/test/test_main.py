@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pair import drone_parameters, free_port, gcs_parameters, ros_arguments
+from pair import drone_parameters, gcs_parameters, ros_arguments
+
+from pqc_mav_common.free_ports import free_port
 
 DEADLINE_S = 60.0
 COMMAND = [sys.executable, "-m", "pqc_mav_proxy.main"]

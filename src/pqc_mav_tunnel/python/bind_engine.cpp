@@ -1,9 +1,10 @@
 // Engine, its events and its configuration schema.
 #include <algorithm>
 
+#include "convert.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/process.hpp"
-#include "python/convert.hpp"
+#include "pqc_mav_tunnel/version.hpp"
 
 namespace pqcmav::python {
 namespace {

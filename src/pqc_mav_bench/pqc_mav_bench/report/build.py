@@ -11,6 +11,7 @@ from pqc_mav_bench.report.items.common import first_upper
 from pqc_mav_bench.report.items.comparison import two_campaigns
 from pqc_mav_bench.report.page import render
 from pqc_mav_bench.report.report_input import ReportError, ReportInput, load, published_2025
+from pqc_mav_common.atomic_file import atomic_write
 
 TITLE = "Benchmark of post-quantum cipher suites for MAVLink"
 
@@ -42,12 +43,9 @@ def _folder(output: Path | str | None, campaign: ReportInput, run_dir: Path | st
 
 
 def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.new")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        atomic_write(path, text)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise ReportError(
             f"{path} could not be written: {error.strerror or error}; choose another output folder."
         ) from None

@@ -1,0 +1,119 @@
+"""`pqcmav demo`: a vehicle, the tunnel and a ground client on this machine, watched and judged."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.interruptible import INTERRUPTED, run_interruptible
+
+if TYPE_CHECKING:
+    from pqc_mav_cli.demo.run import DemoRun, DemoState
+
+SHORTEST_S, LONGEST_S = 3.0, 3600.0
+DURATION_S = 30.0
+
+
+def demo(
+    duration: Annotated[float, typer.Option(help="Seconds of flight.", min=SHORTEST_S, max=LONGEST_S)] = DURATION_S,
+    suite: Annotated[str, typer.Option(help="Cipher suite: id or short code. Default: the configured one.")] = "",
+    rate: Annotated[float, typer.Option(help="Messages per second of the vehicle.", min=1.0, max=5000.0)] = 320.0,
+    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on stdout, nothing else there.")] = False,
+    scenario: Annotated[
+        str,
+        typer.Option(
+            help="Fly one in which the policy has to act: nominal, hot, low-battery, bad-link or attack. Takes 90 s."
+        ),
+    ] = "",
+    plot: Annotated[str, typer.Option(help="PNG of the scenario. Default: pqcmav-demo-<scenario>.png here.")] = "",
+) -> int:
+    """Flies a simulated vehicle through the tunnel and judges what arrived.
+
+    Fresh keys in a temporary folder, vehicle, drone proxy, gcs proxy and ground client, all on free ports of this
+    machine and in a ROS domain of their own, so it may run beside a real system. Exit code 0: nothing lost, nothing
+    twice, nothing in the clear, commands answered, everything ended cleanly. With --scenario the drone's senses and
+    policy run too: it has to move to lighter suites, lose nothing by it, upgrade after landing, and say why.
+    """
+    if scenario:
+        if suite or duration != DURATION_S:
+            raise CliError("--scenario brings its own duration and suites: leave those out.", ExitCode.USAGE)
+        from pqc_mav_cli.demo.scenario_command import fly_scenario
+
+        return fly_scenario(scenario, rate, plot, as_json)
+    if plot:
+        raise CliError("--plot draws a scenario: name one with --scenario.", ExitCode.USAGE)
+    with ExitStack() as stack:
+        run = _prepare(stack, duration, suite, rate, as_json)
+        result = run_interruptible(run.run())
+        if result is None:
+            return INTERRUPTED
+    if as_json:
+        print_json(result.as_json())
+    else:
+        from pqc_mav_cli.demo.view import summary
+
+        console().print(summary(result))
+        if not result.passed:
+            for label, line in list(run.state.lines)[-15:]:
+                note(f"  {label} | {line}")
+    return ExitCode.OK if result.passed else ExitCode.FAILED
+
+
+def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json: bool) -> DemoRun:
+    """Keys, ports, the watcher and the view; all undone when `stack` closes."""
+    from pqc_mav_bringup.demo_session import DemoSession
+    from pqc_mav_bringup.description import BringupError
+    from pqc_mav_cli.demo.run import DemoRun
+    from pqc_mav_cli.ros_session import own_domain, watch
+
+    try:
+        with engine_errors():
+            session = stack.enter_context(DemoSession({"suite": suite, "rate": f"{rate:g}"}))
+        environment = stack.enter_context(own_domain())
+        watcher = stack.enter_context(watch())
+        on_tick = stack.enter_context(_LiveView()) if sys.stdout.isatty() and not as_json else _plain_view()
+        return DemoRun(dict(session.values), duration, watcher, environment, on_tick)
+    except BringupError as error:
+        raise CliError(str(error)) from None
+
+
+class _LiveView:
+    """The live view on a terminal; it stands where the summary will be."""
+
+    def __enter__(self) -> Callable[[DemoState], None]:
+        from rich.live import Live
+
+        self._live = Live(console=console(), auto_refresh=False, transient=True)
+        self._live.__enter__()
+        return self._tick
+
+    def __exit__(self, *exc: object) -> None:
+        self._live.stop()
+
+    def _tick(self, state: DemoState) -> None:
+        from pqc_mav_cli.demo.view import live
+
+        self._live.update(live(state, time.monotonic()), refresh=True)
+
+
+def _plain_view() -> Callable[[DemoState], None]:
+    """One line per second on stderr."""
+    next_s = 0.0
+
+    def tick(state: DemoState) -> None:
+        nonlocal next_s
+        from pqc_mav_cli.demo.view import plain_line
+
+        now_s = time.monotonic()
+        if now_s >= next_s:
+            next_s = now_s + 1.0
+            note(plain_line(state, now_s))
+
+    return tick

@@ -1,0 +1,1 @@
+"""Flies missions under every strategy and reports what each was worth and what it cost."""

@@ -1,0 +1,144 @@
+"""A comparison as JSON for programs, CSV for spreadsheets, a page for people. The page is made from the JSON alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pqc_mav_policy_lab.compare.comparison import HEAVY, HEAVY_SUITE, STATIC, STATIC_REKEY_S, STATIC_SUITE, Comparison
+from pqc_mav_policy_lab.missions.simulated import SIMULATED
+
+FORMAT = "pqcmav-policy-comparison"
+_DIGITS = 3
+_EXPLAINED = f"""Security-weighted time counts every second with a live session by S = level x freshness of the
+keys (level 1: 0.6, 3: 0.8, 5: 1.0; keys older than 60 s, under attack 30 s, count less); "mean S" is its share of the
+mission. S knows no cost: the mean of R = w_sec S - w_lat L - w_pwr P with the weights of each phase does, and so do the
+columns after it. Violations are counted by independent checks of the invariants I1-I4 and of the limits on rekeys; what
+lasts counts once. "Stop-and-start" is how long the same rekeys would have cut the link on the published system (3 s +
+handshake each); here they cut nothing. Outages are the radio's silences. Energies are those of the companion computer.
+
+`{STATIC}` is {STATIC_SUITE}, `{HEAVY}` is {HEAVY_SUITE}, both rekeyed every {STATIC_REKEY_S:g} s whatever happens.
+"""
+_COLUMNS = (
+    ("strategy", "strategy"),
+    ("security", "mean S"),
+    ("reward", "mean R"),
+    ("levels", "s at L1/L3/L5"),
+    ("rekeys", "rekeys"),
+    ("suite_changes", "suite changes"),
+    ("failed", "failed"),
+    ("longest_handshake_s", "longest handshake s"),
+    ("outage_s", "outage s"),
+    ("published_blackout_s", "stop-and-start s"),
+    ("energy_j", "energy J"),
+    ("handshake_energy_j", "of it handshakes J"),
+    ("violations", "violations"),
+)
+
+
+def as_content(comparison: Comparison, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The result as one JSON object: equal comparisons give equal text."""
+    rows = [
+        _rounded({**asdict(row), "mean_security": row.mean_security, "broken": row.broken}) for row in comparison.rows
+    ]
+    return {"format": FORMAT, "handshake_costs": comparison.costs, "settings": dict(settings), "rows": rows}
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """One row a line, so that a change of one flight is a change of one line."""
+    head = json.dumps({key: value for key, value in content.items() if key != "rows"}, indent=1, sort_keys=True)[:-2]
+    lines = ",\n".join(f"  {json.dumps(row, sort_keys=True)}" for row in content["rows"])
+    return f'{head},\n "rows": [\n{lines}\n ]\n}}\n'
+
+
+def as_csv(content: Mapping[str, Any]) -> str:
+    """Flat: levels and violations become columns of their own."""
+    flat = [
+        {
+            **{key: value for key, value in row.items() if not isinstance(value, dict)},
+            **{f"level_{level}_s": seconds for level, seconds in row["level_s"].items()},
+            **{f"violations_{kind}": count for kind, count in row["violations"].items()},
+        }
+        for row in content["rows"]
+    ]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(flat[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return out.getvalue()
+
+
+def as_markdown(content: Mapping[str, Any], plot: str = "") -> str:
+    """The page; `plot` is the name of the picture beside it."""
+    rows = content["rows"]
+    simulated = sum(1 for row in rows if row["source"] == SIMULATED)
+    parts = [
+        "# Strategies of the policy, compared\n",
+        f"**{simulated} of {len(rows)} flights are simulated**, the rest recorded. Handshake costs: "
+        f"{content['handshake_costs']}. `pqcmav policy compare` makes this page; the figures are in policy.json.\n",
+        _EXPLAINED,
+    ]
+    if plot:
+        parts.append(f"![Level, rekeys and violations of every flight]({plot})\n")
+    parts.append(_summary(rows))
+    for mission in dict.fromkeys(row["mission"] for row in rows):
+        flown = [row for row in rows if row["mission"] == mission]
+        parts.append(f"## {mission} ({flown[0]['source']}, {flown[0]['seconds']} s)\n")
+        parts.append(_table([title for _, title in _COLUMNS], [_cells(row) for row in flown]))
+    return "\n".join(parts)
+
+
+def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
+    names = list(dict.fromkeys(row["strategy"] for row in rows))
+    lines = []
+    for name in names:
+        own = [row for row in rows if row["strategy"] == name]
+        seconds = sum(row["seconds"] for row in own)
+        share = sum(row["security_s"] for row in own) / seconds
+        worth = sum(row["reward"] * row["seconds"] for row in own) / seconds
+        lines.append(
+            [
+                name,
+                f"{share:.3f}",
+                f"{worth:.3f}",
+                sum(row["rekeys"] for row in own),
+                f"{max(row['longest_handshake_s'] for row in own):.2f}",
+                f"{sum(row['handshake_energy_j'] for row in own):.2f}",
+                sum(row["broken"] for row in own),
+            ]
+        )
+    head = ["all missions", "mean S", "mean R", "rekeys", "longest handshake s", "handshakes J", "violations"]
+    return "## Summary\n\n" + _table(head, lines)
+
+
+def _cells(row: Mapping[str, Any]) -> list[Any]:
+    broken = ", ".join(f"{kind} x{count}" for kind, count in row["violations"].items() if count)
+    special = {
+        "security": f"{row['mean_security']:.3f}",
+        "levels": "/".join(str(seconds) for seconds in row["level_s"].values()),
+        "longest_handshake_s": f"{row['longest_handshake_s']:.2f}",
+        "published_blackout_s": f"{row['published_blackout_s']:.1f}",
+        "energy_j": f"{row['energy_j']:.0f}",
+        "handshake_energy_j": f"{row['handshake_energy_j']:.2f}",
+        "violations": broken or "none",
+        "reward": f"{row['reward']:.3f}",
+    }
+    return [special.get(key, row.get(key)) for key, _ in _COLUMNS]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, dict):
+        return {str(key): _rounded(entry) for key, entry in value.items()}
+    return value

@@ -1,0 +1,1 @@
+"""A simulated drone: battery, processor, radio link and tunnel session."""

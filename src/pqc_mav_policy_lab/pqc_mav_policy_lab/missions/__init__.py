@@ -1,0 +1,1 @@
+"""Missions, simulated and recorded, and how a strategy flies them."""

@@ -1,0 +1,1 @@
+"""Recorded flights: what a strategy decides on them."""

@@ -1,0 +1,97 @@
+"""Snapshots of a recording in which no policy ran: made from the sensors' and the proxy's topics, as the node would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_policy.inputs import Outcome
+from pqc_mav_policy.node_parameters import NodeParameters
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_policy_lab.recordings.replay import Recording, Snapshot
+from pqc_mav_recorder.file import RecordingError
+from pqc_mav_recorder.reader import RecordedMessage, RecordingReader
+
+PERIOD_S = 1.0
+_INTERFACES = "pqc_mav_interfaces/msg/"
+_STREAMS: Mapping[str, str] = {
+    f"{_INTERFACES}BatteryHealth": "battery",
+    f"{_INTERFACES}ThermalState": "thermal",
+    f"{_INTERFACES}VehicleState": "vehicle",
+    f"{_INTERFACES}SystemLoad": "system",
+    f"{_INTERFACES}ThreatReport": "threat",
+}
+_LINK = f"{_INTERFACES}LinkQuality"
+_STATUS = f"{_INTERFACES}TunnelStatus"
+_HANDSHAKE = f"{_INTERFACES}HandshakeReport"
+# A latched status may have been taken long before it was received, but a stamp further than this from its arrival is of
+# another clock and says nothing about age.
+OTHER_CLOCK_S = 600.0
+
+
+def assemble(path: Path, namespace: str, available: Sequence[str], parameters: PolicyParameters) -> Recording:
+    """One snapshot a second of the vehicle in `namespace`, from its first message to its last.
+
+    `available` are the suites a strategy may choose, which no recording knows. Raises RecordingError when the vehicle's
+    topics are not in it.
+    """
+    reader = RecordingReader(path)
+    prefix = f"/{namespace.strip('/')}/"
+    wanted = {*_STREAMS, _LINK, _STATUS, _HANDSHAKE}
+    messages = [
+        message
+        for message in reader.messages()
+        if message.topic.name.startswith(prefix) and message.topic.type_name in wanted
+    ]
+    if not any(message.topic.type_name in _STREAMS for message in messages):
+        raise RecordingError(f"{path} holds no telemetry in namespace {prefix.rstrip('/')}, so nothing can be decided.")
+    messages.sort(key=lambda message: message.log_ns)
+    feed = _Feed(reader, parameters)
+    snapshots = []
+    begin_ns = messages[0].log_ns
+    tick = 0
+    for message in messages:
+        at = (message.log_ns - begin_ns) / 1e9
+        while tick * PERIOD_S < at:
+            snapshots.append(feed.snapshot(tick * PERIOD_S, available))
+            tick += 1
+        feed.take(message, at)
+    snapshots.append(feed.snapshot(tick * PERIOD_S, available))
+    return Recording(path, prefix.rstrip("/"), tuple(snapshots), reader.problem)
+
+
+class _Feed:
+    """Recorded messages into the same telemetry the node keeps."""
+
+    def __init__(self, reader: RecordingReader, parameters: PolicyParameters) -> None:
+        self._reader = reader
+        self._telemetry = Telemetry(parameters.required, parameters.near_switch_s, NodeParameters().threat_timeout_s)
+        self._outcomes: list[Outcome] = []
+        self._suite = ""
+
+    def take(self, message: RecordedMessage, at: float) -> None:
+        decoded: Any = self._reader.decode(message)
+        kind = message.topic.type_name
+        if kind in _STREAMS:
+            self._telemetry.on(_STREAMS[kind], decoded, at, getattr(decoded, "age_s", 0.0))
+        elif kind == _LINK:
+            self._telemetry.on_link(decoded, at)
+        elif kind == _STATUS:
+            self._suite = decoded.suite or self._suite
+            self._telemetry.on_status(decoded, at, _age_s(message, decoded))
+        elif decoded.rekey:
+            text = "done" if decoded.ok else decoded.reason
+            self._outcomes.append(Outcome(decoded.suite, bool(decoded.ok), at, self._suite, text, decoded.error))
+
+    def snapshot(self, now: float, available: Sequence[str]) -> Snapshot:
+        inputs = self._telemetry.snapshot(now, available, None, self._outcomes)
+        self._outcomes.clear()
+        return Snapshot(now, inputs, "", "", "", "", "", "")
+
+
+def _age_s(message: RecordedMessage, decoded: Any) -> float:
+    taken_s = decoded.header.stamp.sec + decoded.header.stamp.nanosec / 1e9
+    age_s = message.log_ns / 1e9 - taken_s
+    return float(age_s) if 0.0 <= age_s <= OTHER_CLOCK_S else 0.0

@@ -1,0 +1,1 @@
+"""Training of the table that the strategies rl and hybrid fly."""

@@ -1,0 +1,176 @@
+"""Reads recordings: finished ones, those a crash left unfinished, and those of `ros2 bag record -s mcap`.
+
+Records are read from the front, without the index, so an unfinished file gives everything up to its last whole chunk.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+import zstandard
+from mcap.exceptions import EndOfFile, InvalidMagic, McapError
+from mcap.records import Channel, McapRecord, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader
+from mcap_ros2.decoder import DecoderFactory
+
+from pqc_mav_recorder.file import (
+    MESSAGE_ENCODING,
+    PARTIAL,
+    SCHEMA_ENCODING,
+    SUFFIX,
+    RecordingError,
+    RecordingFile,
+    TopicInfo,
+)
+
+# A damaged length must not make the reader ask for all memory; a chunk of ours is about 1 MiB.
+RECORD_LIMIT_BYTES = 1 << 28
+# zstd takes the size of its output from the damaged file, too: MemoryError.
+_DAMAGE = (McapError, struct.error, zstandard.ZstdError, ValueError, EOFError, MemoryError)
+
+
+class _File:
+    """A file that is never asked for more than it holds, whatever lengths are written in it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._left = os.fstat(stream.fileno()).st_size
+
+    def read(self, size: int) -> bytes:
+        if size > self._left:
+            raise EndOfFile
+        self._left -= size
+        return self._stream.read(size)
+
+
+@dataclass(frozen=True)
+class RecordedMessage:
+    """One message as recorded: `data` is CDR; times in ns since 1970, `log_ns` when it was received."""
+
+    topic: TopicInfo
+    data: bytes
+    log_ns: int
+    publish_ns: int
+
+
+class RecordingReader:
+    """One recording. Iterate `messages` once; `problem` then says what was wrong with the file's end, "" = nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problem = ""
+        self.metadata: dict[str, str] = {}
+        self._decoders = DecoderFactory()
+        self._decoder_of: dict[tuple[str, str], Callable[[bytes], Any] | None] = {}
+
+    def messages(self) -> Iterator[RecordedMessage]:
+        """Every message in the order of the file. Raises RecordingError for a file that is no recording at all."""
+        try:
+            stream = self.path.open("rb")
+        except OSError as error:
+            raise RecordingError(f"Cannot read {self.path}: {error.strerror}.") from None
+        with stream:
+            records = StreamReader(
+                cast("IO[bytes]", _File(stream)), validate_crcs=True, record_size_limit=RECORD_LIMIT_BYTES
+            ).records
+            yield from self._read(records)
+
+    def decode(self, message: RecordedMessage) -> Any:
+        """The message as an object with its fields. Raises RecordingError when its type cannot be decoded."""
+        topic = message.topic
+        key = (topic.type_name, topic.definition)
+        try:
+            if key not in self._decoder_of:
+                schema = Schema(len(self._decoder_of) + 1, topic.definition.encode(), SCHEMA_ENCODING, topic.type_name)
+                self._decoder_of[key] = self._decoders.decoder_for(MESSAGE_ENCODING, schema)
+            decoder = self._decoder_of[key]
+            assert decoder is not None
+            return decoder(message.data)
+        except Exception as error:  # whatever a definition or message that is not what it says makes of the decoder
+            text = " ".join(str(error).split())
+            raise RecordingError(
+                f"{self.path}: a message on {topic.name} is no {topic.type_name} as its definition says ({text})."
+            ) from None
+
+    def _read(self, records: Iterator[McapRecord]) -> Iterator[RecordedMessage]:
+        schemas: dict[int, Schema] = {}
+        topics: dict[int, TopicInfo] = {}
+        count = 0
+        while True:
+            try:
+                record = next(records)
+            except StopIteration:
+                return
+            except InvalidMagic:
+                if count or topics or self.metadata:
+                    self.problem = f"{self.path} does not end like a recording; {count} messages were read."
+                    return
+                raise RecordingError(f"{self.path} is not an MCAP recording.") from None
+            except _DAMAGE as error:
+                self._ended_early(count, error)
+                return
+            if isinstance(record, Schema):
+                schemas[record.id] = record
+            elif isinstance(record, Channel):
+                topic = self._topic(record, schemas)
+                if topic is not None:
+                    topics[record.id] = topic
+            elif isinstance(record, Metadata):
+                self.metadata.update(record.metadata)
+            elif isinstance(record, Message) and record.channel_id in topics:
+                count += 1
+                yield RecordedMessage(topics[record.channel_id], record.data, record.log_time, record.publish_time)
+
+    def _topic(self, channel: Channel, schemas: dict[int, Schema]) -> TopicInfo | None:
+        schema = schemas.get(channel.schema_id)
+        if schema is None or schema.encoding != SCHEMA_ENCODING or channel.message_encoding != MESSAGE_ENCODING:
+            return None
+        return TopicInfo(channel.topic, schema.name, schema.data.decode())
+
+    def _ended_early(self, count: int, error: BaseException) -> None:
+        what = " ".join(str(error).split())
+        detail = f" ({what})" if what else ""
+        self.problem = (
+            f"{self.path} was not finished or is damaged{detail}; the {count} messages before that were read."
+        )
+
+
+def salvage(path: Path, target: Path | None = None) -> tuple[Path, int]:
+    """Makes a whole recording of what can be read of `path`. Returns its name and the number of messages.
+
+    The unfinished file stays. Raises RecordingError: nothing readable in it, the target exists, the disk is full.
+    """
+    if target is None:
+        name = path.name.removesuffix(PARTIAL)
+        name = name if name.endswith(SUFFIX) else f"{name}{SUFFIX}"
+        target = path.with_name(name)
+        if target == path:
+            target = path.with_name(f"{path.stem}-salvaged{SUFFIX}")
+    elif target.suffix != SUFFIX:
+        raise RecordingError(f"A recording is called *{SUFFIX}, not '{target.name}'.")
+    if target.exists():
+        raise RecordingError(f"{target} exists already; give another name or move it away.")
+    reader = RecordingReader(path)
+    # Its own working name: that of the target's may be the very file that is being saved.
+    work = target.with_name(f"{target.stem}-salvaging{SUFFIX}")
+    output: RecordingFile | None = None
+    try:
+        for message in reader.messages():
+            if output is None:
+                output = RecordingFile(work, {**reader.metadata, "salvaged": "true"})
+            output.write(message.topic, message.data, message.log_ns, message.publish_ns)
+        if output is None:
+            raise RecordingError(f"{path} holds no message that can be read.")
+        output.finish()
+    except RecordingError:
+        if output is not None:
+            output.close()
+            output.partial.unlink(missing_ok=True)
+        raise
+    work.rename(target)
+    return target, output.messages
