@@ -1,4 +1,4 @@
-"""The `bench_agent` process: start, signals, orderly end, exit code."""
+"""The `pqc_bench_agent` process: start, signals, orderly end, exit code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from pqc_mav_bench.process_main import spinning
 from pqc_mav_common.process import leave, stop_on_signals
+from pqc_mav_common.renamed import say_renamed
 
 LEAVE_S = 0.5  # the answer to a shutdown must be out first
 
@@ -29,6 +30,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run() -> None:
     """Console script."""
     leave(main())
+
+
+def run_as_bench_agent() -> None:
+    """Console script under the name it had before."""
+    say_renamed("bench_agent", "pqc_bench_agent")
+    run()
 
 
 if __name__ == "__main__":

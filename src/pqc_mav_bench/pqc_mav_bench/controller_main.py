@@ -1,4 +1,4 @@
-"""The `bench_controller` process: start, signals, orderly end, exit code."""
+"""The `pqc_bench_controller` process: start, signals, orderly end, exit code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pqc_mav_bench.process_main import spinning
 from pqc_mav_common.process import leave, stop_on_signals, wait_until
+from pqc_mav_common.renamed import say_renamed
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,6 +24,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run() -> None:
     """Console script."""
     leave(main())
+
+
+def run_as_bench_controller() -> None:
+    """Console script under the name it had before."""
+    say_renamed("bench_controller", "pqc_bench_controller")
+    run()
 
 
 if __name__ == "__main__":

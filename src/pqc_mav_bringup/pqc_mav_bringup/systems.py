@@ -117,7 +117,7 @@ def _recorder(namespace: str) -> ProcessDescription:
     return ProcessDescription(
         name=RECORDER,
         package="pqc_mav_recorder",
-        executable=RECORDER,
+        executable="pqc_recorder",
         node=RECORDER,
         namespace=namespace,
         settings={"path": Setting("{record}"), "namespaces": Setting("{namespace},drone,gcs", list)},

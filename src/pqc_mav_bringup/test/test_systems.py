@@ -135,9 +135,9 @@ def test_the_policy_runs_beside_the_drones_proxy_unless_left_out() -> None:
 
 def test_a_flight_is_recorded_only_where_asked() -> None:
     for system, namespace in ((DRONE, "d7"), (GCS, "ground")):
-        assert not [process for process in resolve(system, {}) if process.executable == "flight_recorder"]
+        assert not [process for process in resolve(system, {}) if process.executable == "pqc_recorder"]
         asked = {"record": "/data/flights", "namespace": namespace}
-        (recorder,) = [process for process in resolve(system, asked) if process.executable == "flight_recorder"]
+        (recorder,) = [process for process in resolve(system, asked) if process.executable == "pqc_recorder"]
         assert (recorder.package, recorder.node, recorder.namespace) == (
             "pqc_mav_recorder",
             "flight_recorder",

@@ -19,7 +19,7 @@ if(ament_cmake_FOUND)
     install(TARGETS _engine LIBRARY DESTINATION ${PYTHON_INSTALL_DIR}/${PROJECT_NAME})
   endif()
   # Writes pqc_mav_tunnelConfig.cmake, which includes the extras.
-  ament_package(CONFIG_EXTRAS cmake/${PROJECT_NAME}-extras.cmake)
+  ament_package(CONFIG_EXTRAS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/${PROJECT_NAME}-extras.cmake)
 else()
   include(CMakePackageConfigHelpers)
   write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/${PROJECT_NAME}ConfigVersion.cmake"

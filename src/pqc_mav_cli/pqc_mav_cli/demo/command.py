@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.console import console
+from pqc_mav_cli.demo.output import line_a_second, print_result
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.interruptible import INTERRUPTED, run_interruptible
 
@@ -54,16 +55,9 @@ def demo(
         result = run_interruptible(run.run())
         if result is None:
             return INTERRUPTED
-    if as_json:
-        print_json(result.as_json())
-    else:
-        from pqc_mav_cli.demo.view import summary
+    from pqc_mav_cli.demo.view import summary
 
-        console().print(summary(result))
-        if not result.passed:
-            for label, line in list(run.state.lines)[-15:]:
-                note(f"  {label} | {line}")
-    return ExitCode.OK if result.passed else ExitCode.FAILED
+    return print_result(result, lambda: summary(result), run.state.lines, as_json)
 
 
 def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json: bool) -> DemoRun:
@@ -71,6 +65,7 @@ def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json
     from pqc_mav_bringup.demo_session import DemoSession
     from pqc_mav_bringup.description import BringupError
     from pqc_mav_cli.demo.run import DemoRun
+    from pqc_mav_cli.demo.view import plain_line
     from pqc_mav_cli.ros_session import own_domain, watch
 
     try:
@@ -78,7 +73,7 @@ def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json
             session = stack.enter_context(DemoSession({"suite": suite, "rate": f"{rate:g}"}))
         environment = stack.enter_context(own_domain())
         watcher = stack.enter_context(watch())
-        on_tick = stack.enter_context(_LiveView()) if sys.stdout.isatty() and not as_json else _plain_view()
+        on_tick = stack.enter_context(_LiveView()) if sys.stdout.isatty() and not as_json else line_a_second(plain_line)
         return DemoRun(dict(session.values), duration, watcher, environment, on_tick)
     except BringupError as error:
         raise CliError(str(error)) from None
@@ -101,19 +96,3 @@ class _LiveView:
         from pqc_mav_cli.demo.view import live
 
         self._live.update(live(state, time.monotonic()), refresh=True)
-
-
-def _plain_view() -> Callable[[DemoState], None]:
-    """One line per second on stderr."""
-    next_s = 0.0
-
-    def tick(state: DemoState) -> None:
-        nonlocal next_s
-        from pqc_mav_cli.demo.view import plain_line
-
-        now_s = time.monotonic()
-        if now_s >= next_s:
-            next_s = now_s + 1.0
-            note(plain_line(state, now_s))
-
-    return tick

@@ -76,20 +76,44 @@ class Check:
     text: str
 
 
-@dataclass
-class DemoResult:
+@dataclass(kw_only=True)
+class FlightResult:
+    """What the demo and its scenarios have in common: the messages, the flight, the end."""
+
+    downlink: Direction | None = None
+    uplink: Direction | None = None
+    steps: Mapping[str, bool] = field(default_factory=dict)
+    max_altitude_m: float = 0.0
+    exit_codes: dict[str, int] = field(default_factory=dict)
+    error: str = ""
+
+    def take_reports(self, vehicle: Mapping[str, Any], ground: Mapping[str, Any], steps: Mapping[str, bool]) -> None:
+        """From the final reports of the vehicle and the ground client, and the commands that were carried out."""
+        self.steps = dict(steps)
+        self.max_altitude_m = vehicle["max_altitude_m"]
+        self.downlink = downlink(vehicle, ground)
+        self.uplink = uplink(vehicle, ground)
+
+    def missing_steps(self) -> str:
+        """The commands that were not carried out; empty when all were."""
+        return ", ".join(step for step in FLIGHT_STEPS if not self.steps.get(step))
+
+    def shutdown_check(self) -> Check:
+        """Whether every process ended as it should."""
+        bad = [f"{label} ended with {code}" for label, code in self.exit_codes.items() if code != 0]
+        if bad or not self.exit_codes:
+            return Check("shutdown", False, ", ".join(bad) or "nothing was running")
+        return Check("shutdown", True, "every process ended on request, keys removed")
+
+
+@dataclass(kw_only=True)
+class DemoResult(FlightResult):
     """Everything a demo found out; parts it did not get to are None."""
 
     duration_s: float = 0.0
     handshake: Handshake | None = None
-    downlink: Direction | None = None
-    uplink: Direction | None = None
     wire: Wire | None = None
-    steps: dict[str, bool] = field(default_factory=dict)
-    max_altitude_m: float = 0.0
     planned_altitude_m: float | None = None  # None: too short a flight to get anywhere
-    exit_codes: dict[str, int] = field(default_factory=dict)
-    error: str = ""
 
     @property
     def passed(self) -> bool:
@@ -105,7 +129,7 @@ class DemoResult:
             self._flight_check(),
             self._counters_check(),
             self._plaintext_check(),
-            self._end_check(),
+            self.shutdown_check(),
         ]
 
     def _handshake_check(self) -> Check:
@@ -116,9 +140,8 @@ class DemoResult:
         return Check("handshake", True, f"{made.suite} ({kind}) in {made.handshake_ms:.1f} ms")
 
     def _flight_check(self) -> Check:
-        missing = [step for step in FLIGHT_STEPS if not self.steps.get(step)]
-        if missing:
-            return Check("commands", False, f"the vehicle did not {', '.join(missing)}")
+        if missing := self.missing_steps():
+            return Check("commands", False, f"the vehicle did not {missing}")
         planned = self.planned_altitude_m
         if planned is not None and abs(self.max_altitude_m - planned) > ALTITUDE_TOLERANCE_M:
             return Check("commands", False, f"told to fly to {planned:.1f} m, it got to {self.max_altitude_m:.1f} m")
@@ -151,12 +174,6 @@ class DemoResult:
         # A run of datagrams handed over with UDP GSO is one packet here, which is why there are fewer of these.
         packets = f"{self.wire.packets:,} datagrams in {capture['datagrams']:,} packets"
         return Check(name, True, f"{packets}, every byte looked at, no MAVLink in the clear")
-
-    def _end_check(self) -> Check:
-        bad = [f"{label} ended with {code}" for label, code in self.exit_codes.items() if code != 0]
-        if bad or not self.exit_codes:
-            return Check("shutdown", False, ", ".join(bad) or "nothing was running")
-        return Check("shutdown", True, "every process ended by itself, keys removed")
 
     def as_json(self) -> dict[str, Any]:
         """For scripts; NaN becomes null."""

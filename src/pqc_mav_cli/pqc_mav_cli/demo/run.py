@@ -17,12 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pqc_mav_bringup.child import Child, StopTimeouts
+from pqc_mav_bringup.child import Child
 from pqc_mav_bringup.description import Process, resolve
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.systems import DEMO, GROUND, NODE, VEHICLE
 from pqc_mav_cli.demo import result as demo_result
-from pqc_mav_cli.demo.result import DemoResult, Reading
+from pqc_mav_cli.demo.result import DemoResult, FlightResult, Reading
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.ros_session import TunnelView, Watcher
 from pqc_mav_cli.status_view import state_of
@@ -38,7 +38,6 @@ KEPT_LINES = 200
 HIGHEST_M, LOWEST_M = 8.0, 2.5
 CLIMB_M_S, SINK_M_S, FLARE_M_S, FLARE_M = 1.5, 1.5, 0.7, 5.0  # the simulated vehicle's, as FlightConfig has them
 CLIMB_MARGIN_S, LANDING_MARGIN_S = 3.0, 4.5  # to arm and to brake; to brake and to disarm
-TIMEOUTS = StopTimeouts(interrupt_s=5.0, terminate_s=2.0)
 
 
 @dataclass(frozen=True)
@@ -136,6 +135,7 @@ class DemoRun:
         try:
             await self._tunnel_up()
             await self._fly()
+            await self._take_reports(self.result)
             await self._take_counters()
         except CliError as error:
             self.result.error = str(error)
@@ -169,21 +169,22 @@ class DemoRun:
         self.state.flight_began_s = time.monotonic()
         self.state.phase = "flying"
         await self._sleep(self.state.duration_s)
-        self.state.phase = "counting"
+
+    async def _take_reports(self, result: FlightResult) -> None:
+        """Has both applications fall silent one after the other and takes what each has counted."""
+        state = self.state
+        state.phase = "counting"
         self._signal(GROUND, signal.SIGUSR1)
         await self._settled("sent")
         await self._stop(VEHICLE)
         await self._settled("received")
         await self._stop(GROUND)
+        if not state.vehicle_summary or not state.ground_summary:
+            raise CliError("The vehicle or the ground client ended without its report")
+        result.take_reports(state.vehicle_summary, state.ground_summary, state.steps)
 
     async def _take_counters(self) -> None:
         state, result = self.state, self.result
-        if not state.vehicle_summary or not state.ground_summary:
-            raise CliError("The vehicle or the ground client ended without its report")
-        result.steps = dict(state.steps)
-        result.max_altitude_m = state.vehicle_summary["max_altitude_m"]
-        result.downlink = demo_result.downlink(state.vehicle_summary, state.ground_summary)
-        result.uplink = demo_result.uplink(state.vehicle_summary, state.ground_summary)
         counted_s = time.time()
         readings: dict[str, list[Reading]] = {DRONE_PROXY: [], GCS_PROXY: []}
 
@@ -245,7 +246,7 @@ class DemoRun:
     async def _stop(self, label: str) -> None:
         child = self._children.pop(label, None)
         if child is not None:
-            self.result.exit_codes[label] = await child.stop(TIMEOUTS)
+            self.result.exit_codes[label] = await child.stop()
 
     def _signal(self, label: str, number: signal.Signals) -> None:
         self._children[label].send(number)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
-from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.demo.output import line_a_second, print_result
 from pqc_mav_cli.demo.run import DemoState
 from pqc_mav_cli.demo.scenario_recorder import ScenarioRecorder
 from pqc_mav_cli.demo.scenario_run import ScenarioRun
@@ -34,14 +33,7 @@ def fly_scenario(name: str, rate_hz: float, plot: str, as_json: bool) -> int:
 
         draw(result, path)
         result.plot = str(path)
-    if as_json:
-        print_json(result.as_json())
-    else:
-        console().print(summary(result))
-    if not result.passed:
-        for label, line in list(run.state.lines)[-15:]:
-            note(f"  {label} | {line}")
-    return ExitCode.OK if result.passed else ExitCode.FAILED
+    return print_result(result, lambda: summary(result), run.state.lines, as_json)
 
 
 def _prepare(stack: ExitStack, name: str, rate_hz: float) -> ScenarioRun:
@@ -56,21 +48,11 @@ def _prepare(stack: ExitStack, name: str, rate_hz: float) -> ScenarioRun:
         environment = stack.enter_context(own_domain())
         watcher = stack.enter_context(watch())
         recorder = ScenarioRecorder(stack.enter_context(ros_node("pqcmav_scenario")))
-        return ScenarioRun(scenario, values, watcher, recorder, environment, _lines(recorder))
+        return ScenarioRun(scenario, values, watcher, recorder, environment, line_a_second(partial(_line, recorder)))
     except BringupError as error:
         raise CliError(str(error)) from None
 
 
-def _lines(recorder: ScenarioRecorder) -> Callable[[DemoState], None]:
-    """One line per second on stderr."""
-    next_s = 0.0
-
-    def tick(state: DemoState) -> None:
-        nonlocal next_s
-        now_s = time.monotonic()
-        if now_s >= next_s:
-            next_s = now_s + 1.0
-            heard = {name: recorder.newest(name) for name in HEARD}
-            note(progress_line(state.elapsed_s(now_s), state.duration_s, state.phase, heard))
-
-    return tick
+def _line(recorder: ScenarioRecorder, state: DemoState, now_s: float) -> str:
+    heard = {name: recorder.newest(name) for name in HEARD}
+    return progress_line(state.elapsed_s(now_s), state.duration_s, state.phase, heard)

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pqc_mav_cli.demo.result import Check, Direction
+from pqc_mav_cli.demo.result import Check, Direction, FlightResult
 from pqc_mav_cli.demo.scenario_trace import ScenarioTrace
 from pqc_mav_cli.demo.scenarios import Scenario
 
 DOWN = frozenset({"DOWN", "DOWN_0"})
-STEPS = ("arm", "take off", "land")
 
 
 @dataclass
-class ScenarioResult:
+class ScenarioResult(FlightResult):
     """Everything a scenario found out; parts it did not get to are None or empty."""
 
     scenario: Scenario
     trace: ScenarioTrace = field(default_factory=ScenarioTrace)
-    downlink: Direction | None = None
-    uplink: Direction | None = None
     link_lost: tuple[int, int] = (0, 0)  # messages the simulated link swallowed: drone to ground, ground to drone
     flood_sent: int = 0
     refused: int = 0  # datagrams that both proxies refused
-    steps: Mapping[str, bool] = field(default_factory=dict)
-    max_altitude_m: float = 0.0
     start_suite: str = ""
     final_suite: str = ""
-    exit_codes: dict[str, int] = field(default_factory=dict)
     plot: str = ""
-    error: str = ""
 
     @property
     def passed(self) -> bool:
@@ -49,13 +41,12 @@ class ScenarioResult:
             self._switches(),
             self._reasons(),
             *([self._attack()] if any(event.flood_hz for event in self.scenario.events) else []),
-            self._shutdown(),
+            self.shutdown_check(),
         ]
 
     def _flight(self) -> Check:
-        missing = [step for step in STEPS if not self.steps.get(step)]
-        if missing:
-            return Check("flight", False, f"the vehicle did not {', '.join(missing)}")
+        if missing := self.missing_steps():
+            return Check("flight", False, f"the vehicle did not {missing}")
         return Check("flight", True, f"took off, flew to {self.max_altitude_m:.1f} m and landed as commanded")
 
     def _loss(self, name: str, direction: Direction | None, by_link: int) -> Check:
@@ -117,12 +108,6 @@ class ScenarioResult:
             return Check("attack", False, f"{self.flood_sent:,} datagrams sent, {self.refused:,} refused")
         text = f"{self.flood_sent:,} forged, replayed and senseless datagrams sent, none believed"
         return Check("attack", True, text)
-
-    def _shutdown(self) -> Check:
-        bad = [f"{label} ended with {code}" for label, code in self.exit_codes.items() if code != 0]
-        if bad or not self.exit_codes:
-            return Check("shutdown", False, ", ".join(bad) or "nothing was running")
-        return Check("shutdown", True, "every process ended by itself, keys removed")
 
     def as_json(self) -> dict[str, Any]:
         """For scripts; without the rows of the trace, but with its requests and rekeys."""

@@ -6,7 +6,6 @@ The order of starting and ending is the demo's (see run.py), so that both applic
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from pqc_mav_bringup.description import resolve
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.scenario_system import SCENARIO
 from pqc_mav_bringup.systems import DEMO, GROUND, POLICY, SENSING, VEHICLE
-from pqc_mav_cli.demo import result as demo_result
 from pqc_mav_cli.demo.run import COUNTERS_LIMIT_S, DRONE_PROXY, GCS_PROXY, UP_LIMIT_S, DemoRun, DemoState
 from pqc_mav_cli.demo.scenario_recorder import ScenarioRecorder
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
@@ -89,6 +87,7 @@ class ScenarioRun(DemoRun):
             await self._tunnel_up()
             await self._senses_up()
             await self._flight()
+            await self._take_reports(result)
             await self._count()
         except CliError as error:
             result.error = str(error)
@@ -124,12 +123,6 @@ class ScenarioRun(DemoRun):
             for event in self._schedule.due(now_s):
                 self._apply(event)
             await self._sleep(TURN_S)
-        state.phase = "counting"
-        self._signal(GROUND, signal.SIGUSR1)
-        await self._settled("sent")
-        await self._stop(VEHICLE)
-        await self._settled("received")
-        await self._stop(GROUND)
 
     def _apply(self, event: Event) -> None:
         self._recorder.event(event.text)
@@ -159,12 +152,6 @@ class ScenarioRun(DemoRun):
 
     async def _count(self) -> None:
         state, result = self.state, self.scenario_result
-        if not state.vehicle_summary or not state.ground_summary:
-            raise CliError("The vehicle or the ground client ended without its report")
-        result.steps = dict(state.steps)
-        result.max_altitude_m = state.vehicle_summary["max_altitude_m"]
-        result.downlink = demo_result.downlink(state.vehicle_summary, state.ground_summary)
-        result.uplink = demo_result.uplink(state.vehicle_summary, state.ground_summary)
         if self._relay is not None:
             result.link_lost = (self._relay.lost(A_TO_B), self._relay.lost(B_TO_A))
         counted_s = time.monotonic()

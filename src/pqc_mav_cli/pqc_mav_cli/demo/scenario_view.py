@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
+from pqc_mav_cli.demo.view import verdict
 
 
 def progress_line(elapsed_s: float, duration_s: float, phase: str, heard: dict[str, Any]) -> str:
@@ -44,17 +45,7 @@ def summary(result: ScenarioResult) -> RenderableType:
         rows.append((row.t, Text(row.action, "bold"), row.guard, Text(f"{row.reason} -> {row.to_suite}")))
     for time_s, what, rule, why in sorted(rows, key=lambda each: each[0]):
         table.add_row(f"{time_s:.1f} s", what, rule, why)
-    grid = Table.grid(padding=(0, 2))
-    for check in result.checks():
-        grid.add_row(Text("ok", "green") if check.ok else Text("FAIL", "bold red"), check.name, Text(check.text))
-    parts: list[RenderableType] = [table, grid]
-    if result.plot:
-        parts.append(Text(f"\nplot: {result.plot}"))
-    if result.error:
-        parts.append(Text(result.error, "bold red"))
-    parts.append(
-        Text("\nPASSED: the drone adapted, lost nothing by it, and can say why.", "bold green")
-        if result.passed
-        else Text("\nFAILED", "bold red")
-    )
-    return Group(*parts)
+    proved = "the drone adapted, lost nothing by it, and can say why"
+    plot = [Text(f"\nplot: {result.plot}")] if result.plot else []
+    checks, *rest = verdict(result.checks(), result.error, result.passed, proved)
+    return Group(table, checks, *plot, *rest)

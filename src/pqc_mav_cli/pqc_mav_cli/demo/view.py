@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich import box
@@ -13,7 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pqc_mav_cli.demo.result import DemoResult, Direction
+from pqc_mav_cli.demo.result import Check, DemoResult, Direction
 from pqc_mav_cli.demo.run import DRONE_PROXY, GCS_PROXY, DemoState
 from pqc_mav_cli.status_view import duration, key_age_s, milliseconds, state_of
 
@@ -171,13 +172,9 @@ def summary(result: DemoResult) -> RenderableType:
                 f"{wire.overhead_per_packet:.1f} bytes added per packet"
             )
         )
-    parts += [Text(""), _checks(result)]
-    if result.error:
-        parts.append(Text(result.error, "bold red"))
-    parts.append(
-        Text("\nPASSED: real MAVLink crossed the post-quantum tunnel unharmed.", "bold green")
-        if result.passed
-        else Text("\nFAILED", "bold red")
+    parts.append(Text(""))
+    parts += verdict(
+        result.checks(), result.error, result.passed, "real MAVLink crossed the post-quantum tunnel intact"
     )
     return Group(*parts)
 
@@ -201,9 +198,13 @@ def _directions(downlink: Direction, uplink: Direction) -> Table:
     return table
 
 
-def _checks(result: DemoResult) -> Table:
+_MARKS = {True: Text("ok", "green"), False: Text("FAIL", "bold red"), None: Text("--", "yellow")}
+
+
+def verdict(checks: Sequence[Check], error: str, passed: bool, proved: str) -> list[RenderableType]:
+    """Every check on a line, what went wrong, and the last word: `proved` when all is well."""
     grid = Table.grid(padding=(0, 2))
-    for check in result.checks():
-        mark = {True: Text("ok", "green"), False: Text("FAIL", "bold red"), None: Text("--", "yellow")}[check.ok]
-        grid.add_row(mark, check.name, Text(check.text))
-    return grid
+    for check in checks:
+        grid.add_row(_MARKS[check.ok], check.name, Text(check.text))
+    last = Text(f"\nPASSED: {proved}.", "bold green") if passed else Text("\nFAILED", "bold red")
+    return [grid, *([Text(error, "bold red")] if error else []), last]
