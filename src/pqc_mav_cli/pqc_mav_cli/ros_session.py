@@ -190,7 +190,7 @@ def watch(namespace: str = "") -> Iterator[Watcher]:
 
 
 def reachable(environment: Mapping[str, str]) -> str:
-    """In which part of the network proxies are looked for: text for "none found" messages."""
+    """In which part of the network proxies are looked for, for messages that none was found."""
     domain = environment.get("ROS_DOMAIN_ID", "0")
     discovery = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
     return f"ROS_DOMAIN_ID {domain}, discovery range {discovery}"

@@ -126,7 +126,7 @@ def fails(code: int, *arguments: str) -> str:
     alone = ALONE if arguments[0] == "drone" else ()
     ended = pqcmav("up", *arguments, *alone)
     assert ended.returncode == code, ended.stderr
-    lines = [line for line in ended.stderr.splitlines() if "(Ctrl-C ends)" not in line]
+    lines = [line for line in ended.stderr.splitlines() if "(Ctrl-C stops)" not in line]
     assert len(lines) == 1 and "Traceback" not in ended.stderr, ended.stderr
     return lines[0]
 
