@@ -78,7 +78,7 @@ class End:
         return dict(self.child.ask("totals"))
 
     def wall_clock_s(self) -> float:
-        """What this process takes for the time of day."""
+        """The time of day as this process sees it."""
         return float(self.child.ask("time"))
 
     def lines(self) -> list[str]:

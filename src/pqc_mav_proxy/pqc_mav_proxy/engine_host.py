@@ -27,7 +27,7 @@ class EngineHost:
         self._on_events = on_events
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self.started = False  # from then on the engine has a status, also after its stop
+        self.started = False  # from then on the engine has a status, even after its stop
 
     def start(self) -> None:
         """Binds the sockets and starts to pump events. Raises the engine's TunnelError."""

@@ -109,7 +109,7 @@ class PqcProxyNode(LifecycleNode):
             return FAILURE
         result = super().on_activate(state)
         self._publish_status(force=True)
-        self._events_ready.trigger()  # for what the engine said before the topics were open
+        self._events_ready.trigger()  # for the events from before the topics were open
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -138,7 +138,7 @@ class PqcProxyNode(LifecycleNode):
             self._publish_status(force=True, statuses=host.engine.status())
 
     def destroy_node(self) -> None:
-        """Frees the node, and with it its place in the ROS graph at once."""
+        """Frees the node, so that it leaves the ROS graph at once."""
         # rclpy's LifecycleNode does not free its state machine, which holds the node: without this others would see it
         # until the lease of a participant that fell silent is over, some 20 s.
         self._state_machine.destroy_when_not_in_use()

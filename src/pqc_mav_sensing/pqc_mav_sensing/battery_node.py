@@ -102,7 +102,7 @@ class BatteryNode(SensingNode):
         self.create_timer(LOOK_S, self._publish_vehicle)
 
     def close(self) -> None:
-        """Ends the thread and gives the port back."""
+        """Ends the thread and releases the port."""
         super().close()
         self._source.close()
 

@@ -39,7 +39,7 @@ class GateLimits:
 
 
 class Gate:
-    """Judges the readings of one quantity in the order they come."""
+    """Judges the readings of one quantity in the order in which they arrive."""
 
     def __init__(self, name: str, unit: str, limits: GateLimits) -> None:
         self._name, self._unit, self._limits = name, unit, limits

@@ -32,21 +32,21 @@ class Bus(Protocol):
         """Two bytes, the low half first."""
 
     def close(self) -> None:
-        """Let go of the bus."""
+        """Release the bus."""
 
 
 class Outcome(Enum):
-    """What became of one look at the sensor."""
+    """The outcome of one reading of the sensor."""
 
     SAMPLE = "sample"
-    DUPLICATE = "duplicate"  # no new conversion since the last look
+    DUPLICATE = "duplicate"  # no new conversion since the last reading
     OVERFLOW = "overflow"  # the sensor says that its figures are wrong
     TORN = "torn"  # the registers contradict each other
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One look; volts and amperes are meaningful for a SAMPLE only."""
+    """One reading; volts and amperes are meaningful for a SAMPLE only."""
 
     outcome: Outcome
     volts: float = 0.0
@@ -83,7 +83,7 @@ class Ina219:
             )
 
     def look(self) -> Reading:
-        """One look: a sample when a conversion is ready."""
+        """Take one reading: a sample if a conversion is ready."""
         for attempt in range(2):  # a torn sample is read once more: the next conversion takes longer than three reads
             word = self._read(registers.BUS_VOLTAGE)
             bus = BusWord.decode(word)

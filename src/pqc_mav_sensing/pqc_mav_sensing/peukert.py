@@ -94,7 +94,7 @@ class ChargeCounter:
         self.mean_current_a += (mean_a - self.mean_current_a) * weight
 
     def endurance_s(self, temperature_c: float, least_current_a: float = 0.05) -> float:
-        """Time until empty at the mean current of the last ten seconds; NaN when next to nothing flows."""
+        """Time until empty at the mean current of the last ten seconds; NaN at nearly no current."""
         current_a = self.mean_current_a
         if math.isnan(current_a) or current_a < least_current_a:
             return math.nan
