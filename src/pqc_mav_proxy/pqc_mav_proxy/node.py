@@ -24,12 +24,12 @@ from std_msgs.msg import Header
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.host_info import host_info
 from pqc_mav_common.parameters import declare, given_parameters
 from pqc_mav_proxy import conversions, parameters
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
-from pqc_mav_proxy.host_info import host_info
 from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
