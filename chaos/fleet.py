@@ -246,7 +246,7 @@ def _rekey_at_random(
         answer = wait(_REKEY_LIMIT_S)
         if answer["ok"]:
             result.rekeys_ok += 1
-            result.rekey_ms.append(answer["duration_ms"])
+            result.rekey_ms.append(answer["rekey_ms"])
             done[name] += 1
         else:
             result.rekeys_refused[answer["message"]] += 1

@@ -175,7 +175,7 @@ def _sample(begin: float, suite: str, drone: End, gcs: End, traffic: TrafficProc
         second=round(second, 2),
         suite=suite,
         rekey_ok=answer["ok"],
-        rekey_ms=round(answer["duration_ms"], 1),
+        rekey_ms=round(answer["rekey_ms"], 1),
         sent=total(counts, "sent"),
         received=total(counts, "received"),
         duplicates=total(counts, "duplicates"),

@@ -60,17 +60,17 @@ class MetricsAggregator:
         if report["ok"]:
             put(self.run.crypto_primitives, metric_mapping.primitives(report, "drone"))
 
-    def record_rekey(self, *, windows_ms: list[float], failed: int) -> None:
+    def record_rekey(self, *, rekeys_ms: list[float], failed: int) -> None:
         """The suite changes of the run: request to switch of each good one."""
         put(
             self.run.rekey,
             {
-                "rekey_count": len(windows_ms) + failed,
-                "rekeys_ok": len(windows_ms),
+                "rekey_count": len(rekeys_ms) + failed,
+                "rekeys_ok": len(rekeys_ms),
                 "rekeys_failed": failed,
-                "total_rekey_time_ms": sum(windows_ms),
-                "average_rekey_time_ms": sum(windows_ms) / len(windows_ms) if windows_ms else None,
-                "rekey_window_ms": windows_ms[-1] if windows_ms else None,
+                "rekey_total_ms": sum(rekeys_ms),
+                "rekey_mean_ms": sum(rekeys_ms) / len(rekeys_ms) if rekeys_ms else None,
+                "rekey_ms": rekeys_ms[-1] if rekeys_ms else None,
             },
         )
 
@@ -165,16 +165,16 @@ class MetricsAggregator:
 
     def _derive(self) -> None:
         run = self.run
-        total = run.handshake.total_ms
-        if total is not None and run.handshake.success:
+        total = run.handshake.handshake_ms
+        if total is not None and run.handshake.ok:
             interval = run.run_context.rekey_interval_s
             put(run.rekey, {"phi": phi(total / 1e3, interval) if interval else None, "phi_60s": phi(total / 1e3, 60.0)})
         times = [
             value
             for name, value in run.crypto_primitives
-            if name.endswith("_time_ms") and name != "total_time_ms" and value is not None
+            if name.endswith("_ms") and name != "primitives_ms" and value is not None
         ]
-        put(run.crypto_primitives, {"total_time_ms": sum(times) if times else None})
+        put(run.crypto_primitives, {"primitives_ms": sum(times) if times else None})
         energy, plane = run.power_energy.energy_j, run.data_plane
         if energy is not None and plane.plain_tx_bytes is not None and plane.gcs_plain_tx_bytes is not None:
             bits = 8 * (plane.plain_tx_bytes + plane.gcs_plain_tx_bytes)

@@ -1,4 +1,8 @@
-"""From what the proxies, generators and collectors say to the fields of the categories. Pure functions."""
+"""From what the proxies, generators and collectors say to the fields of the categories. Pure functions.
+
+A figure of a message keeps its name. What the ground measured has the prefix `gcs_`; what the engine's own probes
+measured has the prefix `engine_`, because the round trips of the traffic are another measurement.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,12 @@ from pqc_mav_bench.options import WorkloadOptions
 
 Values = dict[str, Any]
 
-_PRIMITIVES = {
-    "kem_keygen_ms": "kem_keygen_time_ms",
-    "kem_encaps_ms": "kem_encaps_time_ms",
-    "kem_decaps_ms": "kem_decaps_time_ms",
-    "sig_sign_ms": "sig_sign_time_ms",
-    "sig_verify_ms": "sig_verify_time_ms",
-    "x25519_ms": "x25519_time_ms",
-    "kdf_ms": "kdf_time_ms",
-}
+_PHASES = ("phase_challenge_ms", "phase_hello_ms", "phase_server_hello_ms", "phase_finish_ms")
+_TIMES = ("handshake_ms", *_PHASES, "kdf_ms")
+_PRIMITIVES = (
+    "kem_keygen_ms", "kem_encaps_ms", "kem_decaps_ms", "sig_sign_ms", "sig_verify_ms", "x25519_ms", "kdf_ms",
+)  # fmt: skip
+_SIZES = ("public_key_bytes", "ciphertext_bytes", "signature_bytes", "drone_signature_bytes")
 # What never runs at an end: the proxy reports 0, which is no measurement.
 _NEVER = {"drone": ("kem_keygen_ms", "kem_decaps_ms"), "gcs": ("kem_encaps_ms",)}
 # What runs only where the drone signs.
@@ -41,55 +42,29 @@ def latest(handshakes: list[dict[str, Any]], suite: str) -> dict[str, Any] | Non
 
 def handshake_drone(report: Mapping[str, Any], attempts: int) -> Values:
     """Category D from the drone's report. A failed handshake has only what it got to."""
+    same = (*_TIMES, "phase_connect_ms", "ok", "rekey", "epoch", "bytes_sent", "bytes_received")
     return {
-        "total_ms": report["duration_ms"],
-        "tcp_connect_ms": report["phase_connect_ms"],
-        "challenge_ms": report["phase_challenge_ms"],
-        "client_hello_ms": report["phase_hello_ms"],
-        "server_hello_ms": report["phase_server_hello_ms"],
-        "client_response_ms": report["phase_finish_ms"],
-        "key_derivation_ms": report["kdf_ms"],
+        **{name: report[name] for name in same},
         "timeout": report["error"] == "timeout",
-        "success": report["ok"],
         "error": None if report["ok"] else report["error"],
         "reason": report["reason"] or None,
-        "is_rekey": report["rekey"],
-        "epoch": report["epoch"],
-        "bytes_sent": report["bytes_sent"],
-        "bytes_received": report["bytes_received"],
         "attempts": attempts,
     }
 
 
 def handshake_gcs(report: Mapping[str, Any]) -> Values:
     """Category D from the ground's report."""
-    return {
-        "gcs_total_ms": report["duration_ms"],
-        "gcs_challenge_ms": report["phase_challenge_ms"],
-        "gcs_client_hello_ms": report["phase_hello_ms"],
-        "gcs_server_hello_ms": report["phase_server_hello_ms"],
-        "gcs_client_response_ms": report["phase_finish_ms"],
-        "gcs_key_derivation_ms": report["kdf_ms"],
-        "gcs_success": report["ok"],
-        "gcs_bytes_sent": report["bytes_sent"],
-        "gcs_bytes_received": report["bytes_received"],
-    }
+    return prefixed({name: report[name] for name in (*_TIMES, "ok", "bytes_sent", "bytes_received")})
 
 
 def primitives(report: Mapping[str, Any], side: str) -> Values:
     """Category E from one end's report; None for what that end does not run."""
     signed = report["drone_signature_bytes"] > 0
     idle = {*_NEVER[side], *(() if signed else _ONLY_SIGNED[side])}
-    values: Values = {name: None if raw in idle else report[raw] for raw, name in _PRIMITIVES.items()}
+    values: Values = {name: None if name in idle else report[name] for name in _PRIMITIVES}
     if side == "gcs":
         return {**prefixed(values), "gcs_keygen_pooled": report["keygen_pooled"]}
-    return {
-        **values,
-        "public_key_size_bytes": report["public_key_bytes"],
-        "ciphertext_size_bytes": report["ciphertext_bytes"],
-        "signature_size_bytes": report["signature_bytes"],
-        "drone_signature_size_bytes": report["drone_signature_bytes"],
-    }
+    return {**values, **{name: report[name] for name in _SIZES}}
 
 
 def data_plane_loss(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> float | None:
@@ -106,7 +81,7 @@ def data_plane_loss(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> float |
 
 def counters(values: Mapping[str, Any]) -> Values:
     """Category G of one side."""
-    return {name: values[name] for name in (*COUNTERS, "aead_encrypt_avg_ns", "aead_decrypt_avg_ns")}
+    return {name: values[name] for name in (*COUNTERS, "seal_mean_ns", "open_mean_ns")}
 
 
 def link(values: Mapping[str, Any]) -> Values:

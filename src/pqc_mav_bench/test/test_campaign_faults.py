@@ -202,8 +202,8 @@ def test_a_missing_ground_side_is_a_finding(tmp_path):
     bench.ground.changes = {"handshakes": [], "system": {}, "network": {}, "link": {}}
     assert bench.run()
     run = bench.store.load_run(bench.schedule.items[0])
-    assert run.handshake.gcs_total_ms is None
-    status = run.metric_status["handshake.gcs_total_ms"]
+    assert run.handshake.gcs_handshake_ms is None
+    status = run.metric_status["handshake.gcs_handshake_ms"]
     assert (status.status, status.reason) == ("unavailable", "the agent on the ground did not report it")
     assert verify_campaign(bench.store.folder).problems == ()
 
@@ -211,7 +211,7 @@ def test_a_missing_ground_side_is_a_finding(tmp_path):
 @pytest.mark.parametrize(
     "change, problem",
     [
-        (lambda d: d["handshake"].update(total_ms=1.0), "hash"),
+        (lambda d: d["handshake"].update(handshake_ms=1.0), "hash"),
         (lambda d: d.update(schema_version="7.0"), "schema"),
         (lambda d: d["handshake"].update(extra=1), "schema"),
     ],
@@ -238,6 +238,6 @@ def test_a_tampered_table_is_found(tmp_path):
     bench = Bench(tmp_path)
     bench.run()
     table = tidy.read(bench.store.folder)
-    table.loc[0, "handshake.total_ms"] = 1.0
+    table.loc[0, "handshake.handshake_ms"] = 1.0
     tidy.write(table, bench.store.folder)
     assert names(verify_campaign(bench.store.folder)) == {"table"}

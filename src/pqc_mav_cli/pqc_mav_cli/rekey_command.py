@@ -52,4 +52,4 @@ def rekey(
         answer = future.result()
     if not answer.ok:
         raise CliError(answer.message)
-    print(f"{both_names(answer.suite)}, epoch {answer.epoch}, after {answer.duration_ms:.1f} ms")
+    print(f"{both_names(answer.suite)}, epoch {answer.epoch}, after {answer.rekey_ms:.1f} ms")

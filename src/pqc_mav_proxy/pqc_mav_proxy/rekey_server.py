@@ -122,7 +122,7 @@ class RekeyServer:
         in_use = result if response.ok else _of_drone(engine.status(), drone)
         response.suite = in_use["suite"]
         response.epoch = int(in_use["epoch"])
-        response.duration_ms = float(result["duration_ms"])
+        response.rekey_ms = float(result["rekey_ms"])
         response.message = one_line(result["message"])
         return response
 

@@ -154,7 +154,7 @@ def test_the_handshake_report_is_there_for_late_comers(pair: dict[str, PqcProxyN
     seen = client.collect(HandshakeReport, "/drone/pqc_proxy/handshake", qos.event())
     until(lambda: any(message.ok for message in seen), "the report of the handshake")
     report = next(message for message in seen if message.ok)
-    assert report.role == "drone" and report.suite and report.duration_ms > 0
+    assert report.role == "drone" and report.suite and report.handshake_ms > 0
     assert report.sig_verify_ms > 0 and report.kem_encaps_ms > 0 and report.sig_sign_ms == 0
     assert report.bytes_received > report.signature_bytes > 0
 
@@ -237,9 +237,9 @@ class HeldEngine:
     def request_rekey(self, drone: str, suite: str = "", reason: str = "") -> dict[str, Any]:
         if self._first.acquire(blocking=False):
             ok = self._asked.acquire(timeout=DEADLINE_S / 2)
-            return {"ok": ok, "suite": SUITE, "epoch": 1, "duration_ms": 1.0, "message": "done" if ok else "nobody"}
+            return {"ok": ok, "suite": SUITE, "epoch": 1, "rekey_ms": 1.0, "message": "done" if ok else "nobody"}
         self._asked.release()
-        return {"ok": False, "suite": "", "epoch": 0, "duration_ms": 0.0, "message": "Busy: another rekey runs."}
+        return {"ok": False, "suite": "", "epoch": 0, "rekey_ms": 0.0, "message": "Busy: another rekey runs."}
 
 
 def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProxyNode], client: Client) -> None:

@@ -27,7 +27,7 @@ class FakeEngine:
         self.free.set()
         self.asked: list[tuple[str, str, str]] = []
         self.outcome: dict[str, Any] | Exception = {
-            "ok": True, "suite": SUITE, "epoch": 7, "duration_ms": 12.5, "message": "Done.",
+            "ok": True, "suite": SUITE, "epoch": 7, "rekey_ms": 12.5, "message": "Done.",
         }  # fmt: skip
 
     def status(self) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ def test_phases_follow_the_engine_and_other_drones_do_not_count(bench: Bench) ->
     bench.server.on_event({"type": "state", "drone_id": "d1", "old": "REKEYING", "new": "HANDSHAKING"})
     bench.engine.free.set()
     result = finished(pending)
-    assert (result.ok, result.suite, result.epoch, result.duration_ms) == (True, SUITE, 7, 12.5)
+    assert (result.ok, result.suite, result.epoch, result.rekey_ms) == (True, SUITE, 7, 12.5)
     assert bench.phases[-1] == "installed"  # it never goes back
     assert bench.engine.asked == [("d1", "x", "why")]
 
@@ -132,7 +132,7 @@ def test_a_quick_rekey_ends_with_the_last_phase(bench: Bench) -> None:
 def test_refusals_end_the_action_with_their_sentence(bench: Bench) -> None:
     assert bench.engine is not None
     assert "2 drones" in finished(bench.ask()).message
-    bench.engine.outcome = {"ok": False, "suite": "", "epoch": 0, "duration_ms": 1.0, "message": "No key for it."}
+    bench.engine.outcome = {"ok": False, "suite": "", "epoch": 0, "rekey_ms": 1.0, "message": "No key for it."}
     result = finished(bench.ask(drone_id="d2"))
     assert not result.ok and result.message == "No key for it."
     assert (result.suite, result.epoch) == (SUITE, 6)  # what is in use, not what was asked for
@@ -142,7 +142,7 @@ def test_an_unexpected_error_ends_the_action_not_the_node(bench: Bench) -> None:
     assert bench.engine is not None
     bench.engine.outcome = RuntimeError("a\nbug")
     assert finished(bench.ask(drone_id="d1")).message == "Unexpected: RuntimeError: a bug"
-    bench.engine.outcome = {"ok": True, "suite": SUITE, "epoch": 8, "duration_ms": 1.0, "message": "Done."}
+    bench.engine.outcome = {"ok": True, "suite": SUITE, "epoch": 8, "rekey_ms": 1.0, "message": "Done."}
     assert finished(bench.ask(drone_id="d1")).ok
 
 

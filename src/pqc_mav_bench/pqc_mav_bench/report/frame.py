@@ -110,7 +110,7 @@ def methods(c: ReportInput) -> list[str]:
             "does not follow."
         ]
     data = c.raw["lifecycle.traffic_s"].median() if "lifecycle.traffic_s" in c.raw else math.nan
-    wall = c.runs["wall_over_data"].median() if has(c.runs, "wall_over_data") else math.nan
+    wall = c.runs["wall_per_data"].median() if has(c.runs, "wall_per_data") else math.nan
     lines = [
         "The controller changes the suite of a running tunnel, lets traffic flow for the data time, collects "
         "both ends' counters and saves "
@@ -145,10 +145,10 @@ def _noise(c: ReportInput) -> str:
 
 def _busy(c: ReportInput) -> str:
     """That the processors had much else to do, where they had."""
-    load = c.runs["cpu_avg_pct"].median()
+    load = c.runs["cpu_mean_percent"].median()
     if not load > _BUSY_PERCENT:
         return ""
-    own = c.runs["tunnel_cpu_pct"].median()
+    own = c.runs["tunnel_cpu_percent"].median()
     share = f" (the drone's proxy took {number(own, 2)} % of one core)" if math.isfinite(own) else ""
     return (
         f"The processors were busy for {number(load, 2)} % of the time in the median run{share}: "
@@ -175,7 +175,7 @@ def limitations(c: ReportInput) -> list[str]:
         "them mix both.",
         "One drone, one ground station; the documents' own limitation of a single vehicle applies.",
         _busy(c),
-        "Processor temperature was not available." if not has(c.runs, "temp_avg_c") else "",
+        "Processor temperature was not available." if not has(c.runs, "temperature_mean_c") else "",
     ]
     return [line for line in lines if line]
 

@@ -87,7 +87,7 @@ class ReportInput:
         """Whether every power figure comes from a sensor."""
         if "power_measured" not in self.runs:
             return False
-        known = self.runs[self.runs["power_avg_w"].notna()]
+        known = self.runs[self.runs["power_mean_w"].notna()]
         return bool(len(known)) and bool((known["power_measured"].astype(float) == 1.0).all())
 
     @property
@@ -146,9 +146,8 @@ def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
         raise ReportError(
             f"{run_dir} holds no run that passed, so there is nothing to report; see its metrics.json files."
         )
-    found = [run_dir / name for name in (*_TABLES[:1], MANIFEST) if (run_dir / name).is_file()] or [
-        run_dir / _TABLES[1]
-    ]
+    tables = [name for name in _TABLES if (run_dir / name).is_file()]
+    found = [run_dir / name for name in (*tables[:1], MANIFEST) if (run_dir / name).is_file()]
     label = "" if name == "this campaign" else f"{run_dir.name}/"
-    sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found if path.is_file()]
+    sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found]
     return ReportInput(name, runs, raw, tuple(sources), primitives, machine)

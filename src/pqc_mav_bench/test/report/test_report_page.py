@@ -245,7 +245,7 @@ def test_machine_is_named_as_the_campaign_was_told(run_dir, tmp_path):
 
 def test_busy_machine_is_admitted(campaign):
     assert not any("busy" in line for line in limitations(campaign))
-    loaded = replace(campaign, runs=campaign.runs.assign(cpu_avg_pct=85.0))
+    loaded = replace(campaign, runs=campaign.runs.assign(cpu_mean_percent=85.0))
     assert any("busy for 85 % of the time" in line for line in limitations(loaded))
 
 

@@ -85,15 +85,15 @@ def campaigns_table(manifests: Sequence[Mapping[str, Any]]) -> Table:
 
 
 _COLUMNS = {
-    "handshake.total_ms": "handshake ms",
+    "handshake.handshake_ms": "handshake ms",
     "rekey.phi_60s": "Phi(60 s)",
     "latency_jitter.rtt_p50_ms": "RTT p50 ms",
     "latency_jitter.rtt_p95_ms": "RTT p95 ms",
     "workload.loss_ratio": "loss",
     "workload.goodput_mbps": "goodput Mb/s",
-    "system_drone.cpu_avg_percent": "CPU %",
+    "system_drone.cpu_mean_percent": "CPU %",
     "system_drone.tunnel_cpu_percent": "tunnel CPU %",
-    "power_energy.power_avg_w": "power W",
+    "power_energy.power_mean_w": "power W",
 }
 
 
@@ -105,7 +105,7 @@ def runs_table(table: Any) -> Table:
         view.add_column(title)
     for title in shown.values():
         view.add_column(title, justify="right")
-    for _, row in table.sort_values("handshake.total_ms").iterrows():
+    for _, row in table.sort_values("handshake.handshake_ms").iterrows():
         values = ["" if row[column] != row[column] else f"{row[column]:.4g}" for column in shown]
         view.add_row(short_code(row["suite"]), row["scenario"], str(row["repetition"]), row["status"], *values)
     return view

@@ -43,7 +43,7 @@ class Handshake:
 
     suite: str
     hybrid: bool
-    duration_ms: float
+    handshake_ms: float
     primitives_ms: float
     bytes_sent: int
     bytes_received: int
@@ -138,7 +138,7 @@ class DemoResult(FlightResult):
         if made is None:
             return Check("handshake", False, "no session was established")
         kind = "with X25519" if made.hybrid else "pure"
-        return Check("handshake", True, f"{short_code(made.suite)} ({kind}) in {made.duration_ms:.1f} ms")
+        return Check("handshake", True, f"{short_code(made.suite)} ({kind}) in {made.handshake_ms:.1f} ms")
 
     def _flight_check(self) -> Check:
         if missing := self.missing_steps():
@@ -269,7 +269,7 @@ def handshake(report: Any, gcs_report: Any) -> Handshake:
     return Handshake(
         suite=report.suite,
         hybrid=report.hybrid,
-        duration_ms=round(report.duration_ms, 3),
+        handshake_ms=round(report.handshake_ms, 3),
         primitives_ms=round(sum(primitives), 3),
         bytes_sent=report.bytes_sent,
         bytes_received=report.bytes_received,

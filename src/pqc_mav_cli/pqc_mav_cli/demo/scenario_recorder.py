@@ -125,7 +125,7 @@ class ScenarioRecorder:
     def _on_handshake(self, message: HandshakeReport) -> None:
         with self._lock:
             if message.rekey and self._began_s is not None:
-                row = (message.ok, message.suite, int(message.epoch), message.duration_ms, message.reason)
+                row = (message.ok, message.suite, int(message.epoch), message.handshake_ms, message.reason)
                 self.trace.rekeys.append(rows.RekeyRow(self._now(), *row))
 
     def _on_decision(self, message: PolicyDecision) -> None:

@@ -96,7 +96,7 @@ class ScenarioResult(FlightResult):
         failed = [row for row in self.trace.rekeys if not row.ok]
         if not good or (failed and not self.scenario.relayed):
             return Check("switches", False, failed[0].reason if failed else "no rekey took place")
-        text = f"{counted(len(good), 'rekey')}, the longest {max(row.duration_ms for row in good):.0f} ms"
+        text = f"{counted(len(good), 'rekey')}, the longest {max(row.handshake_ms for row in good):.0f} ms"
         return Check("switches", True, text + (f"; {len(failed)} failed on the bad link" if failed else ""))
 
     def _reasons(self) -> Check:

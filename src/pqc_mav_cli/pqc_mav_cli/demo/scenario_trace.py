@@ -92,7 +92,7 @@ class RekeyRow:
     ok: bool
     suite: str
     epoch: int
-    duration_ms: float
+    handshake_ms: float
     reason: str
 
 

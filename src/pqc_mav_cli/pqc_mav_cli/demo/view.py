@@ -64,7 +64,7 @@ def _tunnel(state: DemoState, now_s: float) -> Table:
             ("drone", _state(drone)),
             ("ground", _state(gcs)),
             ("suite", short_code(drone.status.suite if drone else "") or "-"),
-            ("handshake", f"{made.duration_ms:.1f} ms{' with X25519' if made.hybrid else ''}" if made else "-"),
+            ("handshake", f"{made.handshake_ms:.1f} ms{' with X25519' if made.hybrid else ''}" if made else "-"),
             ("key age", "-" if age is None else duration(age)),
             ("round trip", milliseconds(local.rtt_ms if local else None)),
         ]
@@ -168,7 +168,7 @@ def summary(result: DemoResult) -> RenderableType:
         rtt = milliseconds(wire.rtt_ms)
         parts.append(
             Text(
-                f"handshake {made.duration_ms:.2f} ms (cryptography of both ends {made.primitives_ms:.2f} ms), "
+                f"handshake {made.handshake_ms:.2f} ms (cryptography of both ends {made.primitives_ms:.2f} ms), "
                 f"{made.bytes_sent + made.bytes_received:,} bytes\ntunnel round trip {rtt}, "
                 f"{wire.overhead_per_packet:.1f} bytes added per packet"
             )

@@ -201,7 +201,7 @@ def two_campaigns(a: ReportInput, b: ReportInput) -> list[Section]:
         ("handshake_ms", "handshake", "ms"),
         ("rekey_ms", "rekey window", "ms"),
         ("rtt_p50_ms", "median round trip", "ms"),
-        ("cpu_avg_pct", "average CPU", "%"),
+        ("cpu_mean_percent", "average CPU", "%"),
     ):
         found = compare(a.runs[a.runs["passed"]], b.runs[b.runs["passed"]], column)
         key = f"compare-{column.replace('_', '-')}"

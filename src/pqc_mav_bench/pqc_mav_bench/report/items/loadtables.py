@@ -21,13 +21,13 @@ from pqc_mav_bench.report.report_input import ReportInput
 _TITLES = {
     "handshake_ms": "Handshake (ms)",
     "throughput_mbps": "Throughput (Mb/s)",
-    "loss_pct": "Loss (%)",
-    "power_avg_w": "Power (W)",
-    "cpu_max_pct": "Peak CPU (%)",
-    "cpu_avg_pct": "Average CPU (%)",
-    "rss_mib": "RSS (MiB)",
+    "loss_percent": "Loss (%)",
+    "power_mean_w": "Power (W)",
+    "cpu_peak_percent": "Peak CPU (%)",
+    "cpu_mean_percent": "Average CPU (%)",
+    "tunnel_rss_mib": "RSS (MiB)",
     "energy_j": "Energy (J)",
-    "rtt_avg_ms": "RTT mean (ms)",
+    "rtt_mean_ms": "RTT mean (ms)",
     "rtt_p50_ms": "RTT p50 (ms)",
     "rtt_p95_ms": "RTT p95 (ms)",
     "rtt_max_ms": "RTT max (ms)",
@@ -36,19 +36,19 @@ _TITLES = {
     "kem_decaps_ms": "Decaps (ms)",
     "sig_sign_ms": "Sign (ms)",
     "sig_verify_ms": "Verify (ms)",
-    "primitives_total_ms": "Primitives (ms)",
+    "primitives_ms": "Primitives (ms)",
     "rekey_ms": "Rekey window (ms)",
     "rekeys_ok": "Rekeys OK",
     "rekeys_failed": "Rekeys failed",
-    "packets_sent": "Packets sent",
-    "packets_received": "Packets received",
+    "sent_packets": "Packets sent",
+    "received_packets": "Packets received",
     "goodput_mbps": "Goodput (Mb/s)",
-    "goodput_pct": "Goodput ratio (%)",
+    "goodput_percent": "Goodput ratio (%)",
     "suite": "Suite",
     "scenario": "Scenario",
     "nist_level": "Level",
     "kem_family": "KEM family",
-    "temp_avg_c": "Temperature (°C)",
+    "temperature_mean_c": "Temperature (°C)",
     "public_key_bytes": "Public key (B)",
     "ciphertext_bytes": "Ciphertext (B)",
     "signature_bytes": "Signature (B)",
@@ -85,9 +85,9 @@ def _posture(c: ReportInput) -> Block:
             [
                 SCENARIO_NAMES.get(name, name),
                 mean,
-                part["loss_pct"].median(),
-                part["power_avg_w"].max(),
-                part["cpu_max_pct"].mean(),
+                part["loss_percent"].median(),
+                part["power_mean_w"].max(),
+                part["cpu_peak_percent"].mean(),
                 delta_percent(mean, base),
             ]
         )
@@ -120,7 +120,7 @@ def _levels(c: ReportInput) -> Block:
         part = c.baseline[c.baseline["nist_level"] == level]
         if len(part):
             cells: list[object] = [f"Level {level}", len(part)]
-            for column in ("throughput_mbps", "power_avg_w", "handshake_ms"):
+            for column in ("throughput_mbps", "power_mean_w", "handshake_ms"):
                 s = summarise(part[column])
                 cells += [s.minimum, s.maximum, s.mean]
             rows.append(cells)
@@ -136,11 +136,11 @@ def _levels(c: ReportInput) -> Block:
 
 
 def _energy(c: ReportInput) -> Block:
-    rows = with_values(c, "power_avg_w")
+    rows = with_values(c, "power_mean_w")
     ranked = energy.per_bit_ranking(rows)
     if not len(ranked):
         return without(c, "energy per bit", "it needs power and throughput of the same run")
-    frame = ranked[["rank", "suite", "energy_per_bit_nj", "power_avg_w", "throughput_mbps", "energy_j"]]
+    frame = ranked[["rank", "suite", "energy_per_bit_nj", "power_mean_w", "throughput_mbps", "energy_j"]]
     ends = pd.concat([frame.head(5), frame.tail(5)]).drop_duplicates("suite")
     origin = "modelled, not measured by a sensor" if not c.power_is_measured else c.origin()
     explanation = Explanation(
@@ -165,12 +165,16 @@ def _energy(c: ReportInput) -> Block:
 
 
 def _resources(c: ReportInput) -> Block:
-    key = "power_avg_w" if has(c.baseline, "power_avg_w") else "cpu_max_pct"
+    key = "power_mean_w" if has(c.baseline, "power_mean_w") else "cpu_peak_percent"
     if not has(c.baseline, key):
         return without(c, "resource use", "no collector reported CPU or power")
     ranked = rank(c.baseline, key, ascending=False)
     ends = pd.concat([ranked.head(10), ranked.tail(10)]).drop_duplicates("suite")
-    columns = [k for k in ("cpu_avg_pct", "cpu_max_pct", "rss_mib", "power_avg_w", "energy_j") if has(ends, k)]
+    columns = [
+        k
+        for k in ("cpu_mean_percent", "cpu_peak_percent", "tunnel_rss_mib", "power_mean_w", "energy_j")
+        if has(ends, k)
+    ]
     return Table(
         "resources",
         f"Resource use, top and bottom ten by {_TITLES[key].split(' (')[0].lower()} (002 Table 5)",
@@ -182,17 +186,17 @@ def _resources(c: ReportInput) -> Block:
 
 
 def _loss(c: ReportInput) -> Block:
-    grid = wide(c.suites, "loss_pct")
+    grid = wide(c.suites, "loss_percent")
     if grid.empty or not grid.notna().any().any():
         return without(c, "loss figures", "no workload counted its packets")
     scored = grid.assign(**{"Resilience score": reliability.resilience(grid)})
     if {"baseline", "xgboost"} <= set(grid.columns):
         scored["Adaptive"] = [bool(v) for v in grid["xgboost"] < grid["baseline"]]
-    totals = c.runs[c.runs["passed"]].groupby("suite")[["packets_sent", "packets_received"]].sum()
+    totals = c.runs[c.runs["passed"]].groupby("suite")[["sent_packets", "received_packets"]].sum()
     intervals = {
-        s: reliability.wilson_percent(int(r.packets_sent - r.packets_received), int(r.packets_sent))
+        s: reliability.wilson_percent(int(r.sent_packets - r.received_packets), int(r.sent_packets))
         for s, r in totals.iterrows()
-        if r.packets_sent > 0
+        if r.sent_packets > 0
     }
     scored["Wilson 95 % low (%)"] = [intervals.get(s, (float("nan"),) * 2)[0] for s in scored.index]
     scored["Wilson 95 % high (%)"] = [intervals.get(s, (float("nan"),) * 2)[1] for s in scored.index]
@@ -243,7 +247,9 @@ def _rekeys(c: ReportInput) -> Block:
 
 def _matrix(c: ReportInput) -> Table:
     rows = recommend.decision_matrix(c.baseline)
-    columns = [k for k in ("handshake_ms", "throughput_mbps", "loss_pct", "rtt_p95_ms", "power_avg_w") if has(rows, k)]
+    columns = [
+        k for k in ("handshake_ms", "throughput_mbps", "loss_percent", "rtt_p95_ms", "power_mean_w") if has(rows, k)
+    ]
     frame = titled(rows[["suite", "kem_family", "nist_level", *columns]]).assign(
         **{"Verdict": rows["verdict"], "Shortest rekey interval (s)": rows["rekey_interval_s"]}
     )
@@ -292,7 +298,7 @@ def item_191(c: ReportInput) -> Section:
         "kem_decaps_ms",
         "sig_sign_ms",
         "sig_verify_ms",
-        "primitives_total_ms",
+        "primitives_ms",
         "handshake_ms",
     )
     pairs: list[tuple[Block, str, str]] = [

@@ -94,7 +94,9 @@ def item_186(c: ReportInput) -> Section:
 
 def _loss_block(c: ReportInput) -> Chart:
     groups = [
-        spread.Group(SCENARIO_NAMES.get(n, n), rows["loss_pct"].tolist(), rows["suite"].tolist(), palette.scenario(n))
+        spread.Group(
+            SCENARIO_NAMES.get(n, n), rows["loss_percent"].tolist(), rows["suite"].tolist(), palette.scenario(n)
+        )
         for n in c.scenarios
         if len(rows := c.suites[c.suites["scenario"] == n])
     ]
@@ -122,9 +124,9 @@ def _loss_block(c: ReportInput) -> Chart:
 
 _PANELS = (
     ("throughput_mbps", "Throughput (Mb/s)", "Mb/s", False),
-    ("power_avg_w", "Power (W)", "W", False),
+    ("power_mean_w", "Power (W)", "W", False),
     ("handshake_ms", "Handshake (ms, log)", "ms", True),
-    ("loss_pct", "Packet loss (%)", "%", False),
+    ("loss_percent", "Packet loss (%)", "%", False),
 )
 
 
@@ -146,7 +148,7 @@ def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str
             colour = palette.family(str(key)) if by == "kem_family" else palette.level(int(key))
             label = str(key).replace("Classic-", "") if by == "kem_family" else f"Level {key}"
             groups.append(spread.Group(label, part[column].tolist(), part["suite"].tolist(), colour))
-        modelled = column == "power_avg_w" and not (c.power_is_measured or c.is_published)
+        modelled = column == "power_mean_w" and not (c.power_is_measured or c.is_published)
         panels.append(spread.Panel(groups, axis.replace("Power", "Power, modelled") if modelled else axis, unit, log))
     return panels, absent
 
@@ -154,7 +156,7 @@ def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str
 def item_187(c: ReportInput) -> Section:
     """Loss violin, family panel, level panel."""
     title = "Packet loss by scenario; KEM families and levels in four panels"
-    loss_from, blocks = either(c, "loss_pct")
+    loss_from, blocks = either(c, "loss_percent")
     blocks.append(_loss_block(loss_from))
     for key, by, name in (("family-panel", "kem_family", "KEM family"), ("level-panel", "nist_level", "NIST level")):
         panels, absent = _distribution(c, by)

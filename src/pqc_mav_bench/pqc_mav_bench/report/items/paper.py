@@ -144,14 +144,14 @@ def _registry(c: ReportInput) -> Table:
 
 def _steady(c: ReportInput) -> Block:
     wanted = {
-        "cpu_avg_pct": "CPU average (%)",
-        "cpu_max_pct": "CPU peak (%)",
-        "temp_avg_c": "SoC temperature (°C)",
-        "power_avg_w": "Power average (W)",
+        "cpu_mean_percent": "CPU average (%)",
+        "cpu_peak_percent": "CPU peak (%)",
+        "temperature_mean_c": "SoC temperature (°C)",
+        "power_mean_w": "Power average (W)",
         "power_peak_w": "Power peak (W)",
-        "packets_received": "Packets received",
+        "received_packets": "Packets received",
         "rtt_p50_ms": "RTT median (ms)",
-        "loss_pct": "Packet loss (%)",
+        "loss_percent": "Packet loss (%)",
     }
     present = {k: v for k, v in wanted.items() if has(c.baseline, k)}
     if not present:
@@ -161,8 +161,8 @@ def _steady(c: ReportInput) -> Block:
         [label, *(float(c.baseline.loc[c.baseline["kem_family"] == f, k].mean()) for f in families)]
         for k, label in present.items()
     ]
-    cpu = {f: float(c.baseline.loc[c.baseline["kem_family"] == f, "cpu_avg_pct"].mean()) for f in families}
-    note = "" if c.power_is_measured or "power_avg_w" not in present else " Power is modelled, not measured."
+    cpu = {f: float(c.baseline.loc[c.baseline["kem_family"] == f, "cpu_mean_percent"].mean()) for f in families}
+    note = "" if c.power_is_measured or "power_mean_w" not in present else " Power is modelled, not measured."
     explanation = Explanation(
         f"Mean over the suites of each family while traffic flows.{note}",
         "After the handshake all suites do the same work: seal and open packets.",

@@ -180,9 +180,9 @@ def item_168(c: ReportInput) -> Section:
     return Section(168, title, blocks)
 
 
-def _budget(seal_us: float) -> str:
+def _budget(seal_mean_us: float) -> str:
     """What the slowest cipher takes of every second of telemetry."""
-    busy = 320 * seal_us / 1e3
+    busy = 320 * seal_mean_us / 1e3
     text = f"At 320 packets a second the slowest spends {duration(busy)} of every second on encryption"
     return f"{text}; the choice of cipher does not limit telemetry." if busy < 50 else f"{text}."
 
@@ -193,10 +193,10 @@ def item_169(c: ReportInput) -> Section:
     published = published_table(
         "aead-published", "AEADs per packet, published (000 s.10, Raspberry Pi 5)", "rpi5_aead_per_packet_report"
     )
-    if not has(c.suites, "seal_us"):
+    if not has(c.suites, "seal_mean_us"):
         return Section(169, title, [without(c, "AEAD times", "the proxies counted no packet"), published])
     order = aead_order(c.suites)
-    seal, opening = medians(c.baseline, "aead", "seal_us"), medians(c.baseline, "aead", "open_us")
+    seal, opening = medians(c.baseline, "aead", "seal_mean_us"), medians(c.baseline, "aead", "open_mean_us")
     series = [
         bars.Series("Encrypt", [seal.get(n, math.nan) for n in order], palette.light("blue")),
         bars.Series("Decrypt", [opening.get(n, math.nan) for n in order], palette.light("orange"), "///"),

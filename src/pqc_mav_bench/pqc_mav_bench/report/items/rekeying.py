@@ -111,8 +111,8 @@ def item_181(c: ReportInput) -> Section:
     """Energy budget, findings, deployment."""
     title = "Energy budget of a flight, findings and recommended deployment"
     blocks: list[Block] = []
-    own_power = c.power_is_measured and has(c.baseline, "power_avg_w")
-    power = float(c.baseline["power_avg_w"].mean()) if own_power else energy.PUBLISHED_POWER_W
+    own_power = c.power_is_measured and has(c.baseline, "power_mean_w")
+    power = float(c.baseline["power_mean_w"].mean()) if own_power else energy.PUBLISHED_POWER_W
     whose = (
         "measured in this campaign"
         if own_power and not c.is_published

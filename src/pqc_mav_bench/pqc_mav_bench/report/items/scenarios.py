@@ -103,9 +103,9 @@ def item_177(c: ReportInput) -> Section:
     """CPU, temperature, packets."""
     title = "CPU, SoC temperature and packets by scenario"
     wanted = (
-        ("cpu_avg_pct", "mean", "Average CPU (%)", "%"),
-        ("temp_avg_c", "mean", "SoC temperature (°C)", "°C"),
-        ("packets_sent", "median", "Packets sent (median)", ""),
+        ("cpu_mean_percent", "mean", "Average CPU (%)", "%"),
+        ("temperature_mean_c", "mean", "SoC temperature (°C)", "°C"),
+        ("sent_packets", "median", "Packets sent (median)", ""),
     )
     panels, frame, absent, lines = (
         [],
@@ -188,9 +188,9 @@ def item_178(c: ReportInput) -> Section:
     columns = [SCENARIO_NAMES.get(n, n) for n in c.scenarios]
     panels, absent = [], []
     for column, name, unit in (
-        ("cpu_avg_pct", "Average CPU (%)", "%"),
-        ("temp_avg_c", "SoC temperature (°C)", "°C"),
-        ("cpu_max_pct", "Peak CPU (%)", "%"),
+        ("cpu_mean_percent", "Average CPU (%)", "%"),
+        ("temperature_mean_c", "SoC temperature (°C)", "°C"),
+        ("cpu_peak_percent", "Peak CPU (%)", "%"),
     ):
         pivot = c.suites.pivot_table(index="kem_family", columns="scenario", values=column, aggfunc="mean")
         if not pivot.size:
@@ -333,11 +333,11 @@ def item_180(c: ReportInput) -> Section:
         "Median handshake (ms)": [r.median_ms for r in rows],
         "Mean handshake (ms)": [r.mean_ms for r in rows],
         "P95 handshake (ms)": [r.p95_ms for r in rows],
-        "Average CPU (%)": [r.cpu_avg_pct for r in rows],
-        "Peak CPU (%)": [r.cpu_max_pct for r in rows],
-        "Average SoC temperature (°C)": [r.temp_avg_c for r in rows],
+        "Average CPU (%)": [r.cpu_mean_percent for r in rows],
+        "Peak CPU (%)": [r.cpu_peak_percent for r in rows],
+        "Average SoC temperature (°C)": [r.temperature_mean_c for r in rows],
         "Packets sent (median)": [r.packets_median for r in rows],
-        "Packet loss (%)": [r.loss_pct for r in rows],
+        "Packet loss (%)": [r.loss_percent for r in rows],
     }
     body = [[metric, *values] for metric, values in metrics.items()]
     body.append(["Runs passed / all", *(f"{r.passed} / {r.total}" for r in rows)])
