@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+
+from pqc_mav_bringup.printer import discard
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -55,10 +56,3 @@ def note(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
     except BrokenPipeError:
         discard(sys.stderr)
-
-
-def discard(stream: TextIO) -> None:
-    """Drop what is written to `stream` from now on: its reader has gone, e.g. in `pqcmav suites | head`."""
-    sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, stream.fileno())
-    os.close(sink)
