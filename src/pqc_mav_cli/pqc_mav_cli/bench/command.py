@@ -356,7 +356,7 @@ def _campaign(
 def _as_controller(
     root: Path, options: CampaignOptions | None, folder: Path | None, end_agent: bool, on_feedback: Any
 ) -> Outcome:
-    """The controller's node in this process, beside a proxy that runs already."""
+    """The controller's node in this process, next to a proxy that is already running."""
     from pqc_mav_bench.controller_node import ControllerNode
     from pqc_mav_bench.process_main import spinning
     from pqc_mav_cli.bench.run import ask
