@@ -10,10 +10,10 @@ from typing import Any
 from configuration_doc import valid, value
 from generated_doc import DOCS, main, table
 
-from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters
 from pqc_mav_policy.parameter_table import schema
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 
 PAGE = DOCS / "policy-parameters.md"
 Entry = Mapping[str, Any]

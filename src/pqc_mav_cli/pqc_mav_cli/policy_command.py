@@ -68,8 +68,8 @@ def watch(
 def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Timeout = 5.0) -> None:
     """Lays the newest decision open: reason, every condition with figure and limit, and the inputs it saw."""
     from pqc_mav_cli import policy_view
-    from pqc_mav_policy import inputs_json
-    from pqc_mav_policy.explain import conditions
+    from pqc_mav_policy.strategies.cascade.explain import conditions
+    from pqc_mav_policy.telemetry import inputs_json
 
     with _decisions(namespace) as arrived:
         message = _next(arrived, namespace, timeout)

@@ -18,9 +18,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from pqc_mav_interfaces.msg import PolicyDecision
     from rclpy.serialization import serialize_message
 
-    from pqc_mav_policy.inputs_json import dump
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.settings import Settings, make
+    from pqc_mav_policy.telemetry.inputs_json import dump
     from pqc_mav_policy_lab.flight_model.costs import published_costs
     from pqc_mav_policy_lab.missions.fly import Simulation, fly
     from pqc_mav_policy_lab.missions.simulated import mission

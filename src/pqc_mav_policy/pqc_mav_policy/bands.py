@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pqc_mav_policy.inputs import Phase
 from pqc_mav_policy.suites import Suite
+from pqc_mav_policy.telemetry.inputs import Phase
 
 _ALL = frozenset({"ML-KEM", "HQC", "Classic-McEliece", "FrodoKEM"})
 _LATTICE = frozenset({"ML-KEM", "FrodoKEM"})

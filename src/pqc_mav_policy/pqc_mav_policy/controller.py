@@ -9,14 +9,14 @@ from typing import Any
 from pqc_mav_policy import memory as memories
 from pqc_mav_policy import pinned
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.inputs import DecisionInput, Outcome
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.node_parameters import Mode
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
-from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome
+from pqc_mav_policy.telemetry.telemetry import Telemetry
 
 
 @dataclass(frozen=True)

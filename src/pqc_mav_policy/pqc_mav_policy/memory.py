@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pqc_mav_policy import signs
-from pqc_mav_policy.inputs import DecisionInput, Outcome, Phase, TunnelState
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.cascade import signs
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, TunnelState
 
 # Failures that speak against the suite, as HandshakeReport names them; "" is one nobody explained. A gcs out of reach
 # or restarted, a wrong PSK, a cancelled attempt would fail with any suite, and a rejection that is about the suite puts

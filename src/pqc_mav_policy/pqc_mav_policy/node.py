@@ -28,7 +28,6 @@ from std_msgs.msg import Header
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import one_line
-from pqc_mav_policy import inputs_json
 from pqc_mav_policy.availability import Availability
 from pqc_mav_policy.controller import Controller, Request, Tick
 from pqc_mav_policy.diagnosis import diagnose
@@ -37,7 +36,8 @@ from pqc_mav_policy.pace import Pace
 from pqc_mav_policy.registry import engine_catalogue
 from pqc_mav_policy.ros_parameters import NodeConfig, declare
 from pqc_mav_policy.settings import make
-from pqc_mav_policy.telemetry import PEER, Telemetry
+from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_policy.telemetry.telemetry import PEER, Telemetry
 
 NODE_NAME = "pqc_policy"
 TICK_S = 1.0

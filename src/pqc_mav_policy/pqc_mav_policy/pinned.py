@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pqc_mav_policy import rules
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.cascade import rules
 
 GUARD = "pinned"
 

@@ -8,10 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_policy import performance
-from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.performance import PerformanceTable
+from pqc_mav_policy.strategies.expert import performance
+from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
+from pqc_mav_policy.strategies.expert.performance import PerformanceTable
 from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
 
@@ -19,8 +19,8 @@ from pqc_mav_policy.suites import Catalogue
 STRATEGIES: Mapping[str, str] = {
     "cascade": "pqc_mav_policy.settings:make_cascade",
     "expert": "pqc_mav_policy.settings:make_expert",
-    "rl": "pqc_mav_policy.rl_strategy:make",
-    "hybrid": "pqc_mav_policy.hybrid:make",
+    "rl": "pqc_mav_policy.strategies.rl.strategy:make",
+    "hybrid": "pqc_mav_policy.strategies.hybrid.hybrid:make",
 }
 
 
@@ -57,13 +57,13 @@ def make(name: str, catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
 
 def make_cascade(catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
     """The telemetry-aware cascade."""
-    from pqc_mav_policy.cascade import Cascade
+    from pqc_mav_policy.strategies.cascade.cascade import Cascade
 
     return Cascade(catalogue, settings.policy)
 
 
 def make_expert(catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
     """The expert over a table of measured performance."""
-    from pqc_mav_policy.expert import Expert
+    from pqc_mav_policy.strategies.expert.expert import Expert
 
     return Expert(catalogue, settings.policy, settings.expert, settings.performance())

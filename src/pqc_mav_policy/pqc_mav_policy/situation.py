@@ -7,10 +7,10 @@ from functools import cached_property
 
 from pqc_mav_policy.bands import BANDS, EVERYTHING, Band
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.inputs import DecisionInput, Phase
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 
 _INTERVALS = {
     "ML-KEM": "rekey_mlkem_s",

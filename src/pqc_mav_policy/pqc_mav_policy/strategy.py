@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from pqc_mav_policy.decision import Decision
-from pqc_mav_policy.inputs import DecisionInput
+from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 StateT = TypeVar("StateT")
 

@@ -15,8 +15,8 @@ import rclpy
 from fake_drone import DEFAULT, FakeDrone, until
 from rclpy.executors import SingleThreadedExecutor
 
-from pqc_mav_policy import inputs_json
 from pqc_mav_policy.node import PqcPolicyNode
+from pqc_mav_policy.telemetry import inputs_json
 
 LIGHT = "cs-mlkem512-aesgcm-falcon512"
 NUMBERS = count()

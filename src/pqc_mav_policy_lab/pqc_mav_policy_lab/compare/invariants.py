@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pqc_mav_policy import signs
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.cascade import signs
 from pqc_mav_policy_lab.flight_model.session import HANDSHAKE_TIMEOUT_S
 from pqc_mav_policy_lab.missions.fly import Second
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_policy.inputs import Phase, Threat
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry.inputs import Phase, Threat
 from pqc_mav_policy_lab.compare.comparison import Comparison, Row, Trace
 
 # NIST level 0 stands for a second without data. Light to dark is weak to strong, also without colours.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.inputs import DecisionInput
+from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 
 class StaticSuite:

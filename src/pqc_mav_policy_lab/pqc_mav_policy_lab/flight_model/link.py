@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from pqc_mav_policy.inputs import Link
+from pqc_mav_policy.telemetry.inputs import Link
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 
 WINDOW_S = 5  # document 001, IV-B

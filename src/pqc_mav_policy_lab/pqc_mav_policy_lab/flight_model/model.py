@@ -10,7 +10,7 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-from pqc_mav_policy.inputs import Battery, Phase, System, Thermal, Vehicle
+from pqc_mav_policy.telemetry.inputs import Battery, Phase, System, Thermal, Vehicle
 from pqc_mav_policy_lab.computer_power import computer_power_w
 from pqc_mav_policy_lab.flight_model.conditions import CPU_BASELINE, CPU_TST, CPU_XGBOOST, Conditions
 from pqc_mav_sim.airframe import SEA_LEVEL_DENSITY, AirframeSpec, rotor_power

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pqc_mav_policy.decision import Decision
-from pqc_mav_policy.inputs import DecisionInput, Link, Session, Threat
 from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Link, Session, Threat
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.costs import Costs
 from pqc_mav_policy_lab.flight_model.model import Readings

@@ -6,7 +6,7 @@ The radio's capacity is not in a recording: the simulated missions' is assumed.
 
 from __future__ import annotations
 
-from pqc_mav_policy.inputs import DecisionInput, Link
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Link
 from pqc_mav_policy_lab.computer_power import MEAN_CPU_PERCENT, computer_power_w
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.model import Readings

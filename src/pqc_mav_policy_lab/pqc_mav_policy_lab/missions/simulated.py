@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pqc_mav_policy.inputs import Link, Phase, Threat
+from pqc_mav_policy.telemetry.inputs import Link, Phase, Threat
 from pqc_mav_policy_lab.flight_model.conditions import CPU_TST, CPU_XGBOOST, Conditions
 from pqc_mav_policy_lab.flight_model.link import LinkModel
 from pqc_mav_policy_lab.flight_model.model import FlightModel, Readings

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_policy.inputs import Outcome
 from pqc_mav_policy.node_parameters import NodeParameters
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_policy.telemetry.inputs import Outcome
+from pqc_mav_policy.telemetry.telemetry import Telemetry
 from pqc_mav_policy_lab.recordings.replay import Recording, Snapshot
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.reader import RecordedMessage, RecordingReader

@@ -2,7 +2,7 @@
 
 What is replayed are the snapshots the policy saw, as its decisions carry them. The session in them is the one that was
 flown: a strategy that would have decided otherwise sees what happened, not what would have happened. To fly a recorded
-mission with a session of its own there is the comparison (missions_recorded).
+mission with a session of its own there is the comparison (missions/recorded.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_policy.decision import Decision
-from pqc_mav_policy.inputs import DecisionInput
-from pqc_mav_policy.inputs_json import SnapshotError, load
+from pqc_mav_policy.telemetry.inputs import DecisionInput
+from pqc_mav_policy.telemetry.inputs_json import SnapshotError, load
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.reader import RecordedMessage, RecordingReader
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy import rl_safe
-from pqc_mav_policy.cascade import settle
 from pqc_mav_policy.decision import Decision
-from pqc_mav_policy.inputs import TunnelState
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.rl_state import Choice, State, encode
-from pqc_mav_policy.rl_strategy import CHOOSE_EVERY_S
-from pqc_mav_policy.rl_weights import WEIGHTS
-from pqc_mav_policy.rules import protect
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.cascade.cascade import settle
+from pqc_mav_policy.strategies.cascade.rules import protect
+from pqc_mav_policy.strategies.rl import safe as rl_safe
+from pqc_mav_policy.strategies.rl.state import Choice, State, encode
+from pqc_mav_policy.strategies.rl.strategy import CHOOSE_EVERY_S
+from pqc_mav_policy.strategies.rl.weights import WEIGHTS
+from pqc_mav_policy.telemetry.inputs import TunnelState
 from pqc_mav_policy_lab.missions.fly import Simulation
 from pqc_mav_policy_lab.training.reward import latency_score, power_score, reward, security_score
 

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from pqc_mav_policy.rl_state import Choice, State
-from pqc_mav_policy.rl_strategy import CHOOSE_EVERY_S
-from pqc_mav_policy.rl_table import Table
+from pqc_mav_policy.strategies.rl.state import Choice, State
+from pqc_mav_policy.strategies.rl.strategy import CHOOSE_EVERY_S
+from pqc_mav_policy.strategies.rl.table import Table
 from pqc_mav_policy_lab.training.environment import MissionEnv
 from pqc_mav_policy_lab.training.episode import DISCOUNT_PER_S
 
