@@ -17,8 +17,8 @@ from pqc_mav_policy.suites import Catalogue
 
 # Name -> "module:function". Each function takes (Catalogue, Settings) and returns the strategy; modules load on demand.
 STRATEGIES: Mapping[str, str] = {
-    "cascade": "pqc_mav_policy.settings:make_cascade",
-    "expert": "pqc_mav_policy.settings:make_expert",
+    "cascade": "pqc_mav_policy.strategies.cascade.cascade:make",
+    "expert": "pqc_mav_policy.strategies.expert.expert:make",
     "rl": "pqc_mav_policy.strategies.rl.strategy:make",
     "hybrid": "pqc_mav_policy.strategies.hybrid.hybrid:make",
 }
@@ -53,17 +53,3 @@ def make(name: str, catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
         raise StrategyError(f"Strategy '{name}' cannot be loaded: {error}.") from None
     made: Strategy[Any] = maker(catalogue, settings)
     return made
-
-
-def make_cascade(catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
-    """The telemetry-aware cascade."""
-    from pqc_mav_policy.strategies.cascade.cascade import Cascade
-
-    return Cascade(catalogue, settings.policy)
-
-
-def make_expert(catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
-    """The expert over a table of measured performance."""
-    from pqc_mav_policy.strategies.expert.expert import Expert
-
-    return Expert(catalogue, settings.policy, settings.expert, settings.performance())

@@ -7,8 +7,10 @@ from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.settings import Settings
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade import rules
+from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput
 
@@ -39,3 +41,8 @@ def settle(decision: Decision, memory: Memory, parameters: PolicyParameters, now
     if decision.action is Action.ROLLBACK:
         return memories.avoid(memory, decision.from_suite, now + parameters.blacklist_ttl_s)
     return memory
+
+
+def make(catalogue: Catalogue, settings: Settings) -> Strategy[Memory]:
+    """The cascade with the given thresholds."""
+    return Cascade(catalogue, settings.policy)

@@ -23,11 +23,13 @@ from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.settings import Settings
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade import rules
 from pqc_mav_policy.strategies.cascade.cascade import settle
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 from pqc_mav_policy.strategies.expert.performance import Performance, PerformanceTable
+from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
 
@@ -206,3 +208,8 @@ GUARDS: Sequence[Guard] = (
     Guard("thermal-elevated", _thermal, _cool),
     Guard("loss", _lossy, _robust),
 )
+
+
+def make(catalogue: Catalogue, settings: Settings) -> Strategy[ExpertState]:
+    """The expert over the table of measured performance. Raises PerformanceError."""
+    return Expert(catalogue, settings.policy, settings.expert, settings.performance())
