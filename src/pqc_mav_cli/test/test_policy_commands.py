@@ -109,6 +109,6 @@ def test_compare_writes_page_figures_and_picture(recording: Path, tmp_path: Path
 
 
 def test_compare_refusals(tmp_path: Path) -> None:
-    assert "There is no mission 'moon'" in refused(2, "policy", "compare", "moon")
+    assert "'moon' is not a mission" in refused(2, "policy", "compare", "moon")
     assert "Cannot read" in refused(2, "policy", "compare", "hot", "--costs", str(tmp_path / "no.json"))
     assert "No such file" in refused(2, "policy", "compare", str(tmp_path / "no.mcap"))

@@ -82,7 +82,7 @@ class PqcPolicyNode(Node):
         telemetry = self.controller.telemetry
 
         def heard(stream: str) -> Callable[[Any], None]:
-            # Whoever publishes a reading says whether it is still valid; here counts when it was last heard of.
+            # The publisher of a reading says whether it is still valid; what counts here is when it was last heard.
             return lambda message: telemetry.on(stream, message, self._now())
 
         # Best effort takes what reliable and best-effort publishers offer; the next reading comes within a second.
@@ -141,7 +141,7 @@ class PqcPolicyNode(Node):
         self._future = self._rekey.call_async(Rekey.Request(suite=request.suite, reason=request.reason))
 
     def _collect_answer(self) -> None:
-        """Takes the answer when it is there; a request nobody answers is given up after a while."""
+        """Takes the answer once it is there; a request without an answer is given up after a while."""
         controller, future = self.controller, self._future
         if controller.pending is None or future is None:
             return
@@ -200,9 +200,9 @@ class PqcPolicyNode(Node):
     def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
         controller = self.controller
         if request.mode not in MODES:
-            response.message = f"There is no mode '{request.mode}'; there are {', '.join(MODES)}."
+            response.message = f"'{request.mode}' is not a mode; the modes are {', '.join(MODES)}."
         elif request.mode == "manual" and not controller.pin and not self._current():
-            response.message = "There is no session whose suite could be kept; pin one by name."
+            response.message = "There is no session whose suite could be kept; pin a suite by name."
         else:
             controller.mode = request.mode
             if request.mode == "manual":

@@ -25,12 +25,12 @@ STRATEGIES: Mapping[str, str] = {
 
 
 class StrategyError(ValueError):
-    """A strategy that cannot be had, as one sentence."""
+    """A strategy cannot be made: one sentence for a person."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Parameters of every strategy; a file that is None is the shipped one."""
+    """Parameters of every strategy; None means the shipped file."""
 
     policy: PolicyParameters = field(default_factory=PolicyParameters)
     expert: ExpertParameters = field(default_factory=ExpertParameters)
@@ -45,7 +45,7 @@ class Settings:
 def make(name: str, catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
     """The strategy of that name. Raises StrategyError for an unknown one, PerformanceError for a bad table."""
     if name not in STRATEGIES:
-        raise StrategyError(f"There is no strategy '{name}'; there are {', '.join(STRATEGIES)}.")
+        raise StrategyError(f"'{name}' is not a strategy; the strategies are {', '.join(STRATEGIES)}.")
     module, function = STRATEGIES[name].split(":")
     try:
         maker = getattr(import_module(module), function)

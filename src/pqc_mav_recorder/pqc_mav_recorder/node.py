@@ -41,7 +41,7 @@ def diagnose(recorder: Recorder, topics: int, node: str) -> Diagnostic:
     if recorder.problem:
         level, message = Level.ERROR, recorder.problem
     elif recorder.dropped:
-        level, message = Level.WARN, f"{recorder.dropped} messages were not recorded, the disk is too slow"
+        level, message = Level.WARN, f"{recorder.dropped} messages were not recorded because the disk is too slow"
     values = {
         "file": str(recorder.path),
         "messages": str(recorder.messages),
@@ -59,12 +59,14 @@ class FlightRecorderNode(Node):
         """Raises RecordingError when the file cannot be begun."""
         super().__init__(NODE_NAME, **arguments)
         path = self._parameter("path", "", "File (*.mcap) to record to, or a folder for a file named after the time.")
-        namespaces = self._parameter("namespaces", list(NAMESPACES), "Every topic below these is recorded.")
+        namespaces = self._parameter(
+            "namespaces", list(NAMESPACES), "Namespaces; every topic below one of them is recorded."
+        )
         extra = self._parameter("topics", [""], "Further topics to record, by full name.")
         min_free = self._parameter(
             "min_free_mib",
             float(MIN_FREE_MIB),
-            "Recording ends in good order when less room than this is left on the disk [MiB].",
+            "Recording ends in good order when less space than this is left on the disk [MiB].",
             0.0,
             MAX_MIN_FREE_MIB,
         )

@@ -1,4 +1,4 @@
-"""Counts the outages of a link one by one out of reports that only say how many lie in the last few seconds."""
+"""Counts the outages of a link one by one, from reports that only say how many there were in the last few seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ WINDOW_S = 5.0  # of LinkQuality.msg
 class BlackoutCounter:
     """Remembers when each outage was first seen. Times are seconds of one monotonic clock.
 
-    A report names the outages of a sliding window; those not accounted for by outages seen within the window are new.
+    A report counts the outages of a sliding window; those beyond the outages already seen within the window are new.
     An outage that lasts longer than the window is counted again for every window it fills.
     """
 

@@ -1,8 +1,8 @@
 """Everything a decision sees, as one immutable snapshot. No ROS, no clock.
 
 Units follow the names' endings. None means unknown; a stream whose `valid` is false must not be used, whatever its
-numbers are. Times of day never appear: `_s` fields that are points in time are seconds of the same monotonic clock as
-the `now` given to a strategy.
+numbers are. There are no times of day: points in time (`_s`) are seconds of the same monotonic clock as the `now` given
+to a strategy.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Vehicle:
-    """Flight state out of the autopilot's heartbeat; `armed` is None while unknown."""
+    """Flight state from the autopilot's heartbeat; `armed` is None while unknown."""
 
     armed: bool | None = None
     phase: Phase = Phase.UNKNOWN
@@ -140,9 +140,9 @@ class DecisionInput:
     """One snapshot, taken once a second.
 
     `telemetry_age_s` is the age of the oldest stream the policy requires, None when one of them was never received or
-    is invalid; `missing` then says which and why, one sentence part each. `outcomes` are the proxy's answers since the
-    snapshot before, each delivered once. `blacklisted` are suites the engine avoids for now; `available` those both
-    algorithms and keys are there for, the only ones that may be chosen.
+    is invalid; `missing` then says which and why, one clause each. `outcomes` are the proxy's answers since the
+    previous snapshot, each delivered once. `blacklisted` are suites the engine avoids for now; `available` those with
+    both algorithms and keys here, the only ones that may be chosen.
     """
 
     telemetry_age_s: float | None = None

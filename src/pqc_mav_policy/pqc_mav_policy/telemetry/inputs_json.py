@@ -1,4 +1,4 @@
-"""A snapshot as one line of JSON and back, exactly: published with every decision, and what recordings replay."""
+"""A snapshot as one line of JSON and back, exactly: it is published with every decision, and recordings replay it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PARTS: Mapping[str, type] = {
 
 
 class SnapshotError(ValueError):
-    """A text that is not a snapshot, as one sentence."""
+    """Something is not a snapshot: one sentence for a person."""
 
 
 def dump(inputs: DecisionInput, now: float) -> str:
@@ -43,7 +43,7 @@ def dump(inputs: DecisionInput, now: float) -> str:
 
 
 def load(text: str) -> tuple[DecisionInput, float]:
-    """The snapshot and its time out of `dump`'s text. Raises SnapshotError."""
+    """The snapshot and its time from `dump`'s result. Raises SnapshotError."""
     try:
         content = json.loads(text)
         now = float(content.pop("now_s"))

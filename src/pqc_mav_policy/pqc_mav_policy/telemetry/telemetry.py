@@ -1,4 +1,4 @@
-"""Keeps the newest message of every topic and makes the snapshot a decision sees. No ROS: messages are read by name.
+"""Keeps the newest message of every topic and makes the snapshot a decision sees. No ROS: messages are read by field.
 
 Times are seconds of one monotonic clock, given as arguments. NaN means unknown in messages and becomes None here.
 """
@@ -32,7 +32,7 @@ TOPICS: Mapping[str, str] = {
     "link": "the proxy's ~/link",
 }
 PEER = "peer"
-# A status that was already on its way when the proxy answered a rekey may not take the new keys back.
+# A status already on its way when the proxy answered a rekey must not undo the new keys.
 OVERTAKEN_S = 3.0
 
 
@@ -84,7 +84,7 @@ class Telemetry:
             self._note(session, now - key_age_s)
 
     def on_rekeyed(self, suite: str, epoch: int, now: float) -> None:
-        """The proxy's answer that new keys are in use, which may come before its status."""
+        """The proxy's answer that new keys are in use; it may come before the proxy's status."""
         self._superseded = (self._session, now)
         self._note((suite, epoch), now)
 
@@ -132,7 +132,7 @@ class Telemetry:
         for stream in self._required:
             heard = self._heard.get(stream)
             if heard is None:
-                missing.append(f"nothing was heard on {TOPICS[stream]} yet")
+                missing.append(f"nothing has been heard on {TOPICS[stream]} yet")
                 continue
             if not getattr(heard.message, "valid", True):
                 missing.append(f"{stream} is not valid: {heard.message.reason.rstrip('.') or 'no reason given'}")

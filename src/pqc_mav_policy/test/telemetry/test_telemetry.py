@@ -42,7 +42,7 @@ def test_nothing_heard_is_said_stream_by_stream() -> None:
     seen = Telemetry(REQUIRED, 30.0, 10.0).snapshot(1.0, ())
     assert seen.telemetry_age_s is None
     assert len(seen.missing) == 4
-    assert seen.missing[0] == "nothing was heard on battery yet"
+    assert seen.missing[0] == "nothing has been heard on battery yet"
     assert not seen.session.alive
 
 

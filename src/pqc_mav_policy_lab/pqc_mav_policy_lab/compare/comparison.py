@@ -1,4 +1,4 @@
-"""Flies the same missions under every strategy and a static suite, and says what each was worth and what it cost."""
+"""Flies the same missions under every strategy and static suites, and says what each was worth and what it cost."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows in order of mission and strategy, and the traces beside them."""
+    """All rows in order of mission and strategy, and the traces that belong to them."""
 
     rows: tuple[Row, ...]
     traces: tuple[Trace, ...]
@@ -111,7 +111,7 @@ def compare(
     settings: Settings,
     told: Callable[[str], None] = lambda _line: None,
 ) -> Comparison:
-    """Every mission under every strategy, each twice: the second flight has to be the first again (I4)."""
+    """Every mission under every strategy, each twice: the second flight has to repeat the first (I4)."""
     ladder = Ladder(catalogue, settings.policy.order)
     rows: list[Row] = []
     traces: list[Trace] = []

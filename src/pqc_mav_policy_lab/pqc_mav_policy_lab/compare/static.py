@@ -1,4 +1,4 @@
-"""What the strategies are compared with: one suite for the whole flight, its keys renewed by the clock."""
+"""What the strategies are compared with: one suite for the whole flight, its keys renewed at a fixed interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulated radio link as the ground's receiver sees it: rate, gaps, loss, silences over 5 s. No clock of its own."""
+"""A simulated radio link as the ground's receiver sees it: rate, gaps, loss, silences over 5 s. No clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One mission as a sequence of choices: flies on under the cascade's protection until the next is due. No gymnasium."""
+"""One mission as a sequence of choices: the protection flies until the next one is due. No gymnasium."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Episode:
         """Does it (an unsafe choice holds) and flies on to the next choice.
 
         Returns what the seconds in between were worth at the first of them, and how many they were (0 once it is over:
-        a mission may pass without one choice, when the protection is in charge all the way).
+        a mission may pass without a single choice, when the protection is in charge all the way).
         """
         if self.over:
             return 0.0, 0

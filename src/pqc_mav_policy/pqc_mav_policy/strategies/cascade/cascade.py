@@ -1,4 +1,4 @@
-"""The telemetry-aware cascade: nine rules in strict order, the first that matches decides (document 001, IV)."""
+"""The telemetry-aware cascade: nine rules in strict order; the first that matches decides (document 001, IV)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cascade:
 
 
 def settle(decision: Decision, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
-    """What a decision itself leaves behind: the suite a rollback leaves is avoided, or the next step leads back."""
+    """What a decision leaves behind: the suite a rollback leaves is avoided, or the next step would lead back."""
     if decision.action is Action.ROLLBACK:
         return memories.avoid(memory, decision.from_suite, now + parameters.blacklist_ttl_s)
     return memory

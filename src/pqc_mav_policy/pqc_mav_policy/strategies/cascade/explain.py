@@ -10,7 +10,7 @@ from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition. `value` and `limit` are texts with units; `met` None where the figure is unknown."""
+    """One condition. `value` and `limit` are written with units; `met` is None where the figure is unknown."""
 
     priority: int
     guard: str

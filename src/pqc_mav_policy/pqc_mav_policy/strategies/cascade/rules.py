@@ -1,7 +1,7 @@
 """The rules of the cascade, in order. Each looks at a situation and either decides or passes (None).
 
-Priorities 1 to 9 are those of document 001, Table II. Rules 1 to 4 with the two preconditions protect the link
-whatever the strategy wants: every strategy goes through them first (see `protect`).
+Priorities 1 to 9 are those of document 001, Table II. Rules 1 to 4 and the two preconditions protect the link
+whatever the strategy wants: every strategy passes through them first (see `protect`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def safety(it: Situation) -> Decision | None:
 def session(it: Situation) -> Decision | None:
     """Precondition: there is a session to change, with a suite this version knows."""
     if not it.inputs.session.alive:
-        return it.hold("session", 1, "Holding: there is no session; the tunnel connects by itself.")
+        return it.hold("session", 1, "Holding: there is no session; the tunnel connects on its own.")
     if it.current not in it.ladder.catalogue:
-        return it.hold("session", 1, f"Holding: {it.current} is not in the registry.")
+        return it.hold("session", 1, f"Holding: {it.current} is not in the registry of suites.")
     return None
 
 
@@ -37,7 +37,7 @@ def pending(it: Situation) -> Decision | None:
 
 
 def emergency(it: Situation) -> Decision | None:
-    """Priority 2: the lightest suite at once. Neither cooldown, hysteresis nor the rate limit stands against it."""
+    """Priority 2: the lightest suite at once. Neither cooldown nor hysteresis nor the rate limit delays it."""
     why = signs.emergency(it.inputs, it.parameters)
     if not why:
         return None
@@ -48,22 +48,24 @@ def emergency(it: Situation) -> Decision | None:
 
 
 def blackout(it: Situation) -> Decision | None:
-    """Priority 3: back to the suite before the last change, unless that is heavier and the drone is under stress."""
+    """Priority 3: back to the suite before the last change, unless it is heavier and the drone is under stress."""
     why = signs.blackouts(it.inputs, it.parameters)
     previous = it.memory.previous_suite
     if not why or previous not in it.candidates:
         return None
     if it.memory.stress_since_s is not None and it.ladder.lighter(it.current, previous):
         return None
-    return it.change(Action.ROLLBACK, "blackout", 3, f"Going back to the suite before: {why}.", previous)
+    return it.change(Action.ROLLBACK, "blackout", 3, f"Going back to the previous suite: {why}.", previous)
 
 
 def cooldown(it: Situation) -> Decision | None:
-    """Priority 4: nothing changes shortly after a switch, nor shortly after a request that failed."""
+    """Priority 4: nothing changes shortly after a switch or a failed request."""
     limit = it.parameters.cooldown_s
     for what, when in (("switch", it.memory.last_switch_s), ("failed request", it.memory.last_failure_s)):
         if when is not None and it.now - when < limit:
-            return it.hold("cooldown", 4, f"Holding: {it.now - when:.1f} s since the last {what}, wait {limit:g} s.")
+            return it.hold(
+                "cooldown", 4, f"Holding: {it.now - when:.1f} s since the last {what}, cooldown is {limit:g} s."
+            )
     return None
 
 
@@ -80,7 +82,7 @@ def stress(it: Situation) -> Decision | None:
 
 
 def phase(it: Situation) -> Decision | None:
-    """Within priority 6: a suite unfit for the phase of flight is left once the phase has lasted."""
+    """Within priority 6: a suite unfit for the phase of flight is left once the phase has lasted long enough."""
     suite = it.ladder.catalogue[it.current]
     if it.band.allows(suite) or it.now - it.memory.phase_since_s < it.parameters.tau_down_s:
         return None
@@ -129,7 +131,7 @@ def nominal(it: Situation) -> Decision:
 
 
 def limited(it: Situation, action: Action, guard: str, priority: int, reason: str, to: str) -> Decision:
-    """The change, or a hold while the rate limit is used up."""
+    """The change, or a hold while the rate limit is exhausted."""
     if not it.rate_limited:
         return it.change(action, guard, priority, reason, to)
     limit = it.parameters
@@ -161,5 +163,5 @@ def first(rules: Sequence[Rule], it: Situation) -> Decision | None:
 
 
 def protect(it: Situation) -> Decision | None:
-    """Rules 1 to 4, which stand above every strategy; None when the strategy may decide."""
+    """Rules 1 to 4, which overrule every strategy; None when the strategy may decide."""
     return first(PROTECTION, it)

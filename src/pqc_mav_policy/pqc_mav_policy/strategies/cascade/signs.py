@@ -1,6 +1,6 @@
 """What a snapshot shows: emergency, bad link, stress. Each answer is a clause with the figures, or "" for no.
 
-A stream that is not valid shows nothing; whether it may be missing is the safety rule's business.
+A stream that is not valid shows nothing; whether it may be missing is for the safety rule to say.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def stale(inputs: DecisionInput, parameters: PolicyParameters) -> str:
     if inputs.missing:
         return "; ".join(inputs.missing)
     if inputs.telemetry_age_s is None:
-        return "no telemetry was received yet"
+        return "no telemetry has been received yet"
     if inputs.telemetry_age_s > parameters.stale_s:
         late = [name for name in parameters.required if (getattr(inputs, name).age_s or 0.0) > parameters.stale_s]
         which = f" ({', '.join(late)})" if late else ""
@@ -47,7 +47,7 @@ def bad_link(inputs: DecisionInput, parameters: PolicyParameters) -> str:
     if not link.valid:
         return ""
     if link.gap_p95_s is not None and link.gap_p95_s > parameters.gap_p95_s:
-        return f"95 % of the gaps between packets reach {link.gap_p95_s:.2f} s, limit {parameters.gap_p95_s:g} s"
+        return f"95 % of the gaps between packets are within {link.gap_p95_s:.2f} s, limit {parameters.gap_p95_s:g} s"
     if link.loss is not None and link.loss > parameters.loss_limit:
         return f"{100 * link.loss:.1f} % of the packets are lost, limit {100 * parameters.loss_limit:g} %"
     return ""
@@ -62,7 +62,7 @@ def stress(inputs: DecisionInput, parameters: PolicyParameters) -> str:
     if rate is not None and rate < parameters.voltage_rate_mv_per_min:
         return f"voltage changes by {rate:.0f} mV/min, limit {parameters.voltage_rate_mv_per_min:g} mV/min"
     if parameters.throttled_is_stress and inputs.thermal.valid and inputs.thermal.throttled:
-        return "the processor is being slowed down"
+        return "the processor is throttled"
     if parameters.attack_is_stress and inputs.threat is Threat.ATTACK:
         return f"an attack is reported{f' ({inputs.threat_kind})' if inputs.threat_kind else ''}"
     return ""

@@ -1,16 +1,16 @@
 """The expert strategy of the documents' older generation: guards that look suites up in measured performance.
 
-Rules 1 to 4 of the cascade stand above it. Then the first guard that stands decides (document 003, 6.1):
+Rules 1 to 4 of the cascade overrule it. Then the first active guard decides (document 003, 6.1):
 
-* heartbeat missing, or an attack: of the suites with a fast handshake the highest level, then the least loss
+* heartbeat missing, or an attack: among the suites with a fast handshake, the highest level, then the least loss
   (published: ML-1024-CP-MD-87);
 * battery low: the lowest measured power (published: HQC-256-AG-MD-87);
-* thermal elevated: at the same level a suite of ML-KEM or HQC that takes less time and less power, the least power
+* thermal elevated: at the same level, a suite of ML-KEM or HQC that takes less time and less power, the least power
   first (published: away from MC-460-AG-MD-65, "for cheaper ML-KEM or HQC options");
-* loss: at the same level a fast handshake with less measured loss.
+* loss: at the same level, a fast handshake with less measured loss.
 
-While all are clear the suite stays as requested; keys are renewed, and the ground brings the target suite back, as in
-the cascade. A guard has to stand as long as stress does there before it acts.
+While all are clear the suite stays as requested; keys are renewed, and the target suite comes back on the ground, as
+in the cascade. Before it acts, a guard has to be active for as long as stress has to last there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CHEAP_FAMILIES = frozenset({"ML-KEM", "HQC"})
 
 @dataclass(frozen=True)
 class ExpertState:
-    """The cascade's memory and the guard that stands, since when."""
+    """The cascade's memory, the active guard and since when it has been active."""
 
     memory: Memory
     guard: str = ""
@@ -47,7 +47,7 @@ class ExpertState:
 
 @dataclass(frozen=True)
 class Guard:
-    """`stands` gives the reason or ""; `choose` the suite for it, None where nothing better was measured."""
+    """`stands` gives the reason if it is active, else ""; `choose` the suite for it, None where none is better."""
 
     name: str
     stands: Callable[[DecisionInput, ExpertParameters], str]
@@ -97,7 +97,7 @@ class Expert:
             return it.hold(guard.name, 0, wait)
         to = guard.choose(it, self.table, self.expert)
         if to is None or to == it.current:
-            return it.hold(guard.name, 0, f"{why[0].upper()}{why[1:]}; nothing measured suits it better.")
+            return it.hold(guard.name, 0, f"{why[0].upper()}{why[1:]}; no measured suite is better.")
         row = self.table[to]
         figures = f"{row.handshake_ms:.1f} ms" + (f", {row.power_w:.3f} W" if row.power_w is not None else "")
         reason = f"{why[0].upper()}{why[1:]}; {it.ladder.catalogue[to].short_code} was measured at {figures}."
@@ -106,7 +106,7 @@ class Expert:
 
     def _clear(self, it: Situation) -> Decision:
         return rules.first((rules.phase, rules.rekey, rules.upgrade), it) or it.hold(
-            "clear", 0, "Every guard is clear: staying on the suite asked for."
+            "clear", 0, "All guards are clear: keeping the requested suite."
         )
 
 
@@ -116,7 +116,7 @@ def _measured(it: Situation, table: PerformanceTable) -> list[Performance]:
 
 
 def _rank(it: Situation, row: Performance) -> int:
-    """Breaks the last ties, so that the choice never depends on the file's order."""
+    """Breaks the last ties, so that the choice never depends on the order of the file."""
     return it.ladder.order.rank(row.suite)
 
 
@@ -177,7 +177,7 @@ def _cool(it: Situation, table: PerformanceTable, _limits: ExpertParameters) -> 
         and (here is None or row.handshake_ms < here.handshake_ms)
     ]
     frugal = [row for row in rows if here is None or here.power_w is None or row[0] < here.power_w]
-    # Away from another family less time is enough; between two of these it would only lead to and fro.
+    # To leave another family, less time is enough; between these two it would only lead back and forth.
     chosen = frugal or (rows if suite.kem_family not in CHEAP_FAMILIES else [])
     return min(chosen)[2] if chosen else None
 

@@ -1,4 +1,4 @@
-"""Measured performance of suites: the file a benchmark writes and the expert strategy looks things up in.
+"""Measured performance of suites: the file that a benchmark writes and the expert strategy reads.
 
 CSV with the columns `suite,handshake_ms,power_w,energy_j,loss,source,simulated`; an empty cell is unknown, `loss` a
 fraction (0-1), `power_w` the mean power of the companion computer while the suite carried traffic, `energy_j` the
@@ -25,12 +25,12 @@ _WORDS: Mapping[str, bool] = {"true": True, "false": False}
 
 
 class PerformanceError(ValueError):
-    """A file that cannot be used, as one sentence."""
+    """A file cannot be used: one sentence for a person."""
 
 
 @dataclass(frozen=True)
 class Performance:
-    """One suite's figures; None where nobody measured."""
+    """One suite's figures; None where nothing was measured."""
 
     suite: str
     handshake_ms: float
@@ -58,7 +58,7 @@ class PerformanceTable(Mapping[str, Performance]):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Where the figures come from, each named once."""
+        """Where the figures come from, each source once."""
         return tuple(dict.fromkeys(row.source for row in self._rows.values()))
 
 
@@ -66,7 +66,7 @@ def load(path: Path) -> PerformanceTable:
     """Reads CSV or, by its ending, JSON. Raises PerformanceError naming file and row."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise PerformanceError(f"{path} is larger than {MAX_BYTES} bytes, which no table of suites is.")
+            raise PerformanceError(f"{path} is larger than {MAX_BYTES} bytes; a table of suites is smaller.")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PerformanceError(f"Cannot read the performance table {path}: {error}.") from None
@@ -75,12 +75,12 @@ def load(path: Path) -> PerformanceTable:
         try:
             row = _row(content)
             if any(other.suite == row.suite for other in rows):
-                raise ValueError(f"{row.suite} stands there twice")
+                raise ValueError(f"{row.suite} is listed twice")
         except (KeyError, TypeError, ValueError) as error:
             raise PerformanceError(f"{path}, row {number}: {error}.") from None
         rows.append(row)
     if not rows:
-        raise PerformanceError(f"{path} holds no suite; expected the columns {','.join(COLUMNS)}.")
+        raise PerformanceError(f"{path} lists no suite; expected the columns {','.join(COLUMNS)}.")
     return PerformanceTable(rows)
 
 
@@ -138,5 +138,5 @@ def _number(content: Mapping[str, Any], name: str) -> float | None:
         return None
     number = float(value)
     if not math.isfinite(number) or number < 0:
-        raise ValueError(f"{name} is {value}; it must be a number from 0 on")
+        raise ValueError(f"{name} is {value}; it must be a number of at least 0")
     return number

@@ -1,10 +1,10 @@
 """The hybrid strategy: the expert decides, the learned table breaks its ties, both within the safe set.
 
-The expert's figures often tell two suites apart by less than they are worth: then every suite that is measured as no
-worse than its choice would do, and the table says which. The same while all of its guards are clear: staying, fresh
-keys, or another level at no more cost are all the same to it. While a guard stands and nothing measured suits it
-better, the table may renew the keys, no more. Where the expert asks for a suite outside the safe set (a heavier one
-under stress), the hybrid holds.
+The figures of two suites often differ by less than they are accurate: then any suite measured as no worse than the
+expert's choice would do, and the table says which. While all guards are clear, staying, fresh keys and another level at
+no more cost are equal to the expert, too. While a guard is active and no measured suite is better, the table may renew
+the keys, no more. Where the expert asks for a suite outside the safe set (a heavier one under stress), the hybrid
+holds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput
 
-# What a handshake may take longer and still be no worse: half of the 20 ms that time-critical control tolerates
+# How much longer a handshake may take and still be no worse: half of the 20 ms that time-critical control tolerates
 # (document 002, 1). The power's is the spread of repeated runs of one suite in document 004, Table 4.
 TIE_MS = 10.0
 TIE_W = 0.05
@@ -67,12 +67,12 @@ class Hybrid:
         return HybridState(self.expert.initial_state(now), now)
 
     def decide(self, inputs: DecisionInput, state: HybridState, now: float) -> tuple[Decision, HybridState]:
-        """The expert's decision, or the table's among what is no worse."""
+        """The expert's decision, or the table's choice among what is no worse."""
         decision, expert = self.expert.decide(inputs, state.expert, now)
         following = state.next_choice_s
         it = Situation(inputs, expert.memory, self.expert.parameters, self.ladder, now)
         if decision.action is Action.HOLD and decision.priority == 0:
-            # A guard that stands acts, if it can at all, as soon as it has stood this long.
+            # An active guard acts, if it can at all, as soon as it has been active for this long.
             settled = now - expert.since_s >= self.expert.parameters.tau_down_s
             if now >= state.next_choice_s and (not expert.guard or settled):
                 decision = self._among(it, decision, KEYS_ONLY if expert.guard else tuple(Choice))
@@ -82,7 +82,7 @@ class Hybrid:
         return decision, HybridState(expert, following)
 
     def _among(self, it: Situation, decision: Decision, allowed: tuple[Choice, ...] = tuple(Choice)) -> Decision:
-        """The best by the table of what is allowed and costs no more than the expert's choice."""
+        """The best by the table among what is allowed and costs no more than the expert's choice."""
         state = encode(it)
         own = self._choice(it, decision)
         value = self.table.value(state, own)
@@ -90,7 +90,7 @@ class Hybrid:
             return decision
         best, best_value = own, value
         for choice, suite in rl_safe.choices(it).items():
-            # The expert's own request is not taken back by a hold: it decides whether, the table decides which.
+            # A hold never takes the expert's request back: the expert decides whether, the table decides which.
             if choice is own or choice not in allowed or (decision.acts and choice is Choice.HOLD):
                 continue
             other = self.table.value(state, choice)
@@ -100,8 +100,8 @@ class Hybrid:
             return decision
         suite = rl_safe.choices(it)[best]
         reason = (
-            f"{decision.reason} As good by the figures, and worth more by what was learned ({best_value:.2f} against "
-            f"{value:.2f}: {in_words(state)}): {it.ladder.catalogue[suite].short_code}."
+            f"{decision.reason} Equally good by the figures and worth more by what was learned ({best_value:.2f} "
+            f"against {value:.2f}: {in_words(state)}): {it.ladder.catalogue[suite].short_code}."
         )
         return rl_safe.decision(it, suite, f"{decision.guard}+rl", reason)
 
@@ -117,7 +117,7 @@ class Hybrid:
 
 def _refused(it: Situation, decision: Decision) -> Decision:
     why = rl_safe.disturbed(it) or "not safe now"
-    return it.hold(decision.guard, 0, f"Holding, a heavier suite is out of the question ({why}): {decision.reason}")
+    return it.hold(decision.guard, 0, f"Holding; a heavier suite is out of the question ({why}): {decision.reason}")
 
 
 def make(catalogue: Catalogue, settings: Settings) -> Strategy[HybridState]:

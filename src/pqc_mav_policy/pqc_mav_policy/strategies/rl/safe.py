@@ -1,9 +1,9 @@
-"""The safe set: what a learned strategy may choose from. The cascade's protection stands above it (rules.protect).
+"""The safe set: what a learned strategy may choose from. The cascade's protection overrules it (rules.protect).
 
-* Nothing at all while the rate limit is used up, and no fresh keys for keys that are fresh: the limit's budget is for
-  when they are needed.
-* Under stress, a bad link or an attack never a heavier suite (invariant I3).
-* Upwards only after calm of tau_up: on the ground, or hovering, the static phase of document 003, 6.2.
+* Nothing at all while the rate limit is exhausted, and no fresh keys while the present ones are fresh: the limit's
+  budget is for when they are needed.
+* Under stress, on a bad link or during an attack, never a heavier suite (invariant I3).
+* Upwards only after tau_up of calm, and only on the ground or hovering, the static phase of document 003, 6.2.
 * Only suites that are available, not avoided, and fit for the phase (Situation.candidates).
 """
 
@@ -40,14 +40,14 @@ def may_climb(it: Situation) -> bool:
 
 
 def is_safe(it: Situation, suite_id: str) -> bool:
-    """Whether a strategy may ask for this suite now; the one in use stands for fresh keys."""
+    """Whether a strategy may ask for this suite now; the one in use means fresh keys."""
     if it.rate_limited or suite_id not in it.candidates:
         return False
     return not it.ladder.lighter(it.current, suite_id) or may_climb(it)
 
 
 def choices(it: Situation) -> Mapping[Choice, str]:
-    """The suite behind every choice that is safe now, HOLD always among them."""
+    """The suite behind every choice that is safe now; HOLD always is."""
     found = {Choice.HOLD: it.current}
     if it.rate_limited:
         return found
@@ -59,7 +59,7 @@ def choices(it: Situation) -> Mapping[Choice, str]:
         if level == here or (level > here and not climb):
             continue
         suite = next((name for name in it.candidates if it.ladder.catalogue[name].level == level), None)
-        # The lightest suite of a lower level may yet be the heavier one where only slow signatures are left.
+        # The lightest suite of a lower level may still be heavier than this one where only slow signatures are left.
         if suite is not None and (climb or it.ladder.lighter(suite, it.current)):
             found[choice] = suite
     return found

@@ -1,7 +1,7 @@
 """What the learned strategy distinguishes: a snapshot in a few bins (document 003, 6.2), and the actions it knows.
 
 The published state vector is load, state of charge, latency, loss and rekey frequency; phase of flight, level in use,
-age of the keys and threat are added, without which neither the weights nor the worth of a rekey can be known.
+age of the keys and threat are added, without which neither the weights nor the worth of a rekey are known.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _bin(value: float | None, edges: Sequence[float], unknown: int) -> int:
 
 
 def encode(it: Situation) -> State:
-    """The bins of a situation, one number per entry of PARTS. Unknown figures count as good middle ground, not best."""
+    """The bins of a situation, one number per entry of PARTS. Unknown figures count as middling, not as best."""
     inputs = it.inputs
     battery = inputs.battery.state_of_charge if inputs.battery.valid else None
     gap = inputs.link.gap_p95_s if inputs.link.valid else None

@@ -38,7 +38,7 @@ class RlStrategy:
     name = "rl"
 
     def __init__(self, catalogue: Catalogue, parameters: PolicyParameters, table: Table | None = None) -> None:
-        """Without a `table` the one that comes with the package is flown. Raises TableError when that is unusable."""
+        """Without a `table`, the one that comes with the package is used. Raises TableError when that is unusable."""
         self.parameters = parameters
         self.ladder = Ladder(catalogue, parameters.order)
         self.table = shipped() if table is None else table
@@ -48,7 +48,7 @@ class RlStrategy:
         return Learned(memories.begin(now), now)
 
     def decide(self, inputs: DecisionInput, state: Learned, now: float) -> tuple[Decision, Learned]:
-        """The cascade's protection if it speaks, else the best safe choice every few seconds."""
+        """The cascade's protection where it decides, else the best safe choice every few seconds."""
         memory = memories.observe(inputs, state.memory, self.parameters, now)
         it = Situation(inputs, memory, self.parameters, self.ladder, now)
         decision = protect(it)
@@ -69,7 +69,7 @@ class RlStrategy:
         known = {choice: value for choice in safe if (value := self.table.value(state, choice)) is not None}
         if not known:
             return first(CASCADE, it) or nominal(it)
-        # Equal values: the choice that changes less, which comes first.
+        # With equal values, the choice that changes less; it comes first.
         best = max(known, key=lambda choice: (known[choice], -choice))
         others = [choice for choice in known if choice is not best]
         second = max(others, key=lambda choice: known[choice]) if others else None

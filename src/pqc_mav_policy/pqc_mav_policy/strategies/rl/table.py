@@ -1,4 +1,4 @@
-"""The trained table as a file: small, versioned, with what it was made from, and a digest that guards it. No training.
+"""The trained table as a file: small, versioned, with how it was made and a digest that guards it. No training.
 
 Reading needs nothing but the standard library: a drone flies it without gymnasium or numpy.
 """

@@ -26,7 +26,7 @@ def test_nothing_is_met_while_all_is_well() -> None:
     ("inputs", "expected"),
     [
         (well(telemetry_age_s=2.5), ("safety", "age of the telemetry")),
-        (well(missing=("nothing was heard on battery yet",)), ("safety", "nothing was heard on battery yet")),
+        (well(missing=("nothing has been heard on battery yet",)), ("safety", "nothing has been heard on battery yet")),
         (well(battery={"voltage_v": 13.9}), ("emergency", "battery")),
         (well(thermal={"temperature_c": 80.5}), ("emergency", "processor")),
         (well(link={"blackouts_near_switch": 4}), ("blackout", "blackouts near a switch")),

@@ -49,9 +49,9 @@ def test_sources_are_named_once() -> None:
     ("text", "complaint"),
     [
         ("", "expected the columns"),
-        (f"{HEAD}\n", "holds no suite"),
+        (f"{HEAD}\n", "lists no suite"),
         ("suite,handshake_ms\na,1\n", "expected the columns"),
-        (f"{HEAD}\n{GOOD}\n{GOOD}\n", "row 2: cs-a-b-c stands there twice"),
+        (f"{HEAD}\n{GOOD}\n{GOOD}\n", "row 2: cs-a-b-c is listed twice"),
         (f"{HEAD}\ncs-a,,4.2,,,bench,false\n", "row 1: handshake_ms is missing"),
         (f"{HEAD}\ncs-a,-1,4.2,,,bench,false\n", "handshake_ms is -1"),
         (f"{HEAD}\ncs-a,nan,4.2,,,bench,false\n", "handshake_ms is nan"),

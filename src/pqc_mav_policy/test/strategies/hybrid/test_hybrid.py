@@ -54,7 +54,7 @@ HOVER = well(vehicle={"phase": Phase.HOVER}, session={"key_age_s": 40.0})
 def test_while_all_is_clear_the_table_may_use_what_costs_no_more() -> None:
     decision = decide(hybrid(learned(HOVER, hold=1.0, rekey=1.5, level_5=2.0)), HOVER)
     assert (decision.action, decision.to_suite, decision.guard) == (Action.UPGRADE, L5, "clear+rl")
-    assert "As good by the figures" in decision.reason and "2.00 against 1.00" in decision.reason
+    assert "Equally good by the figures" in decision.reason and "2.00 against 1.00" in decision.reason
     assert decide(hybrid(learned(HOVER, hold=1.0, rekey=1.5)), HOVER).action is Action.REKEY
     assert decide(hybrid(learned(HOVER, hold=2.0, rekey=1.5)), HOVER).action is Action.HOLD
     assert decide(hybrid(Table({})), HOVER).guard == "clear"
