@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test lint format bench chaos soak sanitize fuzz verify-model clean
+.PHONY: help setup demo test lint format docs bench chaos soak sanitize fuzz verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,11 +19,14 @@ demo: setup  ## Fly a simulated vehicle through the tunnel and judge it; SCENARI
 test: setup  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)
 	@tools/run python tools/run_tests.py $(PACKAGES)
 
-lint: setup  ## Check style: ruff, clang-format, shell syntax, file sizes
+lint: setup  ## Check style: ruff, mypy, clang-format, shell syntax, licence lines
 	@tools/lint.sh
 
-format: setup  ## Apply ruff's and clang-format's formatting
+format: setup  ## Format with ruff and clang-format, apply safe fixes, add licence lines
 	@tools/lint.sh --fix
+
+docs: setup  ## Write the generated pages and configuration files (ARGS=--check only compares)
+	@tools/run python tools/docs.py $(ARGS)
 
 bench: setup  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
 	@tools/run bench/run $(ARGS)

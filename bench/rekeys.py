@@ -27,6 +27,9 @@ import pqc_mav_tunnel
 import report
 import rig
 
+from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.free_ports import free_port
+
 RESULTS = Path(__file__).resolve().parent / "results"
 BASE = "cs-mlkem768-aesgcm-mldsa65"
 BASE_PARTNER = "cs-mlkem768-chacha20poly1305-mldsa65"  # the way out of the base suite itself
@@ -49,7 +52,7 @@ class Tunnel:
 
     def __init__(self, folder: str) -> None:
         pqc_mav_tunnel.init_keys(folder, ["bench"])
-        (self.ground,) = rig.free_ports(1)
+        self.ground = free_port()
         self.gcs = pqc_mav_tunnel.Engine(
             {
                 "role": "gcs", "keys": f"{folder}/gcs", "drones": ["bench"], "bind": rig.HOST,
@@ -211,10 +214,10 @@ def main() -> int:
     environment = rig.environment()
     machine = f"{environment['date']}, {environment['machine']}, Linux {environment['kernel']}"
     options.output.mkdir(parents=True, exist_ok=True)
-    rig.write_whole(
+    atomic_write(
         options.output / "rekeys.json", json.dumps({"environment": environment, "rows": rows}, indent=1) + "\n"
     )
-    rig.write_whole(options.output / "rekeys.md", render(rows, drops, machine))
+    atomic_write(options.output / "rekeys.md", render(rows, drops, machine))
     clean = all(r["rekeys_ok"] == r["rekeys"] and not (r["lost"] or r["duplicates"] or r["corrupted"]) for r in rows)
     print((options.output / "rekeys.md").read_text())
     return 0 if clean else 1

@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import select
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,6 +19,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+
+from pqc_mav_common.free_ports import free_ports
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = Path(os.environ.get("PQCMAV_BENCH_BIN", ROOT / "install" / "lib" / "pqc_mav_tunnel"))
@@ -51,24 +52,6 @@ def environment() -> dict[str, Any]:
         "kernel": platform.release().split("-")[0],
         "load_average_at_start": round(os.getloadavg()[0], 2),
     }
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replaces a file in one step: a reader or a crash never sees half of it."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text)
-    temporary.replace(path)
-
-
-def free_ports(count: int) -> list[int]:
-    """UDP ports that nothing uses now."""
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for each in sockets:
-        each.bind((HOST, 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 def tool(name: str) -> str:

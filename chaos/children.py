@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import itertools
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -17,11 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common.child import die_with
 from pqc_mav_sim.impairment import netns
 
 HERE = Path(__file__).resolve().parent
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None, use_errno=True)
 _CLOSE_S = 5.0
 
 
@@ -35,8 +32,10 @@ def spawn(command: Sequence[str], *, namespace: int | None = None, **options: An
     Call it from the main thread only. It gets a session of its own, so that Ctrl-C reaches the parent alone.
     """
 
+    bind_to_parent = die_with(os.getpid())
+
     def prepare() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        bind_to_parent()
         if namespace is not None:
             netns.enter(namespace)
 

@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
     text = page(result, found, options, machine)
     print("\n" + text)
     if options.output:
-        tables.write_whole(Path(options.output) / "fleet.md", text)
+        tables.write_page(Path(options.output) / "fleet.md", text)
         tables.write_json(Path(options.output) / "fleet.json", summary(result, found, options, machine))
     return 1 if found else 0
 
@@ -246,7 +246,7 @@ def _rekey_at_random(
         answer = wait(_REKEY_LIMIT_S)
         if answer["ok"]:
             result.rekeys_ok += 1
-            result.rekey_ms.append(answer["duration_ms"])
+            result.rekey_ms.append(answer["rekey_ms"])
             done[name] += 1
         else:
             result.rekeys_refused[answer["message"]] += 1

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     text = page(results, machine)
     print("\n" + text)
     if options.output:
-        tables.write_whole(Path(options.output) / "handshakes_lossy.md", text)
+        tables.write_page(Path(options.output) / "handshakes_lossy.md", text)
         whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
         tables.write_json(Path(options.output) / "handshakes_lossy.json", whole)
     return 0 if all(len(each.completed) == len(each.seconds) for each in results) else 1

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     verdict = summary(len(rows), notes, seconds)
     print("\n" + verdict)
     if options.output:
-        tables.write_whole(Path(options.output) / "chaos.md", page(rows, notes, repeated, machine, verdict))
+        tables.write_page(Path(options.output) / "chaos.md", page(rows, notes, repeated, machine, verdict))
         whole = {"machine": machine, "seed": options.seed, "verdict": verdict, "repeated": repeated, "rows": details}
         tables.write_json(Path(options.output) / "chaos.json", whole)
     return 1 if notes else 0

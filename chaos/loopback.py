@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 import os
-import socket
 from pathlib import Path
 from typing import Any
 
 HOST = "127.0.0.1"
-
-
-def free_ports(count: int, kind: socket.SocketKind = socket.SOCK_DGRAM) -> list[int]:
-    """Ports that nothing uses now; for processes that must come back on the same ones."""
-    sockets = [socket.socket(socket.AF_INET, kind) for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind((HOST, 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 def gcs_config(keys: str, grounds: dict[str, int], **more: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import argparse
 import json
 import random
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -24,6 +23,8 @@ from children import spawn, wait_until
 from ends import DRONE_ID
 from tally import Arrival, percentile, recovered_ns
 from traffic import End, TrafficProcess, application_socket
+
+from pqc_mav_common.free_ports import free_ports
 
 # 5 s of silence until the drone starts afresh, an attempt on the dead gcs, back-off: docs/protocol.md, section 7
 LIMIT_S = {"gcs": 8.0, "drone": 3.0}
@@ -124,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
     text = page(results, options, machine)
     print("\n" + text)
     if options.output:
-        tables.write_whole(Path(options.output) / "recovery.md", text)
+        tables.write_page(Path(options.output) / "recovery.md", text)
         runs = {end: [asdict(one) for one in each] for end, each in results.items()}
         whole = {"machine": machine, "rate": options.rate, "runs": runs, "problems": problems(results)}
         tables.write_json(Path(options.output) / "recovery.json", whole)
@@ -147,8 +148,7 @@ def measure(end: str, runs: int, rate: float, generator: random.Random) -> list[
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-recovery-")))
         pqc_mav_tunnel.init_keys(str(folder), [DRONE_ID])
         vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
-        data, own_data, drone_plain, gcs_plain = loopback.free_ports(4)
-        (handshake,) = loopback.free_ports(1, socket.SOCK_STREAM)
+        handshake, data, own_data, drone_plain, gcs_plain = free_ports(5)
         gcs = loopback.gcs_config(
             str(folder), {DRONE_ID: ground.getsockname()[1]}, handshake_port=handshake, data_port=data
         )

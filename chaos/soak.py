@@ -120,8 +120,8 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + text)
     if options.output:
         folder = Path(options.output)
-        tables.write_whole(folder / "soak.md", text)
-        tables.write_whole(folder / "soak.csv", to_csv(samples))
+        tables.write_page(folder / "soak.md", text)
+        tables.write_page(folder / "soak.csv", to_csv(samples))
         tables.write_json(folder / "soak.json", summary(samples, last, found, options, machine))
         note = chart(samples, folder / "soak.png")
         if note:
@@ -175,7 +175,7 @@ def _sample(begin: float, suite: str, drone: End, gcs: End, traffic: TrafficProc
         second=round(second, 2),
         suite=suite,
         rekey_ok=answer["ok"],
-        rekey_ms=round(answer["duration_ms"], 1),
+        rekey_ms=round(answer["rekey_ms"], 1),
         sent=total(counts, "sent"),
         received=total(counts, "received"),
         duplicates=total(counts, "duplicates"),

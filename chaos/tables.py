@@ -13,6 +13,8 @@ from typing import Any
 from conditions import Condition
 from verdicts import Observation, RekeyResult, unexplained_losses
 
+from pqc_mav_common.atomic_file import atomic_write
+
 HEAD = (
     "condition", "sent", "delivered", "lost", "unexplained", "twice", "reordered", "longest gap ms", "recovered s",
     "rekeys", "drops", "RSS MiB drone", "RSS MiB gcs", "verdict",
@@ -103,12 +105,10 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write the figures behind a page, in one step."""
-    write_whole(path, json.dumps(content, indent=1) + "\n")
+    write_page(path, json.dumps(content, indent=1) + "\n")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file in one step: a reader or a crash never sees half of it."""
+def write_page(path: Path, text: str) -> None:
+    """Write a results page, in one step, into a folder that need not be there yet."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text)
-    temporary.replace(path)
+    atomic_write(path, text)

@@ -1,37 +1,27 @@
-#!/usr/bin/env python3
-"""Writes docs/configuration.md out of the engine's configuration schema (see generated_doc.py)."""
+"""The page docs/configuration.md, made from the engine's configuration schema (see docs.py)."""
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pqc_mav_tunnel
-from generated_doc import DOCS, main, table
+from markdown_table import table
 
-PAGE = DOCS / "configuration.md"
+from pqc_mav_common.parameters import ParameterSpec, yaml_text
+
 Entry = Mapping[str, Any]
-
-_TYPES = {
-    "bool": "true or false",
-    "int": "whole number",
-    "float": "number",
-    "string": "text",
-    "string_list": "list of texts",
-}
 
 _HEAD = """\
 # Configuration
 
-<!-- Made by tools/configuration_doc.py from src/pqc_mav_tunnel/src/config_schema.cpp: change that table instead. -->
+<!-- Made by 'make docs' from the engine's config_schema.cpp: change that table instead. -->
 
-Every key has one home, the engine's schema; ROS parameters, YAML checking, the commented files in
-[`config/`](../config) and this page come from it. The engine judges every value before it opens a socket: a key nobody
-knows (with the closest one that exists), a wrong type, a value out of range and a missing required key are each refused
-with one sentence.
+The engine's schema defines every key. The ROS parameters, the checks of YAML files, the commented files in
+[`config/`](../config) and this page are made from it. The engine checks every value before it opens a socket. An
+unknown key, a wrong type, a value out of range and a missing required key are each refused with one sentence; for an
+unknown key it names the closest one that exists.
 
 ## Where keys are given
 
@@ -39,12 +29,12 @@ with one sentence.
 |---|---|---|
 | `pqcmav up drone`, `pqcmav up gcs` | ROS 2 parameter file | `--config FILE`; the command's options win over it |
 | `ros2 launch pqc_mav_bringup drone.launch.py` | the same file | `config:=FILE`; the launch arguments win over it |
-| `pqcmav-tunneld` | plain YAML, without ROS' frame | the file is its argument; `--check` reads it and opens nothing |
+| [`pqcmav-tunneld`](tunneld.md) | plain YAML, without the ROS frame | the only argument; `--check` opens nothing |
 | Python | a mapping | `pqc_mav_tunnel.Engine({...})` |
 
 [`config/drone.yaml`](../config/drone.yaml) and [`config/gcs.yaml`](../config/gcs.yaml) are complete parameter files:
-copy one and change what you need; a key left out has its default. Parameters are read once, at start, and are read-only
-afterwards (the suite of a running tunnel changes by a [rekey](../README.md#rekey)).
+copy one and change what you need; a key you leave out has its default. Parameters are read once, at the start, and are
+read-only afterwards (a running tunnel changes its suite by a [rekey](rekey.md)).
 
 The same two ends as files for `pqcmav-tunneld`, which does not expand `~`:
 
@@ -53,7 +43,7 @@ The same two ends as files for `pqcmav-tunneld`, which does not expand `~`:
 role: gcs
 keys: /etc/pqcmav/keys
 drones: [drone1, drone2]
-drone:                       # per drone; what is left out has its default
+drone:                       # per drone; a key left out has its default
   drone2:
     plain_peer: "127.0.0.1:14560"
 ```
@@ -71,45 +61,34 @@ def _names(schema: Iterable[Entry]) -> set[str]:
     return {entry["key"] for entry in schema}
 
 
-def value(entry: Entry, given: Any) -> str:
-    """A value of the key as it is written in YAML."""
-    if entry["type"] == "float":
-        return repr(float(given))
-    if entry["type"] == "int":
-        return str(int(given))
-    return json.dumps(given)
-
-
-def valid(entry: Entry) -> str:
-    """What the key takes: its choices, or type, bounds and unit."""
-    if entry["choices"]:
-        return ", ".join(f"`{choice}`" for choice in entry["choices"])
-    text = _TYPES[entry["type"]]
-    if entry["min"] is not None and entry["max"] is not None:
-        text += f", {value(entry, entry['min'])} to {value(entry, entry['max'])}"
-    return f"{text} [{entry['unit']}]" if entry["unit"] else text
+def valid(spec: ParameterSpec) -> str:
+    """Return what the key accepts: its choices, or type, bounds and unit."""
+    if not spec.choices:
+        return spec.valid().replace("; ", ", ")
+    choices = ", ".join(f"`{choice}`" for choice in spec.choices)
+    return f"any of {choices}" if isinstance(spec.default, tuple) else choices
 
 
 def _plain(text: str) -> str:
-    """Text of the schema as Markdown that shows it unchanged."""
+    """Return text of the schema as Markdown that shows it unchanged."""
     return re.sub(r"([<*_])", r"\\\1", text)
 
 
 def rows(schema: Iterable[Entry]) -> list[list[str]]:
-    """One row per key: name, valid values, default, meaning."""
+    """Return one row per key: name, valid values, default, meaning."""
     return [
         [
-            f"`{entry['key']}`",
-            valid(entry),
-            "**required**" if entry["required"] else f"`{value(entry, entry['default'])}`",
-            _plain(entry["description"]),
+            f"`{spec.name}`",
+            valid(spec),
+            "**required**" if spec.required else f"`{yaml_text(spec.default)}`",
+            _plain(spec.description),
         ]
-        for entry in schema
+        for spec in map(ParameterSpec.from_schema, schema)
     ]
 
 
 def sections() -> list[tuple[str, list[Entry]]]:
-    """Title and keys of each table but the last."""
+    """Return title and keys of each table but the last."""
     drone, gcs = pqc_mav_tunnel.config_schema("drone"), pqc_mav_tunnel.config_schema("gcs")
     shared = _names(drone) & _names(gcs)
     return [
@@ -120,7 +99,7 @@ def sections() -> list[tuple[str, list[Entry]]]:
 
 
 def text() -> str:
-    """The whole page."""
+    """Return the whole page."""
     titles = ("key", "valid values", "default", "meaning")
     lines = [_HEAD]
     for title, entries in sections():
@@ -134,7 +113,3 @@ def text() -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(main(PAGE, text))

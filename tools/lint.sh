@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Style and static checks over everything that is committed or about to be. Runs them all before it fails.
-#   lint.sh          checks          lint.sh --fix    formats and applies the safe fixes first
+# Style and static checks over everything that is committed or about to be. Runs all of them before it fails.
+#   lint.sh          check           lint.sh --fix    format, apply the safe fixes, add licence lines
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -uo pipefail
@@ -19,6 +19,7 @@ if [ "${1:-}" = --fix ]; then
   ruff check --quiet --fix "${python[@]}"
   ruff format --quiet "${python[@]}"
   [ ${#cpp[@]} -eq 0 ] || clang-format -i "${cpp[@]}"
+  tools/spdx.py --fix
   exit 0
 fi
 
@@ -39,11 +40,12 @@ check "ruff check" ruff check "${python[@]}"
 check "ruff format" ruff format --check --quiet "${python[@]}"
 for package in src/*/; do
   name="$(basename "$package")"
-  # One run a package: each is a root of its own.
+  # One run per package: each is a separate root.
   if [ -f "$package$name/__init__.py" ]; then check "mypy $name" tools/run mypy --no-error-summary "$package$name"; fi
 done
 check "mypy tools" tools/run mypy --no-error-summary tools/*.py
 check "clang-format" formatted_cpp "${cpp[@]}"
+check "licence lines" tools/spdx.py --check
 for file in "${shell[@]}"; do bash -n "$file" || failed+=("bash -n $file"); done
 if have shellcheck; then
   check shellcheck shellcheck -S warning -x -P tools "${shell[@]}"
@@ -51,10 +53,10 @@ else
   say "shellcheck: skipped (not installed; apt-get install shellcheck)"
 fi
 
-# Long files are allowed, but somebody should have thought twice.
+# Long files are allowed, but think twice.
 for file in "${python[@]}" "${cpp[@]}"; do
   lines="$(wc -l <"$file")"
   [ "$lines" -le 500 ] || warn "$file has $lines lines: consider one concept per file"
 done
 
-[ ${#failed[@]} -eq 0 ] || die "lint failed: $(IFS=,; echo "${failed[*]}") ('make format' cures most of it)"
+[ ${#failed[@]} -eq 0 ] || die "lint failed: $(IFS=,; echo "${failed[*]}") (run 'make format', which fixes most of this)"

@@ -1,18 +1,11 @@
-#!/usr/bin/env python3
-"""Makes the symbolic models docs/model/*.vp out of one template, docs/model/handshake.vp.in.
+"""The symbolic models docs/model/*.vp, made from one template, docs/model/handshake.vp.in (see docs.py).
 
 Verifpal has no includes, and a dozen copies kept by hand would drift apart. A line of the template that ends in
 `//? flag !other` is in a model only when its variant has every flag that is named and none that is negated.
-
-    tools/model_variants.py           writes the models
-    tools/model_variants.py --check   exit code 1 when one on disk is another
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,8 +58,8 @@ VARIANTS = (
         "PSK and signing key of the gcs were stolen before the handshake: nothing is left that would hold.",
         "c1c1a1a1a1a1",
     ),
-    _variant("kem_broken", "hybrid kem_weak", "The KEM gives its shared secret away; X25519 stands."),
-    _variant("x25519_broken", "hybrid x25519_weak", "X25519 gives its secret away (quantum computer); the KEM stands."),
+    _variant("kem_broken", "hybrid kem_weak", "The KEM gives its shared secret away; X25519 holds."),
+    _variant("x25519_broken", "hybrid x25519_weak", "X25519 gives its secret away (quantum computer); the KEM holds."),
     _variant(
         "both_broken_psk_kept", "hybrid kem_weak x25519_weak psk_kept", "Both are broken, but the PSK never leaks."
     ),
@@ -80,7 +73,7 @@ VARIANTS = (
 
 
 def model(template: str, variant: Variant) -> str:
-    """The whole file of a variant. Raises TemplateError."""
+    """Return the whole file of a variant. Raise TemplateError."""
     lines, known = [], set()
     for line in template.splitlines():
         content, mark, condition = line.partition(CONDITION)
@@ -95,25 +88,7 @@ def model(template: str, variant: Variant) -> str:
     return "\n".join([*head, f"// expect: {variant.expect}", *lines, ""])
 
 
-def main(arguments: Sequence[str] | None = None, folder: Path = MODEL) -> int:
-    """Writes or checks the models. Returns the exit code."""
-    parser = argparse.ArgumentParser(description="Makes the symbolic models of the handshake.")
-    parser.add_argument("--check", action="store_true", help="only compare; exit code 1 when one is out of date")
-    check = parser.parse_args(arguments).check
+def models(folder: Path = MODEL) -> dict[str, str]:
+    """Return every model's text by its file name. Raise TemplateError."""
     template = (folder / TEMPLATE).read_text(encoding="utf-8")
-    wanted = {f"{variant.name}.vp": model(template, variant) for variant in VARIANTS}
-    present = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.vp")}
-    if check:
-        stale = sorted(name for name in wanted.keys() | present.keys() if wanted.get(name) != present.get(name))
-        if stale:
-            print(f"error: out of date in {folder}: {', '.join(stale)}; 'tools/model_variants.py' renews them")
-        return 1 if stale else 0
-    for name in present.keys() - wanted.keys():
-        (folder / name).unlink()
-    for name, text in wanted.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return {f"{variant.name}.vp": model(template, variant) for variant in VARIANTS}

@@ -1,54 +1,52 @@
-#!/usr/bin/env python3
-"""Writes docs/policy-parameters.md out of the policy's parameter tables (see generated_doc.py)."""
+"""The page docs/policy-parameters.md, made from the policy's parameter tables (see docs.py)."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from configuration_doc import valid, value
-from generated_doc import DOCS, main, table
+from configuration_doc import valid
+from markdown_table import table
 
+from pqc_mav_common.parameters import ParameterSpec, yaml_text
 from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters
 from pqc_mav_policy.parameter_table import schema
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 
-PAGE = DOCS / "policy-parameters.md"
 Entry = Mapping[str, Any]
 
 _HEAD = """\
 # Parameters of the policy
 
-<!-- Made by tools/policy_doc.py from pqc_mav_policy's parameter tables: change those instead. -->
+<!-- Made by 'make docs' from pqc_mav_policy's parameter tables: change those instead. -->
 
-ROS parameters of the node `pqc_policy`, read once at start and read-only afterwards. They are given in a ROS 2
-parameter file (`pqcmav up drone --policy-config FILE`, `ros2 launch ... policy_config:=FILE`);
-[`config/policy.yaml`](../config/policy.yaml) is a complete one. A misspelt name and a value out of range are refused
-with one sentence.
+ROS parameters of the node `pqc_policy`. They are read once, at the start, and are read-only afterwards. Give them in a
+ROS 2 parameter file (`pqcmav up drone --policy-config FILE`, `ros2 launch ... policy_config:=FILE`);
+[`config/policy.yaml`](../config/policy.yaml) is a complete one. A misspelt name or a value out of range is refused with
+one sentence.
 
-*Source* names the row of the published table (document 001) or the document a default comes from; where it is empty
-the figure is this project's.
+*Source* names the row of the published table (document 001) or the document a default comes from. Where it is empty,
+the figure is this project's own.
 """
 
 
 def rows(entries: Iterable[Entry]) -> list[list[str]]:
-    """One row per parameter: name, valid values, default, meaning, source."""
+    """Return one row per parameter: name, valid values, default, meaning, source."""
     return [
         [
-            f"`{entry['key']}`",
-            valid(entry),
-            f"`{value(entry, entry['default'])}`",
-            entry["description"],
-            f"`{entry['published']}`" if "_" in entry["published"] else entry["published"],
+            f"`{spec.name}`",
+            valid(spec),
+            f"`{yaml_text(spec.default)}`",
+            spec.description,
+            f"`{published}`" if "_" in published else published,
         ]
-        for entry in entries
+        for spec, published in ((ParameterSpec.from_schema(entry), entry["published"]) for entry in entries)
     ]
 
 
 def text() -> str:
-    """The whole page."""
+    """Return the whole page."""
     sections = (
         ("The node", schema(NodeParameters)),
         ("Every strategy", schema(PolicyParameters)),
@@ -59,7 +57,3 @@ def text() -> str:
     for title, entries in sections:
         lines += [f"## {title}", "", *table(titles, rows(entries)), ""]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(main(PAGE, text))

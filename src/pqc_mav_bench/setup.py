@@ -27,8 +27,10 @@ setup(
     python_requires=">=3.10",
     entry_points={
         "console_scripts": [
-            "bench_controller = pqc_mav_bench.controller_main:run",
-            "bench_agent = pqc_mav_bench.agent_main:run",
+            "pqc_bench_controller = pqc_mav_bench.controller_main:run",
+            "pqc_bench_agent = pqc_mav_bench.agent_main:run",
+            "bench_controller = pqc_mav_bench.controller_main:run_as_bench_controller",
+            "bench_agent = pqc_mav_bench.agent_main:run_as_bench_agent",
         ]
     },
 )

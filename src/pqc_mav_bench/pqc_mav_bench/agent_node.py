@@ -22,7 +22,7 @@ from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import environment
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.errors import BenchError
-from pqc_mav_bench.recorder import SideRecorder
+from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
 
 NODE_NAME = "bench_agent"

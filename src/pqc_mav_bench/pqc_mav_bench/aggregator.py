@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pqc_mav_bench import sanity, sections, status
+from pqc_mav_bench import metric_mapping, sanity, status
+from pqc_mav_bench.analysis.statistics import phi
 from pqc_mav_bench.clock import ClockEstimate
-from pqc_mav_bench.numbers import phi
 from pqc_mav_bench.options import WorkloadOptions
-from pqc_mav_bench.policy import Item
+from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.schema.field import Category
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.store import CampaignStore
@@ -52,36 +52,36 @@ class MetricsAggregator:
 
     def record_handshake(self, report: Mapping[str, Any], attempts: int = 1) -> None:
         """The drone's report of the handshake that brought the suite up, or failed to."""
-        put(self.run.handshake, sections.handshake_drone(report, attempts))
+        put(self.run.handshake, metric_mapping.handshake_drone(report, attempts))
         put(self.run.crypto_identity, {"hybrid": report["hybrid"], "drone_signed": report["drone_signature_bytes"] > 0})
 
     def record_crypto_primitives(self, report: Mapping[str, Any]) -> None:
         """The drone's primitive times and sizes of a good handshake."""
         if report["ok"]:
-            put(self.run.crypto_primitives, sections.primitives(report, "drone"))
+            put(self.run.crypto_primitives, metric_mapping.primitives(report, "drone"))
 
-    def record_rekey(self, *, windows_ms: list[float], failed: int) -> None:
+    def record_rekey(self, *, rekeys_ms: list[float], failed: int) -> None:
         """The suite changes of the run: request to switch of each good one."""
         put(
             self.run.rekey,
             {
-                "rekey_count": len(windows_ms) + failed,
-                "rekeys_ok": len(windows_ms),
+                "rekey_count": len(rekeys_ms) + failed,
+                "rekeys_ok": len(rekeys_ms),
                 "rekeys_failed": failed,
-                "total_rekey_time_ms": sum(windows_ms),
-                "average_rekey_time_ms": sum(windows_ms) / len(windows_ms) if windows_ms else None,
-                "rekey_window_ms": windows_ms[-1] if windows_ms else None,
+                "rekey_total_ms": sum(rekeys_ms),
+                "rekey_mean_ms": sum(rekeys_ms) / len(rekeys_ms) if rekeys_ms else None,
+                "rekey_ms": rekeys_ms[-1] if rekeys_ms else None,
             },
         )
 
     def record_data_plane(self, counters: Mapping[str, Any]) -> None:
         """The drone's proxy counters over the run."""
-        put(self.run.data_plane, sections.counters(counters))
+        put(self.run.data_plane, metric_mapping.counters(counters))
 
     def record_drone(self, side: Mapping[str, Any]) -> None:
         """The rest of the drone's measurement: link, load, network, traffic."""
         self._drone = dict(side)
-        put(self.run.latency_jitter, sections.link(side["link"]))
+        put(self.run.latency_jitter, metric_mapping.link(side["link"]))
         put(self.run.system_drone, side["system"])
         put(self.run.network, side["network"])
 
@@ -132,19 +132,19 @@ class MetricsAggregator:
     def _merge(self, gcs: Mapping[str, Any], options: WorkloadOptions) -> None:
         run, drone = self.run, self._drone
         suite = run.run_context.suite_id or ""
-        report = sections.latest(gcs["handshakes"], suite)
+        report = metric_mapping.latest(gcs["handshakes"], suite)
         if report is not None:
-            put(run.handshake, sections.handshake_gcs(report))
+            put(run.handshake, metric_mapping.handshake_gcs(report))
             if report["ok"]:
-                put(run.crypto_primitives, sections.primitives(report, "gcs"))
-        put(run.data_plane, sections.prefixed(sections.counters(gcs["counters"])))
-        put(run.latency_jitter, sections.prefixed(sections.link(gcs["link"])))
+                put(run.crypto_primitives, metric_mapping.primitives(report, "gcs"))
+        put(run.data_plane, metric_mapping.prefixed(metric_mapping.counters(gcs["counters"])))
+        put(run.latency_jitter, metric_mapping.prefixed(metric_mapping.link(gcs["link"])))
         put(run.system_gcs, gcs["system"])
-        put(run.network, sections.prefixed(gcs["network"]))
+        put(run.network, metric_mapping.prefixed(gcs["network"]))
         if not drone:
             return
         shared = bool(run.run_context.same_host)
-        put(run.data_plane, {"loss_ratio": sections.data_plane_loss(drone["counters"], gcs["counters"])})
+        put(run.data_plane, {"loss_ratio": metric_mapping.data_plane_loss(drone["counters"], gcs["counters"])})
         blackout = sum(side["counters"]["plain_dropped_no_session"] for side in (drone, gcs))
         put(run.rekey, {"blackout_packets": blackout})
         put(run.validation, {"sides_agree": (drone["suite"], drone["epoch"]) == (gcs["suite"], gcs["epoch"])})
@@ -154,26 +154,27 @@ class MetricsAggregator:
         offset_ms = run.clock_sync.offset_ms or 0.0
         uncertainty = 0.0 if shared else (run.clock_sync.round_trip_ms or 0.0) / 2
         put(
-            run.latency_jitter, {**sections.latency(ours, theirs, offset_ms, shared), "owd_uncertainty_ms": uncertainty}
+            run.latency_jitter,
+            {**metric_mapping.latency(ours, theirs, offset_ms, shared), "owd_uncertainty_ms": uncertainty},
         )
-        put(run.workload, sections.workload(options, ours, theirs))
+        put(run.workload, metric_mapping.workload(options, ours, theirs))
         if options.kind == "mavlink":
-            put(run.mavproxy_drone, sections.mavlink_drone(ours))
-            put(run.mavproxy_gcs, sections.mavlink_gcs(theirs))
-            put(run.mavlink_integrity, sections.integrity(ours, theirs))
+            put(run.mavproxy_drone, metric_mapping.mavlink_drone(ours))
+            put(run.mavproxy_gcs, metric_mapping.mavlink_gcs(theirs))
+            put(run.mavlink_integrity, metric_mapping.integrity(ours, theirs))
 
     def _derive(self) -> None:
         run = self.run
-        total = run.handshake.total_ms
-        if total is not None and run.handshake.success:
+        total = run.handshake.handshake_ms
+        if total is not None and run.handshake.ok:
             interval = run.run_context.rekey_interval_s
             put(run.rekey, {"phi": phi(total / 1e3, interval) if interval else None, "phi_60s": phi(total / 1e3, 60.0)})
         times = [
             value
             for name, value in run.crypto_primitives
-            if name.endswith("_time_ms") and name != "total_time_ms" and value is not None
+            if name.endswith("_ms") and name != "primitives_ms" and value is not None
         ]
-        put(run.crypto_primitives, {"total_time_ms": sum(times) if times else None})
+        put(run.crypto_primitives, {"primitives_ms": sum(times) if times else None})
         energy, plane = run.power_energy.energy_j, run.data_plane
         if energy is not None and plane.plain_tx_bytes is not None and plane.gcs_plain_tx_bytes is not None:
             bits = 8 * (plane.plain_tx_bytes + plane.gcs_plain_tx_bytes)

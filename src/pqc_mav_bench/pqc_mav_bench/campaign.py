@@ -1,4 +1,4 @@
-"""Runs a campaign: what the policy says is next, is measured, saved, and only then confirmed.
+"""Runs a campaign: what the schedule says is next, is measured, saved, and only then confirmed.
 
 Ends when nothing is pending, when it is stopped, or when going on makes no sense (disk full, the agent gone for good);
 in each case everything measured is on disk and `resume` continues.
@@ -18,7 +18,7 @@ from pqc_mav_bench.ends import GroundEnd
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_bench.manifest import summary
 from pqc_mav_bench.options import CampaignOptions
-from pqc_mav_bench.policy import Action, BenchmarkPolicy, Item, State
+from pqc_mav_bench.schedule import Action, Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError
 from pqc_mav_bench.store import CampaignStore, storage_error
 from pqc_mav_bench.suite_session import SuiteSession
@@ -44,33 +44,33 @@ class Progress:
 
 
 class Campaign:
-    """One campaign in its folder; made for `run` and for `resume` alike, since the policy says what is left."""
+    """One campaign in its folder; made for `run` and for `resume` alike, since the schedule says what is left."""
 
     def __init__(
         self,
         store: CampaignStore,
         options: CampaignOptions,
-        policy: BenchmarkPolicy,
+        schedule: Schedule,
         session: SuiteSession,
         ground: GroundEnd,
         on_progress: Callable[[Progress], None],
         log: Callable[[str], None],
         stop: threading.Event,
     ) -> None:
-        self._store, self._options, self._policy = store, options, policy
+        self._store, self._options, self._schedule = store, options, schedule
         self._session, self._ground = session, ground
         self._on_progress, self._log, self._stop = on_progress, log, stop
         self._began = time.monotonic()
         self._measured = 0
         self._losses: dict[Item, int] = {}
-        self._index = {item: index for index, item in enumerate(policy.items)}
+        self._index = {item: index for index, item in enumerate(schedule.items)}
 
     def run(self) -> bool:
         """Runs to the end. True when nothing is pending any more. Raises BenchError; all that was measured is kept."""
         try:
             self._prepare()
             while not self._stop.is_set():
-                decision = self._policy.evaluate()
+                decision = self._schedule.evaluate()
                 if decision.action is Action.COMPLETE or decision.item is None:
                     break
                 if decision.action is Action.HOLD:
@@ -79,7 +79,7 @@ class Campaign:
         finally:
             # Also after a failure: whoever looks finds the table of what there is. A full disk must not hide its cause.
             self._finish()
-        return self._policy.counts().pending == 0
+        return self._schedule.counts().pending == 0
 
     def _prepare(self) -> None:
         self._progress("", CLOCK_SYNC)
@@ -90,13 +90,13 @@ class Campaign:
         manifest["environment"] = environment
         manifest["clock_offset_ms"] = clock.offset_ns / 1e6
         self._store.save_manifest(manifest)
-        self._store.save_state(self._policy)
+        self._store.save_state(self._schedule)
 
     def _one(self, item: Item) -> None:
         """Measures a run, saves it, then advances."""
         try:
             run, aggregator = self._session.measure(
-                item, self._index[item], self._policy.tries(item) + 1, lambda phase: self._progress(item.suite, phase)
+                item, self._index[item], self._schedule.tries(item) + 1, lambda phase: self._progress(item.suite, phase)
             )
         except AgentLostError as error:
             self._agent_lost(item, error)
@@ -107,8 +107,8 @@ class Campaign:
         self._measured += 1
 
     def _advance(self, item: Item, *, passed: bool, reason: str) -> None:
-        state = self._policy.confirm_advance(item, passed=passed, reason=reason)
-        self._store.save_state(self._policy)
+        state = self._schedule.confirm_advance(item, passed=passed, reason=reason)
+        self._store.save_state(self._schedule)
         if state is State.FAILED:
             self._log(f"{item.name} failed: {reason}")
         self._progress(item.suite, SAVE)
@@ -120,7 +120,7 @@ class Campaign:
         self._wait_for_agent()
         if self._losses[item] >= AGENT_LOSSES:
             reason = f"The agent was lost {AGENT_LOSSES} times during this run."
-            while self._policy.state(item) is State.PENDING:
+            while self._schedule.state(item) is State.PENDING:
                 self._advance(item, passed=False, reason=reason)
 
     def _wait_for_agent(self) -> None:
@@ -135,7 +135,7 @@ class Campaign:
                 return
 
     def _progress(self, suite: str, phase: str) -> None:
-        counts = self._policy.counts()
+        counts = self._schedule.counts()
         elapsed = time.monotonic() - self._began
         each = elapsed / self._measured if self._measured else 1.1 * self._options.duration_s + 1.0
         done = counts.completed + counts.failed
@@ -146,15 +146,15 @@ class Campaign:
     def _finish(self) -> None:
         """Tidy table and manifest of what there is; a failing disk is logged here, its cause is on its way already."""
         try:
-            finish(self._store, self._policy, time.monotonic() - self._began)
+            finish(self._store, self._schedule, time.monotonic() - self._began)
         except BenchError as error:
             self._log(str(error))
 
 
-def finish(store: CampaignStore, policy: BenchmarkPolicy, elapsed_s: float) -> None:
+def finish(store: CampaignStore, schedule: Schedule, elapsed_s: float) -> None:
     """Writes the tidy table and completes the manifest. Raises StoreError."""
     runs: list[tuple[str, RunMetrics]] = []
-    for item in policy.items:
+    for item in schedule.items:
         if not store.metrics_path(item).is_file():
             continue
         try:
@@ -167,17 +167,19 @@ def finish(store: CampaignStore, policy: BenchmarkPolicy, elapsed_s: float) -> N
     except OSError as error:
         raise storage_error(store.folder / "tidy.csv", error) from None
     manifest = store.manifest()
-    manifest.update(closing(store, policy, table, elapsed_s, manifest))
+    manifest.update(closing(store, schedule, table, elapsed_s, manifest))
     store.save_manifest(manifest)
 
 
 def closing(
-    store: CampaignStore, policy: BenchmarkPolicy, table: Any, elapsed_s: float, manifest: Mapping[str, Any]
+    store: CampaignStore, schedule: Schedule, table: Any, elapsed_s: float, manifest: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the manifest says at the end: counts, failures, costs, and the hash of every file."""
-    counts = policy.counts()
+    counts = schedule.counts()
     failures = [
-        {"run": item.name, "reason": policy.reason(item)} for item in policy.items if policy.state(item) is State.FAILED
+        {"run": item.name, "reason": schedule.reason(item)}
+        for item in schedule.items
+        if schedule.state(item) is State.FAILED
     ]
     return {
         "ended_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),

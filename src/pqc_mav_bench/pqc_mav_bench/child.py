@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
-from pqc_mav_bringup.child import die_with
+from pqc_mav_common.child import die_with
 
 END_S = 3.0
 

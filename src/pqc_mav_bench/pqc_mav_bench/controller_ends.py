@@ -10,11 +10,11 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+from pqc_mav_interfaces.action import Rekey
 from pqc_mav_interfaces.msg import PowerSample
-from pqc_mav_interfaces.srv import ClockSync, GetInfo, Rekey, SetTraffic, StartSuite, StopSuite
+from pqc_mav_interfaces.srv import ClockSync, GetInfo, SetTraffic, StartSuite, StopSuite
 from std_srvs.srv import Trigger
 
-from pqc_mav_bench import qos
 from pqc_mav_bench.clock import Exchange
 from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
@@ -22,10 +22,12 @@ from pqc_mav_bench.collectors.power import PowerReading, summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.ends import RekeyResult
 from pqc_mav_bench.errors import AgentLostError, BenchError
-from pqc_mav_bench.recorder import SideRecorder
 from pqc_mav_bench.scenario import scenario_of
 from pqc_mav_bench.scenario_load import ScenarioLoad
+from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
+from pqc_mav_common import qos
+from pqc_mav_common.action_call import ActionCall
 
 QUICK_S = 5.0  # the agent answers these at once
 SLOW_S = 20.0  # starting and ending a run
@@ -164,13 +166,14 @@ class RosDrone:
         self._watch = ProxyWatch(node, proxy, drone_id)
         self._recorder = SideRecorder(self._watch)
         self._load = ScenarioLoad()
-        self._rekey = RosCall(node, Rekey, f"{proxy}/rekey")
+        self._rekey = ActionCall(node, Rekey, f"{proxy}/rekey_action")
         self._power: deque[PowerReading] = deque(maxlen=POWER_KEPT)
         self._began_s = 0.0
-        node.create_subscription(PowerSample, power, self._take_power, qos.sensor())
+        node.create_subscription(PowerSample, power, self._take_power, qos.sensor(20))
 
     def close(self) -> None:
         """Ends traffic and load."""
+        self._rekey.close()
         self._recorder.close()
         self._load.close()
 
@@ -197,11 +200,15 @@ class RosDrone:
 
     def rekey(self, suite: str) -> RekeyResult:
         """See DroneEnd."""
-        try:
-            answer = self._rekey(Rekey.Request(suite=suite, reason="benchmark"), REKEY_S)
-        except TimeoutError as error:
-            raise BenchError(f"The drone's proxy is lost: {error}.") from None
-        return RekeyResult(bool(answer.ok), float(answer.duration_ms), str(answer.message))
+        if not self._rekey.wait_ready(QUICK_S):
+            raise BenchError(f"The drone's proxy is lost: nobody offers {self._rekey.name}.")
+        pending = self._rekey.begin(Rekey.Goal(suite=suite, reason="benchmark"))
+        if not pending.wait(REKEY_S):
+            raise BenchError(f"The drone's proxy is lost: {self._rekey.name} did not answer within {REKEY_S:g} s.")
+        answer = pending.result
+        if answer is None:
+            raise BenchError(f"The drone's proxy is lost: {pending.failure}")
+        return RekeyResult(bool(answer.ok), float(answer.rekey_ms), str(answer.message))
 
     def begin_window(self) -> None:
         """See DroneEnd."""

@@ -19,7 +19,7 @@ from pqc_mav_bench.campaign import Campaign, Progress
 from pqc_mav_bench.collectors.environment import VERSIONS, environment
 from pqc_mav_bench.controller_ends import RosDrone, RosGround
 from pqc_mav_bench.errors import BenchError, OptionsError
-from pqc_mav_bench.launching import new_campaign, resumed_campaign
+from pqc_mav_bench.plan import new_campaign, resumed_campaign
 from pqc_mav_bench.schema.run import SchemaError
 from pqc_mav_bench.store import DEFAULT_ROOT, controller_lock
 from pqc_mav_bench.suite_session import SuiteSession
@@ -121,13 +121,13 @@ class ControllerNode(Node):
                 self._stop,
             )
             campaign = Campaign(
-                plan.store, plan.options, plan.policy, session, self._ground,
+                plan.store, plan.options, plan.schedule, session, self._ground,
                 lambda progress: goal.publish_feedback(feedback(progress)), self.get_logger().warning, self._stop,
             )  # fmt: skip
             try:
                 complete = campaign.run()
             finally:
-                counts = plan.policy.counts()
+                counts = plan.schedule.counts()
                 result.passed, result.failed = counts.completed, counts.failed
         result.ok = complete
         done = f"{counts.completed} passed, {counts.failed} failed, {counts.pending} pending"

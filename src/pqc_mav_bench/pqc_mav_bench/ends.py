@@ -15,7 +15,7 @@ class RekeyResult:
     """How a suite change ended."""
 
     ok: bool
-    window_ms: float
+    rekey_ms: float
     message: str
 
 

@@ -6,7 +6,6 @@ whole one.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,16 @@ import pandas as pd
 
 from pqc_mav_bench import tidy
 from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.manifest import compacted
 from pqc_mav_bench.store import MANIFEST, CampaignStore, storage_error
 
-PAGE = "summary.md"
-LARGEST_PARQUET = 500_000  # bytes; a larger one is left out, the CSV has the same content
+PAGE, TABLE = "summary.md", "tidy.csv"
+DIGITS = 9  # as many as it takes to write a message's float32 without loss
 
 _COLUMNS = {
     "suite": "suite",
-    "handshake.total_ms": "handshake ms",
-    "handshake.gcs_total_ms": "at the ground ms",
+    "handshake.handshake_ms": "handshake ms",
+    "handshake.gcs_handshake_ms": "at the ground ms",
     "rekey.phi_60s": "Phi(60 s)",
     "latency_jitter.rtt_p50_ms": "RTT p50 ms",
     "latency_jitter.rtt_p95_ms": "RTT p95 ms",
@@ -77,7 +77,7 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
     ]
     shown = {column: title for column, title in _COLUMNS.items() if column == "suite" or table[column].notna().any()}
     lines += [f"| {' | '.join(shown.values())} |", f"|{'---|' * len(shown)}"]
-    for _, row in table.sort_values("handshake.total_ms").iterrows():
+    for _, row in table.sort_values("handshake.handshake_ms").iterrows():
         lines.append(f"| {' | '.join(_cell(row[column]) for column in shown)} |")
     return "\n".join([*lines, ""])
 
@@ -87,21 +87,35 @@ def _pair(cost: Mapping[str, Any], who: str) -> str:
     return " / ".join("?" if both[side] is None else f"{both[side]:.1f} %" for side in ("drone", "gcs"))
 
 
+def compact_table(table: pd.DataFrame) -> str:
+    """The table as CSV with DIGITS significant digits and whole numbers in full: more is noise of the number format."""
+    kept = table.copy()
+    for field in tidy.flat_fields():
+        if field.numeric:
+            kept[field.path] = [_figure(float(value)) for value in table[field.path]]
+    return str(kept.to_csv(index=False, lineterminator="\n"))
+
+
+def _figure(value: float) -> str:
+    if value != value:
+        return ""
+    return str(int(value)) if value.is_integer() else f"{value:.{DIGITS}g}"
+
+
 def export(store: CampaignStore, folder: Path) -> list[Path]:
-    """Writes manifest, tables and page to `folder`. Returns what was written. Raises StoreError."""
+    """Writes manifest, table and page to `folder`, under the names of this schema version. Returns what was written.
+
+    An exported campaign can be exported again, which renews one of an older schema version. Raises StoreError.
+    """
     manifest = store.manifest()
-    if "summary" not in manifest or not (store.folder / "tidy.csv").is_file():
+    if "summary" not in manifest or not (store.folder / TABLE).is_file():
         raise StoreError(f"{store.folder} has no table yet; resume the campaign first.")
     table = tidy.read(store.folder)
-    written = [folder / name for name in (MANIFEST, "tidy.csv", PAGE)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path in written[:2]:
-            shutil.copyfile(store.folder / path.name, path)
-        written[2].write_text(page(manifest, table), encoding="utf-8")
-        parquet = store.folder / "tidy.parquet"
-        if parquet.stat().st_size <= LARGEST_PARQUET:
-            written.append(Path(shutil.copyfile(parquet, folder / parquet.name)))
+        (folder / TABLE).write_text(compact_table(table), encoding="utf-8")
+        (folder / PAGE).write_text(page(manifest, table), encoding="utf-8")
     except OSError as error:
         raise storage_error(folder, error) from None
-    return written
+    CampaignStore(folder).save_manifest(compacted(manifest))
+    return [folder / name for name in (MANIFEST, TABLE, PAGE)]

@@ -17,7 +17,7 @@ import pqc_mav_tunnel
 
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Respawn, Setting, SystemDescription
 from pqc_mav_bringup.executables import find_executable
-from pqc_mav_bringup.free_ports import free_ports
+from pqc_mav_common.free_ports import free_ports
 
 DRONE_ID = "bench"
 PROXY = "pqc_proxy"
@@ -74,7 +74,7 @@ SYSTEM = SystemDescription(
         ProcessDescription(
             name="bench_agent",
             package="pqc_mav_bench",
-            executable="bench_agent",
+            executable="pqc_bench_agent",
             node="bench_agent",
             namespace="{space}/gcs",
             settings={"proxy": Setting("/{space}/gcs/pqc_proxy"), "drone_id": Setting(DRONE_ID)},
@@ -91,7 +91,7 @@ SYSTEM = SystemDescription(
         ProcessDescription(
             name="bench_controller",
             package="pqc_mav_bench",
-            executable="bench_controller",
+            executable="pqc_bench_controller",
             node="bench_controller",
             namespace="{space}/drone",
             settings={

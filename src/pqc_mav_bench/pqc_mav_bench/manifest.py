@@ -14,6 +14,8 @@ from pqc_mav_bench.schema.run import SCHEMA_VERSION
 from pqc_mav_bench.tidy import PASSED
 
 MANIFEST_VERSION = "1.0"
+#: Set in the manifest of an exported campaign: table, manifest and page, without the files of the runs.
+COMPACT = "compact"
 
 
 def begun(name: str, options: CampaignOptions, suites: Sequence[str], versions: Mapping[str, str]) -> dict[str, Any]:
@@ -30,6 +32,12 @@ def begun(name: str, options: CampaignOptions, suites: Sequence[str], versions: 
         "complete": False,
         "elapsed_s": 0.0,
     }
+
+
+def compacted(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest of the campaign's compact form; the version its runs were recorded under is kept."""
+    recorded = manifest.get("recorded_schema_version", manifest.get("schema_version"))
+    return {**manifest, "schema_version": SCHEMA_VERSION, "recorded_schema_version": recorded, COMPACT: True}
 
 
 def _figure(value: Any, digits: int = 4) -> float | None:
@@ -51,7 +59,7 @@ def summary(table: pd.DataFrame) -> dict[str, Any]:
         "data_s": _figure(data, 2),
         "wall_s": _figure(wall, 2),
         "wall_per_data": _figure(wall / data) if data else None,
-        "handshake_median_ms": _figure(good["handshake.total_ms"].median()) if len(good) else None,
+        "handshake_median_ms": _figure(good["handshake.handshake_ms"].median()) if len(good) else None,
         "tunnel_cpu_percent": {
             "drone": mean("system_drone.tunnel_cpu_percent"),
             "gcs": mean("system_gcs.tunnel_cpu_percent"),

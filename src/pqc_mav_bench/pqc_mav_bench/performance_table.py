@@ -25,10 +25,10 @@ def performance_rows(table: pd.DataFrame, source: str) -> list[Performance]:
     passed = table[(table["status"] == tidy.PASSED) & (table["scenario"] == SCENARIO)]
     rows = []
     for suite, runs in passed.groupby("suite", sort=True):
-        handshake_ms = _median(runs["handshake.total_ms"])
+        handshake_ms = _median(runs["handshake.handshake_ms"])
         if handshake_ms is None:
             continue
-        power_w = _median(runs.loc[runs["power_energy.measured"] == 1, "power_energy.power_avg_w"])
+        power_w = _median(runs.loc[runs["power_energy.measured"] == 1, "power_energy.power_mean_w"])
         rows.append(
             Performance(
                 suite=str(suite),

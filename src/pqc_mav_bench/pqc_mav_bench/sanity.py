@@ -29,7 +29,7 @@ def _warning(name: str, message: str, *fields: str) -> Finding:
 
 def handshake_timeout(run: RunMetrics) -> Iterator[Finding]:
     """The handshake ran into its limit of 45 s."""
-    total = run.handshake.total_ms
+    total = run.handshake.handshake_ms
     if run.handshake.timeout or (total is not None and total >= HANDSHAKE_LIMIT_MS):
         yield _finding(
             "handshake_timeout",
@@ -47,11 +47,11 @@ def handshake_auth_fail(run: RunMetrics) -> Iterator[Finding]:
 
 def handshake_missing(run: RunMetrics) -> Iterator[Finding]:
     """A suite counts as measured, but nobody reported its handshake."""
-    if run.lifecycle.success and run.handshake.total_ms is None:
+    if run.lifecycle.success and run.handshake.handshake_ms is None:
         yield _finding(
             "handshake_missing",
             "No report of this suite's handshake came from the drone's proxy.",
-            "handshake.total_ms",
+            "handshake.handshake_ms",
         )
 
 

@@ -11,11 +11,11 @@ _UNSIGNED = "the drone does not sign: it authenticates by its PSK"
 
 # Reasons that hold wherever the value is missing, by path.
 _REASONS: dict[str, tuple[StatusKind, str]] = {
-    "crypto_primitives.kem_keygen_time_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
-    "crypto_primitives.kem_decaps_time_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
-    "crypto_primitives.gcs_kem_encaps_time_ms": (StatusKind.UNAVAILABLE, _DRONE_OPERATION),
-    "crypto_primitives.sig_sign_time_ms": (StatusKind.NOT_APPLICABLE, _UNSIGNED),
-    "crypto_primitives.gcs_sig_verify_time_ms": (StatusKind.NOT_APPLICABLE, _UNSIGNED),
+    "crypto_primitives.kem_keygen_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
+    "crypto_primitives.kem_decaps_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
+    "crypto_primitives.gcs_kem_encaps_ms": (StatusKind.UNAVAILABLE, _DRONE_OPERATION),
+    "crypto_primitives.sig_sign_ms": (StatusKind.NOT_APPLICABLE, _UNSIGNED),
+    "crypto_primitives.gcs_sig_verify_ms": (StatusKind.NOT_APPLICABLE, _UNSIGNED),
     "handshake.error": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
     "handshake.reason": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
     "lifecycle.failure_phase": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
@@ -23,7 +23,7 @@ _REASONS: dict[str, tuple[StatusKind, str]] = {
 }
 _AEAD = "fewer packets passed than the engine times (it times each 32nd)"
 _SYSTEM = {
-    "temperature_avg_c": "the kernel shows no thermal zone",
+    "temperature_mean_c": "the kernel shows no thermal zone",
     "temperature_peak_c": "the kernel shows no thermal zone",
     "cpu_mhz": "the kernel shows no processor clock",
     "governor": "the kernel shows no frequency governor",
@@ -69,7 +69,7 @@ def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
         return StatusKind.UNAVAILABLE, "the proxy has not seen enough packets for it yet"
     if field.category == "network":
         return StatusKind.UNAVAILABLE, "the interface that carries the tunnel has no counters"
-    if field.name.endswith(("aead_encrypt_avg_ns", "aead_decrypt_avg_ns")):
+    if field.name.endswith(("seal_mean_ns", "open_mean_ns")):
         return StatusKind.UNAVAILABLE, _AEAD
     if field.side is Side.GCS:
         return StatusKind.UNAVAILABLE, "the agent on the ground did not report it"
@@ -95,7 +95,7 @@ def _label(run: RunMetrics, status: dict[str, MetricStatus]) -> None:
     """What is modelled or emulated says so at each value."""
     if run.power_energy.power_source == "model":
         for name in (
-            "power_avg_w",
+            "power_mean_w",
             "power_peak_w",
             "power_min_w",
             "energy_j",

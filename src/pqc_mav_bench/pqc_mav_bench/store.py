@@ -25,8 +25,9 @@ from typing import Any
 
 from pqc_mav_bench.canonical import file_sha256, run_sha256, sha256
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_bench.policy import BenchmarkPolicy, Item, State
+from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, parse_run
+from pqc_mav_common.atomic_file import atomic_write
 
 DEFAULT_ROOT = Path("logs/benchmarks")
 MANIFEST, STATE, METRICS, RUNS = "campaign.json", "state.json", "metrics.json", "runs"
@@ -36,17 +37,10 @@ LOCK = ".controller.lock"
 def write_json(path: Path, value: Any) -> None:
     """Writes by rename, data on the disk before the name. Raises StoreError; the old file is then untouched."""
     text = json.dumps(value, indent=1, allow_nan=False) + "\n"
-    temporary = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        atomic_write(path, text)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise storage_error(path, error) from None
 
 
@@ -152,19 +146,19 @@ class CampaignStore:
             return False
         return run.integrity.sha256 == run_sha256(document)
 
-    def save_state(self, policy: BenchmarkPolicy) -> None:
+    def save_state(self, schedule: Schedule) -> None:
         """Raises StoreError."""
-        write_json(self.folder / STATE, policy.to_dict())
+        write_json(self.folder / STATE, schedule.to_dict())
 
-    def load_policy(self) -> tuple[BenchmarkPolicy, list[Item]]:
-        """The stored policy, and the completed runs whose files are damaged or missing: they are pending again.
+    def load_schedule(self) -> tuple[Schedule, list[Item]]:
+        """The stored schedule, and the completed runs whose files are damaged or missing: they are pending again.
 
         Raises StoreError.
         """
         data = read_json(self.folder / STATE)
-        stored = BenchmarkPolicy.from_dict(data)
+        stored = Schedule.from_dict(data)
         lost = [item for item in stored.items if stored.state(item) is State.COMPLETED and not self.intact(item)]
-        return BenchmarkPolicy.from_dict(data, reopen=lost), lost
+        return Schedule.from_dict(data, reopen=lost), lost
 
     def manifest(self) -> dict[str, Any]:
         """Raises StoreError."""

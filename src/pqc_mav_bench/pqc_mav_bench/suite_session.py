@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from pqc_mav_bench import sections
+from pqc_mav_bench import metric_mapping
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.clock import ClockEstimate, estimate
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
 from pqc_mav_bench.ends import DroneEnd, GroundEnd
 from pqc_mav_bench.errors import AgentLostError, BenchError, StoppedError, SuiteFailedError
 from pqc_mav_bench.options import CampaignOptions
-from pqc_mav_bench.policy import Item
 from pqc_mav_bench.scenario import scenario_of
+from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.workload.spec import EndSpec
 
@@ -47,7 +47,7 @@ class _Marks:
         if self.collect:
             out["traffic_s"] = self.collect - self.traffic
             out["collect_s"] = self.end - self.collect
-            out["overhead_ratio"] = out["total_s"] / out["traffic_s"]
+            out["wall_per_data"] = out["total_s"] / out["traffic_s"]
         return out
 
 
@@ -97,7 +97,7 @@ class SuiteSession:
         aggregator.start_suite(self._context(item, order_index), self._crypto(item.suite))
         marks = _Marks(start=time.monotonic())
         phase = ACTIVATE
-        windows: list[float] = []
+        rekeys_ms: list[float] = []
         gcs: dict[str, Any] | None = None
 
         def enter(name: str) -> None:
@@ -110,7 +110,7 @@ class SuiteSession:
             load = self._drone.set_load(item.scenario, emulate=self._options.emulate_detectors)
             memory = scenario_of(item.scenario).memory_mib if load == "emulated" else 0.0
             aggregator.record_workload(self._options.workload, load, memory)
-            clock, delay_ms = self._activate(item.suite, windows)
+            clock, delay_ms = self._activate(item.suite, rekeys_ms)
             marks.traffic = time.monotonic()
             enter(TRAFFIC)
             if self._stop.wait(self._options.duration_s):
@@ -133,13 +133,13 @@ class SuiteSession:
             where = error.phase if isinstance(error, SuiteFailedError) else phase
             failure = {"success": False, "failure_phase": where, "failure_reason": str(error)}
             aggregator.record_lifecycle({**marks.lifecycle(), **failure})
-        failed = 0 if windows else int(phase == ACTIVATE)
-        aggregator.record_rekey(windows_ms=windows, failed=failed)
+        failed = 0 if rekeys_ms else int(phase == ACTIVATE)
+        aggregator.record_rekey(rekeys_ms=rekeys_ms, failed=failed)
         return aggregator.finalize_suite(gcs, self._options.workload), aggregator
 
     # --- phases ---
 
-    def _activate(self, suite: str, windows: list[float]) -> tuple[ClockEstimate, float]:
+    def _activate(self, suite: str, rekeys_ms: list[float]) -> tuple[ClockEstimate, float]:
         """Traffic on, then the suite change. Returns the clocks' estimate and the agent's delay [ms]."""
         if not self._drone.wait_up(UP_LIMIT_S):
             raise SuiteFailedError(ACTIVATE, f"The tunnel had no session within {UP_LIMIT_S:g} s.")
@@ -160,7 +160,7 @@ class SuiteSession:
         result = self._drone.rekey(suite)
         if not result.ok:
             raise SuiteFailedError(ACTIVATE, result.message or "The proxy refused the suite change.")
-        windows.append(result.window_ms)
+        rekeys_ms.append(result.rekey_ms)
         self._drone.begin_window()
         return clock, delay_ms
 
@@ -176,7 +176,7 @@ class SuiteSession:
         return drone, self._ground.end_stop(pending)
 
     def _record_drone(self, aggregator: MetricsAggregator, drone: Mapping[str, Any], suite: str, attempt: int) -> None:
-        report = sections.latest(drone["handshakes"], suite)
+        report = metric_mapping.latest(drone["handshakes"], suite)
         if report is not None:
             aggregator.record_handshake(report, attempt)
             aggregator.record_crypto_primitives(report)
@@ -186,11 +186,11 @@ class SuiteSession:
 
     def _record_failure(self, aggregator: MetricsAggregator, suite: str, attempt: int, error: BenchError) -> None:
         """What is known of a failed run: above all its handshake."""
-        report = sections.latest(self._drone.handshakes(), suite)
-        if report is not None and aggregator.run.handshake.success is None:
+        report = metric_mapping.latest(self._drone.handshakes(), suite)
+        if report is not None and aggregator.run.handshake.ok is None:
             aggregator.record_handshake(report, attempt)
-        elif aggregator.run.handshake.success is None:
-            aggregator.run.handshake.success = False
+        elif aggregator.run.handshake.ok is None:
+            aggregator.run.handshake.ok = False
             aggregator.run.handshake.reason = str(error)
 
     # --- what a run is ---

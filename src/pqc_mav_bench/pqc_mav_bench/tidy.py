@@ -8,13 +8,13 @@ Columns, in this order:
 * `category.field` for every numeric field (flags are 0 and 1) and every text of the schema, in the schema's order.
   Missing values are NaN in numeric columns and empty in text columns. Lists and counts by type are only in the JSON.
 
-Units stand in the field names; `units()` gives them, and docs/metrics.md explains them.
+Units are in the field names; `units()` gives them, and docs/metrics.md explains them.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ import pandas as pd
 
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
+from pqc_mav_bench.schema.version1 import RENAMED
+from pqc_mav_common.atomic_file import atomic_write
 
 KEY = ("scenario", "suite", "repetition")
 PROVENANCE = ("metrics_file", "metrics_sha256")
@@ -64,6 +66,19 @@ def row(run: RunMetrics, metrics_file: str) -> dict[str, Any]:
     return values
 
 
+def run_of(values: Mapping[str, Any]) -> RunMetrics:
+    """The flat fields of a row as a run again; what only the JSON has is missing. Raises ValueError."""
+    run = RunMetrics()
+    for field in flat_fields():
+        value = values[field.path]
+        if value in ("", None) or value != value:
+            continue
+        category = getattr(run, field.category)
+        kinds: dict[str, Callable[[Any], Any]] = {"integer": int, "flag": bool, "number": float, "text": str}
+        setattr(category, field.name, kinds[field.kind](value))
+    return run
+
+
 def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Rows as a table with every column, sorted by its key; columns of an empty table exist too."""
     table = pd.DataFrame(list(rows), columns=columns())
@@ -76,36 +91,36 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 def write(table: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
     """Writes tidy.csv and tidy.parquet below `folder`, each by write and rename. Returns both paths."""
     csv, parquet = folder / "tidy.csv", folder / "tidy.parquet"
-    _replace(csv, table.to_csv(index=False, lineterminator="\n").encode())
+    atomic_write(csv, table.to_csv(index=False, lineterminator="\n"))
     buffer = io.BytesIO()
     table.to_parquet(buffer, index=False, compression="zstd")
-    _replace(parquet, buffer.getvalue())
+    atomic_write(parquet, buffer.getvalue())
     return csv, parquet
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The table of a campaign: a folder, a .csv or a .parquet file. Raises FileNotFoundError and ValueError."""
+    """The table of a campaign: a folder, a .csv or a .parquet file; columns of schema version 1 get today's names.
+
+    Raises FileNotFoundError and ValueError.
+    """
     if path.is_dir():
         path = path / "tidy.parquet" if (path / "tidy.parquet").is_file() else path / "tidy.csv"
     if path.suffix == ".parquet":
-        table = pd.read_parquet(path)
+        table = pd.read_parquet(path).rename(columns=RENAMED)
     else:
+        names = [RENAMED.get(name, name) for name in pd.read_csv(path, nrows=0).columns]
         texts = {field.path: str for field in flat_fields() if not field.numeric} | dict.fromkeys(HEAD, str)
         texts.pop("repetition")
         table = pd.read_csv(
-            path, dtype=texts, keep_default_na=False, na_values={f.path: [""] for f in flat_fields() if f.numeric}
+            path,
+            names=names,
+            header=0,
+            dtype=texts,
+            keep_default_na=False,
+            na_values={f.path: [""] for f in flat_fields() if f.numeric},
         )
     missing = [name for name in KEY if name not in table.columns]
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
-    return table
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    numeric = [field.path for field in flat_fields() if field.numeric and field.path in table.columns]
+    return table.astype(dict.fromkeys(numeric, "float64"))

@@ -1,30 +1,31 @@
 """Verifies a campaign on disk: hashes, schema, arithmetic, completeness. Needs nothing but its files.
 
-Each run is judged by itself (`verify_run`), the campaign as a whole by `verify_campaign`. Every problem is a named
-finding with the file and the fields it concerns; no finding means that every number can be relied upon to be what was
-measured and to agree with the others.
+Each run is judged on its own (`verify_run`), the campaign as a whole by `verify_campaign`. Of a compact campaign, which
+has no files of its runs, the rows of the table are judged on their own and against the manifest. Every problem is a
+named finding with the file and the fields it concerns; no finding means that every number can be relied upon to be what
+was measured and to agree with the others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import sanity, tidy
+from pqc_mav_bench import tidy
 from pqc_mav_bench.canonical import file_sha256, run_sha256
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_bench.numbers import phi, wilson
-from pqc_mav_bench.policy import BenchmarkPolicy, Item, State
+from pqc_mav_bench.manifest import COMPACT, summary
+from pqc_mav_bench.relations import OF_VALUES, RELATIONS
+from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, parse_run
 from pqc_mav_bench.store import MANIFEST, STATE, CampaignStore, read_json
 
-TOLERANCE = 1e-6  # relative; values pass through JSON and float32 messages unchanged, sums do not quite
+TABLES = ("tidy.csv", "tidy.parquet")
 
 
 @dataclass(frozen=True)
@@ -56,151 +57,6 @@ class Verdict:
         return not self.problems
 
 
-Relation = Callable[[RunMetrics], Iterator[str]]
-
-
-def close(a: float, b: float) -> bool:
-    """Equal up to rounding."""
-    return math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=1e-9)
-
-
-def _expect(name: str, value: float | None, wanted: float | None) -> Iterator[str]:
-    if value is not None and wanted is not None and not close(value, wanted):
-        yield f"{name} is {value!r} but must be {wanted!r}"
-
-
-def phi_of_handshake(run: RunMetrics) -> Iterator[str]:
-    """Phi(R) = T_hs / (R + T_hs)."""
-    total, interval = run.handshake.total_ms, run.run_context.rekey_interval_s
-    if total is not None and run.handshake.success:
-        yield from _expect("rekey.phi", run.rekey.phi, phi(total / 1e3, interval) if interval else None)
-        yield from _expect("rekey.phi_60s", run.rekey.phi_60s, phi(total / 1e3, 60.0))
-
-
-def lifecycle_adds_up(run: RunMetrics) -> Iterator[str]:
-    """The phases make up the whole."""
-    life = run.lifecycle
-    if life.activate_s is not None and life.traffic_s is not None and life.collect_s is not None:
-        yield from _expect("lifecycle.total_s", life.total_s, life.activate_s + life.traffic_s + life.collect_s)
-    if life.total_s is not None and life.traffic_s:
-        yield from _expect("lifecycle.overhead_ratio", life.overhead_ratio, life.total_s / life.traffic_s)
-
-
-def rekeys_add_up(run: RunMetrics) -> Iterator[str]:
-    """Counts and the mean of the suite changes."""
-    rekey = run.rekey
-    if rekey.rekeys_ok is not None and rekey.rekeys_failed is not None:
-        yield from _expect("rekey.rekey_count", rekey.rekey_count, rekey.rekeys_ok + rekey.rekeys_failed)
-    if rekey.rekeys_ok and rekey.total_rekey_time_ms is not None:
-        yield from _expect(
-            "rekey.average_rekey_time_ms", rekey.average_rekey_time_ms, rekey.total_rekey_time_ms / rekey.rekeys_ok
-        )
-
-
-def primitives_add_up(run: RunMetrics) -> Iterator[str]:
-    """The total is the sum of all primitives."""
-    times = [
-        value
-        for name, value in run.crypto_primitives
-        if name.endswith("_time_ms") and name != "total_time_ms" and value is not None
-    ]
-    if times:
-        yield from _expect("crypto_primitives.total_time_ms", run.crypto_primitives.total_time_ms, sum(times))
-
-
-def losses_add_up(run: RunMetrics) -> Iterator[str]:
-    """Lost = sent - received, ratios and the Wilson interval follow from the counts."""
-    work, mavlink = run.workload, run.mavlink_integrity
-    sent, received, lost = work.sent_packets, work.received_packets, work.lost_packets
-    if sent is not None and received is not None and lost is not None:
-        yield from _expect("workload.lost_packets", lost, sent - received)
-        if sent and 0 <= lost <= sent:
-            low, high = wilson(lost, sent)
-            yield from _expect("workload.loss_ratio", work.loss_ratio, lost / sent)
-            yield from _expect("workload.loss_wilson_low", work.loss_wilson_low, low)
-            yield from _expect("workload.loss_wilson_high", work.loss_wilson_high, high)
-    if work.goodput_mbps is not None and work.target_mbps:
-        yield from _expect("workload.goodput_ratio", work.goodput_ratio, work.goodput_mbps / work.target_mbps)
-    for way in ("down", "up"):
-        expected, got = getattr(mavlink, f"expected_{way}"), getattr(mavlink, f"received_{way}")
-        if expected is not None and got is not None:
-            yield from _expect(f"mavlink_integrity.lost_{way}", getattr(mavlink, f"lost_{way}"), expected - got)
-
-
-def counters_add_up(run: RunMetrics) -> Iterator[str]:
-    """Received = delivered + control + drops; what is delivered is handed on; bytes follow packets."""
-    plane = run.data_plane
-    for prefix in ("", "gcs_"):
-        parts = [getattr(plane, f"{prefix}{name}") for name in ("delivered", "control", *sanity.DATA_DROPS)]
-        if None not in parts:
-            yield from _expect(
-                f"data_plane.{prefix}enc_rx_packets", getattr(plane, f"{prefix}enc_rx_packets"), sum(parts)
-            )
-        packets, size = getattr(plane, f"{prefix}enc_tx_packets"), getattr(plane, f"{prefix}enc_tx_bytes")
-        if packets is not None and size is not None and size < packets:
-            yield f"data_plane.{prefix}enc_tx_bytes is {size}, less than one byte for each of {packets} packets"
-
-
-def energy_is_power_times_time(run: RunMetrics) -> Iterator[str]:
-    """E = P t; energy per bit follows; the mean lies between minimum and peak."""
-    power, plane = run.power_energy, run.data_plane
-    if power.power_avg_w is not None and power.duration_s is not None:
-        yield from _expect("power_energy.energy_j", power.energy_j, power.power_avg_w * power.duration_s)
-    if power.energy_j is not None and plane.plain_tx_bytes is not None and plane.gcs_plain_tx_bytes is not None:
-        bits = 8 * (plane.plain_tx_bytes + plane.gcs_plain_tx_bytes)
-        if bits:
-            yield from _expect("power_energy.energy_per_bit_nj", power.energy_per_bit_nj, power.energy_j * 1e9 / bits)
-
-
-def percentiles_are_ordered(run: RunMetrics) -> Iterator[str]:
-    """p50 <= p95 <= p99 <= max; averages between the extremes."""
-    for name in ("rtt", "owd_down", "owd_up"):
-        values = [getattr(run.latency_jitter, f"{name}_{part}_ms") for part in ("p50", "p95", "p99", "max")]
-        known = [value for value in values if value is not None]
-        if any(a > b * (1 + TOLERANCE) + 1e-9 for a, b in pairwise(known) if b >= 0):
-            yield f"latency_jitter.{name}: percentiles are not in order ({', '.join(f'{v:g}' for v in known)} ms)"
-    for side in ("system_drone", "system_gcs"):
-        load = getattr(run, side)
-        if (
-            load.cpu_avg_percent is not None
-            and load.cpu_peak_percent is not None
-            and load.cpu_avg_percent > load.cpu_peak_percent + 1.0
-        ):
-            yield f"{side}.cpu_avg_percent is {load.cpu_avg_percent:g}, above its peak {load.cpu_peak_percent:g}"
-
-
-def missing_values_are_explained(run: RunMetrics) -> Iterator[str]:
-    """Every null has a status."""
-    for field in all_fields():
-        if run.value(field.path) is None and field.path not in run.metric_status:
-            yield f"{field.path} is null and metric_status does not say why"
-
-
-def verdict_matches(run: RunMetrics) -> Iterator[str]:
-    """The stored findings are what the checks find in the stored values."""
-    again = sorted((finding.name, tuple(finding.fields)) for finding in sanity.check(run))
-    stored = sorted((finding.name, tuple(finding.fields)) for finding in run.findings)
-    if again != stored:
-        missing = sorted({name for name, _ in set(again) - set(stored)}) or sorted(
-            {name for name, _ in set(stored) - set(again)}
-        )
-        yield f"the stored findings are not what the checks find ({', '.join(missing)})"
-
-
-RELATIONS: tuple[Relation, ...] = (
-    phi_of_handshake,
-    lifecycle_adds_up,
-    rekeys_add_up,
-    primitives_add_up,
-    losses_add_up,
-    counters_add_up,
-    energy_is_power_times_time,
-    percentiles_are_ordered,
-    missing_values_are_explained,
-    verdict_matches,
-)
-
-
 def verify_run(document: Any, file: str) -> tuple[RunMetrics | None, list[Problem]]:
     """One metrics document. None when it does not fit the schema."""
     try:
@@ -223,13 +79,12 @@ def verify_campaign(folder: Path) -> Verdict:
     """Everything in a campaign's folder. Raises StoreError when it is none."""
     store = CampaignStore.open(folder)
     manifest = store.manifest()
+    if manifest.get(COMPACT):
+        return _verify_compact(store, manifest)
     problems: list[Problem] = []
     runs: dict[str, RunMetrics] = {}
     hashes = 1
-    if not store.manifest_intact():
-        problems.append(
-            Problem("hash", MANIFEST, "the content does not have the SHA-256 the file claims; it was changed")
-        )
+    problems += _manifest(store)
     listed: Mapping[str, str] = manifest.get("files", {})
     for path in store.run_files():
         name = str(path.relative_to(folder))
@@ -259,15 +114,61 @@ def verify_campaign(folder: Path) -> Verdict:
     return Verdict(folder, len(runs), hashes, fields, len(RELATIONS) * len(runs), tuple(problems))
 
 
+def _manifest(store: CampaignStore) -> Iterator[Problem]:
+    if not store.manifest_intact():
+        yield Problem("hash", MANIFEST, "the content does not have the SHA-256 the file claims; it was changed")
+
+
+def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdict:
+    """A campaign that was exported: table and manifest alone."""
+    problems = [*_manifest(store)]
+    runs: dict[str, RunMetrics] = {}
+    try:
+        table = tidy.read(store.folder / TABLES[0])
+        runs = {str(values["metrics_file"]): tidy.run_of(values) for values in table.to_dict("records")}
+    except (ValueError, KeyError, OSError) as error:
+        problems.append(Problem("table", TABLES[0], f"the table cannot be read: {error}"))
+    else:
+        if set(runs) != set(manifest["files"]):
+            problems.append(Problem("table", TABLES[0], "its rows are not of the files the manifest lists"))
+        known, now = _figures(manifest["summary"]), _figures(summary(table))
+        problems += [
+            Problem("summary", MANIFEST, f"{name} is {known.get(name)} but the table gives {value}")
+            for name, value in now.items()
+            if not _alike(known.get(name), value)
+        ]
+    problems += [
+        Problem(relation.__name__, f"{TABLES[0]}, {name}", message)
+        for name, run in runs.items()
+        for relation in OF_VALUES
+        for message in relation(run)
+    ]
+    fields = len(tidy.flat_fields()) * len(runs)
+    return Verdict(store.folder, len(runs), 1, fields, len(OF_VALUES) * len(runs), tuple(problems))
+
+
+def _figures(summary_: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:
+    """The figures of a summary by dotted name."""
+    out: dict[str, float | None] = {}
+    for name, value in summary_.items():
+        out |= _figures(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
+    return out
+
+
+def _alike(known: float | None, value: float | None) -> bool:
+    """Equal to the digits a summary has."""
+    return known == value if known is None or value is None else math.isclose(known, value, rel_tol=1e-5, abs_tol=2e-4)
+
+
 def _state(store: CampaignStore, runs: Mapping[str, RunMetrics]) -> Iterator[Problem]:
     """Every run counted as done has its file, and the file says the same."""
     try:
-        policy = BenchmarkPolicy.from_dict(read_json(store.folder / STATE))
+        schedule = Schedule.from_dict(read_json(store.folder / STATE))
     except StoreError as error:
         yield Problem("state", STATE, str(error))
         return
-    for item in policy.items:
-        state = policy.state(item)
+    for item in schedule.items:
+        state = schedule.state(item)
         name = str(store.metrics_path(item).relative_to(store.folder))
         run = runs.get(name)
         if run is None:
@@ -288,7 +189,7 @@ def _identity(item: Item, run: RunMetrics, name: str) -> Iterator[Problem]:
 def _table(store: CampaignStore, runs: Mapping[str, RunMetrics]) -> Iterator[Problem]:
     """Both tables are what the runs give."""
     wanted = tidy.frame(tidy.row(run, name) for name, run in runs.items())
-    for file in ("tidy.csv", "tidy.parquet"):
+    for file in TABLES:
         path = store.folder / file
         if not path.is_file():
             yield Problem("table", file, "the campaign's table is missing")

@@ -17,7 +17,7 @@ from pqc_mav_bench.ends import RekeyResult
 from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
-from pqc_mav_bench.policy import BenchmarkPolicy, Item, plan
+from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.store import CampaignStore
 from pqc_mav_bench.suite_session import SuiteSession
@@ -44,7 +44,7 @@ def handshake(suite: str, **changes: Any) -> dict[str, Any]:
     primitives = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")
     return {
         "drone_id": "d", "ok": True, "error": "", "reason": "", "suite": suite, "hybrid": True, "epoch": 3,
-        "rekey": True, "role": "drone", "peer": "127.0.0.1:1", "duration_ms": 12.0,
+        "rekey": True, "role": "drone", "peer": "127.0.0.1:1", "handshake_ms": 12.0,
         **{f"phase_{name}_ms": 2.0 for name in times}, **{f"{name}_ms": 0.25 for name in primitives},
         "keygen_pooled": False, "public_key_bytes": 1184, "ciphertext_bytes": 1088, "signature_bytes": 3309,
         "drone_signature_bytes": 0, "bytes_sent": 1500, "bytes_received": 4800, **changes,
@@ -58,7 +58,7 @@ def counters(rx: int, tx: int, **changes: Any) -> dict[str, Any]:
         "enc_tx_packets": rx + 5, "enc_tx_bytes": 78 * (rx + 5),
         "enc_rx_packets": tx + 5, "enc_rx_bytes": 78 * (tx + 5), "delivered": tx, "control": 5,
     }  # fmt: skip
-    return {**values, "aead_encrypt_avg_ns": 900.0, "aead_decrypt_avg_ns": 1100.0, **changes}
+    return {**values, "seal_mean_ns": 900.0, "open_mean_ns": 1100.0, **changes}
 
 
 DELAYS = {"count": 50, "mean_ms": 0.5, "p50_ms": 0.4, "p95_ms": 0.9, "p99_ms": 1.5, "max_ms": 2.0}
@@ -84,9 +84,9 @@ def side(suite: str, role: str, **changes: Any) -> dict[str, Any]:
         "handshakes": [handshake(suite, role=role)],
         "link": {"jitter_ms": 1.0, "gap_p95_ms": 4.0, "rtt_ms": 0.05, "rtt_min_ms": 0.03},
         "system": {
-            "samples": 3, "interval_s": 0.5, "cpu_avg_percent": 30.0, "cpu_peak_percent": 35.0, "cpu_min_percent": 25.0,
-            "cpu_std_percent": 5.0, "core_avg_percent": [20.0, 40.0], "tunnel_cpu_percent": 2.0,
-            "bench_cpu_percent": 1.0, "workload_cpu_percent": 4.0, "memory_avg_mib": 900.0,
+            "samples": 3, "interval_s": 0.5, "cpu_mean_percent": 30.0, "cpu_peak_percent": 35.0,
+            "cpu_min_percent": 25.0, "cpu_std_percent": 5.0, "core_mean_percent": [20.0, 40.0],
+            "tunnel_cpu_percent": 2.0, "bench_cpu_percent": 1.0, "workload_cpu_percent": 4.0, "memory_mean_mib": 900.0,
             "memory_peak_mib": 910.0, "load_1": 0.4,
         },
         "network": {
@@ -104,7 +104,7 @@ def environment(clock: str = "same") -> dict[str, Any]:
 
 
 POWER = {
-    "power_source": "ina219", "measured": True, "duration_s": 0.5, "power_avg_w": 4.0, "power_peak_w": 5.0,
+    "power_source": "ina219", "measured": True, "duration_s": 0.5, "power_mean_w": 4.0, "power_peak_w": 5.0,
     "power_min_w": 3.0, "energy_j": 2.0, "voltage_v": 5.0, "current_a": 0.8, "samples": 500, "rate_hz": 1000.0,
     "duplicates": 0, "errors": 0,
 }  # fmt: skip
@@ -248,20 +248,22 @@ class Bench:
         folder = root / name
         if folder.is_dir():
             self.store = CampaignStore.open(folder)
-            self.policy, self.lost = self.store.load_policy()
+            self.schedule, self.lost = self.store.load_schedule()
         else:
             self.store = CampaignStore.create(root, name)
-            items = plan(options.scenarios, suites, options.repetitions, randomise=options.randomise, seed=options.seed)
-            self.policy, self.lost = BenchmarkPolicy(items, options.attempts), []
+            items = ordered_runs(
+                options.scenarios, suites, options.repetitions, randomise=options.randomise, seed=options.seed
+            )
+            self.schedule, self.lost = Schedule(items, options.attempts), []
             self.store.save_manifest(begun(name, options, suites, {}))
-            self.store.save_state(self.policy)
+            self.store.save_state(self.schedule)
         self.session = SuiteSession(self.drone, self.ground, options, name, suite_info, self.stop)
 
     def run(self) -> bool:
         campaign = Campaign(
             self.store,
             self.options,
-            self.policy,
+            self.schedule,
             self.session,
             self.ground,
             self.progress.append,

@@ -12,10 +12,10 @@ from pqc_mav_interfaces.msg import HandshakeReport, TunnelStats, TunnelStatus
 from rclpy.executors import MultiThreadedExecutor
 from support import OPTIONS
 
-from pqc_mav_bench import qos
 from pqc_mav_bench.agent_node import AgentNode
 from pqc_mav_bench.controller_ends import RosGround
 from pqc_mav_bench.errors import AgentLostError, BenchError
+from pqc_mav_common import qos
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
 COMMON = {"run": 1, "shared_clock": True, "workload": {**OPTIONS.workload.model_dump(), "kind": "bulk"}}
@@ -26,8 +26,8 @@ class StandIn:
 
     def __init__(self, node) -> None:
         self._status = node.create_publisher(TunnelStatus, "/gcs/pqc_proxy/status", qos.latched(1))
-        self._stats = node.create_publisher(TunnelStats, "/gcs/pqc_proxy/stats", qos.periodic())
-        self._handshake = node.create_publisher(HandshakeReport, "/gcs/pqc_proxy/handshake", qos.latched())
+        self._stats = node.create_publisher(TunnelStats, "/gcs/pqc_proxy/stats", qos.periodic(1))
+        self._handshake = node.create_publisher(HandshakeReport, "/gcs/pqc_proxy/handshake", qos.event())
         self.packets = 0
         self._status.publish(
             TunnelStatus(
@@ -41,7 +41,7 @@ class StandIn:
         self._stats.publish(TunnelStats(drone_id="d", enc_rx_packets=self.packets, delivered=self.packets))
 
     def report(self, ok: bool) -> None:
-        self._handshake.publish(HandshakeReport(drone_id="d", ok=ok, suite=SUITE, epoch=3, duration_ms=5.0))
+        self._handshake.publish(HandshakeReport(drone_id="d", ok=ok, suite=SUITE, epoch=3, handshake_ms=5.0))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pqc_mav_bench import campaign as campaign_module
 from pqc_mav_bench import tidy
 from pqc_mav_bench.errors import AgentLostError, StoreError
 from pqc_mav_bench.options import options_from
-from pqc_mav_bench.policy import State
+from pqc_mav_bench.schedule import State
 from pqc_mav_bench.store import controller_lock
 from pqc_mav_bench.verify import verify_campaign
 
@@ -45,9 +45,9 @@ def test_a_suite_that_always_fails_is_recorded_and_the_others_go_on(tmp_path):
     bench.drone.refuses = {"cs-b": "The gcs refused the suite."}
     bench.drone.reports = [handshake("cs-b", ok=False, error="bad_signature", reason="The signature is wrong.")]
     assert bench.run()
-    failed = next(item for item in bench.policy.items if item.suite == "cs-b")
-    assert bench.policy.state(failed) is State.FAILED
-    assert bench.policy.tries(failed) == 2
+    failed = next(item for item in bench.schedule.items if item.suite == "cs-b")
+    assert bench.schedule.state(failed) is State.FAILED
+    assert bench.schedule.tries(failed) == 2
     assert bench.store.manifest()["counts"]["passed"] == 2
     run = bench.store.load_run(failed)
     assert (run.lifecycle.failure_phase, run.lifecycle.failure_reason) == ("activate", "The gcs refused the suite.")
@@ -62,7 +62,7 @@ def test_an_agent_that_dies_in_a_run_and_comes_back_costs_that_try_only(tmp_path
     bench = Bench(tmp_path)
     bench.ground.dies_at, bench.ground.deaths = "cs-b", 1
     assert bench.run()
-    assert bench.policy.counts().completed == 3
+    assert bench.schedule.counts().completed == 3
     assert bench.ground.calls.count("start cs-b") == 2
     assert bench.drone.aborted == 1
     assert any("The agent is lost" in line for line in bench.log)
@@ -73,7 +73,7 @@ def test_a_run_that_kills_the_agent_again_and_again_fails_alone(tmp_path):
     bench = Bench(tmp_path)
     bench.ground.dies_at, bench.ground.deaths = "cs-b", 99
     assert bench.run()
-    assert (bench.policy.counts().completed, bench.policy.counts().failed) == (2, 1)
+    assert (bench.schedule.counts().completed, bench.schedule.counts().failed) == (2, 1)
 
 
 def test_an_agent_that_stays_away_stops_the_campaign_which_resumes(tmp_path, monkeypatch):
@@ -117,7 +117,7 @@ def test_whatever_the_moment_a_kill_loses_at_most_the_run_in_hand(tmp_path, monk
         bench.run()
     monkeypatch.undo()
     again = Bench(tmp_path)
-    assert again.policy.counts().completed == 1
+    assert again.schedule.counts().completed == 1
     assert again.run()
     assert len(again.ground.calls) == 2
     assert verify_campaign(again.store.folder).problems == ()
@@ -126,7 +126,7 @@ def test_whatever_the_moment_a_kill_loses_at_most_the_run_in_hand(tmp_path, monk
 def test_a_completed_run_whose_file_was_damaged_is_measured_again(tmp_path):
     bench = Bench(tmp_path)
     bench.run()
-    damaged, gone = bench.policy.items[0], bench.policy.items[1]
+    damaged, gone = bench.schedule.items[0], bench.schedule.items[1]
     bench.store.metrics_path(damaged).write_text('{"schema_version": "1.0", "run_con')
     bench.store.metrics_path(gone).unlink()
     assert names(verify_campaign(bench.store.folder)) >= {"unreadable", "missing_run", "missing_file", "table"}
@@ -142,7 +142,7 @@ def test_the_ground_clock_a_day_ahead_is_a_finding_and_touches_no_delay(tmp_path
     day_ns = 86_400_000_000_000
     bench.ground.clock_ahead_ns, bench.ground.wall_ahead_ns, bench.ground.clock_id = day_ns, day_ns, "other"
     assert bench.run()
-    run = bench.store.load_run(bench.policy.items[0])
+    run = bench.store.load_run(bench.schedule.items[0])
     assert run.clock_sync.offset_ms == pytest.approx(86_400_000, rel=1e-9)
     assert run.clock_sync.wall_clock_difference_s == pytest.approx(86_400, abs=1)
     assert [finding.name for finding in run.findings] == ["clocks_apart"]
@@ -182,7 +182,7 @@ def test_a_full_disk_stops_the_campaign_and_room_lets_it_go_on(tmp_path):
         assert not list(mount.glob("**/.*.new"))
         ballast.unlink()
         again = Bench(mount)
-        assert again.policy.counts().completed == 1
+        assert again.schedule.counts().completed == 1
         assert again.run()
         assert verify_campaign(again.store.folder).problems == ()
     finally:
@@ -201,9 +201,9 @@ def test_a_missing_ground_side_is_a_finding(tmp_path):
     bench = Bench(tmp_path)
     bench.ground.changes = {"handshakes": [], "system": {}, "network": {}, "link": {}}
     assert bench.run()
-    run = bench.store.load_run(bench.policy.items[0])
-    assert run.handshake.gcs_total_ms is None
-    status = run.metric_status["handshake.gcs_total_ms"]
+    run = bench.store.load_run(bench.schedule.items[0])
+    assert run.handshake.gcs_handshake_ms is None
+    status = run.metric_status["handshake.gcs_handshake_ms"]
     assert (status.status, status.reason) == ("unavailable", "the agent on the ground did not report it")
     assert verify_campaign(bench.store.folder).problems == ()
 
@@ -211,7 +211,7 @@ def test_a_missing_ground_side_is_a_finding(tmp_path):
 @pytest.mark.parametrize(
     "change, problem",
     [
-        (lambda d: d["handshake"].update(total_ms=1.0), "hash"),
+        (lambda d: d["handshake"].update(handshake_ms=1.0), "hash"),
         (lambda d: d.update(schema_version="7.0"), "schema"),
         (lambda d: d["handshake"].update(extra=1), "schema"),
     ],
@@ -219,7 +219,7 @@ def test_a_missing_ground_side_is_a_finding(tmp_path):
 def test_a_tampered_file_is_found(tmp_path, change, problem):
     bench = Bench(tmp_path)
     bench.run()
-    path = bench.store.metrics_path(bench.policy.items[0])
+    path = bench.store.metrics_path(bench.schedule.items[0])
     document = json.loads(path.read_text())
     change(document)
     path.write_text(json.dumps(document))
@@ -238,6 +238,6 @@ def test_a_tampered_table_is_found(tmp_path):
     bench = Bench(tmp_path)
     bench.run()
     table = tidy.read(bench.store.folder)
-    table.loc[0, "handshake.total_ms"] = 1.0
+    table.loc[0, "handshake.handshake_ms"] = 1.0
     tidy.write(table, bench.store.folder)
     assert names(verify_campaign(bench.store.folder)) == {"table"}

@@ -6,6 +6,7 @@ from support import Bench
 from pqc_mav_bench import export, tidy
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.store import CampaignStore
+from pqc_mav_bench.verify import verify_campaign
 
 
 def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
@@ -13,7 +14,7 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
     bench.drone.refuses = {"cs-b": "no"}
     bench.run()
     written = export.export(bench.store, tmp_path / "out")
-    assert sorted(path.name for path in written) == ["campaign.json", "summary.md", "tidy.csv", "tidy.parquet"]
+    assert sorted(path.name for path in written) == ["campaign.json", "summary.md", "tidy.csv"]
     text = (tmp_path / "out/summary.md").read_text()
     assert "2 of 3 runs passed, 1 failed, 0 pending" in text
     assert "| cs-a | 12 | 12 |" in text
@@ -21,6 +22,26 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
     assert "0 of 620 lost" in text
     assert "test machine" in text
     assert len(tidy.read(tmp_path / "out")) == 3
+
+
+def test_the_compact_form_verifies_until_a_figure_of_it_is_changed(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    export.export(bench.store, tmp_path / "out")
+    verdict = verify_campaign(tmp_path / "out")
+    assert (verdict.problems, verdict.runs) == ((), 3)
+    table = tmp_path / "out/tidy.csv"
+    table.write_text(table.read_text().replace(",12,", ",11,", 1))
+    assert {"phi_of_handshake", "summary"} & {problem.name for problem in verify_campaign(tmp_path / "out").problems}
+
+
+def test_what_is_exported_can_be_exported_again(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    export.export(bench.store, tmp_path / "once")
+    export.export(CampaignStore(tmp_path / "once"), tmp_path / "twice")
+    for name in ("campaign.json", "summary.md", "tidy.csv"):
+        assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
 
 
 def test_a_campaign_without_a_table_is_refused(tmp_path):

@@ -70,13 +70,13 @@ def test_a_campaign_killed_in_a_run_resumes_completes_and_verifies(tmp_path):
     assert verdict.runs == 3
     store = CampaignStore.open(folder)
     assert store.manifest()["resumed"] == 1
-    policy, _ = store.load_policy()
-    for item in policy.items:
+    schedule, _ = store.load_schedule()
+    for item in schedule.items:
         metrics = store.load_run(item)
         assert metrics.validation.passed, metrics.findings
-        assert metrics.handshake.is_rekey
-        assert metrics.handshake.total_ms > 0
-        assert metrics.handshake.gcs_total_ms > 0
+        assert metrics.handshake.rekey
+        assert metrics.handshake.handshake_ms > 0
+        assert metrics.handshake.gcs_handshake_ms > 0
         assert metrics.mavlink_integrity.received_down > 100
         assert metrics.mavlink_integrity.lost_down == metrics.mavlink_integrity.lost_up == 0
         assert metrics.rekey.blackout_packets == 0
@@ -88,7 +88,7 @@ def test_a_campaign_killed_in_a_run_resumes_completes_and_verifies(tmp_path):
         assert suite in shown.stdout
     assert "complete" in run("list", "--root", str(tmp_path)).stdout
 
-    path = store.metrics_path(policy.items[0])
+    path = store.metrics_path(schedule.items[0])
     path.write_text(path.read_text().replace('"epoch": ', '"epoch": 1'))
     judged = run("verify", "c", "--root", str(tmp_path))
     assert judged.returncode == 1

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pqc_mav_bench.errors import OptionsError
-from pqc_mav_bench.launching import chosen_suites
 from pqc_mav_bench.options import options_from, parse_options
+from pqc_mav_bench.plan import chosen_suites
 from pqc_mav_bench.scenario import SCENARIOS, scenario_of
 
 

@@ -26,10 +26,10 @@ def table(*rows: dict[str, object]) -> pd.DataFrame:
 def test_medians_of_the_runs_that_passed() -> None:
     rows = performance_table.performance_rows(
         table(
-            run("cs-a", 1, handshake__total_ms=4.0, data_plane__loss_ratio=0.0),
-            run("cs-a", 2, handshake__total_ms=8.0, data_plane__loss_ratio=0.5),
-            run("cs-a", 3, handshake__total_ms=900.0, status=tidy.FAILED),
-            run("cs-a", 1, handshake__total_ms=700.0, scenario="tst"),
+            run("cs-a", 1, handshake__handshake_ms=4.0, data_plane__loss_ratio=0.0),
+            run("cs-a", 2, handshake__handshake_ms=8.0, data_plane__loss_ratio=0.5),
+            run("cs-a", 3, handshake__handshake_ms=900.0, status=tidy.FAILED),
+            run("cs-a", 1, handshake__handshake_ms=700.0, scenario="tst"),
         ),
         "here",
     )
@@ -40,8 +40,8 @@ def test_medians_of_the_runs_that_passed() -> None:
 def test_power_counts_only_where_a_sensor_measured_it() -> None:
     modelled, measured = performance_table.performance_rows(
         table(
-            run("cs-a", 1, handshake__total_ms=10.0, power_energy__power_avg_w=3.0, power_energy__measured=0.0),
-            run("cs-b", 1, handshake__total_ms=10.0, power_energy__power_avg_w=4.0, power_energy__measured=1.0),
+            run("cs-a", 1, handshake__handshake_ms=10.0, power_energy__power_mean_w=3.0, power_energy__measured=0.0),
+            run("cs-b", 1, handshake__handshake_ms=10.0, power_energy__power_mean_w=4.0, power_energy__measured=1.0),
         ),
         "here",
     )
@@ -50,7 +50,7 @@ def test_power_counts_only_where_a_sensor_measured_it() -> None:
 
 
 def test_the_policy_reads_what_is_written(tmp_path: Path) -> None:
-    tidy.write(table(run("cs-a", 1, handshake__total_ms=4.0, data_plane__loss_ratio=0.0)), tmp_path)
+    tidy.write(table(run("cs-a", 1, handshake__handshake_ms=4.0, data_plane__loss_ratio=0.0)), tmp_path)
     output = tmp_path / "performance.csv"
     assert performance_table.write(tmp_path, output) == 1
     assert load(output)["cs-a"].handshake_ms == 4.0

@@ -1,4 +1,4 @@
-"""What becomes of both sides' measurements: sections, aggregator, sanity checks, statuses, verification."""
+"""What becomes of both sides' measurements: metric_mapping, aggregator, sanity checks, statuses, verification."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import copy
 import pytest
 from support import DELAYS, OPTIONS, good_run, handshake, mavlink, measured, side
 
-from pqc_mav_bench import sanity, sections
+from pqc_mav_bench import metric_mapping, sanity
 from pqc_mav_bench.aggregator import MetricsAggregator, OverwriteError, put
 from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.options import options_from
+from pqc_mav_bench.relations import RELATIONS
 from pqc_mav_bench.schema.handshake import Handshake
 from pqc_mav_bench.schema.run import all_fields
-from pqc_mav_bench.verify import RELATIONS, verify_run
+from pqc_mav_bench.verify import verify_run
 
 
 def bulk(sent: int, received: int, **changes: object) -> dict:
@@ -32,12 +33,12 @@ def document(run) -> dict:
 
 def test_both_sides_end_up_in_their_fields():
     run = good_run()
-    assert (run.handshake.total_ms, run.handshake.gcs_total_ms) == (12.0, 12.0)
+    assert (run.handshake.handshake_ms, run.handshake.gcs_handshake_ms) == (12.0, 12.0)
     assert (run.data_plane.plain_rx_packets, run.data_plane.gcs_plain_rx_packets) == (160, 150)
     assert (run.mavlink_integrity.expected_down, run.mavlink_integrity.received_down) == (160, 160)
     assert (run.workload.sent_packets, run.workload.lost_packets) == (310, 0)
     assert run.rekey.phi == pytest.approx(0.012 / 60.012)
-    assert (run.rekey.rekey_count, run.rekey.rekey_window_ms) == (1, 13.0)
+    assert (run.rekey.rekey_count, run.rekey.rekey_ms) == (1, 13.0)
     assert run.power_energy.energy_per_bit_nj == pytest.approx(2e9 / (8 * 40 * 310))
     assert run.system_gcs.tunnel_cpu_percent == 2.0
     assert run.crypto_identity.kem_nist_level == 3
@@ -49,18 +50,18 @@ def test_both_sides_end_up_in_their_fields():
 
 def test_a_primitive_is_there_only_at_the_end_that_runs_it():
     primitives = good_run().crypto_primitives
-    assert primitives.kem_keygen_time_ms is None
-    assert primitives.gcs_kem_keygen_time_ms == 0.25
-    assert primitives.kem_encaps_time_ms == 0.25
-    assert primitives.gcs_kem_encaps_time_ms is None
-    assert primitives.sig_sign_time_ms is None
-    assert primitives.total_time_ms == pytest.approx(9 * 0.25)
-    signed = sections.primitives(handshake("x", drone_signature_bytes=3309), "drone")
-    assert signed["sig_sign_time_ms"] == 0.25
+    assert primitives.kem_keygen_ms is None
+    assert primitives.gcs_kem_keygen_ms == 0.25
+    assert primitives.kem_encaps_ms == 0.25
+    assert primitives.gcs_kem_encaps_ms is None
+    assert primitives.sig_sign_ms is None
+    assert primitives.primitives_ms == pytest.approx(9 * 0.25)
+    signed = metric_mapping.primitives(handshake("x", drone_signature_bytes=3309), "drone")
+    assert signed["sig_sign_ms"] == 0.25
 
 
 def test_the_published_status_of_a_value_the_drone_cannot_measure():
-    status = good_run().metric_status["crypto_primitives.kem_keygen_time_ms"]
+    status = good_run().metric_status["crypto_primitives.kem_keygen_ms"]
     assert (status.status, status.reason) == ("unavailable", "GCS-side operation; not measured on drone")
 
 
@@ -80,10 +81,10 @@ def test_every_missing_value_has_a_status_and_no_present_one_says_unavailable(fa
 
 
 def test_the_merge_overwrites_nothing():
-    category = Handshake(total_ms=1.0)
-    put(category, {"total_ms": 1.0, "gcs_total_ms": 2.0, "reason": None})
-    with pytest.raises(OverwriteError, match=r"total_ms is 1\.0 already"):
-        put(category, {"total_ms": 3.0})
+    category = Handshake(handshake_ms=1.0)
+    put(category, {"handshake_ms": 1.0, "gcs_handshake_ms": 2.0, "reason": None})
+    with pytest.raises(OverwriteError, match=r"handshake_ms is 1\.0 already"):
+        put(category, {"handshake_ms": 3.0})
 
 
 def test_power_of_a_model_is_labelled_and_without_a_sensor_is_unavailable():
@@ -113,22 +114,24 @@ def test_an_emulated_scenario_says_so():
 def test_the_bulk_workload_has_goodput_loss_and_its_interval():
     options = options_from({**OPTIONS.model_dump(), "workload": {"kind": "bulk", "direction": "up"}})
     sides = bulk(0, 7700), bulk(7800, 0)
-    values = sections.workload(options.workload, *sides)
+    values = metric_mapping.workload(options.workload, *sides)
     assert values["lost_packets"] == 100
     assert values["loss_wilson_low"] < values["loss_ratio"] < values["loss_wilson_high"]
     assert values["goodput_mbps"] == pytest.approx(7700 * 256 * 8 / 2.0 / 1e6)
     assert values["goodput_ratio"] == pytest.approx(values["goodput_mbps"] / 8)
     both = options_from({"workload": {"kind": "bulk", "direction": "both"}}).workload
-    assert sections.workload(both, bulk(100, 90), bulk(100, 100))["goodput_mbps"] == pytest.approx(95 * 2048 / 2 / 1e6)
+    assert metric_mapping.workload(both, bulk(100, 90), bulk(100, 100))["goodput_mbps"] == pytest.approx(
+        95 * 2048 / 2 / 1e6
+    )
 
 
 def test_one_way_delays_are_corrected_for_the_clocks():
     raw = {**DELAYS, "mean_ms": 1000.5, "p50_ms": 1000.4, "p95_ms": 1000.9, "p99_ms": 1001.5, "max_ms": 1002.0}
     back = {**DELAYS, "mean_ms": -999.5, "p50_ms": -999.6, "p95_ms": -999.1, "p99_ms": -998.5, "max_ms": -998.0}
-    values = sections.latency(bulk(1, 1, owd=back), bulk(1, 1, owd=raw), offset_ms=1000.0, shared_clock=False)
+    values = metric_mapping.latency(bulk(1, 1, owd=back), bulk(1, 1, owd=raw), offset_ms=1000.0, shared_clock=False)
     assert values["owd_down_p50_ms"] == pytest.approx(0.4)
     assert values["owd_up_p50_ms"] == pytest.approx(0.4)
-    same = sections.latency(bulk(1, 1), bulk(1, 1), offset_ms=0.2, shared_clock=True)
+    same = metric_mapping.latency(bulk(1, 1), bulk(1, 1), offset_ms=0.2, shared_clock=True)
     assert same["owd_down_p50_ms"] == 0.4
 
 
@@ -152,7 +155,7 @@ FAULTS = [
     ("generator_behind", "warning", lambda d, g: g.changes.update(workload=mavlink(150, 160, skipped=50))),
     ("handshake_missing", "error", lambda d, g: d.changes.update(handshakes=[])),
     ("number_impossible", "error", lambda d, g: d.changes.update(
-        system={**side("x", "drone")["system"], "memory_avg_mib": -1.0})),
+        system={**side("x", "drone")["system"], "memory_mean_mib": -1.0})),
 ]  # fmt: skip
 
 
@@ -194,12 +197,12 @@ def test_every_check_is_tried_in_these_tests():
 def test_a_handshake_that_timed_out_is_found():
     def late(drone, _ground):
         drone.refuses = {"cs-a": "The handshake did not finish within 45 s."}
-        drone.reports = [handshake("cs-a", ok=False, error="timeout", reason="too slow", duration_ms=45_001.0)]
+        drone.reports = [handshake("cs-a", ok=False, error="timeout", reason="too slow", handshake_ms=45_001.0)]
 
     run = good_run(prepare=late)
     assert run.validation.handshake_timeout
     assert run.handshake.timeout
-    assert run.handshake.success is False
+    assert run.handshake.ok is False
     assert run.rekey.rekeys_failed == 1
 
 
@@ -209,10 +212,10 @@ def test_the_number_of_checks_is_stored():
 
 TAMPERED = [
     ("phi_of_handshake", lambda d: d["rekey"].update(phi=0.5)),
-    ("phi_of_handshake", lambda d: d["handshake"].update(total_ms=11.0)),
-    ("lifecycle_adds_up", lambda d: d["lifecycle"].update(overhead_ratio=1.0)),
+    ("phi_of_handshake", lambda d: d["handshake"].update(handshake_ms=11.0)),
+    ("lifecycle_adds_up", lambda d: d["lifecycle"].update(wall_per_data=1.0)),
     ("rekeys_add_up", lambda d: d["rekey"].update(rekeys_ok=2)),
-    ("primitives_add_up", lambda d: d["crypto_primitives"].update(kdf_time_ms=9.0)),
+    ("primitives_add_up", lambda d: d["crypto_primitives"].update(kdf_ms=9.0)),
     ("losses_add_up", lambda d: d["workload"].update(received_packets=300)),
     ("losses_add_up", lambda d: d["workload"].update(loss_wilson_high=0.5)),
     ("losses_add_up", lambda d: d["mavlink_integrity"].update(received_up=1)),
@@ -221,7 +224,7 @@ TAMPERED = [
     ("energy_is_power_times_time", lambda d: d["power_energy"].update(energy_j=3.0)),
     ("percentiles_are_ordered", lambda d: d["latency_jitter"].update(rtt_p95_ms=0.1)),
     ("percentiles_are_ordered", lambda d: d["system_drone"].update(cpu_peak_percent=1.0)),
-    ("missing_values_are_explained", lambda d: d["metric_status"].pop("crypto_primitives.kem_keygen_time_ms")),
+    ("missing_values_are_explained", lambda d: d["metric_status"].pop("crypto_primitives.kem_keygen_ms")),
     ("verdict_matches", lambda d: d["data_plane"].update(gcs_delivered=1)),
 ]  # fmt: skip
 

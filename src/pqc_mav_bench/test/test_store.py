@@ -8,8 +8,8 @@ import pytest
 from support import good_run
 
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_bench.launching import new_campaign, resumed_campaign
-from pqc_mav_bench.policy import Item
+from pqc_mav_bench.plan import new_campaign, resumed_campaign
+from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.store import CampaignStore, campaigns, read_json, write_json
 
 ITEM = Item("baseline", "cs-a", 1)
@@ -32,7 +32,7 @@ def test_a_saved_run_is_signed_and_comes_back(tmp_path):
     assert run.integrity.sha256 == digest
     assert store.intact(ITEM)
     path = store.metrics_path(ITEM)
-    path.write_text(path.read_text().replace('"total_ms": 12.0', '"total_ms": 11.0'))
+    path.write_text(path.read_text().replace('"handshake_ms": 12.0', '"handshake_ms": 11.0'))
     assert not store.intact(ITEM)
 
 
@@ -78,7 +78,7 @@ def test_a_campaign_killed_right_after_its_start_can_be_resumed(tmp_path):
     (plan.store.folder / "state.json").unlink()
     again = resumed_campaign(plan.store.folder, print)
     assert again.options == plan.options
-    assert again.policy.items == plan.policy.items
+    assert again.schedule.items == plan.schedule.items
     assert again.store.manifest()["resumed"] == 1
 
 

@@ -19,9 +19,9 @@ def run_of(suite: str, repetition: int = 1, **handshake: object) -> RunMetrics:
 
 def table() -> pd.DataFrame:
     rows = [
-        tidy.row(run_of("b", total_ms=2.0, success=True, error=None), "runs/baseline/b/metrics.json"),
-        tidy.row(run_of("a", 2, total_ms=None, timeout=True), "runs/baseline/a/repetition-02/metrics.json"),
-        tidy.row(run_of("a", total_ms=1.5, error="none"), "runs/baseline/a/metrics.json"),
+        tidy.row(run_of("b", handshake_ms=2.0, ok=True, error=None), "runs/baseline/b/metrics.json"),
+        tidy.row(run_of("a", 2, handshake_ms=None, timeout=True), "runs/baseline/a/repetition-02/metrics.json"),
+        tidy.row(run_of("a", handshake_ms=1.5, error="none"), "runs/baseline/a/metrics.json"),
     ]
     return tidy.frame(rows)
 
@@ -34,8 +34,8 @@ def test_there_is_one_row_per_run_sorted_by_key_with_every_column():
         ["baseline", "a", 2],
         ["baseline", "b", 1],
     ]
-    assert made["handshake.total_ms"].tolist()[::2] == [1.5, 2.0]
-    assert math.isnan(made["handshake.total_ms"][1])
+    assert made["handshake.handshake_ms"].tolist()[::2] == [1.5, 2.0]
+    assert math.isnan(made["handshake.handshake_ms"][1])
     assert made["handshake.timeout"][1] == 1.0
     assert made["handshake.error"].tolist() == ["none", "", ""]
     assert set(made["status"]) == {tidy.PASSED}
@@ -68,5 +68,5 @@ def test_another_table_is_refused(tmp_path):
 
 
 def test_units_come_from_the_schema():
-    assert tidy.units()["handshake.total_ms"] == "ms"
+    assert tidy.units()["handshake.handshake_ms"] == "ms"
     assert set(tidy.units()) == set(tidy.columns()) - set(tidy.HEAD)

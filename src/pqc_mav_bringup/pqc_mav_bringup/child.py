@@ -4,43 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from pqc_mav_common.child import die_with
 
 MAX_LINE = 16 * 1024  # longer lines are shown in pieces
 CHUNK = 64 * 1024
 OUTPUT_S = 2.0  # longest wait for output after the process has ended
-_PR_SET_PDEATHSIG = 1  # prctl(2)
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-@dataclass(frozen=True)
-class StopTimeouts:
-    """How long each signal gets before the next, harder one: SIGINT, SIGTERM, SIGKILL [s]."""
-
-    interrupt_s: float = 5.0
-    terminate_s: float = 3.0
-
-
-LADDER = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-
-
-def die_with(parent: int) -> Callable[[], None]:
-    """What the child does between fork and exec: ask the kernel to kill it when its parent dies, however that dies.
-
-    Nothing but two system calls through a library that is loaded already, so it is safe beside other threads.
-    """
-
-    def prepare() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # the parent died before the request was in force
-            os._exit(1)
-
-    return prepare
+PATIENCE_S = 8.0  # between SIGTERM and SIGKILL
 
 
 class Child:
@@ -105,16 +79,18 @@ class Child:
         self._close_output()
         return code
 
-    async def stop(self, timeouts: StopTimeouts, first: signal.Signals = signal.SIGINT) -> int:
-        """Ends it, starting with the signal `first` and getting harder. Returns the exit code."""
-        waits = {signal.SIGINT: timeouts.interrupt_s, signal.SIGTERM: timeouts.terminate_s, signal.SIGKILL: None}
-        for number in LADDER[LADDER.index(first) :]:
-            if not self.running():
-                break
-            self.killed = number == signal.SIGKILL
-            self.send(number)
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self._exited), waits[number])
+    async def stop(self, patience_s: float = PATIENCE_S) -> int:
+        """Ends it with SIGTERM, and with SIGKILL if it still runs `patience_s` later. Returns the exit code.
+
+        SIGINT would do for our programs as well, but a Python that is still starting prints a traceback on it; of
+        SIGTERM it dies without a word.
+        """
+        self.send(signal.SIGTERM)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._exited), patience_s)
+        self.killed = self.running()
+        if self.killed:
+            self.send(signal.SIGKILL)
         return await self.wait()
 
     def _end(self) -> None:

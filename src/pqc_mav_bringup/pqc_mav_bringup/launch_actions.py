@@ -15,6 +15,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription
+from pqc_mav_bringup import configuration
 from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import find_executable
@@ -63,6 +64,7 @@ def process_actions(processes: list[Process]) -> list[Any]:
 
 
 def _process_actions(process: Process) -> list[Any]:
+    configuration.check(process)
     executable = find_executable(process.package, process.executable, process.hint)
     respawn = {"respawn": True, "respawn_delay": process.respawn.delay_s} if process.respawn else {}
     if not process.node and not process.parameters:

@@ -1,8 +1,8 @@
 """Runs a system's processes: respawn with back-off, signals, one exit code, nothing left over.
 
-Each process is watched by one task; a signal or a final failure ends them all. Ctrl-C and SIGHUP stop with SIGINT,
-SIGTERM with SIGTERM, and a second signal goes one step harder at once. Children are killed by the kernel should the
-supervisor itself be killed (see child.py).
+Each process is watched by one task; a signal or a final failure ends them all with SIGTERM, and with SIGKILL what takes
+too long. A second signal shortens the wait. Children are killed by the kernel should the supervisor itself be killed
+(see child.py).
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 
-from pqc_mav_bringup.child import LADDER, Child, StopTimeouts
+from pqc_mav_bringup import configuration
+from pqc_mav_bringup.child import PATIENCE_S, Child
 from pqc_mav_bringup.description import Process, Respawn
 from pqc_mav_bringup.executables import command
 
+HURRIED_S = 3.0  # what is left of the patience after a second signal
 CONFIG_ERROR = 2  # exit code by which a process says that its configuration is at fault
 
 
@@ -35,17 +37,18 @@ class Supervisor:
         processes: Sequence[Process],
         on_line: Callable[[str, str], None],
         *,
-        timeouts: StopTimeouts | None = None,
+        patience_s: float = PATIENCE_S,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`on_line(label, text)` gets every output line. Raises BringupError when an executable is missing."""
+        """`on_line(label, text)` gets every output line. Raises BringupError when a program or file is missing."""
+        for process in processes:
+            configuration.check(process)
         self._commands = [(process, command(process)) for process in processes]
         self._on_line = on_line
-        self._timeouts = timeouts or StopTimeouts()
+        self._patience_s = patience_s
         self._environment = {"PYTHONUNBUFFERED": "1", **(environment or {})}
         self._stop = asyncio.Event()
-        self._signals = 0
-        self._first = signal.SIGINT
+        self._signalled = False
         self._exit_code = ExitCode.OK
         self._hurry = asyncio.Event()
 
@@ -53,7 +56,7 @@ class Supervisor:
         """Starts everything and returns when everything has ended."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._on_signal, number)
+            loop.add_signal_handler(number, self._on_signal)
         try:
             await asyncio.gather(*(self._keep(process, line) for process, line in self._commands))
         finally:
@@ -67,12 +70,10 @@ class Supervisor:
             self._exit_code = exit_code
         self._stop.set()
 
-    def _on_signal(self, number: signal.Signals) -> None:
-        self._signals += 1
-        if self._signals > 1:
+    def _on_signal(self) -> None:
+        if self._signalled:
             self._hurry.set()
-        elif number == signal.SIGTERM:
-            self._first = signal.SIGTERM
+        self._signalled = True
         self.stop()
 
     async def _keep(self, process: Process, line: Sequence[str]) -> None:
@@ -112,15 +113,14 @@ class Supervisor:
         return await ended
 
     async def _end(self, child: Child) -> None:
-        """Stops a child; a second signal to the supervisor takes the next step at once."""
-        stopping = asyncio.create_task(child.stop(self._timeouts, self._first))
+        """Stops a child; a second signal to the supervisor shortens the wait."""
+        stopping = asyncio.create_task(child.stop(self._patience_s))
         hurry = asyncio.create_task(self._hurry.wait())
         await asyncio.wait({stopping, hurry}, return_when=asyncio.FIRST_COMPLETED)
         hurry.cancel()
         if not stopping.done():
             stopping.cancel()
-            harder = LADDER[min(LADDER.index(self._first) + 1, len(LADDER) - 1)]
-            await child.stop(StopTimeouts(0.0, self._timeouts.terminate_s), harder)
+            await child.stop(min(HURRIED_S, self._patience_s))
 
     async def _stopping_within(self, delay_s: float) -> bool:
         """Waits `delay_s`, or less when everything is to end. Whether it is."""

@@ -13,6 +13,7 @@ GROUND = "ground"
 DEMO_DRONE = "demo"
 PLAIN_PORT = 14590  # the drone proxy's plaintext side, default of `plain_bind`
 GROUND_PORT = 14550  # where ground software listens, default of `drone.<id>.plain_peer`
+MAVROS_PORT = 14555  # mavros' own end of the way to the drone's proxy, as mavros itself would choose it
 TAP_PORT = 14591  # where the battery node listens, default of its `tap`
 SENSING = "pqc_sensing"
 POLICY = "pqc_policy"
@@ -56,6 +57,9 @@ _RECORD = Argument(
     "Where to record the flight: a file (*.mcap), or a folder that gets one named after the time of every start; "
     "empty = not at all.",
 )
+
+
+_OPEN_BIND = "An empty BIND_HOST lets the whole network command the vehicle without a key."
 
 
 def _namespace(default: str) -> Argument:
@@ -113,7 +117,7 @@ def _recorder(namespace: str) -> ProcessDescription:
     return ProcessDescription(
         name=RECORDER,
         package="pqc_mav_recorder",
-        executable=RECORDER,
+        executable="pqc_recorder",
         node=RECORDER,
         namespace=namespace,
         settings={"path": Setting("{record}"), "namespaces": Setting("{namespace},drone,gcs", list)},
@@ -156,8 +160,9 @@ DRONE = SystemDescription(
         Argument("fcu_url", "With mavlink:=mavros: where the autopilot is.", "/dev/ttyACM0:57600"),
         Argument(
             "gcs_url",
-            "With mavlink:=mavros: where mavros forwards MAVLink to, i.e. the proxy's plaintext port.",
-            f"udp://@127.0.0.1:{PLAIN_PORT}",
+            "With mavlink:=mavros: where mavros forwards MAVLink to, i.e. the proxy's plaintext port, as "
+            "udp://BIND_HOST:PORT@HOST:PORT. " + _OPEN_BIND,
+            f"udp://127.0.0.1:{MAVROS_PORT}@127.0.0.1:{PLAIN_PORT}",
         ),
         Argument("sensing", "Whether battery, temperature, power and load are watched and published.", "true", SWITCH),
         _SENSING_CONFIG,
@@ -204,7 +209,9 @@ GCS = SystemDescription(
         _MAVLINK,
         Argument(
             "fcu_url",
-            "With mavlink:=mavros: where mavros takes the drone's MAVLink from the proxy.",
+            "With mavlink:=mavros: where mavros takes the drone's MAVLink from the proxy, as udp://BIND_HOST:PORT@; it "
+            "answers to where that comes from. " + _OPEN_BIND,
+            # Empty behind the @: the proxy sends from a port of its own, which mavros learns from the first packet.
             f"udp://127.0.0.1:{GROUND_PORT}@",
         ),
         Argument("gcs_url", "With mavlink:=mavros: ground software mavros forwards MAVLink to; empty = none."),

@@ -40,3 +40,9 @@ def test_a_process_per_description_and_respawn_where_it_says_so() -> None:
 def test_mavros_that_is_not_there_is_one_sentence() -> None:
     with pytest.raises(BringupError, match="mavlink:=udp works without it"):
         process_actions(resolve(SYSTEMS["drone"], {"mavlink": "mavros"}))
+
+
+def test_a_configuration_that_is_not_there_is_one_sentence() -> None:
+    """launch itself would warn and start the node with its defaults."""
+    with pytest.raises(BringupError, match="There is no configuration file '/no/such'"):
+        process_actions(resolve(SYSTEMS["gcs"], {"config": "/no/such"}))

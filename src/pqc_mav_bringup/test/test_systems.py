@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pqc_mav_tunnel
 import pytest
 import yaml
@@ -12,6 +15,9 @@ PORTS = {
         ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground_port"), 21000
     )
 }
+
+
+SOURCES = tuple(f"**/*.{ending}" for ending in ("md", "py", "yaml", "xml", "service"))
 
 
 def known_keys(role: str, drones: tuple[str, ...] = ()) -> dict[str, str]:
@@ -59,13 +65,47 @@ def test_mavros_runs_only_where_it_is_asked_for(system) -> None:
 def test_mavros_forwards_to_the_port_where_the_drone_listens() -> None:
     plain_bind = next(e["default"] for e in pqc_mav_tunnel.config_schema("drone") if e["key"] == "plain_bind")
     mavros = resolve(DRONE, {"mavlink": "mavros"})[-1]
-    assert mavros.parameters["gcs_url"] == f"udp://@{plain_bind}"
+    assert mavros.parameters["gcs_url"] == f"udp://127.0.0.1:14555@{plain_bind}"
 
 
 def test_mavros_on_the_ground_listens_where_the_gcs_delivers() -> None:
     plain_peer = next(e["default"] for e in pqc_mav_tunnel.per_drone_schema() if e["key"] == "plain_peer")
     _, mavros = resolve(GCS, {"mavlink": "mavros"})
     assert mavros.parameters["fcu_url"] == f"udp://{plain_peer}@"
+
+
+# mavros' forms: udp://BIND_HOST:PORT@HOST:PORT, tcp-l://BIND_HOST:PORT. Without a BIND_HOST it is 0.0.0.0: anybody on
+# the network may then command the vehicle without a key.
+BIND_HALF = re.compile(r"\b(?:udp(?:-b|-pb)?://(?P<udp>[^@\s\"'`]*)@|tcp-l://(?P<tcp>[^\s\"'`/]*))")
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def open_urls(text: str) -> list[str]:
+    """URLs in `text` at which mavros would listen on every address."""
+    found = [(each.group(), each.group("udp") or each.group("tcp") or "") for each in BIND_HALF.finditer(text)]
+    return [url for url, half in found if half.rpartition(":")[0] in ("", "0.0.0.0")]
+
+
+def test_no_url_of_ours_lets_mavros_listen_on_every_address() -> None:
+    assert open_urls("udp://@h:1 udp://:1@ udp-b://0.0.0.0:2@ tcp-l://:3") == [
+        "udp://@",
+        "udp://:1@",
+        "udp-b://0.0.0.0:2@",
+        "tcp-l://:3",
+    ]
+    assert open_urls("udp://127.0.0.1:1@h:2, tcp-l://127.0.0.1:3, udpin://:4, udp://{host}:5@") == []
+    defaults = {f"{system.name} {a.name}": a.default for system in SYSTEMS.values() for a in system.arguments}
+    assert [name for name, default in defaults.items() if open_urls(default)] == []
+    assert sum("udp://" in default for default in defaults.values()) == 2
+    texts = [
+        path
+        for folder, patterns in ((ROOT, ("*.md",)), (ROOT / "docs", ("**/*.md",)), (ROOT / "src", SOURCES))
+        for pattern in patterns
+        for path in folder.glob(pattern)
+        if "test" not in path.relative_to(ROOT).parts
+    ]
+    assert len(texts) > 100
+    assert [path for path in texts if open_urls(path.read_text(encoding="utf-8"))] == []
 
 
 def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
@@ -95,9 +135,9 @@ def test_the_policy_runs_beside_the_drones_proxy_unless_left_out() -> None:
 
 def test_a_flight_is_recorded_only_where_asked() -> None:
     for system, namespace in ((DRONE, "d7"), (GCS, "ground")):
-        assert not [process for process in resolve(system, {}) if process.executable == "flight_recorder"]
+        assert not [process for process in resolve(system, {}) if process.executable == "pqc_recorder"]
         asked = {"record": "/data/flights", "namespace": namespace}
-        (recorder,) = [process for process in resolve(system, asked) if process.executable == "flight_recorder"]
+        (recorder,) = [process for process in resolve(system, asked) if process.executable == "pqc_recorder"]
         assert (recorder.package, recorder.node, recorder.namespace) == (
             "pqc_mav_recorder",
             "flight_recorder",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
-from pqc_mav_cli.bench_command import bench_app
-from pqc_mav_cli.console import PROGRAM, print_error
-from pqc_mav_cli.demo_command import demo
-from pqc_mav_cli.doctor_command import doctor
+from pqc_mav_cli.bench.command import bench_app
+from pqc_mav_cli.console import PROGRAM, discard, print_error
+from pqc_mav_cli.demo.command import demo
+from pqc_mav_cli.doctor.command import doctor
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.keys_command import keys_app
-from pqc_mav_cli.policy_command import policy_app
+from pqc_mav_cli.policy.command import policy_app
 from pqc_mav_cli.record_command import record
 from pqc_mav_cli.rekey_command import rekey
 from pqc_mav_cli.replay_command import replay
@@ -51,11 +51,40 @@ app.command()(replay)
 app.add_typer(bench_app, name="bench")
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"{PROGRAM} {version('pqc_mav_cli')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show name and version and exit.")
+    ] = False,
+) -> None:
+    # The options of pqcmav itself; the help is that of the app.
+    pass
+
+
+def _reflow(command: Any) -> None:
+    """Joins the lines of each paragraph of a help: typer would break them where the source does."""
+    if command.help:
+        command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in command.help.split("\n\n"))
+    for inner in getattr(command, "commands", {}).values():
+        _reflow(inner)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit code; every error is one line on stderr."""
     command = typer.main.get_command(app)
+    _reflow(command)
     try:
-        result = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        result = command.main(
+            args=None if arguments is None else list(arguments), prog_name=PROGRAM, standalone_mode=False
+        )
     except CliError as error:
         print_error(error)
         return error.exit_code
@@ -69,15 +98,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print_error(f"The package {error.name} is not installed; 'make setup' builds every package.")
         return ExitCode.FAILED
-    except BrokenPipeError:
-        # The reader of our output has gone, e.g. `pqcmav suites | head`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as error:
+        # rich turns the one into the other. A reader that has seen enough is no failure.
+        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        discard(sys.stdout)
         return ExitCode.OK
     except Exception as error:
         # Errors of the command line itself; typer brings its own copy of click or uses the installed one.
         if not hasattr(error, "format_message"):
             raise
-        print_error(f"{error.format_message()} ('{PROGRAM} --help' explains the commands.)")
+        message = error.format_message()
+        if type(error).__name__ == "NoArgsIsHelpError":  # `pqcmav` or a group alone
+            print(message, end="")  # empty where rich has printed the help already
+            return ExitCode.OK
+        print_error(f"{message} ('{PROGRAM} --help' explains the commands.)")
         return ExitCode.USAGE
     return result if isinstance(result, int) else ExitCode.OK
 
@@ -85,5 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run() -> None:
     """Console script."""
     code = main()
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard(sys.stdout)
     sys.exit(code)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 
@@ -24,9 +25,19 @@ def print_json(value: Any) -> None:
 
 def print_error(sentence: object) -> None:
     """One line on stderr."""
-    print(f"{PROGRAM}: error: {' '.join(str(sentence).split())}", file=sys.stderr, flush=True)
+    note(f"{PROGRAM}: error: {' '.join(str(sentence).split())}")
 
 
 def note(sentence: str) -> None:
-    """A remark that is not part of the result."""
-    print(sentence, file=sys.stderr, flush=True)
+    """A remark that is not part of the result; what is being done goes on even when nothing reads it any more."""
+    try:
+        print(sentence, file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Drop what is written to `stream` from now on: its reader has gone, e.g. in `pqcmav suites | head`."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, stream.fileno())
+    os.close(sink)

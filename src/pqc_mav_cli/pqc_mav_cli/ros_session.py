@@ -143,8 +143,8 @@ def own_domain() -> Iterator[dict[str, str]]:
 
     This process is in it from now on; processes that are started without its environment need what is returned.
     """
-    from pqc_mav_bringup.free_ports import held_domain
     from pqc_mav_bringup.share import config_file
+    from pqc_mav_common.free_ports import held_domain
 
     with held_domain() as domain:
         environment = {
@@ -190,7 +190,7 @@ def watch(namespace: str = "") -> Iterator[Watcher]:
 
 
 def reachable(environment: Mapping[str, str]) -> str:
-    """In which part of the network proxies are looked for: text for "none found" messages."""
+    """In which part of the network proxies are looked for, for messages that none was found."""
     domain = environment.get("ROS_DOMAIN_ID", "0")
     discovery = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
     return f"ROS_DOMAIN_ID {domain}, discovery range {discovery}"

@@ -22,14 +22,14 @@ ANSWER_S = 5.0
 
 def status(
     namespace: Annotated[str, typer.Option(help="Only the proxy in this ROS namespace, e.g. drone.")] = "",
-    once: Annotated[bool, typer.Option("--once", help="Show the present state and end.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts; with --once implied.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Show the current state and exit.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts; implies --once.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds to look for proxies.")] = 5.0,
 ) -> int:
-    """Shows every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
+    """Show every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
 
-    Exit code with --once or --json: 0 when every tunnel is up, 1 when one is not, a proxy does not answer, or none was
-    found.
+    With --once or --json the exit code is 0 if every tunnel is up, and 1 if one is not, if a proxy does not answer, or
+    if none was found.
     """
     from pqc_mav_cli import status_view
     from pqc_mav_cli.ros_session import reachable, watch
@@ -78,7 +78,7 @@ def _live(watcher: Any) -> int:
     def frame() -> Group:
         views = watcher.views()
         lines = [Text(problem, "yellow") for problem in status_view.problems(views)]
-        return Group(status_view.table(views, time.monotonic()), *lines, Text("Ctrl-C ends", "dim"))
+        return Group(status_view.table(views, time.monotonic()), *lines, Text("Ctrl-C exits", "dim"))
 
     try:
         with Live(frame(), console=console(), auto_refresh=False) as live:
@@ -98,7 +98,7 @@ def _lines(watcher: Any) -> int:
             for view in watcher.views():
                 stats = view.stats
                 rates = f" tx {stats.tx_packets_per_s:.0f}/s rx {stats.rx_packets_per_s:.0f}/s" if stats else ""
-                print(f"{view.node} {view.drone_id} {status_view.state_of(view)} {view.status.suite}{rates}")
+                print(f"{view.node} {view.drone_id} {status_view.state_of(view)} {status_view.suite_of(view)}{rates}")
             sys.stdout.flush()
             time.sleep(1.0)
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pqc_mav_cli.ros_session import TunnelView
+from pqc_mav_cli.wording import short_code
 from pqc_mav_proxy.names import DROPS, state_name
 
 STALE_S = 3.0  # stats come once a second; silence for longer means that the node is gone or hangs
@@ -40,6 +41,12 @@ _COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
 def state_of(view: TunnelView) -> str:
     """Name of the state in a view's newest status."""
     return state_name(view.status.state)
+
+
+def suite_of(view: TunnelView) -> str:
+    """Short code of the suite in use, marked when it runs without X25519; a dash without a session."""
+    status = view.status
+    return short_code(status.suite) + ("" if status.hybrid or not status.suite else " (pure)") or "-"
 
 
 def duration(seconds: float) -> str:
@@ -98,7 +105,7 @@ def _cells(view: TunnelView, now_s: float) -> list[Any]:
         view.node,
         view.drone_id,
         shown,
-        status.suite + ("" if status.hybrid or not status.suite else " (pure)") or "-",
+        suite_of(view),
         str(status.epoch) if status.suite else "-",
         "-" if age is None else duration(age),
         status.peer or "-",

@@ -9,6 +9,7 @@ import typer
 
 from pqc_mav_cli.console import console, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.wording import counted
 
 
 class View(str, Enum):
@@ -23,15 +24,19 @@ _FILTERS = ("kem", "sig", "aead")
 
 
 def suites(
-    view: Annotated[View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured then.")] = View.CORE,
+    view: Annotated[
+        View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured in that year.")
+    ] = View.CORE,
     level: Annotated[int | None, typer.Option(help="NIST security level: 1, 3 or 5.")] = None,
     kem: Annotated[str | None, typer.Option(help="Part of a KEM's name or token, e.g. ml-kem, hqc, mceliece.")] = None,
     sig: Annotated[str | None, typer.Option(help="Part of a signature's name or token, e.g. falcon.")] = None,
     aead: Annotated[str | None, typer.Option(help="Part of an AEAD's name or token, e.g. aes, chacha, ascon.")] = None,
-    available: Annotated[bool, typer.Option("--available", help="Only what this machine's liboqs can run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    available: Annotated[
+        bool, typer.Option("--available", help="List only suites that this machine's liboqs can run.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Lists cipher suites with their algorithms, handshake sizes in bytes and whether this machine has them."""
+    """List cipher suites: algorithms, sizes in bytes, and whether this machine can run them."""
     import pqc_mav_tunnel
 
     if level not in (None, 1, 3, 5):
@@ -70,7 +75,7 @@ def _print_table(chosen: list[dict[str, Any]]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("suite", no_wrap=True)
-    table.add_column("short code", no_wrap=True)
+    table.add_column("id", no_wrap=True)
     table.add_column("level", justify="right")
     for title in ("KEM", "signature", "AEAD"):
         table.add_column(title)
@@ -81,8 +86,8 @@ def _print_table(chosen: list[dict[str, Any]]) -> None:
         here = "[green]yes[/green]" if suite["available"] else f"[yellow]no[/yellow]: {suite['reason']}"
         sizes = (f"{suite[key]:,}" for key in ("public_key_bytes", "ciphertext_bytes", "signature_bytes"))
         names = (suite["kem"], suite["sig"], suite["aead"])
-        table.add_row(suite["id"], suite["short_code"], str(suite["level"]), *names, *sizes, here)
+        table.add_row(suite["short_code"], suite["id"], str(suite["level"]), *names, *sizes, here)
     available = sum(1 for suite in chosen if suite["available"])
     out = console()
     out.print(table)
-    out.print(f"\n{len(chosen)} suites, {available} available here")
+    out.print(f"\n{counted(len(chosen), 'suite')}, {available} available here")

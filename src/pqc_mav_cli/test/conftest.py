@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
 from commands import DRONES
 
+from pqc_mav_common.testing import own_domain
 
-@pytest.fixture(scope="session", autouse=True)
-def own_domain() -> Iterator[None]:
-    """Under tools/run_tests.py the run has a domain of its own already; elsewhere one is taken here."""
-    if "ROS_DOMAIN_ID" in os.environ:
-        yield
-        return
-    from pqc_mav_bringup.free_ports import held_domain
-
-    with held_domain() as domain:
-        os.environ["ROS_DOMAIN_ID"] = str(domain)
-        yield
-        del os.environ["ROS_DOMAIN_ID"]
+__all__ = ["keys", "own_domain"]
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,9 @@
+import re
+import subprocess
 import sys
 
 import pytest
-from commands import pqcmav, refused
+from commands import COMMAND, DEADLINE_S, pqcmav, refused
 
 COMMANDS = ["keys", "suites", "up", "status", "rekey", "doctor", "demo"]
 LEAVES = [
@@ -81,3 +83,36 @@ def test_a_package_that_is_not_installed_is_named_in_one_line(
     monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
     assert main(arguments) == 1
     assert f"The package {missing} is not installed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("group", [(), ("keys",), ("up",), ("policy",), ("bench",)], ids=" ".join)
+def test_a_group_alone_explains_itself_and_that_is_no_error(group: tuple[str, ...]) -> None:
+    ended = pqcmav(*group)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert " ".join(["Usage: pqcmav", *group]) in ended.stdout
+
+
+def test_the_version() -> None:
+    ended = pqcmav("--version")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.fullmatch(r"pqcmav \d+\.\d+\.\d+\n", ended.stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("suites", "--view", "extended"), ("suites", "--json"), ("--help",), ("--version",), ("doctor",)]
+)
+def test_a_reader_that_has_seen_enough_is_no_error(arguments: tuple[str, ...]) -> None:
+    """What 'pqcmav suites | head -1' does, without the luck of which program is faster: nothing reads at all."""
+    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None and running.stderr is not None
+        running.stdout.close()
+        said = running.stderr.read()
+        assert (running.wait(DEADLINE_S), said) == (0, "")
+
+
+def test_a_help_breaks_lines_where_the_terminal_does_not_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "240")
+    assert (
+        "all on free ports of this machine and in a ROS domain of their own, so it may run"
+        in pqcmav("demo", "--help").stdout
+    )

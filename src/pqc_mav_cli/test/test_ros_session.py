@@ -13,8 +13,8 @@ from builtin_interfaces.msg import Time
 from pqc_mav_interfaces.msg import LinkQuality, TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
-from pqc_mav_bringup.free_ports import DOMAINS
 from pqc_mav_cli.ros_session import STATUS_TYPE, Watcher, own_domain
+from pqc_mav_common.free_ports import DOMAINS
 
 
 class Clock:
@@ -119,6 +119,6 @@ def test_a_domain_of_ones_own_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -
         assert Path(mine["FASTRTPS_DEFAULT_PROFILES_FILE"]).is_file()
         # What a second command is offered first is the one that is taken.
         offered = chain([int(mine["ROS_DOMAIN_ID"])] * 3, DOMAINS)
-        monkeypatch.setattr("pqc_mav_bringup.free_ports.free_domain", lambda: next(offered))
+        monkeypatch.setattr("pqc_mav_common.free_ports.free_domain", lambda: next(offered))
         with own_domain() as other:
             assert other["ROS_DOMAIN_ID"] != mine["ROS_DOMAIN_ID"]

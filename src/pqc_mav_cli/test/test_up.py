@@ -13,7 +13,7 @@ import psutil
 import pytest
 from commands import DEADLINE_S, Running, pqcmav, refused
 
-from pqc_mav_bringup.free_ports import free_ports
+from pqc_mav_common.free_ports import free_ports
 
 # The proxy alone.
 ALONE = ("--sensing", "false", "--policy", "false")
@@ -27,7 +27,7 @@ class Ends:
         self.keys = keys
         self.folder = folder
 
-    def write(self, role: str, **changes: object) -> Path:
+    def write(self, role: str, /, **changes: object) -> Path:
         values: dict[str, object] = {
             "keys": str(self.keys / ("gcs" if role == "gcs" else "drones/d1")),
             "bind": "127.0.0.1",
@@ -126,7 +126,7 @@ def fails(code: int, *arguments: str) -> str:
     alone = ALONE if arguments[0] == "drone" else ()
     ended = pqcmav("up", *arguments, *alone)
     assert ended.returncode == code, ended.stderr
-    lines = [line for line in ended.stderr.splitlines() if "(Ctrl-C ends)" not in line]
+    lines = [line for line in ended.stderr.splitlines() if "(Ctrl-C stops)" not in line]
     assert len(lines) == 1 and "Traceback" not in ended.stderr, ended.stderr
     return lines[0]
 
@@ -154,8 +154,21 @@ def test_broken_yaml(ends: Ends) -> None:
     assert str(path) in line and "line 5" in line
 
 
-def test_configuration_that_does_not_exist(tmp_path: Path) -> None:
-    assert "none.yaml" in fails(2, "gcs", "--config", str(tmp_path / "none.yaml"))
+def test_a_configuration_that_does_not_exist_or_is_of_the_other_end(ends: Ends, tmp_path: Path) -> None:
+    missing = str(tmp_path / "none.yaml")
+    assert f"There is no configuration file '{missing}'" in refused(2, "up", "gcs", "--config", missing)
+    assert missing in refused(2, "up", "drone", "--config", str(ends.write("drone")), "--policy-config", missing)
+    assert "needs a file with 'role: drone'" in refused(
+        2, "up", "drone", "--config", str(ends.write("gcs", role="gcs"))
+    )
+    assert "needs a file with 'role: gcs'" in refused(
+        2, "up", "gcs", "--config", str(ends.write("drone", role="drone"))
+    )
+
+
+def test_a_drone_named_twice(ends: Ends) -> None:
+    line = fails(2, "gcs", "--config", str(ends.write("gcs")), "--drones", "d1,d1")
+    assert "'drones' names 'd1' twice" in line
 
 
 def test_a_key_the_group_can_read(ends: Ends, tmp_path: Path) -> None:
@@ -198,7 +211,7 @@ def test_options_win_over_the_file(ends: Ends) -> None:
 
 
 def test_what_cannot_be_started_is_refused_before_anything_starts(ends: Ends) -> None:
-    if pytest.importorskip("pqc_mav_cli.doctor_software").mavros().text.startswith("installed"):
+    if pytest.importorskip("pqc_mav_cli.doctor.software").mavros().text.startswith("installed"):
         pytest.skip("mavros is installed here")
     assert "mavlink:=udp works without it" in refused(2, "up", "drone", "--mavlink", "mavros")
     assert "one of: udp, mavros" in refused(2, "up", "gcs", "--mavlink", "serial")

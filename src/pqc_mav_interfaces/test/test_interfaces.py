@@ -15,7 +15,6 @@ FILES = sorted([*PACKAGE.glob("msg/*.msg"), *PACKAGE.glob("srv/*.srv"), *PACKAGE
 UNITS = {
     "_ms": "[ms]",
     "_ns": "[ns]",
-    "_ns_avg": "[ns]",
     "_s": "[s]",
     "packets_per_s": "[1/s]",
     "bytes_per_s": "[B/s]",

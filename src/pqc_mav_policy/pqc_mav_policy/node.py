@@ -9,6 +9,7 @@ from typing import Any
 
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
+from pqc_mav_interfaces.action import Rekey
 from pqc_mav_interfaces.msg import (
     BatteryHealth,
     HandshakeReport,
@@ -20,12 +21,13 @@ from pqc_mav_interfaces.msg import (
     TunnelStatus,
     VehicleState,
 )
-from pqc_mav_interfaces.srv import PinSuite, Rekey, SetMode
+from pqc_mav_interfaces.srv import PinSuite, SetMode
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
+from pqc_mav_common.action_call import ActionCall, PendingCall
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import one_line
 from pqc_mav_policy.availability import Availability
@@ -67,11 +69,11 @@ class PqcPolicyNode(Node):
         self._hardware_id = socket.gethostname()
         self._sequence = 0
         self._failure = ""  # HandshakeReport's identifier of the newest failed handshake
-        self._future: Any = None
+        self._call: PendingCall | None = None
         self._subscribe(node.proxy)
         self._decision = self.create_publisher(PolicyDecision, "~/decision", qos.latched(1))
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
-        self._rekey = self.create_client(Rekey, f"{node.proxy}/rekey")
+        self._rekey = ActionCall(self, Rekey, f"{node.proxy}/rekey_action")
         self.create_service(SetMode, "~/set_mode", self._set_mode)
         self.create_service(PinSuite, "~/pin_suite", self._pin_suite)
         self._pace = Pace(tick_s, self._now())
@@ -122,6 +124,11 @@ class PqcPolicyNode(Node):
     def _suite_id(name: str) -> str:
         return str(pqc_mav_tunnel.find_suite(name).id)
 
+    def destroy_node(self) -> None:
+        """Withdraw the action's client, which rclpy does not, and then the node."""
+        self._rekey.close()
+        super().destroy_node()
+
     # --- deciding and acting ---
 
     def _tick(self) -> None:
@@ -134,23 +141,23 @@ class PqcPolicyNode(Node):
     def _ask(self, request: Request) -> None:
         self.get_logger().info(f"asking for {request.suite or 'fresh keys'}: {request.reason}")
         self._failure = ""
-        if not self._rekey.service_is_ready():
-            self._future = None
-            self.controller.answered(False, "The proxy does not offer its rekey service.", self._now(), "closed")
+        if not self._rekey.ready():
+            self._call = None
+            self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "closed")
             return
-        self._future = self._rekey.call_async(Rekey.Request(suite=request.suite, reason=request.reason))
+        self._call = self._rekey.begin(Rekey.Goal(suite=request.suite, reason=request.reason))
 
     def _collect_answer(self) -> None:
         """Takes the answer once it is there; a request without an answer is given up after a while."""
-        controller, future = self.controller, self._future
-        if controller.pending is None or future is None:
+        controller, call = self.controller, self._call
+        if controller.pending is None or call is None:
             return
         now = self._now()
-        if future.done():
-            self._future = None
-            answer = future.result()
+        if call.done():
+            self._call = None
+            answer = call.result
             if answer is None:
-                controller.answered(False, f"The call failed: {one_line(future.exception())}", now, "cancelled")
+                controller.answered(False, one_line(call.failure), now, "cancelled")
                 return
             if answer.ok:
                 controller.telemetry.on_rekeyed(answer.suite, int(answer.epoch), now)
@@ -161,8 +168,7 @@ class PqcPolicyNode(Node):
             else:
                 self.get_logger().warning(one_line(answer.message))
         elif now - controller.pending[1] > self.config.node.request_timeout_s:
-            self._rekey.remove_pending_request(future)
-            self._future = None
+            self._call = None
             controller.answered(False, "The proxy did not answer in time.", now, "cancelled")
 
     # --- topics ---
@@ -192,8 +198,9 @@ class PqcPolicyNode(Node):
                 inputs_json=inputs_json.dump(tick.inputs, tick.now),
             )
         )
-        report = diagnose(tick, controller, self.get_name(), self._hardware_id, self._availability.problem)
-        self._diagnostics.publish(DiagnosticArray(header=header, status=to_messages([report])))
+        report = diagnose(tick, controller, self._availability.problem)
+        messages = to_messages(self.get_name(), self._hardware_id, [report])
+        self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 
     # --- services ---
 

@@ -12,6 +12,7 @@ import pqc_mav_tunnel
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from messages import GOOD
+from pqc_mav_interfaces.action import Rekey
 from pqc_mav_interfaces.msg import (
     BatteryHealth,
     HandshakeReport,
@@ -23,7 +24,8 @@ from pqc_mav_interfaces.msg import (
     TunnelStatus,
     VehicleState,
 )
-from pqc_mav_interfaces.srv import GetInfo, ListSuites, PinSuite, Rekey, SetMode
+from pqc_mav_interfaces.srv import GetInfo, ListSuites, PinSuite, SetMode
+from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from std_msgs.msg import Header
@@ -75,7 +77,9 @@ class FakeDrone:
         self._status = make(TunnelStatus, "pqc_proxy/status", qos.latched(1))
         self._handshake = make(HandshakeReport, "pqc_proxy/handshake", qos.event())
         group = ReentrantCallbackGroup()
-        self.node.create_service(Rekey, "pqc_proxy/rekey", self._rekey, callback_group=group)
+        self._action = ActionServer(
+            self.node, Rekey, "pqc_proxy/rekey_action", execute_callback=self._rekey, callback_group=group
+        )
         self.node.create_service(ListSuites, "pqc_proxy/list_suites", self._list)
         self.node.create_service(GetInfo, "pqc_proxy/get_info", self._info)
         self.node.create_subscription(PolicyDecision, "pqc_policy/decision", self.decisions.append, qos.latched(1))
@@ -93,6 +97,7 @@ class FakeDrone:
         self.free.set()
         self._executor.shutdown()
         self._thread.join()
+        self._action.destroy()
         self.node.destroy_node()
 
     def decided(self, condition: Callable[[PolicyDecision], bool], what: str) -> PolicyDecision:
@@ -130,22 +135,26 @@ class FakeDrone:
                 values = {**GOOD[name], **self.changes.get(name, {})}
                 self._publishers[name].publish(kind(header=self._header(), **values))
 
-    def _rekey(self, request: Rekey.Request, response: Rekey.Response) -> Rekey.Response:
+    def _rekey(self, goal: Any) -> Any:
+        request, result = goal.request, Rekey.Result()
         self.asked.append((request.suite, request.reason))
         self.free.wait(DEADLINE_S)
         report = HandshakeReport(header=self._header(), drone_id="d1", suite=request.suite, rekey=True)
         if self.failing:
-            response.message = "The gcs did not answer."
+            result.message = "The gcs did not answer."
             report.error = "timeout"
         else:
             self.suite, self.epoch = request.suite or self.suite, self.epoch + 1
-            response.ok, response.suite, response.epoch = True, self.suite, self.epoch
-            response.message = f"Rekeyed to {self.suite}."
+            result.ok, result.suite, result.epoch = True, self.suite, self.epoch
+            result.message = f"Rekeyed to {self.suite}."
             report.ok = True
         self._handshake.publish(report)
-        if response.ok:
+        if result.ok:
             self.publish_status()
-        return response
+            goal.succeed()
+        else:
+            goal.abort()
+        return result
 
     def _list(self, _request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
         response.suites = [suite_message(suite.as_dict()) for suite in pqc_mav_tunnel.suites(view="core")]

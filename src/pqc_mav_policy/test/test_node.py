@@ -185,8 +185,8 @@ def test_a_request_nobody_answers_is_given_up(fly: Any) -> None:
 @pytest.mark.parametrize(
     ("parameter", "sentence"),
     [
-        ("stale_s:=0.1", "Parameter stale_s"),
-        ("nonsense:=1", "There is no parameter 'nonsense'"),
+        ("stale_s:=0.1", "Parameter 'stale_s' of pqc_policy is 0.1"),
+        ("nonsense:=1", "pqc_policy has no parameter 'nonsense'"),
         ("pinned_suite:=ML-9", "ML-9"),
         ("performance_file:=/nowhere.csv", "/nowhere.csv"),
     ],

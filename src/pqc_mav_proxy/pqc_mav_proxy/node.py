@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import queue
 import socket
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,27 +17,25 @@ from typing import Any
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
-from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
-from rcl_interfaces.msg import ParameterDescriptor
-from rclpy.callback_groups import ReentrantCallbackGroup
+from pqc_mav_interfaces.srv import GetInfo, ListSuites
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
-from pqc_mav_common.parameters import AUTOSTART, declare, given_parameters
+from pqc_mav_common.parameters import declare, given_parameters
 from pqc_mav_proxy import conversions, parameters
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.host_info import host_info
+from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
+from pqc_mav_proxy.rekey_server import RekeyServer
 
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
-# A rekey waits in an executor thread until it is done; more of them at once are told so instead of starving the topics.
-REKEYS_AT_ONCE = 4
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = ("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error")
 SUCCESS = TransitionCallbackReturn.SUCCESS
@@ -51,13 +48,15 @@ class PqcProxyNode(LifecycleNode):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
         self.failure: ProcessError | None = None  # why the last transition failed
-        self._config = parameters.engine_config(given_parameters(self), lambda path: str(Path(path).expanduser()))
-        self._declare_parameters()
+        given = given_parameters(self)
+        self._config = parameters.engine_config(given, lambda path: str(Path(path).expanduser()))
+        self._declare_parameters(given)
         self._host: EngineHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
         self._rates = RateMeter()
-        self._diagnoser = Diagnoser(self.get_fully_qualified_name().strip("/"), socket.gethostname(), self.role)
+        self._hardware_id = socket.gethostname()
+        self._diagnoser = Diagnoser(self.role)
         self._published: list[tuple[Any, ...]] = []
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
@@ -71,19 +70,19 @@ class PqcProxyNode(LifecycleNode):
     @property
     def autostart(self) -> bool:
         """Whether the process brings the node up by itself."""
-        return bool(self.get_parameter(AUTOSTART).value)
+        return bool(self.get_parameter(AUTOSTART.name).value)
 
-    def _declare_parameters(self) -> None:
-        description = "Configure and activate at start; false leaves both to a lifecycle manager."
-        self.declare_parameter(AUTOSTART, True, ParameterDescriptor(description=description, read_only=True))
-        given = self._config.get(parameters.ROLE)
-        role = given if given in parameters.ROLES else parameters.ROLES[0]
+    def _declare_parameters(self, given: dict[str, Any]) -> None:
+        autostart = AUTOSTART.check(self.get_name(), given.get(AUTOSTART.name, AUTOSTART.default))
+        role = self._config.get(parameters.ROLE)
+        role = role if role in parameters.ROLES else parameters.ROLES[0]
         wanted = parameters.specs(role, pqc_mav_tunnel.config_schema(role))
         if role == "gcs":
             drones = self._config.get(parameters.DRONES, [])
             ids = [str(drone) for drone in drones] if isinstance(drones, list) else []
             wanted += parameters.drone_specs(ids, pqc_mav_tunnel.per_drone_schema())
-        declare(self, wanted, self._config)
+        declare(self, [AUTOSTART], {AUTOSTART.name: autostart})
+        declare(self, wanted, {spec.name: parameters.shown(spec, self._config) for spec in wanted})
 
     def _make_interfaces(self) -> None:
         drones = max(1, len(self._config.get(parameters.DRONES) or [])) if self.role == "gcs" else 1
@@ -91,12 +90,10 @@ class PqcProxyNode(LifecycleNode):
         self._stats = self.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(drones))
         self._link = self.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * drones))
         self._handshake = self.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
-        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self.create_service(ListSuites, "~/list_suites", self._list_suites)
         self.create_service(GetInfo, "~/get_info", self._get_info)
-        # A rekey may take as long as a slow handshake, and whoever asks meanwhile is to hear "busy" at once.
-        self._rekey_places = threading.BoundedSemaphore(REKEYS_AT_ONCE)
-        self.create_service(Rekey, "~/rekey", self._rekey, callback_group=ReentrantCallbackGroup())
+        self._rekeys = RekeyServer(self, self._running_engine)
 
     # --- lifecycle ---
 
@@ -139,6 +136,13 @@ class PqcProxyNode(LifecycleNode):
         self._handle_events()
         if host.started:
             self._publish_status(force=True, statuses=host.engine.status())
+
+    def destroy_node(self) -> None:
+        """Frees the node, and with it its place in the ROS graph at once."""
+        # rclpy's LifecycleNode does not free its state machine, which holds the node: without this others would see it
+        # until the lease of a participant that fell silent is over, some 20 s.
+        self._state_machine.destroy_when_not_in_use()
+        super().destroy_node()
 
     def _make_host(self) -> None:
         self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events)
@@ -184,6 +188,7 @@ class PqcProxyNode(LifecycleNode):
             except queue.Empty:
                 break
             kind = event["type"]
+            self._rekeys.on_event(event)
             if kind == "log":
                 self._log(event["level"], event["text"])
             elif kind == "state":
@@ -209,7 +214,7 @@ class PqcProxyNode(LifecycleNode):
         kind = "rekey" if event["rekey"] else "handshake"
         if event["ok"]:
             self.get_logger().info(
-                f"{event['drone_id']}: {kind} with {event['peer']} took {event['duration_ms']:.1f} ms, "
+                f"{event['drone_id']}: {kind} with {event['peer']} took {event['handshake_ms']:.1f} ms, "
                 f"{event['suite']}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
             )
             self._failures.pop(event["drone_id"], None)
@@ -259,9 +264,15 @@ class PqcProxyNode(LifecycleNode):
         ]
         if self.role == "gcs":
             reports.append(self._diagnoser.handshake_server(host.engine.totals()))
-        self._diagnostics.publish(DiagnosticArray(header=header, status=to_messages(reports)))
+        # The namespace tells the two ends apart.
+        messages = to_messages(self.get_fully_qualified_name().strip("/"), self._hardware_id, reports)
+        self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 
     # --- services ---
+
+    def _running_engine(self) -> Any:
+        host = self._host
+        return host.engine if host is not None and host.started else None
 
     def _list_suites(self, request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
         try:
@@ -283,45 +294,6 @@ class PqcProxyNode(LifecycleNode):
         host = self._host
         response.config_json = json.dumps(host.engine.config() if host else self._config, sort_keys=True)
         return response
-
-    def _rekey(self, request: Rekey.Request, response: Rekey.Response) -> Rekey.Response:
-        if not self._rekey_places.acquire(blocking=False):
-            response.message = (
-                f"Busy: this proxy waits for {REKEYS_AT_ONCE} rekeys already; try again when one is done."
-            )
-            return response
-        try:
-            return self._ask_for_rekey(request, response)
-        finally:
-            self._rekey_places.release()
-
-    def _ask_for_rekey(self, request: Rekey.Request, response: Rekey.Response) -> Rekey.Response:
-        host = self._host
-        if host is None or not host.started:
-            response.message = "The node is not active, so there is no tunnel to rekey; activate it first."
-            return response
-        try:
-            drones = [status["drone_id"] for status in host.engine.status()]
-            if not request.drone_id and len(drones) != 1:
-                response.message = f"This gcs serves {len(drones)} drones: name one in drone_id ({', '.join(drones)})."
-                return response
-            drone = request.drone_id or drones[0]
-            result = host.engine.request_rekey(drone, suite=request.suite, reason=request.reason)
-        except pqc_mav_tunnel.TunnelError as error:
-            response.message = one_line(error)
-            return response
-        response.ok = bool(result["ok"])
-        # After a refusal the tunnel goes on as it is: the fields say what is in use, not what was wished for.
-        in_use = result if response.ok else _of_drone(host.engine.status(), drone)
-        response.suite = in_use["suite"]
-        response.epoch = int(in_use["epoch"])
-        response.duration_ms = float(result["duration_ms"])
-        response.message = one_line(result["message"])
-        return response
-
-
-def _of_drone(statuses: list[dict[str, Any]], drone: str) -> dict[str, Any]:
-    return next((status for status in statuses if status["drone_id"] == drone), {"suite": "", "epoch": 0})
 
 
 def bring_up(node: PqcProxyNode) -> None:

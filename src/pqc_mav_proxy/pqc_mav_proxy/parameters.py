@@ -11,8 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pqc_mav_common.parameters import ParameterSpec, plain_values
+from pqc_mav_common.parameters import ParameterError, ParameterSpec
 
+# The node's own: the engine does not know it.
+AUTOSTART = ParameterSpec(
+    "autostart", True, "Configure and activate at start; false leaves both to a lifecycle manager."
+)
 ROLE = "role"
 ROLES = ("drone", "gcs")
 DRONES = "drones"
@@ -26,18 +30,29 @@ def specs(role: str, schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]
 
 
 def drone_specs(drones: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]:
-    """Specs of the keys below `drone.<id>.` for each drone of a gcs."""
+    """Specs of the keys below `drone.<id>.` for each drone of a gcs.
+
+    A drone that is named twice is declared once: it is the engine that refuses it, with a sentence.
+    """
     entries = list(schema)
-    return [ParameterSpec.from_schema(entry, f"drone.{drone}.") for drone in drones for entry in entries]
+    return [ParameterSpec.from_schema(entry, f"drone.{drone}.") for drone in dict.fromkeys(drones) for entry in entries]
 
 
 def engine_config(given: Mapping[str, Any], expand: Callable[[str], str]) -> dict[str, Any]:
-    """What goes to the engine: the user's values, unchanged but for what ROS does to them.
+    """What goes to the engine: the user's values, unchanged but for `~` in a path.
 
-    See `plain_values`; besides, `~` in a path is expanded with `expand` (nothing else would do it).
+    It is expanded with `expand`; nothing else would do it.
     """
-    config = plain_values(given)
+    config = {name: value for name, value in given.items() if name != AUTOSTART.name}
     for name in PATH_KEYS & config.keys():
         if isinstance(config[name], str):
             config[name] = expand(config[name])
     return config
+
+
+def shown(spec: ParameterSpec, config: Mapping[str, Any]) -> Any:
+    """The value to declare: the default in place of one that does not fit, which the engine then refuses."""
+    try:
+        return spec.check("", config.get(spec.name, spec.default))
+    except ParameterError:
+        return spec.default

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
+
+from pqc_mav_common.testing import own_domain
+
+__all__ = ["keys", "own_domain"]
 
 DRONES = ("d1", "d2")
 
@@ -18,20 +20,3 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("keys") / "root"
     pqc_mav_tunnel.init_keys(str(root), list(DRONES), sig_tokens=["mldsa65", "mldsa87"])
     return root
-
-
-@pytest.fixture(scope="session", autouse=True)
-def own_domain() -> Iterator[None]:
-    """Under tools/run_tests.py the run has a domain of its own already; elsewhere one is taken here."""
-    if "ROS_DOMAIN_ID" in os.environ:
-        yield
-        return
-    try:
-        from domain_coordinator import domain_id
-    except ImportError:
-        yield
-        return
-    with domain_id() as number:
-        os.environ["ROS_DOMAIN_ID"] = str(number)
-        yield
-        del os.environ["ROS_DOMAIN_ID"]

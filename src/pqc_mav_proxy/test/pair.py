@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 import json
-import random
-import socket
 from pathlib import Path
 from typing import Any
 
-# Below the kernel's own range, so that a port found free is not handed out before it is used.
-FIRST, LAST = 10000, 19999
-
-
-def free_port() -> int:
-    for _ in range(200):
-        port = random.randint(FIRST, LAST)
-        try:
-            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-                with socket.socket(socket.AF_INET, kind) as probe:
-                    probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return port
-    raise RuntimeError("no free port")
+from pqc_mav_common.free_ports import free_port
 
 
 def gcs_parameters(keys: Path, drones: tuple[str, ...] = ("d1",), **changes: Any) -> dict[str, Any]:
@@ -54,7 +38,8 @@ def drone_parameters(keys: Path, gcs: dict[str, Any], drone_id: str = "d1", **ch
 
 
 def ros_arguments(parameters: dict[str, Any], namespace: str) -> list[str]:
-    arguments = ["--ros-args", "-r", f"__ns:=/{namespace}"]
-    for name, value in parameters.items():
-        arguments += ["-p", f"{name}:={json.dumps(value)}"]
-    return arguments
+    return ["--ros-args", "-r", f"__ns:=/{namespace}", *parameter_arguments(parameters)]
+
+
+def parameter_arguments(parameters: dict[str, Any]) -> list[str]:
+    return [word for name, value in parameters.items() for word in ("-p", f"{name}:={json.dumps(value)}")]

@@ -50,7 +50,7 @@ HANDSHAKE = {
     "rekey": False,
     "role": "drone",
     "peer": "p",
-    "duration_ms": 5.0,
+    "handshake_ms": 5.0,
     "phases_ms": {
         "connect": 0.1,
         "challenge": 0.2,

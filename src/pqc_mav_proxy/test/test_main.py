@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pair import drone_parameters, free_port, gcs_parameters, ros_arguments
+import yaml
+from pair import drone_parameters, gcs_parameters, parameter_arguments, ros_arguments
+
+from pqc_mav_common.free_ports import free_port
+from pqc_mav_common.testing import run_twice
 
 DEADLINE_S = 60.0
 COMMAND = [sys.executable, "-m", "pqc_mav_proxy.main"]
@@ -44,6 +48,20 @@ def drone(keys: Path, gcs: dict[str, Any]) -> dict[str, Any]:
 
 def test_unknown_key_suggests_the_right_one(drone: dict[str, Any]) -> None:
     refused({**drone, "sutie": "x"}, 2, "sutie", "suite")
+
+
+def test_a_drone_named_twice(gcs: dict[str, Any]) -> None:
+    refused({**gcs, "drones": ["d1", "d1"]}, 2, "drones", "d1")
+
+
+def test_autostart_is_true_or_false(gcs: dict[str, Any]) -> None:
+    refused({**gcs, "autostart": "later"}, 2, "'autostart' of pqc_proxy is 'later'; it must be true or false.")
+
+
+def test_a_parameter_file_that_is_not_there() -> None:
+    ended = run(["--ros-args", "--params-file", "/none.yaml"])
+    line = "pqc_proxy: error: Cannot read the configuration file /none.yaml: No such file or directory.\n"
+    assert (ended.returncode, ended.stderr) == (2, line)
 
 
 def test_unknown_key_of_one_drone(gcs: dict[str, Any]) -> None:
@@ -122,6 +140,19 @@ def test_no_parameters_at_all_says_what_is_missing() -> None:
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
     assert "missing" in line
+
+
+@pytest.mark.parametrize("role", ["gcs", "drone"])
+def test_it_can_be_dumped_relaunched_from_that_and_leaves_the_graph(
+    role: str, keys: Path, gcs: dict[str, Any], drone: dict[str, Any], tmp_path: Path
+) -> None:
+    given = {"gcs": gcs_parameters(keys, ("d1", "d2")), "drone": drone}[role]
+    first, again = run_twice(COMMAND, f"/dump_{role}", ["pqc_proxy"], parameter_arguments(given), tmp_path)
+    assert first == again
+    shown = yaml.safe_load(first)[f"/dump_{role}/pqc_proxy"]["ros__parameters"]
+    assert {name: shown[name] for name in given} == given
+    if role == "gcs":
+        assert shown["allowed_suites"] == [] and shown["drone"]["d2"]["allowed_suites"] == []
 
 
 class Running:

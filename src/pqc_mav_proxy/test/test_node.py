@@ -14,6 +14,7 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.srv import ChangeState, GetState
 from pair import drone_parameters, gcs_parameters, ros_arguments
+from pqc_mav_interfaces import action
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
@@ -21,7 +22,8 @@ from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.parameter import Parameter
 
 from pqc_mav_common import qos
-from pqc_mav_proxy.node import REKEYS_AT_ONCE, PqcProxyNode, bring_up
+from pqc_mav_common.action_call import ActionCall
+from pqc_mav_proxy.node import PqcProxyNode, bring_up
 
 DEADLINE_S = 30.0
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
@@ -152,7 +154,7 @@ def test_the_handshake_report_is_there_for_late_comers(pair: dict[str, PqcProxyN
     seen = client.collect(HandshakeReport, "/drone/pqc_proxy/handshake", qos.event())
     until(lambda: any(message.ok for message in seen), "the report of the handshake")
     report = next(message for message in seen if message.ok)
-    assert report.role == "drone" and report.suite and report.duration_ms > 0
+    assert report.role == "drone" and report.suite and report.handshake_ms > 0
     assert report.sig_verify_ms > 0 and report.kem_encaps_ms > 0 and report.sig_sign_ms == 0
     assert report.bytes_received > report.signature_bytes > 0
 
@@ -235,9 +237,9 @@ class HeldEngine:
     def request_rekey(self, drone: str, suite: str = "", reason: str = "") -> dict[str, Any]:
         if self._first.acquire(blocking=False):
             ok = self._asked.acquire(timeout=DEADLINE_S / 2)
-            return {"ok": ok, "suite": SUITE, "epoch": 1, "duration_ms": 1.0, "message": "done" if ok else "nobody"}
+            return {"ok": ok, "suite": SUITE, "epoch": 1, "rekey_ms": 1.0, "message": "done" if ok else "nobody"}
         self._asked.release()
-        return {"ok": False, "suite": "", "epoch": 0, "duration_ms": 0.0, "message": "Busy: another rekey runs."}
+        return {"ok": False, "suite": "", "epoch": 0, "rekey_ms": 0.0, "message": "Busy: another rekey runs."}
 
 
 def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProxyNode], client: Client) -> None:
@@ -256,21 +258,6 @@ def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProx
     assert answers[1].ok, answers[1].message
 
 
-def test_only_so_many_rekeys_wait_at_once(pair: dict[str, PqcProxyNode]) -> None:
-    """The threads that wait are the executor's: the last one is left to the topics."""
-    node = pair["gcs"]
-    places = [node._rekey_places.acquire(blocking=False) for _ in range(REKEYS_AT_ONCE)]
-    try:
-        assert all(places)
-        answer = node._rekey(Rekey.Request(drone_id="d1"), Rekey.Response())
-        assert not answer.ok and answer.message.startswith("Busy: this proxy waits for 4 rekeys already")
-    finally:
-        for _ in places:
-            node._rekey_places.release()
-    assert node._rekey(Rekey.Request(drone_id="d9"), Rekey.Response()).message == "There is no drone 'd9' here."
-    assert node._rekey_places._value == REKEYS_AT_ONCE
-
-
 def test_the_gcs_passes_a_rekey_on_to_the_drone(pair: dict[str, PqcProxyNode], client: Client) -> None:
     seen = client.collect(TunnelStatus, "/drone/pqc_proxy/status", qos.latched(1))
     until(lambda: seen, "a status before")
@@ -279,6 +266,23 @@ def test_the_gcs_passes_a_rekey_on_to_the_drone(pair: dict[str, PqcProxyNode], c
     assert answer.ok, answer.message
     assert answer.epoch == before + 1
     until(lambda: seen[-1].epoch == answer.epoch, "the drone's new epoch")
+
+
+def test_an_action_rekeys_and_reports_its_phases(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    for end, drone in (("drone", ""), ("gcs", pair["drone"].get_parameter("drone_id").value)):
+        phases: list[str] = []
+        call = ActionCall(client.node, action.Rekey, f"/{end}/pqc_proxy/rekey_action")
+        try:
+            assert call.wait_ready(DEADLINE_S)
+            goal = action.Rekey.Goal(reason="test", drone_id=drone)
+            pending = call.begin(goal, lambda heard, phases=phases: phases.append(heard.phase))  # type: ignore[misc]
+            assert pending.wait(DEADLINE_S), "no result"
+            assert pending.result.ok, pending.result.message
+            assert pending.result.suite == SUITE
+            until(lambda phases=phases: phases[-1:] == ["installed"], "the last phase")
+            assert phases[0] == "requested"
+        finally:
+            call.close()
 
 
 def change(client: Client, node: str, transition: int) -> bool:

@@ -1,4 +1,4 @@
-"""The `flight_recorder` process: start, signals, an orderly end of the file, exit code."""
+"""The `pqc_recorder` process: start, signals, an orderly end of the file, exit code."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from collections.abc import Sequence
 
 from pqc_mav_common.errors import ExitCode, ProcessError
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.renamed import say_renamed
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.recorder import MIB
 
-PROGRAM = "flight_recorder"
+PROGRAM = "pqc_recorder"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Records until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
-    return run_process(PROGRAM, _serve, argv)
+    return run_process(PROGRAM, _serve, argv, package="pqc_mav_recorder")
 
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
@@ -30,9 +31,8 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
             node = FlightRecorderNode()
         except RecordingError as error:
             raise ProcessError(str(error)) from None
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        with Spinner(executor) as spinner:
+        with Spinner(SingleThreadedExecutor()) as spinner:
+            spinner.add(node)
             spinner.start()
             wait_until(stop)
         # Only now, so that the last message is in the file.
@@ -51,6 +51,12 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
 def run() -> None:
     """Console script."""
     leave(main())
+
+
+def run_as_flight_recorder() -> None:
+    """Console script under the name it had before."""
+    say_renamed("flight_recorder", "pqc_recorder")
+    run()
 
 
 if __name__ == "__main__":

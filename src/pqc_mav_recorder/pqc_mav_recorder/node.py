@@ -34,7 +34,7 @@ def metadata(namespaces: Sequence[str]) -> dict[str, str]:
     }
 
 
-def diagnose(recorder: Recorder, topics: int, node: str) -> Diagnostic:
+def diagnose(recorder: Recorder, topics: int) -> Diagnostic:
     """How the recording is doing. Dropped messages stay a warning for the rest of the flight: the file lacks them."""
     size_mib = recorder.size / MIB
     level, message = Level.OK, f"{recorder.messages} messages of {topics} topics, {size_mib:.1f} MiB"
@@ -42,14 +42,14 @@ def diagnose(recorder: Recorder, topics: int, node: str) -> Diagnostic:
         level, message = Level.ERROR, recorder.problem
     elif recorder.dropped:
         level, message = Level.WARN, f"{recorder.dropped} messages were not recorded because the disk is too slow"
-    values = {
-        "file": str(recorder.path),
-        "messages": str(recorder.messages),
-        "dropped": str(recorder.dropped),
-        "topics": str(topics),
+    values: dict[str, object] = {
+        "file": recorder.path,
+        "messages": recorder.messages,
+        "dropped": recorder.dropped,
+        "topics": topics,
         "size_mib": f"{size_mib:.3f}",
     }
-    return Diagnostic(f"{node}: recording", level, message, socket.gethostname(), values)
+    return Diagnostic("recording", level, message, values)
 
 
 class FlightRecorderNode(Node):
@@ -96,10 +96,10 @@ class FlightRecorderNode(Node):
             raise RecordingError(f"Parameter '{name}': {error}") from None
 
     def _publish(self) -> None:
-        found = diagnose(self.recorder, self.topics, self.get_name())
+        found = diagnose(self.recorder, self.topics)
         if found.level is Level.ERROR and not self._said_problem:
             self._said_problem = True
             self.get_logger().error(found.message)
-        message = DiagnosticArray(status=to_messages([found]))
+        message = DiagnosticArray(status=to_messages(self.get_name(), socket.gethostname(), [found]))
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)

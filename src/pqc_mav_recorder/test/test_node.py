@@ -138,7 +138,7 @@ def test_what_cannot_be_recorded_is_refused_in_one_line(
     monkeypatch.chdir(tmp_path)
     process = Process(*parameters)
     _, err = process.process.communicate(timeout=DEADLINE_S)
-    (line,) = [entry for entry in err.splitlines() if entry.startswith("flight_recorder: error: ")]
+    (line,) = [entry for entry in err.splitlines() if entry.startswith("pqc_recorder: error: ")]
     assert process.process.returncode == 2 and words in line
     assert list(tmp_path.iterdir()) == []
 

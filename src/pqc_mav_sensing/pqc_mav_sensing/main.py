@@ -42,7 +42,7 @@ def main(program: str, nodes: Sequence[str] | None = None, argv: Sequence[str] |
     def serve(arguments: list[str], stop: threading.Event) -> int:
         return _serve(list(nodes) if nodes else wanted_nodes(arguments), arguments, stop)
 
-    return run_process(program, serve, argv)
+    return run_process(program, serve, argv, package="pqc_mav_sensing")
 
 
 def _serve(names: Sequence[str], arguments: list[str], stop: threading.Event) -> int:

@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from pqc_mav_common.atomic_file import atomic_write
+
 ZONE_TYPE = "cpu-thermal"
 COOLING_TYPE = "cpufreq-cpu0"
 
@@ -72,6 +74,5 @@ class BoardThermal:
 
 
 def _replace(path: Path, content: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(content + "\n", encoding="ascii")
-    part.replace(path)
+    # A simulated kernel has no disk: there is nothing to bring to it many times a second.
+    atomic_write(path, content + "\n", durable=False)

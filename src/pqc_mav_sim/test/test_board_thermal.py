@@ -47,4 +47,4 @@ def test_the_tree_is_the_kernels(tmp_path: Path) -> None:
     board.temperature_c = 50.0
     board.update(tmp_path)
     assert (zone / "temp").read_text() == "50000\n"
-    assert not list(tmp_path.rglob("*.part"))
+    assert not list(tmp_path.rglob("*.new"))

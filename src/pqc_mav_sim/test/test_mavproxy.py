@@ -4,22 +4,17 @@ import socket
 
 import pytest
 
+from pqc_mav_common.free_ports import free_port
 from pqc_mav_sim.endpoint import Endpoint
 from pqc_mav_sim.testing import SessionFailedError, mavproxy_param_session, missing
 
 pytestmark = pytest.mark.skipif(missing("MAVProxy") is not None, reason=missing("MAVProxy") or "")
 
 
-@pytest.fixture
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
-
-def test_mavproxy_lists_every_parameter_with_its_value(make_vehicle, free_port):
-    vehicle = make_vehicle(Endpoint(socket.AF_INET, ("127.0.0.1", free_port)))
-    seen = mavproxy_param_session(free_port)
+def test_mavproxy_lists_every_parameter_with_its_value(make_vehicle):
+    port = free_port()
+    vehicle = make_vehicle(Endpoint(socket.AF_INET, ("127.0.0.1", port)))
+    seen = mavproxy_param_session(port)
     table = vehicle.autopilot.params
     assert seen["count"] == len(table)
     assert seen["params"] == pytest.approx({spec.name: table.value(spec.name) for spec in table.specs}, abs=1e-6)
@@ -29,6 +24,7 @@ def test_mavproxy_lists_every_parameter_with_its_value(make_vehicle, free_port):
     assert snapshot["gcs"] == "connected"
 
 
-def test_without_a_vehicle_it_fails_and_says_so(free_port):
+def test_without_a_vehicle_it_fails_and_says_so():
+    port = free_port()
     with pytest.raises(SessionFailedError, match="no full parameter list within 4 s"):
-        mavproxy_param_session(free_port, timeout=4.0)
+        mavproxy_param_session(port, timeout=4.0)

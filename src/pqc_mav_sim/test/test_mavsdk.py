@@ -4,22 +4,17 @@ import socket
 
 import pytest
 
+from pqc_mav_common.free_ports import free_port
 from pqc_mav_sim.endpoint import Endpoint
 from pqc_mav_sim.testing import SessionFailedError, mavsdk_session, missing
 
 pytestmark = pytest.mark.skipif(missing("mavsdk") is not None, reason=missing("mavsdk") or "")
 
 
-@pytest.fixture
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
-
-def test_mavsdk_connects_reads_arms_takes_off_and_lands(make_vehicle, free_port):
-    vehicle = make_vehicle(Endpoint(socket.AF_INET, ("127.0.0.1", free_port)))
-    seen = mavsdk_session(f"udpin://127.0.0.1:{free_port}")
+def test_mavsdk_connects_reads_arms_takes_off_and_lands(make_vehicle):
+    port = free_port()
+    vehicle = make_vehicle(Endpoint(socket.AF_INET, ("127.0.0.1", port)))
+    seen = mavsdk_session(f"udpin://127.0.0.1:{port}")
     assert seen["system_id"] == 1
     assert (seen["latitude_deg"], seen["longitude_deg"]) == pytest.approx((47.397742, 8.545594), abs=1e-5)
     assert 15.0 < seen["voltage_v"] < 17.0

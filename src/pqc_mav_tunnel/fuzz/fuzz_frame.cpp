@@ -1,8 +1,8 @@
 // Datagrams: raw ones, and genuine ones whose content is the input, with or without a change on the way. What was changed must never open; what was not must.
 #include <cstdlib>
 
-#include "pqc_mav_tunnel/control.hpp"
-#include "pqc_mav_tunnel/frame.hpp"
+#include "session/control_frame.hpp"
+#include "session/frame.hpp"
 
 using namespace pqcmav;
 

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "../src/handshake_messages.hpp"
-#include "../src/key_schedule.hpp"
-#include "pqc_mav_tunnel/handshake.hpp"
+#include "handshake/handshake.hpp"
+#include "handshake/handshake_messages.hpp"
+#include "handshake/key_schedule.hpp"
 
 namespace pqcmav::fuzz {
 

@@ -1,8 +1,8 @@
 // Data-plane codec, control frames and bare primitives, for tests, the specification peer and the primitive benchmark.
-#include "pqc_mav_tunnel/control.hpp"
-#include "pqc_mav_tunnel/frame.hpp"
-#include "pqc_mav_tunnel/oqs.hpp"
-#include "python/convert.hpp"
+#include "convert.hpp"
+#include "crypto/oqs.hpp"
+#include "session/control_frame.hpp"
+#include "session/frame.hpp"
 
 namespace pqcmav::python {
 namespace {

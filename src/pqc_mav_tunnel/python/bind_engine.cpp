@@ -1,9 +1,10 @@
 // Engine, its events and its configuration schema.
 #include <algorithm>
 
+#include "convert.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/process.hpp"
-#include "python/convert.hpp"
+#include "pqc_mav_tunnel/version.hpp"
 
 namespace pqcmav::python {
 namespace {
@@ -84,7 +85,7 @@ py::dict handshake_dict(const HandshakeEvent& event) {
   out["rekey"] = event.rekey;
   out["role"] = event.drone_side ? "drone" : "gcs";
   out["peer"] = event.peer;
-  out["duration_ms"] = ms(event.duration_ns);
+  out["handshake_ms"] = ms(event.duration_ns);
   return out;
 }
 
@@ -199,8 +200,8 @@ void bind_engine(py::module_& module) {
                py::dict out;
                out["drone_id"] = stats.drone_id;
                put(out, stats.counters);
-               out["seal_ns_avg"] = stats.seal_ns_avg;
-               out["open_ns_avg"] = stats.open_ns_avg;
+               out["seal_mean_ns"] = stats.seal_ns_avg;
+               out["open_mean_ns"] = stats.open_ns_avg;
                return out;
              });
            })
@@ -244,7 +245,7 @@ void bind_engine(py::module_& module) {
             out["ok"] = outcome.ok;
             out["suite"] = outcome.suite;
             out["epoch"] = outcome.epoch;
-            out["duration_ms"] = outcome.duration_ms;
+            out["rekey_ms"] = outcome.duration_ms;
             out["message"] = outcome.message;
             return out;
           },

@@ -1,8 +1,8 @@
 // The socket-free handshake for tests and the specification peer. Keys are handed out here, and only here.
 #include <map>
 
-#include "pqc_mav_tunnel/handshake.hpp"
-#include "python/convert.hpp"
+#include "convert.hpp"
+#include "handshake/handshake.hpp"
 
 namespace pqcmav::python {
 

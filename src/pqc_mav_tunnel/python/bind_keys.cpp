@@ -1,6 +1,6 @@
 // Making and listing long-term keys; the keys themselves never cross into Python here.
+#include "convert.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
-#include "python/convert.hpp"
 
 namespace pqcmav::python {
 

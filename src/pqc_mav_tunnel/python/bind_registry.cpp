@@ -1,8 +1,8 @@
 // Suites, algorithms and versions.
 #include <openssl/crypto.h>
 
+#include "convert.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
-#include "python/convert.hpp"
 
 namespace pqcmav::python {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "pqc_mav_tunnel/bytes.hpp"
+#include "bytes.hpp"
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/suites.hpp"

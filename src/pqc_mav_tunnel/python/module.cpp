@@ -1,5 +1,5 @@
 // The extension module pqc_mav_tunnel._engine.
-#include "python/convert.hpp"
+#include "convert.hpp"
 
 namespace pqcmav::python {
 

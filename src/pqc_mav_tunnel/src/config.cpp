@@ -6,11 +6,11 @@
 #include <set>
 #include <sstream>
 
-#include "pqc_mav_tunnel/constants.hpp"
+#include "constants.hpp"
+#include "net/net.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
-#include "src/net.hpp"
-#include "src/text.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {

@@ -1,7 +1,7 @@
 // The one table of configuration keys.
 #include "pqc_mav_tunnel/config.hpp"
 
-#include "pqc_mav_tunnel/constants.hpp"
+#include "constants.hpp"
 
 namespace pqcmav {
 

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "control/drone_control.hpp"
+#include "control/gcs_control.hpp"
+#include "net/data_plane.hpp"
 #include "pqc_mav_tunnel/error.hpp"
-#include "src/data_plane.hpp"
-#include "src/drone_control.hpp"
-#include "src/gcs_control.hpp"
-
-#ifndef PQCMAV_VERSION
-#error "PQCMAV_VERSION is defined by the build"
-#endif
+#include "pqc_mav_tunnel/version.hpp"
 
 namespace pqcmav {
 namespace {
@@ -30,7 +27,7 @@ void add_drops(NamedCounters& out, const Drops& drops) {
 
 }  // namespace
 
-std::string engine_version() { return PQCMAV_VERSION; }
+std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
 
 class Engine::Impl {
  public:

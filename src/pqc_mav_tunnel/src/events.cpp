@@ -1,6 +1,6 @@
 #include "pqc_mav_tunnel/events.hpp"
 
-#include "src/net.hpp"
+#include "net/net.hpp"
 
 namespace pqcmav {
 

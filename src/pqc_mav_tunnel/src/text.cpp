@@ -1,4 +1,4 @@
-#include "src/text.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
+#include "net/net.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
-#include "src/net.hpp"
 #include "temp_folder.hpp"
 
 namespace pqcmav::test {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "handshake/handshake.hpp"
 #include "pqc_mav_tunnel/error.hpp"
-#include "pqc_mav_tunnel/handshake.hpp"
 
 namespace pqcmav::test {
 

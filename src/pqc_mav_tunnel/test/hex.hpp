@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "pqc_mav_tunnel/bytes.hpp"
+#include "bytes.hpp"
 
 namespace pqcmav::test {
 

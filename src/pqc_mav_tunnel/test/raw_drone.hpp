@@ -1,9 +1,9 @@
 // A drone whose keys are in the test's hands: it shakes hands with a real gcs and then sends whatever the test wants.
 #pragma once
 
+#include "control/handshake_client.hpp"
 #include "engine_fixture.hpp"
-#include "pqc_mav_tunnel/control.hpp"
-#include "src/handshake_client.hpp"
+#include "session/control_frame.hpp"
 
 namespace pqcmav::test {
 

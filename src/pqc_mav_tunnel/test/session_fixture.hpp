@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "pqc_mav_tunnel/session.hpp"
+#include "session/session.hpp"
 
 namespace pqcmav::test {
 

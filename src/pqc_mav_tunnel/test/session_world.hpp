@@ -9,9 +9,9 @@
 #include <memory>
 #include <set>
 
+#include "control/drone_control.hpp"
 #include "handshake_fixture.hpp"
 #include "session_judge.hpp"
-#include "src/drone_control.hpp"
 
 namespace pqcmav::test {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine_fixture.hpp"
-#include "pqc_mav_tunnel/handshake.hpp"
+#include "handshake/handshake.hpp"
 
 namespace pqcmav::test {
 

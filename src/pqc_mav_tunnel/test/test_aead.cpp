@@ -1,13 +1,13 @@
-#include "pqc_mav_tunnel/aead.hpp"
+#include "crypto/aead.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "../src/aead_raw.hpp"
+#include "constants.hpp"
+#include "crypto/aead_raw.hpp"
+#include "crypto/kdf.hpp"
 #include "hex.hpp"
-#include "pqc_mav_tunnel/constants.hpp"
-#include "pqc_mav_tunnel/kdf.hpp"
 
 namespace pqcmav {
 namespace {

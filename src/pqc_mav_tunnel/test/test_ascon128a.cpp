@@ -1,11 +1,11 @@
-#include "../src/ascon128a.hpp"
+#include "crypto/ascon128a.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "crypto/kdf.hpp"
 #include "hex.hpp"
-#include "pqc_mav_tunnel/kdf.hpp"
 
 namespace pqcmav {
 namespace {

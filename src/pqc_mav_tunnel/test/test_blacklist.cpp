@@ -1,4 +1,4 @@
-#include "pqc_mav_tunnel/blacklist.hpp"
+#include "control/blacklist.hpp"
 
 #include <gtest/gtest.h>
 

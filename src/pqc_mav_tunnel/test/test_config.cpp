@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "pqc_mav_tunnel/constants.hpp"
+#include "constants.hpp"
 #include "temp_folder.hpp"
 
 namespace pqcmav {

@@ -1,4 +1,4 @@
-#include "src/drone_control.hpp"
+#include "control/drone_control.hpp"
 
 #include <gtest/gtest.h>
 

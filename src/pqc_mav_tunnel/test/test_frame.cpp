@@ -1,4 +1,4 @@
-#include "pqc_mav_tunnel/frame.hpp"
+#include "session/frame.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "../src/handshake_frames.hpp"
+#include "handshake/handshake_frames.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "../src/handshake_messages.hpp"
+#include "handshake/handshake_messages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Handshakes that must not succeed, and what each end is told: wrong keys, forbidden suites, sessions and epochs, missing signatures, and what a stranger costs.
 #include <malloc.h>
 
-#include "../src/handshake_messages.hpp"
+#include "handshake/handshake_messages.hpp"
 #include "handshake_fixture.hpp"
 
 namespace pqcmav::test {

@@ -2,7 +2,7 @@
 // Whatever happens, the two ends never both finish with different views, and the error names what was wrong.
 #include <set>
 
-#include "../src/handshake_messages.hpp"
+#include "handshake/handshake_messages.hpp"
 #include "handshake_fixture.hpp"
 #include "hex.hpp"
 

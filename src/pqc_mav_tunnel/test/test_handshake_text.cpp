@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "pqc_mav_tunnel/handshake.hpp"
+#include "handshake/handshake.hpp"
 
 namespace pqcmav {
 namespace {

@@ -1,4 +1,4 @@
-#include "pqc_mav_tunnel/kdf.hpp"
+#include "crypto/kdf.hpp"
 
 #include <gtest/gtest.h>
 

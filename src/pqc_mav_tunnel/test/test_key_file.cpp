@@ -1,5 +1,5 @@
 // Every way in which a key file can be wrong, through the loaders of keystore.hpp.
-#include "../src/key_file.hpp"
+#include "keys/key_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include <csignal>
 
-#include "pqc_mav_tunnel/kdf.hpp"
+#include "crypto/kdf.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "temp_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/key_pool.hpp"
+#include "control/key_pool.hpp"
 
 #include <gtest/gtest.h>
 

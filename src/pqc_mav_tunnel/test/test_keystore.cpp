@@ -7,9 +7,9 @@
 #include <csignal>
 #include <map>
 
+#include "crypto/kdf.hpp"
+#include "crypto/oqs.hpp"
 #include "hex.hpp"
-#include "pqc_mav_tunnel/kdf.hpp"
-#include "pqc_mav_tunnel/oqs.hpp"
 #include "temp_folder.hpp"
 
 namespace pqcmav {

@@ -1,4 +1,4 @@
-#include "src/link.hpp"
+#include "net/link.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pqc_mav_tunnel/link_estimator.hpp"
+#include "session/link_estimator.hpp"
 
 #include <gtest/gtest.h>
 

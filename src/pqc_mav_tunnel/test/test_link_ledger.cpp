@@ -1,4 +1,4 @@
-#include "src/link_ledger.hpp"
+#include "control/link_ledger.hpp"
 
 #include <gtest/gtest.h>
 

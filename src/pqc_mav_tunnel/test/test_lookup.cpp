@@ -1,4 +1,4 @@
-#include "src/lookup.hpp"
+#include "net/lookup.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

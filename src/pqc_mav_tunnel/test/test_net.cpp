@@ -1,4 +1,4 @@
-#include "src/net.hpp"
+#include "net/net.hpp"
 
 #include <fcntl.h>
 #include <netinet/tcp.h>

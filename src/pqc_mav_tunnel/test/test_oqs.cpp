@@ -1,12 +1,12 @@
 // Every algorithm of the table against the liboqs of this process, through the public interface.
-#include "pqc_mav_tunnel/oqs.hpp"
+#include "crypto/oqs.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "../src/oqs_lookup.hpp"
-#include "pqc_mav_tunnel/kdf.hpp"
+#include "crypto/kdf.hpp"
+#include "crypto/oqs_lookup.hpp"
 #include "temp_folder.hpp"
 
 namespace pqcmav {

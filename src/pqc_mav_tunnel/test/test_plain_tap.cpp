@@ -1,5 +1,5 @@
 // The copy of the plaintext: what it carries, whom it reaches, and that the tunnel does not notice it.
-#include "src/plain_tap.hpp"
+#include "net/plain_tap.hpp"
 
 #include "engine_fixture.hpp"
 

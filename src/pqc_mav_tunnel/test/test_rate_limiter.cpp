@@ -1,4 +1,4 @@
-#include "pqc_mav_tunnel/rate_limiter.hpp"
+#include "handshake/rate_limiter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pqc_mav_tunnel/replay_window.hpp"
+#include "session/replay_window.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pqc_mav_tunnel/session.hpp"
+#include "session/session.hpp"
 
 #include <algorithm>
 

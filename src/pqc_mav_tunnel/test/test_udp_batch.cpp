@@ -1,4 +1,4 @@
-#include "src/udp_batch.hpp"
+#include "net/udp_batch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // The fixed vectors of docs/vectors, which the independent Python implementation makes: every message, hash, key and datagram must come out here the same.
 #include <gtest/gtest.h>
 
-#include "../src/handshake_messages.hpp"
-#include "../src/key_schedule.hpp"
-#include "pqc_mav_tunnel/control.hpp"
-#include "pqc_mav_tunnel/frame.hpp"
-#include "pqc_mav_tunnel/oqs.hpp"
-#include "pqc_mav_tunnel/x25519.hpp"
+#include "crypto/oqs.hpp"
+#include "crypto/x25519.hpp"
+#include "handshake/handshake_messages.hpp"
+#include "handshake/key_schedule.hpp"
+#include "session/control_frame.hpp"
+#include "session/frame.hpp"
 #include "vector_file.hpp"
 
 namespace pqcmav::test {

@@ -1,4 +1,4 @@
-#include "pqc_mav_tunnel/x25519.hpp"
+#include "crypto/x25519.hpp"
 
 #include <gtest/gtest.h>
 

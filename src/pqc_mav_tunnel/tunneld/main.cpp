@@ -9,10 +9,11 @@
 #include <string>
 #include <thread>
 
+#include "net/net.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/process.hpp"
-#include "src/net.hpp"
+#include "pqc_mav_tunnel/version.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pqc_mav_bench.analysis import rekey
 from pqc_mav_bench.analysis.change import percent
-from pqc_mav_bench.analysis.statistics import rank
+from pqc_mav_bench.analysis.table import rank
 
 #: The published flight: 30 minutes at the measured average power, one rekey a minute (000 section 24).
 PUBLISHED_FLIGHT_S = 1800.0
@@ -59,7 +59,7 @@ def per_bit_nj(power_w: float, throughput_mbps: float) -> float:
 
 
 def per_bit_ranking(
-    table: pd.DataFrame, power: str = "power_avg_w", throughput: str = "throughput_mbps"
+    table: pd.DataFrame, power: str = "power_mean_w", throughput: str = "throughput_mbps"
 ) -> pd.DataFrame:
     """Rows with power and throughput, with `energy_per_bit_nj` and `rank` (1 = least energy), best first."""
     measured = table[(table[power] > 0) & (table[throughput] > 0)]

@@ -52,7 +52,7 @@ class Choice:
 
 def _clean(table: pd.DataFrame) -> pd.Series:
     """Suites whose loss is not known to exceed the limit."""
-    return ~(table["loss_pct"] > LOSS_LIMIT_PERCENT)
+    return ~(table["loss_percent"] > LOSS_LIMIT_PERCENT)
 
 
 USES = (
@@ -104,12 +104,12 @@ def recommend(suites: pd.DataFrame) -> list[Choice]:
     return choices
 
 
-def verdict(handshake_ms: float, loss_pct: float) -> str:
+def verdict(handshake_ms: float, loss_percent: float) -> str:
     """One word for a suite: 'control', 'telemetry', 'flight with care', 'ground only', 'avoid'; '' when its handshake
     is not known."""
     if pd.isna(handshake_ms):
         return ""
-    if loss_pct > LOSS_LIMIT_PERCENT:
+    if loss_percent > LOSS_LIMIT_PERCENT:
         return "avoid"
     if handshake_ms < REALTIME_MS:
         return "control"
@@ -121,7 +121,7 @@ def verdict(handshake_ms: float, loss_pct: float) -> str:
 def decision_matrix(suites: pd.DataFrame) -> pd.DataFrame:
     """The rows with `verdict` and `rekey_interval_s`, the interval at which rekeying costs at most
     PHI_LIMIT_PERCENT."""
-    verdicts = [verdict(float(r.handshake_ms), float(r.loss_pct)) for r in suites.itertuples()]
+    verdicts = [verdict(float(r.handshake_ms), float(r.loss_percent)) for r in suites.itertuples()]
     shortest = [interval_for(float(handshake), PHI_LIMIT_PERCENT) for handshake in suites["handshake_ms"]]
     return suites.assign(
         verdict=verdicts, rekey_interval_s=pd.Series(shortest, suites.index).clip(lower=SHORTEST_INTERVAL_S)

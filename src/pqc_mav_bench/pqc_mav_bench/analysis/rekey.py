@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pqc_mav_bench.analysis.statistics import phi
+
 #: Rekey intervals of the published tables [s].
 PUBLISHED_INTERVALS_S = (60.0, 300.0, 3600.0)
 
@@ -14,10 +16,7 @@ PUBLISHED_STARTUP_S = 3.0
 def phi_percent(handshake_ms: float, interval_s: float) -> float:
     """Share of a rekey cycle spent in the handshake, 100 T / (R + T) [%]. Raises ValueError for a negative time or R
     <= 0."""
-    handshake_s = handshake_ms / 1e3
-    if handshake_s < 0 or interval_s <= 0:
-        raise ValueError("Phi(R) needs a handshake time >= 0 and an interval > 0")
-    return 100.0 * handshake_s / (interval_s + handshake_s)
+    return 100.0 * phi(handshake_ms / 1e3, interval_s)
 
 
 def interval_share_percent(handshake_ms: float, interval_s: float) -> float:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
 from pqc_mav_bench.analysis.change import percent
-
-#: Standard normal quantile of a two-sided 95 % interval.
-Z_95 = 1.959963984540054
+from pqc_mav_bench.analysis.statistics import wilson
 
 #: Offered load of the 2025 workload [Mb/s]: 256-byte packets.
 TARGET_MBPS = 8.0
@@ -20,16 +16,10 @@ def loss_percent(sent: float, received: float) -> float:
     return percent(sent - received, sent)
 
 
-def wilson_percent(lost: int, sent: int, z: float = Z_95) -> tuple[float, float]:
+def wilson_percent(lost: int, sent: int) -> tuple[float, float]:
     """Wilson score interval of a loss ratio [%]. Raises ValueError unless 0 <= lost <= sent and sent > 0."""
-    if sent <= 0 or not 0 <= lost <= sent:
-        raise ValueError("a Wilson interval needs 0 <= lost <= sent and sent > 0")
-    p, shrink = lost / sent, 1 + z * z / sent
-    centre = (p + z * z / (2 * sent)) / shrink
-    half = z / shrink * math.sqrt(p * (1 - p) / sent + z * z / (4 * sent * sent))
-    # At the ends the two terms cancel exactly; floating point would leave a rest.
-    low = 0.0 if lost == 0 else max(0.0, centre - half)
-    return 100.0 * low, 100.0 if lost == sent else 100.0 * min(1.0, centre + half)
+    low, high = wilson(lost, sent)
+    return 100.0 * low, 100.0 * high
 
 
 def goodput_percent(throughput_mbps: float, target_mbps: float = TARGET_MBPS) -> float:

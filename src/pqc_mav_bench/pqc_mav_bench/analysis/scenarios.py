@@ -55,11 +55,11 @@ class ScenarioRow:
     median_ms: float
     mean_ms: float
     p95_ms: float
-    cpu_avg_pct: float
-    cpu_max_pct: float
-    temp_avg_c: float
+    cpu_mean_percent: float
+    cpu_peak_percent: float
+    temperature_mean_c: float
     packets_median: float
-    loss_pct: float
+    loss_percent: float
     passed: int
     total: int
 
@@ -78,11 +78,11 @@ def cross_scenario(table: pd.DataFrame) -> list[ScenarioRow]:
                 handshake.median,
                 handshake.mean,
                 handshake.p95,
-                float(good["cpu_avg_pct"].mean()),
-                float(good["cpu_max_pct"].max()),
-                float(good["temp_avg_c"].mean()),
-                float(good["packets_sent"].median()),
-                float(good["loss_pct"].mean()),
+                float(good["cpu_mean_percent"].mean()),
+                float(good["cpu_peak_percent"].max()),
+                float(good["temperature_mean_c"].mean()),
+                float(good["sent_packets"].median()),
+                float(good["loss_percent"].mean()),
                 len(good),
                 len(runs),
             )

@@ -1,4 +1,4 @@
-"""Order statistics of groups of measurements: what every table and box plot of the report is made of."""
+"""The statistics of this project: order statistics and their intervals, correlation, the Wilson interval, Phi."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+
+#: Standard normal quantile of a two-sided 95 % interval.
+Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,6 @@ def summarise(values: Iterable[float]) -> Summary:
     return Summary(int(data.size), float(data.mean()), median, p95, float(data.min()), float(data.max()), q1, q3, std)
 
 
-def summarise_by(table: pd.DataFrame, key: str, value: str) -> dict[object, Summary]:
-    """Summaries of column `value` for each value of column `key`, by rising key; groups without a finite value are
-    absent."""
-    groups = {name: summarise(group[value]) for name, group in table.groupby(key, sort=True)}
-    return {name: summary for name, summary in groups.items() if summary.n}
-
-
 def box(values: Iterable[float]) -> Box:
     """A box plot's parts. Raises ValueError without a finite value."""
     data = np.sort(finite(values))
@@ -89,41 +84,64 @@ def weighted_mean(means: Sequence[float], counts: Sequence[float]) -> float:
     return sum(mean * count for mean, count in zip(means, counts, strict=True)) / sum(counts)
 
 
+def median_ranks(n: int, confidence: float = 0.95) -> tuple[int, int]:
+    """Ranks (from 1) whose order statistics enclose the median with at least this confidence.
+
+    The number of samples below the median is binomial (n, 1/2). For few samples the interval is (1, n), with the
+    confidence that n allows. Raises ValueError for n < 1 or a confidence outside (0, 1).
+    """
+    if n < 1 or not 0 < confidence < 1:
+        raise ValueError("a median interval needs a finite value and a confidence between 0 and 1")
+    tail, low = 0.0, 0
+    # Largest rank whose lower binomial tail stays within half of the allowed error.
+    while low < n // 2:
+        tail += math.exp(math.lgamma(n + 1) - math.lgamma(low + 1) - math.lgamma(n - low + 1) - n * math.log(2))
+        if 2 * tail > 1 - confidence:
+            break
+        low += 1
+    low = max(1, low)
+    return low, n + 1 - low
+
+
 def median_interval(values: Iterable[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Distribution-free confidence interval of the median from order statistics (binomial); the range when n is small.
+    """Distribution-free confidence interval of the median of the finite values.
 
     Raises ValueError without a finite value or with a confidence outside (0, 1).
     """
     data = np.sort(finite(values))
-    if data.size == 0 or not 0 < confidence < 1:
-        raise ValueError("a median interval needs a finite value and a confidence between 0 and 1")
-    n, tail = int(data.size), 0.0
-    lower = 0
-    # Largest rank whose lower binomial tail stays within half of the allowed error.
-    for k in range(n // 2):
-        tail += math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
-        if tail > (1 - confidence) / 2:
-            break
-        lower = k
-    return float(data[lower]), float(data[n - 1 - lower])
+    low, high = median_ranks(int(data.size), confidence)
+    return float(data[low - 1]), float(data[high - 1])
 
 
-def rank(table: pd.DataFrame, column: str, ascending: bool = True) -> pd.DataFrame:
-    """Rows with a finite `column`, sorted by it, with a 1-based column `rank`; equal values keep the table's order."""
-    kept = table[np.isfinite(pd.to_numeric(table[column], errors="coerce"))]
-    ordered = kept.sort_values(column, ascending=ascending, kind="stable").reset_index(drop=True)
-    return ordered.assign(rank=np.arange(1, len(ordered) + 1))
+def wilson(failures: int, trials: int, z: float = Z_95) -> tuple[float, float]:
+    """Wilson score interval of a proportion (Wilson, JASA 22, 1927). Raises ValueError for impossible counts."""
+    if not 0 <= failures <= trials or trials == 0:
+        raise ValueError(f"{failures} of {trials} is no proportion")
+    share = failures / trials
+    scale = 1 + z * z / trials
+    middle = (share + z * z / (2 * trials)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return (0.0 if failures == 0 else max(0.0, middle - half), 1.0 if failures == trials else min(1.0, middle + half))
 
 
-def spearman(x: Iterable[float], y: Iterable[float]) -> float:
-    """Rank correlation (ties share their mean rank); NaN with fewer than two pairs or a constant side."""
-    frame = pd.DataFrame({"x": list(x), "y": list(y)}, dtype=float).dropna()
-    return pearson(frame["x"].rank(), frame["y"].rank())
+def phi(handshake_s: float, interval_s: float) -> float:
+    """Rekey overhead Phi(R) = T_hs / (R + T_hs): share of time spent in handshakes when keys change every R seconds."""
+    if handshake_s < 0 or interval_s <= 0:
+        raise ValueError("Phi needs a handshake time >= 0 and an interval > 0")
+    return handshake_s / (interval_s + handshake_s)
 
 
-def pearson(x: Iterable[float], y: Iterable[float]) -> float:
-    """Linear correlation; NaN with fewer than two pairs or a constant side."""
-    frame = pd.DataFrame({"x": list(x), "y": list(y)}, dtype=float).dropna()
-    if len(frame) < 2 or frame["x"].nunique() < 2 or frame["y"].nunique() < 2:
-        return math.nan
-    return float(np.corrcoef(frame["x"], frame["y"])[0, 1])
+def delays(milliseconds: Sequence[float]) -> dict[str, float | int | None]:
+    """count, mean, p50, p95, p99 and max of measured delays; None for all but the count when there are none."""
+    if len(milliseconds) == 0:
+        return {"count": 0, "mean_ms": None, "p50_ms": None, "p95_ms": None, "p99_ms": None, "max_ms": None}
+    values = np.asarray(milliseconds, dtype=np.float64)
+    p50, p95, p99 = np.percentile(values, (50, 95, 99))
+    return {
+        "count": len(values),
+        "mean_ms": float(values.mean()),
+        "p50_ms": float(p50),
+        "p95_ms": float(p95),
+        "p99_ms": float(p99),
+        "max_ms": float(values.max()),
+    }

@@ -28,36 +28,36 @@ QUANTITIES = {
     "kem_decaps_ms": "KEM decapsulation inside the handshake",
     "sig_sign_ms": "signing inside the handshake",
     "sig_verify_ms": "signature verification inside the handshake",
-    "primitives_total_ms": "sum of the primitives inside the handshake",
+    "primitives_ms": "sum of the primitives inside the handshake",
     "rekey_ms": "rekey under traffic, request to new keys",
     "rekeys_ok": "rekeys completed",
     "rekeys_failed": "rekeys failed",
     "throughput_mbps": "payload delivered per second",
     "goodput_mbps": "payload delivered and used per second",
-    "goodput_pct": "payload delivered of that offered",
-    "offered_mbps": "payload the workload offered per second",
-    "packets_sent": "packets the workload sent",
-    "packets_received": "packets delivered",
-    "loss_pct": "packets lost",
-    "seal_us": "AEAD encryption of one packet",
-    "open_us": "AEAD decryption of one packet",
-    "rtt_avg_ms": "round trip through the tunnel, mean",
+    "goodput_percent": "payload delivered of that offered",
+    "sent_mbps": "payload the workload offered per second",
+    "sent_packets": "packets the workload sent",
+    "received_packets": "packets delivered",
+    "loss_percent": "packets lost",
+    "seal_mean_us": "AEAD encryption of one packet",
+    "open_mean_us": "AEAD decryption of one packet",
+    "rtt_mean_ms": "round trip through the tunnel, mean",
     "rtt_p50_ms": "round trip, median",
     "rtt_p95_ms": "round trip, 95th percentile",
     "rtt_p99_ms": "round trip, 99th percentile",
     "rtt_max_ms": "round trip, longest",
     "owd_down_p50_ms": "one-way delay drone to ground, median",
     "owd_up_p50_ms": "one-way delay ground to drone, median",
-    "cpu_avg_pct": "CPU use of the drone's machine, mean",
-    "cpu_max_pct": "CPU use of the drone's machine, highest sample",
-    "tunnel_cpu_pct": "CPU use of the drone's proxy, of one core",
-    "bench_cpu_pct": "CPU use of the benchmark on the drone's side, of one core",
-    "rss_mib": "resident memory",
-    "temp_avg_c": "SoC temperature, mean",
-    "power_avg_w": "electrical power of the drone's computer, mean",
+    "cpu_mean_percent": "CPU use of the drone's machine, mean",
+    "cpu_peak_percent": "CPU use of the drone's machine, highest sample",
+    "tunnel_cpu_percent": "CPU use of the drone's proxy, of one core",
+    "bench_cpu_percent": "CPU use of the benchmark on the drone's side, of one core",
+    "tunnel_rss_mib": "resident memory",
+    "temperature_mean_c": "SoC temperature, mean",
+    "power_mean_w": "electrical power of the drone's computer, mean",
     "power_peak_w": "electrical power, highest sample",
     "energy_j": "energy of the data session",
-    "wall_over_data": "wall time of the run over its data time",
+    "wall_per_data": "wall time of the run over its data time",
 }
 
 #: Order in which scenarios, families and levels appear everywhere.
@@ -111,6 +111,13 @@ def wide(table: pd.DataFrame, column: str) -> pd.DataFrame:
     """One row per suite, one column per scenario, cells the median of `column`; scenarios in the usual order."""
     pivot = table.pivot_table(index="suite", columns="scenario", values=column, aggfunc="median", sort=False)
     return pivot[ordered(pivot.columns, SCENARIOS)]
+
+
+def rank(table: pd.DataFrame, column: str, ascending: bool = True) -> pd.DataFrame:
+    """Rows with a finite `column`, sorted by it, with a 1-based column `rank`; equal values keep the table's order."""
+    kept = table[np.isfinite(pd.to_numeric(table[column], errors="coerce"))]
+    ordered = kept.sort_values(column, ascending=ascending, kind="stable").reset_index(drop=True)
+    return ordered.assign(rank=np.arange(1, len(ordered) + 1))
 
 
 def has(table: pd.DataFrame, *columns: str) -> bool:

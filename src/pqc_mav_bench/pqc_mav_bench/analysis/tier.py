@@ -6,7 +6,7 @@ from itertools import product
 
 import pandas as pd
 
-from pqc_mav_bench.analysis.statistics import pearson, spearman
+from pqc_mav_bench.analysis.correlation import pearson, spearman
 
 #: Points of PQC-MAV paper Eq. 4. FrodoKEM is not in it and has no tier.
 LEVEL_POINTS = {1: 0, 3: 10, 5: 20}

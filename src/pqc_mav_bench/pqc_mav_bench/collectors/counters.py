@@ -41,12 +41,8 @@ def difference(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, A
     def opened(reading: Mapping[str, Any]) -> int:
         return int(reading["enc_rx_packets"] - reading["drop_malformed"] - reading["drop_unknown"])
 
-    out["aead_encrypt_avg_ns"] = _window_mean(
-        (first["seal_ns_avg"], sealed(first)), (last["seal_ns_avg"], sealed(last))
-    )
-    out["aead_decrypt_avg_ns"] = _window_mean(
-        (first["open_ns_avg"], opened(first)), (last["open_ns_avg"], opened(last))
-    )
+    out["seal_mean_ns"] = _window_mean((first["seal_mean_ns"], sealed(first)), (last["seal_mean_ns"], sealed(last)))
+    out["open_mean_ns"] = _window_mean((first["open_mean_ns"], opened(first)), (last["open_mean_ns"], opened(last)))
     return out
 
 

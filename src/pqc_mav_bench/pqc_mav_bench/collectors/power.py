@@ -55,7 +55,7 @@ def summarise(readings: Sequence[PowerReading], begin_s: float, end_s: float) ->
         "power_source": inside[-1].source,
         "measured": all(r.measured for r in inside),
         "duration_s": last - first,
-        "power_avg_w": energy / (last - first),
+        "power_mean_w": energy / (last - first),
         "power_peak_w": max(r.peak_w for r in inside),
         "power_min_w": min(r.min_w for r in inside),
         "energy_j": energy,

@@ -10,8 +10,8 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 
-from pqc_mav_bench import qos
 from pqc_mav_bench.collectors.counters import COUNTERS
+from pqc_mav_common import qos
 
 UP_STATES = (TunnelStatus.UP, TunnelStatus.DEGRADED, TunnelStatus.REKEYING)
 KEPT = 64
@@ -47,7 +47,7 @@ class ProxyWatch:
         make(TunnelStatus, f"{name}/status", self._take_status, qos.latched(64))
         make(TunnelStats, f"{name}/stats", self._take_stats, qos.periodic(32))
         make(LinkQuality, f"{name}/link", self._take_link, qos.periodic(64))
-        make(HandshakeReport, f"{name}/handshake", self._take_handshake, qos.latched())
+        make(HandshakeReport, f"{name}/handshake", self._take_handshake, qos.event())
 
     # --- what is known ---
 
@@ -72,7 +72,7 @@ class ProxyWatch:
         if stats is None:
             return None
         values = as_dict(stats.message)
-        return {name: values[name] for name in (*COUNTERS, "seal_ns_avg", "open_ns_avg")}
+        return {name: values[name] for name in (*COUNTERS, "seal_mean_ns", "open_mean_ns")}
 
     def link(self) -> dict[str, Any]:
         """The newest LinkQuality of what this end receives; {} before one came."""

@@ -125,11 +125,11 @@ def summarise(samples: Sequence[Sample], interval_s: float = INTERVAL_S) -> dict
     return {
         "samples": len(samples),
         "interval_s": interval_s,
-        "cpu_avg_percent": mean,
+        "cpu_mean_percent": mean,
         "cpu_peak_percent": max(steps),
         "cpu_min_percent": min(steps),
         "cpu_std_percent": statistics.pstdev(steps[1:]) if len(steps) > 2 else 0.0,
-        "core_avg_percent": cores,
+        "core_mean_percent": cores,
         "tunnel_cpu_percent": process("tunnel"),
         "bench_cpu_percent": process("bench"),
         "workload_cpu_percent": process("workload"),
@@ -137,9 +137,9 @@ def summarise(samples: Sequence[Sample], interval_s: float = INTERVAL_S) -> dict
         "tunnel_rss_mib": max(
             (sample.rss_mib["tunnel"] for sample in samples if "tunnel" in sample.rss_mib), default=None
         ),
-        "memory_avg_mib": statistics.fmean(memory),
+        "memory_mean_mib": statistics.fmean(memory),
         "memory_peak_mib": max(memory),
-        "temperature_avg_c": statistics.fmean(temperatures) if temperatures else None,
+        "temperature_mean_c": statistics.fmean(temperatures) if temperatures else None,
         "temperature_peak_c": max(temperatures, default=None),
         "cpu_mhz": statistics.fmean(clocks) if clocks else None,
         "disk_read_bytes": last.read_bytes - first.read_bytes,

@@ -26,8 +26,8 @@ from pqc_mav_bench.collectors.system import governor
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.primitives.cycles import CycleCounter
 from pqc_mav_bench.primitives.energy import EnergyMeter
-from pqc_mav_bench.primitives.median import describe
 from pqc_mav_bench.primitives.operations import MESSAGE_BYTES, Operation
+from pqc_mav_bench.primitives.samples import describe
 from pqc_mav_bench.store import storage_error, write_json
 
 RESULT_VERSION = "1.0"

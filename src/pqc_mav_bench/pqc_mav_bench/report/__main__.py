@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pqc_mav_bench.report.build import TITLE, compare, report
-from pqc_mav_bench.report.campaign import ReportError
+from pqc_mav_bench.report.report_input import ReportError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

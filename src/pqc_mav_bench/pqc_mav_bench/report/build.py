@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pqc_mav_bench.report.browser import print_pdf
-from pqc_mav_bench.report.campaign import Campaign, ReportError, load, published_2025
 from pqc_mav_bench.report.contents import sections
 from pqc_mav_bench.report.items.common import first_upper
 from pqc_mav_bench.report.items.comparison import two_campaigns
 from pqc_mav_bench.report.page import render
+from pqc_mav_bench.report.report_input import ReportError, ReportInput, load, published_2025
+from pqc_mav_common.atomic_file import atomic_write
 
 TITLE = "Benchmark of post-quantum cipher suites for MAVLink"
 
@@ -27,7 +28,7 @@ class Written:
     note: str
 
 
-def _folder(output: Path | str | None, campaign: Campaign, run_dir: Path | str) -> Path:
+def _folder(output: Path | str | None, campaign: ReportInput, run_dir: Path | str) -> Path:
     """The output folder, made before the work begins: a report of a minute must not fail at its end."""
     if output is None and campaign.is_published:
         raise ReportError("The published campaign has no folder; name an output folder.")
@@ -42,18 +43,15 @@ def _folder(output: Path | str | None, campaign: Campaign, run_dir: Path | str) 
 
 
 def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.new")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        atomic_write(path, text)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise ReportError(
             f"{path} could not be written: {error.strerror or error}; choose another output folder."
         ) from None
 
 
-def _campaign(where: Path | str, name: str = "this campaign") -> Campaign:
+def _campaign(where: Path | str, name: str = "this campaign") -> ReportInput:
     return published_2025() if str(where) == PUBLISHED else load(Path(where), name)
 
 

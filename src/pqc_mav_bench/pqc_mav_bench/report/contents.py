@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pqc_mav_bench.report.blocks import EMULATED, MEASURED, Block, Section, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.items import (
     comparison,
     endurance,
@@ -21,9 +20,10 @@ from pqc_mav_bench.report.items import (
     rekeying,
     scenarios,
 )
+from pqc_mav_bench.report.report_input import ReportInput
 
 #: Every item of the feature list's chapter N that draws on the campaign alone, by number.
-ITEMS: dict[int, Callable[[Campaign], Section]] = {
+ITEMS: dict[int, Callable[[ReportInput], Section]] = {
     166: primitives.item_166,
     167: primitives.item_167,
     168: primitives.item_168,
@@ -58,7 +58,7 @@ ITEMS: dict[int, Callable[[Campaign], Section]] = {
 _LOAD_ITEMS = frozenset(range(186, 192))
 
 
-def sections(c: Campaign, load: Campaign | None = None) -> list[Section]:
+def sections(c: ReportInput, load: ReportInput | None = None) -> list[Section]:
     """Every section of a report, built from the campaign's rows and, for the load items, from those of `load`."""
     built = [build(load if load is not None and number in _LOAD_ITEMS else c) for number, build in ITEMS.items()]
     # Item 182 is about the explanations of all others.

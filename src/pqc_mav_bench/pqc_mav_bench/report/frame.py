@@ -8,13 +8,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from pqc_mav_bench.analysis.statistics import rank
-from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has
+from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.items.common import by_family, by_level
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number
+from pqc_mav_bench.report.report_input import ReportInput
 
 #: Facts about the machines: what readers call them, and the field of the run context.
 _FACTS = (
@@ -35,14 +34,14 @@ _FACTS = (
 _BUSY_PERCENT = 60.0
 
 
-def _distinct(c: Campaign, column: str) -> str:
+def _distinct(c: ReportInput, column: str) -> str:
     if column not in c.raw.columns:
         return ""
     values = [v for v in c.raw[column].dropna().unique() if str(v)]
     return ", ".join(f"{int(v):,}" if isinstance(v, float) and v.is_integer() else str(v) for v in values)
 
 
-def environment(c: Campaign) -> list[tuple[str, str]]:
+def environment(c: ReportInput) -> list[tuple[str, str]]:
     """(name, value) of what the runs say about the machines; never their host names."""
     if c.is_published:
         return [("Machine", "Raspberry Pi 4 Model B, 4 GB, liboqs 0.10 (documents 002 to 004); not measured here")]
@@ -63,15 +62,15 @@ def environment(c: Campaign) -> list[tuple[str, str]]:
     return facts
 
 
-def _same_host(c: Campaign) -> bool:
+def _same_host(c: ReportInput) -> bool:
     return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
 
 
-def _names(c: Campaign) -> str:
+def _names(c: ReportInput) -> str:
     return listed([SCENARIO_NAMES.get(name, name) for name in c.scenarios])
 
 
-def summary(c: Campaign) -> list[str]:
+def summary(c: ReportInput) -> list[str]:
     """The report in a few sentences; the first says what was measured."""
     passed = int(c.runs["passed"].sum())
     suites = c.runs["suite"].nunique()
@@ -103,7 +102,7 @@ def summary(c: Campaign) -> list[str]:
     return [line for line in lines if line]
 
 
-def methods(c: Campaign) -> list[str]:
+def methods(c: ReportInput) -> list[str]:
     """How the numbers came about."""
     if c.is_published:
         return [
@@ -111,7 +110,7 @@ def methods(c: Campaign) -> list[str]:
             "does not follow."
         ]
     data = c.raw["lifecycle.traffic_s"].median() if "lifecycle.traffic_s" in c.raw else math.nan
-    wall = c.runs["wall_over_data"].median() if has(c.runs, "wall_over_data") else math.nan
+    wall = c.runs["wall_per_data"].median() if has(c.runs, "wall_per_data") else math.nan
     lines = [
         "The controller changes the suite of a running tunnel, lets traffic flow for the data time, collects "
         "both ends' counters and saves "
@@ -130,7 +129,7 @@ def methods(c: Campaign) -> list[str]:
     return [line for line in lines if line]
 
 
-def _noise(c: Campaign) -> str:
+def _noise(c: ReportInput) -> str:
     """How far single handshakes scatter, judged by suites that differ only in the cipher, which the handshake hardly
     uses."""
     groups = c.baseline.dropna(subset=["handshake_ms"]).groupby(["kem", "sig"])["handshake_ms"]
@@ -144,12 +143,12 @@ def _noise(c: Campaign) -> str:
     )
 
 
-def _busy(c: Campaign) -> str:
+def _busy(c: ReportInput) -> str:
     """That the processors had much else to do, where they had."""
-    load = c.runs["cpu_avg_pct"].median()
+    load = c.runs["cpu_mean_percent"].median()
     if not load > _BUSY_PERCENT:
         return ""
-    own = c.runs["tunnel_cpu_pct"].median()
+    own = c.runs["tunnel_cpu_percent"].median()
     share = f" (the drone's proxy took {number(own, 2)} % of one core)" if math.isfinite(own) else ""
     return (
         f"The processors were busy for {number(load, 2)} % of the time in the median run{share}: "
@@ -157,7 +156,7 @@ def _busy(c: Campaign) -> str:
     )
 
 
-def limitations(c: Campaign) -> list[str]:
+def limitations(c: ReportInput) -> list[str]:
     """What the reader must not conclude."""
     lines = [
         "Both ends ran on one machine over its loopback interface: there is no radio link, no propagation delay, "
@@ -176,7 +175,7 @@ def limitations(c: Campaign) -> list[str]:
         "them mix both.",
         "One drone, one ground station; the documents' own limitation of a single vehicle applies.",
         _busy(c),
-        "Processor temperature was not available." if not has(c.runs, "temp_avg_c") else "",
+        "Processor temperature was not available." if not has(c.runs, "temperature_mean_c") else "",
     ]
     return [line for line in lines if line]
 
@@ -194,7 +193,7 @@ def _spans(items: Sequence[int]) -> str:
     return "; ".join(named + (["comparison"] if 0 in items else [])) or MISSING
 
 
-def provenance(c: Campaign, sections: Sequence[Section]) -> pd.DataFrame:
+def provenance(c: ReportInput, sections: Sequence[Section]) -> pd.DataFrame:
     """Every file behind the report with its SHA-256, and the items that use it."""
     used: dict[Source, list[int]] = {}
     for section in sections:

@@ -7,9 +7,9 @@ from html import escape
 
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import Section
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.frame import environment, limitations, methods, provenance, summary
 from pqc_mav_bench.report.markup import section_html, table_html
+from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.shipped import asset
 
 
@@ -48,7 +48,7 @@ def _list(items: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
 
 
-def render(c: Campaign, sections: Sequence[Section], title: str, open_all: bool = False) -> str:
+def render(c: ReportInput, sections: Sequence[Section], title: str, open_all: bool = False) -> str:
     """The whole page. `open_all` unfolds every folded table, as paper needs it."""
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in environment(c))
     body = "".join(section_html(section) for section in sections)

@@ -136,16 +136,16 @@ def family_decides(by_family: Mapping[str, Summary], by_level: Mapping[str, Summ
 
 def loss(table: pd.DataFrame) -> str:
     """Packets lost over all runs of a table."""
-    known = table.dropna(subset=["packets_sent", "packets_received"])
+    known = table.dropna(subset=["sent_packets", "received_packets"])
     if not len(known):
         return ""
-    sent = int(known["packets_sent"].sum())
-    lost = sent - int(known["packets_received"].sum())
+    sent = int(known["sent_packets"].sum())
+    lost = sent - int(known["received_packets"].sum())
     if lost == 0:
         return f"Of {sent:,} packets none was lost."
-    worst = known.loc[known["loss_pct"].idxmax()] if known["loss_pct"].notna().any() else None
+    worst = known.loc[known["loss_percent"].idxmax()] if known["loss_percent"].notna().any() else None
     where = (
-        f" The worst run is {worst['suite']} ({worst['scenario']}) with {number(worst['loss_pct'])} %."
+        f" The worst run is {worst['suite']} ({worst['scenario']}) with {number(worst['loss_percent'])} %."
         if worst is not None
         else ""
     )

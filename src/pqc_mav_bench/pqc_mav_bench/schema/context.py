@@ -81,7 +81,7 @@ class Lifecycle(Category):
     traffic_s: float | None = metric("data time achieved: traffic on the new suite", "s")
     collect_s: float | None = metric("stop of the traffic, draining, last counters, results of the ground", "s")
     total_s: float | None = metric("the whole run", "s")
-    overhead_ratio: float | None = metric("total_s / traffic_s: wall time per data time", "1")
+    wall_per_data: float | None = metric("total_s / traffic_s: wall time per data time", "1")
     success: bool | None = metric("the suite was activated and its data collected")
     failure_phase: str | None = metric("phase in which the run failed")
     failure_reason: str | None = metric("why it failed, as one sentence")

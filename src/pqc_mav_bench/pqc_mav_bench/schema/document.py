@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pqc_mav_bench.schema.field import fields_of
 from pqc_mav_bench.schema.run import SCHEMA_VERSION, RunMetrics, StatusKind, categories
@@ -20,13 +21,16 @@ _HEAD = """\
 <!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change the models, then run
      tools/run python -m pqc_mav_bench.schema.document docs/metrics.md docs/metrics.schema.json -->
 
-Schema version {version}. A run is one `metrics.json`: {count} fields in 18 categories, A to R. The same fields,
-flattened as `category.field`, are the columns of a campaign's `tidy.csv` and `tidy.parquet`, one row per run
-(structures such as counts by type are in the JSON only). [metrics.schema.json](metrics.schema.json) is the JSON Schema.
+Schema version {version}; campaigns recorded under version 1 are read with these names. A run is one `metrics.json`:
+{count} fields in 18 categories, A to R. The same fields, flattened as `category.field`, are the columns of a campaign's
+`tidy.csv` and `tidy.parquet`, one row per run (structures such as counts by type are in the JSON only).
+[metrics.schema.json](metrics.schema.json) is the JSON Schema.
 
 * A value that is null has an entry in `metric_status` that says why; so has a zero that is normal ("zero" below) and a
   value that is modelled, emulated or anomalous. Statuses: {statuses}.
-* Values of the ground are added as `gcs_*` or in categories of their own; nothing measured on the drone is overwritten.
+* A figure has one name from the ROS message to the report, with its unit as the suffix; where the report shows another
+  unit, only the suffix differs (`seal_mean_ns`, `seal_mean_us`). Prefixes: `gcs_` is the ground's value, which never
+  overwrites the drone's; `engine_` is what the engine's own probes measured, not the traffic.
 * `down` is drone to ground, `up` ground to drone. Unit `1` is a plain ratio or number.
 * `findings` names what the sanity checks found; `integrity.sha256` is the SHA-256 of the canonical JSON (sorted keys,
   no spaces, UTF-8) of the file without that one value.
@@ -41,7 +45,15 @@ def json_schema() -> str:
     for definition in schema["$defs"].values():
         for entry in definition.get("properties", {}).values():
             entry.pop("title", None)  # pydantic derives it from the name and it says nothing more
-    return json.dumps(schema, indent=1, sort_keys=True) + "\n"
+    return _lines(schema, 4) + "\n"
+
+
+def _lines(value: Any, depth: int) -> str:
+    """JSON that opens objects onto lines of their own down to `depth`: one line per metric, so that changes show."""
+    if depth == 0 or not isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    inner = (f"{json.dumps(name)}: {_lines(value[name], depth - 1)}" for name in sorted(value))
+    return "{\n" + ",\n".join(inner) + "\n}"
 
 
 def page() -> str:

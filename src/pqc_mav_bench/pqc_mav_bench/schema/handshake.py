@@ -16,35 +16,35 @@ class Handshake(Category):
     letter: ClassVar[str] = "D"
     title: ClassVar[str] = "Handshake"
 
-    total_ms: float | None = metric("first to last byte at the drone", "ms")
-    tcp_connect_ms: float | None = metric(
+    handshake_ms: float | None = metric("first to last byte at the drone", "ms")
+    phase_connect_ms: float | None = metric(
         "TCP connection and the ground's challenge (phase connect to M0)", "ms", zero=_FAST
     )
-    challenge_ms: float | None = metric("waiting for the challenge", "ms", zero=_FAST)
-    client_hello_ms: float | None = metric("client hello, PSK gate included", "ms", zero=_FAST)
-    server_hello_ms: float | None = metric("server hello: key pair, signature, transfer, verification", "ms")
-    client_response_ms: float | None = metric("client finish and server finish", "ms")
-    key_derivation_ms: float | None = metric("HKDF and transcript hashes", "ms", zero=_FAST)
+    phase_challenge_ms: float | None = metric("waiting for the challenge", "ms", zero=_FAST)
+    phase_hello_ms: float | None = metric("client hello, PSK gate included", "ms", zero=_FAST)
+    phase_server_hello_ms: float | None = metric("server hello: key pair, signature, transfer, verification", "ms")
+    phase_finish_ms: float | None = metric("client finish and server finish", "ms")
+    kdf_ms: float | None = metric("HKDF and transcript hashes", "ms", zero=_FAST)
     timeout: bool | None = metric("it ended by a time limit", zero="a good handshake does not time out")
-    success: bool | None = metric("completed, keys installed")
+    ok: bool | None = metric("completed, keys installed")
     error: str | None = metric("identifier of the failure")
     reason: str | None = metric("the failure as one sentence")
-    is_rekey: bool | None = metric("it renewed a running session (live suite change)", zero="a first handshake")
+    rekey: bool | None = metric("it renewed a running session (live suite change)", zero="a first handshake")
     epoch: int | None = metric("epoch of the keys it made (0-255)", "1", zero="a first handshake, or the epoch wrapped")
     bytes_sent: int | None = metric("TCP payload sent", "B")
     bytes_received: int | None = metric("TCP payload received", "B")
     attempts: int | None = metric("handshakes made for this suite until one succeeded", "count")
-    gcs_total_ms: float | None = metric("first to last byte at the ground", "ms", Side.GCS)
-    gcs_challenge_ms: float | None = metric("sending the challenge", "ms", Side.GCS, zero=_FAST)
-    gcs_client_hello_ms: float | None = metric(
+    gcs_handshake_ms: float | None = metric("first to last byte at the ground", "ms", Side.GCS)
+    gcs_phase_challenge_ms: float | None = metric("sending the challenge", "ms", Side.GCS, zero=_FAST)
+    gcs_phase_hello_ms: float | None = metric(
         "waiting for the client hello and checking its gate", "ms", Side.GCS, zero=_FAST
     )
-    gcs_server_hello_ms: float | None = metric("making and sending the server hello", "ms", Side.GCS)
-    gcs_client_response_ms: float | None = metric(
+    gcs_phase_server_hello_ms: float | None = metric("making and sending the server hello", "ms", Side.GCS)
+    gcs_phase_finish_ms: float | None = metric(
         "waiting for the client finish, decapsulation, server finish", "ms", Side.GCS
     )
-    gcs_key_derivation_ms: float | None = metric("HKDF and transcript hashes", "ms", Side.GCS, zero=_FAST)
-    gcs_success: bool | None = metric("completed, keys installed", side=Side.GCS)
+    gcs_kdf_ms: float | None = metric("HKDF and transcript hashes", "ms", Side.GCS, zero=_FAST)
+    gcs_ok: bool | None = metric("completed, keys installed", side=Side.GCS)
     gcs_bytes_sent: int | None = metric("TCP payload sent", "B", Side.GCS)
     gcs_bytes_received: int | None = metric("TCP payload received", "B", Side.GCS)
 
@@ -55,34 +55,32 @@ class CryptoPrimitives(Category):
     letter: ClassVar[str] = "E"
     title: ClassVar[str] = "CryptoPrimitives"
 
-    kem_keygen_time_ms: float | None = metric("KEM key generation", "ms", zero=_NOT_RUN)
-    kem_encaps_time_ms: float | None = metric("KEM encapsulation", "ms")
-    kem_decaps_time_ms: float | None = metric("KEM decapsulation", "ms", zero=_NOT_RUN)
-    sig_sign_time_ms: float | None = metric("signing, where the drone signs", "ms", zero=_NOT_RUN)
-    sig_verify_time_ms: float | None = metric("verification of the ground's signature", "ms")
-    x25519_time_ms: float | None = metric(
-        "X25519 key generation and agreement", "ms", zero="the tunnel is configured pure"
-    )
-    kdf_time_ms: float | None = metric("key schedule", "ms", zero=_FAST)
-    gcs_kem_keygen_time_ms: float | None = metric("KEM key generation", "ms", Side.GCS)
-    gcs_kem_encaps_time_ms: float | None = metric("KEM encapsulation", "ms", Side.GCS, zero=_NOT_RUN)
-    gcs_kem_decaps_time_ms: float | None = metric("KEM decapsulation", "ms", Side.GCS)
-    gcs_sig_sign_time_ms: float | None = metric("signing the handshake", "ms", Side.GCS)
-    gcs_sig_verify_time_ms: float | None = metric(
+    kem_keygen_ms: float | None = metric("KEM key generation", "ms", zero=_NOT_RUN)
+    kem_encaps_ms: float | None = metric("KEM encapsulation", "ms")
+    kem_decaps_ms: float | None = metric("KEM decapsulation", "ms", zero=_NOT_RUN)
+    sig_sign_ms: float | None = metric("signing, where the drone signs", "ms", zero=_NOT_RUN)
+    sig_verify_ms: float | None = metric("verification of the ground's signature", "ms")
+    x25519_ms: float | None = metric("X25519 key generation and agreement", "ms", zero="the tunnel is configured pure")
+    kdf_ms: float | None = metric("key schedule", "ms", zero=_FAST)
+    gcs_kem_keygen_ms: float | None = metric("KEM key generation", "ms", Side.GCS)
+    gcs_kem_encaps_ms: float | None = metric("KEM encapsulation", "ms", Side.GCS, zero=_NOT_RUN)
+    gcs_kem_decaps_ms: float | None = metric("KEM decapsulation", "ms", Side.GCS)
+    gcs_sig_sign_ms: float | None = metric("signing the handshake", "ms", Side.GCS)
+    gcs_sig_verify_ms: float | None = metric(
         "verification of the drone's signature, where it signs", "ms", Side.GCS, zero=_NOT_RUN
     )
-    gcs_x25519_time_ms: float | None = metric(
+    gcs_x25519_ms: float | None = metric(
         "X25519 key generation and agreement", "ms", Side.GCS, zero="the tunnel is configured pure"
     )
-    gcs_kdf_time_ms: float | None = metric("key schedule", "ms", Side.GCS, zero=_FAST)
+    gcs_kdf_ms: float | None = metric("key schedule", "ms", Side.GCS, zero=_FAST)
     gcs_keygen_pooled: bool | None = metric(
         "the KEM key pair was made ahead of time", side=Side.GCS, zero="the key pool is off"
     )
-    total_time_ms: float | None = metric("sum of all primitives at both ends", "ms", Side.BOTH)
-    public_key_size_bytes: int | None = metric("KEM public key", "B")
-    ciphertext_size_bytes: int | None = metric("KEM ciphertext", "B")
-    signature_size_bytes: int | None = metric("signature of the ground", "B")
-    drone_signature_size_bytes: int | None = metric("signature of the drone", "B", zero=_NOT_RUN)
+    primitives_ms: float | None = metric("sum of all primitives at both ends", "ms", Side.BOTH)
+    public_key_bytes: int | None = metric("KEM public key", "B")
+    ciphertext_bytes: int | None = metric("KEM ciphertext", "B")
+    signature_bytes: int | None = metric("signature of the ground", "B")
+    drone_signature_bytes: int | None = metric("signature of the drone", "B", zero=_NOT_RUN)
 
 
 class Rekey(Category):
@@ -94,10 +92,10 @@ class Rekey(Category):
     rekey_count: int | None = metric("suite changes asked for in this run", "count")
     rekeys_ok: int | None = metric("of these: completed", "count")
     rekeys_failed: int | None = metric("of these: failed", "count", zero="every change succeeded")
-    total_rekey_time_ms: float | None = metric("time of all of them, request to switch", "ms")
-    average_rekey_time_ms: float | None = metric("mean of them", "ms")
-    rekey_window_ms: float | None = metric("request to switch of the last one; the old keys carry data meanwhile", "ms")
-    phi: float | None = metric("Phi(R) with R of the run context and T_hs = handshake.total_ms", "1")
+    rekey_total_ms: float | None = metric("time of all of them, request to switch", "ms")
+    rekey_mean_ms: float | None = metric("mean of them", "ms")
+    rekey_ms: float | None = metric("request to switch of the last one; the old keys carry data meanwhile", "ms")
+    phi: float | None = metric("Phi(R) with R of the run context and T_hs = handshake.handshake_ms", "1")
     phi_60s: float | None = metric("Phi(60 s)", "1")
     blackout_packets: int | None = metric(
         "packets both proxies dropped for want of a session", "count", Side.BOTH, zero="keys change without a gap"

@@ -18,11 +18,11 @@ class SystemLoad(Category):
 
     samples: int | None = metric("samples taken", "count")
     interval_s: float | None = metric("time between two samples", "s")
-    cpu_avg_percent: float | None = metric("all cores together, mean", "%")
+    cpu_mean_percent: float | None = metric("all cores together, mean", "%")
     cpu_peak_percent: float | None = metric("all cores together, largest sample", "%")
     cpu_min_percent: float | None = metric("all cores together, smallest sample", "%", zero=_IDLE)
     cpu_std_percent: float | None = metric("all cores together, standard deviation", "%", zero="every sample alike")
-    core_avg_percent: list[float] | None = metric("per core, mean", "%")
+    core_mean_percent: list[float] | None = metric("per core, mean", "%")
     tunnel_cpu_percent: float | None = metric("the proxy's processor time, as share of one core", "%")
     bench_cpu_percent: float | None = metric(
         "the benchmark's own processor time (controller or agent), as share of one core", "%"
@@ -34,9 +34,9 @@ class SystemLoad(Category):
         zero="the baseline scenario has none",
     )
     tunnel_rss_mib: float | None = metric("resident memory of the proxy, largest sample", "MiB")
-    memory_avg_mib: float | None = metric("main memory in use, mean", "MiB")
+    memory_mean_mib: float | None = metric("main memory in use, mean", "MiB")
     memory_peak_mib: float | None = metric("main memory in use, largest sample", "MiB")
-    temperature_avg_c: float | None = metric("processor temperature, mean", "Cel")
+    temperature_mean_c: float | None = metric("processor temperature, mean", "Cel")
     temperature_peak_c: float | None = metric("processor temperature, largest sample", "Cel")
     load_1: float | None = metric("load average over a minute at the end", "1", zero=_IDLE)
     cpu_mhz: float | None = metric("clock of the cores, mean", "MHz")
@@ -69,7 +69,7 @@ class PowerEnergy(Category):
     power_source: str | None = metric("ina219, hwmon or model; model is computed from the load, not measured")
     measured: bool | None = metric("a sensor's reading", zero="the figures come from a model")
     duration_s: float | None = metric("time the figures cover", "s")
-    power_avg_w: float | None = metric("mean power", "W")
+    power_mean_w: float | None = metric("mean power", "W")
     power_peak_w: float | None = metric("largest sample", "W")
     power_min_w: float | None = metric("smallest sample", "W")
     energy_j: float | None = metric("energy over duration_s, trapezoidal rule", "J")

@@ -38,8 +38,8 @@ class DataPlane(Category):
     drop_replay: int | None = metric("of these: seen before", "count", zero=_CLEAN)
     drop_auth_fail: int | None = metric("of these: the tag did not verify", "count", zero=_CLEAN)
     drop_decrypt_fail: int | None = metric("of these: verified but unusable", "count", zero=_CLEAN)
-    aead_encrypt_avg_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns")
-    aead_decrypt_avg_ns: float | None = metric("opening one packet, sampled mean of this run", "ns")
+    seal_mean_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns")
+    open_mean_ns: float | None = metric("opening one packet, sampled mean of this run", "ns")
     loss_ratio: float | None = metric(
         "encrypted data packets sent by one end and not received by the other, both ways", "1", Side.BOTH, zero=_CLEAN
     )
@@ -70,8 +70,8 @@ class DataPlane(Category):
     gcs_drop_replay: int | None = metric("of these: seen before", "count", Side.GCS, zero=_CLEAN)
     gcs_drop_auth_fail: int | None = metric("of these: the tag did not verify", "count", Side.GCS, zero=_CLEAN)
     gcs_drop_decrypt_fail: int | None = metric("of these: verified but unusable", "count", Side.GCS, zero=_CLEAN)
-    gcs_aead_encrypt_avg_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns", Side.GCS)
-    gcs_aead_decrypt_avg_ns: float | None = metric("opening one packet, sampled mean of this run", "ns", Side.GCS)
+    gcs_seal_mean_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns", Side.GCS)
+    gcs_open_mean_ns: float | None = metric("opening one packet, sampled mean of this run", "ns", Side.GCS)
 
 
 class LatencyJitter(Category):

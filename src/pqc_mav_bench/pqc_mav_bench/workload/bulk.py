@@ -16,7 +16,7 @@ from array import array
 from dataclasses import dataclass
 from typing import Any
 
-from pqc_mav_bench.numbers import delays
+from pqc_mav_bench.analysis.statistics import delays
 from pqc_mav_bench.workload.bulk_packet import WANT_ECHO, Kind, Packet, SequenceMeter, decode, encode
 from pqc_mav_bench.workload.pacer import Pacer
 

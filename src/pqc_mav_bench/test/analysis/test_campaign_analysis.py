@@ -25,19 +25,19 @@ def test_adapter_takes_units_over():
     run = RunMetrics()
     run.run_context.suite_id, run.run_context.scenario, run.run_context.repetition = "cs-a", "baseline", 2
     run.crypto_identity.kem_family, run.crypto_identity.kem_nist_level = "Classic-McEliece", 5
-    run.handshake.total_ms, run.workload.loss_ratio, run.data_plane.aead_encrypt_avg_ns = 12.5, 0.25, 1500.0
+    run.handshake.handshake_ms, run.workload.loss_ratio, run.data_plane.seal_mean_ns = 12.5, 0.25, 1500.0
     run.workload.goodput_mbps, run.workload.sent_mbps = 2.0, 8.0
     run.lifecycle.success = True
     got = adapt.from_tidy(tidy.frame([tidy.row(run, "x/metrics.json")])).iloc[0]
-    assert (got.handshake_ms, got.loss_pct, got.seal_us, got.goodput_pct) == (12.5, 25.0, 1.5, 25.0)
+    assert (got.handshake_ms, got.loss_percent, got.seal_mean_us, got.goodput_percent) == (12.5, 25.0, 1.5, 25.0)
     assert (got.repetition, got.nist_level, got.kem_family) == (2, 5, "Classic-McEliece")
     assert bool(got.passed)
-    assert math.isnan(got.power_avg_w)
+    assert math.isnan(got.power_mean_w)
 
 
 def test_adapter_names_the_column_that_is_missing():
-    with pytest.raises(ValueError, match=r"handshake\.total_ms"):
-        adapt.from_tidy(tidy.frame([]).drop(columns="handshake.total_ms"))
+    with pytest.raises(ValueError, match=r"handshake\.handshake_ms"):
+        adapt.from_tidy(tidy.frame([]).drop(columns="handshake.handshake_ms"))
 
 
 def test_table_without_identity_is_refused():
@@ -55,7 +55,7 @@ def test_per_suite_takes_medians_of_passed_repetitions():
 def test_scenarios_keep_their_order():
     runs = table.complete(pd.DataFrame([row("a", 1.0, s) for s in ("tst", "zeta", "xgboost", "baseline")]))
     assert list(table.wide(runs, "handshake_ms").columns) == ["baseline", "xgboost", "tst", "zeta"]
-    assert not table.has(runs, "power_avg_w")
+    assert not table.has(runs, "power_mean_w")
 
 
 def test_detector_overhead_needs_both_sides():
@@ -80,7 +80,13 @@ def test_tier_correlation_of_a_perfect_order():
 
 def test_recommendation_prefers_speed_and_refuses_loss():
     suites = table.complete(
-        pd.DataFrame([row("lossy", 1.0, loss_pct=9.0), row("good", 5.0, loss_pct=0.0), row("slow", 80.0, loss_pct=0.0)])
+        pd.DataFrame(
+            [
+                row("lossy", 1.0, loss_percent=9.0),
+                row("good", 5.0, loss_percent=0.0),
+                row("slow", 80.0, loss_percent=0.0),
+            ]
+        )
     )
     choices = {choice.use: choice for choice in recommend.recommend(suites)}
     assert choices["default"].suite == "good"
@@ -132,3 +138,10 @@ def test_wide_spread_hides_no_outlier_but_flags_no_ordinary_suite():
     assert compare.compare(a, b).flagged.empty
     b.loc[0, "handshake_ms"] = 1e4
     assert compare.compare(a, b).flagged["suite"].tolist() == ["s0"]
+
+
+def test_rank_leaves_out_what_was_not_measured():
+    suites = pd.DataFrame({"suite": ["a", "b", "c"], "t": [2.0, math.nan, 1.0]})
+    ranked = table.rank(suites, "t")
+    assert list(ranked["suite"]) == ["c", "a"]
+    assert list(ranked["rank"]) == [1, 2]

@@ -49,7 +49,7 @@ def test_no_loss_still_has_an_upper_bound():
     low, high = reliability.wilson_percent(0, 9600)
     assert low == pytest.approx(0, abs=1e-12)
     assert 0.03 < high < 0.05
-    with pytest.raises(ValueError, match="lost <= sent"):
+    with pytest.raises(ValueError, match="no proportion"):
         reliability.wilson_percent(2, 1)
 
 

@@ -17,7 +17,7 @@ def campaign():
 
 
 def test_resilience_and_adaptive_flag(campaign):
-    scored = reliability.loss_ranking(table.wide(campaign, "loss_pct"), "baseline", "xgboost")
+    scored = reliability.loss_ranking(table.wide(campaign, "loss_percent"), "baseline", "xgboost")
     printed = rows("rpi4_loss_resilience")
     assert len(printed) == 20
     for row in printed:
@@ -32,27 +32,27 @@ def test_energy_per_bit_ranking(campaign):
     for row in rows("rpi4_energy_per_bit_ranking"):
         assert ranked.at[row.suite, "rank"] == row.rank
         assert ranked.at[row.suite, "energy_per_bit_nj"] == pytest.approx(row.energy_per_bit_nJ, rel=0.0025)
-        assert energy.energy_j(ranked.at[row.suite, "power_avg_w"], 45) == pytest.approx(row.energy_J, abs=0.1)
+        assert energy.energy_j(ranked.at[row.suite, "power_mean_w"], 45) == pytest.approx(row.energy_J, abs=0.1)
 
 
 def test_energy_is_power_times_the_session(campaign):
     for row in campaign.itertuples():
-        assert energy.energy_j(row.power_avg_w, 45) == pytest.approx(row.energy_j, abs=0.03)
+        assert energy.energy_j(row.power_mean_w, 45) == pytest.approx(row.energy_j, abs=0.03)
 
 
 def test_loss_of_the_packet_counts(campaign):
     for row in campaign.itertuples():
-        assert reliability.loss_percent(row.packets_sent, row.packets_received) == pytest.approx(
-            row.loss_pct, abs=5.1e-4
+        assert reliability.loss_percent(row.sent_packets, row.received_packets) == pytest.approx(
+            row.loss_percent, abs=5.1e-4
         )
 
 
 def test_loss_intervals_hold_the_printed_loss(campaign):
     for row in campaign.itertuples():
-        sent = int(row.packets_sent)
-        low, high = reliability.wilson_percent(sent - int(row.packets_received), sent)
-        assert low <= row.loss_pct + 5e-4
-        assert high >= row.loss_pct - 5e-4
+        sent = int(row.sent_packets)
+        low, high = reliability.wilson_percent(sent - int(row.received_packets), sent)
+        assert low <= row.loss_percent + 5e-4
+        assert high >= row.loss_percent - 5e-4
 
 
 def test_complexity_classes():

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,19 +49,23 @@ def test_median_interval_has_the_promised_ranks():
         statistics.median_interval([1.0], 1.0)
 
 
-def test_rank_leaves_out_what_was_not_measured():
-    table = pd.DataFrame({"suite": ["a", "b", "c"], "t": [2.0, math.nan, 1.0]})
-    ranked = statistics.rank(table, "t")
-    assert list(ranked["suite"]) == ["c", "a"]
-    assert list(ranked["rank"]) == [1, 2]
+@pytest.mark.parametrize("n, ranks", [(6, (1, 6)), (10, (2, 9)), (20, (6, 15)), (50, (18, 33)), (100, (40, 61))])
+def test_ranks_are_those_of_the_tables(n, ranks):
+    # Conover, Practical Nonparametric Statistics, table A3: sign test quantiles at 95 %
+    assert statistics.median_ranks(n) == ranks
 
 
-def test_correlations():
-    x = [1, 2, 3, 4]
-    assert statistics.pearson(x, [2, 4, 6, 8]) == pytest.approx(1)
-    assert statistics.spearman(x, [1, 10, 100, 1000]) == pytest.approx(1)
-    assert statistics.spearman(x, [4, 3, 2, 1]) == pytest.approx(-1)
-    assert math.isnan(statistics.pearson(x, [5, 5, 5, 5]))
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_few_samples_give_all_they_have(n):
+    assert statistics.median_ranks(n) == (1, n)
+
+
+def test_many_samples_join_smoothly():
+    exact, near = statistics.median_ranks(1000), statistics.median_ranks(1001)
+    assert abs(exact[0] - near[0]) <= 2
+    assert abs(exact[1] - near[1]) <= 2
+    with pytest.raises(ValueError):
+        statistics.median_ranks(0)
 
 
 def test_weighted_mean_refuses_unequal_lengths():
@@ -94,3 +97,42 @@ def test_regression_refuses_what_determines_nothing():
 def test_regression_skips_what_has_no_logarithm():
     fitted = regression.fit([1, 10, 100, 0, math.nan], [1, 10, 100, 5, 7])
     assert fitted.n == 3
+
+
+def test_wilson_agrees_with_published_values():
+    # Newcombe, Statistics in Medicine 17 (1998), table I: 81 of 263, and 0 of 20
+    assert statistics.wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert statistics.wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_holds_the_share_and_is_symmetric(counts):
+    failures, trials = counts
+    low, high = statistics.wilson(failures, trials)
+    assert 0 <= low <= failures / trials <= high <= 1
+    mirrored = statistics.wilson(trials - failures, trials)
+    assert (1 - mirrored[1], 1 - mirrored[0]) == pytest.approx((low, high), abs=1e-9)
+
+
+@pytest.mark.parametrize("counts", [(1, 0), (-1, 3), (4, 3)])
+def test_impossible_counts_are_refused(counts):
+    with pytest.raises(ValueError):
+        statistics.wilson(*counts)
+
+
+def test_phi_is_the_published_formula():
+    # document 001, table IX: 9.2 s handshake, rekeyed every 60 s, gives 13.3 %
+    assert statistics.phi(9.2, 60) == pytest.approx(0.133, abs=5e-4)
+    assert statistics.phi(0, 60) == 0
+    for bad in ((-1, 60), (1, 0)):
+        with pytest.raises(ValueError):
+            statistics.phi(*bad)
+
+
+def test_delays_are_exact():
+    figures = statistics.delays([float(value) for value in range(1, 101)])
+    assert figures["count"] == 100
+    assert (figures["mean_ms"], figures["p50_ms"], figures["max_ms"]) == (50.5, 50.5, 100.0)
+    assert figures["p95_ms"] == pytest.approx(95.05)
+    assert statistics.delays([])["p50_ms"] is None

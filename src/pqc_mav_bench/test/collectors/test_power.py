@@ -37,7 +37,7 @@ def readings(watts: list[float], *, valid: bool = True, source: str = "ina219") 
 def test_energy_is_the_integral_over_the_window():
     figures = summarise(readings([4.0] * 10 + [8.0] * 10), 0.5, 1.5)
     assert figures["energy_j"] == pytest.approx(0.5 * 4 + 0.5 * 8)
-    assert figures["power_avg_w"] == pytest.approx(6.0)
+    assert figures["power_mean_w"] == pytest.approx(6.0)
     assert (figures["power_peak_w"], figures["power_min_w"]) == (9.0, 3.0)
     assert figures["voltage_v"] == pytest.approx(5.0)
     assert figures["current_a"] is None
@@ -54,7 +54,7 @@ def test_windows_that_follow_each_other_add_up():
 def test_a_window_cut_by_the_trace_covers_less_time():
     figures = summarise(readings([4.0] * 10), 0.5, 3.0)
     assert figures["duration_s"] == pytest.approx(0.5)
-    assert figures["power_avg_w"] == pytest.approx(4.0)
+    assert figures["power_mean_w"] == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize(

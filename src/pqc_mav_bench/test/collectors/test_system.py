@@ -16,12 +16,12 @@ def sample(at: float, busy: float, **changes: object) -> Sample:
 def test_means_peaks_and_spread_follow_from_the_samples():
     steps = [sample(0, 0), sample(1, 0.5), sample(2, 1.5), sample(3, 1.5)]
     figures = summarise(steps)
-    assert figures["cpu_avg_percent"] == pytest.approx(25.0)
+    assert figures["cpu_mean_percent"] == pytest.approx(25.0)
     assert (figures["cpu_peak_percent"], figures["cpu_min_percent"]) == (50.0, 0.0)
-    assert figures["core_avg_percent"] == pytest.approx([50.0, 0.0])
+    assert figures["core_mean_percent"] == pytest.approx([50.0, 0.0])
     assert figures["cpu_std_percent"] == pytest.approx(20.412, abs=1e-3)
-    assert (figures["memory_avg_mib"], figures["memory_peak_mib"]) == (101.5, 103.0)
-    assert figures["temperature_avg_c"] is None
+    assert (figures["memory_mean_mib"], figures["memory_peak_mib"]) == (101.5, 103.0)
+    assert figures["temperature_mean_c"] is None
 
 
 def test_our_processes_are_shares_of_one_core():

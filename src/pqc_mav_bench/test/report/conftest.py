@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pqc_mav_bench import tidy
-from pqc_mav_bench.report.campaign import load, published_2025
+from pqc_mav_bench.report.report_input import load, published_2025
 from pqc_mav_bench.schema.run import RunMetrics
 
 KEMS = {
@@ -40,20 +40,20 @@ def made_run(scenario, level, kem, sig, aead):
     context.host, context.cpu_model, context.cpu_count, context.same_host = "secret-host-name", "Test CPU <&>", 2, True
     crypto.kem_algorithm, crypto.kem_family, crypto.kem_nist_level = kem_name, family(kem_name), level
     crypto.sig_algorithm, crypto.sig_family, crypto.aead_algorithm = sig_name, family(sig_name), aead_name
-    run.lifecycle.success, run.lifecycle.traffic_s, run.lifecycle.overhead_ratio = True, 3.0, 1.1
-    run.handshake.total_ms = factor * (2 + keygen + sign)
-    times.gcs_kem_keygen_time_ms, times.kem_encaps_time_ms, times.gcs_kem_decaps_time_ms = factor * keygen, 0.1, 0.2
-    times.gcs_sig_sign_time_ms, times.sig_verify_time_ms = factor * sign, 0.1
-    times.total_time_ms = factor * (keygen + sign) + 0.4
-    times.public_key_size_bytes, times.ciphertext_size_bytes, times.signature_size_bytes = key_bytes, 700, sig_bytes
-    run.rekey.rekeys_ok, run.rekey.rekeys_failed, run.rekey.rekey_window_ms = 1, 0, factor * (3 + keygen)
-    run.data_plane.aead_encrypt_avg_ns, run.data_plane.aead_decrypt_avg_ns = seal, seal + 10
+    run.lifecycle.success, run.lifecycle.traffic_s, run.lifecycle.wall_per_data = True, 3.0, 1.1
+    run.handshake.handshake_ms = factor * (2 + keygen + sign)
+    times.gcs_kem_keygen_ms, times.kem_encaps_ms, times.gcs_kem_decaps_ms = factor * keygen, 0.1, 0.2
+    times.gcs_sig_sign_ms, times.sig_verify_ms = factor * sign, 0.1
+    times.primitives_ms = factor * (keygen + sign) + 0.4
+    times.public_key_bytes, times.ciphertext_bytes, times.signature_bytes = key_bytes, 700, sig_bytes
+    run.rekey.rekeys_ok, run.rekey.rekeys_failed, run.rekey.rekey_ms = 1, 0, factor * (3 + keygen)
+    run.data_plane.seal_mean_ns, run.data_plane.open_mean_ns = seal, seal + 10
     trips = run.latency_jitter
     trips.rtt_mean_ms, trips.rtt_p50_ms, trips.rtt_p95_ms, trips.rtt_max_ms = 0.4, 0.35, 0.8, 5.0
-    run.system_drone.cpu_avg_percent, run.system_drone.cpu_peak_percent = 20 * factor, 40 * factor
+    run.system_drone.cpu_mean_percent, run.system_drone.cpu_peak_percent = 20 * factor, 40 * factor
     run.system_drone.tunnel_rss_mib = 80.0
     power = run.power_energy
-    power.power_source, power.measured, power.power_avg_w, power.energy_j = "model", False, 4 * factor, 12 * factor
+    power.power_source, power.measured, power.power_mean_w, power.energy_j = "model", False, 4 * factor, 12 * factor
     load = run.workload
     load.workload, load.sent_packets, load.received_packets = "mavlink", 1000, 1000 if factor == 1 else 990
     load.loss_ratio, load.sent_mbps, load.goodput_mbps = 0.0 if factor == 1 else 0.01, 0.2, 0.2

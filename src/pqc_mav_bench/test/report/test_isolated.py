@@ -4,9 +4,9 @@ import pytest
 
 from pqc_mav_bench.canonical import sha256
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_bench.primitives.median import describe
-from pqc_mav_bench.report.campaign import ReportError, load
+from pqc_mav_bench.primitives.samples import describe
 from pqc_mav_bench.report.isolated import read_primitives
+from pqc_mav_bench.report.report_input import ReportError, load
 from pqc_mav_bench.store import write_json
 
 

@@ -12,12 +12,12 @@ from pqc_mav_bench.report import ReportError, build, compare, report
 from pqc_mav_bench.report.__main__ import main
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
 from pqc_mav_bench.report.browser import find, print_pdf, run
-from pqc_mav_bench.report.campaign import load
 from pqc_mav_bench.report.contents import sections
 from pqc_mav_bench.report.frame import environment, limitations
 from pqc_mav_bench.report.items import comparison
 from pqc_mav_bench.report.markup import section_html
 from pqc_mav_bench.report.page import render
+from pqc_mav_bench.report.report_input import load
 
 VOID = {"meta", "br", "input", "link", "img", "hr"}
 ITEMS = range(166, 194)
@@ -245,7 +245,7 @@ def test_machine_is_named_as_the_campaign_was_told(run_dir, tmp_path):
 
 def test_busy_machine_is_admitted(campaign):
     assert not any("busy" in line for line in limitations(campaign))
-    loaded = replace(campaign, runs=campaign.runs.assign(cpu_avg_pct=85.0))
+    loaded = replace(campaign, runs=campaign.runs.assign(cpu_mean_percent=85.0))
     assert any("busy for 85 % of the time" in line for line in limitations(loaded))
 
 

@@ -64,7 +64,7 @@ def test_nothing_is_said_about_nothing():
     assert sentences.fastest_slowest({"a": 1.0, "b": math.nan}, "thing") == ""
     assert sentences.change(math.nan, 1.0, "Load", "%") == ""
     assert sentences.overhead([], "handshake", NAMES) == []
-    assert sentences.loss(pd.DataFrame({"packets_sent": [math.nan], "packets_received": [1.0]})) == ""
+    assert sentences.loss(pd.DataFrame({"sent_packets": [math.nan], "received_packets": [1.0]})) == ""
     assert sentences.correlation(math.nan, "x") == ""
 
 
@@ -87,13 +87,13 @@ def test_loss_names_the_worst_run_only_when_packets_were_lost():
         {
             "suite": ["a", "b"],
             "scenario": ["x", "y"],
-            "packets_sent": [100, 100],
-            "packets_received": [100, 90],
-            "loss_pct": [0.0, 10.0],
+            "sent_packets": [100, 100],
+            "received_packets": [100, 90],
+            "loss_percent": [0.0, 10.0],
         }
     )
     assert "10 (5.0 %) were lost. The worst run is b (y)" in sentences.loss(table)
-    assert sentences.loss(table.assign(packets_received=100)) == "Of 200 packets none was lost."
+    assert sentences.loss(table.assign(received_packets=100)) == "Of 200 packets none was lost."
 
 
 def test_longer_suffer_more_needs_every_family():

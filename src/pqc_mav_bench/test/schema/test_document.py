@@ -20,7 +20,7 @@ def test_the_page_names_every_field():
 
 def test_the_json_schema_has_every_category_with_units_and_sides():
     schema = json.loads(document.json_schema())
-    total = schema["$defs"]["Handshake"]["properties"]["total_ms"]
+    total = schema["$defs"]["Handshake"]["properties"]["handshake_ms"]
     assert total["unit"] == "ms"
     assert total["description"].startswith("first to last byte")
     assert schema["additionalProperties"] is False

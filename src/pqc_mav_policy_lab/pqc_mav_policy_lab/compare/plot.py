@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import Phase, Threat
 from pqc_mav_policy_lab.compare.comparison import Comparison, Row, Trace
@@ -52,9 +54,9 @@ def draw(comparison: Comparison, parameters: PolicyParameters, path: Path) -> No
     _legend(figure)
     sources = sorted({row.source for row in comparison.rows})
     figure.suptitle(f"Strategies of the policy on {len(missions)} missions ({' and '.join(sources)})", fontsize=13)
-    work = path.with_name(path.name + ".partial")
-    figure.savefig(work, format="png", dpi=110, metadata={"Software": None})
-    work.replace(path)
+    picture = BytesIO()
+    figure.savefig(picture, format="png", dpi=110, metadata={"Software": None})
+    atomic_write(path, picture.getvalue())
 
 
 def _bars(axes: Any, rows: Sequence[Row], missions: Sequence[str], strategies: Sequence[str], title: str) -> None:

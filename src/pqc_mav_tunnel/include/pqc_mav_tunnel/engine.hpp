@@ -8,7 +8,7 @@
 
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/events.hpp"
-#include "pqc_mav_tunnel/link_estimator.hpp"
+#include "session/link_estimator.hpp"
 
 namespace pqcmav {
 
@@ -89,7 +89,5 @@ class Engine {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-std::string engine_version();
 
 }  // namespace pqcmav

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "pqc_mav_tunnel/handshake.hpp"
+#include "handshake/handshake.hpp"
 
 namespace pqcmav {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "pqc_mav_tunnel/secret.hpp"
+#include "crypto/secret.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 
 namespace pqcmav {

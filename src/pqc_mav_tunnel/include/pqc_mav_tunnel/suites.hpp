@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pqc_mav_tunnel/aead.hpp"
+#include "crypto/aead.hpp"
 
 namespace pqcmav {
 

@@ -34,7 +34,7 @@ class Engine:
         rekeys_ok.
         """
     def stats(self) -> list[dict[str, Any]]:
-        """Return the counters of each link since the start, with seal_ns_avg and open_ns_avg (sampled)."""
+        """Return the counters of each link since the start, with seal_mean_ns and open_mean_ns (sampled)."""
     def totals(self) -> dict[str, int]:
         """Return the counters of the process.
 
@@ -52,7 +52,7 @@ class Engine:
     ) -> dict[str, Any]:
         """Change the keys now, to the same suite or another; a gcs asks its drone.
 
-        Returns ok, suite, epoch, duration_ms and message, a sentence in either case.
+        Returns ok, suite, epoch, rekey_ms and message, a sentence in either case.
         """
 
 @final

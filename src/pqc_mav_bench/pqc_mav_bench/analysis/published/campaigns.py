@@ -14,6 +14,20 @@ _KEMS = {"mlkem": "ML-KEM-", "hqc": "HQC-", "classicmceliece": "Classic-McEliece
 _SIGS = {"mldsa": "ML-DSA", "falcon": "Falcon", "sphincs": "SPHINCS+"}
 _AEADS = {"aesgcm": "AES-256-GCM", "chacha20poly1305": "ChaCha20-Poly1305", "ascon128a": "Ascon-128a"}
 
+#: Column of a document's table -> column of the analysis.
+_COLUMNS = {
+    "power_avg_W": "power_mean_w",
+    "energy_total_J": "energy_j",
+    "rss_MiB": "tunnel_rss_mib",
+    "cpu_avg_pct": "cpu_mean_percent",
+    "cpu_max_pct": "cpu_peak_percent",
+    "packets_sent": "sent_packets",
+    "packets_received": "received_packets",
+    "loss_pct": "loss_percent",
+    "kem_decap_ms": "kem_decaps_ms",
+    "primitives_total_ms": "primitives_ms",
+}
+
 
 def _kem_name(token: str) -> str:
     stem = next(stem for stem in _KEMS if token.startswith(stem))
@@ -45,27 +59,25 @@ def pi4_2025() -> pd.DataFrame:
     Baseline although 003 and 004 print 14.29 ms for it.
     """
     modes = table("rpi4_suites_all_modes").set_index("suite")
-    power = table("rpi4_power_energy").rename(columns={"power_avg_W": "power_avg_w", "energy_total_J": "energy_j"})
-    load = table("rpi4_cpu_memory").rename(columns={"rss_MiB": "rss_mib"})
-    packets = table("rpi4_packets_by_policy")
+    power = table("rpi4_power_energy").rename(columns=_COLUMNS)
+    load = table("rpi4_cpu_memory").rename(columns=_COLUMNS)
+    packets = table("rpi4_packets_by_policy").rename(columns=_COLUMNS)
     rows = power.merge(load, on=["suite", "ddos_policy"]).merge(packets, on=["suite", "ddos_policy"])
     rows["scenario"] = rows["ddos_policy"].map(_SCENARIOS)
     rows["throughput_mbps"] = [modes.at[r.suite, f"throughput_{_MODE[r.scenario]}_Mbps"] for r in rows.itertuples()]
-    rows["offered_mbps"] = TARGET_MBPS
-    rows["goodput_pct"] = rows["throughput_mbps"].map(goodput_percent)
+    rows["sent_mbps"] = TARGET_MBPS
+    rows["goodput_percent"] = rows["throughput_mbps"].map(goodput_percent)
     rows["power_measured"], rows["power_source"], rows["scenario_load"] = True, "published", "published"
     rows["handshake_ms"] = float("nan")
     baseline, light, heavy = (rows["scenario"] == name for name in ("baseline", "xgboost", "tst"))
     rows.loc[baseline, "handshake_ms"] = rows.loc[baseline, "suite"].map(modes["handshake_baseline_ms"])
     gcs = table("rpi4_handshake_lightweight").set_index("suite")["handshake_gcs_ms"]
     rows.loc[light, "handshake_ms"] = rows.loc[light, "suite"].map(gcs)
-    primitives = (
-        table("rpi4_primitives_lightweight").rename(columns={"kem_decap_ms": "kem_decaps_ms"}).set_index("suite")
-    )
+    primitives = table("rpi4_primitives_lightweight").rename(columns=_COLUMNS).set_index("suite")
     for column in primitives.columns:
         rows.loc[light, column] = rows.loc[light, "suite"].map(primitives[column])
     network = table("rpi4_suites_lightweight_network").set_index("suite")
-    rows.loc[light, "rtt_avg_ms"] = rows.loc[light, "suite"].map(network["rtt_avg_ms"])
+    rows.loc[light, "rtt_mean_ms"] = rows.loc[light, "suite"].map(network["rtt_avg_ms"])
     rows.loc[light, "goodput_mbps"] = rows.loc[light, "suite"].map(network["goodput_Mbps"])
     for column in ("rtt_p50_ms", "rtt_p95_ms", "rtt_max_ms"):
         rows.loc[heavy, column] = rows.loc[heavy, "suite"].map(table("rpi4_rtt_heavyweight").set_index("suite")[column])

@@ -12,8 +12,8 @@ from pqc_mav_bench.analysis.statistics import Summary, summarise
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, scenario
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import Notice
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.charts.bars import Series
+from pqc_mav_bench.report.report_input import ReportInput
 
 _SIG_FAMILIES = ("ML-DSA", "Falcon", "SPHINCS+")
 AEADS = ("AES-256-GCM", "ChaCha20-Poly1305", "Ascon-128a")
@@ -53,7 +53,7 @@ def medians(table: pd.DataFrame, key: str, column: str) -> dict[str, float]:
     return {str(name): float(value) for name, value in table.groupby(key)[column].median().dropna().items()}
 
 
-def scenario_series(c: Campaign, key: str, order: list[str], column: str) -> list[Series]:
+def scenario_series(c: ReportInput, key: str, order: list[str], column: str) -> list[Series]:
     """One bar series per scenario, the median of `column` for each member of `order`."""
     series = []
     for name in c.scenarios:
@@ -106,7 +106,7 @@ def first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def with_values(c: Campaign, column: str) -> pd.DataFrame:
+def with_values(c: ReportInput, column: str) -> pd.DataFrame:
     """The suites of the first scenario that has values of `column`; the main scenario's where none has."""
     for name in c.scenarios:
         rows = scenario(c.suites, name)
@@ -115,13 +115,13 @@ def with_values(c: Campaign, column: str) -> pd.DataFrame:
     return c.baseline
 
 
-def without(c: Campaign, what: str, reason: str, instead: str = "") -> Notice:
+def without(c: ReportInput, what: str, reason: str, instead: str = "") -> Notice:
     """The sentence for something the campaign has no data for."""
     text = f"{first_upper(c.name)} has no {what}: {reason}."
     return Notice(f"{text} {instead}".strip())
 
 
-def scenario_note(c: Campaign) -> list[Notice]:
+def scenario_note(c: ReportInput) -> list[Notice]:
     """Which scenarios are missing, and which are emulated."""
     notes = []
     absent = [name for name in ("baseline", "xgboost", "tst") if name not in c.scenarios]

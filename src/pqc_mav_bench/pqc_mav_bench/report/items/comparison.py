@@ -13,7 +13,6 @@ from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import MIXED, PUBLISHED, Block, Chart, Explanation, Section, Source, Table
-from pqc_mav_bench.report.campaign import Campaign, published_2025, published_source
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.items.common import (
     first_upper,
@@ -27,6 +26,7 @@ from pqc_mav_bench.report.items.common import (
 )
 from pqc_mav_bench.report.items.handshakes import known
 from pqc_mav_bench.report.numbers import MISSING, count, listed, number
+from pqc_mav_bench.report.report_input import ReportInput, published_2025, published_source
 
 #: Deviations from the 2025 figures that the documents themselves explain.
 KNOWN = {"cs-mlkem512-aesgcm-mldsa44": "published 521.9 ms contradicts 14.29 ms in 003 and 004 (X89)"}
@@ -96,7 +96,7 @@ def ratio_blocks(
     ]
 
 
-def _primitives(c: Campaign) -> Block:
+def _primitives(c: ReportInput) -> Block:
     """KEM and signature operations against 000 s.6 and s.8."""
     body = []
     spec = (
@@ -147,7 +147,7 @@ def _primitives(c: Campaign) -> Block:
     )
 
 
-def _families(c: Campaign) -> Block:
+def _families(c: ReportInput) -> Block:
     """Family medians against 000 s.12."""
     theirs = pi5_summary("kem_family")
     body = []
@@ -170,7 +170,7 @@ def _families(c: Campaign) -> Block:
     )
 
 
-def section(c: Campaign, load: Campaign | None = None) -> Section:
+def section(c: ReportInput, load: ReportInput | None = None) -> Section:
     """The comparison with the published figures; the campaign that has more of the 30 suites of 2025 is compared."""
     title = "Comparison with the published figures"
     paper = published_2025()
@@ -194,14 +194,14 @@ def section(c: Campaign, load: Campaign | None = None) -> Section:
     return Section(0, title, [*blocks, _families(c), _primitives(c)], "comparison")
 
 
-def two_campaigns(a: Campaign, b: Campaign) -> list[Section]:
+def two_campaigns(a: ReportInput, b: ReportInput) -> list[Section]:
     """The sections of a comparison of two campaigns."""
     sections = []
     for column, what, unit in (
         ("handshake_ms", "handshake", "ms"),
         ("rekey_ms", "rekey window", "ms"),
         ("rtt_p50_ms", "median round trip", "ms"),
-        ("cpu_avg_pct", "average CPU", "%"),
+        ("cpu_mean_percent", "average CPU", "%"),
     ):
         found = compare(a.runs[a.runs["passed"]], b.runs[b.runs["passed"]], column)
         key = f"compare-{column.replace('_', '-')}"

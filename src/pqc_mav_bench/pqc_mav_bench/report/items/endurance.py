@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pqc_mav_bench.analysis.statistics import rank, summarise
-from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, scenario, wide
+from pqc_mav_bench.analysis.statistics import summarise
+from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.items import diagrams
 from pqc_mav_bench.report.items.common import with_values, without
 from pqc_mav_bench.report.items.loadtables import suite_table, titled
 from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import quantity
+from pqc_mav_bench.report.report_input import ReportInput
 
-_PERFORMANCE = ("handshake_ms", "rtt_avg_ms", "loss_pct", "power_avg_w")
+_PERFORMANCE = ("handshake_ms", "rtt_mean_ms", "loss_percent", "power_mean_w")
 _NAMES = {"baseline": "Baseline", "xgboost": "Lightweight", "tst": "Heavyweight"}
 
 
-def _performance(c: Campaign) -> list[Block]:
+def _performance(c: ReportInput) -> list[Block]:
     blocks: list[Block] = []
     files = {
         "baseline": (3, "rpi4_se_baseline_performance"),
@@ -40,13 +40,13 @@ def _performance(c: Campaign) -> list[Block]:
     return blocks
 
 
-def _level_ranges(c: Campaign) -> Block:
+def _level_ranges(c: ReportInput) -> Block:
     rows = []
     for level in LEVELS:
         part = c.baseline[c.baseline["nist_level"] == level]
         if len(part):
             cells: list[object] = [f"Level {level}", len(part)]
-            for column in ("handshake_ms", "loss_pct", "power_avg_w"):
+            for column in ("handshake_ms", "loss_percent", "power_mean_w"):
                 s = summarise(part[column])
                 cells += [s.minimum, s.maximum]
             rows.append(cells)
@@ -55,15 +55,15 @@ def _level_ranges(c: Campaign) -> Block:
     return Table("level-ranges", "Ranges by NIST level (003 Table 4)", frame, c.origin(), c.sources)
 
 
-def _representatives(c: Campaign) -> Block:
+def _representatives(c: ReportInput) -> Block:
     """Latency against power for the fastest, the median and the slowest suite."""
     rows = rank(with_values(c, "handshake_ms"), "handshake_ms")
     if not len(rows):
         return without(c, "values for 'Latency against power (003 Table 5)'", "no handshake was timed")
     picked = rows.iloc[sorted({0, len(rows) // 2, len(rows) - 1})]
-    columns = [k for k in ("handshake_ms", "primitives_total_ms", "power_avg_w") if has(picked, k)]
+    columns = [k for k in ("handshake_ms", "primitives_ms", "power_mean_w") if has(picked, k)]
     ratio = float(picked["handshake_ms"].iloc[-1] / picked["handshake_ms"].iloc[0])
-    power = picked["power_avg_w"].dropna()
+    power = picked["power_mean_w"].dropna()
     spread = f" while power differs by {quantity(float(power.max() - power.min()), 'W')}" if len(power) > 1 else ""
     explanation = Explanation(
         "Fastest, middle and slowest suite.",
@@ -80,14 +80,14 @@ def _representatives(c: Campaign) -> Block:
     )
 
 
-def _bands(c: Campaign) -> Block:
-    rows = with_values(c, "power_avg_w")
-    if not has(rows, "power_avg_w"):
+def _bands(c: ReportInput) -> Block:
+    rows = with_values(c, "power_mean_w")
+    if not has(rows, "power_mean_w"):
         return without(c, "power bands", "no power figure exists")
     body = []
     for family in (f for f in FAMILIES if f in set(rows["kem_family"])):
         part = rows[rows["kem_family"] == family]
-        power, energy = summarise(part["power_avg_w"]), summarise(part["energy_j"])
+        power, energy = summarise(part["power_mean_w"]), summarise(part["energy_j"])
         body.append([family, power.minimum, power.maximum, energy.minimum, energy.maximum])
     frame = pd.DataFrame(
         body, columns=["KEM family", "Power min (W)", "Power max (W)", "Energy min (J)", "Energy max (J)"]
@@ -95,10 +95,10 @@ def _bands(c: Campaign) -> Block:
     return Table("bands", "Power bands by KEM family (003 Table 6)", frame, c.origin(), c.sources)
 
 
-def _family(c: Campaign, family: str, number: int) -> Block:
+def _family(c: ReportInput, family: str, number: int) -> Block:
     rows = c.baseline[c.baseline["kem_family"] == family]
     columns = [
-        k for k in ("handshake_ms", "primitives_total_ms", "rtt_avg_ms", "loss_pct", "power_avg_w") if has(rows, k)
+        k for k in ("handshake_ms", "primitives_ms", "rtt_mean_ms", "loss_percent", "power_mean_w") if has(rows, k)
     ]
     if not columns:
         return without(c, f"results of {family}", "no suite of that family was measured")
@@ -112,8 +112,8 @@ def _family(c: Campaign, family: str, number: int) -> Block:
     )
 
 
-def _scenario_power(c: Campaign) -> Block:
-    grid = wide(c.suites, "power_avg_w")
+def _scenario_power(c: ReportInput) -> Block:
+    grid = wide(c.suites, "power_mean_w")
     if grid.empty:
         return without(c, "power by scenario", "no power figure exists")
     frame = grid.rename(columns={n: f"{SCENARIO_NAMES.get(n, n)} (W)" for n in grid.columns}).reset_index(names="Suite")
@@ -122,9 +122,13 @@ def _scenario_power(c: Campaign) -> Block:
     )
 
 
-def _scenario_resources(c: Campaign) -> Block:
+def _scenario_resources(c: ReportInput) -> Block:
     body = [
-        [SCENARIO_NAMES.get(n, n), scenario(c.suites, n)["cpu_max_pct"].mean(), scenario(c.suites, n)["rss_mib"].mean()]
+        [
+            SCENARIO_NAMES.get(n, n),
+            scenario(c.suites, n)["cpu_peak_percent"].mean(),
+            scenario(c.suites, n)["tunnel_rss_mib"].mean(),
+        ]
         for n in c.scenarios
     ]
     frame = pd.DataFrame(body, columns=["Scenario", "Mean of peak CPU (%)", "Mean RSS (MiB)"])
@@ -139,19 +143,19 @@ def _scenario_resources(c: Campaign) -> Block:
     )
 
 
-def _best_worst(c: Campaign) -> Block:
-    rows = with_values(c, "power_avg_w")
-    if not has(rows, "power_avg_w"):
+def _best_worst(c: ReportInput) -> Block:
+    rows = with_values(c, "power_mean_w")
+    if not has(rows, "power_mean_w"):
         return without(c, "best and worst policy power", "no power figure exists")
-    ordered = rank(rows, "power_avg_w", ascending=False)
+    ordered = rank(rows, "power_mean_w", ascending=False)
     ends = ordered.iloc[[0, -1]]
-    columns = [k for k in ("power_avg_w", "energy_j", "cpu_max_pct") if has(ends, k)]
+    columns = [k for k in ("power_mean_w", "energy_j", "cpu_peak_percent") if has(ends, k)]
     frame = titled(ends[["suite", *columns]])
     frame.insert(0, "Policy", ["worst", "best"])
     return Table("best-worst", "Worst and best power (003 Table 14)", frame, c.origin(), c.sources)
 
 
-def item_192(c: Campaign) -> Section:
+def item_192(c: ReportInput) -> Section:
     """Document 003: five figures, fourteen tables."""
     title = "Security vs. Endurance paper: five figures and fourteen tables"
     same = "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
@@ -220,20 +224,20 @@ _TABLES_004 = (
     (
         1,
         "Network performance",
-        ("throughput_mbps", "goodput_mbps", "loss_pct", "rtt_avg_ms"),
+        ("throughput_mbps", "goodput_mbps", "loss_percent", "rtt_mean_ms"),
         "rpi4_suites_lightweight_network",
     ),
     (2, "Network by policy", (), "rpi4_network_by_policy_representative"),
     (
         3,
         "Primitives",
-        ("kem_keygen_ms", "kem_decaps_ms", "sig_sign_ms", "primitives_total_ms"),
+        ("kem_keygen_ms", "kem_decaps_ms", "sig_sign_ms", "primitives_ms"),
         "rpi4_primitives_lightweight",
     ),
-    (4, "Power and energy", ("power_avg_w", "energy_j"), "rpi4_power_energy"),
-    (5, "CPU and memory", ("cpu_max_pct", "rss_mib"), "rpi4_cpu_memory"),
+    (4, "Power and energy", ("power_mean_w", "energy_j"), "rpi4_power_energy"),
+    (5, "CPU and memory", ("cpu_peak_percent", "tunnel_rss_mib"), "rpi4_cpu_memory"),
     (6, "Round trips", ("rtt_p50_ms", "rtt_p95_ms", "rtt_max_ms"), "rpi4_rtt_heavyweight"),
-    (7, "Packets", ("packets_sent", "packets_received", "loss_pct"), "rpi4_packets_by_policy"),
+    (7, "Packets", ("sent_packets", "received_packets", "loss_percent"), "rpi4_packets_by_policy"),
     (8, "Handshake", ("handshake_ms",), "rpi4_handshake_lightweight"),
     (9, "Classic McEliece in depth", (), "rpi4_mceliece_deep_dive"),
     (10, "ML-KEM in depth", (), "rpi4_mlkem_deep_dive"),
@@ -247,18 +251,18 @@ _TRENDS = (
 )
 
 
-def _deep(c: Campaign, number: int) -> Block:
+def _deep(c: ReportInput, number: int) -> Block:
     """Tables 2, 9 and 10: some suites in every scenario."""
     columns = [
         k
         for k in (
             "throughput_mbps",
-            "loss_pct",
-            "rtt_avg_ms",
-            "primitives_total_ms",
-            "power_avg_w",
-            "cpu_max_pct",
-            "rss_mib",
+            "loss_percent",
+            "rtt_mean_ms",
+            "primitives_ms",
+            "power_mean_w",
+            "cpu_peak_percent",
+            "tunnel_rss_mib",
         )
         if has(c.suites, k)
     ]
@@ -281,7 +285,7 @@ def _deep(c: Campaign, number: int) -> Block:
     )
 
 
-def item_193(c: Campaign) -> Section:
+def item_193(c: ReportInput) -> Section:
     """Document 004: ten tables, five trends."""
     blocks: list[Block] = []
     for number, name, columns, file in _TABLES_004:
@@ -299,7 +303,14 @@ def item_193(c: Campaign) -> Section:
             SCENARIO_NAMES.get(n, n),
             *(
                 scenario(c.suites, n)[k].mean()
-                for k in ("throughput_mbps", "loss_pct", "power_avg_w", "cpu_max_pct", "rss_mib", "rtt_avg_ms")
+                for k in (
+                    "throughput_mbps",
+                    "loss_percent",
+                    "power_mean_w",
+                    "cpu_peak_percent",
+                    "tunnel_rss_mib",
+                    "rtt_mean_ms",
+                )
             ),
         ]
         for n in c.scenarios

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from pqc_mav_bench.report.blocks import Chart, Prose, Section, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.numbers import count
+from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.shipped import asset
 
 
@@ -28,7 +28,7 @@ def item_182(others: list[Section]) -> Section:
     return Section(182, "Explanation of every chart", [Prose(f"{intro}<ul>{''.join(entries)}</ul>")])
 
 
-def item_183(_: Campaign) -> Section:
+def item_183(_: ReportInput) -> Section:
     """The reading guide."""
     title = "Reading guide: benchmarking, lifecycle, handshake, data plane, collectors, schema, validation, glossary"
     return Section(183, title, [Prose(asset("guide.html"))])

@@ -5,23 +5,23 @@ from __future__ import annotations
 import pandas as pd
 
 from pqc_mav_bench.analysis import pareto, rekey
-from pqc_mav_bench.analysis.statistics import Summary, rank
-from pqc_mav_bench.analysis.table import FAMILIES, LEVELS
+from pqc_mav_bench.analysis.statistics import Summary
+from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, rank
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.charts import bars, points, spread
 from pqc_mav_bench.report.items.common import by_family, by_level, family_legend, short, without
 from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import count, duration, listed, number
+from pqc_mav_bench.report.report_input import ReportInput
 
 
-def known(c: Campaign) -> pd.DataFrame:
+def known(c: ReportInput) -> pd.DataFrame:
     """The main scenario's suites that have a handshake time."""
     return c.baseline.dropna(subset=["handshake_ms"])
 
 
-def item_170(c: Campaign) -> Section:
+def item_170(c: ReportInput) -> Section:
     """All suites ranked."""
     suites = rank(known(c), "handshake_ms")
     title = f"{count(len(suites), 'suite')} ranked by handshake"
@@ -65,7 +65,7 @@ def item_170(c: Campaign) -> Section:
     )
 
 
-def _alike(c: Campaign) -> str:
+def _alike(c: ReportInput) -> str:
     """Whether packets travel equally fast with every suite, judged by the median round trips."""
     trips = c.baseline["rtt_p50_ms"].dropna()
     if len(trips) < 2 or trips.min() <= 0 or trips.max() / trips.min() > 1.5:
@@ -83,7 +83,7 @@ def summary_frame(groups: dict[str, Summary], name: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[name, "n", "Mean (ms)", "Median (ms)", "P95 (ms)", "Max (ms)"])
 
 
-def item_171(c: Campaign) -> Section:
+def item_171(c: ReportInput) -> Section:
     """Statistics by level and family."""
     title = "Handshake statistics by NIST level and KEM family"
     levels, families = by_level(known(c)), by_family(known(c))
@@ -105,7 +105,7 @@ def item_171(c: Campaign) -> Section:
     return Section(171, title, blocks)
 
 
-def item_172(c: Campaign) -> Section:
+def item_172(c: ReportInput) -> Section:
     """Box plot by level."""
     title = "Spread of handshakes by NIST level"
     suites = known(c)
@@ -160,7 +160,7 @@ def pareto_frame(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def item_173(c: Campaign) -> Section:
+def item_173(c: ReportInput) -> Section:
     """Pareto frontier."""
     title = "Pareto frontier: security level against handshake"
     suites = known(c)

@@ -9,14 +9,14 @@ from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.charts import heat, points
 from pqc_mav_bench.report.items.common import by_family, scenario_note, short, with_values
 from pqc_mav_bench.report.items.persuite import dots_per_suite, either, ordered_suites
 from pqc_mav_bench.report.numbers import duration, number, quantity
+from pqc_mav_bench.report.report_input import ReportInput
 
 
-def item_188(c: Campaign) -> Section:
+def item_188(c: ReportInput) -> Section:
     """Handshake scatter, power per suite, power by scenario."""
     title = "Handshakes by family; power per suite and between scenarios"
     groups = []
@@ -50,7 +50,7 @@ def item_188(c: Campaign) -> Section:
         None,
         explanation,
     )
-    use, missing = either(c, "power_avg_w")
+    use, missing = either(c, "power_mean_w")
     return Section(188, title, [chart, *missing, *_power(use), *scenario_note(c)])
 
 
@@ -65,13 +65,13 @@ def _sphincs_last(table: pd.DataFrame) -> str:
     return "In every family that also has others, the slowest suite signs with SPHINCS+." if holds else ""
 
 
-def _power(c: Campaign) -> list[Block]:
-    rows = ordered_suites(c.baseline.dropna(subset=["power_avg_w"]))
+def _power(c: ReportInput) -> list[Block]:
+    rows = ordered_suites(c.baseline.dropna(subset=["power_mean_w"]))
     axis = "Mean power (W)" if c.power_is_measured or c.is_published else "Mean power, modelled (W)"
     note = "" if c.power_is_measured else " These figures come from a model of the load, not from a sensor."
     blocks: list[Block] = []
     if len(rows):
-        values = rows["power_avg_w"]
+        values = rows["power_mean_w"]
         percent = 100 * (values.max() - values.min()) / values.min()
         explanation = Explanation(
             f"Mean power of the drone's computer per suite in "
@@ -95,9 +95,9 @@ def _power(c: Campaign) -> list[Block]:
                 explanation,
             )
         )
-    grid = wide(c.suites, "power_avg_w")
+    grid = wide(c.suites, "power_mean_w")
     if "tst" in grid and "baseline" in grid:
-        labels, groups = dots_per_suite(c, "power_avg_w", ["baseline", "tst"])
+        labels, groups = dots_per_suite(c, "power_mean_w", ["baseline", "tst"])
         added = (grid["tst"] - grid["baseline"]).dropna()
         explanation = Explanation(
             f"The same with and without the transformer.{note}",
@@ -124,7 +124,7 @@ def _power(c: Campaign) -> list[Block]:
     return blocks
 
 
-def item_189(c: Campaign) -> Section:
+def item_189(c: ReportInput) -> Section:
     """Heatmaps of crypto time, CPU, RSS."""
     title = "Heatmaps: cryptographic operations, CPU and memory"
     use, blocks = either(c, "kem_keygen_ms", "kem_decaps_ms", "sig_sign_ms")
@@ -165,8 +165,8 @@ def item_189(c: Campaign) -> Section:
         )
     )
     for key, column, name, unit in (
-        ("cpu-heat", "cpu_max_pct", "Peak CPU (%)", "%"),
-        ("rss-heat", "rss_mib", "Resident memory (MiB)", "MiB"),
+        ("cpu-heat", "cpu_peak_percent", "Peak CPU (%)", "%"),
+        ("rss-heat", "tunnel_rss_mib", "Resident memory (MiB)", "MiB"),
     ):
         source, missing = either(c, column)
         blocks += missing
@@ -176,7 +176,7 @@ def item_189(c: Campaign) -> Section:
         means = {n: float(v) for n, v in zip(names, grid.mean(), strict=True)}
         own = (
             ""
-            if source.is_published or column != "rss_mib"
+            if source.is_published or column != "tunnel_rss_mib"
             else " It is the proxy's own memory; the documents give that of proxy and detector together."
         )
         explanation = Explanation(
@@ -207,7 +207,7 @@ def _plain(title: str) -> str:
     return title.split(" (")[0].replace("Resident", "resident").replace("Peak", "peak")
 
 
-def item_190(c: Campaign) -> Section:
+def item_190(c: ReportInput) -> Section:
     """RTT distribution and goodput ratio."""
     title = "Round trips (p50, p95, max) and goodput ratio"
     use, blocks = either(c, "rtt_p50_ms", "rtt_p95_ms", "rtt_max_ms")
@@ -241,9 +241,9 @@ def item_190(c: Campaign) -> Section:
             explanation,
         )
     )
-    good, missing = either(c, "goodput_pct")
-    labels, dots = dots_per_suite(good, "goodput_pct", good.scenarios)
-    grid = wide(good.suites, "goodput_pct")
+    good, missing = either(c, "goodput_percent")
+    labels, dots = dots_per_suite(good, "goodput_percent", good.scenarios)
+    grid = wide(good.suites, "goodput_percent")
     low = grid.min(axis=1)
     explanation = Explanation(
         "Payload delivered as per cent of the payload offered, per suite and scenario.",

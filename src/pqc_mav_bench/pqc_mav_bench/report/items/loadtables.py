@@ -8,26 +8,26 @@ import pandas as pd
 
 from pqc_mav_bench.analysis import complexity, energy, recommend, reliability
 from pqc_mav_bench.analysis.change import delta_percent
-from pqc_mav_bench.analysis.statistics import rank, summarise
-from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has, scenario, wide
+from pqc_mav_bench.analysis.statistics import summarise
+from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.items.common import with_values, without
 from pqc_mav_bench.report.items.handshakes import known
 from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import count
+from pqc_mav_bench.report.report_input import ReportInput
 
 _TITLES = {
     "handshake_ms": "Handshake (ms)",
     "throughput_mbps": "Throughput (Mb/s)",
-    "loss_pct": "Loss (%)",
-    "power_avg_w": "Power (W)",
-    "cpu_max_pct": "Peak CPU (%)",
-    "cpu_avg_pct": "Average CPU (%)",
-    "rss_mib": "RSS (MiB)",
+    "loss_percent": "Loss (%)",
+    "power_mean_w": "Power (W)",
+    "cpu_peak_percent": "Peak CPU (%)",
+    "cpu_mean_percent": "Average CPU (%)",
+    "tunnel_rss_mib": "RSS (MiB)",
     "energy_j": "Energy (J)",
-    "rtt_avg_ms": "RTT mean (ms)",
+    "rtt_mean_ms": "RTT mean (ms)",
     "rtt_p50_ms": "RTT p50 (ms)",
     "rtt_p95_ms": "RTT p95 (ms)",
     "rtt_max_ms": "RTT max (ms)",
@@ -36,19 +36,19 @@ _TITLES = {
     "kem_decaps_ms": "Decaps (ms)",
     "sig_sign_ms": "Sign (ms)",
     "sig_verify_ms": "Verify (ms)",
-    "primitives_total_ms": "Primitives (ms)",
+    "primitives_ms": "Primitives (ms)",
     "rekey_ms": "Rekey window (ms)",
     "rekeys_ok": "Rekeys OK",
     "rekeys_failed": "Rekeys failed",
-    "packets_sent": "Packets sent",
-    "packets_received": "Packets received",
+    "sent_packets": "Packets sent",
+    "received_packets": "Packets received",
     "goodput_mbps": "Goodput (Mb/s)",
-    "goodput_pct": "Goodput ratio (%)",
+    "goodput_percent": "Goodput ratio (%)",
     "suite": "Suite",
     "scenario": "Scenario",
     "nist_level": "Level",
     "kem_family": "KEM family",
-    "temp_avg_c": "Temperature (°C)",
+    "temperature_mean_c": "Temperature (°C)",
     "public_key_bytes": "Public key (B)",
     "ciphertext_bytes": "Ciphertext (B)",
     "signature_bytes": "Signature (B)",
@@ -66,7 +66,7 @@ def titled(frame: pd.DataFrame) -> pd.DataFrame:
     return shown.rename(columns=_TITLES)
 
 
-def suite_table(c: Campaign, key: str, title: str, columns: Sequence[str], name: str | None = None) -> Block:
+def suite_table(c: ReportInput, key: str, title: str, columns: Sequence[str], name: str | None = None) -> Block:
     """One row per suite of one scenario with the columns that have values; a sentence when none has."""
     rows = scenario(c.suites, name) if name else with_values(c, columns[0])
     present = [column for column in columns if has(rows, column)]
@@ -75,7 +75,7 @@ def suite_table(c: Campaign, key: str, title: str, columns: Sequence[str], name:
     return Table(key, title, titled(rows[["suite", *present]]), c.origin(name in c.emulated), c.sources, folded=True)
 
 
-def _posture(c: Campaign) -> Block:
+def _posture(c: ReportInput) -> Block:
     rows = []
     base = summarise(scenario(c.suites, c.main_scenario)["throughput_mbps"]).mean
     for name in c.scenarios:
@@ -85,9 +85,9 @@ def _posture(c: Campaign) -> Block:
             [
                 SCENARIO_NAMES.get(name, name),
                 mean,
-                part["loss_pct"].median(),
-                part["power_avg_w"].max(),
-                part["cpu_max_pct"].mean(),
+                part["loss_percent"].median(),
+                part["power_mean_w"].max(),
+                part["cpu_peak_percent"].mean(),
                 delta_percent(mean, base),
             ]
         )
@@ -114,13 +114,13 @@ def _posture(c: Campaign) -> Block:
     return Table("posture", "Posture summary (002 Table 1)", frame, c.origin(True), c.sources, explanation)
 
 
-def _levels(c: Campaign) -> Block:
+def _levels(c: ReportInput) -> Block:
     rows = []
     for level in LEVELS:
         part = c.baseline[c.baseline["nist_level"] == level]
         if len(part):
             cells: list[object] = [f"Level {level}", len(part)]
-            for column in ("throughput_mbps", "power_avg_w", "handshake_ms"):
+            for column in ("throughput_mbps", "power_mean_w", "handshake_ms"):
                 s = summarise(part[column])
                 cells += [s.minimum, s.maximum, s.mean]
             rows.append(cells)
@@ -135,12 +135,12 @@ def _levels(c: Campaign) -> Block:
     return Table("level-aggregate", "Level aggregate (002 Table 2)", frame, c.origin(), c.sources, explanation)
 
 
-def _energy(c: Campaign) -> Block:
-    rows = with_values(c, "power_avg_w")
+def _energy(c: ReportInput) -> Block:
+    rows = with_values(c, "power_mean_w")
     ranked = energy.per_bit_ranking(rows)
     if not len(ranked):
         return without(c, "energy per bit", "it needs power and throughput of the same run")
-    frame = ranked[["rank", "suite", "energy_per_bit_nj", "power_avg_w", "throughput_mbps", "energy_j"]]
+    frame = ranked[["rank", "suite", "energy_per_bit_nj", "power_mean_w", "throughput_mbps", "energy_j"]]
     ends = pd.concat([frame.head(5), frame.tail(5)]).drop_duplicates("suite")
     origin = "modelled, not measured by a sensor" if not c.power_is_measured else c.origin()
     explanation = Explanation(
@@ -164,13 +164,17 @@ def _energy(c: Campaign) -> Block:
     )
 
 
-def _resources(c: Campaign) -> Block:
-    key = "power_avg_w" if has(c.baseline, "power_avg_w") else "cpu_max_pct"
+def _resources(c: ReportInput) -> Block:
+    key = "power_mean_w" if has(c.baseline, "power_mean_w") else "cpu_peak_percent"
     if not has(c.baseline, key):
         return without(c, "resource use", "no collector reported CPU or power")
     ranked = rank(c.baseline, key, ascending=False)
     ends = pd.concat([ranked.head(10), ranked.tail(10)]).drop_duplicates("suite")
-    columns = [k for k in ("cpu_avg_pct", "cpu_max_pct", "rss_mib", "power_avg_w", "energy_j") if has(ends, k)]
+    columns = [
+        k
+        for k in ("cpu_mean_percent", "cpu_peak_percent", "tunnel_rss_mib", "power_mean_w", "energy_j")
+        if has(ends, k)
+    ]
     return Table(
         "resources",
         f"Resource use, top and bottom ten by {_TITLES[key].split(' (')[0].lower()} (002 Table 5)",
@@ -181,18 +185,18 @@ def _resources(c: Campaign) -> Block:
     )
 
 
-def _loss(c: Campaign) -> Block:
-    grid = wide(c.suites, "loss_pct")
+def _loss(c: ReportInput) -> Block:
+    grid = wide(c.suites, "loss_percent")
     if grid.empty or not grid.notna().any().any():
         return without(c, "loss figures", "no workload counted its packets")
     scored = grid.assign(**{"Resilience score": reliability.resilience(grid)})
     if {"baseline", "xgboost"} <= set(grid.columns):
         scored["Adaptive"] = [bool(v) for v in grid["xgboost"] < grid["baseline"]]
-    totals = c.runs[c.runs["passed"]].groupby("suite")[["packets_sent", "packets_received"]].sum()
+    totals = c.runs[c.runs["passed"]].groupby("suite")[["sent_packets", "received_packets"]].sum()
     intervals = {
-        s: reliability.wilson_percent(int(r.packets_sent - r.packets_received), int(r.packets_sent))
+        s: reliability.wilson_percent(int(r.sent_packets - r.received_packets), int(r.sent_packets))
         for s, r in totals.iterrows()
-        if r.packets_sent > 0
+        if r.sent_packets > 0
     }
     scored["Wilson 95 % low (%)"] = [intervals.get(s, (float("nan"),) * 2)[0] for s in scored.index]
     scored["Wilson 95 % high (%)"] = [intervals.get(s, (float("nan"),) * 2)[1] for s in scored.index]
@@ -217,7 +221,7 @@ def _loss(c: Campaign) -> Block:
     )
 
 
-def _rekeys(c: Campaign) -> Block:
+def _rekeys(c: ReportInput) -> Block:
     if not has(c.suites, "rekeys_ok"):
         return without(c, "rekey statistics", "no suite change was counted")
     good = c.runs.groupby("suite")[["rekeys_ok", "rekeys_failed"]].sum()
@@ -241,9 +245,11 @@ def _rekeys(c: Campaign) -> Block:
     )
 
 
-def _matrix(c: Campaign) -> Table:
+def _matrix(c: ReportInput) -> Table:
     rows = recommend.decision_matrix(c.baseline)
-    columns = [k for k in ("handshake_ms", "throughput_mbps", "loss_pct", "rtt_p95_ms", "power_avg_w") if has(rows, k)]
+    columns = [
+        k for k in ("handshake_ms", "throughput_mbps", "loss_percent", "rtt_p95_ms", "power_mean_w") if has(rows, k)
+    ]
     frame = titled(rows[["suite", "kem_family", "nist_level", *columns]]).assign(
         **{"Verdict": rows["verdict"], "Shortest rekey interval (s)": rows["rekey_interval_s"]}
     )
@@ -260,7 +266,7 @@ def _matrix(c: Campaign) -> Table:
     return Table("decision", "Decision matrix of every suite (002 Table 8)", frame, c.origin(), c.sources, explanation)
 
 
-def _classes(c: Campaign) -> Block:
+def _classes(c: ReportInput) -> Block:
     rows = complexity.classes(known(c))
     columns = [
         k for k in ("public_key_bytes", "ciphertext_bytes", "signature_bytes", "handshake_bytes") if has(rows, k)
@@ -280,7 +286,7 @@ def _classes(c: Campaign) -> Block:
     )
 
 
-def item_191(c: Campaign) -> Section:
+def item_191(c: ReportInput) -> Section:
     """Nine tables."""
     title = (
         "Tables of the October 2025 analysis: posture, levels, primitives, energy, resources, loss, rekeys, "
@@ -292,7 +298,7 @@ def item_191(c: Campaign) -> Section:
         "kem_decaps_ms",
         "sig_sign_ms",
         "sig_verify_ms",
-        "primitives_total_ms",
+        "primitives_ms",
         "handshake_ms",
     )
     pairs: list[tuple[Block, str, str]] = [

@@ -6,17 +6,17 @@ from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Chart, Explanation, Section
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.charts import bars, points, spread
 from pqc_mav_bench.report.items.common import by_family, family_legend, scenario_note, short, with_values, without
 from pqc_mav_bench.report.items.persuite import dots_per_suite, either, ordered_suites
 from pqc_mav_bench.report.numbers import listed, number, quantity
+from pqc_mav_bench.report.report_input import ReportInput
 
 #: The target of the October 2025 workload.
 _TARGET = 8.0
 
 
-def item_186(c: Campaign) -> Section:
+def item_186(c: ReportInput) -> Section:
     """Throughput per suite."""
     title = "Throughput per suite, each scenario and all side by side"
     use, blocks = either(c, "throughput_mbps")
@@ -92,9 +92,11 @@ def item_186(c: Campaign) -> Section:
     return Section(186, title, [*blocks, *scenario_note(c)])
 
 
-def _loss_block(c: Campaign) -> Chart:
+def _loss_block(c: ReportInput) -> Chart:
     groups = [
-        spread.Group(SCENARIO_NAMES.get(n, n), rows["loss_pct"].tolist(), rows["suite"].tolist(), palette.scenario(n))
+        spread.Group(
+            SCENARIO_NAMES.get(n, n), rows["loss_percent"].tolist(), rows["suite"].tolist(), palette.scenario(n)
+        )
         for n in c.scenarios
         if len(rows := c.suites[c.suites["scenario"] == n])
     ]
@@ -122,13 +124,13 @@ def _loss_block(c: Campaign) -> Chart:
 
 _PANELS = (
     ("throughput_mbps", "Throughput (Mb/s)", "Mb/s", False),
-    ("power_avg_w", "Power (W)", "W", False),
+    ("power_mean_w", "Power (W)", "W", False),
     ("handshake_ms", "Handshake (ms, log)", "ms", True),
-    ("loss_pct", "Packet loss (%)", "%", False),
+    ("loss_percent", "Packet loss (%)", "%", False),
 )
 
 
-def _distribution(c: Campaign, by: str) -> tuple[list[spread.Panel], list[str]]:
+def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str]]:
     panels, absent = [], []
     for column, axis, unit, log in _PANELS:
         rows = with_values(c, column)
@@ -146,15 +148,15 @@ def _distribution(c: Campaign, by: str) -> tuple[list[spread.Panel], list[str]]:
             colour = palette.family(str(key)) if by == "kem_family" else palette.level(int(key))
             label = str(key).replace("Classic-", "") if by == "kem_family" else f"Level {key}"
             groups.append(spread.Group(label, part[column].tolist(), part["suite"].tolist(), colour))
-        modelled = column == "power_avg_w" and not (c.power_is_measured or c.is_published)
+        modelled = column == "power_mean_w" and not (c.power_is_measured or c.is_published)
         panels.append(spread.Panel(groups, axis.replace("Power", "Power, modelled") if modelled else axis, unit, log))
     return panels, absent
 
 
-def item_187(c: Campaign) -> Section:
+def item_187(c: ReportInput) -> Section:
     """Loss violin, family panel, level panel."""
     title = "Packet loss by scenario; KEM families and levels in four panels"
-    loss_from, blocks = either(c, "loss_pct")
+    loss_from, blocks = either(c, "loss_percent")
     blocks.append(_loss_block(loss_from))
     for key, by, name in (("family-panel", "kem_family", "KEM family"), ("level-panel", "nist_level", "NIST level")):
         panels, absent = _distribution(c, by)

@@ -7,11 +7,9 @@ import math
 import pandas as pd
 
 from pqc_mav_bench.analysis import pareto, regression, rekey, tier
-from pqc_mav_bench.analysis.statistics import rank
-from pqc_mav_bench.analysis.table import FAMILIES, has
+from pqc_mav_bench.analysis.table import FAMILIES, has, rank
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import MEASURED, Block, Chart, Explanation, Notice, Section, Table
-from pqc_mav_bench.report.campaign import Campaign
 from pqc_mav_bench.report.charts import points, spread
 from pqc_mav_bench.report.frame import environment
 from pqc_mav_bench.report.items import diagrams
@@ -19,9 +17,10 @@ from pqc_mav_bench.report.items.common import by_level, first_upper, kem_order, 
 from pqc_mav_bench.report.items.handshakes import known, pareto_frame, summary_frame
 from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import duration, number
+from pqc_mav_bench.report.report_input import ReportInput
 
 
-def _distribution(c: Campaign, key: str, column: str, order: list[str], figure: str, what: str) -> Block:
+def _distribution(c: ReportInput, key: str, column: str, order: list[str], figure: str, what: str) -> Block:
     rows = c.runs[c.runs["passed"]].dropna(subset=[column])
     groups = []
     for name in order:
@@ -55,7 +54,7 @@ def _distribution(c: Campaign, key: str, column: str, order: list[str], figure: 
     )
 
 
-def _clusters(c: Campaign) -> Chart:
+def _clusters(c: ReportInput) -> Chart:
     """All suites in order of family and time: the paper's three clusters."""
     groups, place = [], 0
     for family in (f for f in FAMILIES if f in set(known(c)["kem_family"])):
@@ -99,7 +98,7 @@ def _clusters(c: Campaign) -> Chart:
     )
 
 
-def item_184(c: Campaign) -> Section:
+def item_184(c: ReportInput) -> Section:
     """The paper's seven figures."""
     title = "Figures of the PQC-MAV paper: architecture, handshake, wire format, distributions, power"
     rows = with_values(c, "kem_keygen_ms")
@@ -122,7 +121,7 @@ def item_184(c: Campaign) -> Section:
     return Section(184, title, blocks)
 
 
-def _registry(c: Campaign) -> Table:
+def _registry(c: ReportInput) -> Table:
     rows = []
     for kind, column, family in (
         ("KEM", "kem", "kem_family"),
@@ -143,16 +142,16 @@ def _registry(c: Campaign) -> Table:
     return Table("registry", "Algorithms measured (001 Table I)", frame, c.origin(), c.sources)
 
 
-def _steady(c: Campaign) -> Block:
+def _steady(c: ReportInput) -> Block:
     wanted = {
-        "cpu_avg_pct": "CPU average (%)",
-        "cpu_max_pct": "CPU peak (%)",
-        "temp_avg_c": "SoC temperature (°C)",
-        "power_avg_w": "Power average (W)",
+        "cpu_mean_percent": "CPU average (%)",
+        "cpu_peak_percent": "CPU peak (%)",
+        "temperature_mean_c": "SoC temperature (°C)",
+        "power_mean_w": "Power average (W)",
         "power_peak_w": "Power peak (W)",
-        "packets_received": "Packets received",
+        "received_packets": "Packets received",
         "rtt_p50_ms": "RTT median (ms)",
-        "loss_pct": "Packet loss (%)",
+        "loss_percent": "Packet loss (%)",
     }
     present = {k: v for k, v in wanted.items() if has(c.baseline, k)}
     if not present:
@@ -162,8 +161,8 @@ def _steady(c: Campaign) -> Block:
         [label, *(float(c.baseline.loc[c.baseline["kem_family"] == f, k].mean()) for f in families)]
         for k, label in present.items()
     ]
-    cpu = {f: float(c.baseline.loc[c.baseline["kem_family"] == f, "cpu_avg_pct"].mean()) for f in families}
-    note = "" if c.power_is_measured or "power_avg_w" not in present else " Power is modelled, not measured."
+    cpu = {f: float(c.baseline.loc[c.baseline["kem_family"] == f, "cpu_mean_percent"].mean()) for f in families}
+    note = "" if c.power_is_measured or "power_mean_w" not in present else " Power is modelled, not measured."
     explanation = Explanation(
         f"Mean over the suites of each family while traffic flows.{note}",
         "After the handshake all suites do the same work: seal and open packets.",
@@ -179,7 +178,7 @@ def _steady(c: Campaign) -> Block:
     )
 
 
-def _regression(c: Campaign) -> list[Block]:
+def _regression(c: ReportInput) -> list[Block]:
     rows = known(c).dropna(subset=["public_key_bytes", "signature_bytes"])
     try:
         fit = regression.fit(rows["handshake_ms"], rows["public_key_bytes"], rows["signature_bytes"])
@@ -243,7 +242,7 @@ def _regression(c: Campaign) -> list[Block]:
     ]
 
 
-def item_185(c: Campaign) -> Section:
+def item_185(c: ReportInput) -> Section:
     """The paper's ten tables and the regression."""
     title = "Tables of the PQC-MAV paper and the log-log regression"
     fastest = pareto.fastest_per_level(known(c))
@@ -314,7 +313,7 @@ def item_185(c: Campaign) -> Section:
     return Section(185, title, blocks)
 
 
-def _isolated(c: Campaign) -> list[Block]:
+def _isolated(c: ReportInput) -> list[Block]:
     """Tables IV to VI: primitives alone."""
     blocks: list[Block] = []
     if c.primitives is None:

@@ -7,10 +7,10 @@ import pandas as pd
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import Block
-from pqc_mav_bench.report.campaign import Campaign, published_2025
 from pqc_mav_bench.report.charts import points
 from pqc_mav_bench.report.items.common import short, without
 from pqc_mav_bench.report.numbers import listed
+from pqc_mav_bench.report.report_input import ReportInput, published_2025
 
 
 def ordered_suites(suites: pd.DataFrame) -> pd.DataFrame:
@@ -21,7 +21,7 @@ def ordered_suites(suites: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def either(c: Campaign, *columns: str) -> tuple[Campaign, list[Block]]:
+def either(c: ReportInput, *columns: str) -> tuple[ReportInput, list[Block]]:
     """The campaign, or the published one with a sentence where this one lacks a column."""
     if c.is_published or all(has(c.suites, column) for column in columns):
         return c, []
@@ -31,7 +31,7 @@ def either(c: Campaign, *columns: str) -> tuple[Campaign, list[Block]]:
     ]
 
 
-def dots_per_suite(c: Campaign, column: str, scenarios: list[str]) -> tuple[list[str], list[points.Points]]:
+def dots_per_suite(c: ReportInput, column: str, scenarios: list[str]) -> tuple[list[str], list[points.Points]]:
     """(labels of all suites, one group of dots per scenario whose x follows the labels) of a column's medians."""
     suites = ordered_suites(c.suites.drop_duplicates("suite"))
     grid = wide(c.suites, column).reindex(suites["suite"])

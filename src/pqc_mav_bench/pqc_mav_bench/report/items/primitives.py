@@ -9,7 +9,6 @@ import pandas as pd
 from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import MIXED, PUBLISHED, Block, Chart, Explanation, Section, Table
-from pqc_mav_bench.report.campaign import Campaign, published_source
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.items.common import (
     aead_order,
@@ -24,11 +23,12 @@ from pqc_mav_bench.report.items.common import (
 )
 from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import count, duration, times
+from pqc_mav_bench.report.report_input import ReportInput, published_source
 
 _PI5 = "published, Raspberry Pi 5 (000)"
 
 
-def _wide(c: Campaign, key: str, order: list[str], columns: dict[str, str]) -> pd.DataFrame:
+def _wide(c: ReportInput, key: str, order: list[str], columns: dict[str, str]) -> pd.DataFrame:
     """One row per algorithm, the medians of the main scenario under the given headings."""
     rows = with_values(c, next(iter(columns)))
     found = {heading: medians(rows, key, column) for column, heading in columns.items()}
@@ -38,7 +38,7 @@ def _wide(c: Campaign, key: str, order: list[str], columns: dict[str, str]) -> p
     )
 
 
-def item_166(c: Campaign) -> Section:
+def item_166(c: ReportInput) -> Section:
     """KEM key generation by scenario."""
     title = "KEM key generation, nine KEMs by scenario"
     if not has(c.suites, "kem_keygen_ms"):
@@ -81,7 +81,7 @@ def item_166(c: Campaign) -> Section:
     return Section(166, title, [chart, *scenario_note(c)])
 
 
-def item_167(c: Campaign) -> Section:
+def item_167(c: ReportInput) -> Section:
     """KEM medians and key sizes."""
     title = "KEM operations and public-key sizes"
     columns = {
@@ -120,7 +120,7 @@ def item_167(c: Campaign) -> Section:
     return Section(167, title, blocks)
 
 
-def item_168(c: Campaign) -> Section:
+def item_168(c: ReportInput) -> Section:
     """Signatures, SPHINCS+ apart."""
     title = "Signing and verification, SPHINCS+ on its own scale"
     if not has(c.suites, "sig_sign_ms"):
@@ -180,23 +180,23 @@ def item_168(c: Campaign) -> Section:
     return Section(168, title, blocks)
 
 
-def _budget(seal_us: float) -> str:
+def _budget(seal_mean_us: float) -> str:
     """What the slowest cipher takes of every second of telemetry."""
-    busy = 320 * seal_us / 1e3
+    busy = 320 * seal_mean_us / 1e3
     text = f"At 320 packets a second the slowest spends {duration(busy)} of every second on encryption"
     return f"{text}; the choice of cipher does not limit telemetry." if busy < 50 else f"{text}."
 
 
-def item_169(c: Campaign) -> Section:
+def item_169(c: ReportInput) -> Section:
     """AEADs per packet."""
     title = "AEAD encryption and decryption per packet, relative to Ascon"
     published = published_table(
         "aead-published", "AEADs per packet, published (000 s.10, Raspberry Pi 5)", "rpi5_aead_per_packet_report"
     )
-    if not has(c.suites, "seal_us"):
+    if not has(c.suites, "seal_mean_us"):
         return Section(169, title, [without(c, "AEAD times", "the proxies counted no packet"), published])
     order = aead_order(c.suites)
-    seal, opening = medians(c.baseline, "aead", "seal_us"), medians(c.baseline, "aead", "open_us")
+    seal, opening = medians(c.baseline, "aead", "seal_mean_us"), medians(c.baseline, "aead", "open_mean_us")
     series = [
         bars.Series("Encrypt", [seal.get(n, math.nan) for n in order], palette.light("blue")),
         bars.Series("Decrypt", [opening.get(n, math.nan) for n in order], palette.light("orange"), "///"),

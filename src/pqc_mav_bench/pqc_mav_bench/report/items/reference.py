@@ -8,7 +8,7 @@ import pandas as pd
 
 from pqc_mav_bench.analysis.published import source as published
 from pqc_mav_bench.report.blocks import PUBLISHED, Table
-from pqc_mav_bench.report.campaign import published_source
+from pqc_mav_bench.report.report_input import published_source
 
 #: Endings of column names and the unit they stand for.
 _UNITS = {

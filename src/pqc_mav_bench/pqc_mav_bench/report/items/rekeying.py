@@ -8,19 +8,18 @@ import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis import energy, pareto, recommend, rekey
-from pqc_mav_bench.analysis.statistics import rank
-from pqc_mav_bench.analysis.table import FAMILIES, has
+from pqc_mav_bench.analysis.table import FAMILIES, has, rank
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Chart, Explanation, Notice, Section, Table
-from pqc_mav_bench.report.campaign import Campaign, published_source
 from pqc_mav_bench.report.charts import points
 from pqc_mav_bench.report.items.common import by_family, by_level, first_upper, without
 from pqc_mav_bench.report.items.handshakes import known
 from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import MISSING, count, duration, number, quantity
+from pqc_mav_bench.report.report_input import ReportInput, published_source
 
 
-def _picked(c: Campaign) -> list[tuple[str, str, float]]:
+def _picked(c: ReportInput) -> list[tuple[str, str, float]]:
     """(label, colour, handshake ms) of the curves: fastest and slowest suite of each family."""
     lines = []
     for family in FAMILIES:
@@ -33,7 +32,7 @@ def _picked(c: Campaign) -> list[tuple[str, str, float]]:
     return lines
 
 
-def item_174(c: Campaign) -> Section:
+def item_174(c: ReportInput) -> Section:
     """Phi(R)."""
     title = "Rekey overhead Φ(R) over the rekey interval"
     intervals = np.geomspace(10, 7200, 40)
@@ -89,7 +88,7 @@ def item_174(c: Campaign) -> Section:
     )
 
 
-def _budget_rows(c: Campaign, power: float) -> pd.DataFrame:
+def _budget_rows(c: ReportInput, power: float) -> pd.DataFrame:
     fastest = pareto.fastest_per_level(known(c))
     slowest = rank(known(c), "handshake_ms", ascending=False).head(1)
     rows = []
@@ -108,12 +107,12 @@ def _budget_rows(c: Campaign, power: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=headings)
 
 
-def item_181(c: Campaign) -> Section:
+def item_181(c: ReportInput) -> Section:
     """Energy budget, findings, deployment."""
     title = "Energy budget of a flight, findings and recommended deployment"
     blocks: list[Block] = []
-    own_power = c.power_is_measured and has(c.baseline, "power_avg_w")
-    power = float(c.baseline["power_avg_w"].mean()) if own_power else energy.PUBLISHED_POWER_W
+    own_power = c.power_is_measured and has(c.baseline, "power_mean_w")
+    power = float(c.baseline["power_mean_w"].mean()) if own_power else energy.PUBLISHED_POWER_W
     whose = (
         "measured in this campaign"
         if own_power and not c.is_published
@@ -161,7 +160,7 @@ def item_181(c: Campaign) -> Section:
     return Section(181, title, blocks)
 
 
-def _recommendation(c: Campaign) -> Table | Notice:
+def _recommendation(c: ReportInput) -> Table | Notice:
     choices = recommend.recommend(c.baseline)
     rows = [
         [
@@ -203,7 +202,7 @@ def _recommendation(c: Campaign) -> Table | Notice:
     return Table("recommendation", "Recommended suites", frame, c.origin(), c.sources, explanation)
 
 
-def _findings(c: Campaign) -> list[Block]:
+def _findings(c: ReportInput) -> list[Block]:
     """The documents' findings of section 25, each held against the run."""
     families, levels = by_family(known(c)), by_level(known(c))
     lines = [sentences.family_decides(families, levels), sentences.loss(c.runs[c.runs["passed"]])]

@@ -13,20 +13,20 @@ from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import PUBLISHED, Block, Chart, Explanation, Notice, Section
 from pqc_mav_bench.report.blocks import Table as TableBlock
-from pqc_mav_bench.report.campaign import Campaign, published_source
 from pqc_mav_bench.report.charts import bars, heat
 from pqc_mav_bench.report.figure import Drawing
 from pqc_mav_bench.report.items.common import first_upper, scenario_note, scenario_series, without
 from pqc_mav_bench.report.items.reference import published_frame, published_table
 from pqc_mav_bench.report.numbers import quantity
+from pqc_mav_bench.report.report_input import ReportInput, published_source
 
 
-def _families(c: Campaign) -> list[str]:
+def _families(c: ReportInput) -> list[str]:
     present = set(c.suites["kem_family"])
     return [family for family in FAMILIES if family in present]
 
 
-def item_175(c: Campaign) -> Section:
+def item_175(c: ReportInput) -> Section:
     """Median handshake by family and scenario."""
     title = "Median handshake by KEM family and scenario"
     families = _families(c)
@@ -58,7 +58,7 @@ def item_175(c: Campaign) -> Section:
     return Section(175, title, [chart, *scenario_note(c)])
 
 
-def item_176(c: Campaign) -> Section:
+def item_176(c: ReportInput) -> Section:
     """Detectors."""
     title = "Detector comparison"
     if c.emulated:
@@ -90,7 +90,7 @@ def item_176(c: Campaign) -> Section:
     return Section(176, title, [notice, table])
 
 
-def _per_scenario(c: Campaign, column: str, how: str) -> dict[str, float]:
+def _per_scenario(c: ReportInput, column: str, how: str) -> dict[str, float]:
     found = {}
     for name in c.scenarios:
         values = c.runs.loc[(c.runs["scenario"] == name) & c.runs["passed"], column]
@@ -99,13 +99,13 @@ def _per_scenario(c: Campaign, column: str, how: str) -> dict[str, float]:
     return found
 
 
-def item_177(c: Campaign) -> Section:
+def item_177(c: ReportInput) -> Section:
     """CPU, temperature, packets."""
     title = "CPU, SoC temperature and packets by scenario"
     wanted = (
-        ("cpu_avg_pct", "mean", "Average CPU (%)", "%"),
-        ("temp_avg_c", "mean", "SoC temperature (°C)", "°C"),
-        ("packets_sent", "median", "Packets sent (median)", ""),
+        ("cpu_mean_percent", "mean", "Average CPU (%)", "%"),
+        ("temperature_mean_c", "mean", "SoC temperature (°C)", "°C"),
+        ("sent_packets", "median", "Packets sent (median)", ""),
     )
     panels, frame, absent, lines = (
         [],
@@ -177,20 +177,20 @@ def item_177(c: Campaign) -> Section:
     return Section(177, title, blocks)
 
 
-def _same_host(c: Campaign) -> bool:
+def _same_host(c: ReportInput) -> bool:
     return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
 
 
-def item_178(c: Campaign) -> Section:
+def item_178(c: ReportInput) -> Section:
     """CPU and temperature heatmap."""
     title = "CPU and temperature, KEM family by scenario"
     families = _families(c)
     columns = [SCENARIO_NAMES.get(n, n) for n in c.scenarios]
     panels, absent = [], []
     for column, name, unit in (
-        ("cpu_avg_pct", "Average CPU (%)", "%"),
-        ("temp_avg_c", "SoC temperature (°C)", "°C"),
-        ("cpu_max_pct", "Peak CPU (%)", "%"),
+        ("cpu_mean_percent", "Average CPU (%)", "%"),
+        ("temperature_mean_c", "SoC temperature (°C)", "°C"),
+        ("cpu_peak_percent", "Peak CPU (%)", "%"),
     ):
         pivot = c.suites.pivot_table(index="kem_family", columns="scenario", values=column, aggfunc="mean")
         if not pivot.size:
@@ -234,7 +234,7 @@ def item_178(c: Campaign) -> Section:
     return Section(178, title, [*blocks, *scenario_note(c)])
 
 
-def item_179(c: Campaign) -> Section:
+def item_179(c: ReportInput) -> Section:
     """Detector overhead."""
     title = "Detector overhead on the median handshake"
     published = published_table(
@@ -300,7 +300,7 @@ def _overhead_drawing(rows: list[scenarios.Overhead]) -> Drawing:
     return bars.grouped(panels, 340, tilt=20)
 
 
-def _published_overhead(c: Campaign) -> Chart:
+def _published_overhead(c: ReportInput) -> Chart:
     """The published deltas, where the campaign has none of its own."""
     keys = {"XGBoost": "xgboost", "TST": "tst"}
     rows = [
@@ -324,7 +324,7 @@ def _published_overhead(c: Campaign) -> Chart:
     )
 
 
-def item_180(c: Campaign) -> Section:
+def item_180(c: ReportInput) -> Section:
     """Cross-scenario table."""
     title = "Cross-scenario comparison of nine metrics"
     rows = scenarios.cross_scenario(c.runs)
@@ -333,11 +333,11 @@ def item_180(c: Campaign) -> Section:
         "Median handshake (ms)": [r.median_ms for r in rows],
         "Mean handshake (ms)": [r.mean_ms for r in rows],
         "P95 handshake (ms)": [r.p95_ms for r in rows],
-        "Average CPU (%)": [r.cpu_avg_pct for r in rows],
-        "Peak CPU (%)": [r.cpu_max_pct for r in rows],
-        "Average SoC temperature (°C)": [r.temp_avg_c for r in rows],
+        "Average CPU (%)": [r.cpu_mean_percent for r in rows],
+        "Peak CPU (%)": [r.cpu_peak_percent for r in rows],
+        "Average SoC temperature (°C)": [r.temperature_mean_c for r in rows],
         "Packets sent (median)": [r.packets_median for r in rows],
-        "Packet loss (%)": [r.loss_pct for r in rows],
+        "Packet loss (%)": [r.loss_percent for r in rows],
     }
     body = [[metric, *values] for metric, values in metrics.items()]
     body.append(["Runs passed / all", *(f"{r.passed} / {r.total}" for r in rows)])

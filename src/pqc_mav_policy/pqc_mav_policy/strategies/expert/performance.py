@@ -15,8 +15,11 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from pqc_mav_common.atomic_file import atomic_write
 
 DEFAULT_FILE = Path(__file__).with_name("performance_rpi4_2025.csv")
 COLUMNS = ("suite", "handshake_ms", "power_w", "energy_j", "loss", "source", "simulated")
@@ -86,14 +89,13 @@ def load(path: Path) -> PerformanceTable:
 
 def save(path: Path, rows: Iterable[Performance]) -> None:
     """Writes CSV, whole or not at all."""
-    unfinished = path.with_name(path.name + ".part")
-    with unfinished.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in rows:
-            cells = [getattr(row, name) for name in COLUMNS[:-1]]
-            writer.writerow(["" if cell is None else cell for cell in cells] + [str(row.simulated).lower()])
-    unfinished.replace(path)
+    text = StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        cells = [getattr(row, name) for name in COLUMNS[:-1]]
+        writer.writerow(["" if cell is None else cell for cell in cells] + [str(row.simulated).lower()])
+    atomic_write(path, text.getvalue())
 
 
 def _contents(path: Path, text: str) -> list[Mapping[str, Any]]:

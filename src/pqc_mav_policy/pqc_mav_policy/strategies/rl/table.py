@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_policy.strategies.rl import state as rl_state
 from pqc_mav_policy.strategies.rl.state import Choice, State
 from pqc_mav_policy.strategies.rl.weights import WEIGHTS
@@ -108,11 +109,9 @@ def shipped() -> Table:
 
 def write(table: Table, path: Path) -> None:
     """Saves a table, whole or not at all. Raises TableError."""
-    work = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        work.write_text(dump(table), encoding="utf-8")
-        work.replace(path)
+        atomic_write(path, dump(table))
     except OSError as error:
         raise TableError(f"Cannot write {path}: {error.strerror}.") from None
 

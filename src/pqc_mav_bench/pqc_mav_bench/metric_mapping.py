@@ -1,0 +1,213 @@
+"""From what the proxies, generators and collectors say to the fields of the categories. Pure functions.
+
+A figure of a message keeps its name. What the ground measured has the prefix `gcs_`; what the engine's own probes
+measured has the prefix `engine_`, because the round trips of the traffic are another measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pqc_mav_bench.analysis.statistics import wilson
+from pqc_mav_bench.collectors.counters import COUNTERS
+from pqc_mav_bench.options import WorkloadOptions
+
+Values = dict[str, Any]
+
+_PHASES = ("phase_challenge_ms", "phase_hello_ms", "phase_server_hello_ms", "phase_finish_ms")
+_TIMES = ("handshake_ms", *_PHASES, "kdf_ms")
+_PRIMITIVES = (
+    "kem_keygen_ms", "kem_encaps_ms", "kem_decaps_ms", "sig_sign_ms", "sig_verify_ms", "x25519_ms", "kdf_ms",
+)  # fmt: skip
+_SIZES = ("public_key_bytes", "ciphertext_bytes", "signature_bytes", "drone_signature_bytes")
+# What never runs at an end: the proxy reports 0, which is no measurement.
+_NEVER = {"drone": ("kem_keygen_ms", "kem_decaps_ms"), "gcs": ("kem_encaps_ms",)}
+# What runs only where the drone signs.
+_ONLY_SIGNED = {"drone": ("sig_sign_ms",), "gcs": ("sig_verify_ms",)}
+
+
+def prefixed(values: Mapping[str, Any], prefix: str = "gcs_") -> Values:
+    """The same values under the ground's names."""
+    return {f"{prefix}{name}": value for name, value in values.items()}
+
+
+def latest(handshakes: list[dict[str, Any]], suite: str) -> dict[str, Any] | None:
+    """The report that counts: the last good one of the suite, else the last of it, else None."""
+    of_suite = [report for report in handshakes if report["suite"] == suite]
+    good = [report for report in of_suite if report["ok"]]
+    found = good or of_suite
+    return found[-1] if found else None
+
+
+def handshake_drone(report: Mapping[str, Any], attempts: int) -> Values:
+    """Category D from the drone's report. A failed handshake has only what it got to."""
+    same = (*_TIMES, "phase_connect_ms", "ok", "rekey", "epoch", "bytes_sent", "bytes_received")
+    return {
+        **{name: report[name] for name in same},
+        "timeout": report["error"] == "timeout",
+        "error": None if report["ok"] else report["error"],
+        "reason": report["reason"] or None,
+        "attempts": attempts,
+    }
+
+
+def handshake_gcs(report: Mapping[str, Any]) -> Values:
+    """Category D from the ground's report."""
+    return prefixed({name: report[name] for name in (*_TIMES, "ok", "bytes_sent", "bytes_received")})
+
+
+def primitives(report: Mapping[str, Any], side: str) -> Values:
+    """Category E from one end's report; None for what that end does not run."""
+    signed = report["drone_signature_bytes"] > 0
+    idle = {*_NEVER[side], *(() if signed else _ONLY_SIGNED[side])}
+    values: Values = {name: None if name in idle else report[name] for name in _PRIMITIVES}
+    if side == "gcs":
+        return {**prefixed(values), "gcs_keygen_pooled": report["keygen_pooled"]}
+    return {**values, **{name: report[name] for name in _SIZES}}
+
+
+def data_plane_loss(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> float | None:
+    """Share of the data packets sealed at one end that the other did not deliver, both ways; None without packets."""
+    sealed = sum(
+        side["plain_rx_packets"] - side["plain_dropped_no_session"] - side["plain_dropped_too_big"]
+        for side in (drone, gcs)
+    )
+    if sealed <= 0:
+        return None
+    arrived: int = drone["delivered"] + gcs["delivered"]
+    return max(0.0, 1.0 - arrived / int(sealed))
+
+
+def counters(values: Mapping[str, Any]) -> Values:
+    """Category G of one side."""
+    return {name: values[name] for name in (*COUNTERS, "seal_mean_ns", "open_mean_ns")}
+
+
+def link(values: Mapping[str, Any]) -> Values:
+    """Category H of one side, from the proxy's own view of the link; what is not known is left out."""
+    names = {
+        "jitter_ms": "jitter_ms",
+        "gap_p95_ms": "gap_p95_ms",
+        "rtt_ms": "engine_rtt_ms",
+        "rtt_min_ms": "engine_rtt_min_ms",
+    }
+    return {name: values[raw] for raw, name in names.items() if raw in values}
+
+
+def _delays(figures: Mapping[str, Any] | None, name: str, shift_ms: float = 0.0) -> Values:
+    """Figures of a generator as fields; `shift_ms` corrects one-way delays for the clocks."""
+    if not figures:
+        return {}
+    out: Values = {f"{name}_count": figures["count"]}
+    for key in ("mean", "p50", "p95", "p99", "max"):
+        value = figures[f"{key}_ms"]
+        out[f"{name}_{key}_ms"] = None if value is None else value + shift_ms
+    return out
+
+
+def latency(drone: Mapping[str, Any], gcs: Mapping[str, Any], offset_ms: float, shared_clock: bool) -> Values:
+    """Probes of category H: round trips from either end, one-way delays corrected by the clocks' offset.
+
+    offset_ms: ground's clock minus drone's. The simulator's own delays hold only on one clock, so they are left out
+    elsewhere; the bulk workload's are exact differences and can be corrected.
+    """
+    correctable = shared_clock or drone.get("kind") == "bulk"
+    rtt = next((side["rtt"] for side in (gcs, drone) if side.get("rtt", {}).get("count")), None)
+    shift = 0.0 if shared_clock else offset_ms
+    return {
+        **_delays(rtt, "rtt"),
+        **(_delays(gcs.get("owd"), "owd_down", -shift) if correctable else {}),
+        **(_delays(drone.get("owd"), "owd_up", shift) if correctable else {}),
+    }
+
+
+def mavlink_drone(raw: Mapping[str, Any]) -> Values:
+    """Category I."""
+    seconds = raw["sent_s"]
+    return {
+        "simulated": raw["simulated"],
+        "sent": raw["sent"],
+        "sent_per_s": raw["sent"] / seconds if seconds else None,
+        "sent_bytes": raw["sent_bytes"],
+        "received": raw["received"],
+        "received_per_s": raw["received"] / seconds if seconds else None,
+        "types_sent": len(raw["sent_by_type"]),
+        "types_received": len(raw["received_by_type"]),
+        "send_failed": raw["send_failed"],
+        "skipped": raw["skipped"],
+        "sent_by_type": dict(sorted(raw["sent_by_type"].items())),
+    }
+
+
+def mavlink_gcs(raw: Mapping[str, Any]) -> Values:
+    """Category J."""
+    seconds = raw["sent_s"]
+    return {
+        "sent": raw["sent"],
+        "sent_per_s": raw["sent"] / seconds if seconds else None,
+        "received": raw["received"],
+        "received_per_s": raw["received"] / seconds if seconds else None,
+        "received_bytes": raw["received_bytes"],
+        "heartbeats": raw["heartbeats"],
+        "types_sent": len(raw["sent_by_type"]),
+        "types_received": len(raw["received_by_type"]),
+        "send_failed": raw["send_failed"],
+        "skipped": raw["skipped"],
+        "received_by_type": dict(sorted(raw["received_by_type"].items())),
+    }
+
+
+def integrity(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:
+    """Category K: what was sent against what arrived."""
+
+    def way(source: Mapping[str, Any], sink: Mapping[str, Any], name: str) -> Values:
+        lost = source["sent"] - sink["received"]
+        return {
+            f"expected_{name}": source["sent"],
+            f"received_{name}": sink["received"],
+            f"lost_{name}": lost,
+            f"sequence_gaps_{name}": sink["sequence_gaps"],
+            f"duplicates_{name}": sink["duplicates"],
+            f"crc_errors_{name}": sink["crc_errors"],
+            f"loss_ratio_{name}": lost / source["sent"] if source["sent"] else None,
+        }
+
+    return {
+        **way(drone, gcs, "down"),
+        **way(gcs, drone, "up"),
+        "reordered_down": gcs["reordered"],
+        "max_gap_down": gcs["max_gap"],
+        "longest_silence_down_ms": gcs["longest_silence_ms"],
+    }
+
+
+def workload(options: WorkloadOptions, drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:
+    """Category Q: both directions together."""
+    sent = drone["sent"] + gcs["sent"]
+    received = drone["received"] + gcs["received"]
+    bulk = options.kind == "bulk"
+    out: Values = {
+        "workload": options.kind,
+        "direction": options.direction if bulk else "both",
+        "target_mbps": options.mbps if bulk else None,
+        "packet_bytes": options.packet_bytes if bulk else None,
+        "target_messages_per_s": None if bulk else options.messages_per_s,
+        "duration_s": max(drone["sent_s"], gcs["sent_s"]),
+        "sent_packets": sent,
+        "received_packets": received,
+        "lost_packets": sent - received,
+        "duplicate_packets": drone["duplicates"] + gcs["duplicates"],
+        "reordered_packets": drone["reordered"] + gcs["reordered"],
+        "late_packets": drone["skipped"] + gcs["skipped"],
+    }
+    if 0 <= received <= sent and sent:
+        out["loss_ratio"] = (sent - received) / sent
+        out["loss_wilson_low"], out["loss_wilson_high"] = wilson(sent - received, sent)
+    if bulk and out["duration_s"] > 0:
+        flows = 2 if options.direction == "both" else 1
+        megabits = 8e-6 / out["duration_s"] / flows
+        out["sent_mbps"] = (drone["sent_bytes"] + gcs["sent_bytes"]) * megabits
+        out["goodput_mbps"] = (drone["received_bytes"] + gcs["received_bytes"]) * megabits
+        out["goodput_ratio"] = out["goodput_mbps"] / options.mbps
+    return out

@@ -1,0 +1,157 @@
+"""What must hold between the values of one run: sums, ratios and intervals that follow from others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from pqc_mav_bench import sanity
+from pqc_mav_bench.analysis.statistics import phi, wilson
+from pqc_mav_bench.schema.run import RunMetrics, all_fields
+
+TOLERANCE = 1e-6  # relative; values pass through JSON and float32 messages unchanged, sums do not quite
+
+Relation = Callable[[RunMetrics], Iterator[str]]
+
+
+def close(a: float, b: float) -> bool:
+    """Equal up to rounding."""
+    return math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=1e-9)
+
+
+def _expect(name: str, value: float | None, wanted: float | None) -> Iterator[str]:
+    if value is not None and wanted is not None and not close(value, wanted):
+        yield f"{name} is {value!r} but must be {wanted!r}"
+
+
+def phi_of_handshake(run: RunMetrics) -> Iterator[str]:
+    """Phi(R) = T_hs / (R + T_hs)."""
+    total, interval = run.handshake.handshake_ms, run.run_context.rekey_interval_s
+    if total is not None and run.handshake.ok:
+        yield from _expect("rekey.phi", run.rekey.phi, phi(total / 1e3, interval) if interval else None)
+        yield from _expect("rekey.phi_60s", run.rekey.phi_60s, phi(total / 1e3, 60.0))
+
+
+def lifecycle_adds_up(run: RunMetrics) -> Iterator[str]:
+    """The phases make up the whole."""
+    life = run.lifecycle
+    if life.activate_s is not None and life.traffic_s is not None and life.collect_s is not None:
+        yield from _expect("lifecycle.total_s", life.total_s, life.activate_s + life.traffic_s + life.collect_s)
+    if life.total_s is not None and life.traffic_s:
+        yield from _expect("lifecycle.wall_per_data", life.wall_per_data, life.total_s / life.traffic_s)
+
+
+def rekeys_add_up(run: RunMetrics) -> Iterator[str]:
+    """Counts and the mean of the suite changes."""
+    rekey = run.rekey
+    if rekey.rekeys_ok is not None and rekey.rekeys_failed is not None:
+        yield from _expect("rekey.rekey_count", rekey.rekey_count, rekey.rekeys_ok + rekey.rekeys_failed)
+    if rekey.rekeys_ok and rekey.rekey_total_ms is not None:
+        yield from _expect("rekey.rekey_mean_ms", rekey.rekey_mean_ms, rekey.rekey_total_ms / rekey.rekeys_ok)
+
+
+def primitives_add_up(run: RunMetrics) -> Iterator[str]:
+    """The total is the sum of all primitives."""
+    times = [
+        value
+        for name, value in run.crypto_primitives
+        if name.endswith("_ms") and name != "primitives_ms" and value is not None
+    ]
+    if times:
+        yield from _expect("crypto_primitives.primitives_ms", run.crypto_primitives.primitives_ms, sum(times))
+
+
+def losses_add_up(run: RunMetrics) -> Iterator[str]:
+    """Lost = sent - received, ratios and the Wilson interval follow from the counts."""
+    work, mavlink = run.workload, run.mavlink_integrity
+    sent, received, lost = work.sent_packets, work.received_packets, work.lost_packets
+    if sent is not None and received is not None and lost is not None:
+        yield from _expect("workload.lost_packets", lost, sent - received)
+        if sent and 0 <= lost <= sent:
+            low, high = wilson(lost, sent)
+            yield from _expect("workload.loss_ratio", work.loss_ratio, lost / sent)
+            yield from _expect("workload.loss_wilson_low", work.loss_wilson_low, low)
+            yield from _expect("workload.loss_wilson_high", work.loss_wilson_high, high)
+    if work.goodput_mbps is not None and work.target_mbps:
+        yield from _expect("workload.goodput_ratio", work.goodput_ratio, work.goodput_mbps / work.target_mbps)
+    for way in ("down", "up"):
+        expected, got = getattr(mavlink, f"expected_{way}"), getattr(mavlink, f"received_{way}")
+        if expected is not None and got is not None:
+            yield from _expect(f"mavlink_integrity.lost_{way}", getattr(mavlink, f"lost_{way}"), expected - got)
+
+
+def counters_add_up(run: RunMetrics) -> Iterator[str]:
+    """Received = delivered + control + drops; what is delivered is handed on; bytes follow packets."""
+    plane = run.data_plane
+    for prefix in ("", "gcs_"):
+        parts = [getattr(plane, f"{prefix}{name}") for name in ("delivered", "control", *sanity.DATA_DROPS)]
+        if None not in parts:
+            yield from _expect(
+                f"data_plane.{prefix}enc_rx_packets", getattr(plane, f"{prefix}enc_rx_packets"), sum(parts)
+            )
+        packets, size = getattr(plane, f"{prefix}enc_tx_packets"), getattr(plane, f"{prefix}enc_tx_bytes")
+        if packets is not None and size is not None and size < packets:
+            yield f"data_plane.{prefix}enc_tx_bytes is {size}, less than one byte for each of {packets} packets"
+
+
+def energy_is_power_times_time(run: RunMetrics) -> Iterator[str]:
+    """E = P t; energy per bit follows; the mean lies between minimum and peak."""
+    power, plane = run.power_energy, run.data_plane
+    if power.power_mean_w is not None and power.duration_s is not None:
+        yield from _expect("power_energy.energy_j", power.energy_j, power.power_mean_w * power.duration_s)
+    if power.energy_j is not None and plane.plain_tx_bytes is not None and plane.gcs_plain_tx_bytes is not None:
+        bits = 8 * (plane.plain_tx_bytes + plane.gcs_plain_tx_bytes)
+        if bits:
+            yield from _expect("power_energy.energy_per_bit_nj", power.energy_per_bit_nj, power.energy_j * 1e9 / bits)
+
+
+def percentiles_are_ordered(run: RunMetrics) -> Iterator[str]:
+    """p50 <= p95 <= p99 <= max; averages between the extremes."""
+    for name in ("rtt", "owd_down", "owd_up"):
+        values = [getattr(run.latency_jitter, f"{name}_{part}_ms") for part in ("p50", "p95", "p99", "max")]
+        known = [value for value in values if value is not None]
+        if any(a > b * (1 + TOLERANCE) + 1e-9 for a, b in pairwise(known) if b >= 0):
+            yield f"latency_jitter.{name}: percentiles are not in order ({', '.join(f'{v:g}' for v in known)} ms)"
+    for side in ("system_drone", "system_gcs"):
+        load = getattr(run, side)
+        if (
+            load.cpu_mean_percent is not None
+            and load.cpu_peak_percent is not None
+            and load.cpu_mean_percent > load.cpu_peak_percent + 1.0
+        ):
+            yield f"{side}.cpu_mean_percent is {load.cpu_mean_percent:g}, above its peak {load.cpu_peak_percent:g}"
+
+
+def missing_values_are_explained(run: RunMetrics) -> Iterator[str]:
+    """Every null has a status."""
+    for field in all_fields():
+        if run.value(field.path) is None and field.path not in run.metric_status:
+            yield f"{field.path} is null and metric_status does not say why"
+
+
+def verdict_matches(run: RunMetrics) -> Iterator[str]:
+    """The stored findings are what the checks find in the stored values."""
+    again = sorted((finding.name, tuple(finding.fields)) for finding in sanity.check(run))
+    stored = sorted((finding.name, tuple(finding.fields)) for finding in run.findings)
+    if again != stored:
+        missing = sorted({name for name, _ in set(again) - set(stored)}) or sorted(
+            {name for name, _ in set(stored) - set(again)}
+        )
+        yield f"the stored findings are not what the checks find ({', '.join(missing)})"
+
+
+RELATIONS: tuple[Relation, ...] = (
+    phi_of_handshake,
+    lifecycle_adds_up,
+    rekeys_add_up,
+    primitives_add_up,
+    losses_add_up,
+    counters_add_up,
+    energy_is_power_times_time,
+    percentiles_are_ordered,
+    missing_values_are_explained,
+    verdict_matches,
+)
+#: Those that need no more than the values: they hold for a row of the table too.
+OF_VALUES = tuple(relation for relation in RELATIONS if relation not in (missing_values_are_explained, verdict_matches))

@@ -1,0 +1,153 @@
+"""What a report is made from: the rows of a campaign, the machines, what the documents published, and the files'
+hashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from pqc_mav_bench import tidy
+from pqc_mav_bench.analysis import table
+from pqc_mav_bench.analysis.adapt import from_tidy
+from pqc_mav_bench.analysis.published import source as published
+from pqc_mav_bench.analysis.published.campaigns import pi4_2025
+from pqc_mav_bench.canonical import file_sha256
+from pqc_mav_bench.errors import BenchError, StoreError
+from pqc_mav_bench.report.blocks import EMULATED, MEASURED, MODELLED, PUBLISHED, Source
+from pqc_mav_bench.report.isolated import PrimitiveResults, read_primitives
+from pqc_mav_bench.schema.run import SchemaError, parse_run
+from pqc_mav_bench.store import MANIFEST, CampaignStore, read_json
+
+_TABLES = ("tidy.parquet", "tidy.csv")
+
+
+class ReportError(BenchError):
+    """A report that cannot be made: one sentence saying what is wrong, where, and what to do."""
+
+
+@dataclass(frozen=True)
+class ReportInput:
+    """Everything the sections read.
+
+    `runs` has one row per scenario, suite and repetition (see analysis.table); `raw` is the tidy table itself, empty
+    for the
+    published campaign; `name` is how sentences call it, `machine` what the campaign was told to call
+    its machine (host names are never shown).
+    """
+
+    name: str
+    runs: pd.DataFrame
+    raw: pd.DataFrame
+    sources: tuple[Source, ...]
+    primitives: PrimitiveResults | None = None
+    machine: str = ""
+
+    @cached_property
+    def suites(self) -> pd.DataFrame:
+        """One row per scenario and suite: medians over the repetitions that passed."""
+        return table.per_suite(self.runs)
+
+    @cached_property
+    def baseline(self) -> pd.DataFrame:
+        """The suites of the baseline scenario, or of the first one where there is no baseline."""
+        return table.scenario(self.suites, self.main_scenario)
+
+    @cached_property
+    def scenarios(self) -> list[str]:
+        """The scenarios that have rows, in the usual order."""
+        return table.ordered(self.runs["scenario"].unique(), table.SCENARIOS)
+
+    @property
+    def main_scenario(self) -> str:
+        """The scenario that single-scenario figures show."""
+        return self.scenarios[0]
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the rows are the documents' figures rather than a measurement of this suite of packages."""
+        return bool(self.raw.empty)
+
+    @cached_property
+    def emulated(self) -> list[str]:
+        """The scenarios whose detector is emulated by a documented load."""
+        flagged = self.runs[self.runs["scenario_load"] == "emulated"] if "scenario_load" in self.runs else self.runs[:0]
+        return table.ordered(flagged["scenario"].unique(), table.SCENARIOS)
+
+    def origin(self, across_scenarios: bool = False) -> str:
+        """The badge of a figure drawn from `runs`."""
+        if self.is_published:
+            return PUBLISHED
+        return EMULATED if across_scenarios and self.emulated else MEASURED
+
+    @cached_property
+    def power_is_measured(self) -> bool:
+        """Whether every power figure comes from a sensor."""
+        if "power_measured" not in self.runs:
+            return False
+        known = self.runs[self.runs["power_mean_w"].notna()]
+        return bool(len(known)) and bool((known["power_measured"].astype(float) == 1.0).all())
+
+    @property
+    def power_origin(self) -> str:
+        """The badge of a figure about power or energy."""
+        return self.origin() if self.power_is_measured or self.is_published else MODELLED
+
+    @cached_property
+    def repetitions(self) -> int:
+        """Largest number of passed repetitions of one suite in one scenario."""
+        return int(self.suites["repetitions"].max()) if len(self.suites) else 0
+
+
+def published_source(*names: str) -> tuple[Source, ...]:
+    """The provenance of published tables."""
+    return tuple(Source(f"published/{name}.csv", published.sha256(name)) for name in names)
+
+
+def published_2025() -> ReportInput:
+    """The October 2025 campaign as a campaign of its own, for development and where a report has nothing else."""
+    names = ("rpi4_suites_all_modes", "rpi4_power_energy", "rpi4_cpu_memory", "rpi4_packets_by_policy")
+    return ReportInput("the published campaign of October 2025", pi4_2025(), pd.DataFrame(), published_source(*names))
+
+
+def _raw(run_dir: Path) -> pd.DataFrame:
+    """The tidy table, or the one that the metrics files of an unfinished campaign give."""
+    if any((run_dir / name).is_file() for name in _TABLES):
+        return tidy.read(run_dir)
+    store = CampaignStore.open(run_dir)
+    rows = []
+    for path in store.run_files():
+        name = str(path.relative_to(run_dir))
+        rows.append(tidy.row(parse_run(read_json(path), name), name))
+    return tidy.frame(rows)
+
+
+def _machine(run_dir: Path) -> str:
+    """What the campaign was told to call its machine; "" when it was told nothing."""
+    if not (run_dir / MANIFEST).is_file():
+        return ""
+    options = CampaignStore.open(run_dir).manifest().get("options", {})
+    return str(options.get("machine_name", "")) if isinstance(options, dict) else ""
+
+
+def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
+    """The campaign in a folder, finished or not. Raises ReportError when there is nothing usable in it."""
+    try:
+        raw = _raw(run_dir)
+        runs = from_tidy(raw)
+        primitives, machine = read_primitives(run_dir), _machine(run_dir)
+    except (StoreError, SchemaError) as error:
+        raise ReportError(str(error)) from None
+    except ValueError as error:
+        raise ReportError(f"{run_dir}: {str(error).rstrip('.')}.") from None
+    if not len(runs) or not runs["passed"].any():
+        raise ReportError(
+            f"{run_dir} holds no run that passed, so there is nothing to report; see its metrics.json files."
+        )
+    tables = [name for name in _TABLES if (run_dir / name).is_file()]
+    found = [run_dir / name for name in (*tables[:1], MANIFEST) if (run_dir / name).is_file()]
+    label = "" if name == "this campaign" else f"{run_dir.name}/"
+    sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found]
+    return ReportInput(name, runs, raw, tuple(sources), primitives, machine)

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pqc_mav_bench.analysis import correlation
+
+
+def test_correlations():
+    x = [1, 2, 3, 4]
+    assert correlation.pearson(x, [2, 4, 6, 8]) == pytest.approx(1)
+    assert correlation.spearman(x, [1, 10, 100, 1000]) == pytest.approx(1)
+    assert correlation.spearman(x, [4, 3, 2, 1]) == pytest.approx(-1)
+    assert math.isnan(correlation.pearson(x, [5, 5, 5, 5]))

@@ -1,0 +1,63 @@
+"""Campaigns recorded under schema version 1 load under today's names, and their hashes hold."""
+
+from __future__ import annotations
+
+import json
+
+from support import Bench, good_run
+
+from pqc_mav_bench import tidy
+from pqc_mav_bench.canonical import run_sha256
+from pqc_mav_bench.schema import version1
+from pqc_mav_bench.schema.run import SCHEMA_VERSION, all_fields, parse_run
+from pqc_mav_bench.store import METRICS
+from pqc_mav_bench.verify import verify_campaign
+
+_OLD = {new: old for old, new in version1.RENAMED.items()}
+
+
+def recorded(document: dict) -> dict:
+    """The document as version 1 would have written and signed it."""
+    out = json.loads(json.dumps(document))
+    for name, values in document.items():
+        if isinstance(values, dict):
+            out[name] = {_OLD.get(f"{name}.{key}", f"{name}.{key}").partition(".")[2]: v for key, v in values.items()}
+    out["metric_status"] = {_OLD.get(path, path): status for path, status in document["metric_status"].items()}
+    for finding in out["findings"]:
+        finding["fields"] = [_OLD.get(path, path) for path in finding["fields"]]
+    out["schema_version"] = version1.VERSION
+    out["integrity"]["sha256"] = run_sha256(out)
+    return out
+
+
+def test_every_new_name_is_a_field_and_no_old_one_is():
+    now = {field.path for field in all_fields()} | {"system_drone.core_mean_percent", "system_gcs.core_mean_percent"}
+    both_sides = {new for new in version1.RENAMED.values() if new in now}
+    assert {new.replace(".gcs_", ".") for new in version1.RENAMED.values()} == {
+        new.replace(".gcs_", ".") for new in both_sides
+    }
+    assert not set(version1.RENAMED) & now
+
+
+def test_a_run_of_version_1_is_the_same_run():
+    run = good_run()
+    again = parse_run(recorded(run.model_dump(mode="json")))
+    assert again.schema_version == SCHEMA_VERSION
+    again.integrity = run.integrity
+    assert again == run
+
+
+def test_a_campaign_of_version_1_verifies_and_reads_under_the_new_names(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    before = tidy.read(bench.store.folder)
+    for path in bench.store.folder.rglob(METRICS):
+        path.write_text(json.dumps(recorded(json.loads(path.read_text()))))
+    manifest = bench.store.manifest()
+    bench.store.save_manifest({**manifest, "files": bench.store.file_hashes()})
+    hashes = [parse_run(json.loads(path.read_text())).integrity.sha256 for path in bench.store.run_files()]
+    table = before.assign(metrics_sha256=hashes).rename(columns=_OLD)
+    table.to_csv(bench.store.folder / "tidy.csv", index=False)
+    table.to_parquet(bench.store.folder / "tidy.parquet", index=False)
+    assert list(tidy.read(bench.store.folder).columns) == list(before.columns)
+    assert verify_campaign(bench.store.folder).problems == ()

@@ -1,0 +1,1 @@
+"""`pqcmav bench`: campaigns and isolated primitives, asked for and shown."""

@@ -1,0 +1,371 @@
+"""`pqcmav bench`: run, resume, list, show, verify, report and compare campaigns; time primitives alone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pqc_mav_cli.bench.primitives import primitives
+from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.wording import counted
+
+if TYPE_CHECKING:
+    from pqc_mav_bench.campaign_client import Outcome
+    from pqc_mav_bench.options import CampaignOptions
+    from pqc_mav_bench.store import CampaignStore
+
+bench_app = typer.Typer(
+    help="Measure cipher suites: run campaigns over all of them, verify, analyse and report them.", no_args_is_help=True
+)
+bench_app.command()(primitives)
+
+_ROOT = Path("logs/benchmarks")
+_QUICK_S = 4.0
+
+EndAgent = Annotated[
+    bool, typer.Option("--end-agent", help="With --role controller: stop the agent when the campaign is complete.")
+]
+Root = Annotated[Path, typer.Option(help="Folder of the campaigns.")]
+RunArgument = Annotated[
+    str, typer.Argument(help="A campaign: its name below --root, or its folder. Default: the newest.")
+]
+
+
+class View(str, Enum):
+    """The views of the registry."""
+
+    CORE = "core"
+    EXTENDED = "extended"
+    CAMPAIGN_2025 = "2025"
+
+
+class WorkloadKind(str, Enum):
+    """The workloads."""
+
+    MAVLINK = "mavlink"
+    BULK = "bulk"
+
+
+class Role(str, Enum):
+    """Which part of a benchmark on two machines runs here."""
+
+    CONTROLLER = "controller"
+    AGENT = "agent"
+
+
+@contextmanager
+def bench_errors() -> Iterator[None]:
+    """Turns the benchmark's errors into CliErrors with the same sentence."""
+    from pqc_mav_bench.errors import BenchError, OptionsError
+    from pqc_mav_bench.schema.run import SchemaError
+
+    try:
+        yield
+    except OptionsError as error:
+        raise CliError(str(error), ExitCode.USAGE) from None
+    except (BenchError, SchemaError) as error:
+        raise CliError(str(error)) from None
+
+
+@bench_app.command()
+def run(
+    suite: Annotated[list[str] | None, typer.Option(help="A suite to measure; may be repeated. Default: all.")] = None,
+    view: Annotated[
+        View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured in that year.")
+    ] = View.CORE,
+    scenario: Annotated[list[str] | None, typer.Option(help="baseline, xgboost or tst; may be repeated.")] = None,
+    duration: Annotated[float, typer.Option(help="Seconds of data in each run.")] = 30.0,
+    repetitions: Annotated[int, typer.Option(help="Runs of each suite.")] = 1,
+    workload: Annotated[
+        WorkloadKind, typer.Option(help="mavlink: messages both ways; bulk: a constant rate of equal packets.")
+    ] = WorkloadKind.MAVLINK,
+    rate: Annotated[float, typer.Option(help="mavlink: messages per second and direction.")] = 320.0,
+    mbps: Annotated[float, typer.Option(help="bulk: rate [Mbit/s].")] = 8.0,
+    packet_bytes: Annotated[int, typer.Option(help="bulk: size of a packet [B].")] = 256,
+    direction: Annotated[str, typer.Option(help="bulk: up (ground to drone, as published), down or both.")] = "up",
+    rekey_interval: Annotated[float, typer.Option(help="Rekey interval R for the rekey overhead Phi(R) [s].")] = 60.0,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Keep the order of the suites instead of randomising it.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the order.")] = 20260221,
+    attempts: Annotated[int, typer.Option(help="Attempts at a run before it counts as failed.")] = 2,
+    quick: Annotated[
+        bool, typer.Option("--quick", help=f"{_QUICK_S:g} s of data per run: all 72 suites in 10 minutes.")
+    ] = False,
+    name: Annotated[str, typer.Option(help="Name of the campaign. Default: the time of its start.")] = "",
+    machine: Annotated[str, typer.Option(help="Name to record instead of the machines' host names.")] = "",
+    root: Root = _ROOT,
+    role: Annotated[
+        Role | None, typer.Option(help="On two machines whose proxies are running: which part to run here.")
+    ] = None,
+    end_agent: EndAgent = False,
+) -> int:
+    """Run a campaign.
+
+    Without --role, everything is started on this machine with fresh keys and ports: both proxies, a simulated vehicle,
+    a ground client, controller and agent. On two machines, start the proxies first ('pqcmav up'), then 'pqcmav bench
+    run --role agent' on the ground and '--role controller' on the drone. 'pqcmav bench resume' continues an
+    interrupted campaign.
+    """
+    if role is Role.AGENT:
+        from pqc_mav_bench.agent_main import main
+
+        return main(["pqcmav", "--ros-args", "-r", "__ns:=/gcs"])
+    with bench_errors():
+        from pqc_mav_bench.options import options_from
+        from pqc_mav_bench.plan import chosen_suites
+
+        options = options_from(
+            {
+                "name": name,
+                "suites": suite or [],
+                "view": view.value,
+                "scenarios": scenario or ["baseline"],
+                "repetitions": repetitions,
+                "duration_s": min(duration, _QUICK_S) if quick else duration,
+                "rekey_interval_s": rekey_interval,
+                "workload": {
+                    "kind": workload.value,
+                    "messages_per_s": rate,
+                    "mbps": mbps,
+                    "packet_bytes": packet_bytes,
+                    "direction": direction,
+                },
+                "randomise": not in_order,
+                "seed": seed,
+                "attempts": attempts,
+                "machine_name": machine,
+            }
+        )
+        suites = chosen_suites(options)
+    return _campaign(root, suites, options, None, role, end_agent)
+
+
+@bench_app.command()
+def resume(
+    campaign: RunArgument = "",
+    root: Root = _ROOT,
+    role: Annotated[
+        Role | None, typer.Option(help="controller: the proxies and the agent are already running.")
+    ] = None,
+    end_agent: EndAgent = False,
+) -> int:
+    """Continue an interrupted campaign; finished runs are kept."""
+    with bench_errors():
+        from pqc_mav_bench.options import options_from
+        from pqc_mav_bench.plan import chosen_suites
+
+        store = _store(campaign, root)
+        suites = chosen_suites(options_from(store.manifest().get("options", {})))
+    return _campaign(store.folder.parent, suites, None, store.folder, role, end_agent)
+
+
+@bench_app.command(name="list")
+def list_campaigns(
+    root: Root = _ROOT, as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False
+) -> None:
+    """List the campaigns below a folder, newest first."""
+    from pqc_mav_bench.store import campaigns
+    from pqc_mav_cli.bench.view import campaigns_table
+
+    with bench_errors():
+        manifests = [store.manifest() for store in campaigns(root)]
+    if as_json:
+        print_json(manifests)
+    elif manifests:
+        console().print(campaigns_table(manifests))
+    else:
+        note(f"There is no campaign below {root}; 'pqcmav bench run --quick' makes one.")
+
+
+@bench_app.command()
+def show(
+    campaign: RunArgument = "",
+    root: Root = _ROOT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest, for scripts.")] = False,
+) -> None:
+    """Show a campaign: its totals and each of its runs."""
+    from pqc_mav_bench import tidy
+    from pqc_mav_cli.bench.view import campaigns_table, runs_table
+
+    with bench_errors():
+        store = _store(campaign, root)
+        manifest = store.manifest()
+        if as_json:
+            print_json(manifest)
+            return
+        console().print(campaigns_table([manifest]))
+        if (store.folder / "tidy.csv").is_file():
+            console().print()
+            console().print(runs_table(tidy.read(store.folder)))
+        for failure in manifest.get("failures", []):
+            note(f"failed: {failure['run']}: {failure['reason']}")
+
+
+@bench_app.command()
+def verify(
+    campaign: RunArgument = "",
+    root: Root = _ROOT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+) -> int:
+    """Check a campaign's files: hashes, schema, arithmetic, completeness. The exit code is 1 if anything is wrong."""
+    from dataclasses import asdict
+
+    from pqc_mav_bench.verify import verify_campaign
+
+    with bench_errors():
+        verdict = verify_campaign(_store(campaign, root).folder)
+    if as_json:
+        print_json({**asdict(verdict), "folder": str(verdict.folder), "passed": verdict.passed})
+    else:
+        for problem in verdict.problems:
+            note(str(problem))
+        nouns = {"run": verdict.runs, "hash": verdict.hashes, "value": verdict.fields, "relation": verdict.relations}
+        looked = ", ".join(counted(n, noun, "hashes" if noun == "hash" else "") for noun, n in nouns.items())
+        found = "all correct" if verdict.passed else counted(len(verdict.problems), "problem")
+        print(f"{verdict.folder.name}: checked {looked}: {found}")
+    return ExitCode.OK if verdict.passed else ExitCode.FAILED
+
+
+@bench_app.command()
+def report(
+    campaign: RunArgument = "",
+    root: Root = _ROOT,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder to write to. Default: 'report' in the campaign's.")
+    ] = None,
+    load: Annotated[str, typer.Option(help="A campaign with the bulk workload, for the throughput sections.")] = "",
+    pdf: Annotated[bool, typer.Option(help="Also make the PDF, if Chromium is installed.")] = True,
+) -> None:
+    """Write a campaign's report: one HTML page, and a PDF of it."""
+    from pqc_mav_bench.report.build import report as make
+    from pqc_mav_bench.report.report_input import ReportError
+
+    with bench_errors():
+        folder = _store(campaign, root).folder
+        load_folder = _store(load, root).folder if load else None
+    try:
+        written = make(folder, output, load_dir=load_folder, pdf=pdf)
+    except ReportError as error:
+        raise CliError(str(error)) from None
+    _say_written(written)
+
+
+@bench_app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to write to.")],
+    campaign: Annotated[str, typer.Option(help="A campaign: name or folder. Default: the newest.")] = "",
+    root: Root = _ROOT,
+) -> None:
+    """Write a campaign's compact form: table, manifest and a page, without the files of each run."""
+    from pqc_mav_bench.export import export as write
+
+    with bench_errors():
+        for path in write(_store(campaign, root), folder):
+            print(path)
+
+
+@bench_app.command()
+def performance(
+    output: Annotated[Path, typer.Argument(help="CSV file to write; name it in the policy's 'performance_file'.")],
+    campaign: Annotated[str, typer.Option(help="A campaign: name or folder. Default: the newest.")] = "",
+    root: Root = _ROOT,
+) -> None:
+    """Write what a campaign measured as the performance table of the policy's expert strategy."""
+    from pqc_mav_bench.performance_table import write
+
+    with bench_errors():
+        count = write(_store(campaign, root).folder, output)
+    print(f"{output}: {counted(count, 'suite')}")
+
+
+@bench_app.command()
+def compare(
+    first: Annotated[str, typer.Argument(help="A campaign: name or folder; or 'published'.")],
+    second: Annotated[str, typer.Argument(help="Another campaign; or 'published'.")],
+    root: Root = _ROOT,
+    output: Annotated[Path | None, typer.Option(help="Folder to write to.")] = None,
+) -> None:
+    """Compare two campaigns, or one with the published figures: ratio per suite, deviations flagged."""
+    from pqc_mav_bench.report.build import PUBLISHED
+    from pqc_mav_bench.report.build import compare as make
+    from pqc_mav_bench.report.report_input import ReportError
+
+    with bench_errors():
+        both = [name if name == PUBLISHED else _store(name, root).folder for name in (first, second)]
+    try:
+        written = make(both[0], both[1], output)
+    except ReportError as error:
+        raise CliError(str(error)) from None
+    _say_written(written)
+
+
+def _say_written(written: Any) -> None:
+    for path in (written.html, written.pdf):
+        if path is not None:
+            print(path)
+    if written.note:
+        note(written.note)
+
+
+def _store(campaign: str, root: Path) -> CampaignStore:
+    """The campaign a user means. Raises StoreError."""
+    from pqc_mav_bench.errors import StoreError
+    from pqc_mav_bench.store import CampaignStore, campaigns
+
+    if campaign:
+        named = root / campaign
+        return CampaignStore.open(named if named.is_dir() else Path(campaign))
+    found = campaigns(root)
+    if not found:
+        raise StoreError(f"There is no campaign below {root}; 'pqcmav bench run --quick' makes one.")
+    return found[0]
+
+
+def _campaign(
+    root: Path,
+    suites: list[str],
+    options: CampaignOptions | None,
+    folder: Path | None,
+    role: Role | None,
+    end_agent: bool,
+) -> int:
+    from pqc_mav_cli.bench.view import progress
+
+    with bench_errors(), progress(sys.stdout.isatty()) as on_feedback:
+        if role is Role.CONTROLLER:
+            outcome = _as_controller(root, options, folder, end_agent, on_feedback)
+        else:
+            from pqc_mav_cli.bench.run import run_here
+
+            outcome = run_here(root, suites, options, folder, on_feedback, lambda _label, _text: None)
+    print(outcome.message)
+    if outcome.folder is not None:
+        print(outcome.folder)
+    return ExitCode.OK if outcome.ok and outcome.failed == 0 else ExitCode.FAILED
+
+
+def _as_controller(
+    root: Path, options: CampaignOptions | None, folder: Path | None, end_agent: bool, on_feedback: Any
+) -> Outcome:
+    """The controller's node in this process, beside a proxy that runs already."""
+    from pqc_mav_bench.controller_node import ControllerNode
+    from pqc_mav_bench.process_main import spinning
+    from pqc_mav_cli.bench.run import ask
+    from pqc_mav_common.process import stop_on_signals
+
+    stop = stop_on_signals()
+    parameters = {"root": str(root.resolve()), "shutdown_agent": end_agent}
+    arguments = ["pqcmav", "--ros-args", "-r", "__ns:=/drone"]
+    for name, value in parameters.items():
+        arguments += ["-p", f"{name}:={json.dumps(value)}"]
+    with spinning(arguments, ControllerNode) as node:
+        return ask(node.get_fully_qualified_name(), options, folder, on_feedback, stop)

@@ -1,0 +1,1 @@
+"""`pqcmav demo`: the demo and its scenarios, watched and judged."""

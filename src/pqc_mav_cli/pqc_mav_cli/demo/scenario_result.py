@@ -1,0 +1,134 @@
+"""What a scenario showed, and the verdict. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pqc_mav_cli.demo.result import Check, Direction, FlightResult
+from pqc_mav_cli.demo.scenario_trace import ScenarioTrace
+from pqc_mav_cli.demo.scenarios import Scenario
+from pqc_mav_cli.wording import counted, short_code
+
+DOWN = frozenset({"DOWN", "DOWN_0"})
+
+
+@dataclass
+class ScenarioResult(FlightResult):
+    """Everything a scenario found out; parts it did not get to are None or empty."""
+
+    scenario: Scenario
+    trace: ScenarioTrace = field(default_factory=ScenarioTrace)
+    link_lost: tuple[int, int] = (0, 0)  # messages the simulated link swallowed: drone to ground, ground to drone
+    flood_sent: int = 0
+    refused: int = 0  # datagrams that both proxies refused
+    start_suite: str = ""
+    final_suite: str = ""
+    plot: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check was good."""
+        return not self.error and all(check.ok for check in self.checks())
+
+    def checks(self) -> list[Check]:
+        """The verdict in lines."""
+        return [
+            self._flight(),
+            self._loss("drone to ground", self.downlink, self.link_lost[0]),
+            self._loss("ground to drone", self.uplink, self.link_lost[1]),
+            self._lighter(),
+            self._back(),
+            self._switches(),
+            self._reasons(),
+            *([self._attack()] if any(event.flood_hz for event in self.scenario.events) else []),
+            self.shutdown_check(),
+        ]
+
+    def _flight(self) -> Check:
+        if missing := self.missing_steps():
+            return Check("flight", False, f"the vehicle did not {missing}")
+        return Check("flight", True, f"took off, flew to {self.max_altitude_m:.1f} m and landed as commanded")
+
+    def _loss(self, name: str, direction: Direction | None, by_link: int) -> Check:
+        if direction is None or not direction.sent:
+            return Check(name, False, "nothing was counted")
+        beyond = direction.lost - by_link
+        switches = len([row for row in self.trace.rekeys if row.ok])
+        text = (
+            f"{direction.sent:,} sent, {direction.received:,} received over {counted(switches, 'switch', 'switches')}; "
+        )
+        if beyond or direction.duplicates or direction.bad:
+            flaws = f"{beyond} lost by the tunnel, {direction.duplicates} twice, {direction.bad} damaged"
+            return Check(name, False, text + flaws)
+        if by_link:
+            return Check(name, True, text + f"{by_link:,} lost, all by the simulated link itself")
+        return Check(name, True, text + "none lost, none twice")
+
+    def _lighter(self) -> Check:
+        name, trace = "lighter suites", self.trace
+        downs = [row for row in trace.requests if row.action in DOWN and row.guard in self.scenario.guards]
+        if not downs:
+            wanted = " or ".join(sorted(self.scenario.guards))
+            return Check(name, False, f"the rule {wanted} decided no step down")
+        tiers = {row.to_suite: row.to_tier for row in trace.decisions}
+        used = {row.suite for row in trace.status if row.suite in tiers}
+        if any(row.to_suite not in used for row in downs):
+            return Check(name, False, "a suite that was decided on was never used")
+        lightest = min(tiers, key=lambda suite: tiers[suite])
+        if self.scenario.lightest and lightest not in used:
+            return Check(name, False, "the lightest suite was not reached")
+        steps = "; ".join(f"{row.t:.0f} s {row.guard} to {short_code(row.to_suite)}" for row in downs)
+        return Check(name, True, steps)
+
+    def _back(self) -> Check:
+        name = "upgrade"
+        landed_s = next((row.t for row in reversed(self.trace.vehicle) if row.armed), 0.0)
+        ups = [row for row in self.trace.requests if row.action == "UPGRADE"]
+        if not ups or self.final_suite != ups[-1].to_suite:
+            return Check(name, False, f"after landing the suite is still {short_code(self.final_suite) or 'unknown'}")
+        if any(row.t < landed_s for row in ups if row.t > self.scenario.take_off_s + 2.0):
+            return Check(name, False, "an upgrade was decided in flight")
+        return Check(name, True, f"back to {short_code(self.final_suite)} {ups[-1].t - landed_s:.0f} s after disarming")
+
+    def _switches(self) -> Check:
+        good = [row for row in self.trace.rekeys if row.ok]
+        failed = [row for row in self.trace.rekeys if not row.ok]
+        if not good or (failed and not self.scenario.relayed):
+            return Check("switches", False, failed[0].reason if failed else "no rekey took place")
+        text = f"{counted(len(good), 'rekey')}, the longest {max(row.handshake_ms for row in good):.0f} ms"
+        return Check("switches", True, text + (f"; {len(failed)} failed on the bad link" if failed else ""))
+
+    def _reasons(self) -> Check:
+        rows = self.trace.decisions
+        silent = [row for row in rows if not row.reason or not row.guard]
+        if silent or not rows:
+            return Check("reasons", False, f"{len(silent)} of {counted(len(rows), 'decision')} without a reason")
+        return Check("reasons", True, f"{counted(len(rows), 'decision')}, each with its rule and reason")
+
+    def _attack(self) -> Check:
+        if not self.flood_sent or self.refused < self.flood_sent * 0.5:
+            return Check("attack", False, f"{self.flood_sent:,} datagrams sent, {self.refused:,} refused")
+        text = f"{self.flood_sent:,} forged, replayed and random datagrams sent, none accepted"
+        return Check("attack", True, text)
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts; without the rows of the trace, but with its requests and rekeys."""
+        trace = self.trace.as_json()
+        return {
+            "scenario": self.scenario.name,
+            "passed": self.passed,
+            "error": self.error,
+            "checks": [asdict(check) for check in self.checks()],
+            "downlink": None if self.downlink is None else {**asdict(self.downlink), "lost": self.downlink.lost},
+            "uplink": None if self.uplink is None else {**asdict(self.uplink), "lost": self.uplink.lost},
+            "link_lost": list(self.link_lost),
+            "flood_sent": self.flood_sent,
+            "start_suite": self.start_suite,
+            "final_suite": self.final_suite,
+            "requests": [row for row in trace["decisions"] if row["requested"]],
+            "rekeys": trace["rekeys"],
+            "events": trace["events"],
+            "exit_codes": self.exit_codes,
+            "plot": self.plot,
+        }

@@ -1,0 +1,1 @@
+"""`pqcmav doctor`: checks of this machine, each with its remedy."""

@@ -1,0 +1,54 @@
+"""`pqcmav doctor`: is everything here that the tunnel needs?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqc_mav_cli.console import console, print_json
+from pqc_mav_cli.doctor.finding import Finding, Level
+from pqc_mav_cli.errors import ExitCode
+from pqc_mav_cli.keys_command import DEFAULT_ROOT
+from pqc_mav_cli.wording import counted
+
+_MARKS = {Level.OK: "[green] ok [/green]", Level.WARN: "[yellow]WARN[/yellow]", Level.FAIL: "[bold red]FAIL[/bold red]"}
+
+
+def doctor(
+    keys: Annotated[Path, typer.Option(help="Key folder to check.")] = DEFAULT_ROOT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+) -> int:
+    """Check software, crypto libraries, keys, processor, kernel, memory, ports, clock and randomness.
+
+    The exit code is 0 if the tunnel can run here, with or without warnings, and 1 if something must be put right first.
+    """
+    from pqc_mav_cli.doctor import machine, software
+
+    findings = software.checks(keys.expanduser())
+    findings += machine.checks(software.wanted_ports())
+    if as_json:
+        print_json([{**asdict(finding), "level": finding.level.value} for finding in findings])
+    else:
+        _print(findings)
+    return ExitCode.FAILED if any(finding.level is Level.FAIL for finding in findings) else ExitCode.OK
+
+
+def _print(findings: list[Finding]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, style="bold")
+    grid.add_column(overflow="fold")
+    for finding in findings:
+        remedy = f"\n[dim]-> {escape(finding.remedy)}[/dim]" if finding.remedy else ""
+        grid.add_row(_MARKS[finding.level], finding.name, escape(finding.text) + remedy)
+    out = console()
+    out.print(grid)
+    count = {level: sum(1 for finding in findings if finding.level is level) for level in Level}
+    bad = counted(count[Level.WARN], "warning"), counted(count[Level.FAIL], "failure")
+    out.print(f"\n{count[Level.OK]} ok, {', '.join(bad)}")

@@ -1,0 +1,179 @@
+"""Checks of the software: Python, ROS 2, the engine and its libraries, keys, and what is optional."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_cli.doctor.finding import Finding, fail, ok, warn
+from pqc_mav_cli.wording import counted
+
+BUILD = "run 'make setup' in the workspace, or colcon build and source install/setup.bash"
+MIN_PYTHON = (3, 10)
+
+
+def python() -> Finding:
+    """The interpreter."""
+    text = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info < MIN_PYTHON:
+        return fail("Python", text, "Python 3.10 or newer is needed")
+    return ok("Python", text)
+
+
+def ros(environment: Mapping[str, str]) -> Finding:
+    """rclpy and where it comes from: a sourced distribution or the wheels in a venv."""
+    try:
+        rclpy = import_module("rclpy")
+        import_module("rclpy.lifecycle")
+    except ImportError as error:
+        return fail(
+            "ROS 2",
+            f"rclpy cannot be imported: {error}",
+            "source ROS 2 Jazzy or newer, or run 'make setup' to install the wheels",
+        )
+    distribution = environment.get("ROS_DISTRO")
+    where = f"distribution {distribution}" if distribution else f"wheels, rclpy {_version('ros-jazzy-rclpy')}"
+    return ok("ROS 2", f"{where} ({Path(rclpy.__file__ or '').parent})")
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def discovery(environment: Mapping[str, str]) -> Finding:
+    """Who on the network can see and call our topics and services: they are not encrypted."""
+    reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "")
+    domain = environment.get("ROS_DOMAIN_ID", "0")
+    if reach in ("LOCALHOST", "OFF"):
+        return ok("ROS discovery", f"{reach}, domain {domain}: topics stay on this machine")
+    return warn(
+        "ROS discovery",
+        f"{reach or 'SUBNET (default)'}, domain {domain}: others on the network can read the topics and request rekeys",
+        "export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+    )
+
+
+def packages(names: Iterable[str]) -> list[Finding]:
+    """Our own Python packages; one line for all, or one per missing one."""
+    names = list(names)
+    missing = []
+    for name in names:
+        try:
+            import_module(name)
+        except ImportError as error:
+            missing.append(fail("packages", f"{name} cannot be imported: {error}", BUILD))
+    return missing or [ok("packages", ", ".join(names))]
+
+
+def engine() -> list[Finding]:
+    """The engine, its crypto libraries and their algorithms."""
+    try:
+        tunnel = import_module("pqc_mav_tunnel")
+    except ImportError as error:
+        return [fail("engine", f"pqc_mav_tunnel cannot be imported: {error}", BUILD)]
+    suites = tunnel.suites(view="core")
+    available = sum(1 for suite in suites if suite.available)
+    text = f"version {tunnel.engine_version()}, {available} of {len(suites)} core suites can run"
+    return [
+        ok("engine", text) if available else fail("engine", text, BUILD),
+        ok("OpenSSL", tunnel.openssl_version()),
+        *algorithms([dict(entry) for entry in tunnel.preflight()], tunnel.liboqs_version()),
+    ]
+
+
+def algorithms(preflight: Sequence[Mapping[str, Any]], version: str) -> list[Finding]:
+    """liboqs and what it lacks: one line per kind that is complete, one per missing algorithm."""
+    findings = [ok("liboqs", version)]
+    for kind, title in (("KEM", "key exchange"), ("SIG", "signatures")):
+        entries = [entry for entry in preflight if entry["kind"] == kind]
+        have = [entry["display"] for entry in entries if entry["available"]]
+        if not entries:
+            continue
+        if not have:
+            findings.append(fail(title, "none of the algorithms is available", BUILD))
+            continue
+        findings.append(ok(title, ", ".join(have)))
+        findings += [
+            warn(
+                title, f"{entry['display']} is missing: {entry['reason']}", "suites that do not use it are not affected"
+            )
+            for entry in entries
+            if not entry["available"]
+        ]
+    return findings
+
+
+def keys(folder: Path) -> list[Finding]:
+    """The long-term keys in `folder`, if any: permissions and formats."""
+    if not folder.exists():
+        return [warn("keys", f"{folder} does not exist", "'pqcmav keys init DRONE...' makes keys")]
+    tunnel = import_module("pqc_mav_tunnel")
+    try:
+        entries = [dict(entry) for entry in tunnel.list_keys(str(folder))]
+    except tunnel.TunnelError as error:
+        return [fail("keys", str(error))]
+    problems = [entry["problem"] for entry in entries if entry["problem"]]
+    if problems:
+        return [fail("keys", problem) for problem in problems]
+    if not entries:
+        return [warn("keys", f"{folder} holds no keys", "'pqcmav keys init DRONE...' makes keys")]
+    return [ok("keys", f"{counted(len(entries), 'key')} in {folder}, readable only by the owner")]
+
+
+def optional(name: str, module: str, there: str, without: str) -> Finding:
+    """Something that is nice to have; its absence is said and is no fault."""
+    try:
+        import_module(module)
+    except ImportError:
+        return ok(name, f"not installed: {without}")
+    return ok(name, there)
+
+
+def mavros() -> Finding:
+    """The MAVLink bridge, a ROS package without a Python module."""
+    from pqc_mav_bringup.share import prefixes
+
+    if any((prefix / "share" / "mavros").is_dir() for prefix in prefixes()):
+        return ok("mavros", "installed: --mavlink mavros works")
+    return ok("mavros", "not installed: --mavlink udp works without it")
+
+
+def wanted_ports() -> list[tuple[str, int, socket.SocketKind, str]]:
+    """The ports both ends use by default, from the engine's schema; empty without the engine."""
+    try:
+        tunnel = import_module("pqc_mav_tunnel")
+    except ImportError:
+        return []
+    defaults = {entry["key"]: entry["default"] for role in ("gcs", "drone") for entry in tunnel.config_schema(role)}
+    host, _, plain = defaults["plain_bind"].rpartition(":")
+    return [
+        ("handshake TCP", defaults["handshake_port"], socket.SOCK_STREAM, ""),
+        ("gcs UDP", defaults["data_port"], socket.SOCK_DGRAM, ""),
+        ("drone UDP", defaults["local_data_port"], socket.SOCK_DGRAM, ""),
+        ("plaintext UDP", int(plain), socket.SOCK_DGRAM, host),
+    ]
+
+
+def checks(keys_folder: Path) -> list[Finding]:
+    """All of the above here."""
+    found = [python(), ros(os.environ), discovery(os.environ)]
+    found += packages(("pqc_mav_interfaces.msg", "pqc_mav_proxy", "pqc_mav_bringup"))
+    engine_findings = engine()
+    found += engine_findings
+    if len(engine_findings) > 1:
+        found += keys(keys_folder)
+    return [
+        *found,
+        optional("simulation", "pqc_mav_sim.vehicle", "vehicle and ground client for the demo", "the demo cannot run"),
+        optional("launch", "launch_ros.actions", "'ros2 launch' works", "use 'pqcmav up' instead of 'ros2 launch'"),
+        mavros(),
+    ]

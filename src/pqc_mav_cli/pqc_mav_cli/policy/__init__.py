@@ -1,0 +1,1 @@
+"""`pqcmav policy`: the drone's policy, watched, set, compared and trained."""

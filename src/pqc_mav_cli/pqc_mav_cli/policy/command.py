@@ -1,0 +1,228 @@
+"""`pqcmav policy`: watch the drone's policy, let it explain itself, set its mode, pin a suite, list suites by cost."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pqc_mav_cli.console import console, print_json
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.policy.compare_command import compare
+from pqc_mav_cli.policy.train_command import train
+
+policy_app = typer.Typer(
+    no_args_is_help=True, help="The drone's policy: its decisions and reasons, its mode, and suites by cost."
+)
+policy_app.command()(compare)
+policy_app.command()(train)
+
+NODE = "pqc_policy"
+Namespace = Annotated[str, typer.Option(help="ROS namespace of the drone.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+Timeout = Annotated[float, typer.Option(help="Seconds to wait for the policy.")]
+
+
+class Mode(str, Enum):
+    """The policy's modes."""
+
+    auto = "auto"
+    hold = "hold"
+    manual = "manual"
+
+
+@policy_app.command()
+def watch(
+    namespace: Namespace = "drone",
+    every: Annotated[bool, typer.Option("--every", help="Show every decision, not only changes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Show decisions as they are made, until Ctrl-C: one line whenever action, rule, suite or outcome changes."""
+    from pqc_mav_cli.policy import view as policy_view
+
+    shown: tuple[str, ...] | None = None
+    with _decisions(namespace) as arrived:
+        message = _next(arrived, namespace, timeout)
+        try:
+            while True:
+                if every or policy_view.identity(message) != shown:
+                    shown = policy_view.identity(message)
+                    print(json.dumps(policy_view.as_json(message)) if as_json else policy_view.line(message))
+                    sys.stdout.flush()
+                message = arrived.get()
+        except KeyboardInterrupt:
+            return
+
+
+@policy_app.command()
+def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Timeout = 5.0) -> None:
+    """Explain the newest decision: its reason, every condition with value and limit, and its inputs."""
+    from pqc_mav_cli.policy import view as policy_view
+    from pqc_mav_policy.strategies.cascade.explain import conditions
+    from pqc_mav_policy.telemetry import inputs_json
+
+    with _decisions(namespace) as arrived:
+        message = _next(arrived, namespace, timeout)
+    try:
+        inputs, now = inputs_json.load(message.inputs_json)
+    except inputs_json.SnapshotError as error:
+        raise CliError(f"The policy in {namespace} has another version: {error}") from None
+    found = conditions(inputs, _parameters(namespace, timeout), now)
+    if as_json:
+        print_json({**policy_view.as_json(message), "conditions": policy_view.conditions_json(found)})
+        return
+    out = console()
+    out.print(policy_view.line(message))
+    out.print(policy_view.conditions_table(found))
+    out.print(policy_view.summary(inputs))
+
+
+@policy_app.command()
+def mode(
+    mode: Annotated[Mode, typer.Argument(help="auto: decide and act; hold: only decide; manual: keep the suite.")],
+    namespace: Namespace = "drone",
+    as_json: AsJson = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Set how the policy acts."""
+    from pqc_mav_interfaces.srv import SetMode
+
+    answer = _call(SetMode, "set_mode", SetMode.Request(mode=mode.value), namespace, timeout)
+    _answered(answer, as_json, {"mode": answer.mode})
+
+
+@policy_app.command()
+def pin(
+    suite: Annotated[str, typer.Argument(help="Suite to keep: short code or id; 'none' releases it (mode auto).")],
+    namespace: Namespace = "drone",
+    as_json: AsJson = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Pin the policy to one suite, whatever the telemetry says."""
+    from pqc_mav_interfaces.srv import PinSuite
+
+    name = "" if suite == "none" else suite
+    if name:
+        import pqc_mav_tunnel
+
+        with engine_errors():
+            name = pqc_mav_tunnel.find_suite(name).id
+    answer = _call(PinSuite, "pin_suite", PinSuite.Request(suite=name), namespace, timeout)
+    _answered(answer, as_json, {"suite": name})
+
+
+@policy_app.command()
+def table(
+    measured: Annotated[
+        Path | None,
+        typer.Option(help="Handshakes measured on this machine: engine.json of 'make bench'.", show_default=False),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="List all 132 suites, not only the 72 core suites.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List suites from light to heavy next to their published tiers; compare both orders with handshake times."""
+    from pqc_mav_cli.policy import view as policy_view
+    from pqc_mav_policy.registry import engine_catalogue
+    from pqc_mav_policy.suite_table import agreements, rows
+
+    catalogue = engine_catalogue()
+    handshakes: dict[str, float] = {}
+    source = "published computation of the primitives (Raspberry Pi 5)"
+    if measured is not None:
+        from pqc_mav_policy_lab.flight_model.costs import CostError, measured_costs
+
+        try:
+            costs = measured_costs(measured, catalogue)
+        except CostError as error:
+            raise CliError(str(error), ExitCode.USAGE) from None
+        handshakes = {name: seconds * 1000 for name, seconds in costs.compute_s.items()}
+        source = costs.source
+    found = rows([suite for suite in catalogue.values() if every or suite.core], handshakes)
+    agree = agreements(found)
+    if as_json:
+        print_json(policy_view.suites_json(found, agree, source))
+        return
+    out = console()
+    out.print(policy_view.suites_table(found))
+    out.print(policy_view.agreement_table(agree, source))
+
+
+@contextmanager
+def _decisions(namespace: str) -> Iterator[queue.SimpleQueue[Any]]:
+    """PolicyDecision messages of a drone as they come, the newest old one first."""
+    from pqc_mav_cli.ros_session import ros_node
+
+    with ros_node("pqcmav_policy") as node:
+        from pqc_mav_interfaces.msg import PolicyDecision
+
+        from pqc_mav_common import qos
+
+        arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        node.create_subscription(PolicyDecision, _name(namespace, "decision"), arrived.put, qos.latched(1))
+        yield arrived
+
+
+def _next(arrived: queue.SimpleQueue[Any], namespace: str, timeout: float) -> Any:
+    from pqc_mav_cli.ros_session import reachable
+
+    try:
+        return arrived.get(timeout=timeout)
+    except queue.Empty:
+        topic = _name(namespace, "decision")
+        raise CliError(
+            f"No decision on {topic} within {timeout:g} s ({reachable(os.environ)}); is the policy running?"
+        ) from None
+
+
+def _parameters(namespace: str, timeout: float) -> Any:
+    """The thresholds the running policy uses."""
+    from rcl_interfaces.srv import GetParameters
+    from rclpy.parameter import parameter_value_to_python
+
+    from pqc_mav_policy.parameter_table import build
+    from pqc_mav_policy.parameters import PolicyParameters
+
+    names = list(PolicyParameters.model_fields)
+    answer = _call(GetParameters, "get_parameters", GetParameters.Request(names=names), namespace, timeout)
+    values = [parameter_value_to_python(value) for value in answer.values]
+    return build(PolicyParameters, {name: v for name, v in zip(names, values, strict=True) if v is not None})
+
+
+def _call(kind: Any, service: str, request: Any, namespace: str, timeout: float) -> Any:
+    from pqc_mav_cli.ros_session import reachable, ros_node
+
+    name = _name(namespace, service)
+    with ros_node("pqcmav_policy") as node:
+        client = node.create_client(kind, name)
+        deadline = time.monotonic() + timeout
+        if not client.wait_for_service(timeout_sec=timeout):
+            raise CliError(f"No service {name} ({reachable(os.environ)}); is the policy running?")
+        future = client.call_async(request)
+        while not future.done():
+            if time.monotonic() > deadline + timeout:
+                raise CliError(f"No answer from {name} within {timeout:g} s.")
+            time.sleep(0.01)
+        return future.result()
+
+
+def _answered(answer: Any, as_json: bool, more: dict[str, Any]) -> None:
+    if not answer.ok:
+        raise CliError(answer.message)
+    if as_json:
+        print_json({"ok": True, "message": answer.message, **more})
+    else:
+        print(answer.message)
+
+
+def _name(namespace: str, topic: str) -> str:
+    return f"/{namespace.strip('/')}/{NODE}/{topic}"

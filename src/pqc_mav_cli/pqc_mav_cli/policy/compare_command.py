@@ -1,0 +1,135 @@
+"""`pqcmav policy compare`: the same missions under every strategy and static suites, as table, JSON, CSV, picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pqc_mav_cli.console import console, note
+from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_common.atomic_file import atomic_write
+
+NAME = "policy"
+
+
+def compare(
+    missions: Annotated[
+        list[str] | None,
+        typer.Argument(help="Names of simulated missions, or files of recordings. Default: all simulated missions."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for policy.md, .json, .csv and .png.")] = None,
+    costs: Annotated[
+        Path | None,
+        typer.Option(help="Measured handshakes (bench/results/engine.json). Default: published ones of a Pi 5."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration file of the policy. Default: its default values.")
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="Trained table of rl and hybrid. Default: the one that is installed.")
+    ] = None,
+    namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in recordings.")] = "drone",
+    csv: Annotated[bool, typer.Option("--csv", help="Also write policy.csv.")] = False,
+) -> None:
+    """Fly missions under every strategy and compare security, rekeys, outages, energy and broken invariants."""
+    from pqc_mav_cli.replay_command import read_settings
+    from pqc_mav_policy.registry import engine_available, engine_catalogue
+    from pqc_mav_policy_lab.compare import comparison as comparing
+    from pqc_mav_policy_lab.compare import report as compare_report
+    from pqc_mav_policy_lab.flight_model.costs import CostError, measured_costs, published_costs
+    from pqc_mav_policy_lab.missions.simulated import MissionError
+    from pqc_mav_recorder.file import RecordingError
+
+    catalogue, available = engine_catalogue(), engine_available()
+    try:
+        settings = read_settings(config, table, namespace)
+        spent = measured_costs(costs, catalogue) if costs else published_costs(catalogue)
+        flown = comparing.strategies(catalogue, settings)
+        chosen = _missions(missions or [], namespace, available, settings)
+    except (CostError, MissionError, RecordingError, ValueError) as error:
+        raise CliError(str(error), ExitCode.USAGE) from None
+    comparison = comparing.compare(
+        chosen, flown, catalogue=catalogue, costs=spent, available=available, settings=settings, told=note
+    )
+    content = compare_report.as_content(comparison, settings.policy.model_dump(mode="json"))
+    _show(comparison)
+    if output is not None:
+        _write(output, comparison, content, settings, csv)
+
+
+def _missions(names: list[str], namespace: str, available: tuple[str, ...], settings: Any) -> list[Any]:
+    from pqc_mav_cli.replay_command import read_recording
+    from pqc_mav_policy_lab.missions.recorded import RecordedMission
+    from pqc_mav_policy_lab.missions.simulated import NAMES, mission
+
+    found: list[Any] = []
+    for name in names or NAMES:
+        if name not in NAMES and (".mcap" in name or Path(name).exists()):
+            recording = read_recording(Path(name), namespace, available, settings)
+            if recording.problem:
+                note(recording.problem)
+            found.append(RecordedMission(recording))
+        else:
+            found.append(mission(name))
+    return found
+
+
+def _show(comparison: Any) -> None:
+    from rich.table import Table
+
+    shown = Table(title="Simulated and recorded missions under every strategy", header_style="bold")
+    for title in ("mission", "source", "strategy"):
+        shown.add_column(title)
+    for title in ("mean S", "mean R", "rekeys", "failed", "handshake max s", "outage s", "energy J", "violations"):
+        shown.add_column(title, justify="right")
+    last = ""
+    for row in comparison.rows:
+        if last and row.mission != last:
+            shown.add_section()
+        shown.add_row(
+            row.mission if row.mission != last else "",
+            row.source if row.mission != last else "",
+            row.strategy,
+            f"{row.mean_security:.3f}",
+            f"{row.reward:.3f}",
+            str(row.rekeys),
+            str(row.failed),
+            f"{row.longest_handshake_s:.2f}",
+            str(row.outage_s),
+            f"{row.energy_j:.0f}",
+            f"[red]{row.broken}[/red]" if row.broken else "0",
+        )
+        last = row.mission
+    console().print(shown)
+    console().print(f"Handshake costs: {comparison.costs}")
+
+
+def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool) -> None:
+    from pqc_mav_policy_lab.compare import report as compare_report
+
+    picture = f"{NAME}.png"
+    texts = {f"{NAME}.json": compare_report.as_json(content)}
+    if csv:
+        texts[f"{NAME}.csv"] = compare_report.as_csv(content)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = _draw(comparison, settings, folder / picture)
+        texts[f"{NAME}.md"] = compare_report.as_markdown(content, picture if drawn else "")
+        for name, text in texts.items():
+            atomic_write(folder / name, text)
+    except OSError as error:
+        raise CliError(f"Cannot write to {folder}: {error.strerror}.") from None
+    print(f"Written to {folder}: {', '.join([*texts, *([picture] if drawn else [])])}")
+
+
+def _draw(comparison: Any, settings: Any, path: Path) -> bool:
+    try:
+        from pqc_mav_policy_lab.compare.plot import draw
+
+        draw(comparison, settings.policy, path)
+    except ImportError as error:
+        note(f"No picture: {error}.")
+        return False
+    return True

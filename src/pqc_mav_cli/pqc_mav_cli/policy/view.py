@@ -1,0 +1,136 @@
+"""How `pqcmav policy` shows decisions, conditions and suites."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timezone
+from typing import Any
+
+from rich.table import Table
+
+from pqc_mav_cli.wording import counted, short_code
+from pqc_mav_policy.strategies.cascade.explain import Condition
+from pqc_mav_policy.suite_table import Agreement, SuiteRow
+from pqc_mav_policy.telemetry.inputs import DecisionInput
+
+
+def identity(message: Any) -> tuple[str, ...]:
+    """What makes a decision worth showing after the one before; ages and waiting times in reasons do not."""
+    return (
+        message.mode,
+        message.strategy,
+        message.action,
+        message.guard,
+        message.from_suite,
+        message.to_suite,
+        message.outcome,
+    )
+
+
+def line(message: Any) -> str:
+    """One decision on one line."""
+    at = datetime.fromtimestamp(message.header.stamp.sec, tz=timezone.utc).strftime("%H:%M:%S")
+    suite = short_code(message.from_suite) or "no session"
+    if message.to_suite != message.from_suite:
+        suite += f" -> {short_code(message.to_suite)}"
+    mode = "" if message.mode == "auto" else f" [{message.mode}]"
+    return f"{at}{mode} {message.action:<8} {message.guard:<10} {suite}: {message.reason}"
+
+
+def as_json(message: Any) -> dict[str, Any]:
+    """Everything of a decision, its inputs as an object."""
+    stamp = message.header.stamp
+    names = (
+        *("sequence", "strategy", "mode", "action", "guard", "reason", "from_suite", "to_suite", "from_tier"),
+        *("to_tier", "phase", "requested", "outcome", "outcome_ok"),
+    )
+    content = {name: getattr(message, name) for name in names}
+    return {
+        "time_s": stamp.sec + stamp.nanosec / 1e9,
+        **content,
+        "inputs": json.loads(message.inputs_json) if message.inputs_json else None,
+    }
+
+
+def conditions_json(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
+    """Conditions as objects."""
+    return [asdict(condition) for condition in conditions]
+
+
+def conditions_table(conditions: Sequence[Condition]) -> Table:
+    """Conditions in the order of the cascade."""
+    table = Table("", "rule", "condition", "now", "limit", "met", box=None, pad_edge=False)
+    for each in conditions:
+        met = {True: "[bold]yes[/bold]", False: "no", None: "unknown"}[each.met]
+        table.add_row(str(each.priority), each.guard, each.what, each.value, each.limit, met)
+    return table
+
+
+def summary(inputs: DecisionInput) -> str:
+    """The rest of what the decision saw, in two lines."""
+    session = inputs.session
+    age = "unknown" if session.key_age_s is None else f"{session.key_age_s:.0f} s"
+    avoided = ", ".join(map(short_code, inputs.blacklisted)) or "none"
+    return (
+        f"session {session.state.name}, epoch {session.epoch}, keys {age} old; phase {inputs.vehicle.phase.name}\n"
+        f"{counted(len(inputs.available), 'suite')} available; avoided by the engine: {avoided}"
+    )
+
+
+def suites_json(rows: Sequence[SuiteRow], agreements: Sequence[Agreement], source: str) -> dict[str, Any]:
+    """The table of suites and the agreement of both orders with the times of `source`."""
+    suites = [
+        {
+            "suite": row.suite.id,
+            "short_code": row.suite.short_code,
+            "level": row.suite.level,
+            "rank": row.rank,
+            "octave": row.octave,
+            "published_tier": row.tier,
+            "published_work_ms": row.work_ms,
+            "handshake_ms": row.handshake_ms,
+        }
+        for row in rows
+    ]
+    return {"suites": suites, "times": source, "agreement": [asdict(agreement) for agreement in agreements]}
+
+
+def suites_table(rows: Sequence[SuiteRow]) -> Table:
+    """Suites from light to heavy."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("suite")
+    for name in ("level", "rank", "octave", "published tier", "published work [ms]", "handshake [ms]"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        tier = "-" if row.tier is None else str(row.tier)
+        handshake = "-" if row.handshake_ms is None else f"{row.handshake_ms:.2f}"
+        table.add_row(
+            row.suite.short_code,
+            str(row.suite.level),
+            str(row.rank),
+            str(row.octave),
+            tier,
+            f"{row.work_ms:.2f}",
+            handshake,
+        )
+    return table
+
+
+def agreement_table(agreements: Sequence[Agreement], source: str) -> Table:
+    """Both orders against handshake times."""
+    title = f"\nAgreement with handshake times ({source})"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("order")
+    for name in ("Pearson r", "r with log", "Spearman", "inverted by more than 2x"):
+        table.add_column(name, justify="right")
+    for each in agreements:
+        table.add_row(
+            each.order,
+            f"{each.pearson:.2f}",
+            f"{each.pearson_log:.2f}",
+            f"{each.spearman:.2f}",
+            f"{each.inversions} of {each.pairs}",
+        )
+    return table

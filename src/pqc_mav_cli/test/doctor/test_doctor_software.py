@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+
+from pqc_mav_cli.doctor import software as doctor_software
+from pqc_mav_cli.doctor.finding import Level
+
+ALGORITHMS = [
+    {"kind": "KEM", "display": "ML-KEM-768", "available": True, "reason": ""},
+    {"kind": "KEM", "display": "HQC-192", "available": False, "reason": "built without it"},
+    {"kind": "SIG", "display": "ML-DSA-65", "available": True, "reason": ""},
+]
+
+
+def test_missing_algorithms_are_named_with_the_reason() -> None:
+    found = doctor_software.algorithms(ALGORITHMS, "0.13.0")
+    warned = [finding for finding in found if finding.level is Level.WARN]
+    assert len(warned) == 1 and "HQC-192 is missing: built without it" in warned[0].text
+    assert not any(finding.level is Level.FAIL for finding in found)
+
+
+def test_no_algorithm_of_a_kind_is_a_failure() -> None:
+    none = [{**entry, "available": False} for entry in ALGORITHMS]
+    found = doctor_software.algorithms(none, "0.13.0")
+    assert sum(1 for finding in found if finding.level is Level.FAIL) == 2
+
+
+@pytest.mark.parametrize(
+    ("environment", "level"),
+    [
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, Level.OK),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, Level.WARN),
+        ({}, Level.WARN),
+    ],
+)
+def test_discovery(environment: dict[str, str], level: Level) -> None:
+    assert doctor_software.discovery(environment).level is level
+
+
+def test_keys(keys: Path, tmp_path: Path) -> None:
+    (good,) = doctor_software.keys(keys)
+    assert good.level is Level.OK
+    (missing,) = doctor_software.keys(tmp_path / "none")
+    assert missing.level is Level.WARN and "keys init" in missing.remedy
+
+
+def test_keys_others_can_read(tmp_path: Path) -> None:
+    import pqc_mav_tunnel
+
+    pqc_mav_tunnel.init_keys(str(tmp_path / "k"), ["d"], sig_tokens=["mldsa65"])
+    (tmp_path / "k" / "gcs" / "psk" / "d.key").chmod(0o640)
+    found = doctor_software.keys(tmp_path / "k")
+    assert [finding.level for finding in found] == [Level.FAIL]
+    assert "d.key" in found[0].text
+
+
+def test_a_package_that_is_not_there_is_a_failure() -> None:
+    found = doctor_software.packages(["pqc_mav_cli", "no_such_package_here"])
+    assert [finding.level for finding in found] == [Level.FAIL] and "no_such_package_here" in found[0].text
+
+
+def test_the_ports_are_those_of_the_schema() -> None:
+    import pqc_mav_tunnel
+
+    schema = {entry["key"]: entry["default"] for entry in pqc_mav_tunnel.config_schema("drone")}
+    numbers = [port for _, port, _, _ in doctor_software.wanted_ports()]
+    assert numbers[:3] == [schema["handshake_port"], schema["data_port"], schema["local_data_port"]]
+    assert schema["plain_bind"].endswith(f":{numbers[3]}")

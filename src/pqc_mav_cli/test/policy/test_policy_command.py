@@ -1,0 +1,82 @@
+"""`pqcmav policy` against a running drone without senses: it holds and says so, and does what the operator asks."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commands import DEADLINE_S, Running, pqcmav, refused
+from test_up import Ends
+
+SPACE = ("--namespace", "p/drone")
+CHACHA = "cs-mlkem768-chacha20poly1305-mldsa65"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory, keys: Path) -> Iterator[Ends]:
+    ends = Ends(tmp_path_factory.mktemp("ends"), keys)
+    gcs = Running("up", "gcs", "--config", str(ends.write("gcs")), "--namespace", "p/gcs")
+    drone = Running("up", "drone", "--config", str(ends.write("drone")), *SPACE, "--sensing", "false")
+    try:
+        drone.wait_for("-> UP")
+        drone.wait_for("strategy cascade, mode auto")
+        yield ends
+    finally:
+        drone.end(signal.SIGINT)
+        gcs.end(signal.SIGINT)
+        drone.kill()
+        gcs.kill()
+
+
+def test_explain_says_what_is_missing(pair: Ends) -> None:
+    ended = pqcmav("policy", "explain", *SPACE, "--timeout", "30")
+    assert ended.returncode == 0, ended.stderr
+    assert "HOLD" in ended.stdout
+    assert "nothing has been heard on battery yet" in ended.stdout
+    ended = pqcmav("policy", "explain", *SPACE, "--json", "--timeout", "30")
+    content = json.loads(ended.stdout)
+    assert (content["action"], content["guard"], content["strategy"]) == ("HOLD", "safety", "cascade")
+    assert any(each["what"] == "battery" and each["limit"] == "< 14 V" for each in content["conditions"])
+
+
+def test_a_pinned_suite_is_taken_and_released_and_the_mode_set(pair: Ends) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while (ended := pqcmav("policy", "pin", CHACHA, *SPACE)).returncode != 0:
+        # The policy has to hear first which suites the proxy has.
+        assert "cannot be pinned" in ended.stderr and time.monotonic() < deadline, ended.stderr
+    assert ended.stdout == f"Pinned {CHACHA}; mode manual.\n"
+    watching = Running("policy", "watch", *SPACE, "--every")
+    try:
+        watching.wait_for("pinned     ML-768-CP-MD-65")
+        assert watching.end(signal.SIGINT) == 0
+    finally:
+        watching.kill()
+    (status,) = json.loads(pqcmav("status", "--json", *SPACE).stdout)
+    assert status["status"]["suite"] == CHACHA
+    assert pqcmav("policy", "mode", "hold", *SPACE).stdout == "Mode hold.\n"
+    released = json.loads(pqcmav("policy", "pin", "none", *SPACE, "--json").stdout)
+    assert released == {"ok": True, "message": "Released; mode auto.", "suite": ""}
+
+
+def test_refusals_are_one_line(pair: Ends) -> None:
+    assert "closest" in refused(2, "policy", "pin", "cs-nonsense", *SPACE)
+    # No key of that signature was made.
+    assert "public key for falcon512" in refused(1, "policy", "pin", "ML-512-AG-FA-512", *SPACE)
+    assert "is the policy running?" in refused(1, "policy", "explain", "--namespace", "no/such", "--timeout", "0.5")
+    assert "is the policy running?" in refused(1, "policy", "mode", "auto", "--namespace", "no", "--timeout", "0.5")
+
+
+def test_table_in_both_forms(tmp_path: Path) -> None:
+    content = json.loads(pqcmav("policy", "table", "--json").stdout)
+    assert len(content["suites"]) == 72
+    assert [row["rank"] for row in content["suites"]] == list(range(72))
+    assert {row["published_tier"] for row in content["suites"]} <= set(range(28))
+    published, cost = content["agreement"]
+    assert cost["spearman"] > published["spearman"]
+    shown = pqcmav("policy", "table", "--all").stdout
+    assert "FR-976A-AG-MD-65" in shown and "order of cost" in shown
+    assert "Cannot read" in refused(2, "policy", "table", "--measured", str(tmp_path / "none.json"))

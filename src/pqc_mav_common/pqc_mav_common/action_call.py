@@ -1,0 +1,81 @@
+"""A call of an action whose caller polls or waits for the result in one place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class PendingCall:
+    """One goal on its way. `done` and `wait` may be called from any thread; the executor delivers the result."""
+
+    def __init__(self) -> None:
+        self._done = threading.Event()
+        self._result: Any = None
+        self._failure = ""
+
+    def done(self) -> bool:
+        """Whether there is a result or a failure."""
+        return self._done.is_set()
+
+    def wait(self, limit_s: float) -> bool:
+        """Wait for the result or a failure, at most `limit_s`; tell whether there is one."""
+        return self._done.wait(limit_s)
+
+    @property
+    def result(self) -> Any:
+        """The action's result; None before the end and after a failure."""
+        return self._result
+
+    @property
+    def failure(self) -> str:
+        """Why there is no result, as a sentence; "" where there is one."""
+        return self._failure
+
+    def _accepted(self, future: Any) -> None:
+        if future.exception() is not None:
+            self._end(failure=f"The call failed: {future.exception()}.")
+        elif not future.result().accepted:
+            self._end(failure="The goal was refused.")
+        else:
+            future.result().get_result_async().add_done_callback(self._finished)
+
+    def _finished(self, future: Any) -> None:
+        if future.exception() is not None:
+            self._end(failure=f"The call failed: {future.exception()}.")
+        else:
+            self._end(result=future.result().result)
+
+    def _end(self, result: Any = None, failure: str = "") -> None:
+        self._result, self._failure = result, failure
+        self._done.set()
+
+
+class ActionCall:
+    """A client of one action."""
+
+    def __init__(self, node: Any, kind: Any, name: str, callback_group: Any = None) -> None:
+        from rclpy.action import ActionClient
+
+        self.name = name
+        self._client = ActionClient(node, kind, name, callback_group=callback_group)
+
+    def ready(self) -> bool:
+        """Whether a server offers the action now."""
+        return bool(self._client.server_is_ready())
+
+    def wait_ready(self, limit_s: float) -> bool:
+        """Wait for a server, at most `limit_s`; tell whether there is one."""
+        return bool(self._client.wait_for_server(timeout_sec=limit_s))
+
+    def begin(self, goal: Any, on_feedback: Callable[[Any], None] | None = None) -> PendingCall:
+        """Send a goal. `on_feedback` is called on the executor's thread with each feedback message."""
+        pending = PendingCall()
+        heard = None if on_feedback is None else lambda message: on_feedback(message.feedback)
+        self._client.send_goal_async(goal, feedback_callback=heard).add_done_callback(pending._accepted)
+        return pending
+
+    def close(self) -> None:
+        """Withdraw the client."""
+        self._client.destroy()

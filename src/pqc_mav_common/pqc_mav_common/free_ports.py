@@ -1,0 +1,85 @@
+"""Ports and ROS domains nobody uses, so that a demo can run beside a real system and beside other demos."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+# Below the range from which the kernel serves port 0 (net.ipv4.ip_local_port_range, 32768 and up by default): a port
+# found free here is not handed to a program that asks for any port before it is used.
+FIRST, LAST = 20000, 32000
+TRIES = 200
+# RTPS 2.3 section 9.6.1.1: participants of domain d listen for discovery at port 7400 + 250 d. Up to 101 these ports
+# stay below the kernel's own range.
+_DISCOVERY_BASE, _DISCOVERY_GAIN = 7400, 250
+DOMAINS = range(1, 102)
+# Where ament's domain_coordinator, and with it every ROS test, holds a domain: a TCP port for each.
+_HOLDING_BASE = 32768
+
+
+def is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether both TCP and UDP can be bound to `port`."""
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        with socket.socket(socket.AF_INET, kind) as probe:
+            try:
+                probe.bind((host, port))
+            except OSError:
+                return False
+    return True
+
+
+def free_ports(count: int) -> list[int]:
+    """`count` different free ports. Raises OSError when there are none."""
+    found: list[int] = []
+    for _ in range(TRIES):
+        port = random.randint(FIRST, LAST)
+        if port not in found and is_free(port):
+            found.append(port)
+        if len(found) == count:
+            return found
+    raise OSError(f"no {count} free ports between {FIRST} and {LAST}")
+
+
+def free_port() -> int:
+    """One free port."""
+    return free_ports(1)[0]
+
+
+def bound_udp_ports(tables: Iterable[str]) -> set[int]:
+    """Local ports in the text of /proc/net/udp and /proc/net/udp6."""
+    ports = set()
+    for table in tables:
+        for line in table.splitlines()[1:]:
+            fields = line.split()
+            if len(fields) > 1 and ":" in fields[1]:
+                ports.add(int(fields[1].rpartition(":")[2], 16))
+    return ports
+
+
+def free_domain() -> int:
+    """A ROS_DOMAIN_ID in which nobody on this machine listens; any when all are taken."""
+    tables = [path.read_text() for path in map(Path, ("/proc/net/udp", "/proc/net/udp6")) if path.exists()]
+    used = bound_udp_ports(tables)
+    free = [domain for domain in DOMAINS if _DISCOVERY_BASE + _DISCOVERY_GAIN * domain not in used]
+    return random.choice(free or list(DOMAINS))
+
+
+@contextmanager
+def held_domain() -> Iterator[int]:
+    """A free ROS_DOMAIN_ID that is held against others who do the same and against ROS' own tests.
+
+    A domain somebody has taken but not spoken in yet looks free to `free_domain`: two demos would then hear each other.
+    """
+    for _ in range(TRIES):
+        domain = free_domain()
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as holder:
+            try:
+                holder.bind(("", _HOLDING_BASE + domain))
+            except OSError:
+                continue
+            yield domain
+            return
+    raise OSError("every ROS domain is held by somebody")

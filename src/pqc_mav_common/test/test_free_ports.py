@@ -1,0 +1,63 @@
+import socket
+
+import pytest
+
+from pqc_mav_common import free_ports
+
+
+def test_ports_are_different_free_and_outside_the_kernels_own_range() -> None:
+    found = free_ports.free_ports(5)
+    assert len(set(found)) == 5
+    assert all(free_ports.FIRST <= port <= free_ports.LAST for port in found)
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM])
+def test_a_port_used_by_either_protocol_is_not_free(kind: socket.SocketKind) -> None:
+    with socket.socket(socket.AF_INET, kind) as holder:
+        holder.bind(("127.0.0.1", 0))
+        if kind == socket.SOCK_STREAM:
+            holder.listen()
+        assert not free_ports.is_free(holder.getsockname()[1])
+
+
+def test_no_free_ports_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(free_ports, "is_free", lambda port, host="": False)
+    with pytest.raises(OSError, match="no 2 free ports"):
+        free_ports.free_ports(2)
+
+
+def test_bound_ports_of_the_kernels_table() -> None:
+    table = (
+        "   sl  local_address rem_address   st tx_queue\n"
+        "  10: 0100007F:1CE8 00000000:0000 07 00000000:00000000\n"
+        "  11: 00000000:1DE2 00000000:0000 07 00000000:00000000\n"
+    )
+    assert free_ports.bound_udp_ports([table, "header\n"]) == {7400, 7650}
+
+
+def test_a_domain_somebody_listens_in_is_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = {7400 + 250 * domain for domain in free_ports.DOMAINS if domain != 42}
+    monkeypatch.setattr(free_ports, "bound_udp_ports", lambda tables: used)
+    assert free_ports.free_domain() == 42
+    monkeypatch.setattr(free_ports, "bound_udp_ports", lambda tables: used | {7400 + 250 * 42})
+    assert free_ports.free_domain() in free_ports.DOMAINS
+
+
+def test_a_held_domain_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = iter([7, 7, 8])
+    monkeypatch.setattr(free_ports, "free_domain", lambda: next(offered))
+    with free_ports.held_domain() as mine, free_ports.held_domain() as other:
+        assert (mine, other) == (7, 8), "taken, though nobody speaks in it yet"
+    monkeypatch.setattr(free_ports, "free_domain", lambda: 7)
+    with free_ports.held_domain() as again:
+        assert again == 7
+        with pytest.raises(OSError, match="held by somebody"), free_ports.held_domain():
+            pass
+
+
+def test_ros_own_tests_respect_it() -> None:
+    coordinator = pytest.importorskip("domain_coordinator")
+    with free_ports.held_domain() as mine:
+        given = iter([mine, mine % 100 + 1, *range(1, 101)])
+        with coordinator.domain_id(lambda: next(given)) as theirs:
+            assert theirs != mine

@@ -1,0 +1,71 @@
+# The engine as a static library, and the YAML reader for hosts without ROS parameters.
+add_library(pqcmav_engine STATIC
+  src/config.cpp
+  src/config_schema.cpp
+  src/engine.cpp
+  src/error.cpp
+  src/events.cpp
+  src/process.cpp
+  src/text.cpp
+  # algorithms and the table of suites
+  src/crypto/aead.cpp
+  src/crypto/aead_openssl.cpp
+  src/crypto/ascon128a.cpp
+  src/crypto/kdf.cpp
+  src/crypto/oqs.cpp
+  src/crypto/oqs_lookup.cpp
+  src/crypto/running_hash.cpp
+  src/crypto/suites.cpp
+  src/crypto/suites_availability.cpp
+  src/crypto/suites_table.cpp
+  src/crypto/x25519.cpp
+  # long-term keys on disk
+  src/keys/key_file.cpp
+  src/keys/key_file_write.cpp
+  src/keys/keystore.cpp
+  src/keys/keystore_init.cpp
+  src/keys/keystore_list.cpp
+  # packets and keys of a session, without sockets or clock
+  src/session/control_frame.cpp
+  src/session/frame.cpp
+  src/session/link_estimator.cpp
+  src/session/replay_window.cpp
+  src/session/session.cpp
+  # the handshake, without sockets or clock
+  src/handshake/handshake_frames.cpp
+  src/handshake/handshake_initiator.cpp
+  src/handshake/handshake_messages.cpp
+  src/handshake/handshake_responder.cpp
+  src/handshake/handshake_text.cpp
+  src/handshake/key_schedule.cpp
+  src/handshake/rate_limiter.cpp
+  # sockets and the packet thread
+  src/net/data_plane.cpp
+  src/net/link.cpp
+  src/net/lookup.cpp
+  src/net/net.cpp
+  src/net/plain_tap.cpp
+  src/net/udp_batch.cpp
+  # when to shake hands, and doing it over TCP
+  src/control/blacklist.cpp
+  src/control/drone_control.cpp
+  src/control/gcs_control.cpp
+  src/control/handshake_client.cpp
+  src/control/handshake_server.cpp
+  src/control/key_pool.cpp
+  src/control/link_ledger.cpp
+)
+set_target_properties(pqcmav_engine PROPERTIES EXPORT_NAME engine)
+configure_file(cmake/version.hpp.in "${CMAKE_CURRENT_BINARY_DIR}/include/pqc_mav_tunnel/version.hpp" @ONLY)
+# Internal headers are included by their path below src/ ("net/link.hpp"), by the engine, its tests, fuzzers and
+# benchmarks; they are not installed.
+target_include_directories(pqcmav_engine PUBLIC
+  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+  $<BUILD_INTERFACE:${CMAKE_CURRENT_BINARY_DIR}/include>
+  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/src>
+  $<INSTALL_INTERFACE:include/${PROJECT_NAME}>)
+target_compile_features(pqcmav_engine PUBLIC cxx_std_20)
+target_link_libraries(pqcmav_engine PUBLIC OQS::oqs OpenSSL::Crypto Threads::Threads)
+
+add_library(pqcmav_yaml STATIC src/config_yaml.cpp)
+target_link_libraries(pqcmav_yaml PUBLIC pqcmav_engine PRIVATE yaml-cpp)

@@ -1,0 +1,12 @@
+# The extension module pqc_mav_tunnel._engine.
+find_package(Python3 REQUIRED COMPONENTS Interpreter Development)
+if(NOT pybind11_DIR)
+  execute_process(COMMAND ${Python3_EXECUTABLE} -m pybind11 --cmakedir
+    OUTPUT_VARIABLE pybind11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+set(PYBIND11_FINDPYTHON ON)
+set(Python_EXECUTABLE ${Python3_EXECUTABLE})
+find_package(pybind11 REQUIRED)
+pybind11_add_module(_engine python/module.cpp python/bind_engine.cpp python/bind_registry.cpp python/bind_keys.cpp
+  python/bind_handshake.cpp python/bind_codec.cpp)
+target_link_libraries(_engine PRIVATE pqcmav_engine)

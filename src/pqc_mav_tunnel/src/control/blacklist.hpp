@@ -1,0 +1,40 @@
+// Suites whose handshake failed lately. Automatic choices (policy, periodic rekey, reconnect) avoid them; an explicit request may still try, and
+// success forgets the entry. The default suite is never listed, so something always remains.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "handshake/handshake.hpp"
+
+namespace pqcmav {
+
+class Blacklist {
+ public:
+  struct Entry {
+    const Suite* suite;
+    std::uint64_t expires_ns;
+    std::string reason;
+  };
+
+  /// `always` is the suite that can never be listed.
+  Blacklist(const Suite& always, std::uint64_t ttl_ns) : always_(&always), ttl_ns_(ttl_ns) {}
+
+  void add(const Suite& suite, std::string reason, std::uint64_t now);
+  void remove(const Suite& suite) { entries_.erase(&suite); }
+  [[nodiscard]] bool contains(const Suite& suite, std::uint64_t now) const;
+  /// What is listed now; forgets what expired.
+  std::vector<Entry> entries(std::uint64_t now);
+
+  /// Does this failure speak against the suite, rather than against the network or the moment?
+  static bool blames_suite(HandshakeError error, std::uint8_t reject_code) noexcept;
+
+ private:
+  const Suite* always_;
+  std::uint64_t ttl_ns_;
+  std::map<const Suite*, Entry> entries_;
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,104 @@
+// The drone's control thread: it alone decides when to shake hands. A fresh handshake when there is no session or the gcs fell silent (with back-off), a rekey
+// when asked, when due by time, or when a key was used enough. The running session is untouched until a handshake succeeded.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <variant>
+
+#include "control/blacklist.hpp"
+#include "control/handshake_client.hpp"
+#include "control/link_ledger.hpp"
+#include "net/data_plane.hpp"
+#include "pqc_mav_tunnel/engine.hpp"
+#include "pqc_mav_tunnel/keystore.hpp"
+#include "thread.hpp"
+
+namespace pqcmav {
+
+/// Waiting times after failures: 0.5 s doubling to 8 s, each spread by a fifth so that a fleet does not knock in step.
+class Backoff {
+ public:
+  explicit Backoff(std::uint64_t seed) : random_(seed) {}
+  [[nodiscard]] std::uint64_t next_ns();
+  void reset() noexcept { step_ = 0; }
+
+ private:
+  std::minstd_rand random_;
+  unsigned step_ = 0;
+};
+
+/// The time until the next periodic rekey: the interval and up to a tenth more or less, so that a fleet does not rekey in step either.
+[[nodiscard]] std::uint64_t jittered_ns(double seconds, std::minstd_rand& random);
+
+class DroneControl {
+ public:
+  /// Reads the keys needed for the configured suite (throws TunnelError).
+  DroneControl(const EngineConfig& config, EventQueue& events);
+  ~DroneControl();
+  DroneControl(const DroneControl&) = delete;
+  DroneControl& operator=(const DroneControl&) = delete;
+
+  void start(DataPlane& data);
+  void stop();
+  RekeyOutcome request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);
+
+  [[nodiscard]] std::vector<BlacklistedSuite> blacklist();
+
+  // Hooks of the data plane.
+  void on_changed();
+  void on_rekey_requested(std::uint32_t request_id, std::string suite, std::string reason);
+
+  [[nodiscard]] LinkLedger& ledger() noexcept { return ledger_; }
+  [[nodiscard]] const LinkLedger& ledger() const noexcept { return ledger_; }
+
+ private:
+  struct RemoteRequest {
+    std::uint32_t id;
+  };
+  struct Request {
+    std::string suite, reason;
+    std::variant<std::promise<RekeyOutcome>, RemoteRequest> answer_to;
+  };
+  InitiatorParams parameters(const Suite& suite) const;
+  void run();
+  void step();
+  void fresh_handshake();
+  RekeyOutcome rekey(const Suite& suite, const std::string& reason);
+  RekeyOutcome rekey_on_request(const Request& request);
+  void serve(Request request);
+  bool handshake(const Suite& suite, const SessionId& prev, std::uint8_t epoch, ClientOutcome& outcome);
+  void answer_remote(std::uint32_t id, const RekeyOutcome& outcome);
+  void schedule_periodic();
+  [[nodiscard]] bool avoided(const Suite& suite);
+
+  const EngineConfig config_;
+  EventQueue& events_;
+  DroneKeys keys_;
+  Psk psk_;
+  LinkLedger ledger_;
+  DataPlane* data_ = nullptr;
+  const Suite* suite_;  // of the next fresh handshake: the last one that worked
+  Backoff backoff_;
+  std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0;
+  unsigned failures_ = 0;
+  bool force_fresh_ = false;  // the gcs no longer knows the running session
+  std::minstd_rand random_;
+  std::optional<std::pair<std::uint32_t, RekeyOutcome>> last_remote_;  // a repeated request gets the same answer
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Request> requests_;
+  Blacklist blacklist_;
+  bool stopping_ = false, attention_ = false, busy_ = false;
+  std::optional<std::uint32_t> serving_remote_;
+  Fd cancel_;
+  BigThread thread_;
+};
+
+}  // namespace pqcmav

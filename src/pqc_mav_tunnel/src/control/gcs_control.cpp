@@ -1,0 +1,223 @@
+#include "control/gcs_control.hpp"
+
+#include <algorithm>
+
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::chrono::milliseconds kAskAgain{1000};
+constexpr std::uint64_t kRefusalLogNs = 5'000'000'000;
+
+}  // namespace
+
+GcsControl::GcsControl(const EngineConfig& config, EventQueue& events)
+    : config_(config),
+      events_(events),
+      keys_(config.keys),
+      pool_(config.key_pool_depth, static_cast<std::uint64_t>(config.key_pool_max_age_s * 1e9), config.key_pool_kems) {
+  for (const auto& entry : config_.drones) {
+    by_id_[entry.id] = drones_.size();
+    drones_.push_back({entry, keys_.psk(entry.id), std::make_unique<LinkLedger>(entry.id, events)});
+  }
+  read_signing_keys();
+}
+
+std::set<const SigInfo*> GcsControl::signatures_allowed() const {
+  std::set<const SigInfo*> out;
+  const auto add = [&](const std::vector<const Suite*>& suites) {
+    for (const auto* suite : suites) out.insert(suite->sig);
+  };
+  add(config_.allowed_suites);
+  bool all = false;
+  for (const auto& drone : config_.drones) {
+    add(drone.allowed_suites);
+    all = all || (drone.allowed_suites.empty() && config_.allowed_suites.empty());
+  }
+  if (all) add(filter_suites({.view = SuiteView::extended, .max_level = 5, .aeads = {}, .kem_families = {}, .sig_families = {}, .only_available = true}));
+  return out;
+}
+
+/// A key that is there must be good. One that is not there costs its suites: the gcs serves the others, and says so once; a key that comes later is read when a
+/// drone asks for it.
+void GcsControl::read_signing_keys() {
+  std::string lacking;
+  for (const auto* sig : signatures_allowed()) {
+    if (keys_.has_sig_secret(*sig))
+      (void)signing_key(*sig);
+    else
+      lacking += (lacking.empty() ? "" : ", ") + std::string(sig->display);
+  }
+  if (lacking.empty()) return;
+  if (signing_.empty())
+    throw TunnelError(Errc::key_missing, "No suite that is allowed can be served: there is no signing key for " + lacking + " below " + config_.keys +
+                                             "; make keys with 'pqcmav keys init', or copy them from where they were made.");
+  events_.log(
+      LogLevel::warning, "",
+      "No signing key for " + lacking + ": their suites are refused. 'pqcmav keys init' makes what is missing; 'allowed_suites' without them ends this line.");
+}
+
+std::optional<std::size_t> GcsControl::find(std::string_view drone_id) const {
+  const auto it = by_id_.find(drone_id);
+  return it == by_id_.end() ? std::nullopt : std::optional(it->second);
+}
+
+SecretBytes GcsControl::signing_key(const SigInfo& sig) {
+  const std::lock_guard lock(signing_mutex_);
+  auto it = signing_.find(&sig);
+  if (it == signing_.end()) it = signing_.emplace(&sig, keys_.sig_secret(sig)).first;
+  return it->second.clone();
+}
+
+std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const Suite& suite, bool hybrid) {
+  const auto& drone = drones_[*find(drone_id)];
+  const auto& allowed = drone.entry.allowed_suites.empty() ? config_.allowed_suites : drone.entry.allowed_suites;
+  if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), &suite) == allowed.end()) return Reject::suite_not_allowed;
+  if (!hybrid && !config_.allow_pure) return Reject::suite_not_allowed;
+  try {
+    (void)signing_key(*suite.sig);
+  } catch (const TunnelError& error) {
+    events_.log(LogLevel::error, std::string(drone_id), std::string("Refused ") + suite.id + ": " + error.what());
+    return Reject::algorithm_unavailable;
+  }
+  return std::nullopt;
+}
+
+std::optional<Reject> GcsControl::check_session(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch) const {
+  if (prev == SessionId{}) return epoch == 0 ? std::nullopt : std::optional(Reject::epoch);
+  const auto picture = data_->link(*find(drone_id)).picture();
+  // The newest keys may still be pending here while the drone already uses them.
+  for (const auto& info : {picture.pending, picture.current})
+    if (info && info->id == prev) return info->epoch < 255 && epoch == info->epoch + 1 ? std::nullopt : std::optional(Reject::epoch);
+  return Reject::session_unknown;
+}
+
+std::shared_ptr<const ResponderEnv> GcsControl::environment() {
+  auto env = std::make_shared<ResponderEnv>();
+  env->find_drone = [this](std::string_view id) -> std::optional<DroneRecord> {
+    const auto index = find(id);
+    if (!index) return std::nullopt;
+    const auto& drone = drones_[*index];
+    return DroneRecord{drone.psk.clone(), drone.entry.require_signature, config_.allow_pure};
+  };
+  env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) { return check_suite(id, suite, hybrid); };
+  env->check_session = [this](std::string_view id, const SessionId& prev, std::uint8_t epoch) { return check_session(id, prev, epoch); };
+  env->gcs_secret = [this](const SigInfo& sig) { return signing_key(sig); };
+  env->drone_public = [this](std::string_view id, const SigInfo& sig) { return keys_.drone_public(id, sig); };
+  env->kem_keypair = [this](const KemInfo& kem) { return pool_.take(kem); };
+  return env;
+}
+
+void GcsControl::start(DataPlane& data) {
+  data_ = &data;
+  const auto install = [this](const std::string& id, SessionKeys keys, const SessionId& prev) {
+    const auto index = find(id);
+    return index && data_->install(*index, std::move(keys), prev, SockAddr{});
+  };
+  const auto finished = [this](const std::string& id, HandshakeEvent event) {
+    const auto index = find(id);
+    if (!index) return;
+    const auto picture = data_->link(*index).picture();
+    const auto& info = picture.pending ? picture.pending : picture.current;
+    if (event.ok && info) {
+      event.epoch = info->epoch;
+      event.hybrid = info->hybrid;
+    }
+    drones_[*index].ledger->finished(std::move(event));
+  };
+  const auto progress = [this](const std::string& id, int change) {
+    if (const auto index = find(id)) {
+      drones_[*index].ledger->running(change, false);
+      on_changed(*index);
+    }
+  };
+  const auto refused = [this](const std::string& source, const std::string& id, HandshakeError error) { on_refused(source, id, error); };
+  server_ = std::make_unique<HandshakeServer>(resolve(config_.bind, config_.handshake_port, true, SOCK_STREAM),
+                                              ServerLimits{config_.max_handshakes, config_.handshake_threads, config_.handshakes_per_drone_s}, environment(),
+                                              install, finished, progress, refused);
+  server_->start();
+}
+
+void GcsControl::stop() {
+  {
+    const std::lock_guard lock(asked_mutex_);
+    stopping_ = true;
+  }
+  answered_.notify_all();
+  if (server_) server_->stop();
+}
+
+/// Called in the accept thread. A flood of them must not become a flood of log lines.
+void GcsControl::on_refused(const std::string& source, const std::string& drone_id, HandshakeError error) {
+  const auto now = now_ns();
+  if (now < next_refusal_log_ns_) {
+    ++unlogged_refusals_;
+    return;
+  }
+  next_refusal_log_ns_ = now + kRefusalLogNs;
+  const bool known = find(drone_id).has_value();
+  auto text = "Refused a handshake from " + source + (drone_id.empty() ? ". " : " in the name of '" + drone_id + "'. ") + describe(error, 0, false);
+  if (unlogged_refusals_ > 0) text += " (" + std::to_string(unlogged_refusals_) + " more since the last such line.)";
+  unlogged_refusals_ = 0;
+  events_.log(LogLevel::warning, known ? drone_id : "", std::move(text));
+}
+
+void GcsControl::on_changed(std::size_t link) {
+  drones_[link].ledger->refresh([&] { return data_->link(link).picture(); });
+}
+
+void GcsControl::on_rekey_answered(std::size_t link, const RekeyResult& result) {
+  {
+    const std::lock_guard lock(asked_mutex_);
+    for (auto& asked : asked_)
+      if (asked.link == link && asked.id == result.request_id)
+        asked.answer = RekeyOutcome{result.ok, "", result.epoch, result.duration_us / 1000.0, std::string(result.text)};
+  }
+  answered_.notify_all();
+}
+
+RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout) {
+  std::string name;
+  try {
+    if (!suite.empty()) name = require_suite(suite).id;
+  } catch (const TunnelError& error) {
+    return {false, suite, 0, 0, std::string("The rekey was refused: ") + error.what()};
+  }
+  ByteArray<4> random;
+  random_bytes(random);
+  const auto id = load_be<std::uint32_t>(random.data());
+  Bytes tlvs(600);
+  tlvs.resize(append_control(tlvs, 0, RekeyRequest{id, name, std::string_view(reason).substr(0, 255)}).value_or(0));
+
+  std::unique_lock lock(asked_mutex_);
+  if (std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) { return each.link == link; }))
+    return {false, name, 0, 0, "Busy: another rekey of this drone is being asked for; try again when it is done."};
+  asked_.push_back({link, id, std::nullopt});
+  const auto mine = [&] { return std::find_if(asked_.begin(), asked_.end(), [&](const auto& each) { return each.id == id && each.link == link; }); };
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  RekeyOutcome out{false, name, 0, 0, "The drone did not answer in time; the running session is untouched."};
+  // A request or its answer may be lost on the air: ask again with the same number, the drone does it once.
+  while (!stopping_ && std::chrono::steady_clock::now() < deadline) {
+    const auto picture = data_->link(link).picture();
+    if (!picture.can_send) {
+      out.message = "There is no session with drone " + drones_[link].entry.id + "; it must connect first.";
+      break;
+    }
+    lock.unlock();
+    data_->send_control(link, tlvs);
+    lock.lock();
+    answered_.wait_until(lock, std::min(deadline, std::chrono::steady_clock::now() + kAskAgain), [&] { return stopping_ || mine()->answer; });
+    if (mine()->answer) {
+      out = *mine()->answer;
+      const auto now = data_->link(link).picture();
+      if (now.current) out.suite = now.current->suite->id;
+      break;
+    }
+  }
+  if (stopping_ && !mine()->answer) out.message = "The proxy is shutting down; nothing was changed.";
+  asked_.erase(mine());
+  return out;
+}
+
+}  // namespace pqcmav

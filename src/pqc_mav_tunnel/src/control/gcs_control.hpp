@@ -1,0 +1,82 @@
+// The gcs' control side: answers handshakes of many drones, keeps keys and the KEM pool, and asks drones in-band for rekeys.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/handshake_server.hpp"
+#include "control/key_pool.hpp"
+#include "control/link_ledger.hpp"
+#include "net/data_plane.hpp"
+#include "pqc_mav_tunnel/engine.hpp"
+#include "pqc_mav_tunnel/keystore.hpp"
+
+namespace pqcmav {
+
+class GcsControl {
+ public:
+  /// Reads every drone's PSK and the signing keys there are for what is allowed (throws TunnelError, also where that leaves no suite).
+  GcsControl(const EngineConfig& config, EventQueue& events);
+  GcsControl(const GcsControl&) = delete;
+  GcsControl& operator=(const GcsControl&) = delete;
+
+  /// Listens (throws TunnelError) and serves.
+  void start(DataPlane& data);
+  void stop();
+  RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);
+
+  // Hooks of the data plane.
+  void on_changed(std::size_t link);
+  void on_rekey_answered(std::size_t link, const RekeyResult& result);
+
+  [[nodiscard]] const LinkLedger& ledger(std::size_t link) const noexcept { return *drones_[link].ledger; }
+  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
+  [[nodiscard]] const ServerCounters& counters() const noexcept { return server_->counters(); }
+  [[nodiscard]] std::uint64_t keygens() const noexcept { return pool_.made(); }
+
+ private:
+  struct Drone {
+    DroneEntry entry;
+    Psk psk;
+    std::unique_ptr<LinkLedger> ledger;
+  };
+  struct Asked {
+    std::size_t link;
+    std::uint32_t id;
+    std::optional<RekeyOutcome> answer;
+  };
+  std::shared_ptr<const ResponderEnv> environment();
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view drone_id) const;
+  std::optional<Reject> check_suite(std::string_view drone_id, const Suite& suite, bool hybrid);
+  std::optional<Reject> check_session(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch) const;
+  SecretBytes signing_key(const SigInfo& sig);
+  [[nodiscard]] std::set<const SigInfo*> signatures_allowed() const;
+  void read_signing_keys();
+  void on_refused(const std::string& source, const std::string& drone_id, HandshakeError error);
+
+  const EngineConfig config_;
+  EventQueue& events_;
+  GcsKeys keys_;
+  std::vector<Drone> drones_;
+  std::map<std::string, std::size_t, std::less<>> by_id_;
+  KeyPool pool_;
+  std::mutex signing_mutex_;
+  std::map<const SigInfo*, SecretBytes> signing_;
+  DataPlane* data_ = nullptr;
+  std::unique_ptr<HandshakeServer> server_;
+
+  // Accept thread only.
+  std::uint64_t next_refusal_log_ns_ = 0, unlogged_refusals_ = 0;
+
+  std::mutex asked_mutex_;
+  std::condition_variable answered_;
+  std::vector<Asked> asked_;
+  bool stopping_ = false;
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,97 @@
+#include "control/link_ledger.hpp"
+
+namespace pqcmav {
+namespace {
+
+double to_s(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+std::string hex(const SessionId& id) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string out;
+  for (const auto byte : id) {
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
+  }
+  return out;
+}
+
+}  // namespace
+
+void LinkLedger::running(int change, bool rekey) {
+  const std::lock_guard lock(mutex_);
+  (rekey ? rekeys_running_ : handshakes_running_) += change;
+}
+
+void LinkLedger::finished(HandshakeEvent event) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (event.ok) {
+      ++ok_;
+      if (event.rekey) ++rekeys_ok_;
+      last_error_.clear();
+    } else if (event.error != HandshakeError::cancelled) {
+      ++failed_;
+      last_error_ = event.reason;
+    }
+  }
+  events_.push(Event{0, id_, std::move(event)});
+}
+
+LinkState LinkLedger::state_of(const LinkPicture& picture) const {
+  if (!picture.current || !picture.can_send) return handshakes_running_ > 0 || picture.pending ? LinkState::handshaking : LinkState::down;
+  if (picture.degraded) return LinkState::degraded;
+  return rekeys_running_ > 0 ? LinkState::rekeying : LinkState::up;
+}
+
+std::string LinkLedger::reason_for(LinkState state, const LinkPicture& picture) const {
+  switch (state) {
+    case LinkState::down:
+      return picture.closed_by_peer ? "The peer closed the session." : "No session.";
+    case LinkState::handshaking:
+      return "A handshake is running.";
+    case LinkState::up:
+      return "Session under " + picture.current->suite->id + ", epoch " + std::to_string(picture.current->epoch) + ".";
+    case LinkState::degraded:
+      return "Nothing heard from the peer for " + std::to_string(picture.heard_silence_ns / 1'000'000'000) + " s.";
+    case LinkState::rekeying:
+      return "A rekey is running beside the session.";
+  }
+  return {};
+}
+
+void LinkLedger::refresh(const std::function<LinkPicture()>& newest) {
+  const std::lock_guard lock(mutex_);
+  const auto picture = newest();
+  const auto now = state_of(picture);
+  if (now == state_) return;
+  if (now == LinkState::up && state_ != LinkState::rekeying) last_error_.clear();  // what kept the link from working is over
+  events_.push(Event{0, id_, StateEvent{state_, now, reason_for(now, picture)}});
+  state_ = now;
+}
+
+LinkStatus LinkLedger::status(const LinkPicture& picture) const {
+  LinkStatus out;
+  out.drone_id = id_;
+  if (picture.current) {
+    const auto& key = *picture.current;
+    out.suite = key.suite->id;
+    out.epoch = key.epoch;
+    out.session_id = hex(key.id);
+    out.key_age_s = to_s(now_ns() - key.installed_ns);
+    out.hybrid = key.hybrid;
+    out.drone_signed = key.drone_signed;
+    out.silence_s = to_s(picture.heard_silence_ns);
+  }
+  out.peer = picture.peer.text();
+  out.plain_local = picture.plain_local.text();
+  out.plain_peer = picture.plain_peer.text();
+  const std::lock_guard lock(mutex_);
+  out.state = state_of(picture);
+  out.last_error = last_error_;
+  out.handshakes_ok = ok_;
+  out.handshakes_failed = failed_;
+  out.rekeys_ok = rekeys_ok_;
+  return out;
+}
+
+}  // namespace pqcmav

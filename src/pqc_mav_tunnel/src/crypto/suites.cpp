@@ -1,0 +1,131 @@
+#include "pqc_mav_tunnel/suites.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "constants.hpp"
+#include "crypto/suites_table.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
+
+namespace pqcmav {
+namespace {
+
+// Names are ASCII; the locale has no say.
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), lower);
+  return out;
+}
+
+std::vector<Suite> build() {
+  std::vector<Suite> out;
+  out.reserve(suite_pairs().size() * aeads().size());
+  for (const auto& row : suite_pairs()) {
+    for (const auto& aead : aeads()) {
+      Suite suite;
+      suite.id.append("cs-").append(row.kem->token).append("-").append(aead.token).append("-").append(row.sig->token);
+      suite.short_code.append(row.kem->short_code).append("-").append(aead.short_code).append("-").append(row.sig->short_code);
+      suite.kem = row.kem;
+      suite.sig = row.sig;
+      suite.aead = &aead;
+      suite.level = row.kem->level;
+      suite.core = row.kem->core && row.sig->core;
+      suite.campaign_2025 = row.campaign_2025 && in_campaign_2025(aead);
+      out.push_back(std::move(suite));
+    }
+  }
+  return out;
+}
+
+const std::unordered_map<std::string, const Suite*>& by_name() {
+  static const auto map = [] {
+    std::unordered_map<std::string, const Suite*> out;
+    for (const auto& suite : all_suites()) {
+      out.emplace(lowered(suite.id), &suite);
+      out.emplace(lowered(suite.short_code), &suite);
+    }
+    return out;
+  }();
+  return map;
+}
+
+/// What a user typed, fit for a one-line message.
+std::string printable(std::string_view text) {
+  std::string out(text.substr(0, kNameMax));
+  std::ranges::replace_if(out, [](char c) { return c < ' ' || c > '~'; }, '?');
+  if (text.size() > kNameMax) out += "...";
+  return out;
+}
+
+bool allowed(const std::vector<std::string>& list, std::string_view value) {
+  return list.empty() || std::ranges::any_of(list, [&](const auto& entry) { return lowered(entry) == lowered(value); });
+}
+
+}  // namespace
+
+const KemInfo* find_kem(std::string_view token) noexcept {
+  const auto found = std::ranges::find(kems(), token, &KemInfo::token);
+  return found == kems().end() ? nullptr : &*found;
+}
+
+const SigInfo* find_sig(std::string_view token) noexcept {
+  const auto found = std::ranges::find(sigs(), token, &SigInfo::token);
+  return found == sigs().end() ? nullptr : &*found;
+}
+
+std::span<const Suite> all_suites() {
+  static const std::vector<Suite> suites = build();
+  return suites;
+}
+
+const Suite* find_suite(std::string_view id_or_code) {
+  if (id_or_code.size() > kNameMax) return nullptr;
+  const auto found = by_name().find(lowered(id_or_code));
+  return found == by_name().end() ? nullptr : found->second;
+}
+
+const Suite& require_suite(std::string_view id_or_code) {
+  const Suite* suite = find_suite(id_or_code);
+  if (suite == nullptr) {
+    std::string closest;
+    for (const auto& id : closest_suites(id_or_code)) closest += (closest.empty() ? "" : ", ") + id;
+    throw TunnelError(Errc::suite_unknown, "There is no suite \"" + printable(id_or_code) + "\"; the closest are " + closest + ".");
+  }
+  if (const auto& state = availability(*suite); !state.available) {
+    throw TunnelError(Errc::suite_unavailable, "The suite " + suite->id + " cannot be used here: " + state.reason);
+  }
+  return *suite;
+}
+
+std::vector<std::string> closest_suites(std::string_view text, std::size_t count) {
+  const auto wanted = text.substr(0, 2 * kNameMax);  // more cannot matter, and the cost grows with it
+  std::vector<std::pair<std::size_t, const Suite*>> ranked;
+  for (const auto& suite : all_suites()) {
+    ranked.emplace_back(std::min(edit_distance(wanted, suite.id), edit_distance(wanted, suite.short_code)), &suite);
+  }
+  std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
+  ranked.resize(std::min(count, ranked.size()));
+  std::vector<std::string> out;
+  for (const auto& entry : ranked) out.push_back(entry.second->id);
+  return out;
+}
+
+std::vector<const Suite*> filter_suites(const SuiteFilter& filter) {
+  std::vector<const Suite*> out;
+  for (const auto& suite : all_suites()) {
+    if (filter.view == SuiteView::core && !suite.core) continue;
+    if (filter.view == SuiteView::campaign_2025 && !suite.campaign_2025) continue;
+    if (suite.level > filter.max_level) continue;
+    if (!filter.aeads.empty() && std::ranges::find(filter.aeads, suite.aead->id) == filter.aeads.end()) continue;
+    if (!allowed(filter.kem_families, suite.kem->family) || !allowed(filter.sig_families, suite.sig->family)) continue;
+    if (filter.only_available && !availability(suite).available) continue;
+    out.push_back(&suite);
+  }
+  return out;
+}
+
+}  // namespace pqcmav

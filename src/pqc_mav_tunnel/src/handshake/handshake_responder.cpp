@@ -1,0 +1,311 @@
+#include <utility>
+
+#include "crypto/x25519.hpp"
+#include "handshake/handshake.hpp"
+#include "handshake/handshake_clock.hpp"
+#include "handshake/handshake_messages.hpp"
+#include "handshake/key_schedule.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+/// The key of drones that do not exist: their ClientHello costs what a real one costs, and the answer takes as long.
+const Psk& decoy_psk() {
+  static const Psk key = [] {
+    Psk out;
+    random_bytes(out.mut());
+    return out;
+  }();
+  return key;
+}
+
+void check(const ResponderEnv* env) {
+  if (env == nullptr || !env->find_drone || !env->check_suite || !env->check_session || !env->gcs_secret || !env->drone_public || !env->kem_keypair ||
+      !env->random) {
+    throw TunnelError(Errc::state, "The handshake environment of a ground station must have all its functions set.");
+  }
+}
+
+}  // namespace
+
+struct HandshakeResponder::Impl {
+  enum class Wait { start, client_hello, go_on, client_finish };
+
+  explicit Impl(std::shared_ptr<const ResponderEnv>&& given) : env(std::move(given)), clock(times) { check(env.get()); }
+
+  HandshakeStep fail(HandshakeError why, Bytes last_words = {}) {
+    error = why;
+    status = HandshakeStatus::failed;
+    forget();
+    times.bytes_sent += last_words.size();
+    return {status, std::move(last_words)};
+  }
+
+  HandshakeStep reject(Reject code) {
+    reject_code = static_cast<std::uint8_t>(code);
+    return fail(HandshakeError::refused_locally, encode_reject(code));
+  }
+
+  /// Everything that is secret and not yet wiped.
+  void forget() {
+    drone.psk = Psk();
+    signing_key.reset();
+    kem_secret = SecretBytes();
+    x25519.reset();
+    keys.k_d2g = Secret<32>();
+    keys.k_g2d = Secret<32>();
+  }
+
+  HandshakeStep answer(std::size_t message, Bytes frame) {
+    times.bytes_sent += frame.size();
+    clock.sent(message);
+    return {status, std::move(frame)};
+  }
+
+  Bytes start() {
+    Cookie cookie;
+    env->random(cookie);
+    m0 = encode_challenge(cookie);
+    reader.expect(client_hello_limits());
+    wait = Wait::client_hello;
+    return answer(0, m0).send;
+  }
+
+  HandshakeStep on_data(ByteView received) {
+    if (wait == Wait::go_on) return received.empty() ? HandshakeStep{} : fail(HandshakeError::bad_frame);
+    if (!received.empty() && !reader.started()) clock.seen(wait == Wait::client_hello ? 1 : 3);
+    switch (reader.feed(received)) {
+      case FrameReader::State::refused:
+        return fail(HandshakeError::bad_frame);
+      case FrameReader::State::partial:
+        return {};
+      case FrameReader::State::complete:
+        break;
+    }
+    if (!received.empty()) return fail(HandshakeError::bad_frame);
+    return wait == Wait::client_hello ? on_client_hello() : on_client_finish();
+  }
+
+  HandshakeStep on_client_hello() {
+    const auto parsed = parse_client_hello(reader.body());
+    if (!parsed) return fail(HandshakeError::malformed);
+    hello = *parsed;
+    m1 = reader.take();  // the views of `hello` stay valid: moving a vector does not move its bytes
+    drone_id = hello.drone_id;
+    auto record = env->find_drone(drone_id);
+    const bool known = record.has_value();
+    const Hash expected = timed(times.kdf, [&] { return gate_mac(known ? record->psk : decoy_psk(), m0, ByteView(m1).first(m1.size() - kHashSize)); });
+    const bool passed = constant_time_equal(expected, hello.gate);
+    if (!known) return fail(HandshakeError::unknown_drone);
+    if (!passed) return fail(HandshakeError::bad_gate);
+    drone = std::move(*record);
+    past_gate = true;
+    wait = Wait::go_on;
+    return {};
+  }
+
+  /// Why this genuine drone cannot have what it asks for, in the order of docs/protocol.md section 4.
+  std::optional<Reject> objection() {
+    const auto* asked = find_suite(hello.suite);
+    if (asked == nullptr || asked->id != hello.suite) return Reject::suite_unknown;
+    suite = asked;
+    if (!hello.hybrid && !drone.allow_pure) return Reject::suite_not_allowed;
+    if (!hello.drone_signs && drone.require_signature) return Reject::suite_not_allowed;
+    const auto verdict = env->check_suite(drone_id, *suite, hello.hybrid);
+    if (verdict == Reject::suite_not_allowed) return verdict;
+    if (hello.drone_signs) {
+      drone_public = env->drone_public(drone_id, *suite->sig);
+      if (!drone_public) return Reject::suite_not_allowed;  // a signature that nobody here can verify
+    }
+    if (verdict) return verdict;
+    const auto& own = availability(*suite);
+    if (!own.available || own.kem_name != hello.kem_name || own.sig_name != hello.sig_name) return Reject::algorithm_unavailable;
+    signing_key = signing_secret();
+    if (!signing_key) return Reject::algorithm_unavailable;
+    if (const auto code = env->check_session(drone_id, hello.prev_session, hello.epoch)) return code;
+    if ((hello.prev_session == SessionId{}) != (hello.epoch == 0)) return Reject::epoch;
+    return std::nullopt;
+  }
+
+  HandshakeStep go_on() {
+    if (const auto code = objection()) return reject(*code);
+    ServerHello answer_hello;
+    answer_hello.session_id = fresh_session_id();
+    env->random(answer_hello.nonce);
+    answer_hello.epoch = hello.epoch;
+    auto ephemeral = fresh_kem_pair();
+    answer_hello.kem_public = ephemeral.pair.public_key;
+    kem_secret = std::move(ephemeral.pair.secret_key);
+    if (hello.hybrid) {
+      Secret<32> scalar;
+      env->random(scalar.mut());
+      timed(times.x25519, [&] { x25519.emplace(scalar.view()); });
+      answer_hello.x25519_public = x25519->public_key();
+    }
+    auto m2 = encode_server_hello(answer_hello, suite->sig->signature_max);
+    const auto to_sign = server_hello_to_sign(sha256({m0, m1, signed_part(m2, *suite, hello.hybrid)}));
+    const auto signature = timed(times.sig_sign, [&] { return Sig(*suite->sig).sign(*signing_key, to_sign); });
+    signing_key.reset();
+    finish_server_hello(m2, signature);
+    h2 = sha256({m0, m1, m2});
+    times.public_key = answer_hello.kem_public.size();
+    times.signature = signature.size();
+
+    keys.session_id = answer_hello.session_id;
+    reader.expect(client_finish_limits(*suite, hello.hybrid, hello.drone_signs));
+    wait = Wait::client_finish;
+    return answer(2, std::move(m2));
+  }
+
+  /// nullopt when this gcs has no signing key of the algorithm: a refusal, so that the drone learns why.
+  std::optional<SecretBytes> signing_secret() {
+    try {
+      return env->gcs_secret(*suite->sig);
+    } catch (const TunnelError& problem) {
+      if (problem.code() != Errc::key_missing) throw;
+      return std::nullopt;
+    }
+  }
+
+  SessionId fresh_session_id() {
+    SessionId id{};
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      env->random(id);
+      if (id != SessionId{}) return id;
+    }
+    throw TunnelError(Errc::crypto, "The source of randomness gave only zeros; a session needs a random id.");
+  }
+
+  EphemeralKem fresh_kem_pair() {
+    std::uint64_t took = 0;
+    auto ephemeral = timed(took, [&] { return env->kem_keypair(*suite->kem); });
+    times.keygen_pooled = ephemeral.pooled;
+    if (!ephemeral.pooled) times.kem_keygen = took;
+    if (ephemeral.pair.public_key.size() != suite->kem->public_key || ephemeral.pair.secret_key.size() != suite->kem->secret_key) {
+      throw TunnelError(Errc::crypto, "A KEM key pair of the wrong size was supplied for " + std::string(suite->kem->display) + ".");
+    }
+    return ephemeral;
+  }
+
+  HandshakeStep on_client_finish() {
+    const auto finish = parse_client_finish(reader.body(), *suite, hello.hybrid, hello.drone_signs);
+    if (!finish) return fail(HandshakeError::malformed);
+    times.ciphertext = finish->ciphertext.size();
+    times.drone_signature = finish->signature.size();
+    const auto h3 = transcript_h3(h2, finish->ciphertext, finish->x25519_public);
+    if (hello.drone_signs && !drone_signature_good(h3, finish->signature)) return fail(HandshakeError::bad_drone_signature);
+
+    Secret<32> ss_x25519;
+    if (hello.hybrid) {
+      const auto theirs = finish->x25519_public.first<kX25519Size>();
+      const bool strong = timed(times.x25519, [&] { return x25519->derive(theirs, ss_x25519); });
+      x25519.reset();
+      if (!strong) return fail(HandshakeError::weak_key);
+    }
+    const auto ss_kem = timed(times.kem_decaps, [&] { return Kem(*suite->kem).decapsulate(kem_secret, finish->ciphertext); });
+    kem_secret = SecretBytes();
+
+    const auto t3 = transcript_t3(h3, finish->signature);
+    Hash confirm_c, confirm_s;
+    timed(times.kdf, [&] {
+      const ByteView x25519_part = hello.hybrid ? ByteView(ss_x25519.view()) : ByteView();
+      auto secrets = derive_secrets(drone.psk, ss_kem.view(), x25519_part, h3, suite->id, keys.session_id, hello.epoch);
+      keys.k_d2g = std::move(secrets.k_d2g);
+      keys.k_g2d = std::move(secrets.k_g2d);
+      confirm_c = confirm_client(secrets.k_cc, t3);
+      confirm_s = confirm_server(secrets.k_cs, t3, confirm_c);
+    });
+    drone.psk = Psk();
+    if (!constant_time_equal(confirm_c, finish->confirm)) return fail(HandshakeError::bad_confirm);
+
+    keys.suite = suite;
+    keys.hybrid = hello.hybrid;
+    keys.drone_signed = hello.drone_signs;
+    keys.epoch = hello.epoch;
+    status = HandshakeStatus::done;
+    return answer(4, encode_server_finish(confirm_s));
+  }
+
+  bool drone_signature_good(const Hash& h3, ByteView signature) {
+    const auto message = client_finish_to_sign(h3);
+    return timed(times.sig_verify, [&] { return Sig(*suite->sig).verify(*drone_public, message, signature); });
+  }
+
+  std::shared_ptr<const ResponderEnv> env;
+  FrameReader reader;
+  Wait wait = Wait::start;
+  HandshakeStatus status = HandshakeStatus::working;
+  HandshakeError error = HandshakeError::none;
+  std::uint8_t reject_code = 0;
+  bool past_gate = false, keys_taken = false;
+  HandshakeTimes times;
+  PhaseClock clock;
+  Bytes m0, m1;
+  ClientHello hello;  // views into m1
+  std::string drone_id;
+  DroneRecord drone;
+  std::optional<Bytes> drone_public;
+  std::optional<SecretBytes> signing_key;
+  const Suite* suite = nullptr;
+  SecretBytes kem_secret;
+  std::optional<X25519> x25519;
+  Hash h2{};
+  SessionKeys keys;
+};
+
+HandshakeResponder::HandshakeResponder(std::shared_ptr<const ResponderEnv> env) : impl_(std::make_unique<Impl>(std::move(env))) {}
+HandshakeResponder::~HandshakeResponder() = default;
+
+Bytes HandshakeResponder::start(std::uint64_t now_ns) {
+  if (impl_->wait != Impl::Wait::start) throw TunnelError(Errc::state, "A handshake is started once.");
+  impl_->clock.enter(now_ns);
+  return impl_->start();
+}
+
+HandshakeStep HandshakeResponder::on_data(ByteView received, std::uint64_t now_ns) {
+  auto& self = *impl_;
+  if (self.wait == Impl::Wait::start) throw TunnelError(Errc::state, "A handshake is started before it takes data.");
+  if (self.status != HandshakeStatus::working) return {self.status, {}};
+  self.clock.enter(now_ns);
+  self.times.bytes_received += received.size();
+  try {
+    return self.on_data(received);
+  } catch (const std::exception&) {
+    return self.fail(HandshakeError::crypto);
+  }
+}
+
+bool HandshakeResponder::gated() const noexcept { return impl_->wait == Impl::Wait::go_on && impl_->status == HandshakeStatus::working; }
+bool HandshakeResponder::past_gate() const noexcept { return impl_->past_gate; }
+
+HandshakeStep HandshakeResponder::go_on(std::uint64_t now_ns) {
+  if (!gated()) throw TunnelError(Errc::state, "A handshake goes on only after a valid ClientHello, and once.");
+  impl_->clock.enter(now_ns);
+  try {
+    return impl_->go_on();
+  } catch (const std::exception&) {
+    return impl_->fail(HandshakeError::crypto);
+  }
+}
+
+HandshakeStep HandshakeResponder::refuse(Reject code) {
+  if (!gated()) throw TunnelError(Errc::state, "Only a client whose gate verified may be told why it is refused.");
+  return impl_->reject(code);
+}
+
+HandshakeError HandshakeResponder::error() const noexcept { return impl_->error; }
+std::uint8_t HandshakeResponder::reject_code() const noexcept { return impl_->reject_code; }
+const std::string& HandshakeResponder::drone_id() const noexcept { return impl_->drone_id; }
+const Suite* HandshakeResponder::suite() const noexcept { return impl_->suite; }
+const SessionId& HandshakeResponder::prev_session() const noexcept { return impl_->hello.prev_session; }
+const HandshakeTimes& HandshakeResponder::times() const noexcept { return impl_->times; }
+
+SessionKeys HandshakeResponder::take_keys() {
+  if (impl_->status != HandshakeStatus::done || std::exchange(impl_->keys_taken, true)) {
+    throw TunnelError(Errc::state, "Keys can be taken once, after the handshake is done.");
+  }
+  return std::move(impl_->keys);
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,32 @@
+// A token bucket per source address, in bounded memory (docs/protocol.md section 4, rate limit).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "constants.hpp"
+
+namespace pqcmav {
+
+class RateLimiter {
+ public:
+  explicit RateLimiter(double burst = kBucketBurst, double per_second = kBucketPerSecond, std::size_t max_sources = 4096);
+  /// May this source open a connection now? Charges nothing.
+  [[nodiscard]] bool allows(const std::string& source, std::uint64_t now_ns);
+  /// One connection of this source ended before a valid gate.
+  void charge(const std::string& source, std::uint64_t now_ns);
+  [[nodiscard]] std::size_t sources() const noexcept { return buckets_.size(); }
+
+ private:
+  struct Bucket {
+    double tokens;
+    std::uint64_t at_ns;
+  };
+  void make_room(std::uint64_t now_ns);  // forgets full buckets first, then the oldest
+  double burst_, per_second_;
+  std::size_t max_sources_;
+  std::unordered_map<std::string, Bucket> buckets_;
+};
+
+}  // namespace pqcmav

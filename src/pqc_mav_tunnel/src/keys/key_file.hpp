@@ -1,0 +1,66 @@
+// One key file: its text format, the checks when it is read, and the way it is written whole or not at all.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "crypto/secret.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+
+enum class KeyKind { psk, sig_secret, sig_public };
+std::string_view to_string(KeyKind kind) noexcept;
+
+inline constexpr std::string_view kPskAlgorithm = "psk";
+inline constexpr std::string_view kGcsOwner = "gcs";
+inline constexpr std::size_t kKeyFileMax = 64 * 1024;  // the longest key makes a file of 7 KiB
+
+struct KeyFile {
+  KeyKind kind = KeyKind::psk;
+  std::string algorithm, owner;
+  SecretBytes key;  // public keys too: one type for all
+};
+
+/// What a caller needs a file to be. An empty owner stands for any.
+struct KeyWanted {
+  KeyKind kind;
+  std::string_view algorithm;
+  std::size_t size;
+  std::string_view owner;
+};
+
+/// Whether something is there, also when it is a link to nowhere. Throws TunnelError(key_missing) when the system does not say.
+bool key_file_exists(const std::filesystem::path& file);
+/// Reads and parses. Checks what it is on disk: a regular file of at most kKeyFileMax bytes, which nobody else can replace and,
+/// when `secret`, nobody else can read. Throws TunnelError (key_missing, key_permissions, key_format).
+KeyFile read_key_file(const std::filesystem::path& file, bool secret);
+/// Reads, and checks that it is what is wanted.
+KeyFile read_key_file(const std::filesystem::path& file, const KeyWanted& wanted);
+
+/// Writes to a temporary name in the same folder, syncs and renames. Throws TunnelError(io), also when `file` exists, and then leaves nothing behind.
+void write_key_file(const std::filesystem::path& file, const KeyFile& content);
+/// Makes a folder of mode 0700, and its parents, unless it is there. Throws TunnelError(io).
+void make_key_folder(const std::filesystem::path& folder);
+/// A hidden name in the same folder that nothing else has.
+std::filesystem::path temporary_beside(const std::filesystem::path& file);
+/// Renames without replacing anything. Throws TunnelError(io).
+void rename_new(const std::filesystem::path& from, const std::filesystem::path& to);
+/// Throws TunnelError(key_permissions) when others can write to the folder, for then they can replace the keys in it.
+void check_key_folder(const std::filesystem::path& folder);
+
+/// Owns one descriptor.
+struct OwnedFd {
+  explicit OwnedFd(int descriptor) noexcept : fd(descriptor) {}
+  OwnedFd(const OwnedFd&) = delete;
+  OwnedFd& operator=(const OwnedFd&) = delete;
+  ~OwnedFd();
+  const int fd;
+};
+
+/// The text of an errno value, for a message.
+std::string system_reason(int code);
+
+}  // namespace pqcmav

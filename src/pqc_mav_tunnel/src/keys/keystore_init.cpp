@@ -1,0 +1,168 @@
+// Making keys and handing a drone its own. Layout: keystore.hpp.
+#include <algorithm>
+#include <functional>
+
+#include "constants.hpp"
+#include "crypto/kdf.hpp"
+#include "crypto/oqs.hpp"
+#include "keys/key_file.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/keystore.hpp"
+
+namespace pqcmav {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void contradiction(const fs::path& first, const fs::path& second) {
+  throw TunnelError(Errc::key_format, "The key files " + first.string() + " and " + second.string() +
+                                          " should hold the same key but differ; remove the wrong one and run this again.");
+}
+
+void check_id(const std::string& id) {
+  if (!valid_drone_id(id))
+    throw TunnelError(Errc::config_invalid, "A drone id has 1-32 characters of a-z 0-9 _ -; \"" + id.substr(0, kNameMax) + "\" does not.");
+  if (id == kGcsOwner) throw TunnelError(Errc::config_invalid, "The id \"gcs\" stands for the ground station; give the drone another one.");
+}
+
+std::vector<const SigInfo*> chosen_algorithms(const std::vector<std::string>& tokens) {
+  std::vector<const SigInfo*> out;
+  for (const auto& token : tokens) {
+    const SigInfo* sig = find_sig(token);
+    if (sig == nullptr) {
+      std::string known;
+      for (const auto& entry : sigs()) known += (known.empty() ? "" : ", ") + std::string(entry.token);
+      throw TunnelError(Errc::config_invalid, "There is no signature algorithm \"" + token.substr(0, kNameMax) + "\"; there are " + known + ".");
+    }
+    const Sig available(*sig);  // throws, with the reason, where this liboqs lacks it
+    if (std::ranges::find(out, sig) == out.end()) out.push_back(sig);
+  }
+  if (!tokens.empty()) return out;
+  for (const auto& sig : sigs()) {
+    if (!resolve(sig).empty()) out.push_back(&sig);
+  }
+  return out;
+}
+
+/// The same key in two places: what one lacks is copied from the other; what both lack is made, when there is something to make it.
+void share(const fs::path& first, const fs::path& second, const KeyWanted& wanted, const std::function<SecretBytes()>& make = {}) {
+  const bool in_first = key_file_exists(first), in_second = key_file_exists(second);
+  if (!in_first && !in_second && !make) return;
+  KeyFile content;
+  if (in_first || in_second) {
+    content = read_key_file(in_first ? first : second, wanted);
+  } else {
+    content = KeyFile{wanted.kind, std::string(wanted.algorithm), std::string(wanted.owner), make()};
+  }
+  if (in_first && in_second && !constant_time_equal(content.key.view(), read_key_file(second, wanted).key.view())) contradiction(first, second);
+  for (const auto& [file, present] : {std::pair(first, in_first), std::pair(second, in_second)}) {
+    if (present) continue;
+    make_key_folder(file.parent_path());
+    write_key_file(file, content);
+  }
+}
+
+/// A pair `<token>.key`, `<token>.pub` in `folder`, kept when it is there.
+void make_pair(const fs::path& folder, const SigInfo& sig, std::string_view owner) {
+  const auto secret = folder / (std::string(sig.token) + ".key"), open = folder / (std::string(sig.token) + ".pub");
+  const KeyWanted secret_wanted{KeyKind::sig_secret, sig.token, sig.secret_key, owner}, open_wanted{KeyKind::sig_public, sig.token, sig.public_key, owner};
+  const bool has_secret = key_file_exists(secret), has_open = key_file_exists(open);
+  if (has_secret != has_open) {
+    const auto& [there, missing] = has_secret ? std::pair(secret, open) : std::pair(open, secret);
+    throw TunnelError(Errc::key_missing, "The key file " + there.string() + " is there but its other half " + missing.string() +
+                                             " is not; bring that back, or remove the first as well to have a new pair made.");
+  }
+  if (has_secret) {
+    (void)read_key_file(secret, secret_wanted);
+    (void)read_key_file(open, open_wanted);
+    return;
+  }
+  make_key_folder(folder);
+  auto pair = Sig(sig).keypair();
+  write_key_file(open, {KeyKind::sig_public, std::string(sig.token), std::string(owner), SecretBytes(pair.public_key)});
+  try {
+    write_key_file(secret, {KeyKind::sig_secret, std::string(sig.token), std::string(owner), std::move(pair.secret_key)});
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(open, ignored);  // a pair is whole or absent
+    throw;
+  }
+}
+
+SecretBytes random_psk() {
+  SecretBytes psk(kPskSize);
+  random_bytes(psk.mut());
+  return psk;
+}
+
+void add_drone(const fs::path& root, const std::string& id, const std::vector<const SigInfo*>& algorithms, bool with_signatures) {
+  const auto gcs = root / "gcs", drone = root / "drones" / id;
+  share(gcs / "psk" / (id + ".key"), drone / "psk.key", {KeyKind::psk, kPskAlgorithm, kPskSize, id}, random_psk);
+  for (const SigInfo* sig : algorithms) {
+    const auto open = std::string(sig->token) + ".pub";
+    share(gcs / "sig" / open, drone / "gcs" / open, {KeyKind::sig_public, sig->token, sig->public_key, kGcsOwner});
+    if (!with_signatures) continue;
+    const auto known_to_gcs = gcs / "drones" / id / open;
+    // A key the gcs knows and that is not in the drone's folder here lives on the drone already: a new one would lock that drone out.
+    if (key_file_exists(known_to_gcs) && !key_file_exists(drone / "sig" / open)) continue;
+    make_pair(drone / "sig", *sig, id);
+    share(drone / "sig" / open, known_to_gcs, {KeyKind::sig_public, sig->token, sig->public_key, id});
+  }
+}
+
+/// Removes a half-made folder.
+class FolderRemover {
+ public:
+  explicit FolderRemover(fs::path folder) : folder_(std::move(folder)) {}
+  FolderRemover(const FolderRemover&) = delete;
+  FolderRemover& operator=(const FolderRemover&) = delete;
+  ~FolderRemover() {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+  void release() noexcept { folder_.clear(); }
+
+ private:
+  fs::path folder_;
+};
+
+/// Copies the key when it is there, with all checks of reading.
+void copy_if_present(const fs::path& from, const fs::path& to, const KeyWanted& wanted) {
+  if (!key_file_exists(from)) return;
+  make_key_folder(to.parent_path());
+  write_key_file(to, read_key_file(from, wanted));
+}
+
+}  // namespace
+
+void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids, const std::vector<std::string>& sig_tokens, bool drone_signatures) {
+  std::ranges::for_each(drone_ids, check_id);
+  const auto algorithms = chosen_algorithms(sig_tokens);
+  make_key_folder(root / "gcs" / "psk");  // there also before the first drone, so that a gcs without drones starts
+  for (const SigInfo* sig : algorithms) make_pair(root / "gcs" / "sig", *sig, kGcsOwner);
+  for (const auto& id : drone_ids) add_drone(root, id, algorithms, drone_signatures);
+}
+
+void export_drone(const fs::path& root, std::string_view drone_id, const fs::path& target) {
+  const std::string id(drone_id);
+  check_id(id);
+  const auto source = root / "drones" / id;
+  // A trailing slash would make the last name empty.
+  const auto to = fs::absolute(target / "").lexically_normal().parent_path();
+  if (key_file_exists(to)) throw TunnelError(Errc::io, to.string() + " exists already and is not replaced; give a new path.");
+  const auto temporary = temporary_beside(to);
+  FolderRemover remover(temporary);
+  make_key_folder(temporary);
+  write_key_file(temporary / "psk.key", read_key_file(source / "psk.key", {KeyKind::psk, kPskAlgorithm, kPskSize, id}));
+  for (const auto& sig : sigs()) {
+    const std::string token(sig.token);
+    copy_if_present(source / "gcs" / (token + ".pub"), temporary / "gcs" / (token + ".pub"), {KeyKind::sig_public, sig.token, sig.public_key, kGcsOwner});
+    copy_if_present(source / "sig" / (token + ".pub"), temporary / "sig" / (token + ".pub"), {KeyKind::sig_public, sig.token, sig.public_key, id});
+    copy_if_present(source / "sig" / (token + ".key"), temporary / "sig" / (token + ".key"), {KeyKind::sig_secret, sig.token, sig.secret_key, id});
+  }
+  rename_new(temporary, to);
+  remover.release();
+}
+
+}  // namespace pqcmav

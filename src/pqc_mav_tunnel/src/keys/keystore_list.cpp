@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include "constants.hpp"
+#include "keys/key_file.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/keystore.hpp"
+
+namespace pqcmav {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kListMax = 10'000;
+
+std::size_t proper_size(const KeyFile& content) {
+  if (content.kind == KeyKind::psk) return kPskSize;
+  const SigInfo& sig = *find_sig(content.algorithm);
+  return content.kind == KeyKind::sig_secret ? sig.secret_key : sig.public_key;
+}
+
+/// A secret is known by the fingerprint of its public half.
+std::string fingerprint_of(const KeyFile& content, const fs::path& file) {
+  if (content.kind == KeyKind::psk) return fingerprint_psk(Psk(content.key.view().first<kPskSize>()));
+  const SigInfo& sig = *find_sig(content.algorithm);
+  if (content.kind == KeyKind::sig_public) return fingerprint_public(sig, content.key.view());
+  auto other = file;
+  return fingerprint_public(sig, read_key_file(other.replace_extension(".pub"), {KeyKind::sig_public, sig.token, sig.public_key, content.owner}).key.view());
+}
+
+KeyEntry describe(const fs::path& file) {
+  KeyEntry out;
+  out.path = file.string();
+  try {
+    const auto content = read_key_file(file, file.extension() == ".key");
+    out.kind = to_string(content.kind);
+    out.algorithm = content.algorithm;
+    out.owner = content.owner;
+    (void)read_key_file(file, {content.kind, content.algorithm, proper_size(content), content.owner});
+    if ((file.extension() == ".pub") != (content.kind == KeyKind::sig_public)) {
+      throw TunnelError(Errc::key_format,
+                        "The key file " + out.path + " holds a key of kind " + out.kind + ", which its name does not say; put the right file there.");
+    }
+    out.fingerprint = fingerprint_of(content, file);
+  } catch (const TunnelError& error) {
+    out.problem = error.what();
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<KeyEntry> list_keys(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && entry != fs::recursive_directory_iterator() && files.size() < kListMax; entry.increment(error)) {
+    const auto extension = entry->path().extension();
+    if (extension == ".key" || extension == ".pub") files.push_back(entry->path());
+  }
+  if (error) {
+    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() +
+                                             "); make keys with 'pqcmav keys init', or check its path and owner.");
+  }
+  std::ranges::sort(files);
+  std::vector<KeyEntry> out;
+  out.reserve(files.size());
+  std::ranges::transform(files, std::back_inserter(out), describe);
+  return out;
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,56 @@
+// Counters with one writing thread and any number of readers: plain loads and stores, no locked instruction on the packet path.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "session/frame.hpp"
+
+namespace pqcmav {
+
+class Counter {
+ public:
+  void add(std::uint64_t n = 1) noexcept { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// Average duration of an operation measured on every 32nd call.
+class SampledTime {
+ public:
+  [[nodiscard]] bool due() noexcept { return (calls_++ & 31u) == 0; }
+  void record(std::uint64_t ns) noexcept {
+    total_ns_.add(ns);
+    samples_.add();
+  }
+  [[nodiscard]] double average_ns() const noexcept {
+    const auto samples = samples_.get();
+    return samples == 0 ? 0.0 : static_cast<double>(total_ns_.get()) / static_cast<double>(samples);
+  }
+
+ private:
+  std::uint32_t calls_ = 0;
+  Counter total_ns_, samples_;
+};
+
+/// Written by the data thread. "plain" is the application's side, "enc" the air.
+struct LinkCounters {
+  Counter plain_rx_packets, plain_rx_bytes, plain_tx_packets, plain_tx_bytes;
+  Counter plain_dropped_no_session, plain_dropped_no_peer, plain_dropped_too_big, plain_dropped_send;
+  Counter plain_tap_packets, plain_tap_dropped;
+  Counter enc_tx_packets, enc_tx_bytes, enc_rx_packets, enc_rx_bytes, enc_dropped_send;
+  Counter delivered, control, roams;
+  std::array<Counter, kDropKinds> drops;
+  SampledTime seal_time, open_time;
+};
+
+/// Of the whole process. enc_rx_datagrams == delivered + control + sum(drops), always.
+struct ProcessCounters {
+  Counter enc_rx_datagrams, delivered, control;
+  std::array<Counter, kDropKinds> drops;
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,106 @@
+// The data thread. The way of a packet:
+//
+//   plain socket of a drone --recvmmsg--> slot with room for header and tag --seal in place--> runs --sendmmsg/GSO--> encrypted socket
+//   encrypted socket --recvmmsg/GRO--> datagrams of a run --header, session lookup, open in place--> runs per drone --sendmmsg/GSO--> its plain socket
+//
+// One thread owns every session, key and counter; other threads reach it only through post() (handed over by an eventfd), so there is no lock and no
+// allocation on the packet path. Ten times a second a timer does what is due: key expiry, keepalives, probes, link reports, pictures for readers.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "net/link.hpp"
+#include "net/plain_tap.hpp"
+#include "net/udp_batch.hpp"
+#include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/events.hpp"
+
+namespace pqcmav {
+
+/// What the data thread tells the control side. Called in the data thread: must be quick and must not block.
+struct ControlHooks {
+  std::function<void(std::size_t link, std::uint32_t request_id, std::string suite, std::string reason)> rekey_requested;
+  std::function<void(std::size_t link, const RekeyResult& result)> rekey_answered;
+  std::function<void(std::size_t link)> changed;  // keys installed, switched, wiped, peer closed, silence began or ended
+};
+
+class DataPlane {
+ public:
+  /// Opens all sockets (throws TunnelError); the thread runs from start() to stop().
+  DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks);
+  ~DataPlane();
+  DataPlane(const DataPlane&) = delete;
+  DataPlane& operator=(const DataPlane&) = delete;
+
+  void start();
+  /// Says CLOSE to every peer, ends the thread, wipes the keys, closes the sockets.
+  void stop();
+
+  // Any thread.
+  [[nodiscard]] std::size_t link_count() const noexcept { return links_.size(); }
+  [[nodiscard]] const Link& link(std::size_t index) const noexcept { return *links_[index]; }
+  [[nodiscard]] const ProcessCounters& totals() const noexcept { return totals_; }
+  [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
+  /// Can the encrypted socket send there? An IPv4 socket reaches IPv4 alone, one bound to "::" both.
+  [[nodiscard]] bool reaches(const SockAddr& address) const noexcept { return address.family() == local_.family() || local_.host_text() == "::"; }
+  /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was installed).
+  bool install(std::size_t link, SessionKeys keys, const SessionId& prev, const SockAddr& peer);
+  /// Sends control messages to a peer if there is a session.
+  void send_control(std::size_t link, std::vector<std::uint8_t> tlvs);
+
+ private:
+  using Task = std::function<void()>;
+  bool post(Task task);
+  void run();
+  void run_tasks();
+  /// What one wake-up found.
+  struct Round {
+    std::size_t datagrams = 0;
+    bool more = false;  // a batch was full: the socket may hold more
+  };
+  void read_plain(std::size_t index, std::uint64_t now, Round& round);
+  void read_encrypted(std::uint64_t now, Round& round);
+  void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
+  void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
+  void deliver(std::size_t index, MutableBytes payload);
+  void flush_delivery();
+  void send_control_now(Link& link, ByteView tlvs, std::uint64_t now);
+  void tick(std::uint64_t now);
+  void tick_link(std::size_t index, std::uint64_t now);
+  void count_drop(Link* link, Drop drop) noexcept;
+  void refresh_lookup(std::size_t index);
+  Link* find(const SessionId& id, std::size_t& index) noexcept;
+  void changed(std::size_t index, std::uint64_t now);
+
+  EngineConfig config_;
+  EventQueue& events_;
+  ControlHooks hooks_;
+  std::vector<std::unique_ptr<Link>> links_;
+  ProcessCounters totals_;
+  Fd encrypted_, epoll_, wake_, timer_;
+  SockAddr local_;
+  bool gro_ = false;
+  UdpReceiver plain_in_, encrypted_in_;
+  UdpSender encrypted_out_, plain_out_;
+  std::unique_ptr<PlainTap> tap_;  // of a drone, where configured
+  std::size_t delivery_link_ = 0;
+  std::unordered_map<std::uint64_t, std::size_t> by_session_;
+  std::uint64_t cached_id_ = 0;
+  std::size_t cached_link_ = 0;
+  bool cache_valid_ = false;
+
+  std::thread thread_;
+  std::mutex tasks_mutex_;
+  std::vector<Task> tasks_;
+  bool accepting_ = false;  // under tasks_mutex_
+  std::atomic<bool> stopping_{false};
+};
+
+}  // namespace pqcmav

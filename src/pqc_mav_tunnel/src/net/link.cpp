@@ -1,0 +1,52 @@
+#include "net/link.hpp"
+
+#include <algorithm>
+
+namespace pqcmav {
+
+void ProbeTracker::on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept {
+  if (reply.id != open_id || reply.t1 != open_t1) return;
+  open_id = 0;
+  const auto held = reply.t3 - reply.t2;
+  if (t4 < reply.t1 || reply.t3 < reply.t2 || held > t4 - reply.t1) return;  // impossible: a confused peer's clock
+  const auto rtt = t4 - reply.t1 - held;
+  const auto forward = static_cast<std::int64_t>(reply.t2 - reply.t1);
+  const auto backward = static_cast<std::int64_t>(reply.t3 - t4);
+  samples_[count_++ % samples_.size()] = Sample{rtt, forward / 2 + backward / 2};
+  rtt_ = rtt;
+}
+
+std::optional<std::uint64_t> ProbeTracker::rtt_min_ns() const noexcept {
+  if (count_ == 0) return std::nullopt;
+  const auto n = std::min(count_, samples_.size());
+  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n), [](const auto& a, const auto& b) { return a.rtt < b.rtt; })->rtt;
+}
+
+std::optional<std::int64_t> ProbeTracker::offset_ns() const noexcept {
+  if (count_ == 0) return std::nullopt;
+  const auto n = std::min(count_, samples_.size());
+  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n), [](const auto& a, const auto& b) { return a.rtt < b.rtt; })
+      ->offset;
+}
+
+void Link::publish(std::uint64_t now) {
+  const std::lock_guard lock(mutex_);
+  picture_.current = session.current();
+  picture_.pending = session.pending();
+  picture_.peer = peer;
+  picture_.plain_peer = plain_peer;
+  picture_.plain_local = plain_local;
+  picture_.heard_silence_ns = session.silence(now);
+  picture_.key_use = session.key_use();
+  picture_.can_send = session.can_send();
+  picture_.degraded = session.degraded(now);
+  picture_.closed_by_peer = closed_by_peer;
+  picture_.local = local;
+  picture_.remote = remote;
+  picture_.remote_at_ns = remote_at_ns;
+  picture_.rtt_ns = probes.rtt_ns();
+  picture_.rtt_min_ns = probes.rtt_min_ns();
+  picture_.clock_offset_ns = probes.offset_ns();
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,80 @@
+// One drone as the data thread sees it, and the picture of it that other threads may read.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "net/counters.hpp"
+#include "net/net.hpp"
+#include "session/control_frame.hpp"
+#include "session/link_estimator.hpp"
+#include "session/session.hpp"
+
+namespace pqcmav {
+
+/// A consistent copy of what changes slowly, refreshed by the data thread (ten times a second and at every change of keys).
+struct LinkPicture {
+  std::optional<Session::Info> current, pending;
+  SockAddr peer, plain_peer, plain_local;
+  std::uint64_t heard_silence_ns = 0, key_use = 0;
+  bool can_send = false, degraded = false, closed_by_peer = false;
+  LinkReport local;                  // what this end receives
+  std::optional<LinkReport> remote;  // what the peer last reported
+  std::uint64_t remote_at_ns = 0;
+  std::optional<std::uint64_t> rtt_ns, rtt_min_ns;
+  std::optional<std::int64_t> clock_offset_ns;
+};
+
+/// Round trips and clock offset from probes: the offset is that of the quickest of the last eight probes, the least disturbed one.
+class ProbeTracker {
+ public:
+  void on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> rtt_ns() const noexcept { return rtt_; }
+  [[nodiscard]] std::optional<std::uint64_t> rtt_min_ns() const noexcept;
+  [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept;
+  std::uint32_t next_id = 1;
+  /// The probe whose reply is awaited: a reply to any other is ignored.
+  std::uint32_t open_id = 0;
+  std::uint64_t open_t1 = 0;
+
+ private:
+  struct Sample {
+    std::uint64_t rtt;
+    std::int64_t offset;
+  };
+  std::array<Sample, 8> samples_{};
+  std::size_t count_ = 0;
+  std::optional<std::uint64_t> rtt_;
+};
+
+struct Link {
+  Link(std::string name, bool drone_side, const SessionTimers& timers, std::size_t window_bits)
+      : id(std::move(name)), session(drone_side, timers, window_bits) {}
+
+  const std::string id;
+  // Data thread only.
+  Session session;
+  LinkEstimator estimator;
+  ProbeTracker probes;
+  Fd plain;
+  SockAddr peer, plain_peer, plain_local;
+  bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
+  LinkReport local;  // refreshed once a second
+  std::optional<LinkReport> remote;
+  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, next_log_ns = 0;
+
+  // Any thread.
+  LinkCounters counters;
+  [[nodiscard]] LinkPicture picture() const {
+    const std::lock_guard lock(mutex_);
+    return picture_;
+  }
+  void publish(std::uint64_t now);  // data thread
+
+ private:
+  mutable std::mutex mutex_;
+  LinkPicture picture_;
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,254 @@
+#include "net/net.hpp"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <netinet/udp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <sstream>
+
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+std::string system_text(int error) { return std::generic_category().message(error); }
+
+[[noreturn]] void throw_bind_error(int error, const SockAddr& local, const std::string& purpose) {
+  const auto where = purpose + " at " + local.text();
+  if (error == EADDRINUSE) throw TunnelError(Errc::port_in_use, "The port for " + where + " is in use by another program; stop it or configure another port.");
+  if (error == EACCES) throw TunnelError(Errc::permission, "Not allowed to open the port for " + where + "; use a port of 1024 or above.");
+  if (error == EADDRNOTAVAIL) throw TunnelError(Errc::address, "This machine does not have the address for " + where + "; check 'bind'.");
+  throw TunnelError(Errc::io, "Cannot open the port for " + where + ": " + system_text(error) + ".");
+}
+
+void set_int(int fd, int level, int name, int value) noexcept { ::setsockopt(fd, level, name, &value, sizeof value); }
+
+constexpr int kTcpRtoMaxMs = 44;  // TCP_RTO_MAX_MS of Linux 6.15: older headers lack it, older kernels refuse it
+constexpr int kLongestRepeatMs = 4000;
+constexpr int kProbeAfterS = 2, kProbes = 8;  // of a handshake's connection; at 30 % loss each way all are lost once in two hundred times
+
+void set_buffers(int fd, std::size_t kib) noexcept {
+  const auto bytes = static_cast<int>(kib * 1024);
+  for (const auto& [force, plain] : {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, std::pair{SO_SNDBUFFORCE, SO_SNDBUF}})
+    if (::setsockopt(fd, SOL_SOCKET, force, &bytes, sizeof bytes) != 0) ::setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof bytes);
+}
+
+}  // namespace
+
+void Fd::reset() noexcept {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+std::uint16_t SockAddr::port() const noexcept {
+  if (family() == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
+  if (family() == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
+  return 0;
+}
+
+void SockAddr::set_port(std::uint16_t port) noexcept {
+  if (family() == AF_INET) reinterpret_cast<sockaddr_in*>(&storage)->sin_port = htons(port);
+  if (family() == AF_INET6) reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port = htons(port);
+}
+
+bool SockAddr::loopback() const noexcept {
+  if (family() == AF_INET) return ntohl(reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (family() != AF_INET6) return false;
+  const auto& address = reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == IN_LOOPBACKNET);
+}
+
+std::string SockAddr::host_text() const {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (family() == AF_INET) ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr, text, sizeof text);
+  if (family() == AF_INET6) {
+    const auto& address = reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&address))
+      ::inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof text);
+    else
+      ::inet_ntop(AF_INET6, &address, text, sizeof text);
+  }
+  return text;
+}
+
+std::string SockAddr::network_text() const {
+  if (family() != AF_INET6) return host_text();
+  auto network = *this;
+  auto& address = reinterpret_cast<sockaddr_in6*>(&network.storage)->sin6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&address)) return host_text();
+  std::fill(address.s6_addr + 8, address.s6_addr + 16, std::uint8_t{0});
+  return network.host_text() + "/64";
+}
+
+std::string SockAddr::text() const {
+  if (empty()) return "";
+  const auto host = host_text();
+  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port());
+}
+
+bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
+  if (a.family() != b.family()) return false;
+  if (a.family() == AF_INET) {
+    const auto& x = reinterpret_cast<const sockaddr_in&>(a.storage);
+    const auto& y = reinterpret_cast<const sockaddr_in&>(b.storage);
+    return x.sin_port == y.sin_port && x.sin_addr.s_addr == y.sin_addr.s_addr;
+  }
+  if (a.family() == AF_INET6) {
+    const auto& x = reinterpret_cast<const sockaddr_in6&>(a.storage);
+    const auto& y = reinterpret_cast<const sockaddr_in6&>(b.storage);
+    return x.sin6_port == y.sin6_port && x.sin6_scope_id == y.sin6_scope_id && std::memcmp(&x.sin6_addr, &y.sin6_addr, 16) == 0;
+  }
+  return a.size == b.size;
+}
+
+bool is_ipv4(const std::string& host) noexcept {
+  in_addr address{};
+  return ::inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
+
+bool is_ipv6(const std::string& host) noexcept {
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &address) == 1;
+}
+
+std::string problem_of_host(const std::string& host) {
+  constexpr std::size_t kNameMost = 253, kLabelMost = 63;  // RFC 1035
+  if (is_ipv4(host) || is_ipv6(host)) return "";
+  if (host.find(':') != std::string::npos) return "it is no IPv6 address, and ports have keys of their own";
+  if (host.size() > kNameMost) return "a host name has at most 253 characters";
+  std::string label, last;
+  std::istringstream labels(host);
+  while (std::getline(labels, label, '.')) {
+    last = label;
+    if (label.empty() || label.size() > kLabelMost) return "between the dots of a host name there are 1-63 characters";
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+    if (!std::all_of(label.begin(), label.end(), allowed) || label.front() == '-' || label.back() == '-')
+      return "a host name consists of letters, digits and '-'";
+  }
+  if (std::all_of(last.begin(), last.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) return "it is no IPv4 address";
+  return "";
+}
+
+std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, bool passive, int socket_type) {
+  addrinfo hints{};
+  hints.ai_family = host.empty() ? AF_INET : AF_UNSPEC;
+  hints.ai_socktype = socket_type;
+  hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
+  addrinfo* found = nullptr;
+  const auto service = std::to_string(port);
+  const int code = ::getaddrinfo(host.empty() ? nullptr : host.c_str(), service.c_str(), &hints, &found);
+  if (code != 0) throw TunnelError(Errc::address, "Cannot resolve '" + host + "': " + ::gai_strerror(code) + "; check the name or give an address.");
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(found, &::freeaddrinfo);
+  std::vector<SockAddr> out;
+  for (const auto* each = found; each != nullptr; each = each->ai_next) {
+    if (each->ai_family != AF_INET && each->ai_family != AF_INET6) continue;
+    auto& address = out.emplace_back();
+    std::memcpy(&address.storage, each->ai_addr, each->ai_addrlen);
+    address.size = each->ai_addrlen;
+  }
+  if (out.empty()) throw TunnelError(Errc::address, "'" + host + "' has neither an IPv4 nor an IPv6 address.");
+  return out;
+}
+
+SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int socket_type) { return resolve_all(host, port, passive, socket_type).front(); }
+
+SockAddr resolve_endpoint(const std::string& endpoint, const std::string& key) {
+  const auto colon = endpoint.rfind(':');
+  std::uint16_t port = 0;
+  bool good = colon != std::string::npos && colon > 0;
+  if (good) {
+    const auto* end = endpoint.data() + endpoint.size();
+    const auto [p, e] = std::from_chars(endpoint.data() + colon + 1, end, port);
+    good = e == std::errc{} && p == end && p != endpoint.data() + colon + 1;
+  }
+  auto host = good ? endpoint.substr(0, colon) : "";
+  if (good && host.front() == '[') {
+    good = host.size() > 2 && host.back() == ']';
+    if (good) host = host.substr(1, host.size() - 2);
+  }
+  if (!good) throw TunnelError(Errc::address, "'" + key + "' is '" + endpoint + "'; write it as host:port, for example 127.0.0.1:14550.");
+  return resolve(host, port, false, SOCK_DGRAM);
+}
+
+Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string& purpose, bool* gro_on) {
+  Fd fd(::socket(local.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) throw_bind_error(errno, local, purpose);
+  if (local.family() == AF_INET6) set_int(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  set_buffers(fd.get(), options.buffer_kib);
+  // Let IP fragment on narrow paths: a lost telemetry packet is worse than a fragmented one.
+  set_int(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT);
+  if (options.dscp >= 0) {
+    set_int(fd.get(), IPPROTO_IP, IP_TOS, options.dscp << 2);
+    if (local.family() == AF_INET6) set_int(fd.get(), IPPROTO_IPV6, IPV6_TCLASS, options.dscp << 2);
+  }
+  if (::bind(fd.get(), local.get(), local.size) != 0) throw_bind_error(errno, local, purpose);
+  if (gro_on != nullptr) {
+    const int on = 1;
+    *gro_on = options.gro && ::setsockopt(fd.get(), SOL_UDP, UDP_GRO, &on, sizeof on) == 0;
+  }
+  return fd;
+}
+
+Fd open_udp_both(std::uint16_t port, const UdpOptions& options, const std::string& purpose, bool* gro_on) {
+  try {
+    return open_udp(resolve("::", port, true, SOCK_DGRAM), options, purpose, gro_on);
+  } catch (const TunnelError& error) {
+    if (error.code() == Errc::port_in_use || error.code() == Errc::permission) throw;
+  }
+  return open_udp(resolve("", port, true, SOCK_DGRAM), options, purpose, gro_on);
+}
+
+Fd open_tcp_listener(const SockAddr& local, const std::string& purpose) {
+  Fd fd(::socket(local.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) throw_bind_error(errno, local, purpose);
+  if (local.family() == AF_INET6) set_int(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  set_int(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  tune_handshake_socket(fd.get());
+  if (::bind(fd.get(), local.get(), local.size) != 0) throw_bind_error(errno, local, purpose);
+  if (::listen(fd.get(), 128) != 0) throw_bind_error(errno, local, purpose);
+  return fd;
+}
+
+void tune_handshake_socket(int fd) noexcept {
+  set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  // A handshake is a few segments each way, so one that is lost twice waits for a timer that doubles every time; at 30 % loss that made the difference between
+  // seconds and a minute. A stream so thin may repeat at the pace of its round trip instead, and in no case more seldom than the longest round trip there is.
+  set_int(fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, 1);
+  set_int(fd, IPPROTO_TCP, kTcpRtoMaxMs, kLongestRepeatMs);
+  // Whoever waits for the other's computation has nothing to send, so nothing would tell it that the other lost its power: without these probes a drone waited
+  // out the 45 s of a handshake for a gcs that had long come back and knew nothing of it.
+  set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, kProbeAfterS);
+  set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+  set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+}
+
+SockAddr local_address(const Fd& socket) {
+  SockAddr out;
+  out.size = sizeof out.storage;
+  if (::getsockname(socket.get(), out.get(), &out.size) != 0) throw TunnelError(Errc::io, "Cannot read a socket's address: " + system_text(errno) + ".");
+  return out;
+}
+
+bool supports_gso(const Fd& udp_socket) noexcept {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return ::getsockopt(udp_socket.get(), SOL_UDP, UDP_SEGMENT, &value, &size) == 0;
+}
+
+std::uint64_t now_ns() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace pqcmav

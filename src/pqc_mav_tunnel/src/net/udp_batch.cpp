@@ -1,0 +1,144 @@
+#include "net/udp_batch.hpp"
+
+#include <netinet/udp.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace pqcmav {
+
+UdpReceiver::UdpReceiver(std::size_t slots, std::size_t capacity, std::size_t headroom, std::size_t tailroom, bool names)
+    : headroom_(headroom),
+      tailroom_(tailroom),
+      stride_((headroom + capacity + tailroom + 63) / 64 * 64),
+      memory_(new std::uint8_t[slots * stride_]),
+      headers_(slots),
+      vectors_(slots),
+      sources_(names ? slots : 0),
+      controls_(slots) {
+  for (std::size_t i = 0; i < slots; ++i) {
+    vectors_[i] = iovec{memory_.get() + i * stride_ + headroom_, capacity};
+    auto& header = headers_[i].msg_hdr;
+    header = msghdr{};
+    header.msg_iov = &vectors_[i];
+    header.msg_iovlen = 1;
+    if (names) header.msg_name = &sources_[i].storage;
+    header.msg_control = controls_[i].data();
+  }
+}
+
+std::size_t UdpReceiver::receive(int fd) noexcept {
+  for (std::size_t i = 0; i < headers_.size(); ++i) {
+    auto& header = headers_[i].msg_hdr;
+    header.msg_controllen = kControlSize;
+    if (header.msg_name != nullptr) header.msg_namelen = sizeof(sockaddr_storage);
+  }
+  const int got = ::recvmmsg(fd, headers_.data(), static_cast<unsigned>(headers_.size()), MSG_DONTWAIT, nullptr);
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+UdpReceiver::Slot UdpReceiver::slot(std::size_t i) noexcept {
+  auto& message = headers_[i];
+  std::size_t segment = message.msg_len;
+  for (auto* c = CMSG_FIRSTHDR(&message.msg_hdr); c != nullptr; c = CMSG_NXTHDR(&message.msg_hdr, c)) {
+    if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO) {
+      int size = 0;
+      std::memcpy(&size, CMSG_DATA(c), sizeof size);
+      if (size > 0) segment = static_cast<std::size_t>(size);
+    }
+  }
+  return {{static_cast<std::uint8_t*>(vectors_[i].iov_base), message.msg_len}, segment, (message.msg_hdr.msg_flags & MSG_TRUNC) != 0};
+}
+
+MutableBytes UdpReceiver::with_room(std::size_t i) noexcept { return {memory_.get() + i * stride_, headroom_ + headers_[i].msg_len + tailroom_}; }
+
+const SockAddr& UdpReceiver::source(std::size_t i) noexcept {
+  sources_[i].size = headers_[i].msg_hdr.msg_namelen;
+  return sources_[i];
+}
+
+UdpSender::UdpSender(bool gso) noexcept : gso_(gso) {}
+
+/// Splits what was added into messages: runs of equal size (the last of a run may be shorter), or one each without GSO.
+std::size_t UdpSender::plan_runs() noexcept {
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < count_;) {
+    const auto size = vectors_[i].iov_len;
+    std::size_t n = 1, bytes = size;
+    while (gso_ && size > 0 && i + n < count_ && n < kMaxSegments) {
+      const auto next = vectors_[i + n].iov_len;
+      if (next == 0 || next > size || bytes + next > kMaxRunBytes) break;
+      bytes += next;
+      ++n;
+      if (next < size) break;
+    }
+    runs_[runs++] = Run{i, n};
+    i += n;
+  }
+  return runs;
+}
+
+void UdpSender::prepare(std::size_t index, const Run& run, const SockAddr& to) noexcept {
+  auto& header = headers_[index].msg_hdr;
+  header = msghdr{};
+  header.msg_name = const_cast<sockaddr_storage*>(&to.storage);  // sendmsg does not write to it
+  header.msg_namelen = to.size;
+  header.msg_iov = &vectors_[run.first];
+  header.msg_iovlen = run.count;
+  if (run.count > 1) {
+    header.msg_control = controls_[index].bytes;
+    header.msg_controllen = sizeof controls_[index].bytes;
+    auto* c = CMSG_FIRSTHDR(&header);
+    c->cmsg_level = SOL_UDP;
+    c->cmsg_type = UDP_SEGMENT;
+    c->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+    const auto segment = static_cast<std::uint16_t>(vectors_[run.first].iov_len);
+    std::memcpy(CMSG_DATA(c), &segment, sizeof segment);
+  }
+}
+
+void UdpSender::account(const Run& run, Sent& out) const noexcept {
+  out.packets += run.count;
+  for (std::size_t i = 0; i < run.count; ++i) out.bytes += vectors_[run.first + i].iov_len;
+}
+
+/// A run that the kernel refused as GSO (a path narrower than the segment, a device without checksum offload), one by one.
+void UdpSender::send_single(int fd, const SockAddr& to, const Run& run, Sent& out) noexcept {
+  for (std::size_t i = 0; i < run.count; ++i) {
+    const auto& vector = vectors_[run.first + i];
+    if (::sendto(fd, vector.iov_base, vector.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) >= 0) {
+      ++out.packets;
+      out.bytes += vector.iov_len;
+    } else {
+      ++out.dropped;
+    }
+  }
+}
+
+UdpSender::Sent UdpSender::flush(int fd, const SockAddr& to) noexcept {
+  Sent out;
+  const auto runs = plan_runs();
+  for (std::size_t i = 0; i < runs; ++i) prepare(i, runs_[i], to);
+  for (std::size_t done = 0; done < runs;) {
+    const int sent = runs - done == 1 ? (::sendmsg(fd, &headers_[done].msg_hdr, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ? 1 : -1)
+                                      : ::sendmmsg(fd, &headers_[done], static_cast<unsigned>(runs - done), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent > 0) {
+      for (int i = 0; i < sent; ++i) account(runs_[done + static_cast<std::size_t>(i)], out);
+      done += static_cast<std::size_t>(sent);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    const auto& run = runs_[done];
+    if (run.count > 1 && (errno == EINVAL || errno == EIO || errno == EMSGSIZE || errno == EOPNOTSUPP)) {
+      if (errno == EIO || errno == EOPNOTSUPP) gso_ = false;  // this device will not do it for any run
+      send_single(fd, to, run, out);
+    } else {
+      out.dropped += run.count;
+    }
+    ++done;
+  }
+  count_ = 0;
+  return out;
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,190 @@
+#include "session/control_frame.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace pqcmav {
+namespace {
+
+enum class Tlv : std::uint8_t { probe = 1, probe_reply = 2, link_report = 3, switched = 4, rekey_request = 5, close = 6, keepalive = 7, rekey_result = 8 };
+constexpr std::size_t kTlvHeader = 3;
+
+bool printable(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
+}
+
+/// One value from the wire; `good` goes down at the first field that does not fit and stays down.
+class Fields {
+ public:
+  explicit Fields(ByteView value) noexcept : reader_(value) {}
+  template <typename T>
+  Fields& be(T& out) noexcept {
+    const auto value = reader_.be<T>();
+    if (value) out = *value;
+    good_ = good_ && value.has_value();
+    return *this;
+  }
+  /// u8 length, then ASCII. Other bytes are refused here, so that no text of a peer can forge a log line.
+  Fields& text(std::string_view& out) noexcept {
+    const auto size = reader_.be<std::uint8_t>();
+    const auto raw = size ? reader_.take(*size) : std::nullopt;
+    if (raw) out = as_text(*raw);
+    good_ = good_ && raw.has_value() && printable(out);
+    return *this;
+  }
+  [[nodiscard]] bool complete() const noexcept { return good_ && reader_.empty(); }
+
+ private:
+  ByteReader reader_;
+  bool good_ = true;
+};
+
+enum class Parsed { item, skipped, unusable };
+
+Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
+  Fields fields(value);
+  const auto keep = [&fields, &out](const auto& item) {
+    if (!fields.complete()) return Parsed::unusable;
+    out = item;
+    return Parsed::item;
+  };
+  switch (static_cast<Tlv>(type)) {
+    case Tlv::probe: {
+      Probe item{};
+      fields.be(item.id).be(item.t1);
+      return keep(item);
+    }
+    case Tlv::probe_reply: {
+      ProbeReply item{};
+      fields.be(item.id).be(item.t1).be(item.t2).be(item.t3);
+      return keep(item);
+    }
+    case Tlv::link_report: {
+      LinkReport item;
+      fields.be(item.window_ms).be(item.packets_per_s_milli).be(item.gap_p95_us).be(item.longest_silence_us);
+      fields.be(item.jitter_us).be(item.loss_ppm).be(item.blackouts);
+      for (auto& drop : item.drops) fields.be(drop);
+      return keep(item);
+    }
+    case Tlv::switched: {
+      Switched item{};
+      fields.be(item.epoch);
+      return keep(item);
+    }
+    case Tlv::rekey_request: {
+      RekeyRequest item{};
+      fields.be(item.request_id).text(item.suite).text(item.reason);
+      return keep(item);
+    }
+    case Tlv::close: {
+      Close item{};
+      fields.be(item.reason);
+      return keep(item);
+    }
+    case Tlv::keepalive:
+      return keep(Keepalive{});
+    case Tlv::rekey_result: {
+      RekeyResult item{};
+      std::uint8_t ok = 0;
+      fields.be(item.request_id).be(ok).be(item.epoch).be(item.duration_us).text(item.text);
+      item.ok = ok != 0;
+      return keep(item);
+    }
+  }
+  return Parsed::skipped;
+}
+
+/// Writes into fixed memory; what does not fit clears `good` and is not written.
+class Writer {
+ public:
+  Writer(MutableBytes out, std::size_t used) noexcept : out_(out), at_(used) {}
+  template <typename T>
+  Writer& be(T value) noexcept {
+    if (room(sizeof(T))) {
+      store_be(out_.data() + at_, value);
+      at_ += sizeof(T);
+    }
+    return *this;
+  }
+  Writer& text(std::string_view text) noexcept {
+    if (text.size() > 255) good_ = false;
+    be(static_cast<std::uint8_t>(text.size()));
+    if (room(text.size())) {
+      std::transform(text.begin(), text.end(), out_.begin() + static_cast<std::ptrdiff_t>(at_),
+                     [](char c) { return static_cast<std::uint8_t>(c >= 0x20 && c <= 0x7e ? c : '?'); });
+      at_ += text.size();
+    }
+    return *this;
+  }
+  [[nodiscard]] bool good() const noexcept { return good_; }
+  [[nodiscard]] std::size_t at() const noexcept { return at_; }
+
+ private:
+  bool room(std::size_t size) noexcept {
+    good_ = good_ && at_ <= out_.size() && size <= out_.size() - at_;
+    return good_;
+  }
+  MutableBytes out_;
+  std::size_t at_;
+  bool good_ = true;
+};
+
+struct WriteValue {
+  Writer& to;
+  Tlv operator()(const Probe& item) const noexcept { return to.be(item.id).be(item.t1), Tlv::probe; }
+  Tlv operator()(const ProbeReply& item) const noexcept { return to.be(item.id).be(item.t1).be(item.t2).be(item.t3), Tlv::probe_reply; }
+  Tlv operator()(const LinkReport& item) const noexcept {
+    to.be(item.window_ms).be(item.packets_per_s_milli).be(item.gap_p95_us).be(item.longest_silence_us);
+    to.be(item.jitter_us).be(item.loss_ppm).be(item.blackouts);
+    for (const auto drop : item.drops) to.be(drop);
+    return Tlv::link_report;
+  }
+  Tlv operator()(const Switched& item) const noexcept { return to.be(item.epoch), Tlv::switched; }
+  Tlv operator()(const RekeyRequest& item) const noexcept { return to.be(item.request_id).text(item.suite).text(item.reason), Tlv::rekey_request; }
+  Tlv operator()(const Close& item) const noexcept { return to.be(item.reason), Tlv::close; }
+  Tlv operator()(const Keepalive&) const noexcept { return Tlv::keepalive; }
+  Tlv operator()(const RekeyResult& item) const noexcept {
+    to.be(item.request_id).be(static_cast<std::uint8_t>(item.ok ? 1 : 0)).be(item.epoch).be(item.duration_us).text(item.text);
+    return Tlv::rekey_result;
+  }
+};
+
+}  // namespace
+
+bool parse_controls(ByteView content, ControlList& out) noexcept {
+  out.count = 0;
+  if (content.empty()) return false;
+  std::size_t count = 0;
+  ByteReader reader(content);
+  while (!reader.empty()) {
+    const auto type = reader.be<std::uint8_t>();
+    const auto size = reader.be<std::uint16_t>();
+    const auto value = type && size ? reader.take(*size) : std::nullopt;
+    if (!value) return false;
+    Control item;
+    switch (parse_one(*type, *value, item)) {
+      case Parsed::unusable:
+        return false;
+      case Parsed::skipped:
+        break;
+      case Parsed::item:
+        if (count == out.items.size()) return false;
+        out.items[count++] = item;
+        break;
+    }
+  }
+  out.count = count;  // only now: a caller that ignores the result acts on nothing
+  return true;
+}
+
+std::optional<std::size_t> append_control(MutableBytes out, std::size_t used, const Control& control) noexcept {
+  if (used > out.size() || out.size() - used < kTlvHeader) return std::nullopt;
+  Writer writer(out, used + kTlvHeader);
+  const auto type = std::visit(WriteValue{writer}, control);
+  if (!writer.good()) return std::nullopt;
+  out[used] = static_cast<std::uint8_t>(type);
+  store_be(out.data() + used + 1, static_cast<std::uint16_t>(writer.at() - used - kTlvHeader));
+  return writer.at();
+}
+
+}  // namespace pqcmav

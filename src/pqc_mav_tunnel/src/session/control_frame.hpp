@@ -1,0 +1,60 @@
+// Control frames: TLVs inside the encrypted channel (docs/protocol.md section 6). Written into and read from caller memory.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "bytes.hpp"
+#include "session/frame.hpp"
+
+namespace pqcmav {
+
+struct Probe {
+  std::uint32_t id;
+  std::uint64_t t1;  // ns, sender's monotonic clock
+};
+struct ProbeReply {
+  std::uint32_t id;
+  std::uint64_t t1, t2, t3;  // ns
+};
+struct LinkReport {
+  std::uint32_t window_ms = 0, packets_per_s_milli = 0, gap_p95_us = 0, longest_silence_us = 0, jitter_us = 0, loss_ppm = 0, blackouts = 0;
+  std::array<std::uint64_t, kDropKinds> drops{};
+};
+struct Switched {
+  std::uint8_t epoch;
+};
+struct RekeyRequest {
+  std::uint32_t request_id;
+  std::string_view suite;  // empty = same; points into the parsed frame
+  std::string_view reason;
+};
+struct Close {
+  std::uint8_t reason;  // 1 shutdown, 2 session limit
+};
+struct Keepalive {};
+struct RekeyResult {
+  std::uint32_t request_id;
+  bool ok;
+  std::uint8_t epoch;
+  std::uint32_t duration_us;
+  std::string_view text;
+};
+using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult>;
+
+inline constexpr std::size_t kControlsPerFrame = 16;
+inline constexpr std::size_t kControlFrameMax = 1024;
+
+/// The TLVs of one frame in fixed memory, in order; unknown types are skipped.
+struct ControlList {
+  std::array<Control, kControlsPerFrame> items;
+  std::size_t count = 0;
+};
+/// False when the content is unusable as a whole (empty, a length that does not fit, more than kControlsPerFrame). Nothing may then be acted on.
+bool parse_controls(ByteView content, ControlList& out) noexcept;
+/// Appends one TLV at `out[used...]`; returns the new fill, or nullopt when there is no room or a text is too long. No allocation.
+std::optional<std::size_t> append_control(MutableBytes out, std::size_t used, const Control& control) noexcept;
+
+}  // namespace pqcmav

@@ -1,0 +1,156 @@
+#include "session/session.hpp"
+
+#include <algorithm>
+
+namespace pqcmav {
+
+Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits) : drone_side_(drone_side), timers_(timers), window_bits_(window_bits) {}
+
+Session::Slot& Session::free_slot() noexcept {
+  for (auto& slot : slots_)
+    if (!slot.key) return slot;
+  // Rekeys faster than the grace time: the old key that expires first makes room. Current and pending are at most two of four.
+  Slot* victim = nullptr;
+  for (auto& slot : slots_)
+    if (slot.use == Use::old && (victim == nullptr || slot.expires_ns < victim->expires_ns)) victim = &slot;
+  victim->key.reset();
+  return *victim;
+}
+
+void Session::retire_current(std::uint64_t expires_ns) noexcept {
+  for (auto& slot : slots_)
+    if (slot.key && slot.use == Use::current) {
+      slot.use = Use::old;
+      slot.expires_ns = expires_ns;
+    }
+}
+
+void Session::limit_old(std::uint64_t expires_ns) noexcept {
+  for (auto& slot : slots_)
+    if (slot.key && slot.use == Use::old) slot.expires_ns = std::min(slot.expires_ns, expires_ns);
+}
+
+void Session::promote(std::uint64_t now) noexcept {
+  retire_current(now + timers_.grace);
+  for (auto& slot : slots_)
+    if (slot.key && slot.use == Use::pending) {
+      slot.use = Use::current;
+      slot.expires_ns = kNever;
+    }
+  send_ = std::move(pending_send_);
+  pending_send_.reset();
+  current_ = pending_;
+  pending_.reset();
+}
+
+void Session::install(SessionKeys keys, const SessionId& prev, std::uint64_t now) {
+  // The drone named the pending session as its running one, so it uses it: it must not be thrown away. Its handshake is also a sign of life: the keys are new,
+  // whatever the time of the last packet.
+  if (pending_ && pending_->id == prev) {
+    promote(now);
+    heard_ns_ = now;
+  }
+  const auto& receive = drone_side_ ? keys.k_g2d : keys.k_d2g;
+  const auto& send = drone_side_ ? keys.k_d2g : keys.k_g2d;
+  ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_);
+  SendKey send_key(*keys.suite, keys.session_id, keys.epoch, send.view());
+  const Info info{keys.suite, keys.hybrid, keys.drone_signed, keys.session_id, keys.epoch, now};
+
+  for (auto& slot : slots_)
+    if (slot.key && slot.use == Use::pending) slot.key.reset();  // a second attempt replaces the first
+  if (drone_side_) {
+    retire_current(now + timers_.unused);
+    auto& slot = free_slot();
+    slot = Slot{std::move(receive_key), Use::current, kNever};
+    send_ = std::move(send_key);
+    current_ = info;
+    confirmed_ = false;
+    heard_ns_ = now;
+  } else {
+    auto& slot = free_slot();
+    slot = Slot{std::move(receive_key), Use::pending, now + timers_.unused};
+    pending_send_ = std::move(send_key);
+    pending_ = info;
+  }
+}
+
+bool Session::seal(FrameType type, MutableBytes packet, std::uint64_t now) noexcept {
+  if (!send_ || !send_->seal(type, packet)) return false;
+  sent_ns_ = now;
+  return true;
+}
+
+Session::Opened Session::open(const Header& header, MutableBytes packet, std::uint64_t now) noexcept {
+  Opened out;
+  for (auto& slot : slots_) {
+    if (!slot.key || slot.key->session_id() != header.session_id || slot.key->epoch() != header.epoch) continue;
+    const auto opened = slot.key->open(header, packet);
+    if (opened.drop) {
+      // Only an unusable content can be told apart from forgery here: everything else leaves the session untouched.
+      out.drop = opened.drop;
+      return out;
+    }
+    // A peer that is heard under old keys alone does not have the current ones: that counts as silence, so that the drone starts afresh.
+    if (slot.use != Use::old) heard_ns_ = now;
+    out.type = opened.type;
+    out.payload = opened.payload;
+    if (slot.use == Use::pending) {
+      promote(now);
+      out.switched = true;
+    }
+    if (slot.use == Use::current) {
+      out.current = true;
+      out.move_peer = opened.newest;
+      if (drone_side_ && !confirmed_) {
+        confirmed_ = true;
+        limit_old(now + timers_.grace);
+      }
+    }
+    return out;
+  }
+  out.drop = Drop::unknown;
+  return out;
+}
+
+bool Session::tick(std::uint64_t now) noexcept {
+  bool changed = false;
+  if (current_ && silence(now) >= timers_.limit) {
+    drop_current(now);
+    changed = true;
+  }
+  for (auto& slot : slots_) {
+    if (!slot.key || now < slot.expires_ns) continue;
+    if (slot.use == Use::pending) {
+      pending_.reset();
+      pending_send_.reset();
+    }
+    slot.key.reset();
+    changed = true;
+  }
+  return changed;
+}
+
+std::uint64_t Session::key_use() const noexcept {
+  auto out = sealed_packets();
+  for (const auto& slot : slots_)
+    if (slot.key && slot.use == Use::current) out = std::max(out, slot.key->next_expected());
+  return out;
+}
+
+void Session::drop_current(std::uint64_t receive_until_ns) noexcept {
+  send_.reset();
+  current_.reset();
+  retire_current(receive_until_ns);
+  limit_old(receive_until_ns);
+}
+
+void Session::close(std::uint64_t now) noexcept { drop_current(now + timers_.grace); }
+
+void Session::wipe() noexcept {
+  drop_current(0);
+  pending_send_.reset();
+  pending_.reset();
+  for (auto& slot : slots_) slot.key.reset();
+}
+
+}  // namespace pqcmav

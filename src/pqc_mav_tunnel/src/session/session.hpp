@@ -1,0 +1,94 @@
+// One drone's keys over time, without sockets: which key sends, which keys still receive, when each is wiped, when the peer counts as silent.
+//
+// drone: install() makes the new keys current at once and keeps the old receive key until `grace` after the first packet under the new one.
+// gcs:   install() keeps the new keys pending; the first packet that opens under them makes them current (docs/protocol.md section 7).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "session/frame.hpp"
+
+namespace pqcmav {
+
+struct SessionTimers {  // nanoseconds
+  std::uint64_t degraded, limit, grace, unused;
+};
+
+class Session {
+ public:
+  static constexpr std::size_t kSlots = 4;
+
+  /// What is known of one installed key pair, without the keys.
+  struct Info {
+    const Suite* suite = nullptr;
+    bool hybrid = false, drone_signed = false;
+    SessionId id{};
+    std::uint8_t epoch = 0;
+    std::uint64_t installed_ns = 0;
+  };
+  struct Opened {
+    std::optional<Drop> drop;
+    FrameType type = FrameType::data;
+    MutableBytes payload;
+    bool current = false;    // under the newest key in use
+    bool move_peer = false;  // newest packet of the current key: its source is where the peer is
+    bool switched = false;   // this packet made pending keys current
+  };
+
+  Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits);
+
+  /// New keys from a handshake that named `prev` (zero = first). One thread only, as every method.
+  void install(SessionKeys keys, const SessionId& prev, std::uint64_t now);
+  [[nodiscard]] bool can_send() const noexcept { return send_.has_value(); }
+  /// See SendKey::seal. False without keys.
+  bool seal(FrameType type, MutableBytes packet, std::uint64_t now) noexcept;
+  Opened open(const Header& header, MutableBytes packet, std::uint64_t now) noexcept;
+  /// Wipes what is due. True when the set of receive keys changed.
+  bool tick(std::uint64_t now) noexcept;
+  /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they come from a later handshake.
+  void close(std::uint64_t now) noexcept;
+  void wipe() noexcept;
+
+  [[nodiscard]] const std::optional<Info>& current() const noexcept { return current_; }
+  [[nodiscard]] const std::optional<Info>& pending() const noexcept { return pending_; }
+  [[nodiscard]] std::uint64_t silence(std::uint64_t now) const noexcept { return now > heard_ns_ ? now - heard_ns_ : 0; }
+  [[nodiscard]] bool degraded(std::uint64_t now) const noexcept { return silence(now) >= timers_.degraded; }
+  [[nodiscard]] std::uint64_t last_sent_ns() const noexcept { return sent_ns_; }
+  [[nodiscard]] std::uint64_t sealed_packets() const noexcept { return send_ ? send_->sealed() : 0; }
+  /// How often the more used of the two current keys was used, as far as this end knows: by the peer at least up to the highest sequence that opened.
+  [[nodiscard]] std::uint64_t key_use() const noexcept;
+
+  template <typename Visit>
+  void for_each_receive_id(Visit visit) const {
+    for (const auto& slot : slots_)
+      if (slot.key) visit(slot.key->session_id());
+  }
+
+ private:
+  enum class Use : std::uint8_t { current, pending, old };
+  struct Slot {
+    std::optional<ReceiveKey> key;
+    Use use = Use::old;
+    std::uint64_t expires_ns = kNever;
+  };
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+  Slot& free_slot() noexcept;
+  void promote(std::uint64_t now) noexcept;
+  void retire_current(std::uint64_t expires_ns) noexcept;
+  void limit_old(std::uint64_t expires_ns) noexcept;
+  void drop_current(std::uint64_t receive_until_ns) noexcept;
+
+  bool drone_side_;
+  SessionTimers timers_;
+  std::size_t window_bits_;
+  std::array<Slot, kSlots> slots_;
+  std::optional<SendKey> send_, pending_send_;
+  std::optional<Info> current_, pending_;
+  bool confirmed_ = false;  // drone: a packet opened under the current key
+  std::uint64_t heard_ns_ = 0, sent_ns_ = 0;
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,75 @@
+"""tools/docs.py: generated files say what the code's tables say, and a stale one is found, named and renewed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
+
+import configuration_doc
+import docs
+import markdown_table
+import pqc_mav_tunnel
+import suites_doc
+
+
+@pytest.fixture(scope="module")
+def generated() -> dict[str, str]:
+    return docs.generated()
+
+
+def test_committed_files_are_current(generated: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert docs.check(generated) == 0, capsys.readouterr()
+
+
+def test_stale_missing_and_left_over_files_are_named_and_renewed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = {"docs/page.md": "one\ntwo\n", "docs/new.md": "new\n", "docs/model/kept.vp": "model\n"}
+    (tmp_path / "docs/model").mkdir(parents=True)
+    (tmp_path / "docs/page.md").write_text("one\n2\n")
+    (tmp_path / "docs/model/kept.vp").write_text("model\n")
+    (tmp_path / "docs/model/dropped.vp").write_text("model\n")
+    assert docs.check(wanted, tmp_path) == 1
+    output = capsys.readouterr()
+    assert "-2\n+two" in output.out
+    for path in ("docs/page.md", "docs/new.md", "docs/model/dropped.vp"):
+        assert f"error: {path} is out of date; run 'make docs'" in output.err
+    assert "kept.vp" not in output.err
+    docs.write(wanted, tmp_path)
+    assert "wrote docs/page.md" in capsys.readouterr().out
+    assert docs.check(wanted, tmp_path) == 0
+    docs.write(wanted, tmp_path)
+    assert capsys.readouterr().out == "", "a second run changes nothing"
+
+
+def test_every_generated_file_is_committed(generated: dict[str, str]) -> None:
+    for path in generated:
+        assert (docs.ROOT / path).is_file(), path
+
+
+def test_every_key_has_one_row_with_its_bounds() -> None:
+    lines = configuration_doc.text().splitlines()
+    for role in ("drone", "gcs"):
+        for entry in pqc_mav_tunnel.config_schema(role):
+            rows = [line for line in lines if line.startswith(f"| `{entry['key']}` ")]
+            assert len(rows) >= 1, entry["key"]
+            if entry["max"] is not None:
+                most = str(type(entry["default"])(entry["max"]))
+                assert any(most in row for row in rows), entry["key"]
+
+
+def test_every_suite_has_one_row() -> None:
+    lines = suites_doc.text().splitlines()
+    suites = pqc_mav_tunnel.suites(view="extended")
+    assert len(suites) == 132
+    for suite in suites:
+        assert sum(line.startswith(f"| `{suite.short_code}` | `{suite.id}` ") for line in lines) == 1
+
+
+def test_table_escapes_bars() -> None:
+    assert markdown_table.table(["a"], [["x|y"]]) == ["| a |", "| --- |", "| x\\|y |"]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every relative link in a committed Markdown file leads to a file, and to a heading where it names one."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LINK = re.compile(r"\]\(<?([^)>\s]+)>?(?: \"[^\"]*\")?\)")
+CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+INLINE_CODE = re.compile(r"`[^`\n]*`")
+HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.MULTILINE)
+ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:")
+
+
+def pages() -> list[str]:
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    return sorted(name for name in set(names) if name and (ROOT / name).is_file())
+
+
+def prose(path: Path) -> str:
+    return CODE.sub("", path.read_text(encoding="utf-8"))
+
+
+@lru_cache
+def anchors(path: Path) -> frozenset[str]:
+    """The names under which GitHub offers a page's headings."""
+    found: list[str] = []
+    for heading in HEADING.findall(prose(path)):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+        found.append(f"{name}-{found.count(name)}" if name in found else name)
+    return frozenset(found)
+
+
+def problem(page: Path, target: str) -> str:
+    """What is wrong with a link; empty when it resolves."""
+    name, _, anchor = target.partition("#")
+    file = page.parent / unquote(name) if name else page
+    if not file.exists():
+        return f"{target}: no such file"
+    if anchor and file.suffix == ".md" and anchor not in anchors(file.resolve()):
+        return f"{target}: no such heading"
+    return ""
+
+
+@pytest.mark.parametrize("page", pages())
+def test_links_resolve(page: str) -> None:
+    path = ROOT / page
+    targets = LINK.findall(INLINE_CODE.sub("", prose(path)))
+    problems = [problem(path, target) for target in targets if not ELSEWHERE.match(target)]
+    assert not any(problems), "; ".join(filter(None, problems))
+
+
+def test_links_are_found() -> None:
+    assert len(LINK.findall(prose(ROOT / "README.md"))) > 10
+
+
+def test_broken_links_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One heading, `code` and more\n```\n# no heading\n```\n# Twice\n# Twice\n")
+    for good in ("page.md", "#one-heading-code-and-more", "page.md#twice", "#twice-1", "../"):
+        assert not problem(page, good), good
+    for bad in ("other.md", "#no-heading", "page.md#twice-2"):
+        assert problem(page, bad), bad
