@@ -9,10 +9,10 @@ from configuration_doc import valid
 from markdown_table import table
 
 from pqc_mav_common.parameters import ParameterSpec, yaml_text
-from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters
 from pqc_mav_policy.parameter_table import schema
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 
 Entry = Mapping[str, Any]
 

@@ -2,7 +2,7 @@
 
 Source: document 000, sections 6 and 8 (`rpi5_kem_primitives_report.csv`, `rpi5_sig_primitives_report.csv`): key
 generation + encapsulation + decapsulation, and signing + verification, in ms. Algorithms those tables lack are marked.
-The figures only order suites (see suite_order); they never stand for a measurement of the machine at hand.
+The figures only order suites (see suite_order); they never replace a measurement of the machine at hand.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIG_WORK_MS: Mapping[str, float] = {
     "sphincs128s": 643.81,
     "sphincs192s": 1344.74,
     "sphincs256s": 1140.12,
-    # Document 002, Raspberry Pi 4: signing with the fast variants; 192f is not published and lies between.
+    # Document 002, Raspberry Pi 4: signing with the fast variants; 192f, not published, is put between.
     "sphincs128fsha2": 68.8,
     "sphincs192fsha2": 82.0,
     "sphincs256fsha2": 96.0,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import platform
 import socket
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.recorder import MIB, MIN_FREE_MIB, Recorder, recording_path
 from pqc_mav_recorder.topics import NAMESPACES, TopicRecorder
@@ -21,15 +21,6 @@ from pqc_mav_recorder.topics import NAMESPACES, TopicRecorder
 NODE_NAME = "flight_recorder"
 TICK_S = 1.0
 MAX_MIN_FREE_MIB = 1_048_576.0
-
-
-@dataclass(frozen=True)
-class Report:
-    """Level of diagnostic_msgs/DiagnosticStatus (0 OK, 1 WARN, 2 ERROR), one sentence, figures."""
-
-    level: int
-    message: str
-    values: Mapping[str, str]
 
 
 def metadata(namespaces: Sequence[str]) -> dict[str, str]:
@@ -43,21 +34,22 @@ def metadata(namespaces: Sequence[str]) -> dict[str, str]:
     }
 
 
-def report(recorder: Recorder, topics: int) -> Report:
+def diagnose(recorder: Recorder, topics: int) -> Diagnostic:
     """How the recording is doing. Dropped messages stay a warning for the rest of the flight: the file lacks them."""
     size_mib = recorder.size / MIB
-    values = {
-        "file": str(recorder.path),
-        "messages": str(recorder.messages),
-        "dropped": str(recorder.dropped),
-        "topics": str(topics),
+    level, message = Level.OK, f"{recorder.messages} messages of {topics} topics, {size_mib:.1f} MiB"
+    if recorder.problem:
+        level, message = Level.ERROR, recorder.problem
+    elif recorder.dropped:
+        level, message = Level.WARN, f"{recorder.dropped} messages were not recorded because the disk is too slow"
+    values: dict[str, object] = {
+        "file": recorder.path,
+        "messages": recorder.messages,
+        "dropped": recorder.dropped,
+        "topics": topics,
         "size_mib": f"{size_mib:.3f}",
     }
-    if recorder.problem:
-        return Report(2, recorder.problem, values)
-    if recorder.dropped:
-        return Report(1, f"{recorder.dropped} messages were not recorded, the disk is too slow", values)
-    return Report(0, f"{recorder.messages} messages of {topics} topics, {size_mib:.1f} MiB", values)
+    return Diagnostic("recording", level, message, values)
 
 
 class FlightRecorderNode(Node):
@@ -67,12 +59,14 @@ class FlightRecorderNode(Node):
         """Raises RecordingError when the file cannot be begun."""
         super().__init__(NODE_NAME, **arguments)
         path = self._parameter("path", "", "File (*.mcap) to record to, or a folder for a file named after the time.")
-        namespaces = self._parameter("namespaces", list(NAMESPACES), "Every topic below these is recorded.")
+        namespaces = self._parameter(
+            "namespaces", list(NAMESPACES), "Namespaces; every topic below one of them is recorded."
+        )
         extra = self._parameter("topics", [""], "Further topics to record, by full name.")
         min_free = self._parameter(
             "min_free_mib",
             float(MIN_FREE_MIB),
-            "Recording ends in good order when less room than this is left on the disk [MiB].",
+            "Recording ends in good order when less space than this is left on the disk [MiB].",
             0.0,
             MAX_MIN_FREE_MIB,
         )
@@ -102,17 +96,10 @@ class FlightRecorderNode(Node):
             raise RecordingError(f"Parameter '{name}': {error}") from None
 
     def _publish(self) -> None:
-        found = report(self.recorder, self.topics)
-        if found.level == 2 and not self._said_problem:
+        found = diagnose(self.recorder, self.topics)
+        if found.level is Level.ERROR and not self._said_problem:
             self._said_problem = True
             self.get_logger().error(found.message)
-        status = DiagnosticStatus(
-            level=bytes([found.level]),
-            name=f"{self.get_name()}: recording",
-            message=found.message,
-            hardware_id=socket.gethostname(),
-            values=[KeyValue(key=key, value=value) for key, value in found.values.items()],
-        )
-        message = DiagnosticArray(status=[status])
+        message = DiagnosticArray(status=to_messages(self.get_name(), socket.gethostname(), [found]))
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)
