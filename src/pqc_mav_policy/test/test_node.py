@@ -16,7 +16,6 @@ from fake_drone import DEFAULT, FakeDrone
 from rclpy.executors import SingleThreadedExecutor
 
 from pqc_mav_common.testing import until
-from pqc_mav_policy import inputs_json
 from pqc_mav_policy.node import PqcPolicyNode
 from pqc_mav_policy.telemetry import inputs_json
 
