@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,15 +9,9 @@ from typing import Any
 import pqc_mav_tunnel
 from markdown_table import table
 
-Entry = Mapping[str, Any]
+from pqc_mav_common.parameters import ParameterSpec, yaml_text
 
-_TYPES = {
-    "bool": "true or false",
-    "int": "whole number",
-    "float": "number",
-    "string": "string",
-    "string_list": "list of strings",
-}
+Entry = Mapping[str, Any]
 
 _HEAD = """\
 # Configuration
@@ -68,23 +61,12 @@ def _names(schema: Iterable[Entry]) -> set[str]:
     return {entry["key"] for entry in schema}
 
 
-def value(entry: Entry, given: Any) -> str:
-    """Return a value of the key as it is written in YAML."""
-    if entry["type"] == "float":
-        return repr(float(given))
-    if entry["type"] == "int":
-        return str(int(given))
-    return json.dumps(given)
-
-
-def valid(entry: Entry) -> str:
+def valid(spec: ParameterSpec) -> str:
     """Return what the key accepts: its choices, or type, bounds and unit."""
-    if entry["choices"]:
-        return ", ".join(f"`{choice}`" for choice in entry["choices"])
-    text = _TYPES[entry["type"]]
-    if entry["min"] is not None and entry["max"] is not None:
-        text += f", {value(entry, entry['min'])} to {value(entry, entry['max'])}"
-    return f"{text} [{entry['unit']}]" if entry["unit"] else text
+    if not spec.choices:
+        return spec.valid().replace("; ", ", ")
+    choices = ", ".join(f"`{choice}`" for choice in spec.choices)
+    return f"any of {choices}" if isinstance(spec.default, tuple) else choices
 
 
 def _plain(text: str) -> str:
@@ -96,12 +78,12 @@ def rows(schema: Iterable[Entry]) -> list[list[str]]:
     """Return one row per key: name, valid values, default, meaning."""
     return [
         [
-            f"`{entry['key']}`",
-            valid(entry),
-            "**required**" if entry["required"] else f"`{value(entry, entry['default'])}`",
-            _plain(entry["description"]),
+            f"`{spec.name}`",
+            valid(spec),
+            "**required**" if spec.required else f"`{yaml_text(spec.default)}`",
+            _plain(spec.description),
         ]
-        for entry in schema
+        for spec in map(ParameterSpec.from_schema, schema)
     ]
 
 

@@ -40,7 +40,7 @@ check "ruff check" ruff check "${python[@]}"
 check "ruff format" ruff format --check --quiet "${python[@]}"
 for package in src/*/; do
   name="$(basename "$package")"
-  # One run a package: each is a root of its own.
+  # One run per package: each is a separate root.
   if [ -f "$package$name/__init__.py" ]; then check "mypy $name" tools/run mypy --no-error-summary "$package$name"; fi
 done
 check "mypy tools" tools/run mypy --no-error-summary tools/*.py

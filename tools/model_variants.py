@@ -58,8 +58,8 @@ VARIANTS = (
         "PSK and signing key of the gcs were stolen before the handshake: nothing is left that would hold.",
         "c1c1a1a1a1a1",
     ),
-    _variant("kem_broken", "hybrid kem_weak", "The KEM gives its shared secret away; X25519 stands."),
-    _variant("x25519_broken", "hybrid x25519_weak", "X25519 gives its secret away (quantum computer); the KEM stands."),
+    _variant("kem_broken", "hybrid kem_weak", "The KEM gives its shared secret away; X25519 holds."),
+    _variant("x25519_broken", "hybrid x25519_weak", "X25519 gives its secret away (quantum computer); the KEM holds."),
     _variant(
         "both_broken_psk_kept", "hybrid kem_weak x25519_weak psk_kept", "Both are broken, but the PSK never leaks."
     ),

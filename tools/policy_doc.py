@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from configuration_doc import valid, value
+from configuration_doc import valid
 from markdown_table import table
 
+from pqc_mav_common.parameters import ParameterSpec, yaml_text
 from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters
 from pqc_mav_policy.parameter_table import schema
@@ -34,13 +35,13 @@ def rows(entries: Iterable[Entry]) -> list[list[str]]:
     """Return one row per parameter: name, valid values, default, meaning, source."""
     return [
         [
-            f"`{entry['key']}`",
-            valid(entry),
-            f"`{value(entry, entry['default'])}`",
-            entry["description"],
-            f"`{entry['published']}`" if "_" in entry["published"] else entry["published"],
+            f"`{spec.name}`",
+            valid(spec),
+            f"`{yaml_text(spec.default)}`",
+            spec.description,
+            f"`{published}`" if "_" in published else published,
         ]
-        for entry in entries
+        for spec, published in ((ParameterSpec.from_schema(entry), entry["published"]) for entry in entries)
     ]
 
 

@@ -52,7 +52,7 @@ def differences(table: dict[str, set[str]], declared: dict[str, set[str]]) -> li
     place = {name: index for index, name in enumerate(table)}
     for name, needed in declared.items():
         found += [
-            f"{name} needs {other}, which stands below it in the table"
+            f"{name} needs {other}, which is below it in the table"
             for other in needed
             if name in place and other in place and place[other] >= place[name]
         ]
@@ -72,7 +72,7 @@ def test_the_table_says_what_the_packages_say() -> None:
         ({"a": set(), "b": set()}, {"a": set()}, ["b has a row in the table but no package.xml"]),
         ({"a": set(), "b": set()}, {"a": set(), "b": {"a"}}, ["b: package.xml needs a, the table does not"]),
         ({"a": set(), "b": {"a"}}, {"a": set(), "b": set()}, ["b: the table needs a, package.xml does not"]),
-        ({"a": {"b"}, "b": set()}, {"a": {"b"}, "b": set()}, ["a needs b, which stands below it in the table"]),
+        ({"a": {"b"}, "b": set()}, {"a": {"b"}, "b": set()}, ["a needs b, which is below it in the table"]),
     ],
 )
 def test_differences_are_found(listed: dict[str, set[str]], written: dict[str, set[str]], expected: list[str]) -> None:

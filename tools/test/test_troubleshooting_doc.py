@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "troubleshooting.md"
-# Shorter pieces, such as what stands between two variable parts, would be found anywhere.
+# Shorter pieces, such as those between two variable parts, would be found anywhere.
 LEAST_LENGTH = 8
 QUOTE = re.compile(r"`([^`]*)`")
 # C++ and Python join adjacent literals; `" + x + "` and `{x}` are variable parts, which end a piece.
@@ -23,7 +23,7 @@ def sources() -> str:
 
 
 def quoted_sentences() -> list[str]:
-    """What stands in backticks and has a blank or an ellipsis in it, outside the right-hand columns."""
+    """The quotes in backticks that contain a blank or an ellipsis, outside the right-hand columns."""
     found = []
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         left = line.split("|")[1] if line.startswith("|") else line

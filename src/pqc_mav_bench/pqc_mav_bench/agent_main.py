@@ -3,29 +3,34 @@
 
 from __future__ import annotations
 
-import sys
+import threading
 import time
 from collections.abc import Sequence
 
 from pqc_mav_bench.process_main import spinning
-from pqc_mav_common.process import leave, stop_on_signals
+from pqc_mav_common.errors import ExitCode
+from pqc_mav_common.process import leave, run_process
 from pqc_mav_common.renamed import say_renamed
 
+PROGRAM = "pqc_bench_agent"
 LEAVE_S = 0.5  # the answer to a shutdown must be out first
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the agent until SIGINT, SIGTERM or its `~/shutdown`."""
+    return run_process(PROGRAM, _serve, argv, package="pqc_mav_bench")
+
+
+def _serve(arguments: list[str], stop: threading.Event) -> int:
     from pqc_mav_bench.agent_node import AgentNode
 
-    stop = stop_on_signals()
-    with spinning(list(sys.argv if argv is None else argv), AgentNode) as node:
+    with spinning(arguments, AgentNode) as node:
         node.get_logger().info(f"agent for {node.watch.name}")
         while not stop.wait(0.2):
             if node.shutdown_asked.is_set():
                 time.sleep(LEAVE_S)
                 break
-    return 0
+    return ExitCode.OK
 
 
 def run() -> None:

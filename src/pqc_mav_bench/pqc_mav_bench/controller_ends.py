@@ -16,7 +16,6 @@ from pqc_mav_interfaces.msg import PowerSample
 from pqc_mav_interfaces.srv import ClockSync, GetInfo, SetTraffic, StartSuite, StopSuite
 from std_srvs.srv import Trigger
 
-from pqc_mav_bench import qos
 from pqc_mav_bench.clock import Exchange
 from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
@@ -28,6 +27,7 @@ from pqc_mav_bench.scenario import scenario_of
 from pqc_mav_bench.scenario_load import ScenarioLoad
 from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
+from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall
 
 QUICK_S = 5.0  # the agent answers these at once
@@ -170,7 +170,7 @@ class RosDrone:
         self._rekey = ActionCall(node, Rekey, f"{proxy}/rekey_action")
         self._power: deque[PowerReading] = deque(maxlen=POWER_KEPT)
         self._began_s = 0.0
-        node.create_subscription(PowerSample, power, self._take_power, qos.sensor())
+        node.create_subscription(PowerSample, power, self._take_power, qos.sensor(20))
 
     def close(self) -> None:
         """Ends traffic and load."""

@@ -3,23 +3,29 @@
 
 from __future__ import annotations
 
-import sys
+import threading
 from collections.abc import Sequence
 
 from pqc_mav_bench.process_main import spinning
-from pqc_mav_common.process import leave, stop_on_signals, wait_until
+from pqc_mav_common.errors import ExitCode
+from pqc_mav_common.process import leave, run_process, wait_until
 from pqc_mav_common.renamed import say_renamed
+
+PROGRAM = "pqc_bench_controller"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serves campaigns until SIGINT or SIGTERM."""
+    return run_process(PROGRAM, _serve, argv, package="pqc_mav_bench")
+
+
+def _serve(arguments: list[str], stop: threading.Event) -> int:
     from pqc_mav_bench.controller_node import ControllerNode
 
-    stop = stop_on_signals()
-    with spinning(list(sys.argv if argv is None else argv), ControllerNode) as node:
+    with spinning(arguments, ControllerNode) as node:
         node.get_logger().info("controller ready")
         wait_until(stop)
-    return 0
+    return ExitCode.OK
 
 
 def run() -> None:

@@ -13,10 +13,10 @@ from pqc_mav_interfaces.msg import HandshakeReport, TunnelStats, TunnelStatus
 from rclpy.executors import MultiThreadedExecutor
 from support import OPTIONS
 
-from pqc_mav_bench import qos
 from pqc_mav_bench.agent_node import AgentNode
 from pqc_mav_bench.controller_ends import RosGround
 from pqc_mav_bench.errors import AgentLostError, BenchError
+from pqc_mav_common import qos
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
 COMMON = {"run": 1, "shared_clock": True, "workload": {**OPTIONS.workload.model_dump(), "kind": "bulk"}}
@@ -27,8 +27,8 @@ class StandIn:
 
     def __init__(self, node) -> None:
         self._status = node.create_publisher(TunnelStatus, "/gcs/pqc_proxy/status", qos.latched(1))
-        self._stats = node.create_publisher(TunnelStats, "/gcs/pqc_proxy/stats", qos.periodic())
-        self._handshake = node.create_publisher(HandshakeReport, "/gcs/pqc_proxy/handshake", qos.latched())
+        self._stats = node.create_publisher(TunnelStats, "/gcs/pqc_proxy/stats", qos.periodic(1))
+        self._handshake = node.create_publisher(HandshakeReport, "/gcs/pqc_proxy/handshake", qos.event())
         self.packets = 0
         self._status.publish(
             TunnelStatus(

@@ -1,27 +1,26 @@
-"""Writes the documented configuration files out of the engine's schema.
+"""Writes the documented configuration files of the proxy and the policy.
 
-Every key stands in them with its meaning, type, valid values and default, all from the schema, so the files cannot
-fall behind it: a test compares them.
+All in them comes from the engine's schema and the policy's tables: a test compares them.
 
     python3 -m pqc_mav_bringup.config_template FOLDER
 """
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import pqc_mav_tunnel
 
 from pqc_mav_bringup.systems import DEMO_DRONE
-from pqc_mav_policy.node_parameters import node_schema
+from pqc_mav_common.parameter_file import documented, head
+from pqc_mav_common.parameters import ParameterSpec
+from pqc_mav_policy.node_parameters import node_specs
 
-WIDTH = 116
 EXAMPLE_DRONE = "drone1"
 KEYS_ROOT = "~/.pqcmav/keys"
 # Keys without a default have to be filled in; these values make both ends find each other on one machine.
@@ -34,54 +33,14 @@ DEMO: Mapping[str, Mapping[str, Any]] = {
     "drone": {**EXAMPLES["drone"], "keys": f"keys/drones/{DEMO_DRONE}", "drone_id": DEMO_DRONE, "bind": "127.0.0.1"},
     "gcs": {**EXAMPLES["gcs"], "keys": "keys/gcs", "drones": [DEMO_DRONE], "bind": "127.0.0.1"},
 }
-_TYPES = {
-    "bool": "true or false",
-    "int": "whole number",
-    "float": "number",
-    "string": "text",
-    "string_list": "list of texts",
-}
-
-
-def _facts(entry: Mapping[str, Any]) -> str:
-    """Type, valid values and default of a key on one line."""
-    facts = [_TYPES[entry["type"]]]
-    if entry["choices"]:
-        facts = ["one of " + ", ".join(entry["choices"])]
-    if entry["min"] is not None and entry["max"] is not None:
-        facts.append(f"{_value(entry, entry['min'])} to {_value(entry, entry['max'])}")
-    if entry["unit"]:
-        facts[-1] += f" [{entry['unit']}]"
-    facts.append("required" if entry["required"] else f"default {_value(entry, entry['default'])}")
-    return "; ".join(facts)
-
-
-def _value(entry: Mapping[str, Any], value: Any) -> str:
-    """A value as YAML that ROS reads in the key's type."""
-    if entry["type"] == "float":
-        text = repr(float(value))
-        return text if "e" in text or "." in text else text + ".0"
-    if entry["type"] == "int":
-        return str(int(value))
-    return json.dumps(value)
-
-
-def _entries(schema: Iterable[Mapping[str, Any]], values: Mapping[str, Any], indent: str) -> list[str]:
-    lines: list[str] = []
-    for entry in schema:
-        room = WIDTH - len(indent)
-        lines += [f"{indent}# {line}" for line in wrap(entry["description"], room)]
-        lines += [f"{indent}# {line}" for line in wrap(_facts(entry), room)]
-        lines.append(f"{indent}{entry['key']}: {_value(entry, values.get(entry['key'], entry['default']))}")
-        lines.append("")
-    return lines
 
 
 def _block(role: str, values: Mapping[str, Any]) -> list[str]:
     """The parameters of one node, indented below `ros__parameters:`."""
     indent = " " * 6
-    schema = [{**entry, "default": role} if entry["key"] == "role" else entry for entry in _schema(role)]
-    lines = _entries(schema, values, indent)
+    specs = [ParameterSpec.from_schema(entry) for entry in pqc_mav_tunnel.config_schema(role)]
+    specs = [replace(spec, default=role) if spec.name == "role" else spec for spec in specs]
+    lines = documented(specs, indent, values)
     if role == "gcs":
         lines += [
             f"{indent}# One block per drone; what is left out has its default. Below one, without the first #.",
@@ -89,7 +48,7 @@ def _block(role: str, values: Mapping[str, Any]) -> list[str]:
                 [
                     f"{indent}drone:",
                     f"{indent}  {values['drones'][0]}:",
-                    *_entries(pqc_mav_tunnel.per_drone_schema(), {}, indent + "    "),
+                    *documented(map(ParameterSpec.from_schema, pqc_mav_tunnel.per_drone_schema()), indent + "    "),
                 ],
                 indent,
             ),
@@ -107,43 +66,28 @@ def with_examples(text: str) -> str:
     return re.sub(r"^( {6})#(?=drone:| {2})", r"\1", text, flags=re.MULTILINE)
 
 
-def _schema(role: str) -> list[dict[str, Any]]:
-    return list(pqc_mav_tunnel.config_schema(role))
-
-
-def _nested(schema: Iterable[Mapping[str, Any]], indent: str) -> list[str]:
-    """Entries whose keys may have one prefix: those come last, below it."""
-    entries = list(schema)
-    lines = _entries([entry for entry in entries if "." not in entry["key"]], {}, indent)
-    prefixes = dict.fromkeys(entry["key"].split(".")[0] for entry in entries if "." in entry["key"])
+def _nested(specs: Sequence[ParameterSpec], indent: str) -> list[str]:
+    """Parameters whose names may have one prefix: those come last, below it."""
+    lines = documented([spec for spec in specs if "." not in spec.name], indent)
+    prefixes = dict.fromkeys(spec.name.split(".")[0] for spec in specs if "." in spec.name)
     for prefix in prefixes:
         inside = [
-            {**entry, "key": entry["key"].removeprefix(f"{prefix}.")}
-            for entry in entries
-            if entry["key"].startswith(f"{prefix}.")
+            replace(spec, name=spec.name.removeprefix(f"{prefix}."))
+            for spec in specs
+            if spec.name.startswith(f"{prefix}.")
         ]
-        lines += [f"{indent}# Of the strategy {prefix}.", f"{indent}{prefix}:", *_entries(inside, {}, indent + "  ")]
+        lines += [f"{indent}# Of the strategy {prefix}.", f"{indent}{prefix}:", *documented(inside, indent + "  ")]
     return lines[:-1]
-
-
-def _head(title: str, option: str = "config") -> list[str]:
-    flag = option.replace("_", "-")
-    return [
-        f"# {title}",
-        f"# A ROS 2 parameter file: 'pqcmav up ... --{flag} FILE' and 'ros2 launch ... {option}:=FILE' read it.",
-        "# Keys may be left out; a key nobody knows and a value out of range are refused with a sentence that says so.",
-        "",
-    ]
 
 
 def render(name: str) -> str:
     """The text of `drone.yaml`, `gcs.yaml`, `demo.yaml` or `policy.yaml`."""
     if name == "policy":
-        lines = _head("The drone's policy: which suite the tunnel uses and when keys are renewed.", "policy_config")
-        lines += ["/**:", "  pqc_policy:", "    ros__parameters:", *_nested(node_schema(), " " * 6)]
+        lines = head("The drone's policy: which suite the tunnel uses and when keys are renewed.", "policy_config")
+        lines += ["/**:", "  pqc_policy:", "    ros__parameters:", *_nested(node_specs(), " " * 6)]
         return "\n".join(lines) + "\n"
     if name == "demo":
-        lines = _head("Both ends of the demo. Each start makes its own keys and ports, which win over these.")
+        lines = head("Both ends of the demo. Each start makes its own keys and ports, which win over these.")
         for role in ("drone", "gcs"):
             lines += [f"/**/{role}:", "  pqc_proxy:", "    ros__parameters:", *_block(role, DEMO[role]), ""]
         return "\n".join(lines[:-1]) + "\n"
@@ -151,7 +95,7 @@ def render(name: str) -> str:
         "drone": "The airborne end. To fill in: keys, drone_id and peer.",
         "gcs": "The ground end. To fill in: keys and drones, and where each drone's MAVLink goes.",
     }[name]
-    lines = [*_head(title), "/**:", "  pqc_proxy:", "    ros__parameters:", *_block(name, EXAMPLES[name])]
+    lines = [*head(title), "/**:", "  pqc_proxy:", "    ros__parameters:", *_block(name, EXAMPLES[name])]
     return "\n".join(lines) + "\n"
 
 

@@ -10,7 +10,7 @@ from pqc_mav_bringup import config_template
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_common.config_file import flatten, parameters
-from pqc_mav_policy.node_parameters import node_schema
+from pqc_mav_policy.node_parameters import node_specs
 from pqc_mav_policy.ros_parameters import parse
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
@@ -33,7 +33,7 @@ def test_committed_file_is_what_the_schema_says(name: str) -> None:
 )
 def test_keys_and_defaults_in_the_file(name: str, namespace: str, role: str, drone: str) -> None:
     data = yaml.safe_load(config_template.with_examples((CONFIG / f"{name}.yaml").read_text()))
-    given = parameters(data, namespace)
+    given = parameters(data, namespace, "pqc_proxy")
     schema = {entry["key"]: entry for entry in pqc_mav_tunnel.config_schema(role)}
     if drone:
         schema |= {f"drone.{drone}.{entry['key']}": entry for entry in pqc_mav_tunnel.per_drone_schema()}
@@ -60,7 +60,7 @@ def test_every_key_has_its_meaning_before_it(name: str) -> None:
 
 
 def test_another_drone_needs_no_change_of_the_gcs_file(tmp_path: Path) -> None:
-    given = parameters(yaml.safe_load(config_file("gcs.yaml").read_text()), "gcs")
+    given = parameters(yaml.safe_load(config_file("gcs.yaml").read_text()), "gcs", "pqc_proxy")
     pqc_mav_tunnel.init_keys(str(tmp_path / "k"), ["alpha"], sig_tokens=["mldsa65"])
     engine = pqc_mav_tunnel.Engine({**given, "drones": ["alpha"], "keys": str(tmp_path / "k" / "gcs")})
     assert engine.config()["drone.alpha.plain_peer"] == "127.0.0.1:14550"
@@ -69,7 +69,7 @@ def test_another_drone_needs_no_change_of_the_gcs_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("role", ["drone", "gcs"])
 def test_the_engine_takes_the_files(role: str, tmp_path: Path) -> None:
     """All but the keys, which the example paths do not hold."""
-    given = parameters(yaml.safe_load(config_file(f"{role}.yaml").read_text()), role)
+    given = parameters(yaml.safe_load(config_file(f"{role}.yaml").read_text()), role, "pqc_proxy")
     drones = given.get("drones", [given.get("drone_id")])
     pqc_mav_tunnel.init_keys(str(tmp_path / "k"), drones, sig_tokens=["mldsa65"])
     folder = tmp_path / "k" / ("gcs" if role == "gcs" else f"drones/{drones[0]}")
@@ -78,7 +78,8 @@ def test_the_engine_takes_the_files(role: str, tmp_path: Path) -> None:
 
 def test_the_policy_takes_its_file_and_every_parameter_stands_in_it_with_its_default() -> None:
     given = parameters(yaml.safe_load(config_file("policy.yaml").read_text()), "drone", "pqc_policy")
-    assert given == {entry["key"]: entry["default"] for entry in node_schema()}
+    defaults = {spec.name: spec.default for spec in node_specs()}
+    assert given == {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()}
     assert parse(given) == parse({})
 
 

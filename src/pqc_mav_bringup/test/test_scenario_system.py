@@ -6,7 +6,7 @@ from pqc_mav_bringup.description import resolve
 from pqc_mav_bringup.scenario_system import SCENARIO
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO
-from pqc_mav_policy.node_parameters import node_schema
+from pqc_mav_policy.node_parameters import node_specs
 from pqc_mav_policy.ros_parameters import parse
 from pqc_mav_sensing.config_template import render
 
@@ -44,7 +44,7 @@ def test_the_policys_file_names_suites_there_are_and_parameters_it_knows() -> No
 def test_only_times_and_suites_differ_from_the_policys_defaults() -> None:
     """The scenarios show the thresholds a real flight has."""
     given = yaml.safe_load(config_file("scenario_policy.yaml").read_text())["/**"]["pqc_policy"]["ros__parameters"]
-    changed = {entry["key"] for entry in node_schema() if entry["key"] in given}
+    changed = {spec.name for spec in node_specs() if spec.name in given}
     assert all(name.endswith("_s") or name in ("suites", "target_suite") for name in changed) and changed == set(given)
 
 

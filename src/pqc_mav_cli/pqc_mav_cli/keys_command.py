@@ -9,12 +9,13 @@ import typer
 
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.wording import counted
 
 DEFAULT_ROOT = Path("~/.pqcmav/keys")
 
 keys_app = typer.Typer(
     no_args_is_help=True,
-    help="Make, show and hand out long-term keys. Secrets are files only their owner can read and are never printed.",
+    help="Make, list and export long-term keys. Secret keys are never printed; only their owner can read the files.",
 )
 
 Root = Annotated[Path, typer.Option("--root", help="Folder of all keys: gcs/ and drones/<id>/ are below it.")]
@@ -26,13 +27,14 @@ def init(
     root: Root = DEFAULT_ROOT,
     sig: Annotated[
         list[str] | None,
-        typer.Option(help="Signature algorithm of the gcs (token, e.g. mldsa65); repeat for several. Default: all."),
+        typer.Option(help="Signature algorithm of the gcs (token, e.g. mldsa65); may be repeated. Default: all."),
     ] = None,
     sign: Annotated[
-        bool, typer.Option("--sign", help="Also a key pair per drone, so that a stolen PSK alone is not enough.")
+        bool,
+        typer.Option("--sign", help="Also make a key pair for each drone, so that a stolen PSK alone is not enough."),
     ] = False,
 ) -> None:
-    """Makes the keys of a gcs and its drones. Keys that exist are kept, so drones can be added later."""
+    """Make the keys of a gcs and its drones. Existing keys are kept, so drones can be added later."""
     import pqc_mav_tunnel
 
     root = root.expanduser()
@@ -42,32 +44,35 @@ def init(
     pairs = sum(1 for entry in entries if entry["kind"] == "sig-secret")
     psks = sum(1 for entry in entries if entry["kind"] == "psk")
     note(
-        f"{root} holds {pairs} signing key pairs of the gcs and {psks} drones' PSKs; 'pqcmav keys show' lists them. "
-        "gcs/ stays on the ground; 'pqcmav keys export-drone ID TARGET' copies a drone's part."
+        f"{root} holds {counted(pairs, 'signing key pair')} of the gcs and a PSK for {counted(psks, 'drone')}; "
+        "'pqcmav keys show' lists them. gcs/ stays on the ground; 'pqcmav keys export-drone ID TARGET' copies what a "
+        "drone needs."
     )
 
 
 @keys_app.command()
 def show(
     folder: Annotated[Path, typer.Argument(help="A key folder: the root, a gcs' or a drone's.")] = DEFAULT_ROOT,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Lists keys with their fingerprints and problems. Exit code 1 when a key has a problem."""
+    """List keys with their fingerprints and problems. The exit code is 1 if a key has a problem."""
     folder = folder.expanduser()
     if not folder.is_dir():
         raise CliError(f"{folder} is not a folder; 'pqcmav keys init DRONE...' makes one.", ExitCode.USAGE)
     problems = _show(folder, as_json)
     if problems:
-        raise CliError(f"{problems} of the keys in {folder} cannot be used.")
+        raise CliError(f"{counted(problems, 'key')} in {folder} cannot be used.")
 
 
 @keys_app.command(name="export-drone")
 def export_drone(
     drone: Annotated[str, typer.Argument(help="Id of the drone.")],
-    target: Annotated[Path, typer.Argument(help="New folder, e.g. on a memory card; carry it over a safe way.")],
+    target: Annotated[
+        Path, typer.Argument(help="New folder, e.g. on a memory card; bring it to the drone by a safe route.")
+    ],
     root: Root = DEFAULT_ROOT,
 ) -> None:
-    """Copies one drone's keys (its PSK, the gcs' public keys, its own key pairs) into a new folder."""
+    """Copy one drone's keys (its PSK, the gcs' public keys, its own key pairs) into a new folder."""
     import pqc_mav_tunnel
 
     with engine_errors():

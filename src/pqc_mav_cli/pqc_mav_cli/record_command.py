@@ -14,26 +14,29 @@ import typer
 
 from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.wording import counted
 
 MIB = 1 << 20
 REPORT_S = 10.0
 
 
 def record(
-    where: Annotated[Path, typer.Argument(help="File (*.mcap), or a folder for one named after the time.")] = Path(),
+    where: Annotated[Path, typer.Argument(help="File (*.mcap), or a folder for a file named after the time.")] = Path(),
     namespace: Annotated[
-        list[str], typer.Option(help="Record every topic below this ROS namespace; may be given several times.")
+        list[str], typer.Option(help="Record every topic below this ROS namespace; may be repeated.")
     ] = ["drone", "gcs"],  # noqa: B006 - typer takes the default of a repeatable option as a list
-    topic: Annotated[list[str] | None, typer.Option(help="A further topic, by full name.")] = None,
-    duration: Annotated[float, typer.Option(min=0.0, help="End after so many seconds; 0 = with Ctrl-C.")] = 0.0,
-    min_free_mib: Annotated[float, typer.Option(min=0.0, help="End before less room than this is left.")] = 64.0,
+    topic: Annotated[list[str] | None, typer.Option(help="Full name of a further topic; may be repeated.")] = None,
+    duration: Annotated[float, typer.Option(min=0.0, help="Seconds to record; 0 = until Ctrl-C.")] = 0.0,
+    min_free_mib: Annotated[
+        float, typer.Option(min=0.0, help="Stop when less free space than this is left [MiB].")
+    ] = 64.0,
     salvage: Annotated[
-        Path | None, typer.Option(help="Record nothing; make a whole file of this unfinished or damaged one.")
+        Path | None, typer.Option(help="Do not record, but make a complete file out of this unfinished or damaged one.")
     ] = None,
 ) -> int:
-    """Records a flight for Foxglove, 'pqcmav replay' and 'pqcmav policy compare', until Ctrl-C.
+    """Record a flight for Foxglove, 'pqcmav replay' and 'pqcmav policy compare', until Ctrl-C.
 
-    Until it is finished the file is called *.mcap.partial; even then it can be read up to the last two seconds.
+    While recording, the file is called *.mcap.partial; even then it can be read up to the last two seconds.
     """
     from pqc_mav_recorder.file import RecordingError
 
@@ -49,7 +52,7 @@ def _salvage(damaged: Path, where: Path) -> int:
     from pqc_mav_recorder.reader import salvage
 
     target, messages = salvage(damaged, None if where == Path() else where)
-    print(f"{messages} messages of {damaged} are in {target}")
+    print(f"{counted(messages, 'message')} of {damaged} saved in {target}")
     return 0
 
 
@@ -63,17 +66,21 @@ def _record(where: Path, namespaces: list[str], topics: list[str], duration: flo
 
         recorder = Recorder(recording_path(where), metadata(namespaces), min_free_mib=min_free_mib)
         found = TopicRecorder(node, recorder, namespaces, topics, note)
-        note(f"Recording to {recorder.path}; Ctrl-C ends it.")
+        note(f"Recording to {recorder.path}; Ctrl-C stops.")
         _wait(recorder, found, stopped, duration)
     # The node is gone: whatever arrived is in the recorder's hands.
     path = recorder.stop()
     size = path.stat().st_size / MIB
-    print(f"{recorder.messages} messages of {len(found.topics)} topics in {path}, {size:.1f} MiB")
+    print(f"{_progress(recorder, found)} in {path}, {size:.1f} MiB")
     if recorder.dropped and not recorder.problem:
-        note(f"{recorder.dropped} messages are missing: the disk was too slow.")
+        note(f"{counted(recorder.dropped, 'message')} missing: the disk was too slow.")
     if recorder.problem:
         raise CliError(f"The recording ended early: {recorder.problem}")
     return 0
+
+
+def _progress(recorder: Any, found: Any) -> str:
+    return f"{counted(recorder.messages, 'message')} of {counted(len(found.topics), 'topic')}"
 
 
 def _wait(recorder: Any, found: Any, stopped: threading.Event, duration: float) -> None:
@@ -86,7 +93,7 @@ def _wait(recorder: Any, found: Any, stopped: threading.Event, duration: float) 
             return
         if now >= report_at:
             report_at = now + REPORT_S
-            note(f"{recorder.messages} messages of {len(found.topics)} topics, {recorder.size / MIB:.1f} MiB")
+            note(f"{_progress(recorder, found)}, {recorder.size / MIB:.1f} MiB")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from pqc_mav_cli.errors import CliError, engine_errors
+from pqc_mav_cli.wording import both_names
 
 
 class End(str, Enum):
@@ -20,14 +21,14 @@ class End(str, Enum):
 
 
 def rekey(
-    on: Annotated[End, typer.Option(help="Which end to ask; a gcs passes it on to the drone.")] = End.drone,
-    suite: Annotated[str, typer.Option(help="Suite to change to: id or short code. Default: the present one.")] = "",
-    reason: Annotated[str, typer.Option(help="Text for logs and reports.")] = "asked for on the command line",
-    drone: Annotated[str, typer.Option(help="Which drone, on a gcs that serves several.")] = "",
-    namespace: Annotated[str, typer.Option(help="ROS namespace of the proxy. Default: as the end.")] = "",
+    on: Annotated[End, typer.Option(help="Which end to ask; a gcs passes the request on to the drone.")] = End.drone,
+    suite: Annotated[str, typer.Option(help="Suite to change to: short code or id. Default: the current one.")] = "",
+    reason: Annotated[str, typer.Option(help="Reason, for logs and reports.")] = "requested on the command line",
+    drone: Annotated[str, typer.Option(help="Which drone, if the gcs serves several.")] = "",
+    namespace: Annotated[str, typer.Option(help="ROS namespace of the proxy. Default: the name of the end.")] = "",
     timeout: Annotated[float, typer.Option(help="Seconds to wait for the answer.")] = 60.0,
 ) -> None:
-    """Renews the keys of a running tunnel without interrupting it."""
+    """Renew the keys of a running tunnel without interrupting it."""
     from pqc_mav_cli.ros_session import reachable, ros_node
 
     if suite:
@@ -41,7 +42,7 @@ def rekey(
 
         client = node.create_client(Rekey, service)
         if not client.wait_for_service(timeout_sec=min(timeout, 5.0)):
-            raise CliError(f"Nobody offers {service} ({reachable(os.environ)}); is the proxy running?")
+            raise CliError(f"No service {service} ({reachable(os.environ)}); is the proxy running?")
         future = client.call_async(Rekey.Request(suite=suite, reason=reason, drone_id=drone))
         deadline = time.monotonic() + timeout
         while not future.done():
@@ -51,4 +52,4 @@ def rekey(
         answer = future.result()
     if not answer.ok:
         raise CliError(answer.message)
-    print(f"{answer.suite}, epoch {answer.epoch}, after {answer.rekey_ms:.1f} ms")
+    print(f"{both_names(answer.suite)}, epoch {answer.epoch}, after {answer.rekey_ms:.1f} ms")

@@ -12,24 +12,26 @@ from pqc_mav_cli.errors import CliError, ExitCode
 
 
 def replay(
-    recording: Annotated[Path, typer.Argument(help="A recording (*.mcap), also an unfinished one.")],
+    recording: Annotated[Path, typer.Argument(help="A recording (*.mcap), even an unfinished one.")],
     strategy: Annotated[str, typer.Option(help="cascade, expert, rl or hybrid.")] = "cascade",
     namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in the recording.")] = "drone",
     config: Annotated[
-        Path | None, typer.Option(help="The policy's configuration file of that flight; default: the defaults.")
+        Path | None, typer.Option(help="The policy's configuration file of that flight. Default: its default values.")
     ] = None,
     table: Annotated[
-        Path | None, typer.Option(help="Trained table of rl and hybrid; default: the shipped one.")
+        Path | None, typer.Option(help="Trained table of rl and hybrid. Default: the one that is installed.")
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Compare with the recorded decisions; 1 if any differ.")
+        bool, typer.Option("--check", help="Compare with the recorded decisions; the exit code is 1 if any differ.")
     ] = False,
-    changes: Annotated[bool, typer.Option("--changes", help="Only decisions that differ from the one before.")] = False,
+    changes: Annotated[
+        bool, typer.Option("--changes", help="Print only decisions that differ from the one before.")
+    ] = False,
 ) -> int:
-    """Feeds a recording to a strategy and prints its decisions, one JSON object a line.
+    """Feed a recording to a strategy and print its decisions, one JSON object per line.
 
     The same recording and strategy give the same lines, byte for byte. The session is the recorded one: a strategy sees
-    what happened, not what its own decisions would have made happen.
+    what happened, not what its own decisions would have caused.
     """
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.settings import make

@@ -139,7 +139,7 @@ class Watcher:
 
 @contextmanager
 def own_domain() -> Iterator[dict[str, str]]:
-    """A ROS domain nobody else uses, on this machine only, so that a command may run beside a real system.
+    """A ROS domain of its own, on this machine only, so that a command may run next to a real system.
 
     This process is in it from now on; processes that are started without its environment need what is returned.
     """
@@ -190,7 +190,7 @@ def watch(namespace: str = "") -> Iterator[Watcher]:
 
 
 def reachable(environment: Mapping[str, str]) -> str:
-    """In which part of the network proxies are looked for: text for "none found" messages."""
+    """In which part of the network proxies are looked for, for messages that none was found."""
     domain = environment.get("ROS_DOMAIN_ID", "0")
     discovery = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
     return f"ROS_DOMAIN_ID {domain}, discovery range {discovery}"

@@ -6,12 +6,15 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.console import console, fitted, note, print_json
 from pqc_mav_cli.errors import CliError
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 REFRESH_S = 0.25
 # `--once` looks for proxies at least this long: on a busy machine one is found a while before the other.
@@ -22,14 +25,14 @@ ANSWER_S = 5.0
 
 def status(
     namespace: Annotated[str, typer.Option(help="Only the proxy in this ROS namespace, e.g. drone.")] = "",
-    once: Annotated[bool, typer.Option("--once", help="Show the present state and end.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts; with --once implied.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Show the current state and exit.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts; implies --once.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds to look for proxies.")] = 5.0,
 ) -> int:
-    """Shows every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
+    """Show every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
 
-    Exit code with --once or --json: 0 when every tunnel is up, 1 when one is not, a proxy does not answer, or none was
-    found.
+    With --once or --json the exit code is 0 if every tunnel is up, and 1 if one is not, if a proxy does not answer, or
+    if none was found.
     """
     from pqc_mav_cli import status_view
     from pqc_mav_cli.ros_session import reachable, watch
@@ -63,9 +66,16 @@ def _print(views: Sequence[Any]) -> None:
     from pqc_mav_cli import status_view
 
     out = console()
-    out.print(status_view.table(views, time.monotonic()))
+    out.print(_fitted_table(out, views))
     for problem in status_view.problems(views):
         out.print(f"[yellow]{problem}[/yellow]")
+
+
+def _fitted_table(out: Console, views: Sequence[Any]) -> RenderableType:
+    from pqc_mav_cli import status_view
+
+    now_s = time.monotonic()
+    return fitted(out, lambda left_out: status_view.table(views, now_s, left_out), status_view.EXPENDABLE)
 
 
 def _live(watcher: Any) -> int:
@@ -78,10 +88,11 @@ def _live(watcher: Any) -> int:
     def frame() -> Group:
         views = watcher.views()
         lines = [Text(problem, "yellow") for problem in status_view.problems(views)]
-        return Group(status_view.table(views, time.monotonic()), *lines, Text("Ctrl-C ends", "dim"))
+        return Group(_fitted_table(out, views), *lines, Text("Ctrl-C exits", "dim"))
 
+    out = console()
     try:
-        with Live(frame(), console=console(), auto_refresh=False) as live:
+        with Live(frame(), console=out, auto_refresh=False) as live:
             while True:
                 time.sleep(REFRESH_S)
                 live.update(frame(), refresh=True)
@@ -98,7 +109,7 @@ def _lines(watcher: Any) -> int:
             for view in watcher.views():
                 stats = view.stats
                 rates = f" tx {stats.tx_packets_per_s:.0f}/s rx {stats.rx_packets_per_s:.0f}/s" if stats else ""
-                print(f"{view.node} {view.drone_id} {status_view.state_of(view)} {view.status.suite}{rates}")
+                print(f"{view.node} {view.drone_id} {status_view.state_of(view)} {status_view.suite_of(view)}{rates}")
             sys.stdout.flush()
             time.sleep(1.0)
     except KeyboardInterrupt:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import compress
 from typing import Any, Literal
 
 from rich.table import Table
 from rich.text import Text
 
 from pqc_mav_cli.ros_session import TunnelView
+from pqc_mav_cli.wording import short_code
 from pqc_mav_proxy.names import DROPS, state_name
 
 STALE_S = 3.0  # stats come once a second; silence for longer means that the node is gone or hangs
@@ -40,6 +42,12 @@ _COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
 def state_of(view: TunnelView) -> str:
     """Name of the state in a view's newest status."""
     return state_name(view.status.state)
+
+
+def suite_of(view: TunnelView) -> str:
+    """Short code of the suite in use, marked when it runs without X25519; a dash without a session."""
+    status = view.status
+    return short_code(status.suite) + ("" if status.hybrid or not status.suite else " (pure)") or "-"
 
 
 def duration(seconds: float) -> str:
@@ -78,13 +86,18 @@ def drops(stats: Any) -> int:
     return sum(int(getattr(stats, field)) for field in DROPS)
 
 
-def table(views: Sequence[TunnelView], now_s: float) -> Table:
+# What a narrow terminal does without first.
+EXPENDABLE = ("peer", "epoch", "received", "sent")
+
+
+def table(views: Sequence[TunnelView], now_s: float, left_out: Collection[str] = ()) -> Table:
     """One row per tunnel."""
     made = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-    for title, justify in _COLUMNS:
-        made.add_column(title, justify=justify, no_wrap=title in ("node", "state", "RTT"), overflow="fold")
+    shown = [title not in left_out for title, _ in _COLUMNS]
+    for title, justify in compress(_COLUMNS, shown):
+        made.add_column(title, justify=justify, no_wrap=title in ("node", "state", "suite", "RTT"), overflow="fold")
     for view in views:
-        made.add_row(*_cells(view, now_s))
+        made.add_row(*compress(_cells(view, now_s), shown))
     return made
 
 
@@ -98,7 +111,7 @@ def _cells(view: TunnelView, now_s: float) -> list[Any]:
         view.node,
         view.drone_id,
         shown,
-        status.suite + ("" if status.hybrid or not status.suite else " (pure)") or "-",
+        suite_of(view),
         str(status.epoch) if status.suite else "-",
         "-" if age is None else duration(age),
         status.peer or "-",

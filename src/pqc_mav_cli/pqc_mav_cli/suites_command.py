@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqc_mav_cli.console import console, print_json
+from pqc_mav_cli.console import console, fitted, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.wording import counted
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class View(str, Enum):
@@ -23,15 +28,19 @@ _FILTERS = ("kem", "sig", "aead")
 
 
 def suites(
-    view: Annotated[View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured then.")] = View.CORE,
+    view: Annotated[
+        View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured in that year.")
+    ] = View.CORE,
     level: Annotated[int | None, typer.Option(help="NIST security level: 1, 3 or 5.")] = None,
     kem: Annotated[str | None, typer.Option(help="Part of a KEM's name or token, e.g. ml-kem, hqc, mceliece.")] = None,
     sig: Annotated[str | None, typer.Option(help="Part of a signature's name or token, e.g. falcon.")] = None,
     aead: Annotated[str | None, typer.Option(help="Part of an AEAD's name or token, e.g. aes, chacha, ascon.")] = None,
-    available: Annotated[bool, typer.Option("--available", help="Only what this machine's liboqs can run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    available: Annotated[
+        bool, typer.Option("--available", help="List only suites that this machine's liboqs can run.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Lists cipher suites with their algorithms, handshake sizes in bytes and whether this machine has them."""
+    """List cipher suites: algorithms, sizes in bytes, and whether this machine can run them."""
     import pqc_mav_tunnel
 
     if level not in (None, 1, 3, 5):
@@ -65,24 +74,38 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def _print_table(chosen: list[dict[str, Any]]) -> None:
+# What a narrow terminal does without first: the short code says the same as the id and the AEAD.
+EXPENDABLE = ("id", "public key", "ciphertext", "signature size", "AEAD")
+
+
+def table(chosen: list[dict[str, Any]], left_out: Collection[str] = ()) -> Table:
+    """One row per suite; sizes are bytes."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("suite", no_wrap=True)
-    table.add_column("short code", no_wrap=True)
-    table.add_column("level", justify="right")
-    for title in ("KEM", "signature", "AEAD"):
-        table.add_column(title)
-    for title in ("public key", "ciphertext", "signature"):
-        table.add_column(f"{title} [dim]B[/dim]", justify="right")
-    table.add_column("here")
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        "suite": lambda suite: str(suite["short_code"]),
+        "id": lambda suite: str(suite["id"]),
+        "level": lambda suite: str(suite["level"]),
+        "KEM": lambda suite: str(suite["kem"]),
+        "signature": lambda suite: str(suite["sig"]),
+        "AEAD": lambda suite: str(suite["aead"]),
+        "public key": lambda suite: f"{suite['public_key_bytes']:,} B",
+        "ciphertext": lambda suite: f"{suite['ciphertext_bytes']:,} B",
+        "signature size": lambda suite: f"{suite['signature_bytes']:,} B",
+        "here": lambda suite: "[green]yes[/green]" if suite["available"] else f"[yellow]no[/yellow]: {suite['reason']}",
+    }
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    shown = {title: cell for title, cell in columns.items() if title not in left_out}
+    for title in shown:
+        right = title in ("level", "public key", "ciphertext", "signature size")
+        made.add_column(title, justify="right" if right else "left", no_wrap=title != "here")
     for suite in chosen:
-        here = "[green]yes[/green]" if suite["available"] else f"[yellow]no[/yellow]: {suite['reason']}"
-        sizes = (f"{suite[key]:,}" for key in ("public_key_bytes", "ciphertext_bytes", "signature_bytes"))
-        names = (suite["kem"], suite["sig"], suite["aead"])
-        table.add_row(suite["id"], suite["short_code"], str(suite["level"]), *names, *sizes, here)
+        made.add_row(*(cell(suite) for cell in shown.values()))
+    return made
+
+
+def _print_table(chosen: list[dict[str, Any]]) -> None:
     available = sum(1 for suite in chosen if suite["available"])
     out = console()
-    out.print(table)
-    out.print(f"\n{len(chosen)} suites, {available} available here")
+    out.print(fitted(out, lambda left_out: table(chosen, left_out), EXPENDABLE))
+    out.print(f"\n{counted(len(chosen), 'suite')}, {available} available here")

@@ -14,7 +14,7 @@ from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 
 up_app = typer.Typer(
     no_args_is_help=True,
-    help="Run an end of the tunnel, supervised, until Ctrl-C. The same as 'ros2 launch pqc_mav_bringup ...'.",
+    help="Run one end of the tunnel under supervision until Ctrl-C, like 'ros2 launch pqc_mav_bringup ...'.",
 )
 
 Namespace = Annotated[str | None, typer.Option(help="ROS namespace of the proxy.", show_default=False)]
@@ -22,7 +22,9 @@ Config = Annotated[str | None, typer.Option(help="Configuration file. Default: t
 Keys = Annotated[str | None, typer.Option(help="Folder with this end's keys. Default: as the configuration says.")]
 Mavlink = Annotated[
     str | None,
-    typer.Option(help="udp: MAVLink comes to the proxy's plaintext port by itself; mavros: start mavros in between."),
+    typer.Option(
+        help="udp (default): MAVLink reaches the proxy's plaintext port directly; mavros: start mavros in between."
+    ),
 ]
 _OPEN_BIND = (
     "With udp://BIND_HOST:PORT@..., an empty BIND_HOST lets the whole network command the vehicle without a key."
@@ -32,7 +34,7 @@ GcsUrl = Annotated[
     str | None, typer.Option(help=f"With --mavlink mavros: where mavros forwards MAVLink to. {_OPEN_BIND}")
 ]
 Record = Annotated[
-    str | None, typer.Option(help="Record the flight to this file (*.mcap), or to a file of its own in this folder.")
+    str | None, typer.Option(help="Record the flight to this file (*.mcap), or to a new file in this folder.")
 ]
 
 
@@ -43,27 +45,30 @@ def drone(
     keys: Keys = None,
     drone_id: Annotated[str | None, typer.Option(help="Name of this drone.")] = None,
     peer: Annotated[str | None, typer.Option(help="Host name or address of the gcs.")] = None,
-    suite: Annotated[str | None, typer.Option(help="Cipher suite: id or short code of 'pqcmav suites'.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Cipher suite: short code or id, see 'pqcmav suites'.")] = None,
     mavlink: Mavlink = None,
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
     sensing: Annotated[
-        str | None, typer.Option(help="true (default) or false: watch battery, temperature, power and load.")
+        str | None, typer.Option(help="true (default) or false: monitor battery, temperature, power and load.")
     ] = None,
     sensing_config: Annotated[
-        str | None, typer.Option(help="Configuration file of the sensing nodes. Default: the documented one.")
+        str | None,
+        typer.Option(help="Configuration file of the sensing nodes. Default: the documented one that is installed."),
     ] = None,
     tap: Annotated[
-        str | None, typer.Option(help="Where the battery node gets its copy of the autopilot's MAVLink, host:port.")
+        str | None,
+        typer.Option(help="Where the proxy sends a copy of the autopilot's MAVLink for the battery node, host:port."),
     ] = None,
     policy: Annotated[str | None, typer.Option(help="true (default) or false: let the policy choose suites.")] = None,
     policy_config: Annotated[
-        str | None, typer.Option(help="Configuration file of the policy. Default: the documented one.")
+        str | None,
+        typer.Option(help="Configuration file of the policy. Default: the documented one that is installed."),
     ] = None,
-    strategy: Annotated[str | None, typer.Option(help="Who decides: cascade, expert, rl or hybrid.")] = None,
+    strategy: Annotated[str | None, typer.Option(help="Strategy of the policy: cascade, expert, rl or hybrid.")] = None,
     record: Record = None,
 ) -> int:
-    """The airborne end."""
+    """Run the airborne end."""
     return run_system(
         "drone",
         {
@@ -94,13 +99,13 @@ def gcs(
     keys: Keys = None,
     drones: Annotated[str | None, typer.Option(help="Ids of the drones to serve, separated by commas.")] = None,
     bind: Annotated[str | None, typer.Option(help="Local address to serve drones on.")] = None,
-    suite: Annotated[str | None, typer.Option(help="Only suite to accept: id or short code.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Only suite to accept: short code or id.")] = None,
     mavlink: Mavlink = None,
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
     record: Record = None,
 ) -> int:
-    """The ground end."""
+    """Run the ground end."""
     return run_system(
         "gcs",
         {
@@ -121,11 +126,11 @@ def gcs(
 @up_app.command()
 def demo(
     config: Config = None,
-    suite: Annotated[str | None, typer.Option(help="Cipher suite: id or short code of 'pqcmav suites'.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Cipher suite: short code or id, see 'pqcmav suites'.")] = None,
     rate: Annotated[str | None, typer.Option(help="Messages per second of the vehicle.")] = None,
     profile: Annotated[str | None, typer.Option(help="What the vehicle does: auto, hover or client.")] = None,
 ) -> int:
-    """A simulated vehicle, both ends and a ground client on this machine, until Ctrl-C. 'pqcmav status' watches it."""
+    """Run a simulated vehicle, both ends and a ground client on this machine; watch them with 'pqcmav status'."""
     from pqc_mav_bringup.demo_session import DemoSession
     from pqc_mav_bringup.description import BringupError
 
@@ -157,5 +162,5 @@ def run_system(name: str, options: Mapping[str, str | None]) -> int:
         supervisor = Supervisor(processes, printer.line, environment=LOG_FORMAT)
     except BringupError as error:
         raise CliError(str(error), ExitCode.USAGE) from None
-    note(f"{name}: {', '.join(process.label for process in processes)} (Ctrl-C ends)")
+    note(f"{name}: {', '.join(process.label for process in processes)} (Ctrl-C stops)")
     return ExitCode(asyncio.run(supervisor.run()))

@@ -10,7 +10,7 @@ from commands import DRONES, pqcmav, refused
 def root(tmp_path: Path) -> Path:
     ended = pqcmav("keys", "init", "alpha", "beta", "--root", str(tmp_path / "k"), "--sig", "mldsa65")
     assert ended.returncode == 0, ended.stderr
-    assert "1 signing key pairs" in ended.stderr and "2 drones" in ended.stderr
+    assert "holds 1 signing key pair of the gcs and a PSK for 2 drones;" in ended.stderr
     return tmp_path / "k"
 
 

@@ -30,7 +30,7 @@ def test_once_shows_both_ends_and_tells_that_one_drone_is_missing(pair: Ends) ->
     assert ended.returncode == 1  # d2 is not connected
     rows = [line.split() for line in ended.stdout.splitlines()[1:3]]
     assert [row[:3] for row in rows] == [["/t/gcs/pqc_proxy", "d1", "UP"], ["/t/gcs/pqc_proxy", "d2", "DOWN"]]
-    assert "cs-mlkem768-aesgcm-mldsa65" in ended.stdout
+    assert "ML-768-AG-MD-65" in ended.stdout
 
 
 def test_json(pair: Ends) -> None:
@@ -47,7 +47,7 @@ def test_rekey_and_its_refusals(pair: Ends) -> None:
     assert ended.returncode == 1 and "mldsa44" in ended.stderr  # no key of that algorithm was made
     ended = pqcmav("rekey", "--namespace", "t/drone", "--suite", "cs-mlkem768-ascon128a-mldsa65")
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.startswith("cs-mlkem768-ascon128a-mldsa65, epoch ")
+    assert ended.stdout.startswith("ML-768-AS-MD-65 (cs-mlkem768-ascon128a-mldsa65), epoch ")
     assert "closest" in refused(2, "rekey", "--namespace", "t/drone", "--suite", "cs-nonsense")
     assert "2 drones" in refused(1, "rekey", "--on", "gcs", "--namespace", "t/gcs")
     ended = pqcmav("rekey", "--on", "gcs", "--namespace", "t/gcs", "--drone", "d1", "--timeout", "30")

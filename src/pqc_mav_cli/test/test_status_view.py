@@ -36,7 +36,7 @@ def test_a_row_says_it_all() -> None:
     row = text(view())
     for words in (
         "UP",
-        "cs-mlkem768-aesgcm-mldsa65",
+        "ML-768-AG-MD-65",
         "2",
         "12.0 s",
         "10.0.0.1:46011",

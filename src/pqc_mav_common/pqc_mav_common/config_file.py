@@ -1,4 +1,4 @@
-"""Reads ROS parameter files (`/**: pqc_proxy: ros__parameters: ...`) so that a fault gets one clear line.
+"""Reads ROS parameter files (`/**: NODE: ros__parameters: ...`) so that a fault gets one clear line.
 
 rcl reads the same files itself; it reports a fault with source lines of its own and, for a node name that matches
 nothing, not at all. Checking here first costs a few milliseconds at start.
@@ -16,7 +16,6 @@ import yaml
 from pqc_mav_common.errors import ProcessError
 
 MAX_BYTES = 1 << 20
-NODE_NAME = "pqc_proxy"
 _PARAMETERS = "ros__parameters"
 
 
@@ -32,7 +31,7 @@ def load(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise ProcessError(f"{path} is larger than {MAX_BYTES} bytes, which no configuration file is.")
+            raise ProcessError(f"{path} is larger than {MAX_BYTES} bytes; no configuration file is.")
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ProcessError(f"Cannot read the configuration file {path}: {error.strerror}.") from None
@@ -47,13 +46,13 @@ def load(path: str | Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise ProcessError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(data, dict):
-        raise ProcessError(f"{path}: expected '/**: {NODE_NAME}: {_PARAMETERS}: ...'; the files in config/ show it.")
+        raise ProcessError(f"{path}: expected '/**: NODE: {_PARAMETERS}: ...'; the files in config/ show it.")
     if not any(True for _ in _sections(data)):
         raise ProcessError(f"{path}: has no '{_PARAMETERS}:' block for a node; the files in config/ show it.")
     return data
 
 
-def parameters(data: Mapping[str, Any], namespace: str, node: str = NODE_NAME) -> dict[str, Any]:
+def parameters(data: Mapping[str, Any], namespace: str, node: str) -> dict[str, Any]:
     """Flat parameters that `data` gives the node `namespace`/`node`; later blocks win, as in rcl."""
     full = ("/" + namespace.strip("/") + "/" + node).replace("//", "/")
     found: dict[str, Any] = {}
@@ -76,7 +75,7 @@ def flatten(block: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def check_params_files(arguments: Sequence[str]) -> None:
-    """Checks every file named by `--params-file` in a ROS command line."""
+    """Check every file named by `--params-file` in a ROS command line."""
     for flag, path in pairwise(arguments):
         if flag == "--params-file":
             load(path)

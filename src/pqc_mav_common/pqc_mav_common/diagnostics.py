@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -18,26 +18,25 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One DiagnosticStatus: `name` is "<namespace>/<node>: <subcomponent>", which tells the two ends apart."""
+    """State of one subcomponent of a node; `values` are shown as str makes them."""
 
-    name: str
+    subcomponent: str
     level: Level
     message: str
-    hardware_id: str
-    values: dict[str, str] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
 
 
-def to_messages(diagnostics: Sequence[Diagnostic]) -> list[Any]:
-    """diagnostic_msgs/DiagnosticStatus of each."""
+def to_messages(node: str, hardware_id: str, diagnostics: Sequence[Diagnostic]) -> list[Any]:
+    """diagnostic_msgs/DiagnosticStatus of each, named "node: subcomponent"."""
     from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
     return [
         DiagnosticStatus(
             level=bytes([item.level]),
-            name=item.name,
+            name=f"{node}: {item.subcomponent}",
             message=item.message,
-            hardware_id=item.hardware_id,
-            values=[KeyValue(key=key, value=value) for key, value in item.values.items()],
+            hardware_id=hardware_id,
+            values=[KeyValue(key=key, value=str(value)) for key, value in item.values.items()],
         )
         for item in diagnostics
     ]

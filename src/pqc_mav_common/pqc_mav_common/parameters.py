@@ -1,90 +1,144 @@
-"""ROS parameters as data: name, type, default, bounds and meaning, from which descriptors are made and declared."""
+"""ROS parameters as data: type, default, bounds and meaning in one place, from which nodes and YAML files are made."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
-AUTOSTART = "autostart"
-# Parameters that rclpy declares for every node: never the engine's.
-ROS_OWN = frozenset({"use_sim_time", "start_type_description_service", AUTOSTART})
-ROS_OWN_PREFIXES = ("qos_overrides.", "/")
+from pqc_mav_common.errors import ProcessError
 
-_PYTHON_TYPES: Mapping[str, type] = {"bool": bool, "int": int, "float": float, "string": str, "string_list": list}
+# Parameters that rclpy declares for every node.
+_ROS_OWN = frozenset({"use_sim_time", "start_type_description_service"})
+_ROS_OWN_PREFIXES = ("qos_overrides.", "/")
+_PURE_NUMBERS = frozenset({"count", "fraction"})  # units that a sentence does without
+_WORDS: Mapping[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a string",
+    tuple: "a list of strings",
+}
+_TYPES: Mapping[str, type] = {"bool": bool, "int": int, "float": float, "string": str, "string_list": tuple}
+
+
+class ParameterError(ProcessError, ValueError):
+    """A parameter that does not exist or has a bad value, in one sentence."""
 
 
 @dataclass(frozen=True)
 class ParameterSpec:
-    """One parameter: `type` is one of bool, int, float, string, string_list; bounds are inclusive, None = none."""
+    """One parameter; its type is that of `default`, a list of strings being a tuple. Bounds are inclusive, None = none.
+
+    `choices` are the valid values, of a list the valid items. `required`: there is no default to rely on.
+    """
 
     name: str
-    type: str
-    default: Any
+    default: bool | int | float | str | tuple[str, ...]
     description: str
     minimum: float | None = None
     maximum: float | None = None
-    choices: tuple[str, ...] = ()
+    choices: tuple[str | int, ...] = ()
+    unit: str = ""
+    required: bool = False
 
     @classmethod
     def from_schema(cls, entry: Mapping[str, Any], prefix: str = "") -> ParameterSpec:
-        """From one entry of the engine's schema; `prefix` goes before the key, e.g. `drone.d1.`."""
+        """From an entry in the form of the engine's `config_schema`; `prefix` goes before the key, e.g. `drone.d1.`."""
         return cls(
             name=prefix + entry["key"],
-            type=entry["type"],
-            default=list(entry["default"]) if entry["type"] == "string_list" else entry["default"],
-            description=describe(entry),
+            default=_TYPES[entry["type"]](entry["default"]),
+            description=entry["description"],
             minimum=entry["min"],
             maximum=entry["max"],
             choices=tuple(entry["choices"] or ()),
+            unit=entry["unit"],
+            required=entry["required"],
         )
 
-    def shown(self, value: Any) -> Any:
-        """`value` in this parameter's type, or the default where it does not fit (the engine then refuses it)."""
-        if self.type == "float" and isinstance(value, int) and not isinstance(value, bool):
+    def check(self, node: str, value: Any) -> Any:
+        """Return `value` in this parameter's type. Raises ParameterError."""
+        kind: type = type(self.default)
+        if kind is float and type(value) is int:
             value = float(value)
-        if not isinstance(value, _PYTHON_TYPES[self.type]) or (self.type == "int" and isinstance(value, bool)):
-            return self.default
-        if self.type in ("int", "float"):
-            low: Any = self.minimum if self.minimum is not None else value
-            high: Any = self.maximum if self.maximum is not None else value
-            return value if low <= value <= high else self.default
-        return value
+        if kind is tuple and isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+            value = tuple(value)
+        if type(value) is not kind:
+            raise ParameterError(f"Parameter '{self.name}' of {node} is {value!r}; it must be {_WORDS[kind]}.")
+        checked: Any = value
+        if self.choices:
+            for item in checked if kind is tuple else (checked,):
+                if item not in self.choices:
+                    raise ParameterError(
+                        f"Parameter '{self.name}' of {node} {'holds' if kind is tuple else 'is'} '{item}'; "
+                        f"it must be one of: {self._choices()}."
+                    )
+        low, high = self.minimum, self.maximum
+        # Written so that a NaN, which no comparison holds for, is refused.
+        if low is not None and high is not None and not low <= checked <= high:
+            unit = f" {self.unit}" if self.unit and self.unit not in _PURE_NUMBERS else ""
+            raise ParameterError(
+                f"Parameter '{self.name}' of {node} is {checked:g}; it must be between {low:g} and {high:g}{unit}."
+            )
+        return checked
+
+    def facts(self) -> str:
+        """Valid values and default on one line."""
+        return f"{self.valid()}; {'required' if self.required else f'default {yaml_text(self.default)}'}"
+
+    def valid(self) -> str:
+        """The values it takes, on one line."""
+        kind: type = type(self.default)
+        if self.choices:
+            return f"{'any of' if kind is tuple else 'one of'} {self._choices()}"
+        text = _WORDS[kind].removeprefix("a ")
+        if self.minimum is not None and self.maximum is not None:
+            text += f"; {kind(self.minimum)} to {kind(self.maximum)}"
+        return f"{text} [{self.unit}]" if self.unit else text
+
+    def descriptor(self, *, read_only: bool = True) -> Any:
+        """The rcl_interfaces ParameterDescriptor."""
+        from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+        text = self.description + (f" [{self.unit}]" if self.unit else "")
+        made = ParameterDescriptor(name=self.name, description=text, read_only=read_only)
+        if self.choices:
+            made.additional_constraints = f"one of: {self._choices()}"
+        if self.minimum is not None and self.maximum is not None:
+            # A step of 0 means that there is none.
+            if isinstance(self.default, float):
+                low, high = float(self.minimum), float(self.maximum)
+                made.floating_point_range = [FloatingPointRange(from_value=low, to_value=high, step=0.0)]
+            else:
+                made.integer_range = [IntegerRange(from_value=int(self.minimum), to_value=int(self.maximum), step=0)]
+        return made
+
+    def _choices(self) -> str:
+        return ", ".join(str(choice) for choice in self.choices)
 
 
-def describe(entry: Mapping[str, Any]) -> str:
-    """One line for `ros2 param describe`: meaning, unit and valid values."""
-    text: str = entry["description"]
-    if entry["choices"]:
-        text += f" One of: {', '.join(entry['choices'])}."
-    if entry["unit"]:
-        text += f" [{entry['unit']}]"
-    return text
+def yaml_text(value: Any) -> str:
+    """A parameter's value as YAML that ROS reads in the same type."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
 
 
-def to_descriptor(spec: ParameterSpec) -> Any:
-    """The rcl_interfaces ParameterDescriptor of a spec."""
-    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+class Values(dict[str, Any]):
+    """Checked values by name."""
 
-    descriptor = ParameterDescriptor(name=spec.name, description=spec.description, read_only=True)
-    if spec.choices:
-        descriptor.additional_constraints = f"one of: {', '.join(spec.choices)}"
-    if spec.minimum is not None and spec.maximum is not None:
-        if spec.type == "int":
-            descriptor.integer_range = [IntegerRange(from_value=int(spec.minimum), to_value=int(spec.maximum), step=0)]
-        elif spec.type == "float":
-            descriptor.floating_point_range = [
-                FloatingPointRange(from_value=float(spec.minimum), to_value=float(spec.maximum), step=0.0)
-            ]
-    return descriptor
+    def path(self, name: str) -> Path:
+        """A value that is a path, with `~` expanded."""
+        return Path(self[name]).expanduser()
 
 
 def given_parameters(node: Any) -> dict[str, Any]:
-    """Name -> value of every parameter the user gave this node, declared or not.
+    """Name -> value of every parameter the user gave this node, declared or not; see `plain_values`.
 
     rclpy has no public way to ask for this, and without it a misspelt key would silently be ignored.
     """
-    return {name: parameter.value for name, parameter in node._parameter_overrides.items()}
+    return plain_values({name: parameter.value for name, parameter in node._parameter_overrides.items()})
 
 
 def plain_values(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,7 +148,7 @@ def plain_values(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for name, value in given.items():
-        if name in ROS_OWN or name.startswith(ROS_OWN_PREFIXES):
+        if name in _ROS_OWN or name.startswith(_ROS_OWN_PREFIXES):
             continue
         if value is None:
             value = []
@@ -104,12 +158,45 @@ def plain_values(given: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def declare(node: Any, wanted: Iterable[ParameterSpec], config: Mapping[str, Any]) -> None:
-    """Declares parameters with what `config` gives or their defaults."""
+def check(node: str, wanted: Iterable[ParameterSpec], given: Mapping[str, Any], siblings: Iterable[str] = ()) -> Values:
+    """Return the values of all wanted parameters: those given, checked, else the defaults. Raises ParameterError.
+
+    `siblings` are the names of parameters of nodes that share the process: values given without a node's name reach
+    them all, and each takes its own.
+    """
+    specs = {spec.name: spec for spec in wanted}
+    known = {*specs, *siblings}
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            raise ParameterError(f"{node} has no parameter '{name}'.{hint}")
+    return Values((name, spec.check(node, given.get(name, spec.default))) for name, spec in specs.items())
+
+
+def declare(node: Any, wanted: Iterable[ParameterSpec], values: Mapping[str, Any]) -> None:
+    """Declare parameters, read-only, with these values. What the user gave is not asked again."""
     from rclpy.parameter import Parameter
 
     for spec in wanted:
-        value = spec.shown(config.get(spec.name, spec.default))
-        # An empty Python list has no element type: declared by type alone, such a parameter stays unset.
-        by_type = Parameter.Type.STRING_ARRAY if spec.type == "string_list" and not value else value
-        node.declare_parameter(spec.name, by_type, to_descriptor(spec), ignore_override=True)
+        value = values[spec.name]
+        if value != ():
+            value = list(value) if isinstance(value, tuple) else value
+            node.declare_parameter(spec.name, value, spec.descriptor(), ignore_override=True)
+            continue
+        # rclpy takes an empty list for one of bytes. Declared by type alone a parameter is unset, and one unset
+        # parameter has the whole of a GetParameters answer empty, and with it 'ros2 param dump'. Hence in three steps.
+        strings = Parameter.Type.STRING_ARRAY
+        node.declare_parameter(spec.name, strings, spec.descriptor(read_only=False), ignore_override=True)
+        node.set_parameters([Parameter(spec.name, strings, [])])
+        descriptor = spec.descriptor()
+        descriptor.type = strings.value
+        node.set_descriptor(spec.name, descriptor)
+
+
+def take(node: Any, wanted: Iterable[ParameterSpec], siblings: Iterable[str] = ()) -> Values:
+    """Check what the user gave `node` (see `check`) and declare it. Raises ParameterError."""
+    specs = list(wanted)
+    values = check(node.get_name(), specs, given_parameters(node), siblings)
+    declare(node, specs, values)
+    return values

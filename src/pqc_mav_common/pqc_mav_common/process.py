@@ -1,15 +1,18 @@
-"""What the processes of all nodes do alike: signals, ROS up and down, a spinning thread, one line for a failure."""
+"""What the processes of all nodes share: signals, ROS up and down, a spinning thread, one line for a failure."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any, NoReturn
 
+from pqc_mav_common.config_file import check_params_files
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 
 SHUTDOWN_S = 5.0
@@ -28,30 +31,42 @@ def wait_until(stop: threading.Event) -> None:
     """Until a signal has set `stop`.
 
     Python runs a handler between two steps of the main thread. A signal that comes just before that thread blocks would
-    not be handled until the next one: hence it looks up now and then.
+    not be handled until the next one, so the thread looks up now and then.
     """
     while not stop.wait(LOOK_S):
         pass
 
 
 def run_process(
-    program: str, serve: Callable[[list[str], threading.Event], int], argv: Sequence[str] | None = None
+    program: str,
+    serve: Callable[[list[str], threading.Event], int],
+    argv: Sequence[str] | None = None,
+    *,
+    package: str,
 ) -> int:
     """Calls `serve(arguments, stop)`, where SIGINT and SIGTERM set `stop`.
 
-    Returns its exit code, or that of the ProcessError it ended in, which is one line on stderr.
+    Returns its exit code, or that of the ProcessError it ended in, which is one line on stderr. With `--version` it
+    only prints the name of the program and the version of its package.
     """
     arguments = list(sys.argv if argv is None else argv)
+    if "--version" in arguments[1:]:
+        print(f"{program} {version(package)}")
+        return ExitCode.OK
     try:
         return serve(arguments, stop_on_signals())
     except ProcessError as error:
         print(f"{program}: error: {one_line(error)}", file=sys.stderr, flush=True)
-        return error.exit_code
+        code = error.exit_code
+    # A node whose start failed half-way is held by the error alone. Freed now, it leaves the ROS graph; otherwise
+    # others would see it until its participant's lease is over, some 20 s.
+    gc.collect()
+    return code
 
 
 @contextmanager
 def needed_imports() -> Iterator[None]:
-    """Around imports of what may not be installed. Raises ProcessError in place of an ImportError."""
+    """Around imports of what may not be installed. Turns an ImportError into a ProcessError."""
     try:
         yield
     except ImportError as error:
@@ -60,12 +75,13 @@ def needed_imports() -> Iterator[None]:
 
 @contextmanager
 def ros(arguments: list[str]) -> Iterator[None]:
-    """ROS for the time of the block. Raises ProcessError for bad arguments."""
+    """Initialises ROS for the duration of the block. Raises ProcessError for bad arguments or parameter files."""
+    check_params_files(arguments)
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
     try:
-        # Signals are handled here: rclpy's own handlers would take the context away before everything is closed.
+        # Signals are handled here: rclpy's own handlers would shut the context down before everything is closed.
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # rclpy raises RCLError, UnknownROSArgsError and others for bad arguments
         raise ProcessError(f"Bad arguments: {one_line(error)}") from None
@@ -76,7 +92,7 @@ def ros(arguments: list[str]) -> Iterator[None]:
 
 
 class Spinner:
-    """An executor in a thread of its own, from `start` to the end of the block; then the nodes added are destroyed."""
+    """Spins an executor in its own thread, from `start` to the end of the block, and then destroys the nodes added."""
 
     def __init__(self, executor: Any) -> None:
         self._executor = executor
@@ -84,12 +100,12 @@ class Spinner:
         self._nodes: list[Any] = []
 
     def add(self, node: Any) -> None:
-        """Has `node` served, and destroyed at the end."""
+        """Adds a node, which is destroyed at the end."""
         self._nodes.append(node)
         self._executor.add_node(node)
 
     def start(self) -> None:
-        """Begins to call back."""
+        """Starts the thread."""
         self._thread.start()
 
     def __enter__(self) -> Spinner:
@@ -105,7 +121,7 @@ class Spinner:
 
 
 def leave(code: int) -> NoReturn:
-    """Ends the process. Everything of ours is closed; teardown would only run the middleware's static destructors."""
+    """Ends the process. All of ours is closed; a normal exit would only run the middleware's static destructors."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

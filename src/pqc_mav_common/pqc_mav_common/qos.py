@@ -1,4 +1,4 @@
-"""The QoS profiles of the proxy's topics, by name."""
+"""QoS profiles by name: who publishes and who subscribes mean the same by it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 
 
 def latched(depth: int) -> QoSProfile:
-    """Reliable and transient local: who comes late gets the last `depth` messages (one per drone for `~/status`)."""
+    """Reliable and transient local: a late subscriber gets the last `depth` messages (one per drone for `~/status`)."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=max(1, depth),
@@ -16,12 +16,25 @@ def latched(depth: int) -> QoSProfile:
 
 
 def event(depth: int = 10) -> QoSProfile:
-    """For rare things nobody should miss, also not who comes after the first handshake: `~/handshake`."""
+    """For rare messages that nobody should miss, not even a late subscriber: `~/handshake`."""
     return latched(depth)
 
 
 def periodic(drones: int) -> QoSProfile:
-    """Reliable, two rounds deep: `~/stats`, `~/link` and `/diagnostics`, one message per drone and second."""
+    """Reliable, two rounds deep: `~/stats` and `~/link`, one message per drone and second."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST, depth=max(10, 2 * drones), reliability=ReliabilityPolicy.RELIABLE
     )
+
+
+def diagnostics() -> QoSProfile:
+    """For `/diagnostics`, one message per node and second."""
+    return periodic(1)
+
+
+def sensor(depth: int = 5) -> QoSProfile:
+    """Best effort (SensorDataQoS), for streams whose next message comes soon anyway.
+
+    A subscriber with it hears both reliable and best-effort publishers.
+    """
+    return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)

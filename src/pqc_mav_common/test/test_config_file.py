@@ -73,7 +73,7 @@ def test_lists_as_launch_ros_writes_them(tmp_path: Path) -> None:
 )
 def test_namespace_patterns(tmp_path: Path, pattern: str, namespace: str, matches: bool) -> None:
     path = write(tmp_path, f"{pattern}:\n  pqc_proxy:\n    ros__parameters:\n      suite: x\n")
-    assert config_file.parameters(config_file.load(path), namespace) == ({"suite": "x"} if matches else {})
+    assert config_file.parameters(config_file.load(path), namespace, "pqc_proxy") == ({"suite": "x"} if matches else {})
 
 
 def test_nested_keys_are_flattened_and_later_blocks_win(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_nested_keys_are_flattened_and_later_blocks_win(tmp_path: Path) -> None:
         "/gcs:\n  pqc_proxy:\n    ros__parameters: {a: 2}\n"
     )
     data = config_file.load(write(tmp_path, text))
-    assert config_file.parameters(data, "/gcs") == {"a": 2, "drone.d1.plain_peer": "p"}
+    assert config_file.parameters(data, "/gcs", "pqc_proxy") == {"a": 2, "drone.d1.plain_peer": "p"}
     assert config_file.parameters(data, "gcs", "other") == {}
 
 

@@ -8,13 +8,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from importlib.metadata import version
 
 import pytest
 
 from pqc_mav_common.errors import ExitCode, ProcessError
 from pqc_mav_common.process import Spinner, needed_imports, ros, run_process, stop_on_signals, wait_until
+from pqc_mav_common.testing import GONE_S, Onlooker, until
 
 DEADLINE_S = 60.0
+PACKAGE = "pqc_mav_common"
 
 
 @pytest.fixture(autouse=True)
@@ -63,8 +66,8 @@ def test_the_exit_code_and_the_arguments_are_passed_on(monkeypatch: pytest.Monke
         return 3
 
     monkeypatch.setattr(sys, "argv", ["from the shell"])
-    assert run_process("p", serve) == 3
-    assert run_process("p", serve, ["given"]) == 3
+    assert run_process("p", serve, package=PACKAGE) == 3
+    assert run_process("p", serve, ["given"], package=PACKAGE) == 3
     assert seen == [["from the shell"], ["given"]]
 
 
@@ -73,7 +76,7 @@ def test_a_refusal_is_one_line_and_its_code(code: ExitCode, capsys: pytest.Captu
     def serve(_arguments: list[str], _stop: threading.Event) -> int:
         raise ProcessError("Not\n  like this.", code)
 
-    assert run_process("p", serve, []) == code
+    assert run_process("p", serve, [], package=PACKAGE) == code
     out, err = capsys.readouterr()
     assert (out, err) == ("", "p: error: Not like this.\n")
 
@@ -83,7 +86,15 @@ def test_an_unexpected_error_is_not_hidden() -> None:
         raise KeyError("a bug")
 
     with pytest.raises(KeyError):
-        run_process("p", serve, [])
+        run_process("p", serve, [], package=PACKAGE)
+
+
+def test_the_version_is_asked_for_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def serve(_arguments: list[str], _stop: threading.Event) -> int:
+        raise AssertionError("nothing is to be served")
+
+    assert run_process("p", serve, ["p", "--version"], package=PACKAGE) == ExitCode.OK
+    assert capsys.readouterr() == (f"p {version(PACKAGE)}\n", "")
 
 
 def test_a_missing_library_is_named() -> None:
@@ -103,6 +114,15 @@ def test_ros_is_up_in_the_block_only() -> None:
 
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(ProcessError, match=r"^Bad arguments: ") as caught, ros(["p", "--ros-args", "-r", "nonsense"]):
+        pytest.fail("ROS came up")
+    assert caught.value.exit_code is ExitCode.CONFIG
+
+
+def test_a_parameter_file_that_is_not_there_is_refused() -> None:
+    with (
+        pytest.raises(ProcessError, match=r"^Cannot read the configuration file /none\.yaml: No such file") as caught,
+        ros(["p", "--ros-args", "--params-file", "/none.yaml"]),
+    ):
         pytest.fail("ROS came up")
     assert caught.value.exit_code is ExitCode.CONFIG
 
@@ -158,6 +178,43 @@ def test_nodes_are_destroyed_when_the_start_failed() -> None:
         spinner.add(Node("a", executor))
         raise ProcessError("The port is in use.", ExitCode.START)
     assert executor.said == ["add a", "shutdown", "destroy a"]
+
+
+FAILING = """
+import sys, time
+from rclpy.node import Node
+from pqc_mav_common.errors import ProcessError
+from pqc_mav_common.process import leave, ros, run_process
+
+class Failing(Node):
+    def __init__(self):
+        super().__init__("failing_late")
+        self.create_timer(1.0, lambda: None)
+        print("made", flush=True)
+        sys.stdin.readline()
+        raise ProcessError("No.")
+
+def serve(arguments, _stop):
+    with ros(arguments):
+        Failing()
+
+leave(run_process("p", serve, package="pqc_mav_common"))
+"""
+
+
+def test_a_node_whose_start_failed_leaves_the_graph() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", FAILING], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    with Onlooker() as onlooker:
+        try:
+            until(lambda: onlooker.sees("/failing_late"), "the node")
+            _, said = process.communicate(b"\n", DEADLINE_S)
+            assert (process.returncode, said) == (ExitCode.CONFIG, b"p: error: No.\n")
+            until(lambda: not onlooker.sees("/failing_late"), "the node gone from the graph", GONE_S)
+        finally:
+            process.kill()
+            process.wait()
 
 
 def test_leaving_writes_what_was_printed_and_skips_the_teardown() -> None:

@@ -9,7 +9,7 @@ from pqc_mav_policy.controller import Controller, Tick
 BLIND = frozenset({"safety", "session"})
 
 
-def diagnose(tick: Tick, controller: Controller, node: str, hardware_id: str, problem: str) -> Diagnostic:
+def diagnose(tick: Tick, controller: Controller, problem: str) -> Diagnostic:
     """WARN while the policy holds for want of telemetry, session or suites, while it may not act, or its last request
     failed; ERROR in an emergency."""
     decision, outcome = tick.decision, controller.last_outcome
@@ -24,14 +24,14 @@ def diagnose(tick: Tick, controller: Controller, node: str, hardware_id: str, pr
         level, message = Level.WARN, f"mode hold, not done: {message}"
     elif outcome is not None and not outcome.ok:
         level, message = Level.WARN, f"the last request failed: {outcome.message} Now {message}"
-    values = {
+    values: dict[str, object] = {
         "strategy": controller.strategy.name,
         "mode": tick.mode,
         "pinned": controller.pin,
         "action": str(decision.action),
         "guard": decision.guard,
         "suite": decision.from_suite,
-        "suites available": str(len(controller.available)),
+        "suites available": len(controller.available),
         "last outcome": outcome.message if outcome else "",
     }
-    return Diagnostic(f"{node}: decision", level, message, hardware_id, values)
+    return Diagnostic("decision", level, message, values)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from pqc_mav_common import config_file
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
@@ -14,11 +13,10 @@ PROGRAM = "pqc_policy"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the node until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
-    return run_process(PROGRAM, _serve, argv)
+    return run_process(PROGRAM, _serve, argv, package="pqc_mav_policy")
 
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
-    config_file.check_params_files(arguments)
     with needed_imports():
         import pqc_mav_tunnel
         from rclpy.executors import SingleThreadedExecutor

@@ -198,8 +198,9 @@ class PqcPolicyNode(Node):
                 inputs_json=inputs_json.dump(tick.inputs, tick.now),
             )
         )
-        report = diagnose(tick, controller, self.get_name(), self._hardware_id, self._availability.problem)
-        self._diagnostics.publish(DiagnosticArray(header=header, status=to_messages([report])))
+        report = diagnose(tick, controller, self._availability.problem)
+        messages = to_messages(self.get_name(), self._hardware_id, [report])
+        self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 
     # --- services ---
 

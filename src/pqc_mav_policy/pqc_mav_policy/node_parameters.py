@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_policy.expert_parameters import ExpertParameters
-from pqc_mav_policy.parameter_table import choice, number, schema
+from pqc_mav_policy.parameter_table import choice, number, specs
 from pqc_mav_policy.parameters import PolicyParameters
 
 EXPERT_PREFIX = "expert."
@@ -37,6 +38,6 @@ class NodeParameters(BaseModel):
     request_timeout_s: float = number(60.0, 1.0, 600.0, "s", "A rekey the proxy did not answer by then has failed.")
 
 
-def node_schema() -> list[dict[str, Any]]:
+def node_specs() -> list[ParameterSpec]:
     """Every parameter of the node, in the order of the configuration file."""
-    return schema(NodeParameters) + schema(PolicyParameters) + schema(ExpertParameters, EXPERT_PREFIX)
+    return [*specs(NodeParameters), *specs(PolicyParameters), *specs(ExpertParameters, EXPERT_PREFIX)]

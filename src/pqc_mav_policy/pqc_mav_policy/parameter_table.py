@@ -8,12 +8,10 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from pqc_mav_common.parameters import ParameterError, ParameterSpec
+
 ModelT = TypeVar("ModelT", bound=BaseModel)
 _TYPES: Mapping[Any, str] = {bool: "bool", int: "int", float: "float", str: "string"}
-
-
-class ParameterError(ValueError):
-    """A value that a parameter refuses, as one sentence."""
 
 
 def number(default: Any, low: float, high: float, unit: str, description: str, published: str = "") -> Any:
@@ -41,15 +39,18 @@ def build(model: type[ModelT], values: Mapping[str, Any], prefix: str = "") -> M
     except ValidationError as error:
         first = error.errors()[0]
         name = prefix + str(first["loc"][0] if first["loc"] else "")
-        if first["type"] == "extra_forbidden":
-            raise ParameterError(f"There is no parameter '{name}'.") from None
         message = first["msg"][0].lower() + first["msg"][1:]
-        raise ParameterError(f"Parameter {name}: {message} (got {first['input']!r}).") from None
+        raise ParameterError(f"Parameter '{name}': {message} (got {first['input']!r}).") from None
 
 
 def schema(model: type[BaseModel], prefix: str = "") -> list[dict[str, Any]]:
     """One entry per parameter, in the form of the engine's `config_schema`, with `published` added."""
     return [_entry(prefix + name, field) for name, field in model.model_fields.items()]
+
+
+def specs(model: type[BaseModel], prefix: str = "") -> list[ParameterSpec]:
+    """The same as ROS parameters."""
+    return [ParameterSpec.from_schema(entry) for entry in schema(model, prefix)]
 
 
 def _entry(key: str, field: FieldInfo) -> dict[str, Any]:
@@ -71,12 +72,10 @@ def _entry(key: str, field: FieldInfo) -> dict[str, Any]:
     }
 
 
-def _type(annotation: Any) -> tuple[str, list[str]]:
+def _type(annotation: Any) -> tuple[str, list[Any]]:
     if get_origin(annotation) is Literal:
         values = get_args(annotation)
-        kind = _TYPES[type(values[0])]
-        # ROS has no choices for numbers; the description names them and the model refuses others.
-        return kind, [str(value) for value in values] if kind == "string" else []
+        return _TYPES[type(values[0])], list(values)
     if get_origin(annotation) is tuple:
-        return "string_list", []
+        return "string_list", _type(get_args(annotation)[0])[1]
     return _TYPES[annotation], []

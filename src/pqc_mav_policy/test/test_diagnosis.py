@@ -24,7 +24,7 @@ def said(guard: str, action: Action = Action.HOLD, problem: str = "", mode: Any 
     if ok is not None:
         controller.last_outcome = Outcome(DEFAULT, ok, 1.0, message="It failed." if not ok else "Rekeyed.")
     tick = Tick(1.0, well(), Decision(action, guard, "Because.", DEFAULT, DEFAULT), mode, None)
-    return diagnose(tick, controller, "pqc_policy", "host", problem)
+    return diagnose(tick, controller, problem)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def said(guard: str, action: Action = Action.HOLD, problem: str = "", mode: Any 
     ],
 )
 def test_levels_and_words(report: Diagnostic, level: Level, words: str) -> None:
-    assert report.name == "pqc_policy: decision"
+    assert report.subcomponent == "decision"
     assert report.level == level
     assert words in report.message
     assert report.values["strategy"] == "cascade"

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from pqc_mav_common.testing import run_twice
 
 COMMAND = [sys.executable, "-m", "pqc_mav_policy.main", "--ros-args", "-r", "__ns:=/m"]
 DEADLINE_S = 60.0
@@ -16,7 +19,7 @@ DEADLINE_S = 60.0
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("-p", "stale_s:=0.1"), "Parameter stale_s"),
+        (("-p", "stale_s:=0.1"), "Parameter 'stale_s'"),
         (("-p", "strategi:=expert"), "Did you mean 'strategy'?"),
         (("-p", "pinned_suite:=ML-9"), "ML-9"),
         (("--params-file", "/nowhere.yaml"), "Cannot read the configuration file /nowhere.yaml"),
@@ -28,6 +31,13 @@ def test_refusals(arguments: tuple[str, ...], sentence: str) -> None:
     (line,) = ended.stderr.splitlines()
     assert line.startswith("pqc_policy: error: ")
     assert sentence in line
+
+
+def test_it_can_be_dumped_relaunched_from_that_and_leaves_the_graph(tmp_path: Path) -> None:
+    first, again = run_twice(COMMAND[:3], "/m", ["pqc_policy"], ["-p", "suites:=[]", "-p", "mode:=hold"], tmp_path)
+    assert first == again
+    shown = yaml.safe_load(first)["/m/pqc_policy"]["ros__parameters"]
+    assert (shown["suites"], shown["mode"], shown["minimum_level"]) == ([], "hold", 1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -12,9 +12,10 @@ from typing import Any
 import pqc_mav_tunnel
 import pytest
 import rclpy
-from fake_drone import DEFAULT, FakeDrone, until
+from fake_drone import DEFAULT, FakeDrone
 from rclpy.executors import SingleThreadedExecutor
 
+from pqc_mav_common.testing import until
 from pqc_mav_policy import inputs_json
 from pqc_mav_policy.node import PqcPolicyNode
 
@@ -185,8 +186,8 @@ def test_a_request_nobody_answers_is_given_up(fly: Any) -> None:
 @pytest.mark.parametrize(
     ("parameter", "sentence"),
     [
-        ("stale_s:=0.1", "Parameter stale_s"),
-        ("nonsense:=1", "There is no parameter 'nonsense'"),
+        ("stale_s:=0.1", "Parameter 'stale_s' of pqc_policy is 0.1"),
+        ("nonsense:=1", "pqc_policy has no parameter 'nonsense'"),
         ("pinned_suite:=ML-9", "ML-9"),
         ("performance_file:=/nowhere.csv", "/nowhere.csv"),
     ],

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pqc_mav_policy.node_parameters import node_schema
-from pqc_mav_policy.parameter_table import ParameterError
+from pqc_mav_common.parameters import ParameterError
+from pqc_mav_policy.node_parameters import node_specs
 from pqc_mav_policy.ros_parameters import parse
 
 
@@ -42,17 +42,17 @@ def test_values_of_every_group_arrive() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"stale": 1.0}, "There is no parameter 'stale'. Did you mean 'stale_s'?"),
-        ({"zzz": 1.0}, "There is no parameter 'zzz'."),
-        ({"stale_s": 0.1}, "Parameter stale_s: input should be greater than or equal to 0.5"),
-        ({"stale_s": "2"}, "Parameter stale_s: input should be a valid number"),
-        ({"stale_s": True}, "Parameter stale_s: input should be a valid number"),
-        ({"rate_limit_count": 2.5}, "Parameter rate_limit_count: input should be a valid integer"),
-        ({"strategy": "guess"}, "Parameter strategy: input should be 'cascade', 'expert', 'rl' or 'hybrid'"),
-        ({"required": ["gps"]}, "Parameter required: input should be 'battery'"),
-        ({"minimum_level": 2}, "Parameter minimum_level: input should be 1, 3 or 5"),
-        ({"expert.loss": 2.0}, "Parameter expert.loss: input should be less than or equal to 1"),
-        ({"expert.los": 0.1}, "There is no parameter 'expert.los'. Did you mean 'expert.loss'?"),
+        ({"stale": 1.0}, "pqc_policy has no parameter 'stale'. Did you mean 'stale_s'?"),
+        ({"zzz": 1.0}, "pqc_policy has no parameter 'zzz'."),
+        ({"stale_s": 0.1}, "Parameter 'stale_s' of pqc_policy is 0.1; it must be between 0.5 and 60 s."),
+        ({"stale_s": "2"}, "Parameter 'stale_s' of pqc_policy is '2'; it must be a number."),
+        ({"stale_s": True}, "Parameter 'stale_s' of pqc_policy is True; it must be a number."),
+        ({"rate_limit_count": 2.5}, "Parameter 'rate_limit_count' of pqc_policy is 2.5; it must be a whole number."),
+        ({"strategy": "guess"}, "Parameter 'strategy' of pqc_policy is 'guess'; it must be one of: cascade, expert, "),
+        ({"required": ["gps"]}, "Parameter 'required' of pqc_policy holds 'gps'; it must be one of: battery, "),
+        ({"minimum_level": 2}, "Parameter 'minimum_level' of pqc_policy is '2'; it must be one of: 1, 3, 5."),
+        ({"expert.loss": 2.0}, "Parameter 'expert.loss' of pqc_policy is 2; it must be between 0 and 1."),
+        ({"expert.los": 0.1}, "pqc_policy has no parameter 'expert.los'. Did you mean 'expert.loss'?"),
     ],
 )
 def test_refusals_are_one_sentence(given: dict[str, Any], sentence: str) -> None:
@@ -63,10 +63,10 @@ def test_refusals_are_one_sentence(given: dict[str, Any], sentence: str) -> None
 
 
 def test_the_schema_lists_every_parameter_once_with_meaning_and_bounds() -> None:
-    entries = node_schema()
-    assert len({entry["key"] for entry in entries}) == len(entries) > 30
-    for entry in entries:
-        assert entry["description"].endswith((".", ")")), entry["key"]
-        if entry["type"] in ("int", "float") and entry["key"] != "minimum_level":
-            assert entry["min"] <= entry["default"] <= entry["max"], entry["key"]
-            assert entry["unit"], entry["key"]
+    specs = node_specs()
+    assert len({spec.name for spec in specs}) == len(specs) > 30
+    for spec in specs:
+        assert spec.description.endswith((".", ")")), spec.name
+        if isinstance(spec.default, (int, float)) and not isinstance(spec.default, bool) and not spec.choices:
+            assert spec.minimum is not None and spec.maximum is not None and spec.unit, spec.name
+            assert spec.minimum <= spec.default <= spec.maximum, spec.name

@@ -21,14 +21,14 @@ STRANGERS: Mapping[str, str] = {
     "hs_rate_limited": "connections refused by the rate limit",
     "hs_pregate_timeout": "silent connections",
 }
+STATUS_FIGURES = ("state", "suite", "epoch", "peer", "key_age_s", "silence_s")
+STATS_FIGURES = (*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams")
 
 
 class Diagnoser:
     """Turns readings, taken once a second, into diagnostics; remembers the last reading to see what grew."""
 
-    def __init__(self, node: str, hardware_id: str, role: str) -> None:
-        self._node = node
-        self._hardware_id = hardware_id
+    def __init__(self, role: str) -> None:
         self._role = role
         self._last: dict[str, dict[str, int]] = {}
 
@@ -39,19 +39,20 @@ class Diagnoser:
         grown = self._grown(drone, stats, SUSPICIOUS)
         if grown and level is Level.OK:
             level, message = Level.WARN, f"{message}; dropped since the last report: {grown}"
-        values = {key: str(status[key]) for key in ("state", "suite", "epoch", "peer", "key_age_s", "silence_s")}
-        values |= {key: str(stats[key]) for key in (*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams")}
+        values: dict[str, object] = {
+            key: status[key] for key in ("state", "suite", "epoch", "peer", "key_age_s", "silence_s")
+        }
+        values |= {key: stats[key] for key in STATS_FIGURES}
         if link is not None and link.get("rtt_ms") is not None:
             values["rtt_ms"] = f"{link['rtt_ms']:.3f}"
-        return Diagnostic(f"{self._node}: tunnel {drone}", level, message, self._hardware_id, values)
+        return Diagnostic(f"tunnel {drone}", level, message, values)
 
     def handshake_server(self, totals: Mapping[str, Any]) -> Diagnostic:
         """The gcs' handshake port: what strangers try there."""
         grown = self._grown("", totals, STRANGERS)
         message = f"refused since the last report: {grown}" if grown else "no unwanted connections"
-        values = {key: str(value) for key, value in totals.items() if key.startswith("hs_") or key == "keygens"}
-        name = f"{self._node}: handshake server"
-        return Diagnostic(name, Level.WARN if grown else Level.OK, message, self._hardware_id, values)
+        values = {key: value for key, value in totals.items() if key.startswith("hs_") or key == "keygens"}
+        return Diagnostic("handshake server", Level.WARN if grown else Level.OK, message, values)
 
     def _grown(self, owner: str, counters: Mapping[str, Any], watched: Mapping[str, str]) -> str:
         now = {key: int(counters.get(key, 0)) for key in watched}

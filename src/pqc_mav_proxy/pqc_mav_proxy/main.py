@@ -7,7 +7,6 @@ import threading
 from collections.abc import Sequence
 from contextlib import closing
 
-from pqc_mav_common import config_file
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
@@ -16,11 +15,10 @@ PROGRAM = "pqc_proxy"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the node until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
-    return run_process(PROGRAM, _serve, argv)
+    return run_process(PROGRAM, _serve, argv, package="pqc_mav_proxy")
 
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
-    config_file.check_params_files(arguments)
     with needed_imports():
         import pqc_mav_tunnel
         from rclpy.executors import MultiThreadedExecutor

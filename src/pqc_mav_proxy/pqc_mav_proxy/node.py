@@ -18,19 +18,19 @@ import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
-from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
-from pqc_mav_common.parameters import AUTOSTART, declare, given_parameters
+from pqc_mav_common.host_info import host_info
+from pqc_mav_common.parameters import declare, given_parameters
 from pqc_mav_proxy import conversions, parameters
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
-from pqc_mav_proxy.host_info import host_info
+from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
 
@@ -48,13 +48,15 @@ class PqcProxyNode(LifecycleNode):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
         self.failure: ProcessError | None = None  # why the last transition failed
-        self._config = parameters.engine_config(given_parameters(self), lambda path: str(Path(path).expanduser()))
-        self._declare_parameters()
+        given = given_parameters(self)
+        self._config = parameters.engine_config(given, lambda path: str(Path(path).expanduser()))
+        self._declare_parameters(given)
         self._host: EngineHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
         self._rates = RateMeter()
-        self._diagnoser = Diagnoser(self.get_fully_qualified_name().strip("/"), socket.gethostname(), self.role)
+        self._hardware_id = socket.gethostname()
+        self._diagnoser = Diagnoser(self.role)
         self._published: list[tuple[Any, ...]] = []
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
@@ -67,20 +69,20 @@ class PqcProxyNode(LifecycleNode):
 
     @property
     def autostart(self) -> bool:
-        """Whether the process brings the node up by itself."""
-        return bool(self.get_parameter(AUTOSTART).value)
+        """Whether the process configures and activates the node at start."""
+        return bool(self.get_parameter(AUTOSTART.name).value)
 
-    def _declare_parameters(self) -> None:
-        description = "Configure and activate at start; false leaves both to a lifecycle manager."
-        self.declare_parameter(AUTOSTART, True, ParameterDescriptor(description=description, read_only=True))
-        given = self._config.get(parameters.ROLE)
-        role = given if given in parameters.ROLES else parameters.ROLES[0]
+    def _declare_parameters(self, given: dict[str, Any]) -> None:
+        autostart = AUTOSTART.check(self.get_name(), given.get(AUTOSTART.name, AUTOSTART.default))
+        role = self._config.get(parameters.ROLE)
+        role = role if role in parameters.ROLES else parameters.ROLES[0]
         wanted = parameters.specs(role, pqc_mav_tunnel.config_schema(role))
         if role == "gcs":
             drones = self._config.get(parameters.DRONES, [])
             ids = [str(drone) for drone in drones] if isinstance(drones, list) else []
             wanted += parameters.drone_specs(ids, pqc_mav_tunnel.per_drone_schema())
-        declare(self, wanted, self._config)
+        declare(self, [AUTOSTART], {AUTOSTART.name: autostart})
+        declare(self, wanted, {spec.name: parameters.shown(spec, self._config) for spec in wanted})
 
     def _make_interfaces(self) -> None:
         drones = max(1, len(self._config.get(parameters.DRONES) or [])) if self.role == "gcs" else 1
@@ -88,7 +90,7 @@ class PqcProxyNode(LifecycleNode):
         self._stats = self.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(drones))
         self._link = self.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * drones))
         self._handshake = self.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
-        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self.create_service(ListSuites, "~/list_suites", self._list_suites)
         self.create_service(GetInfo, "~/get_info", self._get_info)
         self._rekeys = RekeyServer(self, self._running_engine)
@@ -107,7 +109,7 @@ class PqcProxyNode(LifecycleNode):
             return FAILURE
         result = super().on_activate(state)
         self._publish_status(force=True)
-        self._events_ready.trigger()  # for what the engine said before the topics were open
+        self._events_ready.trigger()  # for the events from before the topics were open
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -135,6 +137,13 @@ class PqcProxyNode(LifecycleNode):
         if host.started:
             self._publish_status(force=True, statuses=host.engine.status())
 
+    def destroy_node(self) -> None:
+        """Frees the node, so that it leaves the ROS graph at once."""
+        # rclpy's LifecycleNode does not free its state machine, which holds the node: without this others would see it
+        # until the lease of a participant that fell silent is over, some 20 s.
+        self._state_machine.destroy_when_not_in_use()
+        super().destroy_node()
+
     def _make_host(self) -> None:
         self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events)
 
@@ -155,7 +164,7 @@ class PqcProxyNode(LifecycleNode):
         except pqc_mav_tunnel.TunnelError as error:
             self.failure = ProcessError(one_line(error), exit_code_for(error.code))
             self._host = None
-            # The process prints the failure itself when it brings the node up itself.
+            # When the process brings the node up, it prints the failure itself.
             if not self.autostart:
                 self.get_logger().error(str(self.failure))
             return False
@@ -255,7 +264,9 @@ class PqcProxyNode(LifecycleNode):
         ]
         if self.role == "gcs":
             reports.append(self._diagnoser.handshake_server(host.engine.totals()))
-        self._diagnostics.publish(DiagnosticArray(header=header, status=to_messages(reports)))
+        # The namespace tells the two ends apart.
+        messages = to_messages(self.get_fully_qualified_name().strip("/"), self._hardware_id, reports)
+        self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 
     # --- services ---
 

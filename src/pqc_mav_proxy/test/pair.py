@@ -38,7 +38,8 @@ def drone_parameters(keys: Path, gcs: dict[str, Any], drone_id: str = "d1", **ch
 
 
 def ros_arguments(parameters: dict[str, Any], namespace: str) -> list[str]:
-    arguments = ["--ros-args", "-r", f"__ns:=/{namespace}"]
-    for name, value in parameters.items():
-        arguments += ["-p", f"{name}:={json.dumps(value)}"]
-    return arguments
+    return ["--ros-args", "-r", f"__ns:=/{namespace}", *parameter_arguments(parameters)]
+
+
+def parameter_arguments(parameters: dict[str, Any]) -> list[str]:
+    return [word for name, value in parameters.items() for word in ("-p", f"{name}:={json.dumps(value)}")]

@@ -1,6 +1,7 @@
 import pytest
 
-from pqc_mav_proxy.diagnostics import STRANGERS, SUSPICIOUS, Diagnoser, Level, to_messages
+from pqc_mav_common.diagnostics import Level
+from pqc_mav_proxy.diagnostics import STRANGERS, SUSPICIOUS, Diagnoser
 
 STATUS = {
     "drone_id": "d1",
@@ -31,14 +32,14 @@ STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered",
     ],
 )
 def test_levels_and_words(role: str, state: str, error: str, level: Level, said: str) -> None:
-    diagnoser = Diagnoser("air/pqc_proxy", "host", role)
+    diagnoser = Diagnoser(role)
     made = diagnoser.tunnel({**STATUS, "state": state, "last_error": error}, STATS, None)
     assert made.level is level and said in made.message
-    assert made.name == "air/pqc_proxy: tunnel d1" and made.hardware_id == "host"
+    assert made.subcomponent == "tunnel d1" and made.values["epoch"] == 2
 
 
 def test_drops_warn_only_while_they_grow() -> None:
-    diagnoser = Diagnoser("n", "h", "drone")
+    diagnoser = Diagnoser("drone")
     old = {**STATS, "drop_auth_fail": 7}
     assert diagnoser.tunnel(STATUS, old, None).level is Level.OK  # what was counted before the first look is not new
     grown = diagnoser.tunnel(STATUS, {**old, "drop_auth_fail": 9}, {"rtt_ms": 1.5})
@@ -48,16 +49,9 @@ def test_drops_warn_only_while_they_grow() -> None:
 
 
 def test_strangers_at_the_handshake_port() -> None:
-    diagnoser = Diagnoser("n", "h", "gcs")
+    diagnoser = Diagnoser("gcs")
     totals = {**dict.fromkeys(STRANGERS, 0), "keygens": 4, "enc_rx_datagrams": 1}
     assert diagnoser.handshake_server(totals).level is Level.OK
     made = diagnoser.handshake_server({**totals, "hs_pregate_failed": 3})
     assert made.level is Level.WARN and "3 connections" in made.message
-    assert "enc_rx_datagrams" not in made.values and made.values["keygens"] == "4"
-
-
-def test_messages() -> None:
-    diagnoser = Diagnoser("n", "h", "drone")
-    (message,) = to_messages([diagnoser.tunnel(STATUS, STATS, None)])
-    assert message.level == b"\x00" and message.name == "n: tunnel d1"
-    assert {value.key: value.value for value in message.values}["epoch"] == "2"
+    assert "enc_rx_datagrams" not in made.values and made.values["keygens"] == 4

@@ -1,23 +1,12 @@
 import pqc_mav_tunnel
 import pytest
 
+from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_proxy import parameters
-from pqc_mav_proxy.parameters import ParameterSpec
+from pqc_mav_proxy.parameters import shown
 
-ENTRY = {
-    "key": "dscp",
-    "type": "int",
-    "default": 46,
-    "min": 0.0,
-    "max": 63.0,
-    "unit": "",
-    "description": "DSCP of encrypted packets.",
-    "choices": [],
-}
-
-
-def spec(**changes: object) -> ParameterSpec:
-    return ParameterSpec.from_schema({**ENTRY, **changes})
+DSCP = ParameterSpec("dscp", 46, "DSCP of encrypted packets.", 0, 63)
+PERIOD = ParameterSpec("period_s", 1.0, "Period.", 0.5, 60.0)
 
 
 @pytest.mark.parametrize("role", parameters.ROLES)
@@ -27,60 +16,39 @@ def test_every_schema_key_becomes_a_spec_with_its_own_default_valid(role: str) -
     assert [each.name for each in made] == [entry["key"] for entry in schema]
     for each in made:
         assert each.description
-        assert each.shown(each.default) == each.default
+        assert each.check("n", each.default) == each.default
     assert next(each for each in made if each.name == "role").default == role
 
 
-def test_drone_specs_are_named_by_drone() -> None:
-    names = {each.name for each in parameters.drone_specs(["a", "b-1"], pqc_mav_tunnel.per_drone_schema())}
+def test_drone_specs_are_named_by_drone_and_there_once() -> None:
+    made = parameters.drone_specs(["a", "b-1", "a"], pqc_mav_tunnel.per_drone_schema())
+    names = {each.name for each in made}
     assert {"drone.a.plain_bind", "drone.b-1.plain_peer", "drone.b-1.require_signature"} <= names
-    assert len(names) == 2 * len(pqc_mav_tunnel.per_drone_schema())
-
-
-def test_description_names_choices_and_unit() -> None:
-    text = parameters.describe({**ENTRY, "choices": ["a", "b"], "unit": "s"})
-    assert text == "DSCP of encrypted packets. One of: a, b. [s]"
+    assert len(made) == len(names) == 2 * len(pqc_mav_tunnel.per_drone_schema())
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "shown"),
+    ("spec", "given", "expected"),
     [
-        ("int", 7, 7),
-        ("int", 64, 46),  # out of range: the engine refuses it, the parameter shows the default
-        ("int", True, 46),
-        ("int", "7", 46),
-        ("float", 2, 2.0),
-        ("float", "2", 46),
+        (DSCP, 7, 7),
+        (DSCP, 64, 46),  # out of range: the engine refuses it, the parameter shows the default
+        (DSCP, True, 46),
+        (DSCP, "7", 46),
+        (PERIOD, 2, 2.0),
+        (PERIOD, "2", 1.0),
     ],
 )
-def test_shown_falls_back_to_the_default(kind: str, given: object, shown: object) -> None:
-    value = spec(type=kind).shown(given)
-    assert value == shown and type(value) is type(shown)
+def test_shown_falls_back_to_the_default(spec: ParameterSpec, given: object, expected: object) -> None:
+    value = shown(spec, {spec.name: given})
+    assert value == expected and type(value) is type(expected)
+    assert shown(spec, {}) == spec.default
 
 
-def test_engine_config_leaves_out_what_belongs_to_ros_and_nothing_else() -> None:
-    given = {
-        "use_sim_time": False,
-        "autostart": True,
-        "qos_overrides./parameter_events.publisher.depth": 3,
-        "suite": "x",
-        "sutie": "y",
-        "drone.d1.plain_peer": "z",
-    }
-    assert parameters.engine_config(given, str) == {"suite": "x", "sutie": "y", "drone.d1.plain_peer": "z"}
+def test_engine_config_leaves_out_what_belongs_to_the_node_and_nothing_else() -> None:
+    given = {"autostart": True, "suite": "x", "sutie": "y", "drone.d1.plain_peer": "z", "drones": []}
+    assert parameters.engine_config(given, str) == {name: given[name] for name in given if name != "autostart"}
 
 
-def test_engine_config_reads_both_spellings_of_an_empty_list_and_expands_paths() -> None:
-    given = {"drones": None, "allowed_suites": [""], "keys": "~/k", "peer": "~"}
-    config = parameters.engine_config(given, lambda path: path.replace("~", "/home/u"))
-    assert config == {"drones": [], "allowed_suites": [], "keys": "/home/u/k", "peer": "~"}
-
-
-def test_descriptor_carries_bounds_choices_and_read_only() -> None:
-    descriptor = parameters.to_descriptor(spec())
-    assert descriptor.read_only and descriptor.description
-    assert (descriptor.integer_range[0].from_value, descriptor.integer_range[0].to_value) == (0, 63)
-    descriptor = parameters.to_descriptor(spec(type="float", default=1.0, min=0.5, max=2.0))
-    assert (descriptor.floating_point_range[0].from_value, descriptor.floating_point_range[0].to_value) == (0.5, 2.0)
-    descriptor = parameters.to_descriptor(spec(type="string", default="a", min=None, max=None, choices=["a", "b"]))
-    assert descriptor.additional_constraints == "one of: a, b"
+def test_engine_config_expands_paths() -> None:
+    config = parameters.engine_config({"keys": "~/k", "peer": "~"}, lambda path: path.replace("~", "/home/u"))
+    assert config == {"keys": "/home/u/k", "peer": "~"}

@@ -17,7 +17,7 @@ PROGRAM = "pqc_recorder"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Records until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
-    return run_process(PROGRAM, _serve, argv)
+    return run_process(PROGRAM, _serve, argv, package="pqc_mav_recorder")
 
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
@@ -31,9 +31,8 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
             node = FlightRecorderNode()
         except RecordingError as error:
             raise ProcessError(str(error)) from None
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        with Spinner(executor) as spinner:
+        with Spinner(SingleThreadedExecutor()) as spinner:
+            spinner.add(node)
             spinner.start()
             wait_until(stop)
         # Only now, so that the last message is in the file.

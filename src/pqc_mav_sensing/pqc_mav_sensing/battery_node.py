@@ -10,15 +10,15 @@ from typing import Any
 from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
 from sensor_msgs.msg import BatteryState
 
-from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.diagnostics import Diagnostic, Level
+from pqc_mav_common.parameters import ParameterSpec
+from pqc_mav_common.qos import sensor
 from pqc_mav_sensing import chemistry, conversions, qos
 from pqc_mav_sensing.battery_estimator import BatteryEstimator, RawBattery
-from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.mavlink_tap import MavlinkTap
 from pqc_mav_sensing.mavros_source import MavrosSource
 from pqc_mav_sensing.node_base import SensingNode
-from pqc_mav_sensing.parameters import Parameter
 from pqc_mav_sensing.vehicle_tracker import VehicleTracker
 
 NODE_NAME = "pqc_battery"
@@ -29,40 +29,40 @@ LOOK_S = 0.1  # how soon a change of `armed` or `phase` is noticed
 PASS_ON_S = 0.2  # `battery_state` at most five times a second
 
 PARAMETERS = (
-    Parameter(
+    ParameterSpec(
         "mavlink",
         "udp",
         "Where battery and vehicle state come from: udp = a copy of the autopilot's MAVLink that the proxy sends to "
-        "'tap'; mavros = its topics battery, state and others.",
+        "'tap'; mavros = the topics of mavros (battery, state and others).",
         choices=("udp", "mavros"),
     ),
-    Parameter(
+    ParameterSpec(
         "tap",
         "127.0.0.1:14591",
         "With mavlink udp: address on this machine where the copy arrives, host:port; 'plain_tap' of the drone's proxy "
-        "names the same.",
+        "is set to the same address.",
     ),
-    Parameter("mavlink_system", 0, "With mavlink udp: MAVLink system of the vehicle; 0 = the first heard.", 0, 255),
-    Parameter("battery_id", 0, "With mavlink udp: id of the flight battery in BATTERY_STATUS.", 0, 255),
-    Parameter("mavros_namespace", "/mavros", "With mavlink mavros: namespace of mavros' topics."),
-    Parameter("chemistry", "lipo", "Profile of the battery's chemistry in the file of chemistries."),
-    Parameter(
+    ParameterSpec("mavlink_system", 0, "With mavlink udp: system id of the vehicle; 0 = the first one heard.", 0, 255),
+    ParameterSpec("battery_id", 0, "With mavlink udp: id of the flight battery in BATTERY_STATUS.", 0, 255),
+    ParameterSpec("mavros_namespace", "/mavros", "With mavlink mavros: namespace of mavros' topics."),
+    ParameterSpec("chemistry", "lipo", "Profile of the battery's chemistry in the file of chemistries."),
+    ParameterSpec(
         "chemistries_file", "", "File of chemistry profiles; empty = the shipped one (lipo, liion, lifepo4, nimh)."
     ),
-    Parameter("capacity_mah", 5000.0, "Rated capacity of the pack.", 50.0, 1e6, unit="mAh"),
-    Parameter("cells", 0, "Cells in series; 0 = as reported, else guessed from the first voltage.", 0, 24),
-    Parameter(
+    ParameterSpec("capacity_mah", 5000.0, "Rated capacity of the pack.", 50.0, 1e6, unit="mAh"),
+    ParameterSpec("cells", 0, "Cells in series; 0 = as reported, else guessed from the first voltage.", 0, 24),
+    ParameterSpec(
         "resistance_mohm",
         0.0,
-        "Resistance of the pack with its wiring; 0 = as the chemistry suggests. What drops across it under load counts "
-        "neither as a falling voltage nor as lost charge.",
+        "Resistance of the pack with its wiring; 0 = as the chemistry suggests. The voltage it drops under load "
+        "counts neither as a falling voltage nor as lost charge.",
         0.0,
         1000.0,
         unit="mohm",
     ),
-    Parameter("battery_stale_s", 2.0, "Age at which a battery reading is invalid.", 0.2, 60.0, unit="s"),
-    Parameter("heartbeat_limit_s", 3.0, "Silence of the autopilot after which it is unknown.", 0.5, 60.0, unit="s"),
-    Parameter("voltage_window_s", 60.0, "Window of the voltage's slope.", 2.0, 600.0, unit="s"),
+    ParameterSpec("battery_stale_s", 2.0, "Age at which a battery reading is invalid.", 0.2, 60.0, unit="s"),
+    ParameterSpec("heartbeat_limit_s", 3.0, "Silence of the autopilot after which it is unknown.", 0.5, 60.0, unit="s"),
+    ParameterSpec("voltage_window_s", 60.0, "Window of the voltage's slope.", 2.0, 600.0, unit="s"),
 )
 
 
@@ -88,7 +88,7 @@ class BatteryNode(SensingNode):
         self._shown_s = self._passed_on_s = 0.0
         self._battery = self.create_publisher(BatteryHealth, "battery", qos.state())
         self._vehicles = self.create_publisher(VehicleState, "vehicle", qos.state())
-        self._pass_on = self.create_publisher(BatteryState, "battery_state", qos.stream())
+        self._pass_on = self.create_publisher(BatteryState, "battery_state", sensor())
         self._source_name = SOURCES[values["mavlink"]]
         self._source: MavlinkTap | MavrosSource = (
             MavrosSource(self, values["mavros_namespace"], self._vehicle, self._on_raw, self._lock)
@@ -102,7 +102,7 @@ class BatteryNode(SensingNode):
         self.create_timer(LOOK_S, self._publish_vehicle)
 
     def close(self) -> None:
-        """Ends the thread and gives the port back."""
+        """Ends the thread and releases the port."""
         super().close()
         self._source.close()
 
@@ -156,7 +156,7 @@ class BatteryNode(SensingNode):
         now_s = time.monotonic()
         with self._lock:
             view = self._vehicle.view(now_s)
-        # A new heartbeat too is told at once, so that who listens does not take the vehicle for older than it is.
+        # A new heartbeat is published at once too, so that subscribers do not see an older age than it has.
         identity = (view.armed, int(view.phase), view.at_s)
         if identity == self._shown and now_s - self._shown_s < VEHICLE_S - LOOK_S / 2:
             return

@@ -12,10 +12,10 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import Header
 
+from pqc_mav_common import qos
+from pqc_mav_common.diagnostics import Diagnostic, to_messages
 from pqc_mav_common.errors import one_line
-from pqc_mav_sensing import qos
-from pqc_mav_sensing.diagnostics import Diagnostic, to_messages
-from pqc_mav_sensing.parameters import Parameter, declare
+from pqc_mav_common.parameters import ParameterSpec, take
 from pqc_mav_sensing.sampling_thread import SamplingThread
 
 DIAGNOSTICS_S = 1.0
@@ -24,10 +24,12 @@ DIAGNOSTICS_S = 1.0
 class SensingNode(Node):
     """A node whose sensor is read on a thread of its own; its callbacks only publish what is known."""
 
-    def __init__(self, name: str, wanted: Sequence[Parameter], siblings: Iterable[str] = (), **arguments: Any) -> None:
-        """Raises SensingError for parameters that are unknown or out of range."""
+    def __init__(
+        self, name: str, wanted: Sequence[ParameterSpec], siblings: Iterable[str] = (), **arguments: Any
+    ) -> None:
+        """Raises ParameterError for parameters that are unknown or out of range."""
         super().__init__(name, **arguments)
-        self.values = declare(self, wanted, siblings)
+        self.values = take(self, wanted, siblings)
         self._threads: list[SamplingThread] = []
         self._hardware_id = socket.gethostname()
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())

@@ -11,13 +11,13 @@ import psutil
 from pqc_mav_interfaces.msg import PowerSample
 from std_srvs.srv import SetBool
 
-from pqc_mav_common.diagnostics import Level
-from pqc_mav_sensing import conversions, ina219_registers, qos
-from pqc_mav_sensing.diagnostics import Diagnostic
+from pqc_mav_common.diagnostics import Diagnostic, Level
+from pqc_mav_common.parameters import ParameterSpec, Values
+from pqc_mav_common.qos import sensor
+from pqc_mav_sensing import conversions, ina219_registers
 from pqc_mav_sensing.errors import SensorError
 from pqc_mav_sensing.ina219 import Bus
 from pqc_mav_sensing.node_base import SensingNode
-from pqc_mav_sensing.parameters import Parameter, Values
 from pqc_mav_sensing.power_sampler import PowerSampler, PowerView
 from pqc_mav_sensing.power_source import HwmonSource, Ina219Source, ModelSource, PowerModel, PowerSource
 from pqc_mav_sensing.power_trace import PowerTrace
@@ -26,17 +26,19 @@ NODE_NAME = "pqc_power"
 PUBLISH_S = 0.1
 
 PARAMETERS = (
-    Parameter(
+    ParameterSpec(
         "power_source",
         "auto",
-        "Where power figures come from; auto = the first of ina219, hwmon and model that is there. 'model' estimates "
-        "them from the processor's load and says so.",
+        "Where power figures come from; auto = the first available of ina219, hwmon and model. 'model' estimates them "
+        "from the processor's load and says so.",
         choices=("auto", "ina219", "hwmon", "model"),
     ),
-    Parameter("i2c_bus", 1, "Number of the INA219's I2C bus (/dev/i2c-N). 1 kHz needs a bus clock of 400 kHz.", 0, 99),
-    Parameter("ina219_address", 0x40, "Address of the INA219 on it.", 0x40, 0x4F),
-    Parameter("shunt_ohm", 0.1, "Resistance of the shunt.", 0.0001, 10.0, unit="ohm"),
-    Parameter(
+    ParameterSpec(
+        "i2c_bus", 1, "Number of the INA219's I2C bus (/dev/i2c-N). 1 kHz needs a bus clock of 400 kHz.", 0, 99
+    ),
+    ParameterSpec("ina219_address", 0x40, "Address of the INA219 on it.", 0x40, 0x4F),
+    ParameterSpec("shunt_ohm", 0.1, "Resistance of the shunt.", 0.0001, 10.0, unit="ohm"),
+    ParameterSpec(
         "largest_current_a",
         3.2,
         "Largest current expected; shunt_ohm times this is at most 0.32 V. Smaller gives finer steps.",
@@ -44,8 +46,8 @@ PARAMETERS = (
         1000.0,
         unit="A",
     ),
-    Parameter("largest_voltage_v", 16.0, "Largest supply voltage expected.", 1.0, 26.0, unit="V"),
-    Parameter(
+    ParameterSpec("largest_voltage_v", 16.0, "Largest supply voltage expected.", 1.0, 26.0, unit="V"),
+    ParameterSpec(
         "power_rate_hz",
         1000.0,
         "Samples per second asked of the INA219, whose resolution is chosen to meet it (1,000: shunt 12, bus 11 bit).",
@@ -53,10 +55,10 @@ PARAMETERS = (
         2000.0,
         unit="Hz",
     ),
-    Parameter("hwmon_root", "/sys/class/hwmon", "Folder of the kernel's hardware monitors."),
-    Parameter("model_idle_w", PowerModel.idle_w, "Model: power at no load.", 0.0, 500.0, unit="W"),
-    Parameter("model_full_w", PowerModel.full_w, "Model: power at full load.", 0.0, 1000.0, unit="W"),
-    Parameter("trace_folder", "~/.pqcmav/power", "Where 'record' writes raw samples as CSV."),
+    ParameterSpec("hwmon_root", "/sys/class/hwmon", "Folder of the kernel's hardware monitors."),
+    ParameterSpec("model_idle_w", PowerModel.idle_w, "Model: power at no load.", 0.0, 500.0, unit="W"),
+    ParameterSpec("model_full_w", PowerModel.full_w, "Model: power at full load.", 0.0, 1000.0, unit="W"),
+    ParameterSpec("trace_folder", "~/.pqcmav/power", "Where 'record' writes raw samples as CSV."),
 )
 
 
@@ -104,7 +106,7 @@ class PowerNode(SensingNode):
         self._sampler = PowerSampler(sources(self.values), time.monotonic(), self._on_sample)
         self._last: PowerView | None = None
         self._spoken = ""
-        self._power = self.create_publisher(PowerSample, "power", qos.stream())
+        self._power = self.create_publisher(PowerSample, "power", sensor())
         self.create_service(SetBool, "~/record", self._record)
         self.sample_with("power", self._sampler.tick)
         self.create_timer(PUBLISH_S, self._publish)
@@ -136,7 +138,7 @@ class PowerNode(SensingNode):
         if not view.valid:
             return [Diagnostic("power", Level.ERROR, view.reason, values)]
         if not view.measured:
-            return [Diagnostic("power", Level.WARN, "no sensor: figures are a model's", values)]
+            return [Diagnostic("power", Level.WARN, "no sensor: the figures come from a model", values)]
         return [Diagnostic("power", Level.OK, f"{summary.power_mean_w:.2f} W", values)]
 
     def _on_sample(self, at_s: float, volts: float, amperes: float, watts: float) -> None:

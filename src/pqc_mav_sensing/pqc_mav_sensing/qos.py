@@ -1,30 +1,22 @@
-"""The QoS profiles of the sensing topics, by name."""
+"""The QoS profiles that only sensing has, by name."""
 
 from __future__ import annotations
 
-from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from pqc_mav_common.qos import sensor
 
 
 def state() -> QoSProfile:
-    """Reliable, not latched: an old reading must not pass for a fresh one to who comes late. 1-2 Hz topics."""
+    """Reliable, not latched: a late subscriber must not take an old reading for a fresh one. For topics of 1-2 Hz."""
     return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=5, reliability=ReliabilityPolicy.RELIABLE)
-
-
-def stream() -> QoSProfile:
-    """SensorDataQoS (best effort): `power` and `battery_state`, where the next message comes soon anyway."""
-    return qos_profile_sensor_data
 
 
 def mavros_sensor() -> QoSProfile:
     """What mavros offers `battery` with; a reliable subscriber would get nothing."""
-    return qos_profile_sensor_data
+    return sensor()
 
 
 def mavros_state() -> QoSProfile:
-    """For mavros' `state`: takes what a reliable, latched publisher and what a volatile one offers."""
-    return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)
-
-
-def diagnostics() -> QoSProfile:
-    """For `/diagnostics`."""
+    """For mavros' `state`: matches both a latched publisher and a volatile one, if it is reliable."""
     return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)

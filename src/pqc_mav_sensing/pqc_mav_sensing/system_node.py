@@ -9,12 +9,11 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import SystemLoad
 
-from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.diagnostics import Diagnostic, Level
+from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_sensing import conversions, qos
-from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.errors import SensorError
 from pqc_mav_sensing.node_base import SensingNode
-from pqc_mav_sensing.parameters import Parameter
 from pqc_mav_sensing.system_reader import SystemReader, SystemView
 
 NODE_NAME = "pqc_system"
@@ -23,8 +22,8 @@ STALE_S = 3.0
 NEARLY_FULL_PERCENT = 95.0
 
 PARAMETERS = (
-    Parameter("interface", "", "Network interface the tunnel uses; empty = the sum of all."),
-    Parameter("disk", "/", "Any path on the file system that holds logs and recordings."),
+    ParameterSpec("interface", "", "Network interface the tunnel uses; empty = the sum of all."),
+    ParameterSpec("disk", "/", "Any path on the file system that holds logs and recordings."),
 )
 
 
@@ -63,7 +62,7 @@ class SystemNode(SensingNode):
         with self._lock:
             newest, reason = self._newest, self._reason
         if newest is None or time.monotonic() - newest[0] > STALE_S:
-            return None, reason or "nothing could be read lately"
+            return None, reason or "nothing could be read recently"
         return newest, ""
 
     def _look(self, now_s: float) -> float:

@@ -9,11 +9,10 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import ThermalState
 
-from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.diagnostics import Diagnostic, Level
+from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_sensing import conversions, qos, thermal_tree, vcgencmd
-from pqc_mav_sensing.diagnostics import Diagnostic
 from pqc_mav_sensing.node_base import SensingNode
-from pqc_mav_sensing.parameters import Parameter
 from pqc_mav_sensing.thermal_monitor import ThermalMonitor
 
 NODE_NAME = "pqc_thermal"
@@ -21,16 +20,16 @@ PUBLISH_S = 1.0
 FIRMWARE_S = 1.0
 
 PARAMETERS = (
-    Parameter("thermal_root", str(thermal_tree.ROOT), "Folder of the kernel's thermal zones and cooling devices."),
-    Parameter(
+    ParameterSpec("thermal_root", str(thermal_tree.ROOT), "Folder of the kernel's thermal zones and cooling devices."),
+    ParameterSpec(
         "thermal_simulated",
         False,
         "Whether a simulation writes 'thermal_root': messages then say source 'model' instead of 'sysfs'.",
     ),
-    Parameter("thermal_zone", "", "Type of the zone that counts; empty = the processor's, else the first."),
-    Parameter("thermal_rate_hz", 4.0, "How often the zones are read.", 0.5, 50.0, unit="Hz"),
-    Parameter("thermal_stale_s", 3.0, "Age at which a temperature is invalid.", 0.5, 60.0, unit="s"),
-    Parameter("thermal_window_s", 30.0, "Window of the temperature's slope.", 2.0, 600.0, unit="s"),
+    ParameterSpec("thermal_zone", "", "Type of the zone that counts; empty = the processor's, else the first."),
+    ParameterSpec("thermal_rate_hz", 4.0, "How often the zones are read.", 0.5, 50.0, unit="Hz"),
+    ParameterSpec("thermal_stale_s", 3.0, "Age at which a temperature is invalid.", 0.5, 60.0, unit="s"),
+    ParameterSpec("thermal_window_s", 30.0, "Window of the temperature's slope.", 2.0, 600.0, unit="s"),
 )
 
 

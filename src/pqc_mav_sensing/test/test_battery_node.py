@@ -15,6 +15,7 @@ from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, Float32
 from test_mavlink_reader import battery, heartbeat, packed
 
+from pqc_mav_common.errors import ProcessError
 from pqc_mav_sensing.battery_node import BatteryNode
 from pqc_mav_sensing.errors import SensingError
 from pqc_mav_sensing.mavros_source import MavrosSource
@@ -93,7 +94,7 @@ def test_diagnostics_say_what_is_wrong(nodes_bench: Bench) -> None:
     ],
 )
 def test_bad_parameters_are_refused(nodes_bench: Bench, values: dict[str, object], said: str) -> None:
-    with pytest.raises(SensingError, match=said):
+    with pytest.raises(ProcessError, match=said):
         nodes_bench.start(BatteryNode, **values)
 
 
@@ -127,7 +128,7 @@ def test_battery_out_of_mavros_topics(nodes_bench: Bench, monkeypatch: pytest.Mo
     assert newest.source == "mavros" and newest.current_a == pytest.approx(12.0)
     assert math.isnan(newest.reported_remaining) and math.isnan(newest.temperature_c)
     nodes_bench.until(lambda: speak(0.0) or not health[-1].valid)
-    assert "0 V cannot be" in health[-1].reason
+    assert "0 V is impossible" in health[-1].reason
 
 
 def test_mavros_state_is_an_autopilots_only_when_connected() -> None:

@@ -5,11 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+import yaml
 
+from pqc_mav_common.testing import run_twice
 from pqc_mav_sensing.errors import SensingError
-from pqc_mav_sensing.main import wanted_nodes
+from pqc_mav_sensing.main import NODES, wanted_nodes
 
 DEADLINE_S = 60.0
 
@@ -39,6 +42,21 @@ def test_which_nodes(given: list[str], nodes: list[str]) -> None:
 def test_unknown_nodes(given: list[str]) -> None:
     with pytest.raises(SensingError, match="battery,thermal,power,system"):
         wanted_nodes(["program", *given])
+
+
+def test_it_can_be_dumped_relaunched_from_that_and_leaves_the_graph(tmp_path: Path) -> None:
+    arguments = ["-p", "tap:=127.0.0.1:0", "-p", "power_source:=model", "-p", "interface:=lo"]
+    nodes = [f"pqc_{name}" for name in NODES]
+    first, again = run_twice([sys.executable, "-m", "pqc_mav_sensing.main"], "/s", nodes, arguments, tmp_path)
+    assert first == again
+    assert yaml.safe_load(first)["/s/pqc_system"]["ros__parameters"]["interface"] == "lo"
+
+
+def test_a_parameter_file_that_is_not_there_is_one_line() -> None:
+    process = start("--ros-args", "--params-file", "/none.yaml")
+    output, _ = process.communicate(timeout=DEADLINE_S)
+    line = "pqc_sensing: error: Cannot read the configuration file /none.yaml: No such file or directory.\n"
+    assert (process.returncode, output) == (2, line)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

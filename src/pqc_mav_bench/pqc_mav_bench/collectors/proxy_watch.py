@@ -11,8 +11,8 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 
-from pqc_mav_bench import qos
 from pqc_mav_bench.collectors.counters import COUNTERS
+from pqc_mav_common import qos
 
 UP_STATES = (TunnelStatus.UP, TunnelStatus.DEGRADED, TunnelStatus.REKEYING)
 KEPT = 64
@@ -48,7 +48,7 @@ class ProxyWatch:
         make(TunnelStatus, f"{name}/status", self._take_status, qos.latched(64))
         make(TunnelStats, f"{name}/stats", self._take_stats, qos.periodic(32))
         make(LinkQuality, f"{name}/link", self._take_link, qos.periodic(64))
-        make(HandshakeReport, f"{name}/handshake", self._take_handshake, qos.latched())
+        make(HandshakeReport, f"{name}/handshake", self._take_handshake, qos.event())
 
     # --- what is known ---
 

@@ -16,6 +16,7 @@ import typer
 from pqc_mav_cli.bench.primitives import primitives
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.wording import counted
 
 if TYPE_CHECKING:
     from pqc_mav_bench.campaign_client import Outcome
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pqc_mav_bench.store import CampaignStore
 
 bench_app = typer.Typer(
-    help="Measures cipher suites: campaigns over all of them, verified, analysed and reported.", no_args_is_help=True
+    help="Measure cipher suites: run campaigns over all of them, verify, analyse and report them.", no_args_is_help=True
 )
 bench_app.command()(primitives)
 
@@ -31,7 +32,7 @@ _ROOT = Path("logs/benchmarks")
 _QUICK_S = 4.0
 
 EndAgent = Annotated[
-    bool, typer.Option("--end-agent", help="With --role controller: end the agent when the campaign is complete.")
+    bool, typer.Option("--end-agent", help="With --role controller: stop the agent when the campaign is complete.")
 ]
 Root = Annotated[Path, typer.Option(help="Folder of the campaigns.")]
 RunArgument = Annotated[
@@ -78,10 +79,12 @@ def bench_errors() -> Iterator[None]:
 @bench_app.command()
 def run(
     suite: Annotated[list[str] | None, typer.Option(help="A suite to measure; may be repeated. Default: all.")] = None,
-    view: Annotated[View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured then.")] = View.CORE,
+    view: Annotated[
+        View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured in that year.")
+    ] = View.CORE,
     scenario: Annotated[list[str] | None, typer.Option(help="baseline, xgboost or tst; may be repeated.")] = None,
-    duration: Annotated[float, typer.Option(help="Data time of a run [s].")] = 30.0,
-    repetitions: Annotated[int, typer.Option(help="Measurements of each suite.")] = 1,
+    duration: Annotated[float, typer.Option(help="Seconds of data in each run.")] = 30.0,
+    repetitions: Annotated[int, typer.Option(help="Runs of each suite.")] = 1,
     workload: Annotated[
         WorkloadKind, typer.Option(help="mavlink: messages both ways; bulk: a constant rate of equal packets.")
     ] = WorkloadKind.MAVLINK,
@@ -89,26 +92,29 @@ def run(
     mbps: Annotated[float, typer.Option(help="bulk: rate [Mbit/s].")] = 8.0,
     packet_bytes: Annotated[int, typer.Option(help="bulk: size of a packet [B].")] = 256,
     direction: Annotated[str, typer.Option(help="bulk: up (ground to drone, as published), down or both.")] = "up",
-    rekey_interval: Annotated[float, typer.Option(help="R of the rekey overhead Phi(R) [s].")] = 60.0,
-    in_order: Annotated[bool, typer.Option("--in-order", help="Do not randomise the order.")] = False,
+    rekey_interval: Annotated[float, typer.Option(help="Rekey interval R for the rekey overhead Phi(R) [s].")] = 60.0,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Keep the order of the suites instead of randomising it.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 20260221,
-    attempts: Annotated[int, typer.Option(help="Tries of a run before it counts as failed.")] = 2,
+    attempts: Annotated[int, typer.Option(help="Attempts at a run before it counts as failed.")] = 2,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"{_QUICK_S:g} s of data per run: all 72 suites in 10 minutes.")
     ] = False,
-    name: Annotated[str, typer.Option(help="Name of the campaign. Default: by its start.")] = "",
-    machine: Annotated[str, typer.Option(help="Text to write in place of the machines' host names.")] = "",
+    name: Annotated[str, typer.Option(help="Name of the campaign. Default: the time of its start.")] = "",
+    machine: Annotated[str, typer.Option(help="Name to record instead of the machines' host names.")] = "",
     root: Root = _ROOT,
     role: Annotated[
-        Role | None, typer.Option(help="On two machines, beside running proxies: which part runs here.")
+        Role | None, typer.Option(help="On two machines whose proxies are running: which part to run here.")
     ] = None,
     end_agent: EndAgent = False,
 ) -> int:
-    """Runs a campaign.
+    """Run a campaign.
 
-    Alone it starts everything on this machine, with fresh keys and ports: both proxies, a simulated vehicle, a ground
-    client, controller and agent. On two machines the proxies run already ('pqcmav up'); the ground runs 'pqcmav bench
-    run --role agent', the drone '--role controller'. What is interrupted, 'pqcmav bench resume' continues.
+    Without --role, everything is started on this machine with fresh keys and ports: both proxies, a simulated vehicle,
+    a ground client, controller and agent. On two machines, start the proxies first ('pqcmav up'), then 'pqcmav bench
+    run --role agent' on the ground and '--role controller' on the drone. 'pqcmav bench resume' continues an
+    interrupted campaign.
     """
     if role is Role.AGENT:
         from pqc_mav_bench.agent_main import main
@@ -148,10 +154,12 @@ def run(
 def resume(
     campaign: RunArgument = "",
     root: Root = _ROOT,
-    role: Annotated[Role | None, typer.Option(help="controller: the proxies and the agent run already.")] = None,
+    role: Annotated[
+        Role | None, typer.Option(help="controller: the proxies and the agent are already running.")
+    ] = None,
     end_agent: EndAgent = False,
 ) -> int:
-    """Continues a campaign that was interrupted; what is measured stays."""
+    """Continue an interrupted campaign; finished runs are kept."""
     with bench_errors():
         from pqc_mav_bench.options import options_from
         from pqc_mav_bench.plan import chosen_suites
@@ -163,9 +171,9 @@ def resume(
 
 @bench_app.command(name="list")
 def list_campaigns(
-    root: Root = _ROOT, as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False
+    root: Root = _ROOT, as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False
 ) -> None:
-    """Lists the campaigns below a folder, newest first."""
+    """List the campaigns below a folder, newest first."""
     from pqc_mav_bench.store import campaigns
     from pqc_mav_cli.bench.view import campaigns_table
 
@@ -183,9 +191,9 @@ def list_campaigns(
 def show(
     campaign: RunArgument = "",
     root: Root = _ROOT,
-    as_json: Annotated[bool, typer.Option("--json", help="The manifest, for scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest, for scripts.")] = False,
 ) -> None:
-    """Shows a campaign: what it cost and each of its runs."""
+    """Show a campaign: its totals and each of its runs."""
     from pqc_mav_bench import tidy
     from pqc_mav_cli.bench.view import campaigns_table, runs_table
 
@@ -207,9 +215,9 @@ def show(
 def verify(
     campaign: RunArgument = "",
     root: Root = _ROOT,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> int:
-    """Checks a campaign's files: hashes, schema, arithmetic, completeness. Exit code 1 when anything is wrong."""
+    """Check a campaign's files: hashes, schema, arithmetic, completeness. The exit code is 1 if anything is wrong."""
     from dataclasses import asdict
 
     from pqc_mav_bench.verify import verify_campaign
@@ -221,9 +229,10 @@ def verify(
     else:
         for problem in verdict.problems:
             note(str(problem))
-        looked = f"{verdict.runs} runs, {verdict.hashes} hashes, {verdict.fields} values, {verdict.relations} relations"
-        found = "nothing is wrong" if verdict.passed else f"{len(verdict.problems)} problems"
-        print(f"{verdict.folder.name}: {looked}: {found}")
+        nouns = {"run": verdict.runs, "hash": verdict.hashes, "value": verdict.fields, "relation": verdict.relations}
+        looked = ", ".join(counted(n, noun, "hashes" if noun == "hash" else "") for noun, n in nouns.items())
+        found = "all correct" if verdict.passed else counted(len(verdict.problems), "problem")
+        print(f"{verdict.folder.name}: checked {looked}: {found}")
     return ExitCode.OK if verdict.passed else ExitCode.FAILED
 
 
@@ -234,10 +243,10 @@ def report(
     output: Annotated[
         Path | None, typer.Option(help="Folder to write to. Default: 'report' in the campaign's.")
     ] = None,
-    load: Annotated[str, typer.Option(help="A campaign with the bulk workload, for the items about throughput.")] = "",
-    pdf: Annotated[bool, typer.Option(help="Print the PDF too, where a Chromium is installed.")] = True,
+    load: Annotated[str, typer.Option(help="A campaign with the bulk workload, for the throughput sections.")] = "",
+    pdf: Annotated[bool, typer.Option(help="Also make the PDF, if Chromium is installed.")] = True,
 ) -> None:
-    """Writes a campaign's report: one HTML page, and a PDF of it."""
+    """Write a campaign's report: one HTML page, and a PDF of it."""
     from pqc_mav_bench.report.build import report as make
     from pqc_mav_bench.report.report_input import ReportError
 
@@ -257,7 +266,7 @@ def export(
     campaign: Annotated[str, typer.Option(help="A campaign: name or folder. Default: the newest.")] = "",
     root: Root = _ROOT,
 ) -> None:
-    """Writes a campaign's compact form: table, manifest and a page, without the runs' own files."""
+    """Write a campaign's compact form: table, manifest and a page, without the files of each run."""
     from pqc_mav_bench.export import export as write
 
     with bench_errors():
@@ -271,22 +280,22 @@ def performance(
     campaign: Annotated[str, typer.Option(help="A campaign: name or folder. Default: the newest.")] = "",
     root: Root = _ROOT,
 ) -> None:
-    """Writes what a campaign measured of each suite as the table the policy's expert strategy looks things up in."""
+    """Write what a campaign measured as the performance table of the policy's expert strategy."""
     from pqc_mav_bench.performance_table import write
 
     with bench_errors():
         count = write(_store(campaign, root).folder, output)
-    print(f"{output}: {count} suites")
+    print(f"{output}: {counted(count, 'suite')}")
 
 
 @bench_app.command()
 def compare(
     first: Annotated[str, typer.Argument(help="A campaign: name or folder; or 'published'.")],
-    second: Annotated[str, typer.Argument(help="Another one; or 'published'.")],
+    second: Annotated[str, typer.Argument(help="Another campaign; or 'published'.")],
     root: Root = _ROOT,
     output: Annotated[Path | None, typer.Option(help="Folder to write to.")] = None,
 ) -> None:
-    """Compares two campaigns, or one with the published figures: ratio per suite, deviations flagged."""
+    """Compare two campaigns, or one with the published figures: ratio per suite, deviations flagged."""
     from pqc_mav_bench.report.build import PUBLISHED
     from pqc_mav_bench.report.build import compare as make
     from pqc_mav_bench.report.report_input import ReportError
@@ -348,7 +357,7 @@ def _campaign(
 def _as_controller(
     root: Path, options: CampaignOptions | None, folder: Path | None, end_agent: bool, on_feedback: Any
 ) -> Outcome:
-    """The controller's node in this process, beside a proxy that runs already."""
+    """The controller's node in this process, next to a proxy that is already running."""
     from pqc_mav_bench.controller_node import ControllerNode
     from pqc_mav_bench.process_main import spinning
     from pqc_mav_cli.bench.run import ask

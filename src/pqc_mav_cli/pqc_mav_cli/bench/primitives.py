@@ -24,13 +24,16 @@ def primitives(
     only: Annotated[
         list[str] | None, typer.Option(help="Token of an algorithm, e.g. mlkem768; may be repeated.")
     ] = None,
-    extended: Annotated[bool, typer.Option("--extended", help="FrodoKEM and fast SPHINCS+ too.")] = False,
+    extended: Annotated[
+        bool, typer.Option("--extended", help="Include FrodoKEM and the fast SPHINCS+ variants.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 20260221,
-    machine: Annotated[str, typer.Option(help="Text to write in place of the machine's host name.")] = "",
+    machine: Annotated[str, typer.Option(help="Name to record instead of the machine's host name.")] = "",
 ) -> None:
-    """Times every KEM, signature and AEAD operation alone: medians with 95 % intervals, cycles, energy.
+    """Time every KEM, signature and AEAD operation on its own: medians with 95 % intervals, cycles, energy.
 
-    The full set takes about eight minutes with 200 samples, most of it SPHINCS+ signing and Classic McEliece key pairs.
+    The full set takes about eight minutes with 200 samples; most of that is SPHINCS+ signing and Classic McEliece key
+    pairs.
     """
     from pqc_mav_bench.errors import BenchError
     from pqc_mav_bench.primitives import benchmark

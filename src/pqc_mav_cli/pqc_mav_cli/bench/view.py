@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from pqc_mav_cli.console import console, note
+from pqc_mav_cli.wording import short_code
 
 
 def clock(seconds: float) -> str:
@@ -41,7 +42,7 @@ def progress(live: bool) -> Iterator[Callable[[Any], None]]:
 
         def show(state: Any) -> None:
             bar.update(
-                task, completed=state.done, total=state.total, phase=state.phase, suite=state.suite,
+                task, completed=state.done, total=state.total, phase=state.phase, suite=short_code(state.suite),
                 passed=state.passed, failed=state.failed, left=clock(state.remaining_s),
             )  # fmt: skip
 
@@ -56,7 +57,7 @@ def _lines() -> Callable[[Any], None]:
         if state.done != shown and state.phase == "save":
             shown = state.done
             note(
-                f"{state.done}/{state.total}  {state.suite}  {state.passed} passed, {state.failed} failed, "
+                f"{state.done}/{state.total}  {short_code(state.suite)}  {state.passed} passed, {state.failed} failed, "
                 f"{clock(state.remaining_s)} left"
             )
 
@@ -77,7 +78,7 @@ def campaigns_table(manifests: Sequence[Mapping[str, Any]]) -> Table:
             str(counts.get("total", "?")),
             str(counts.get("passed", "?")),
             str(counts.get("failed", "?")),
-            "complete" if manifest.get("complete") else "can be resumed",
+            "complete" if manifest.get("complete") else "interrupted",
             "" if median is None else f"{median:.2f} ms",
             "" if ratio is None else f"{ratio:.3f}",
         )
@@ -110,5 +111,5 @@ def runs_table(table: Any) -> Table:
     named = table.assign(suite=short_codes(table))
     for _, row in named.sort_values("handshake.handshake_ms").iterrows():
         values = ["" if row[column] != row[column] else f"{row[column]:.4g}" for column in shown]
-        view.add_row(row["suite"], row["scenario"], str(row["repetition"]), row["status"], *values)
+        view.add_row(short_code(row["suite"]), row["scenario"], str(row["repetition"]), row["status"], *values)
     return view

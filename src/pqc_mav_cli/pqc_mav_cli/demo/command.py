@@ -26,25 +26,32 @@ def demo(
     duration: Annotated[float, typer.Option(help="Seconds of flight.", min=SHORTEST_S, max=LONGEST_S)] = DURATION_S,
     suite: Annotated[str, typer.Option(help="Cipher suite: id or short code. Default: the configured one.")] = "",
     rate: Annotated[float, typer.Option(help="Messages per second of the vehicle.", min=1.0, max=5000.0)] = 320.0,
-    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on stdout, nothing else there.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON, and nothing else on stdout.")
+    ] = False,
     scenario: Annotated[
         str,
         typer.Option(
-            help="Fly one in which the policy has to act: nominal, hot, low-battery, bad-link or attack. Takes 90 s."
+            help="Fly a scenario for the policy: nominal, hot, low-battery, bad-link or attack. Takes about 100 s."
         ),
     ] = "",
-    plot: Annotated[str, typer.Option(help="PNG of the scenario. Default: pqcmav-demo-<scenario>.png here.")] = "",
+    plot: Annotated[
+        str, typer.Option(help="File for the scenario's plot. Default: pqcmav-demo-<scenario>.png in this folder.")
+    ] = "",
 ) -> int:
-    """Flies a simulated vehicle through the tunnel and judges what arrived.
+    """Fly a simulated vehicle through the tunnel and judge the result.
 
-    Fresh keys in a temporary folder, vehicle, drone proxy, gcs proxy and ground client, all on free ports of this
-    machine and in a ROS domain of their own, so it may run beside a real system. Exit code 0: nothing lost, nothing
-    twice, nothing in the clear, commands answered, everything ended cleanly. With --scenario the drone's senses and
-    policy run too: it has to move to lighter suites, lose nothing by it, upgrade after landing, and say why.
+    The vehicle, both proxies and a ground client use fresh keys in a temporary folder, free ports of this machine and a
+    ROS domain of their own, so a real system may run at the same time. The exit code is 0 if no message was lost,
+    doubled or seen in the clear, every command was carried out, and every process ended cleanly. With --scenario the
+    drone also runs its sensors and its policy, which has to change to lighter suites, lose no message, upgrade after
+    landing, and give its reasons.
     """
     if scenario:
         if suite or duration != DURATION_S:
-            raise CliError("--scenario brings its own duration and suites: leave those out.", ExitCode.USAGE)
+            raise CliError(
+                "--scenario has its own duration and suites: leave out --duration and --suite.", ExitCode.USAGE
+            )
         from pqc_mav_cli.demo.scenario_command import fly_scenario
 
         return fly_scenario(scenario, rate, plot, as_json)
@@ -80,7 +87,7 @@ def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json
 
 
 class _LiveView:
-    """The live view on a terminal; it stands where the summary will be."""
+    """The live view on a terminal, where the summary will be."""
 
     def __enter__(self) -> Callable[[DemoState], None]:
         from rich.live import Live

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pqc_mav_cli.wording import counted, short_code
 from pqc_mav_proxy.names import DROP_REASONS
 
 FLIGHT_STEPS = ("arm", "take off", "land")
@@ -69,7 +70,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the verdict; `ok` None = could not be looked at, which does not fail the demo."""
+    """One line of the verdict; `ok` None = could not be checked, which does not fail the demo."""
 
     name: str
     ok: bool | None
@@ -137,14 +138,14 @@ class DemoResult(FlightResult):
         if made is None:
             return Check("handshake", False, "no session was established")
         kind = "with X25519" if made.hybrid else "pure"
-        return Check("handshake", True, f"{made.suite} ({kind}) in {made.handshake_ms:.1f} ms")
+        return Check("handshake", True, f"{short_code(made.suite)} ({kind}) in {made.handshake_ms:.1f} ms")
 
     def _flight_check(self) -> Check:
         if missing := self.missing_steps():
             return Check("commands", False, f"the vehicle did not {missing}")
         planned = self.planned_altitude_m
         if planned is not None and abs(self.max_altitude_m - planned) > ALTITUDE_TOLERANCE_M:
-            return Check("commands", False, f"told to fly to {planned:.1f} m, it got to {self.max_altitude_m:.1f} m")
+            return Check("commands", False, f"sent to {planned:.1f} m, the vehicle reached {self.max_altitude_m:.1f} m")
         return Check("commands", True, f"armed, flew to {self.max_altitude_m:.1f} m and landed as commanded")
 
     def _counters_check(self) -> Check:
@@ -156,24 +157,26 @@ class DemoResult(FlightResult):
                 "packets", False, "dropped: " + ", ".join(f"{count} {name}" for name, count in dropped.items())
             )
         if not self.wire.accounted:
-            return Check("packets", False, "received datagrams are not the sum of delivered, control and dropped ones")
-        return Check("packets", True, f"{self.wire.packets:,} encrypted datagrams, each accounted for, none dropped")
+            return Check(
+                "packets", False, "received datagrams do not add up to those delivered, used for control and dropped"
+            )
+        return Check("packets", True, f"{self.wire.packets:,} encrypted datagrams, all accounted for, none dropped")
 
     def _plaintext_check(self) -> Check:
         name = "wire"
         capture = self.wire.capture if self.wire else None
         if capture is None:
-            return Check(name, None, self.wire.capture_note if self.wire else "not looked at")
+            return Check(name, None, self.wire.capture_note if self.wire else "not checked")
         if capture["leaked"]:
             return Check(name, False, f"MAVLink in the clear on the encrypted port: {'; '.join(capture['examples'])}")
         if not capture["conclusive"]:
-            return Check(name, None, "the capture saw nothing or missed packets, so it proves nothing")
+            return Check(name, None, "inconclusive: the capture saw nothing or missed packets")
         assert self.wire is not None
         if missing := capture["unseen_bytes"]:
-            return Check(name, False, f"{missing:,} bytes that the proxies sent or saw do not match the wire")
+            return Check(name, False, f"the proxies' counters and the wire differ by {counted(missing, 'byte')}")
         # A run of datagrams handed over with UDP GSO is one packet here, which is why there are fewer of these.
         packets = f"{self.wire.packets:,} datagrams in {capture['datagrams']:,} packets"
-        return Check(name, True, f"{packets}, every byte looked at, no MAVLink in the clear")
+        return Check(name, True, f"{packets}, every byte checked, no MAVLink in the clear")
 
     def as_json(self) -> dict[str, Any]:
         """For scripts; NaN becomes null."""

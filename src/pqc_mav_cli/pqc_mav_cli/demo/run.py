@@ -157,7 +157,9 @@ class DemoRun:
         self.state.phase = "handshake"
         await self._until(self._both_up, UP_LIMIT_S, "The tunnel did not come up within {limit:g} s")
         # The drone's report of the handshake may be a moment behind its state.
-        await self._until(lambda: self.state.handshake is not None, COUNTERS_LIMIT_S, "No report of the handshake came")
+        await self._until(
+            lambda: self.state.handshake is not None, COUNTERS_LIMIT_S, "No report of the handshake arrived"
+        )
         self.result.handshake = self.state.handshake
 
     async def _fly(self) -> None:
@@ -165,7 +167,7 @@ class DemoRun:
         await self._until(lambda: self.state.ground, UP_LIMIT_S, "The ground client did not start")
         self._start(VEHICLE)
         # The clock starts with the vehicle's first words, however long it takes to start on this machine.
-        await self._until(self._vehicle_heard, UP_LIMIT_S, "The ground client heard nothing of the vehicle")
+        await self._until(self._vehicle_heard, UP_LIMIT_S, "The ground client heard nothing from the vehicle")
         self.state.flight_began_s = time.monotonic()
         self.state.phase = "flying"
         await self._sleep(self.state.duration_s)
@@ -180,7 +182,7 @@ class DemoRun:
         await self._settled("received")
         await self._stop(GROUND)
         if not state.vehicle_summary or not state.ground_summary:
-            raise CliError("The vehicle or the ground client ended without its report")
+            raise CliError("The vehicle or the ground client ended without a report")
         result.take_reports(state.vehicle_summary, state.ground_summary, state.steps)
 
     async def _take_counters(self) -> None:
@@ -197,7 +199,7 @@ class DemoRun:
                         taken.append(reading)
             return all(len(taken) >= READINGS for taken in readings.values())
 
-        await self._until(fresh, COUNTERS_LIMIT_S, "The proxies' counters did not come")
+        await self._until(fresh, COUNTERS_LIMIT_S, "The proxies' counters did not arrive")
         drone = state.view(DRONE_PROXY)
         local = None if drone is None else drone.links.get("local")
         rtt_ms = None if local is None else local.rtt_ms
@@ -316,4 +318,4 @@ def _open_capture(ports: tuple[int, ...]) -> tuple[Any, str]:
     try:
         return LoopbackCapture(ports), ""
     except CaptureNotPermittedError:
-        return None, "not looked at: that needs root or CAP_NET_RAW ('sudo tools/run pqcmav demo' does it)"
+        return None, "not checked: that needs root or CAP_NET_RAW ('sudo tools/run pqcmav demo')"

@@ -13,6 +13,7 @@ from typing import Any
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
 from pqc_mav_cli.demo.scenario_trace import DecisionRow
 from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.wording import short_code
 from pqc_mav_common.atomic_file import atomic_write
 
 EMERGENCY_C, EMERGENCY_V, LOSS_LIMIT = 80.0, 14.0, 10.0  # the policy's defaults, drawn as limits
@@ -57,7 +58,7 @@ def draw(result: ScenarioResult, path: Path) -> None:
         verdict = "passed" if result.passed else "FAILED"
         figure.suptitle(
             f"Scenario '{result.scenario.name}': {result.scenario.title.lower()} - {verdict}\n"
-            f"simulated: {_simulated(result)}; real: tunnel, senses, policy",
+            f"simulated: {_simulated(result)}; real: tunnel, sensing, policy",
             fontsize=12,
         )
         bottom = (0.9 + LINE_IN * len(reasons)) / height
@@ -98,7 +99,7 @@ def _suites(axis: Any, result: ScenarioResult) -> None:
     if points:
         times, rungs = zip(*points, (_end_s(result), points[-1][1]), strict=True)
         axis.step(times, rungs, where="post", color="#222222", linewidth=2.2)
-    axis.set_yticks(range(len(ladder)), [f"{_short(suite)}\n(tier {tiers[suite]})" for suite in ladder], fontsize=8)
+    axis.set_yticks(range(len(ladder)), [f"{short_code(suite)}\n(rank {tiers[suite]})" for suite in ladder], fontsize=8)
     room = 0.95 if trace.events else 0.45  # for what was done to the vehicle, in two rows
     axis.set_ylim(-room, len(ladder) - 0.25)
     axis.set_ylabel("suite in use")
@@ -125,14 +126,8 @@ def _holds(axis: Any, result: ScenarioResult) -> None:
     for begin_s, end_s in blind:
         axis.axvspan(begin_s, end_s, ymin=0.0, ymax=0.025, color="#444444", linewidth=0)
     if blind:
-        text = "dark bar: policy holds, telemetry missing"
+        text = "dark bar: the policy holds while telemetry is missing"
         axis.text(0.995, 0.035, text, transform=axis.transAxes, ha="right", fontsize=7, color="#444444")
-
-
-def _short(suite: str) -> str:
-    import pqc_mav_tunnel
-
-    return str(pqc_mav_tunnel.find_suite(suite).short_code)
 
 
 def _temperature(axis: Any, result: ScenarioResult) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from pqc_mav_cli.demo.result import Check, Direction, FlightResult
 from pqc_mav_cli.demo.scenario_trace import ScenarioTrace
 from pqc_mav_cli.demo.scenarios import Scenario
+from pqc_mav_cli.wording import counted, short_code
 
 DOWN = frozenset({"DOWN", "DOWN_0"})
 
@@ -54,12 +55,14 @@ class ScenarioResult(FlightResult):
             return Check(name, False, "nothing was counted")
         beyond = direction.lost - by_link
         switches = len([row for row in self.trace.rekeys if row.ok])
-        text = f"{direction.sent:,} sent, {direction.received:,} received over {switches} switches; "
+        text = (
+            f"{direction.sent:,} sent, {direction.received:,} received over {counted(switches, 'switch', 'switches')}; "
+        )
         if beyond or direction.duplicates or direction.bad:
             flaws = f"{beyond} lost by the tunnel, {direction.duplicates} twice, {direction.bad} damaged"
             return Check(name, False, text + flaws)
         if by_link:
-            return Check(name, True, text + f"all {by_link:,} lost ones were lost by the simulated link itself")
+            return Check(name, True, text + f"{by_link:,} lost, all by the simulated link itself")
         return Check(name, True, text + "none lost, none twice")
 
     def _lighter(self) -> Check:
@@ -67,15 +70,15 @@ class ScenarioResult(FlightResult):
         downs = [row for row in trace.requests if row.action in DOWN and row.guard in self.scenario.guards]
         if not downs:
             wanted = " or ".join(sorted(self.scenario.guards))
-            return Check(name, False, f"no step down was decided by the rule {wanted}")
+            return Check(name, False, f"the rule {wanted} decided no step down")
         tiers = {row.to_suite: row.to_tier for row in trace.decisions}
         used = {row.suite for row in trace.status if row.suite in tiers}
         if any(row.to_suite not in used for row in downs):
-            return Check(name, False, "a suite that was decided for never came into use")
+            return Check(name, False, "a suite that was decided on was never used")
         lightest = min(tiers, key=lambda suite: tiers[suite])
         if self.scenario.lightest and lightest not in used:
             return Check(name, False, "the lightest suite was not reached")
-        steps = "; ".join(f"{row.t:.0f} s {row.guard} to {row.to_suite}" for row in downs)
+        steps = "; ".join(f"{row.t:.0f} s {row.guard} to {short_code(row.to_suite)}" for row in downs)
         return Check(name, True, steps)
 
     def _back(self) -> Check:
@@ -83,30 +86,30 @@ class ScenarioResult(FlightResult):
         landed_s = next((row.t for row in reversed(self.trace.vehicle) if row.armed), 0.0)
         ups = [row for row in self.trace.requests if row.action == "UPGRADE"]
         if not ups or self.final_suite != ups[-1].to_suite:
-            return Check(name, False, f"after landing the suite is still {self.final_suite or 'unknown'}")
+            return Check(name, False, f"after landing the suite is still {short_code(self.final_suite) or 'unknown'}")
         if any(row.t < landed_s for row in ups if row.t > self.scenario.take_off_s + 2.0):
             return Check(name, False, "an upgrade was decided in flight")
-        return Check(name, True, f"{ups[-1].t - landed_s:.0f} s after disarming back to {self.final_suite}")
+        return Check(name, True, f"back to {short_code(self.final_suite)} {ups[-1].t - landed_s:.0f} s after disarming")
 
     def _switches(self) -> Check:
         good = [row for row in self.trace.rekeys if row.ok]
         failed = [row for row in self.trace.rekeys if not row.ok]
         if not good or (failed and not self.scenario.relayed):
-            return Check("switches", False, failed[0].reason if failed else "no rekey was made")
-        text = f"{len(good)} rekeys, the longest {max(row.handshake_ms for row in good):.0f} ms"
+            return Check("switches", False, failed[0].reason if failed else "no rekey took place")
+        text = f"{counted(len(good), 'rekey')}, the longest {max(row.handshake_ms for row in good):.0f} ms"
         return Check("switches", True, text + (f"; {len(failed)} failed on the bad link" if failed else ""))
 
     def _reasons(self) -> Check:
         rows = self.trace.decisions
         silent = [row for row in rows if not row.reason or not row.guard]
         if silent or not rows:
-            return Check("reasons", False, f"{len(silent)} of {len(rows)} decisions say nothing")
-        return Check("reasons", True, f"{len(rows)} decisions, each with its rule and a sentence")
+            return Check("reasons", False, f"{len(silent)} of {counted(len(rows), 'decision')} without a reason")
+        return Check("reasons", True, f"{counted(len(rows), 'decision')}, each with its rule and reason")
 
     def _attack(self) -> Check:
         if not self.flood_sent or self.refused < self.flood_sent * 0.5:
             return Check("attack", False, f"{self.flood_sent:,} datagrams sent, {self.refused:,} refused")
-        text = f"{self.flood_sent:,} forged, replayed and senseless datagrams sent, none believed"
+        text = f"{self.flood_sent:,} forged, replayed and random datagrams sent, none accepted"
         return Check("attack", True, text)
 
     def as_json(self) -> dict[str, Any]:

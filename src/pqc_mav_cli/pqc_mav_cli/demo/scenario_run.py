@@ -103,14 +103,14 @@ class ScenarioRun(DemoRun):
         return result
 
     async def _senses_up(self) -> None:
-        self.state.phase = "senses and policy"
+        self.state.phase = "sensors and policy"
         self._start(DRONE_SENSING)
         self._start(DRONE_POLICY)
         self._start(GROUND)
         await self._until(lambda: self.state.ground, UP_LIMIT_S, "The ground client did not start")
         self._start(VEHICLE)
-        await self._until(self._vehicle_heard, UP_LIMIT_S, "The ground client heard nothing of the vehicle")
-        await self._until(self._recorder.ready, UP_LIMIT_S, "Senses or policy did not start within {limit:g} s")
+        await self._until(self._vehicle_heard, UP_LIMIT_S, "The ground client heard nothing from the vehicle")
+        await self._until(self._recorder.ready, UP_LIMIT_S, "Sensing or policy did not start within {limit:g} s")
 
     async def _flight(self) -> None:
         state = self.state
@@ -160,7 +160,7 @@ class ScenarioRun(DemoRun):
             views = [state.view(label) for label in (DRONE_PROXY, GCS_PROXY)]
             return all(view is not None and view.stats_at_s > counted_s for view in views)
 
-        await self._until(fresh, COUNTERS_LIMIT_S, "The proxies' counters did not come")
+        await self._until(fresh, COUNTERS_LIMIT_S, "The proxies' counters did not arrive")
         for label in (DRONE_PROXY, GCS_PROXY):
             view = state.view(label)
             assert view is not None

@@ -35,7 +35,7 @@ def scenario_session(scenario: Scenario, rate_hz: float) -> Iterator[dict[str, s
     try:
         ports = dict(zip((*PORTS, *MORE_PORTS), map(str, free_ports(len(PORTS) + len(MORE_PORTS))), strict=True))
     except OSError as error:
-        raise CliError(f"The scenario cannot get ports: {error}.") from None
+        raise CliError(f"The scenario finds no free ports: {error}.") from None
     if not scenario.relayed:
         ports |= {"air_handshake_port": ports["handshake_port"], "air_data_port": ports["data_port"]}
     folder = Path(tempfile.mkdtemp(prefix="pqcmav-scenario-"))

@@ -12,13 +12,14 @@ from rich.text import Text
 
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
 from pqc_mav_cli.demo.view import verdict
+from pqc_mav_cli.wording import short_code
 
 
 def progress_line(elapsed_s: float, duration_s: float, phase: str, heard: dict[str, Any]) -> str:
     """The state on one line; `heard` are the newest messages by name, None where none has come."""
     parts = [f"{elapsed_s:5.1f} of {duration_s:g} s", f"{phase:<18}"]
     status, thermal, battery, link = (heard.get(name) for name in ("status", "thermal", "battery", "link"))
-    parts.append(status.suite if status and status.suite else "no session")
+    parts.append(short_code(status.suite) if status and status.suite else "no session")
     if thermal is not None:
         parts.append(_figure(thermal.temperature_c, ".1f", "C"))
     if battery is not None:
@@ -38,14 +39,14 @@ def _figure(value: float, form: str, unit: str) -> str:
 def summary(result: ScenarioResult) -> RenderableType:
     """Decisions to change, what was done to the vehicle, and the verdict."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=result.scenario.title)
-    for name in ("time", "what", "rule", "why, or what was done"):
+    for name in ("time", "what", "rule", "reason, or what was simulated"):
         table.add_column(name, no_wrap=name in ("time", "what"))
     rows = [(t, Text("simulated", "dim"), "", Text(text, "dim")) for t, text in result.trace.events]
     for row in result.trace.requests:
-        rows.append((row.t, Text(row.action, "bold"), row.guard, Text(f"{row.reason} -> {row.to_suite}")))
+        rows.append((row.t, Text(row.action, "bold"), row.guard, Text(f"{row.reason} -> {short_code(row.to_suite)}")))
     for time_s, what, rule, why in sorted(rows, key=lambda each: each[0]):
         table.add_row(f"{time_s:.1f} s", what, rule, why)
-    proved = "the drone adapted, lost nothing by it, and can say why"
+    proved = "the drone adapted, lost nothing by it, and gave its reasons"
     plot = [Text(f"\nplot: {result.plot}")] if result.plot else []
     checks, *rest = verdict(result.checks(), result.error, result.passed, proved)
     return Group(table, checks, *plot, *rest)

@@ -73,12 +73,12 @@ _ALL = (
         land_s=47.0,
         guards=frozenset({"emergency"}),
         battery_percent=8.4,
-        # The autopilot would land by itself at 7 %: here it only warns, so that the policy sees the battery go on.
+        # The autopilot would land on its own at 7 %: here it only warns, so that the battery drains further.
         param="COM_LOW_BAT_ACT=0",
     ),
     Scenario(
         "bad-link",
-        "The air link gets bad, breaks and comes back",
+        "The air link degrades, breaks and comes back",
         duration_s=95.0,
         land_s=62.0,
         guards=frozenset({"link"}),

@@ -17,6 +17,7 @@ from rich.text import Text
 from pqc_mav_cli.demo.result import Check, DemoResult, Direction
 from pqc_mav_cli.demo.run import DRONE_PROXY, GCS_PROXY, DemoState
 from pqc_mav_cli.status_view import duration, key_age_s, milliseconds, state_of
+from pqc_mav_cli.wording import short_code
 
 _STEP_WORDS = {"arm": "armed", "take off": "took off", "land": "told to land"}
 
@@ -62,7 +63,7 @@ def _tunnel(state: DemoState, now_s: float) -> Table:
         [
             ("drone", _state(drone)),
             ("ground", _state(gcs)),
-            ("suite", (drone.status.suite if drone else "") or "-"),
+            ("suite", short_code(drone.status.suite if drone else "") or "-"),
             ("handshake", f"{made.handshake_ms:.1f} ms{' with X25519' if made.hybrid else ''}" if made else "-"),
             ("key age", "-" if age is None else duration(age)),
             ("round trip", milliseconds(local.rtt_ms if local else None)),

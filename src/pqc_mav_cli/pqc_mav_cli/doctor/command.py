@@ -12,17 +12,18 @@ from pqc_mav_cli.console import console, print_json
 from pqc_mav_cli.doctor.finding import Finding, Level
 from pqc_mav_cli.errors import ExitCode
 from pqc_mav_cli.keys_command import DEFAULT_ROOT
+from pqc_mav_cli.wording import counted
 
 _MARKS = {Level.OK: "[green] ok [/green]", Level.WARN: "[yellow]WARN[/yellow]", Level.FAIL: "[bold red]FAIL[/bold red]"}
 
 
 def doctor(
     keys: Annotated[Path, typer.Option(help="Key folder to check.")] = DEFAULT_ROOT,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> int:
-    """Checks software, crypto libraries, keys, processor, kernel, memory, ports, clock and randomness.
+    """Check software, crypto libraries, keys, processor, kernel, memory, ports, clock and randomness.
 
-    Exit code 0: the tunnel can run here (warnings do not count); 1: something has to be put right first.
+    The exit code is 0 if the tunnel can run here, with or without warnings, and 1 if something must be put right first.
     """
     from pqc_mav_cli.doctor import machine, software
 
@@ -49,4 +50,5 @@ def _print(findings: list[Finding]) -> None:
     out = console()
     out.print(grid)
     count = {level: sum(1 for finding in findings if finding.level is level) for level in Level}
-    out.print(f"\n{count[Level.OK]} ok, {count[Level.WARN]} warnings, {count[Level.FAIL]} failures")
+    bad = counted(count[Level.WARN], "warning"), counted(count[Level.FAIL], "failure")
+    out.print(f"\n{count[Level.OK]} ok, {', '.join(bad)}")

@@ -79,7 +79,9 @@ def offload() -> Finding:
     release = platform.release()
     if lacking:
         return warn(
-            "kernel", f"{release} without UDP {' and '.join(lacking)}: packets go one by one", "Linux 5.0 or newer"
+            "kernel",
+            f"{release} without UDP {' and '.join(lacking)}: packets are sent one by one",
+            "use Linux 5.0 or newer",
         )
     return ok("kernel", f"{release} with UDP GSO and GRO")
 
@@ -88,10 +90,10 @@ def socket_buffers(receive_max: str, send_max: str, privileged: bool) -> Finding
     """Whether the engine gets the buffers it asks for. Texts of /proc/sys/net/core/{r,w}mem_max."""
     limits = [int(text) for text in (receive_max, send_max) if text.strip().isdigit()]
     if privileged or not limits or min(limits) >= MIN_SOCKET_BUFFER:
-        return ok("socket buffers", "4 MiB can be had")
+        return ok("socket buffers", "4 MiB available")
     return warn(
         "socket buffers",
-        f"the system limits them to {min(limits) >> 10} KiB: bursts above some thousand packets may be lost",
+        f"the system limits them to {min(limits) >> 10} KiB: bursts of more than some thousand packets may be lost",
         "sysctl net.core.rmem_max=4194304 net.core.wmem_max=4194304",
     )
 
@@ -100,9 +102,9 @@ def clock(source: str) -> Finding:
     """Whether reading the time is cheap. `source`: text of .../clocksource0/current_clocksource."""
     name = source.strip()
     if not name or name in _FAST_CLOCKS:
-        return ok("clock", f"{name or 'unknown source'}; the handshake needs no correct time of day")
+        return ok("clock", f"{name or 'unknown source'}; the handshake does not need the right time of day")
     return warn(
-        "clock", f"{name} is slow to read: latency figures suffer", "boot with clocksource=tsc if the machine has it"
+        "clock", f"{name} is slow to read: latency figures suffer", "boot with clocksource=tsc if the machine has one"
     )
 
 
@@ -111,12 +113,16 @@ def randomness() -> Finding:
     try:
         os.getrandom(32, os.GRND_NONBLOCK)
     except BlockingIOError:
-        return fail("randomness", "the kernel's generator is not seeded yet", "wait after boot, or install rng-tools")
+        return fail(
+            "randomness",
+            "the kernel's generator is not seeded yet",
+            "wait some seconds after boot, or install rng-tools",
+        )
     return ok("randomness", "the kernel's generator is seeded")
 
 
 def port_in_use(port: int, kind: socket.SocketKind, host: str) -> bool:
-    """Whether somebody else has bound `port`. Binding to "" covers every address."""
+    """Whether another program has bound `port`. Binding to "" covers every address."""
     with socket.socket(socket.AF_INET, kind) as probe:
         if kind == socket.SOCK_STREAM:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: old connections do not count
@@ -132,7 +138,9 @@ def ports(wanted: Iterable[tuple[str, int, socket.SocketKind, str]]) -> Finding:
     wanted = list(wanted)
     taken = [f"{name} {port}" for name, port, kind, host in wanted if port and port_in_use(port, kind, host)]
     if taken:
-        return warn("ports", f"in use: {', '.join(taken)}", "fine while a tunnel runs here; else see 'ss -lnptu'")
+        return warn(
+            "ports", f"in use: {', '.join(taken)}", "fine if a tunnel is running here; otherwise see 'ss -lnptu'"
+        )
     return ok("ports", f"free: {', '.join(f'{name} {port}' for name, port, _, _ in wanted)}")
 
 
@@ -141,11 +149,9 @@ def capture() -> Finding:
     try:
         socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0).close()
     except PermissionError:
-        return ok(
-            "packet capture", "not permitted: the demo leaves out its look at the wire (needs root or CAP_NET_RAW)"
-        )
+        return ok("packet capture", "not permitted: the demo skips its check of the wire (needs root or CAP_NET_RAW)")
     except OSError as error:
-        return ok("packet capture", f"not possible here ({error.strerror}): the demo leaves out its look at the wire")
+        return ok("packet capture", f"not possible here ({error.strerror}): the demo skips its check of the wire")
     return ok("packet capture", "permitted: the demo checks the wire for plaintext")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_cli.doctor.finding import Finding, fail, ok, warn
+from pqc_mav_cli.wording import counted
 
 BUILD = "run 'make setup' in the workspace, or colcon build and source install/setup.bash"
 MIN_PYTHON = (3, 10)
@@ -32,7 +33,9 @@ def ros(environment: Mapping[str, str]) -> Finding:
         import_module("rclpy.lifecycle")
     except ImportError as error:
         return fail(
-            "ROS 2", f"rclpy cannot be imported: {error}", "source ROS 2 Jazzy or newer, or 'make setup' for the wheels"
+            "ROS 2",
+            f"rclpy cannot be imported: {error}",
+            "source ROS 2 Jazzy or newer, or run 'make setup' to install the wheels",
         )
     distribution = environment.get("ROS_DISTRO")
     where = f"distribution {distribution}" if distribution else f"wheels, rclpy {_version('ros-jazzy-rclpy')}"
@@ -54,7 +57,7 @@ def discovery(environment: Mapping[str, str]) -> Finding:
         return ok("ROS discovery", f"{reach}, domain {domain}: topics stay on this machine")
     return warn(
         "ROS discovery",
-        f"{reach or 'SUBNET (default)'}, domain {domain}: others on the network see our topics and may ask for rekeys",
+        f"{reach or 'SUBNET (default)'}, domain {domain}: others on the network can read the topics and request rekeys",
         "export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
     )
 
@@ -96,11 +99,13 @@ def algorithms(preflight: Sequence[Mapping[str, Any]], version: str) -> list[Fin
         if not entries:
             continue
         if not have:
-            findings.append(fail(title, "none of our algorithms is there", BUILD))
+            findings.append(fail(title, "none of the algorithms is available", BUILD))
             continue
         findings.append(ok(title, ", ".join(have)))
         findings += [
-            warn(title, f"{entry['display']} is missing: {entry['reason']}", "suites without it are not affected")
+            warn(
+                title, f"{entry['display']} is missing: {entry['reason']}", "suites that do not use it are not affected"
+            )
             for entry in entries
             if not entry["available"]
         ]
@@ -121,7 +126,7 @@ def keys(folder: Path) -> list[Finding]:
         return [fail("keys", problem) for problem in problems]
     if not entries:
         return [warn("keys", f"{folder} holds no keys", "'pqcmav keys init DRONE...' makes keys")]
-    return [ok("keys", f"{len(entries)} in {folder}, readable by their owner alone")]
+    return [ok("keys", f"{counted(len(entries), 'key')} in {folder}, readable only by the owner")]
 
 
 def optional(name: str, module: str, there: str, without: str) -> Finding:
@@ -139,7 +144,7 @@ def mavros() -> Finding:
 
     if any((prefix / "share" / "mavros").is_dir() for prefix in prefixes()):
         return ok("mavros", "installed: --mavlink mavros works")
-    return ok("mavros", "not installed: --mavlink mavros is not available, udp is")
+    return ok("mavros", "not installed: --mavlink udp works without it")
 
 
 def wanted_ports() -> list[tuple[str, int, socket.SocketKind, str]]:
@@ -168,7 +173,7 @@ def checks(keys_folder: Path) -> list[Finding]:
         found += keys(keys_folder)
     return [
         *found,
-        optional("simulation", "pqc_mav_sim.vehicle", "vehicle and ground client for the demo", "no demo"),
-        optional("launch", "launch_ros.actions", "'ros2 launch' works", "'pqcmav up' does the same"),
+        optional("simulation", "pqc_mav_sim.vehicle", "vehicle and ground client for the demo", "the demo cannot run"),
+        optional("launch", "launch_ros.actions", "'ros2 launch' works", "use 'pqcmav up' instead of 'ros2 launch'"),
         mavros(),
     ]

@@ -21,14 +21,14 @@ from pqc_mav_cli.policy.compare_command import compare
 from pqc_mav_cli.policy.train_command import train
 
 policy_app = typer.Typer(
-    no_args_is_help=True, help="The drone's policy: what it decides and why, its mode, and suites by cost."
+    no_args_is_help=True, help="The drone's policy: its decisions and reasons, its mode, and suites by cost."
 )
 policy_app.command()(compare)
 policy_app.command()(train)
 
 NODE = "pqc_policy"
 Namespace = Annotated[str, typer.Option(help="ROS namespace of the drone.")]
-AsJson = Annotated[bool, typer.Option("--json", help="For scripts.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Timeout = Annotated[float, typer.Option(help="Seconds to wait for the policy.")]
 
 
@@ -43,11 +43,11 @@ class Mode(str, Enum):
 @policy_app.command()
 def watch(
     namespace: Namespace = "drone",
-    every: Annotated[bool, typer.Option("--every", help="Every decision, not only those that differ.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    every: Annotated[bool, typer.Option("--every", help="Show every decision, not only changes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Shows decisions as they are made, until Ctrl-C: one line whenever action, rule, suite or outcome changes."""
+    """Show decisions as they are made, until Ctrl-C: one line whenever action, rule, suite or outcome changes."""
     from pqc_mav_cli.policy import view as policy_view
 
     shown: tuple[str, ...] | None = None
@@ -66,7 +66,7 @@ def watch(
 
 @policy_app.command()
 def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Timeout = 5.0) -> None:
-    """Lays the newest decision open: reason, every condition with figure and limit, and the inputs it saw."""
+    """Explain the newest decision: its reason, every condition with value and limit, and its inputs."""
     from pqc_mav_cli.policy import view as policy_view
     from pqc_mav_policy import inputs_json
     from pqc_mav_policy.explain import conditions
@@ -76,7 +76,7 @@ def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Ti
     try:
         inputs, now = inputs_json.load(message.inputs_json)
     except inputs_json.SnapshotError as error:
-        raise CliError(f"The policy in {namespace} is of another version: {error}") from None
+        raise CliError(f"The policy in {namespace} has another version: {error}") from None
     found = conditions(inputs, _parameters(namespace, timeout), now)
     if as_json:
         print_json({**policy_view.as_json(message), "conditions": policy_view.conditions_json(found)})
@@ -89,12 +89,12 @@ def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Ti
 
 @policy_app.command()
 def mode(
-    mode: Annotated[Mode, typer.Argument(help="auto: decides and acts; hold: only decides; manual: keeps the suite.")],
+    mode: Annotated[Mode, typer.Argument(help="auto: decide and act; hold: only decide; manual: keep the suite.")],
     namespace: Namespace = "drone",
     as_json: AsJson = False,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Sets how the policy acts."""
+    """Set how the policy acts."""
     from pqc_mav_interfaces.srv import SetMode
 
     answer = _call(SetMode, "set_mode", SetMode.Request(mode=mode.value), namespace, timeout)
@@ -103,12 +103,12 @@ def mode(
 
 @policy_app.command()
 def pin(
-    suite: Annotated[str, typer.Argument(help="Suite to keep: id or short code; 'none' releases it (mode auto).")],
+    suite: Annotated[str, typer.Argument(help="Suite to keep: short code or id; 'none' releases it (mode auto).")],
     namespace: Namespace = "drone",
     as_json: AsJson = False,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Pins the policy to one suite, whatever the telemetry says."""
+    """Pin the policy to one suite, whatever the telemetry says."""
     from pqc_mav_interfaces.srv import PinSuite
 
     name = "" if suite == "none" else suite
@@ -124,12 +124,13 @@ def pin(
 @policy_app.command()
 def table(
     measured: Annotated[
-        Path | None, typer.Option(help="Handshakes of this machine: engine.json of 'make bench'.", show_default=False)
+        Path | None,
+        typer.Option(help="Handshakes measured on this machine: engine.json of 'make bench'.", show_default=False),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All 132 suites, not only the 72 of the core.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List all 132 suites, not only the 72 core suites.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Suites from light to heavy beside the published tier, and how both agree with handshake times."""
+    """List suites from light to heavy next to their published tiers; compare both orders with handshake times."""
     from pqc_mav_cli.policy import view as policy_view
     from pqc_mav_policy.registry import engine_catalogue
     from pqc_mav_policy.suite_table import agreements, rows
@@ -205,7 +206,7 @@ def _call(kind: Any, service: str, request: Any, namespace: str, timeout: float)
         client = node.create_client(kind, name)
         deadline = time.monotonic() + timeout
         if not client.wait_for_service(timeout_sec=timeout):
-            raise CliError(f"Nobody offers {name} ({reachable(os.environ)}); is the policy running?")
+            raise CliError(f"No service {name} ({reachable(os.environ)}); is the policy running?")
         future = client.call_async(request)
         while not future.done():
             if time.monotonic() > deadline + timeout:

@@ -16,20 +16,24 @@ NAME = "policy"
 
 def compare(
     missions: Annotated[
-        list[str] | None, typer.Argument(help="Simulated missions by name, recordings by file; default: all simulated.")
+        list[str] | None,
+        typer.Argument(help="Names of simulated missions, or files of recordings. Default: all simulated missions."),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder for policy.md, .json, .csv and .png.")] = None,
     costs: Annotated[
-        Path | None, typer.Option(help="Measured handshakes (bench/results/engine.json); default: published, Pi 5.")
+        Path | None,
+        typer.Option(help="Measured handshakes (bench/results/engine.json). Default: published ones of a Pi 5."),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="The policy's configuration file; default: the defaults.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration file of the policy. Default: its default values.")
+    ] = None,
     table: Annotated[
-        Path | None, typer.Option(help="Trained table of rl and hybrid; default: the shipped one.")
+        Path | None, typer.Option(help="Trained table of rl and hybrid. Default: the one that is installed.")
     ] = None,
     namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in recordings.")] = "drone",
-    csv: Annotated[bool, typer.Option("--csv", help="Write policy.csv too.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Also write policy.csv.")] = False,
 ) -> None:
-    """Flies missions under every strategy and tabulates security, rekeys, outages, energy and broken invariants."""
+    """Fly missions under every strategy and compare security, rekeys, outages, energy and broken invariants."""
     from pqc_mav_cli.replay_command import read_settings
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy_lab.compare import comparison as comparing

@@ -19,13 +19,15 @@ def train(
     seed: Annotated[int, typer.Option(help="The same seed gives the same file, byte for byte.")] = 1,
     episodes: Annotated[int, typer.Option(min=1, help="Simulated missions to learn from.")] = 3000,
 ) -> None:
-    """Trains the learned strategy on simulated missions; needs gymnasium. Flying the table does not."""
+    """Train the learned strategy on simulated missions. Training needs gymnasium, flying its table does not."""
     try:
         from pqc_mav_policy_lab.training.environment import MissionEnv
     except ImportError as error:
         if (error.name or "").startswith("pqc_mav_"):
             raise
-        raise CliError(f"Training needs gymnasium ({error}); 'pip install gymnasium' or 'make setup' has it.") from None
+        raise CliError(
+            f"Training needs gymnasium ({error}); 'make setup' or 'pip install gymnasium' installs it."
+        ) from None
     from pqc_mav_policy import rl_table
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy_lab.flight_model.costs import published_costs
@@ -39,7 +41,7 @@ def train(
         nonlocal report_at
         if time.monotonic() >= report_at:
             report_at = time.monotonic() + REPORT_S
-            note(f"mission {episode} of {episodes}, the last was worth {worth:.1f}")
+            note(f"mission {episode} of {episodes}, reward of the last {worth:.1f}")
 
     environment = MissionEnv(catalogue, published_costs(catalogue), engine_available())
     table = learn(environment, Training(seed=seed, episodes=episodes), told)

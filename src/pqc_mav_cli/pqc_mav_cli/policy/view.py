@@ -10,13 +10,14 @@ from typing import Any
 
 from rich.table import Table
 
+from pqc_mav_cli.wording import counted, short_code
 from pqc_mav_policy.explain import Condition
 from pqc_mav_policy.inputs import DecisionInput
 from pqc_mav_policy.suite_table import Agreement, SuiteRow
 
 
 def identity(message: Any) -> tuple[str, ...]:
-    """What makes a decision differ from the one before for who watches; ages and waiting times in reasons do not."""
+    """What makes a decision worth showing after the one before; ages and waiting times in reasons do not."""
     return (
         message.mode,
         message.strategy,
@@ -31,9 +32,9 @@ def identity(message: Any) -> tuple[str, ...]:
 def line(message: Any) -> str:
     """One decision on one line."""
     at = datetime.fromtimestamp(message.header.stamp.sec, tz=timezone.utc).strftime("%H:%M:%S")
-    suite = message.from_suite or "no session"
+    suite = short_code(message.from_suite) or "no session"
     if message.to_suite != message.from_suite:
-        suite += f" -> {message.to_suite}"
+        suite += f" -> {short_code(message.to_suite)}"
     mode = "" if message.mode == "auto" else f" [{message.mode}]"
     return f"{at}{mode} {message.action:<8} {message.guard:<10} {suite}: {message.reason}"
 
@@ -71,10 +72,10 @@ def summary(inputs: DecisionInput) -> str:
     """The rest of what the decision saw, in two lines."""
     session = inputs.session
     age = "unknown" if session.key_age_s is None else f"{session.key_age_s:.0f} s"
-    avoided = ", ".join(inputs.blacklisted) or "none"
+    avoided = ", ".join(map(short_code, inputs.blacklisted)) or "none"
     return (
         f"session {session.state.name}, epoch {session.epoch}, keys {age} old; phase {inputs.vehicle.phase.name}\n"
-        f"{len(inputs.available)} suites available; avoided by the engine: {avoided}"
+        f"{counted(len(inputs.available), 'suite')} available; avoided by the engine: {avoided}"
     )
 
 

@@ -64,8 +64,8 @@ def test_interrupted_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     ("arguments", "said"),
     [
         (("--scenario", "cold"), "nominal, hot, low-battery, bad-link, attack"),
-        (("--scenario", "hot", "--suite", "ML-768-AG-MD-65"), "brings its own"),
-        (("--scenario", "hot", "--duration", "10"), "brings its own"),
+        (("--scenario", "hot", "--suite", "ML-768-AG-MD-65"), "has its own"),
+        (("--scenario", "hot", "--duration", "10"), "has its own"),
         (("--plot", "x.png"), "name one with --scenario"),
     ],
 )

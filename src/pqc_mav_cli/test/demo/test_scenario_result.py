@@ -103,7 +103,7 @@ def test_each_flaw_fails_its_check(spoil: Callable[[ScenarioResult], None], chec
 
 def test_what_the_link_itself_lost_is_no_loss_and_one_more_is() -> None:
     result = flown("bad-link")
-    assert result.passed and "700 lost ones were lost by the simulated link" in str(result.checks())
+    assert result.passed and "700 lost, all by the simulated link itself" in str(result.checks())
     result.link_lost = (699, 80)
     assert "1 lost by the tunnel" in failed(result)["drone to ground"]
     result.link_lost = (701, 80)

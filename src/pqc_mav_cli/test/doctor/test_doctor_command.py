@@ -19,4 +19,4 @@ def test_text_and_the_exit_code_of_bad_keys(tmp_path: Path) -> None:
     (tmp_path / "k" / "drones" / "d" / "psk.key").chmod(0o644)
     ended = pqcmav("doctor", "--keys", str(tmp_path / "k"))
     assert ended.returncode == 1
-    assert "FAIL" in ended.stdout and "psk.key" in ended.stdout and "1 failures" in ended.stdout
+    assert "FAIL" in ended.stdout and "psk.key" in ended.stdout and "1 failure" in ended.stdout

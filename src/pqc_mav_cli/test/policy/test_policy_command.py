@@ -51,7 +51,7 @@ def test_a_pinned_suite_is_taken_and_released_and_the_mode_set(pair: Ends) -> No
     assert ended.stdout == f"Pinned {CHACHA}; mode manual.\n"
     watching = Running("policy", "watch", *SPACE, "--every")
     try:
-        watching.wait_for(f"pinned     {CHACHA}")
+        watching.wait_for("pinned     ML-768-CP-MD-65")
         assert watching.end(signal.SIGINT) == 0
     finally:
         watching.kill()

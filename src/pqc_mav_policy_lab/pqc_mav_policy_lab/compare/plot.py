@@ -7,8 +7,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_policy.compare import Comparison, Row, Trace
-
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_policy.inputs import Phase, Threat
 from pqc_mav_policy.parameters import PolicyParameters

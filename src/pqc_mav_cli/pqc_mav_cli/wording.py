@@ -1,0 +1,27 @@
+"""How suites and counts are written for people. Machine formats (--json) have the long ids and plain numbers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+
+@lru_cache(maxsize=256)
+def short_code(suite: str) -> str:
+    """Short code of a suite given by its id; what this version does not know stays as it is."""
+    import pqc_mav_tunnel
+
+    try:
+        return str(pqc_mav_tunnel.find_suite(suite).short_code) if suite else ""
+    except pqc_mav_tunnel.TunnelError:
+        return suite
+
+
+def both_names(suite: str) -> str:
+    """Short code and id: ML-768-AG-MD-65 (cs-mlkem768-aesgcm-mldsa65)."""
+    code = short_code(suite)
+    return suite if code == suite else f"{code} ({suite})"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: 1 drone, 2 drones; `many` where an s is not enough."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
