@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav bench`: run, resume, list, show, verify, report and compare campaigns; time primitives alone."""
 
 from __future__ import annotations
