@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine and the software of one side, as GetInfo describes them."""
 
 from __future__ import annotations
