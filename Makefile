@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test lint format docs bench chaos soak sanitize fuzz verify-model clean
+.PHONY: help setup demo test lint format docs report bench chaos soak sanitize fuzz verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ format: setup  ## Format with ruff and clang-format, apply safe fixes, add licen
 
 docs: setup  ## Write the generated pages and configuration files (ARGS=--check only compares)
 	@tools/run python tools/docs.py $(ARGS)
+
+report: setup  ## Render the committed benchmark results into build/report: one page, and a PDF where Chromium is
+	@tools/run python -m pqc_mav_bench.report bench/results/campaign-quick/core \
+	  --load bench/results/campaign-quick/matrix2025 --output build/report $(ARGS)
 
 bench: setup  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
 	@tools/run bench/run $(ARGS)

@@ -13,6 +13,8 @@ from typing import Any
 
 import rig
 
+from pqc_mav_common.process_figures import cpu_seconds, memory_kib
+
 SIZES = (64, 256, 1200)
 
 
@@ -166,12 +168,12 @@ def footprint(repetitions: int, seconds: float) -> list[dict[str, Any]]:
         for name, make in variants.items():
             with make() as pair:
                 rig.load(pair, 320, 256, 1)
-                cpu, clock = rig.cpu_seconds(pair.pids), time.monotonic()
+                cpu, clock = sum(map(cpu_seconds, pair.pids)), time.monotonic()
                 lost[name] += rig.load(pair, 320, 256, seconds)["lost"]
-                shares[name].append((rig.cpu_seconds(pair.pids) - cpu) / (time.monotonic() - clock) * 100)
+                shares[name].append((sum(map(cpu_seconds, pair.pids)) - cpu) / (time.monotonic() - clock) * 100)
                 memory[name] = {
-                    "rss_kib_each": [rig.memory_kib(pid, "VmRSS") for pid in pair.pids],
-                    "private_kib_each": [rig.memory_kib(pid, "RssAnon") for pid in pair.pids],
+                    "rss_kib_each": [memory_kib(pid, "VmRSS") for pid in pair.pids],
+                    "private_kib_each": [memory_kib(pid, "RssAnon") for pid in pair.pids],
                 }
     rows = [
         {
@@ -191,11 +193,11 @@ def endurance(packets: int, rate: float = 100_000) -> dict[str, Any]:
     """RSS of both ends before and after many packets: it must not grow."""
     with rig.tunnel_pair() as pair:
         rig.load(pair, rate, 256, 5)
-        before = [rig.memory_kib(pid, "VmRSS") for pid in pair.pids]
+        before = [memory_kib(pid, "VmRSS") for pid in pair.pids]
         done = received = 0
         while done < packets:
             result = rig.load(pair, rate, 256, min(20.0, (packets - done) / rate))
             done += result["sent"]
             received += result["received"]
-        after = [rig.memory_kib(pid, "VmRSS") for pid in pair.pids]
+        after = [memory_kib(pid, "VmRSS") for pid in pair.pids]
     return {"packets": done, "received": received, "rss_kib_before": before, "rss_kib_after": after}

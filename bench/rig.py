@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.free_ports import free_ports
+from pqc_mav_common.host_info import host_info
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = Path(os.environ.get("PQCMAV_BENCH_BIN", ROOT / "install" / "lib" / "pqc_mav_tunnel"))
@@ -44,8 +45,7 @@ class Pair:
 
 def environment() -> dict[str, Any]:
     """When and on what kind of machine a figure was taken; no names."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    model = next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.machine())
+    model = host_info()["cpu_model"] or platform.machine()
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {model}",
@@ -183,21 +183,3 @@ def load(pair: Pair, rate: float, size: int, seconds: float) -> dict[str, Any]:
     return run_json(
         "udp_load", "--to", pair.entry, "--receive", pair.exit, "--rate", rate, "--size", size, "--seconds", seconds
     )
-
-
-def cpu_seconds(pids: list[int]) -> float:
-    """User and system time of the processes so far."""
-    ticks = os.sysconf("SC_CLK_TCK")
-    total = 0
-    for pid in pids:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        total += int(fields[11]) + int(fields[12])
-    return total / ticks
-
-
-def memory_kib(pid: int, field: str) -> int:
-    """Resident memory of a process: "VmRSS" is all of it, "RssAnon" what is its own and not pages of files."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1])
-    return 0

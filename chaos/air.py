@@ -57,7 +57,7 @@ def need_root() -> str:
 
 
 def ip_batch(space: Namespace, lines: Sequence[str], tool: str = "ip") -> None:
-    """Run `ip` (or `bridge`) commands inside; raises AirError with the tool's words."""
+    """Run `ip` (or `bridge`) commands inside; raises AirError with the tool's own message."""
 
     def run() -> subprocess.CompletedProcess[str]:
         text = "\n".join(lines) + "\n"
@@ -240,7 +240,7 @@ class Air:
         path = f"/proc/sys/net/{setting}"
 
         def write() -> None:
-            # by a process of its own: the setting is the one of whoever opens the file
+            # by a separate process: the setting is that of the namespace in which the file is opened
             subprocess.run(["sh", "-c", f"[ ! -e {path} ] || echo {value} > {path}"], check=True)
 
         space.call(write)

@@ -65,7 +65,7 @@ class Attack:
         return dict(self.done)
 
     def _run(self) -> None:
-        """Does `rate` things a second, in small turns; what the machine cannot keep up with is left out."""
+        """Does `rate` things a second, in small turns; what the machine has no time for is skipped."""
         rate, begun, count = self._with["rate"], time.monotonic(), 0
         while not self._stopping.is_set():
             if self._with["listen"]:
@@ -82,7 +82,7 @@ class Attack:
         while select.select([self._ears], [], [], 0)[0]:
             frame = self._ears.recv(65_536)
             flow = attacks.tunnel_flow(frame, self._with["data_port"])
-            # what this process sent itself passes here too
+            # what this process sent also passes here
             if flow is not None and flow.frame not in self._mine:
                 self._captured.append(flow)
 

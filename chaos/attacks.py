@@ -69,7 +69,7 @@ def forge(flow: Flow, generator: random.Random) -> bytes:
 
 
 def syn(generator: random.Random, stranger_mac: bytes, gcs_mac: bytes, gcs: bytes, port: int) -> bytes:
-    """A TCP SYN from an address of the segment that nobody has."""
+    """A TCP SYN from an unused address of the segment."""
     source = gcs[:2] + bytes([generator.randrange(128, 256), generator.randrange(1, 255)])
     tcp = bytearray(
         struct.pack(
@@ -85,7 +85,7 @@ def syn(generator: random.Random, stranger_mac: bytes, gcs_mac: bytes, gcs: byte
 
 
 def half_hello(generator: random.Random, drone_id: str, suite: str) -> bytes:
-    """A ClientHello that is plausible to its middle and then stops (docs/protocol.md, section 4)."""
+    """A ClientHello that is plausible up to its middle and then stops (docs/protocol.md, section 4)."""
     body = struct.pack(">I", len(drone_id)) + drone_id.encode() + generator.randbytes(32)
     body += struct.pack(">I", len(suite)) + suite.encode()
     return struct.pack(">IB", len(body) + 120, 1) + body[: generator.randrange(1, len(body))]

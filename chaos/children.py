@@ -142,13 +142,13 @@ class Child:
 
 
 def serve(obey: Callable[[dict[str, Any]], Any], *, in_threads: frozenset[str] = frozenset()) -> None:
-    """A child's main loop: obey each command line until the input ends. Those named in `in_threads` run beside it."""
+    """A child's main loop: obey each command line until the input ends. Those named in `in_threads` run in threads."""
     lock = threading.Lock()
 
     def handle(command: dict[str, Any]) -> None:
         try:
             answer = {"id": command["id"], "ok": True, "result": obey(command)}
-        except Exception as error:  # whatever it is, the parent must hear of it
+        except Exception as error:  # whatever it is, the parent must learn of it
             answer = {"id": command["id"], "ok": False, "error": f"{type(error).__name__}: {error}"}
         with lock:
             sys.stdout.write(json.dumps(answer) + "\n")

@@ -11,7 +11,7 @@ from typing import Any
 
 from clocks import DAY_S
 
-NIGHT = 30.0  # a cut as long as it takes to forget somebody
+NIGHT = 30.0  # a cut long enough for the peer to be forgotten
 SUITES = ("cs-mlkem768-chacha20poly1305-mldsa65", "cs-hqc192-aesgcm-mldsa65", "cs-mlkem1024-ascon128a-falcon1024")
 SLOW_TO_SIGN = "cs-mlkem768-aesgcm-sphincs192s"
 
@@ -42,7 +42,7 @@ class Rekey:
 
 @dataclass(frozen=True)
 class Expect:
-    """What the row is judged by.
+    """The limits by which the row is judged.
 
     Attributes:
         loss: share of frames the link loses; what arrives must lie within the binomial bounds (0: nothing is lost).

@@ -8,6 +8,8 @@ from typing import Any
 
 from children import Child
 
+from pqc_mav_common.process_figures import memory_kib
+
 DRONE_ID = "uav1"
 HANDSHAKE_PORT, DATA_PORT, DRONE_DATA_PORT = 46000, 46011, 46012
 DRONE_PLAIN, GCS_PLAIN, GROUND = 14590, 14551, 14550
@@ -78,7 +80,7 @@ class End:
         return dict(self.child.ask("totals"))
 
     def wall_clock_s(self) -> float:
-        """What this process takes for the time of day."""
+        """The time of day as this process sees it."""
         return float(self.child.ask("time"))
 
     def lines(self) -> list[str]:
@@ -94,31 +96,8 @@ class End:
         return memory_kib(self.child.pid)
 
 
-def memory_kib(pid: int) -> int:
-    """Resident memory of a process in KiB; 0 when it is gone."""
-    return _status_field(pid, "VmRSS:")
-
-
-def threads_of(pid: int) -> int:
-    """Number of threads of a process; 0 when it is gone."""
-    return _status_field(pid, "Threads:")
-
-
-def descriptors_of(pid: int) -> int:
-    """Number of open descriptors of a process."""
-    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
-
-
 def syn_cookies_of(pid: int) -> int:
     """SYNs that the kernel answered with a cookie because too many were half open, in the process' namespace."""
     lines = Path(f"/proc/{pid}/net/netstat").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("TcpExt:"))
     return int(dict(zip(names, values, strict=True)).get("SyncookiesSent", 0))
-
-
-def _status_field(pid: int, name: str) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except FileNotFoundError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith(name)), 0)

@@ -78,5 +78,5 @@ class Hosted:
 
 if __name__ == "__main__":
     serve(Hosted().obey, in_threads=frozenset({"rekey"}))
-    # Ends at once: the other side of the input is gone, and nobody is there for a farewell.
+    # Ends at once: the parent is gone, so there is no one to say goodbye to.
     os._exit(0)

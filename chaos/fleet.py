@@ -19,8 +19,9 @@ import messages
 import pqc_mav_tunnel
 import tables
 from children import Child, ChildError, wait_until
-from ends import memory_kib
 from traffic import End, TrafficProcess, application_socket, total
+
+from pqc_mav_common.process_figures import cpu_seconds, memory_kib
 
 SUITES = (
     "cs-mlkem512-aesgcm-mldsa44",
@@ -218,8 +219,8 @@ def _drops(children: list[Child]) -> dict[str, int]:
 
 
 def _cpu(gcs: Child, hosts: list[Child], traffic: TrafficProcess) -> tuple[float, float, float]:
-    drones = sum(loopback.cpu_seconds(host.pid) for host in hosts)
-    return loopback.cpu_seconds(gcs.pid), drones, loopback.cpu_seconds(traffic.pid)
+    drones = sum(cpu_seconds(host.pid) for host in hosts)
+    return cpu_seconds(gcs.pid), drones, cpu_seconds(traffic.pid)
 
 
 def _rekey_at_random(

@@ -249,7 +249,7 @@ class _Run:
                 lost = _lost_data(frames[_WAY_OF_LINK[name]]) - _lost_data(self._frames_before[_WAY_OF_LINK[name]])
                 way.lost_on_link = lost
             sender, receiver = self._seen.stats[_SENDER[name]], self._seen.stats[_RECEIVER[name]]
-            # at the receiving end only what is not also somebody else's doing
+            # at the receiving end, only what cannot have another cause
             way.lost_at_ends = int(sum(sender[key] for key in PLAIN_DROPS))
             way.lost_at_ends += int(receiver["drop_seq_old"] + receiver["drop_unknown"])
             if self._healed_ns:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 HOST = "127.0.0.1"
@@ -21,9 +19,3 @@ def drone_config(keys: str, drone: str, ports: dict[str, Any], **more: Any) -> d
     base = {"role": "drone", "keys": f"{keys}/drones/{drone}", "drone_id": drone, "peer": HOST, "local_data_port": 0}
     links = {"handshake_port": ports["handshake"], "data_port": ports["data"], "plain_bind": f"{HOST}:0"}
     return {**base, **links, **more}
-
-
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -44,7 +44,7 @@ def encode(drone: int, way: int, number: int, sent_ns: int, size: int) -> bytes:
 
 
 def decode(data: bytes) -> Message | None:
-    """Read a message; None when it is not exactly what somebody sent (its size aside, see `sizes`)."""
+    """Read a message; None when it is not exactly what was sent (its size aside, see `sizes`)."""
     if not LEAST_SIZE <= len(data) <= _LARGEST:
         return None
     drone, way, check, number, sent_ns = _HEAD.unpack_from(data)

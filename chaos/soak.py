@@ -19,9 +19,11 @@ import messages
 import pqc_mav_tunnel
 import tables
 from children import ChildError, wait_until
-from ends import DRONE_ID, End, descriptors_of, threads_of
+from ends import DRONE_ID, End
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket, total
+
+from pqc_mav_common.process_figures import descriptors_of, threads_of
 
 # Every KEM, every signature and every AEAD, so that one round touches all code there is.
 SUITES = (

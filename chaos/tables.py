@@ -14,6 +14,7 @@ from conditions import Condition
 from verdicts import Observation, RekeyResult, unexplained_losses
 
 from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.host_info import host_info
 
 HEAD = (
     "condition", "sent", "delivered", "lost", "unexplained", "twice", "reordered", "longest gap ms", "recovered s",
@@ -25,8 +26,7 @@ _SHORT = {"drop_": "", "plain_dropped_": "plain ", "enc_dropped_": "enc ", "hs_"
 
 def machine() -> str:
     """When and on what kind of machine; no names."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    model = next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.machine())
+    model = host_info()["cpu_model"] or platform.machine()
     day = datetime.now(timezone.utc).strftime("%Y-%m-%d")
     kernel = platform.release().split("-")[0]
     return f"{day}, {os.cpu_count()} cores, {model}, Linux {kernel}, load average at start {os.getloadavg()[0]:.1f}"

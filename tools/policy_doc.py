@@ -26,8 +26,8 @@ ROS 2 parameter file (`pqcmav up drone --policy-config FILE`, `ros2 launch ... p
 [`config/policy.yaml`](../config/policy.yaml) is a complete one. A misspelt name or a value out of range is refused with
 one sentence.
 
-*Source* names the row of the published table (document 001) or the document a default comes from. Where it is empty,
-the figure is this project's own.
+*Source* names the row of the published table ([pqcmav-paper], Table II) or the document a default comes from. Where it
+is empty, the figure is this project's own.
 """
 
 
@@ -56,4 +56,4 @@ def text() -> str:
     lines = [_HEAD]
     for title, entries in sections:
         lines += [f"## {title}", "", *table(titles, rows(entries)), ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, "[pqcmav-paper]: references.md#pqcmav-paper", ""])

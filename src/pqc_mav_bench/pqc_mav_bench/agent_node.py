@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The agent on the ground: measures its side of each run on the controller's word; none of it through the tunnel.
 
 Services below the node's name: `~/ping` (Trigger), `~/get_info`, `~/clock_sync`, `~/start_suite`, `~/set_traffic`,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Puts one run's measurements together, in the published order of calls:
 
     start_suite -> record_handshake -> record_crypto_primitives -> record_data_plane -> record_*

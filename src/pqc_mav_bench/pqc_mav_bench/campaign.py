@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a campaign: what the schedule says is next, is measured, saved, and only then confirmed.
 
 Ends when nothing is pending, when it is stopped, or when going on makes no sense (disk full, the agent gone for good);

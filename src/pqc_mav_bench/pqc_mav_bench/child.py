@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helper processes that must not outlive us, however we end."""
 
 from __future__ import annotations

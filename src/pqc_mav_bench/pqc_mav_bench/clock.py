@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clock synchronisation: four time stamps per exchange, the exchange with the shortest round trip counts.
 
 t1 and t4 are the controller's monotonic clock when it sent the request and got the answer, t2 and t3 the agent's when

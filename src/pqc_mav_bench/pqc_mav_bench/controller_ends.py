@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two ends as the controller's node reaches them: the agent over services, its own side over a recorder."""
 
 from __future__ import annotations

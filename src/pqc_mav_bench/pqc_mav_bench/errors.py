@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can go wrong in a campaign; every text is one sentence for a person."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compact form of a campaign for others to keep: table, manifest and a page to read, without the runs' own files.
 
 Each row of the table names the file it comes from and that file's hash, so the compact form can be checked against the
@@ -77,7 +78,8 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
     ]
     shown = {column: title for column, title in _COLUMNS.items() if column == "suite" or table[column].notna().any()}
     lines += [f"| {' | '.join(shown.values())} |", f"|{'---|' * len(shown)}"]
-    for _, row in table.sort_values("handshake.handshake_ms").iterrows():
+    named = table.assign(suite=tidy.short_codes(table))
+    for _, row in named.sort_values("handshake.handshake_ms").iterrows():
         lines.append(f"| {' | '.join(_cell(row[column]) for column in shown)} |")
     return "\n".join([*lines, ""])
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scenario's emulated load: a share of one core in every second, and memory held.
 
     python3 -m pqc_mav_bench.load_process BUSY_FRACTION MEMORY_MIB

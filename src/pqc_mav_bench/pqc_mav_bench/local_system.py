@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A benchmark on one machine, as data: both proxies, agent, controller and, where it is installed, the power node.
 
 Fresh keys, free ports and a namespace of its own, so that it may run beside a real system and beside other benchmarks.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The campaign's manifest: what was asked for, when, on what, and the figures of the whole."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From what the proxies, generators and collectors say to the fields of the categories. Pure functions.
 
 A figure of a message keeps its name. What the ground measured has the prefix `gcs_`; what the engine's own probes

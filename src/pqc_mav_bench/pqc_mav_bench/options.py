@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The options of a campaign: checked once, written into its manifest, the same for `run` and `resume`."""
 
 from __future__ import annotations

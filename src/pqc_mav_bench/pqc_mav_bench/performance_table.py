@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign measured of each suite, as the table the policy's expert strategy looks things up in.
 
 The file's format has its home in `pqc_mav_policy.strategies.expert.performance`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From what a user asks for to a campaign that can run: a new one, or one that was interrupted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What both node processes do alike: bring ROS up and down around a spinning node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts and ends the emulated load of a scenario."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which run is next: a state machine whose evaluation is pure and whose only mutation is `confirm_advance`.
 
 Evaluating and advancing are two steps: a run is measured, written to disk, and only then confirmed. Whatever

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything measured on one side of one run; the controller has one of these, the agent has the other.
 
 begin()            collectors reset, counters remembered

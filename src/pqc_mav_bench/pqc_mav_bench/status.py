@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`metric_status`: for every value that is missing, normal at zero, modelled or emulated, why. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign's folder: manifest, state, metrics of each run, tidy table; nothing in it is ever half-written.
 
     logs/benchmarks/                            the root

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures one run: suite change under traffic, data time, collection from both sides.
 
 The suite changes live: traffic already runs when the drone's proxy is asked for new keys, so what a change costs is in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tidy table: one row per run, one column per value. What analysts and the report read.
 
 Columns, in this order:
@@ -86,6 +87,12 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     for field in flat_fields():
         table[field.path] = table[field.path].astype("float64" if field.numeric else "object")
     return table.sort_values(list(KEY), kind="stable", ignore_index=True)
+
+
+def short_codes(table: pd.DataFrame) -> pd.Series:
+    """What a person calls the suite of each row: its short code, or its id where the run did not get that far."""
+    codes = table["crypto_identity.short_code"].fillna("")
+    return codes.where(codes != "", table["suite"])
 
 
 def write(table: pd.DataFrame, folder: Path) -> tuple[Path, Path]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Verifies a campaign on disk: hashes, schema, arithmetic, completeness. Needs nothing but its files.
 
 Each run is judged on its own (`verify_run`), the campaign as a whole by `verify_campaign`. Of a compact campaign, which

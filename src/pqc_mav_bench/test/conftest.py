@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helpers of the tests are importable by their folder's name; ROS tests have a domain of their own."""
 
 from __future__ import annotations

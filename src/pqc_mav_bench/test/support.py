@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Both ends of a campaign as fakes that measure nothing and take no time: plausible figures, and faults on demand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The agent's services, with a proxy that is only a pair of topics."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns with faults: nothing measured is lost, the campaign goes on or stops with a sentence, and can resume."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real campaign on this machine: both proxies, vehicle, ground client, agent and controller."""
 
 from __future__ import annotations

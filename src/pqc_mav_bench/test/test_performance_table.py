@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign's measurements become the table the expert strategy reads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What becomes of both sides' measurements: metric_mapping, aggregator, sanity checks, statuses, verification."""
 
 from __future__ import annotations

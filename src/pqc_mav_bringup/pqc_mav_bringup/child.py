@@ -20,8 +20,8 @@ PATIENCE_S = 8.0  # between SIGTERM and SIGKILL
 class Child:
     """A running process in a process group of its own, so that signals of the terminal do not reach it directly.
 
-    Made inside a running event loop. Its end is told by a pidfd (Linux 5.3), not by asyncio's subprocesses: their
-    `wait` also waits for whoever else holds the output pipe.
+    Made inside a running event loop. A pidfd (Linux 5.3) reports its end, not asyncio's subprocesses: their `wait` also
+    waits for any other process that holds the output pipe.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Child:
     async def wait(self) -> int:
         """Exit code (negative: the signal that ended it), when its group is gone and its output is read."""
         code = await asyncio.shield(self._exited)
-        # A grandchild in a session of its own could hold the pipe open for ever: it does not hold us.
+        # A grandchild in a session of its own could hold the pipe open indefinitely; that must not hold us up.
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._drained), OUTPUT_S)
         self._close_output()
@@ -96,7 +96,7 @@ class Child:
     def _end(self) -> None:
         self._loop.remove_reader(self._pidfd)
         os.close(self._pidfd)
-        # What it started and left behind must not outlive it. It is not reaped yet, so the group's number is still its.
+        # What it started must not outlive it. It is not reaped yet, so the number of the group is still its own.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self._exited.set_result(self._process.wait())

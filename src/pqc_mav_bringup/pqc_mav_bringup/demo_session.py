@@ -18,7 +18,7 @@ PORTS = ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground
 class DemoSession:
     """Fills in what the demo's arguments leave empty. Use as a context manager, or call `close`.
 
-    Keys are made in a temporary folder that only this user can enter, and go with it.
+    Keys are made in a temporary folder that only this user can enter, and are removed with it.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
@@ -29,7 +29,7 @@ class DemoSession:
         try:
             values.update(zip(missing, map(str, free_ports(len(missing))), strict=True))
         except OSError as error:
-            raise BringupError(f"The demo cannot get ports: {error}.") from None
+            raise BringupError(f"The demo finds no free ports: {error}.") from None
         try:
             if "keys" not in values:
                 values["keys"] = str(self._make_keys(values.get("suite", "")))
@@ -53,7 +53,7 @@ class DemoSession:
         self.close()
 
     def _make_keys(self, suite: str) -> Path:
-        """Keys for the demo's drone, its suite and the default suite, which a gcs insists on. Returns their root."""
+        """Makes the drone's keys, for its suite and the default suite, which a gcs insists on. Returns their root."""
         import pqc_mav_tunnel
 
         self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-demo-"))

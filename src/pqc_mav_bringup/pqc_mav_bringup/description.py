@@ -29,7 +29,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Respawn:
-    """How often a process that died is started again.
+    """When a process that died is started again.
 
     The delay grows by `factor` from `delay_s` to `max_delay_s` and is forgotten after `settled_s` of life. An exit
     with a code of `never_after` is final (the same start would fail again); one of `never_first` is when it was the
@@ -46,7 +46,7 @@ class Respawn:
 
 @dataclass(frozen=True)
 class Setting:
-    """A node parameter: a text with arguments in it, as str, int, bool or list.
+    """A node parameter: text with arguments in it, converted to str, int, bool or list.
 
     It is left out when the text comes out empty, and when an argument of `when` has another value.
     """

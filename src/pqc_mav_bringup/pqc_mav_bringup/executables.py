@@ -25,7 +25,7 @@ def find_executable(package: str, executable: str, hint: str = "") -> str:
 
 
 def yaml_scalar(value: Any) -> str:
-    """A parameter value as the YAML that `-p name:=value` wants; JSON is YAML, and quotes keep "1" a text."""
+    """A parameter value as the YAML that `-p name:=value` expects; JSON is YAML, and quotes keep "1" a string."""
     return json.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""Launch actions out of a system description: the only module that imports `launch`."""
+"""Makes launch actions from a system description. The only module that imports `launch`."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def _process_actions(process: Process) -> list[Any]:
     final = process.respawn.never_after
 
     def on_exit(event: Any, _context: LaunchContext) -> None:
-        # Nothing has changed that would let the next start succeed. Raising makes `ros2 launch` end everything and
-        # return an error; the process's own error line is on screen already.
+        # Another start would fail in the same way. Raising makes `ros2 launch` end everything and return an error; the
+        # process has already printed its own error line.
         if event.returncode in final:
             raise BringupError(f"{process.label} refused its configuration (exit code {event.returncode})")
 

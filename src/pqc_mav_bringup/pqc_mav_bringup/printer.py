@@ -26,8 +26,18 @@ class Printer:
         padded = label.ljust(self._width)
         colour = self._colours.get(label, 0)
         prefix = f"\033[{colour}m{padded}\033[0m" if colour else padded
-        print(f"{prefix} | {text}", file=self._stream, flush=True)
+        try:
+            print(f"{prefix} | {text}", file=self._stream, flush=True)
+        except BrokenPipeError:  # the processes go on when nothing reads their output any more
+            discard(self._stream)
 
     def sink(self, label: str) -> Callable[[str], None]:
         """`line` for one label."""
         return lambda text: self.line(label, text)
+
+
+def discard(stream: TextIO) -> None:
+    """Drops what is written to `stream` from now on: its reader has gone, e.g. in `pqcmav suites | head`."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, stream.fileno())
+    os.close(sink)

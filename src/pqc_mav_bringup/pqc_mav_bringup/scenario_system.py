@@ -1,6 +1,6 @@
-"""The demo's system with the drone's senses and its policy: what `pqcmav demo --scenario` runs.
+"""The demo's system with sensing and policy on the drone: what `pqcmav demo --scenario` runs.
 
-Made from the demo's own description, so that what is the same in both stands in one place.
+Made from the demo's own description, so that what both have in common is written once.
 """
 
 from __future__ import annotations
@@ -30,17 +30,19 @@ def _adapted(process: ProcessDescription) -> ProcessDescription:
 
 SCENARIO = SystemDescription(
     name="scenario",
-    description="The demo with sensing and policy on the drone; board and air link are simulated by who runs it.",
+    description="The demo with sensing and policy on the drone; the caller simulates the board and the air link.",
     arguments=(
         *DEMO.arguments,
-        Argument("battery", "Charge of the simulated battery at the start [%].", "90"),
+        Argument("battery", "Initial charge of the simulated battery [%].", "90"),
         Argument("param", "A parameter of the simulated autopilot, NAME=VALUE.", "COM_LOW_BAT_ACT=3"),
         Argument("air_handshake_port", "TCP port at which the drone finds the gcs, or the link in between."),
         Argument("air_data_port", "UDP port at which the drone finds the gcs, or the link in between."),
         Argument("tap_port", "UDP port of the battery node."),
         Argument("thermal_root", "Folder of the simulated thermal tree."),
-        Argument("sensing_config", "Configuration of the senses.", str(config_file("scenario_sensing.yaml"))),
-        Argument("policy_config", "Configuration of the policy.", str(config_file("scenario_policy.yaml"))),
+        Argument(
+            "sensing_config", "Configuration file of the sensing nodes.", str(config_file("scenario_sensing.yaml"))
+        ),
+        Argument("policy_config", "Configuration file of the policy.", str(config_file("scenario_policy.yaml"))),
     ),
     processes=(
         *(_adapted(process) for process in DEMO.processes),

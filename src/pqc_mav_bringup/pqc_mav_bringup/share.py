@@ -1,4 +1,4 @@
-"""Where this package's configuration, launch and unit files are: installed, or beside the source."""
+"""Where this package's configuration, launch and unit files are: installed, or next to the source."""
 
 from __future__ import annotations
 

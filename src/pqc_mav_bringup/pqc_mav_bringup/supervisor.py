@@ -108,7 +108,7 @@ class Supervisor:
         if not ended.done():
             await self._end(child)
             if child.killed:
-                self._on_line(process.label, "did not end by itself and was killed")
+                self._on_line(process.label, "did not end when asked and was killed")
                 self.stop(ExitCode.FAILED)
         return await ended
 
@@ -132,7 +132,7 @@ class Supervisor:
         return self._stop.is_set()
 
 
-# Exit codes of pqc_proxy with which it has already said on one line what is wrong.
+# With these exit codes a node has already said on one line what is wrong.
 _SPOKEN_FOR = frozenset({2, 3})
 
 

@@ -1,4 +1,4 @@
-"""The systems of PQC-MAV as data: `drone`, `gcs` and `demo`. This is the one place that says what runs where."""
+"""The systems of PQC-MAV as data: `drone`, `gcs` and `demo`. Only this file says what runs where."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _POLICY_HINT = "policy:=true needs the package pqc_mav_policy; policy:=false wor
 _RECORDER_HINT = "record:= needs the package pqc_mav_recorder; leave it empty to fly without a recording"
 _SIM_HINT = "the demo needs the package pqc_mav_sim"
 
-_KEYS = Argument("keys", "Folder with this end's keys; empty = as the configuration file says.")
+_KEYS = Argument("keys", "Folder with this end's keys; empty = as in the configuration file.")
 _MAVLINK = Argument(
     "mavlink",
-    "How MAVLink reaches the proxy: udp = an autopilot, router or ground software sends it to the proxy's plaintext "
-    "port; mavros = start mavros in between.",
+    "How MAVLink reaches the proxy: udp = an autopilot, router or ground software talks to the proxy's plaintext port "
+    "directly; mavros = start mavros in between.",
     "udp",
     MAVLINK_CHOICES,
 )
@@ -54,8 +54,8 @@ _POLICY_CONFIG = Argument(
 
 _RECORD = Argument(
     "record",
-    "Where to record the flight: a file (*.mcap), or a folder that gets one named after the time of every start; "
-    "empty = not at all.",
+    "Where to record the flight: a file (*.mcap), or a folder that gets a new file, named after the time, at every "
+    "start; empty = no recording.",
 )
 
 
@@ -84,7 +84,7 @@ def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescriptio
 
 
 def _sensing(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
-    """The four sensing nodes in one process; they name themselves, and each takes the settings that are its own."""
+    """The four sensing nodes in one process; they name themselves, and each takes its own settings."""
     return ProcessDescription(
         name=SENSING,
         package="pqc_mav_sensing",
@@ -98,7 +98,7 @@ def _sensing(namespace: str, settings: Mapping[str, Setting], when: Mapping[str,
 
 
 def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
-    """The policy node beside the drone's proxy."""
+    """The policy node next to the drone's proxy."""
     return ProcessDescription(
         name=POLICY,
         package="pqc_mav_policy",
@@ -113,7 +113,7 @@ def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, 
 
 
 def _recorder(namespace: str) -> ProcessDescription:
-    """The flight recorder: both ends' topics, as far as they are heard here."""
+    """The flight recorder: the topics of both ends, as far as they can be heard here."""
     return ProcessDescription(
         name=RECORDER,
         package="pqc_mav_recorder",
@@ -127,7 +127,7 @@ def _recorder(namespace: str) -> ProcessDescription:
 
 
 def _mavros(namespace: str) -> ProcessDescription:
-    """The mavros node, only where mavlink is mavros: fcu_url is its vehicle side, gcs_url its forwarding side."""
+    """The mavros node, only if mavlink is mavros: fcu_url is its vehicle side, gcs_url its forwarding side."""
     return ProcessDescription(
         name="mavros",
         package="mavros",
@@ -148,33 +148,33 @@ def _mavros(namespace: str) -> ProcessDescription:
 
 DRONE = SystemDescription(
     name="drone",
-    description="The airborne end: the proxy between the autopilot and the encrypted link, with mavros where wanted.",
+    description="The airborne end: the proxy between the autopilot and the encrypted link, and optionally mavros.",
     arguments=(
         _namespace("drone"),
         _config("drone"),
         _KEYS,
-        Argument("drone_id", "Name of this drone; empty = as the configuration file says."),
-        Argument("peer", "Host name or address of the gcs; empty = as the configuration file says."),
-        Argument("suite", "Cipher suite, id or short code ('pqcmav suites'); empty = as the configuration file says."),
+        Argument("drone_id", "Name of this drone; empty = as in the configuration file."),
+        Argument("peer", "Host name or address of the gcs; empty = as in the configuration file."),
+        Argument("suite", "Cipher suite, short code or id (see 'pqcmav suites'); empty = as configured."),
         _MAVLINK,
-        Argument("fcu_url", "With mavlink:=mavros: where the autopilot is.", "/dev/ttyACM0:57600"),
+        Argument("fcu_url", "With mavlink:=mavros: where mavros finds the autopilot.", "/dev/ttyACM0:57600"),
         Argument(
             "gcs_url",
             "With mavlink:=mavros: where mavros forwards MAVLink to, i.e. the proxy's plaintext port, as "
             "udp://BIND_HOST:PORT@HOST:PORT. " + _OPEN_BIND,
             f"udp://127.0.0.1:{MAVROS_PORT}@127.0.0.1:{PLAIN_PORT}",
         ),
-        Argument("sensing", "Whether battery, temperature, power and load are watched and published.", "true", SWITCH),
+        Argument("sensing", "Whether to monitor and publish battery, temperature, power and load.", "true", SWITCH),
         _SENSING_CONFIG,
         Argument(
             "tap",
-            "With sensing:=true and mavlink:=udp: where the proxy copies the autopilot's MAVLink to for the battery "
-            "node, host:port on this machine. Give each drone of one machine its own.",
+            "With sensing:=true and mavlink:=udp: where the proxy sends a copy of the autopilot's MAVLink for the "
+            "battery node, host:port on this machine. Two drones on one machine need different ones.",
             f"127.0.0.1:{TAP_PORT}",
         ),
-        Argument("policy", "Whether the adaptive policy runs and chooses suites.", "true", SWITCH),
+        Argument("policy", "Whether to run the adaptive policy, which chooses suites.", "true", SWITCH),
         _POLICY_CONFIG,
-        Argument("strategy", "Who decides: cascade, expert, rl or hybrid; empty = as policy_config says."),
+        Argument("strategy", "Strategy of the policy: cascade, expert, rl or hybrid; empty = as in policy_config."),
         _RECORD,
     ),
     processes=(
@@ -203,9 +203,9 @@ GCS = SystemDescription(
         _namespace("gcs"),
         _config("gcs"),
         _KEYS,
-        Argument("drones", "Ids of the drones to serve, separated by commas; empty = as the configuration file says."),
-        Argument("suite", "Only suite to accept, id or short code; empty = as the configuration file says."),
-        Argument("bind", "Local address to serve drones on; empty = as the configuration file says."),
+        Argument("drones", "Ids of the drones to serve, separated by commas; empty = as in the configuration file."),
+        Argument("suite", "Only suite to accept, short code or id; empty = as in the configuration file."),
+        Argument("bind", "Local address to serve drones on; empty = as in the configuration file."),
         _MAVLINK,
         Argument(
             "fcu_url",
@@ -214,7 +214,7 @@ GCS = SystemDescription(
             # Empty behind the @: the proxy sends from a port of its own, which mavros learns from the first packet.
             f"udp://127.0.0.1:{GROUND_PORT}@",
         ),
-        Argument("gcs_url", "With mavlink:=mavros: ground software mavros forwards MAVLink to; empty = none."),
+        Argument("gcs_url", "With mavlink:=mavros: ground software to which mavros forwards MAVLink; empty = none."),
         _RECORD,
     ),
     processes=(
@@ -240,15 +240,15 @@ DEMO = SystemDescription(
     description="A simulated vehicle, both ends of the tunnel and a ground client, all on this machine.",
     arguments=(
         _config("demo"),
-        Argument("keys", "Root of the keys as 'pqcmav keys init' makes it; empty = fresh keys, removed at the end."),
-        Argument("suite", "Cipher suite, id or short code ('pqcmav suites'); empty = as the configuration file says."),
+        Argument("keys", "Root of the keys as made by 'pqcmav keys init'; empty = fresh keys, removed at the end."),
+        Argument("suite", "Cipher suite, short code or id (see 'pqcmav suites'); empty = as configured."),
         Argument("rate", "Messages per second of the vehicle.", "320"),
         Argument("profile", "What the vehicle does.", "auto", ("auto", "hover", "client")),
         Argument("altitude", "How high the vehicle flies [m].", "10"),
         Argument("handshake_port", f"TCP port of the gcs; {_CHOSEN}"),
         Argument("data_port", f"UDP port of the gcs for encrypted packets; {_CHOSEN}"),
         Argument("drone_data_port", f"UDP port of the drone for encrypted packets; {_CHOSEN}"),
-        Argument("plain_port", f"UDP port at which the drone's proxy takes plaintext; {_CHOSEN}"),
+        Argument("plain_port", f"UDP port on which the drone's proxy receives plaintext; {_CHOSEN}"),
         Argument("ground_port", f"UDP port of the ground client; {_CHOSEN}"),
     ),
     processes=(

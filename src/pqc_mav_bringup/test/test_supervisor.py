@@ -128,7 +128,7 @@ def test_what_does_not_end_is_killed_and_that_is_a_failure() -> None:
     session = Session(python_process("a", STUBBORN, Respawn()))
     session.on(1, "ready", lambda: os.kill(os.getpid(), signal.SIGINT))
     assert session.run() is ExitCode.FAILED
-    assert session.texts()[-1] == "did not end by itself and was killed"
+    assert session.texts()[-1] == "did not end when asked and was killed"
     wait_until_gone(int(session.texts()[0].split()[1]))
 
 
@@ -146,7 +146,7 @@ def test_a_second_signal_does_not_wait_for_the_first(monkeypatch: pytest.MonkeyP
     began = time.monotonic()
     assert session.run() is ExitCode.FAILED
     assert time.monotonic() - began < DEADLINE_S
-    assert session.texts()[-1] == "did not end by itself and was killed"
+    assert session.texts()[-1] == "did not end when asked and was killed"
 
 
 def test_a_missing_program_is_known_before_anything_starts() -> None:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from pqc_mav_bringup.printer import discard
 from pqc_mav_cli.bench.command import bench_app
-from pqc_mav_cli.console import PROGRAM, discard, print_error
+from pqc_mav_cli.console import PROGRAM, print_error
 from pqc_mav_cli.demo.command import demo
 from pqc_mav_cli.doctor.command import doctor
 from pqc_mav_cli.errors import CliError, ExitCode

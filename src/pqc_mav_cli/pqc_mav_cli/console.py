@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from typing import Any, TextIO
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+
+from pqc_mav_bringup.printer import discard
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
 
 PROGRAM = "pqcmav"
 WIDE = 240  # columns where there is no terminal: no table of ours is cut
@@ -16,6 +22,22 @@ WIDE = 240  # columns where there is no terminal: no table of ours is cut
 def console() -> Console:
     """For results. Colours only on a terminal; a pipe gets whole tables."""
     return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False)
+
+
+def fitted(out: Console, table: Callable[[Collection[str]], Table], expendable: Sequence[str]) -> RenderableType:
+    """`table(left_out)` in the width of `out`: as few of the `expendable` columns left out as will do, and said so."""
+    from rich.console import Group
+    from rich.measure import Measurement
+    from rich.text import Text
+
+    made = table(())
+    for count in range(len(expendable) + 1):
+        made = table(expendable[:count])
+        if Measurement.get(out, out.options.update(max_width=WIDE), made).maximum <= out.width:
+            break
+    if count == 0:
+        return made
+    return Group(made, Text(f"A wider terminal also shows: {', '.join(expendable[:count])}.", "dim"))
 
 
 def print_json(value: Any) -> None:
@@ -34,10 +56,3 @@ def note(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
     except BrokenPipeError:
         discard(sys.stderr)
-
-
-def discard(stream: TextIO) -> None:
-    """Drop what is written to `stream` from now on: its reader has gone, e.g. in `pqcmav suites | head`."""
-    sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, stream.fileno())
-    os.close(sink)

@@ -139,7 +139,7 @@ class Watcher:
 
 @contextmanager
 def own_domain() -> Iterator[dict[str, str]]:
-    """A ROS domain nobody else uses, on this machine only, so that a command may run beside a real system.
+    """A ROS domain of its own, on this machine only, so that a command may run next to a real system.
 
     This process is in it from now on; processes that are started without its environment need what is returned.
     """

@@ -6,12 +6,15 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.console import console, fitted, note, print_json
 from pqc_mav_cli.errors import CliError
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 REFRESH_S = 0.25
 # `--once` looks for proxies at least this long: on a busy machine one is found a while before the other.
@@ -63,9 +66,16 @@ def _print(views: Sequence[Any]) -> None:
     from pqc_mav_cli import status_view
 
     out = console()
-    out.print(status_view.table(views, time.monotonic()))
+    out.print(_fitted_table(out, views))
     for problem in status_view.problems(views):
         out.print(f"[yellow]{problem}[/yellow]")
+
+
+def _fitted_table(out: Console, views: Sequence[Any]) -> RenderableType:
+    from pqc_mav_cli import status_view
+
+    now_s = time.monotonic()
+    return fitted(out, lambda left_out: status_view.table(views, now_s, left_out), status_view.EXPENDABLE)
 
 
 def _live(watcher: Any) -> int:
@@ -78,10 +88,11 @@ def _live(watcher: Any) -> int:
     def frame() -> Group:
         views = watcher.views()
         lines = [Text(problem, "yellow") for problem in status_view.problems(views)]
-        return Group(status_view.table(views, time.monotonic()), *lines, Text("Ctrl-C exits", "dim"))
+        return Group(_fitted_table(out, views), *lines, Text("Ctrl-C exits", "dim"))
 
+    out = console()
     try:
-        with Live(frame(), console=console(), auto_refresh=False) as live:
+        with Live(frame(), console=out, auto_refresh=False) as live:
             while True:
                 time.sleep(REFRESH_S)
                 live.update(frame(), refresh=True)

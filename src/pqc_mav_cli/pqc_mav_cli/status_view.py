@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import compress
 from typing import Any, Literal
 
 from rich.table import Table
@@ -85,13 +86,18 @@ def drops(stats: Any) -> int:
     return sum(int(getattr(stats, field)) for field in DROPS)
 
 
-def table(views: Sequence[TunnelView], now_s: float) -> Table:
+# What a narrow terminal does without first.
+EXPENDABLE = ("peer", "epoch", "received", "sent")
+
+
+def table(views: Sequence[TunnelView], now_s: float, left_out: Collection[str] = ()) -> Table:
     """One row per tunnel."""
     made = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-    for title, justify in _COLUMNS:
-        made.add_column(title, justify=justify, no_wrap=title in ("node", "state", "RTT"), overflow="fold")
+    shown = [title not in left_out for title, _ in _COLUMNS]
+    for title, justify in compress(_COLUMNS, shown):
+        made.add_column(title, justify=justify, no_wrap=title in ("node", "state", "suite", "RTT"), overflow="fold")
     for view in views:
-        made.add_row(*_cells(view, now_s))
+        made.add_row(*compress(_cells(view, now_s), shown))
     return made
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqc_mav_cli.console import console, print_json
+from pqc_mav_cli.console import console, fitted, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.wording import counted
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class View(str, Enum):
@@ -70,24 +74,38 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def _print_table(chosen: list[dict[str, Any]]) -> None:
+# What a narrow terminal does without first: the short code says the same as the id and the AEAD.
+EXPENDABLE = ("id", "public key", "ciphertext", "signature size", "AEAD")
+
+
+def table(chosen: list[dict[str, Any]], left_out: Collection[str] = ()) -> Table:
+    """One row per suite; sizes are bytes."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("suite", no_wrap=True)
-    table.add_column("id", no_wrap=True)
-    table.add_column("level", justify="right")
-    for title in ("KEM", "signature", "AEAD"):
-        table.add_column(title)
-    for title in ("public key", "ciphertext", "signature"):
-        table.add_column(f"{title} [dim]B[/dim]", justify="right")
-    table.add_column("here")
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        "suite": lambda suite: str(suite["short_code"]),
+        "id": lambda suite: str(suite["id"]),
+        "level": lambda suite: str(suite["level"]),
+        "KEM": lambda suite: str(suite["kem"]),
+        "signature": lambda suite: str(suite["sig"]),
+        "AEAD": lambda suite: str(suite["aead"]),
+        "public key": lambda suite: f"{suite['public_key_bytes']:,} B",
+        "ciphertext": lambda suite: f"{suite['ciphertext_bytes']:,} B",
+        "signature size": lambda suite: f"{suite['signature_bytes']:,} B",
+        "here": lambda suite: "[green]yes[/green]" if suite["available"] else f"[yellow]no[/yellow]: {suite['reason']}",
+    }
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    shown = {title: cell for title, cell in columns.items() if title not in left_out}
+    for title in shown:
+        right = title in ("level", "public key", "ciphertext", "signature size")
+        made.add_column(title, justify="right" if right else "left", no_wrap=title != "here")
     for suite in chosen:
-        here = "[green]yes[/green]" if suite["available"] else f"[yellow]no[/yellow]: {suite['reason']}"
-        sizes = (f"{suite[key]:,}" for key in ("public_key_bytes", "ciphertext_bytes", "signature_bytes"))
-        names = (suite["kem"], suite["sig"], suite["aead"])
-        table.add_row(suite["short_code"], suite["id"], str(suite["level"]), *names, *sizes, here)
+        made.add_row(*(cell(suite) for cell in shown.values()))
+    return made
+
+
+def _print_table(chosen: list[dict[str, Any]]) -> None:
     available = sum(1 for suite in chosen if suite["available"])
     out = console()
-    out.print(table)
+    out.print(fitted(out, lambda left_out: table(chosen, left_out), EXPENDABLE))
     out.print(f"\n{counted(len(chosen), 'suite')}, {available} available here")

@@ -112,7 +112,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(arguments: tuple[str, ...]) -
 
 def test_a_help_breaks_lines_where_the_terminal_does_not_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "240")
+    said = pqcmav("demo", "--help").stdout
     assert (
-        "all on free ports of this machine and in a ROS domain of their own, so it may run"
-        in pqcmav("demo", "--help").stdout
+        "fresh keys in a temporary folder, free ports of this machine and a ROS domain of their own, so a real" in said
     )

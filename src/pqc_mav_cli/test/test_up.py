@@ -6,12 +6,13 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import time
 from pathlib import Path
 
 import psutil
 import pytest
-from commands import DEADLINE_S, Running, pqcmav, refused
+from commands import COMMAND, DEADLINE_S, Running, pqcmav, refused
 
 from pqc_mav_common.free_ports import free_ports
 
@@ -107,6 +108,23 @@ def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
     finally:
         drone.kill()
         gcs.kill()
+
+
+def test_a_tunnel_goes_on_when_nothing_reads_its_output_any_more(ends: Ends) -> None:
+    command = [*COMMAND, "up", "gcs", "--config", str(ends.write("gcs"))]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as gcs:
+        try:
+            assert gcs.stderr is not None and "(Ctrl-C stops)" in gcs.stderr.readline()
+            gcs.stderr.close()
+            drone = Running("up", "drone", "--config", str(ends.write("drone")), *ALONE)
+            try:
+                drone.wait_for("-> UP")
+                gcs.send_signal(signal.SIGINT)
+                assert gcs.wait(DEADLINE_S) == 0
+            finally:
+                drone.kill()
+        finally:
+            gcs.kill()
 
 
 def test_nothing_survives_a_killed_supervisor(ends: Ends) -> None:

@@ -31,7 +31,7 @@ def load(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise ProcessError(f"{path} is larger than {MAX_BYTES} bytes, which no configuration file is.")
+            raise ProcessError(f"{path} is larger than {MAX_BYTES} bytes; no configuration file is.")
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ProcessError(f"Cannot read the configuration file {path}: {error.strerror}.") from None

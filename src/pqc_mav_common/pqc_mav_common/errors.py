@@ -10,7 +10,7 @@ class ExitCode(IntEnum):
 
     OK = 0
     FAILED = 1  # unexpected
-    CONFIG = 2  # configuration, keys or suite: the same start fails again until somebody changes a file
+    CONFIG = 2  # configuration, keys or suite: the same start fails again until a file is changed
     START = 3  # port in use, name not resolved, permission, ...: may pass
 
 
@@ -23,5 +23,5 @@ class ProcessError(Exception):
 
 
 def one_line(text: object) -> str:
-    """`text` on one line: whatever is shown to a person as an error has no line breaks in it."""
+    """`text` on one line: an error shown to a person has no line breaks in it."""
     return " ".join(str(text).split())

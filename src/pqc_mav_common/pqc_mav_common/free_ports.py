@@ -1,4 +1,4 @@
-"""Ports and ROS domains nobody uses, so that a demo can run beside a real system and beside other demos."""
+"""Ports and ROS domains that are not in use, so that a demo can run next to a real system and to other demos."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def bound_udp_ports(tables: Iterable[str]) -> set[int]:
 
 
 def free_domain() -> int:
-    """A ROS_DOMAIN_ID in which nobody on this machine listens; any when all are taken."""
+    """A ROS_DOMAIN_ID in which nothing on this machine listens; any when all are taken."""
     tables = [path.read_text() for path in map(Path, ("/proc/net/udp", "/proc/net/udp6")) if path.exists()]
     used = bound_udp_ports(tables)
     free = [domain for domain in DOMAINS if _DISCOVERY_BASE + _DISCOVERY_GAIN * domain not in used]
@@ -69,9 +69,9 @@ def free_domain() -> int:
 
 @contextmanager
 def held_domain() -> Iterator[int]:
-    """A free ROS_DOMAIN_ID that is held against others who do the same and against ROS' own tests.
+    """A free ROS_DOMAIN_ID, reserved against others who reserve one in this way and against ROS' own tests.
 
-    A domain somebody has taken but not spoken in yet looks free to `free_domain`: two demos would then hear each other.
+    A domain that is taken but still silent looks free to `free_domain`: two demos would then hear each other.
     """
     for _ in range(TRIES):
         domain = free_domain()
@@ -82,4 +82,4 @@ def held_domain() -> Iterator[int]:
                 continue
             yield domain
             return
-    raise OSError("every ROS domain is held by somebody")
+    raise OSError("every ROS domain is taken")

@@ -1,4 +1,4 @@
-"""Writes parameter files that are their own manual: before each parameter stand its meaning, valid values and default.
+"""Writes parameter files that are their own manual: each parameter has its meaning, valid values and default before it.
 
 All of it comes from the nodes' own tables, so that the files cannot fall behind them.
 """

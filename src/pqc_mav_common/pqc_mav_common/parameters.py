@@ -33,7 +33,7 @@ class ParameterError(ProcessError, ValueError):
 class ParameterSpec:
     """One parameter; its type is that of `default`, a list of strings being a tuple. Bounds are inclusive, None = none.
 
-    `choices` are the valid values, of a list the valid items. `required`: the default is none a user could keep.
+    `choices` are the valid values, of a list the valid items. `required`: there is no default to rely on.
     """
 
     name: str

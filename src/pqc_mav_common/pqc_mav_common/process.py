@@ -66,7 +66,7 @@ def run_process(
 
 @contextmanager
 def needed_imports() -> Iterator[None]:
-    """Around imports of what may not be installed. Raises ProcessError in place of an ImportError."""
+    """Around imports of what may not be installed. Turns an ImportError into a ProcessError."""
     try:
         yield
     except ImportError as error:
@@ -75,13 +75,13 @@ def needed_imports() -> Iterator[None]:
 
 @contextmanager
 def ros(arguments: list[str]) -> Iterator[None]:
-    """ROS for the time of the block. Raises ProcessError for bad arguments and for parameter files with a fault."""
+    """Initialises ROS for the duration of the block. Raises ProcessError for bad arguments or parameter files."""
     check_params_files(arguments)
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
     try:
-        # Signals are handled here: rclpy's own handlers would take the context away before everything is closed.
+        # Signals are handled here: rclpy's own handlers would shut the context down before everything is closed.
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # rclpy raises RCLError, UnknownROSArgsError and others for bad arguments
         raise ProcessError(f"Bad arguments: {one_line(error)}") from None
@@ -92,7 +92,7 @@ def ros(arguments: list[str]) -> Iterator[None]:
 
 
 class Spinner:
-    """An executor in a thread of its own, from `start` to the end of the block; then the nodes added are destroyed."""
+    """Spins an executor in its own thread, from `start` to the end of the block, and then destroys the nodes added."""
 
     def __init__(self, executor: Any) -> None:
         self._executor = executor
@@ -100,12 +100,12 @@ class Spinner:
         self._nodes: list[Any] = []
 
     def add(self, node: Any) -> None:
-        """Has `node` served, and destroyed at the end."""
+        """Adds a node, which is destroyed at the end."""
         self._nodes.append(node)
         self._executor.add_node(node)
 
     def start(self) -> None:
-        """Begins to call back."""
+        """Starts the thread."""
         self._thread.start()
 
     def __enter__(self) -> Spinner:
@@ -121,7 +121,7 @@ class Spinner:
 
 
 def leave(code: int) -> NoReturn:
-    """Ends the process. Everything of ours is closed; teardown would only run the middleware's static destructors."""
+    """Ends the process. All of ours is closed; a normal exit would only run the middleware's static destructors."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

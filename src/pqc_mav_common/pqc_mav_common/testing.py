@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from pqc_mav_common.free_ports import held_domain
 
-DEADLINE_S = 60.0
+DEADLINE_S = 90.0
 GONE_S = 10.0  # a node that did not say goodbye is seen for 20 s, the lease of its participant
 
 
@@ -38,6 +39,49 @@ def until(condition: Callable[[], Any], what: str, deadline_s: float = DEADLINE_
             raise AssertionError(f"not within {deadline_s:g} s: {what}")
         time.sleep(0.01)
     return found
+
+
+class Running:
+    """A process that runs until it is stopped; its output lines are collected. Kill it at the end of the test."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, **(environment or {})},
+        )
+        self.lines: list[str] = []
+        self._changed = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def wait_for(self, words: str, after: int = 0) -> None:
+        """Wait until a line contains `words`, beyond the first `after` lines."""
+        with self._changed:
+            found = self._changed.wait_for(lambda: any(words in line for line in self.lines[after:]), DEADLINE_S)
+        assert found, f"no {words!r} in:\n" + "\n".join(self.lines)
+
+    def end(self, number: int) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        code = self.process.wait(DEADLINE_S)
+        self._reader.join(DEADLINE_S)
+        return code
+
+    def kill(self) -> None:
+        """End it, whatever happened."""
+        self.process.kill()
+        self.process.wait(DEADLINE_S)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            with self._changed:
+                self.lines.append(line.rstrip())
+                self._changed.notify_all()
 
 
 class Onlooker:
@@ -70,7 +114,7 @@ class Onlooker:
         """The answer of a service."""
         client = self._node.create_client(kind, service)
         try:
-            assert client.wait_for_service(DEADLINE_S), f"nobody offers {service}"
+            assert client.wait_for_service(DEADLINE_S), f"no server offers {service}"
             future = client.call_async(request)
             self._executor.spin_until_future_complete(future, DEADLINE_S)
             assert future.done(), f"no answer from {service}"

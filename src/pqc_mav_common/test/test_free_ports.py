@@ -51,7 +51,7 @@ def test_a_held_domain_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(free_ports, "free_domain", lambda: 7)
     with free_ports.held_domain() as again:
         assert again == 7
-        with pytest.raises(OSError, match="held by somebody"), free_ports.held_domain():
+        with pytest.raises(OSError, match="is taken"), free_ports.held_domain():
             pass
 
 

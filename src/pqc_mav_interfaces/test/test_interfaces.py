@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every interface is generated and importable, and every field says in a comment what it is and in which unit."""
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from rclpy.executors import MultiThreadedExecutor
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
+from pqc_mav_common.testing import until
 from pqc_mav_proxy.conversions import suite_message
 
 DEADLINE_S = 30.0
@@ -43,17 +43,6 @@ SENSING: dict[str, tuple[Any, str]] = {
     "threat": (ThreatReport, "threat"),
     "link": (LinkQuality, "pqc_proxy/link"),
 }
-
-
-def until(condition: Callable[[], Any], what: str) -> Any:
-    """Waits for something that has to become true."""
-    deadline = time.monotonic() + DEADLINE_S
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"not within {DEADLINE_S:g} s: {what}")
 
 
 class FakeDrone:

@@ -12,9 +12,10 @@ from typing import Any
 import pqc_mav_tunnel
 import pytest
 import rclpy
-from fake_drone import DEFAULT, FakeDrone, until
+from fake_drone import DEFAULT, FakeDrone
 from rclpy.executors import SingleThreadedExecutor
 
+from pqc_mav_common.testing import until
 from pqc_mav_policy.node import PqcPolicyNode
 from pqc_mav_policy.telemetry import inputs_json
 

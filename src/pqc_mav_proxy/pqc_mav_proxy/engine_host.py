@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Longest time a stop has to wait for the pump thread; the engine wakes it earlier for every event.
+# Longest time that a stop waits for the pump thread; the engine wakes that thread for every event.
 WAIT_S = 0.25
 
 
@@ -27,7 +27,7 @@ class EngineHost:
         self._on_events = on_events
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self.started = False  # from then on the engine has a status, also after its stop
+        self.started = False  # from then on the engine has a status, even after its stop
 
     def start(self) -> None:
         """Binds the sockets and starts to pump events. Raises the engine's TunnelError."""

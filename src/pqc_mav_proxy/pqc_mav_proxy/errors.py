@@ -1,4 +1,4 @@
-"""The exit code that each of the engine's errors ends in."""
+"""The exit code for each of the engine's errors."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ from std_msgs.msg import Header
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.host_info import host_info
 from pqc_mav_common.parameters import declare, given_parameters
 from pqc_mav_proxy import conversions, parameters
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
-from pqc_mav_proxy.host_info import host_info
 from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
@@ -69,7 +69,7 @@ class PqcProxyNode(LifecycleNode):
 
     @property
     def autostart(self) -> bool:
-        """Whether the process brings the node up by itself."""
+        """Whether the process configures and activates the node at start."""
         return bool(self.get_parameter(AUTOSTART.name).value)
 
     def _declare_parameters(self, given: dict[str, Any]) -> None:
@@ -109,7 +109,7 @@ class PqcProxyNode(LifecycleNode):
             return FAILURE
         result = super().on_activate(state)
         self._publish_status(force=True)
-        self._events_ready.trigger()  # for what the engine said before the topics were open
+        self._events_ready.trigger()  # for the events from before the topics were open
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -138,9 +138,10 @@ class PqcProxyNode(LifecycleNode):
             self._publish_status(force=True, statuses=host.engine.status())
 
     def destroy_node(self) -> None:
-        """Frees the node, and with it its place in the ROS graph at once."""
-        # rclpy's LifecycleNode does not free its state machine, which holds the node: without this others would see it
-        # until the lease of a participant that fell silent is over, some 20 s.
+        """Frees the node, so that it leaves the ROS graph at once."""
+        # rclpy frees neither actions nor the state machine of a LifecycleNode, and both hold the node: without this
+        # others would see it until the lease of a participant that fell silent is over, some 20 s.
+        self._rekeys.close()
         self._state_machine.destroy_when_not_in_use()
         super().destroy_node()
 
@@ -164,7 +165,7 @@ class PqcProxyNode(LifecycleNode):
         except pqc_mav_tunnel.TunnelError as error:
             self.failure = ProcessError(one_line(error), exit_code_for(error.code))
             self._host = None
-            # The process prints the failure itself when it brings the node up itself.
+            # When the process brings the node up, it prints the failure itself.
             if not self.autostart:
                 self.get_logger().error(str(self.failure))
             return False

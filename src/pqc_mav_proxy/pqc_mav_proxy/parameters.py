@@ -1,8 +1,8 @@
 """ROS parameters from the engine's configuration schema.
 
-The schema (`config_schema`, `per_drone_schema`) is the one home of names, types, defaults and bounds, and the engine
-the one judge of values: what the user gave goes to it unchanged, and its sentence is the one the user reads. The
-parameters declared here are the node's read-only account of the result.
+The schema (`config_schema`, `per_drone_schema`) defines names, types, defaults and bounds, and the engine alone
+judges values: what the user gave goes to it unchanged, and its sentence is the one the user reads. The parameters
+declared here show the result and are read-only.
 """
 
 from __future__ import annotations
@@ -32,17 +32,14 @@ def specs(role: str, schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]
 def drone_specs(drones: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]:
     """Specs of the keys below `drone.<id>.` for each drone of a gcs.
 
-    A drone that is named twice is declared once: it is the engine that refuses it, with a sentence.
+    A drone named twice is declared once; the engine then refuses it with a sentence.
     """
     entries = list(schema)
     return [ParameterSpec.from_schema(entry, f"drone.{drone}.") for drone in dict.fromkeys(drones) for entry in entries]
 
 
 def engine_config(given: Mapping[str, Any], expand: Callable[[str], str]) -> dict[str, Any]:
-    """What goes to the engine: the user's values, unchanged but for `~` in a path.
-
-    It is expanded with `expand`; nothing else would do it.
-    """
+    """What goes to the engine: the user's values, unchanged except that `expand` replaces `~` in paths."""
     config = {name: value for name, value in given.items() if name != AUTOSTART.name}
     for name in PATH_KEYS & config.keys():
         if isinstance(config[name], str):
@@ -51,7 +48,7 @@ def engine_config(given: Mapping[str, Any], expand: Callable[[str], str]) -> dic
 
 
 def shown(spec: ParameterSpec, config: Mapping[str, Any]) -> Any:
-    """The value to declare: the default in place of one that does not fit, which the engine then refuses."""
+    """The value to declare. One that does not fit is declared as the default; the engine then refuses it."""
     try:
         return spec.check("", config.get(spec.name, spec.default))
     except ParameterError:

@@ -35,7 +35,7 @@ class RekeyServer:
         self._places = threading.BoundedSemaphore(REKEYS_AT_ONCE)
         self._lock = threading.Lock()
         self._running: list[_Progress] = []
-        # Further requests are to hear "busy" at once, hence reentrant.
+        # Reentrant, so that further requests are answered "busy" at once.
         group = ReentrantCallbackGroup()
         self._node = node
         self._service = node.create_service(srv.Rekey, "~/rekey", self.serve, callback_group=group)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ import yaml
 from pair import drone_parameters, gcs_parameters, parameter_arguments, ros_arguments
 
 from pqc_mav_common.free_ports import free_port
-from pqc_mav_common.testing import run_twice
+from pqc_mav_common.testing import Running, run_twice
 
 DEADLINE_S = 60.0
 COMMAND = [sys.executable, "-m", "pqc_mav_proxy.main"]
@@ -27,7 +25,7 @@ def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def refused(parameters: dict[str, Any], code: int, *said: str) -> None:
-    """The process ends by itself with `code` and one line that contains all of `said`."""
+    """The process ends on its own with `code` and one line that contains all of `said`."""
     ended = run(ros_arguments(parameters, "t"))
     lines = ended.stderr.splitlines()
     assert ended.returncode == code, ended.stderr
@@ -155,51 +153,15 @@ def test_it_can_be_dumped_relaunched_from_that_and_leaves_the_graph(
         assert shown["allowed_suites"] == [] and shown["drone"]["d2"]["allowed_suites"] == []
 
 
-class Running:
-    """A proxy process whose output is collected until it is stopped."""
-
-    def __init__(self, parameters: dict[str, Any], namespace: str) -> None:
-        environment = {**os.environ, "RCUTILS_CONSOLE_OUTPUT_FORMAT": "{severity} {message}", "PYTHONUNBUFFERED": "1"}
-        self.process = subprocess.Popen(
-            [*COMMAND, *ros_arguments(parameters, namespace)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-        )
-        self.lines: list[str] = []
-        self._changed = threading.Condition()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with self._changed:
-                self.lines.append(line.rstrip())
-                self._changed.notify_all()
-
-    def wait_for(self, words: str, after: int = 0) -> None:
-        """Until a line contains `words`, beyond the first `after` lines."""
-        with self._changed:
-            found = self._changed.wait_for(lambda: any(words in line for line in self.lines[after:]), DEADLINE_S)
-        assert found, "\n".join(self.lines)
-
-    def end(self, number: signal.Signals) -> int:
-        self.process.send_signal(number)
-        code = self.process.wait(DEADLINE_S)
-        self._reader.join(DEADLINE_S)
-        return code
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(DEADLINE_S)
+def proxy(parameters: dict[str, Any], namespace: str) -> Running:
+    environment = {"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{severity} {message}", "PYTHONUNBUFFERED": "1"}
+    return Running([*COMMAND, *ros_arguments(parameters, namespace)], environment)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_pair_comes_up_and_ends_cleanly_on_signals(keys: Path, gcs: dict[str, Any], number: signal.Signals) -> None:
-    ground = Running(gcs, f"g{number}")
-    air = Running(drone_parameters(keys, gcs), f"d{number}")
+    ground = proxy(gcs, f"g{number}")
+    air = proxy(drone_parameters(keys, gcs), f"d{number}")
     try:
         air.wait_for("-> UP")
         ground.wait_for("-> UP")
@@ -219,7 +181,7 @@ def test_a_pair_comes_up_and_ends_cleanly_on_signals(keys: Path, gcs: dict[str, 
 @pytest.mark.parametrize("bind", ["", "127.0.0.1"])
 def test_a_peer_that_does_not_resolve_yet_is_said_once_and_waited_for(drone: dict[str, Any], bind: str) -> None:
     """A drone boots before its network: it must neither end nor fill its log."""
-    air = Running({**drone, "bind": bind, "peer": "no-such-host.invalid"}, "boot")
+    air = proxy({**drone, "bind": bind, "peer": "no-such-host.invalid"}, "boot")
     try:
         air.wait_for("Cannot resolve 'no-such-host.invalid'")
         for _ in range(2):  # two more attempts
@@ -233,7 +195,7 @@ def test_a_peer_that_does_not_resolve_yet_is_said_once_and_waited_for(drone: dic
 
 
 def test_core_dumps_are_forbidden(drone: dict[str, Any]) -> None:
-    air = Running({**drone, "peer": "no-such-host.invalid"}, "core")
+    air = proxy({**drone, "peer": "no-such-host.invalid"}, "core")
     try:
         air.wait_for("Cannot resolve")
         limits = Path(f"/proc/{air.process.pid}/limits").read_text().splitlines()

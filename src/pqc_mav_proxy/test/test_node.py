@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +22,11 @@ from rclpy.parameter import Parameter
 
 from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall
+from pqc_mav_common.testing import until
 from pqc_mav_proxy.node import PqcProxyNode, bring_up
 
 DEADLINE_S = 30.0
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
-
-
-def until(condition: Callable[[], Any], what: str) -> Any:
-    deadline = time.monotonic() + DEADLINE_S
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.01)
-    raise AssertionError(f"not within {DEADLINE_S:g} s: {what}")
 
 
 class Spinning:

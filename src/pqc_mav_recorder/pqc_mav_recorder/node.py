@@ -8,19 +8,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
-from rclpy.exceptions import ParameterException
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 
+from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
+from pqc_mav_common.parameters import ParameterSpec, take
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.recorder import MIB, MIN_FREE_MIB, Recorder, recording_path
 from pqc_mav_recorder.topics import NAMESPACES, TopicRecorder
 
 NODE_NAME = "flight_recorder"
 TICK_S = 1.0
-MAX_MIN_FREE_MIB = 1_048_576.0
+
+PARAMETERS = (
+    ParameterSpec(
+        "path", "", "File (*.mcap) to record to, or a folder for a file named after the time.", required=True
+    ),
+    ParameterSpec("namespaces", NAMESPACES, "Namespaces; every topic below one of them is recorded."),
+    ParameterSpec("topics", (), "Further topics to record, by full name."),
+    ParameterSpec(
+        "min_free_mib",
+        float(MIN_FREE_MIB),
+        "Recording ends in good order when less space than this is left on the disk.",
+        0.0,
+        1_048_576.0,
+        unit="MiB",
+    ),
+)
 
 
 def metadata(namespaces: Sequence[str]) -> dict[str, str]:
@@ -56,27 +70,15 @@ class FlightRecorderNode(Node):
     """Records from its start until `close`."""
 
     def __init__(self, **arguments: Any) -> None:
-        """Raises RecordingError when the file cannot be begun."""
+        """Raises ParameterError, or RecordingError when the file cannot be begun."""
         super().__init__(NODE_NAME, **arguments)
-        path = self._parameter("path", "", "File (*.mcap) to record to, or a folder for a file named after the time.")
-        namespaces = self._parameter(
-            "namespaces", list(NAMESPACES), "Namespaces; every topic below one of them is recorded."
-        )
-        extra = self._parameter("topics", [""], "Further topics to record, by full name.")
-        min_free = self._parameter(
-            "min_free_mib",
-            float(MIN_FREE_MIB),
-            "Recording ends in good order when less space than this is left on the disk [MiB].",
-            0.0,
-            MAX_MIN_FREE_MIB,
-        )
+        values = take(self, PARAMETERS)
+        path, namespaces = values["path"], values["namespaces"]
         if not path:
             raise RecordingError("The parameter 'path' is empty; give a file (*.mcap) or a folder to record to.")
-        self.recorder = Recorder(recording_path(path), metadata(namespaces), min_free_mib=min_free)
-        self._topics = TopicRecorder(
-            self, self.recorder, namespaces, [name for name in extra if name], self.get_logger().warning
-        )
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=10))
+        self.recorder = Recorder(recording_path(path), metadata(namespaces), min_free_mib=values["min_free_mib"])
+        self._topics = TopicRecorder(self, self.recorder, namespaces, values["topics"], self.get_logger().warning)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self._said_problem = False
         self._tick = self.create_timer(TICK_S, self._publish)
         self.get_logger().info(f"recording to {self.recorder.path}")
@@ -85,15 +87,6 @@ class FlightRecorderNode(Node):
     def topics(self) -> int:
         """How many topics are recorded."""
         return len(self._topics.topics)
-
-    def _parameter(self, name: str, default: Any, description: str, low: float = 0.0, high: float = 0.0) -> Any:
-        descriptor = ParameterDescriptor(description=description, read_only=True)
-        if isinstance(default, float):
-            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-        try:
-            return self.declare_parameter(name, default, descriptor).value
-        except ParameterException as error:  # of another type, out of range
-            raise RecordingError(f"Parameter '{name}': {error}") from None
 
     def _publish(self) -> None:
         found = diagnose(self.recorder, self.topics)

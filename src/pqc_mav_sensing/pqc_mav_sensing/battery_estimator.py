@@ -25,7 +25,7 @@ TEMPERATURE_RANGE_C = (-60.0, 120.0)
 
 @dataclass(frozen=True)
 class RawBattery:
-    """One reading as it came, in SI units; NaN = not reported. Unknown markers (-1, 65535 mV) may still be in it."""
+    """One reading as it arrived, in SI units; NaN = not reported. Unknown markers (-1, 65535 mV) may still be in it."""
 
     at_s: float
     voltage_v: float
@@ -97,7 +97,7 @@ class BatteryEstimator:
             return False
         self.accepted += 1
         self._reason = ""
-        # Twice what the chemistry's cells can give is no current but an overflow or a marker.
+        # Twice what the chemistry's cells can give is not a current but an overflow or a marker.
         good = _cleaned(raw, 2.0 * self._chemistry.highest_c_rate * self._capacity_ah)
         if self._last is not None and good.at_s - self._last.at_s > self.NEW_PACK_AFTER_S:
             self._counter = None
@@ -139,11 +139,11 @@ class BatteryEstimator:
     def _judge(self, raw: RawBattery) -> str:
         if not math.isfinite(raw.voltage_v) or not LOWEST_PACK_V <= raw.voltage_v <= HIGHEST_PACK_V:
             # 0 V and 65,535 mV are how autopilots say that they do not know.
-            return self._gate.refuse(f"a voltage of {raw.voltage_v:g} V cannot be")
+            return self._gate.refuse(f"a voltage of {raw.voltage_v:g} V is impossible")
         cells = self._cells(raw)
         chemistry = self._chemistry
         if cells and not chemistry.cell_low_v <= raw.voltage_v / cells <= chemistry.cell_high_v:
-            return self._gate.refuse(f"{raw.voltage_v:g} V cannot be the voltage of {cells} {chemistry.name} cells")
+            return self._gate.refuse(f"{raw.voltage_v:g} V is not a possible voltage of {cells} {chemistry.name} cells")
         return self._gate.judge(raw.at_s, raw.voltage_v)
 
     def _cells(self, raw: RawBattery) -> int:
@@ -153,7 +153,7 @@ class BatteryEstimator:
         if self._counter is None:
             self._slope.add(good.at_s, good.voltage_v)
         elif not math.isnan(good.current_a) or math.isnan(self._counter.mean_current_a):
-            # Of a vehicle that measures its current, a reading without one cannot be compared with the others.
+            # When a vehicle measures its current, a reading without one cannot be compared with the others.
             self._slope.add(good.at_s, self._counter.pack.resting_v(good.voltage_v, good.current_a))
 
     def _count(self, good: RawBattery) -> None:
@@ -164,13 +164,13 @@ class BatteryEstimator:
             pack = Pack(self._chemistry, self._capacity_ah, cells, self._resistance_ohm)
             self._counter = ChargeCounter(pack, pack.charge_from_voltage(good.voltage_v, good.current_a))
         if math.isnan(good.current_a) and math.isnan(self._counter.mean_current_a):
-            # A vehicle without a current sensor: the voltage is all there is to go by.
+            # A vehicle without a current sensor: only the voltage is known.
             self._counter.charge = self._counter.pack.charge_from_voltage(good.voltage_v, NAN)
         self._counter.draw(good.at_s, good.current_a, good.temperature_c)
 
 
 def _cleaned(raw: RawBattery, highest_current_a: float) -> RawBattery:
-    """The reading with NaN for every field that is unknown or cannot be."""
+    """The reading with NaN for every field that is unknown or impossible."""
     known_current = math.isfinite(raw.current_a) and abs(raw.current_a) <= highest_current_a
     low_c, high_c = TEMPERATURE_RANGE_C
     return RawBattery(

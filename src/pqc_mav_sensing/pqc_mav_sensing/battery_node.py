@@ -33,16 +33,16 @@ PARAMETERS = (
         "mavlink",
         "udp",
         "Where battery and vehicle state come from: udp = a copy of the autopilot's MAVLink that the proxy sends to "
-        "'tap'; mavros = its topics battery, state and others.",
+        "'tap'; mavros = the topics of mavros (battery, state and others).",
         choices=("udp", "mavros"),
     ),
     ParameterSpec(
         "tap",
         "127.0.0.1:14591",
         "With mavlink udp: address on this machine where the copy arrives, host:port; 'plain_tap' of the drone's proxy "
-        "names the same.",
+        "is set to the same address.",
     ),
-    ParameterSpec("mavlink_system", 0, "With mavlink udp: MAVLink system of the vehicle; 0 = the first heard.", 0, 255),
+    ParameterSpec("mavlink_system", 0, "With mavlink udp: system id of the vehicle; 0 = the first one heard.", 0, 255),
     ParameterSpec("battery_id", 0, "With mavlink udp: id of the flight battery in BATTERY_STATUS.", 0, 255),
     ParameterSpec("mavros_namespace", "/mavros", "With mavlink mavros: namespace of mavros' topics."),
     ParameterSpec("chemistry", "lipo", "Profile of the battery's chemistry in the file of chemistries."),
@@ -54,8 +54,8 @@ PARAMETERS = (
     ParameterSpec(
         "resistance_mohm",
         0.0,
-        "Resistance of the pack with its wiring; 0 = as the chemistry suggests. What drops across it under load counts "
-        "neither as a falling voltage nor as lost charge.",
+        "Resistance of the pack with its wiring; 0 = as the chemistry suggests. The voltage it drops under load "
+        "counts neither as a falling voltage nor as lost charge.",
         0.0,
         1000.0,
         unit="mohm",
@@ -102,7 +102,7 @@ class BatteryNode(SensingNode):
         self.create_timer(LOOK_S, self._publish_vehicle)
 
     def close(self) -> None:
-        """Ends the thread and gives the port back."""
+        """Ends the thread and releases the port."""
         super().close()
         self._source.close()
 
@@ -156,7 +156,7 @@ class BatteryNode(SensingNode):
         now_s = time.monotonic()
         with self._lock:
             view = self._vehicle.view(now_s)
-        # A new heartbeat too is told at once, so that who listens does not take the vehicle for older than it is.
+        # A new heartbeat is published at once too, so that subscribers do not see an older age than it has.
         identity = (view.armed, int(view.phase), view.at_s)
         if identity == self._shown and now_s - self._shown_s < VEHICLE_S - LOOK_S / 2:
             return

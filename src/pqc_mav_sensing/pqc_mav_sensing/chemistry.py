@@ -64,7 +64,7 @@ def load(path: Path = SHIPPED) -> dict[str, Chemistry]:
     """All chemistries of a file. Raises SensingError naming the file and the fault."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise SensingError(f"{path} is larger than {MAX_BYTES} bytes, which no file of chemistries is.")
+            raise SensingError(f"{path} is larger than {MAX_BYTES} bytes; no file of chemistries is.")
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SensingError(f"Cannot read the chemistries in {path}: {error.strerror}.") from None
@@ -90,7 +90,7 @@ def _chemistry(path: Path, name: str, keys: Any) -> Chemistry:
     if set(keys) != wanted:
         missing, unknown = sorted(wanted - set(keys)), sorted(map(str, set(keys) - wanted))
         faults = [f"lacks {', '.join(missing)}"] if missing else []
-        faults += [f"has the unknown {', '.join(unknown)}"] if unknown else []
+        faults += [f"has unknown keys: {', '.join(unknown)}"] if unknown else []
         raise SensingError(f"{path}: chemistry '{name}' {' and '.join(faults)}.")
     values: dict[str, float] = {}
     for key, (low, high) in _RANGES.items():

@@ -31,7 +31,7 @@ def _fill(message: Any, view: Any, *names: str) -> Any:
 
 
 def battery_message(state: BatteryFigures, source: str, chemistry: str, header: Header) -> BatteryHealth:
-    """BatteryHealth; an age nobody can tell is NaN."""
+    """BatteryHealth; an unknown age is NaN."""
     message = BatteryHealth(header=header, source=source, chemistry=chemistry)
     return _fill(
         message,
@@ -42,7 +42,7 @@ def battery_message(state: BatteryFigures, source: str, chemistry: str, header: 
 
 
 def battery_state_message(raw: RawBattery, chemistry: str, header: Header) -> BatteryState:
-    """sensor_msgs/BatteryState of a reading as it came: current negative while discharging, NaN = not measured."""
+    """sensor_msgs/BatteryState of a reading as it arrived: current negative while discharging, NaN = not measured."""
     return BatteryState(
         header=header,
         voltage=raw.voltage_v,
@@ -108,7 +108,7 @@ def power_message(view: PowerView, header: Header) -> PowerSample:
 
 
 def system_message(view: SystemView, header: Header) -> SystemLoad:
-    """SystemLoad of a good look."""
+    """SystemLoad of a successful reading."""
     message = SystemLoad(header=header, source="psutil", valid=True, core_percent=list(view.core_percent))
     return _fill(
         message,

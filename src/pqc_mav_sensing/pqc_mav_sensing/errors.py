@@ -1,4 +1,4 @@
-"""What sensing can fail with."""
+"""The errors of sensing."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ class SensingError(ProcessError):
 
 
 class SensorError(Exception):
-    """A sensor cannot be read now: one sentence. It may come back, so nothing ends because of it."""
+    """A sensor cannot be read now: one sentence. It may come back, so no process ends because of it."""

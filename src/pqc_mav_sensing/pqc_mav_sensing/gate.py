@@ -21,7 +21,7 @@ class GateLimits:
         jump: largest step between two readings that follow each other at once.
         jump_fraction: that step's part that grows with the reading: a fraction of the one before.
         jump_per_s: by how much that grows per second between them.
-        stale_s: age at which the last good reading says nothing any more.
+        stale_s: age at which the last good reading is no longer of use.
         confirm: readings in a row that have to agree before the first of them is believed.
     """
 
@@ -39,7 +39,7 @@ class GateLimits:
 
 
 class Gate:
-    """Judges the readings of one quantity in the order they come."""
+    """Judges the readings of one quantity in the order in which they arrive."""
 
     def __init__(self, name: str, unit: str, limits: GateLimits) -> None:
         self._name, self._unit, self._limits = name, unit, limits

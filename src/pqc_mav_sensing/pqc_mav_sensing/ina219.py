@@ -3,8 +3,8 @@
 One sample is three reads: bus voltage (is a conversion ready, did anything overflow), current, power. Reading the
 power register is what clears "conversion ready" (SBOS448, 8.6.3.2), and its value must be the product of the other two:
 a sample that was torn by a new conversion, or by a bus on which bits changed, shows in that. A sensor that lost its
-supply comes back with calibration 0 and then reads 0 A and 0 W for ever; so neither is believed before the calibration
-was looked at.
+supply comes back with calibration 0 and then reads 0 A and 0 W indefinitely; neither is believed before the calibration
+has been read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pqc_mav_sensing.ina219_registers import BusWord, Setup
 
 
 class LostSetupError(SensorError):
-    """The sensor answers, but does not hold what was written: it was without supply. Writing it again cures that."""
+    """The sensor answers, but does not hold what was written: it has lost its supply. Writing it again cures that."""
 
 
 class Bus(Protocol):
@@ -32,21 +32,21 @@ class Bus(Protocol):
         """Two bytes, the low half first."""
 
     def close(self) -> None:
-        """Let go of the bus."""
+        """Release the bus."""
 
 
 class Outcome(Enum):
-    """What became of one look at the sensor."""
+    """The outcome of one reading of the sensor."""
 
     SAMPLE = "sample"
-    DUPLICATE = "duplicate"  # no new conversion since the last look
+    DUPLICATE = "duplicate"  # no new conversion since the last reading
     OVERFLOW = "overflow"  # the sensor says that its figures are wrong
     TORN = "torn"  # the registers contradict each other
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One look; volts and amperes are meaningful for a SAMPLE only."""
+    """One reading; volts and amperes are meaningful for a SAMPLE only."""
 
     outcome: Outcome
     volts: float = 0.0
@@ -74,7 +74,7 @@ class Ina219:
         if calibration != self.setup.calibration:
             raise LostSetupError(
                 f"the INA219 at 0x{self._address:02x} lost its calibration ({calibration} instead of "
-                f"{self.setup.calibration}): it was without supply"
+                f"{self.setup.calibration}): it has lost its supply"
             )
         if configuration != self.setup.configuration:
             raise LostSetupError(
@@ -83,7 +83,7 @@ class Ina219:
             )
 
     def look(self) -> Reading:
-        """One look: a sample when a conversion is ready."""
+        """Take one reading: a sample if a conversion is ready."""
         for attempt in range(2):  # a torn sample is read once more: the next conversion takes longer than three reads
             word = self._read(registers.BUS_VOLTAGE)
             bus = BusWord.decode(word)

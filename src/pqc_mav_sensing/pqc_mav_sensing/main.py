@@ -1,4 +1,4 @@
-"""The sensing processes: all nodes in one (`pqc_sensing`), or each for itself (`pqc_battery`, `pqc_thermal`, ...)."""
+"""The sensing processes: all nodes in one (`pqc_sensing`), or one each (`pqc_battery`, `pqc_thermal`, ...)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_sensing.errors import SensingError
 
-# Node -> where its class and parameters are. Imported only when it runs: each has libraries of its own.
+# Node -> where its class and parameters are. Imported only when it runs, because each needs other libraries.
 NODES: Mapping[str, tuple[str, str]] = {
     "battery": ("pqc_mav_sensing.battery_node", "BatteryNode"),
     "thermal": ("pqc_mav_sensing.thermal_node", "ThermalNode"),
@@ -27,11 +27,11 @@ def wanted_nodes(arguments: list[str]) -> list[str]:
         return list(NODES)
     at = arguments.index(FLAG)
     if at + 1 >= len(arguments):
-        raise SensingError(f"{FLAG} needs a list: some of {','.join(NODES)}.")
+        raise SensingError(f"{FLAG} needs a list of nodes: any of {','.join(NODES)}.")
     names = [name.strip() for name in arguments[at + 1].split(",") if name.strip()]
     unknown = [name for name in names if name not in NODES]
     if unknown or not names:
-        raise SensingError(f"{FLAG} {arguments[at + 1]}: give some of {','.join(NODES)}.")
+        raise SensingError(f"{FLAG} {arguments[at + 1]}: the nodes are {','.join(NODES)}.")
     del arguments[at : at + 2]
     return list(dict.fromkeys(names))
 

@@ -2,7 +2,7 @@
 
 The stream carries hundreds of messages a second, of which a handful matter here: frames are found by their header, the
 others are skipped undecoded, and only those that matter are checked and decoded by pymavlink. Each datagram is judged
-by itself, so a broken one cannot swallow the next. Layout: https://mavlink.io/en/guide/serialization.html.
+alone, so a broken one cannot swallow the next. Layout: https://mavlink.io/en/guide/serialization.html.
 """
 
 from __future__ import annotations

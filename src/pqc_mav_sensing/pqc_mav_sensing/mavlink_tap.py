@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pqc_mav_sensing.errors import SensingError
 from pqc_mav_sensing.mavlink_reader import MAX_DATAGRAM
 
-# Datagrams are taken in batches: one wake-up for all that came, whatever the rate.
+# Datagrams are taken in batches: one wake-up for all that have arrived, whatever the rate.
 BATCH_S = 0.02
 RETRY_S = 1.0
 MOST_AT_ONCE = 2000
@@ -36,7 +36,7 @@ class MavlinkTap:
 
     @property
     def port(self) -> int:
-        """The real port also when 0 was asked for; 0 while it is not bound."""
+        """The real port, even when 0 was asked for; 0 while it is not bound."""
         return int(self._socket.getsockname()[1]) if self._socket else 0
 
     def step(self, now_s: float) -> float:
@@ -56,7 +56,7 @@ class MavlinkTap:
         return now_s
 
     def close(self) -> None:
-        """Gives the port back."""
+        """Releases the port."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None

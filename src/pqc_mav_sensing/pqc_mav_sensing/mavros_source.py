@@ -61,7 +61,7 @@ class MavrosSource:
         self._on_raw(conversions.raw_battery(message, time.monotonic()))
 
     def _on_state(self, message: Any) -> None:
-        if message.connected:  # false: mavros speaks for itself, not for an autopilot
+        if message.connected:  # false: mavros itself is the sender, not an autopilot
             with self._lock:
                 self._vehicle.heartbeat(time.monotonic(), bool(message.armed), str(message.mode))
 

@@ -51,7 +51,7 @@ class Pack:
 
 
 def cells_in(voltage_v: float, chemistry: Chemistry) -> int:
-    """Cells in series of a pack nobody described: the number that puts each cell closest to half charge.
+    """Cells in series of a pack that was not described: the number that puts each cell closest to half charge.
 
     Returns 0 when no number from 1 to 24 puts the cells into their range. A low 6S pack can look like a full 5S one:
     say the number where it is known.
@@ -64,7 +64,7 @@ def cells_in(voltage_v: float, chemistry: Chemistry) -> int:
 class ChargeCounter:
     """State of charge of one pack from its first estimate on. Times are seconds of a monotonic clock."""
 
-    # Between two readings further apart nobody knows what was drawn.
+    # What was drawn between two readings further apart is unknown.
     LONGEST_STEP_S = 5.0
     _CURRENT_TAU_S = 10.0
 
@@ -94,7 +94,7 @@ class ChargeCounter:
         self.mean_current_a += (mean_a - self.mean_current_a) * weight
 
     def endurance_s(self, temperature_c: float, least_current_a: float = 0.05) -> float:
-        """Time until empty at the mean current of the last ten seconds; NaN when next to nothing flows."""
+        """Time until empty at the mean current of the last ten seconds; NaN at nearly no current."""
         current_a = self.mean_current_a
         if math.isnan(current_a) or current_a < least_current_a:
             return math.nan

@@ -69,12 +69,12 @@ class PhaseEstimator:
         self._since_s = 0.0
 
     def lost(self) -> Phase:
-        """No fresh heartbeat: nothing is known any more."""
+        """No fresh heartbeat: nothing is known."""
         self.phase = self._candidate = Phase.UNKNOWN
         return self.phase
 
     def update(self, now_s: float, motion: Motion) -> Phase:
-        """The phase after this look at the vehicle."""
+        """The phase after this reading of the vehicle's motion."""
         wanted = self._wanted(motion)
         if wanted is not self._candidate:
             self._candidate, self._since_s = wanted, now_s

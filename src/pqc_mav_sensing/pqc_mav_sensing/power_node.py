@@ -29,8 +29,8 @@ PARAMETERS = (
     ParameterSpec(
         "power_source",
         "auto",
-        "Where power figures come from; auto = the first of ina219, hwmon and model that is there. 'model' estimates "
-        "them from the processor's load and says so.",
+        "Where power figures come from; auto = the first available of ina219, hwmon and model. 'model' estimates them "
+        "from the processor's load and says so.",
         choices=("auto", "ina219", "hwmon", "model"),
     ),
     ParameterSpec(
@@ -138,7 +138,7 @@ class PowerNode(SensingNode):
         if not view.valid:
             return [Diagnostic("power", Level.ERROR, view.reason, values)]
         if not view.measured:
-            return [Diagnostic("power", Level.WARN, "no sensor: figures are a model's", values)]
+            return [Diagnostic("power", Level.WARN, "no sensor: the figures come from a model", values)]
         return [Diagnostic("power", Level.OK, f"{summary.power_mean_w:.2f} W", values)]
 
     def _on_sample(self, at_s: float, volts: float, amperes: float, watts: float) -> None:

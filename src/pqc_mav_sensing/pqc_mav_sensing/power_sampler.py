@@ -1,4 +1,4 @@
-"""Looks at the best power source there is, at its rate, survives what sensors do, and summarises. No thread, no clock.
+"""Reads the best available power source at its rate, survives sensor faults, and summarises. No thread, no clock.
 
 The caller's loop is: `tick(now)`, sleep until the time it returns; now and then `summary(now)` from any other thread.
 """
@@ -73,7 +73,7 @@ class PowerSampler:
         return self._sources[self._at] if self._at >= 0 else None
 
     def tick(self, now_s: float) -> float:
-        """One look. Returns when to look again."""
+        """Take one reading. Returns when to take the next."""
         if now_s >= self._next_better_s and self._at != 0:
             self._next_better_s = now_s + BETTER_S
             self._take_best(now_s)
@@ -138,7 +138,7 @@ class PowerSampler:
             )
 
     def close(self) -> None:
-        """Lets go of the source."""
+        """Releases the source."""
         if self._open and self.source is not None:
             self.source.close()
             self._open = False

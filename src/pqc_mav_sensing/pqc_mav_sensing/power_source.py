@@ -19,7 +19,7 @@ NAN = math.nan
 
 @dataclass(frozen=True)
 class PowerReading:
-    """One look at a source; figures are meaningful for a SAMPLE only. NaN = this source does not tell."""
+    """One reading of a source; figures are meaningful for a SAMPLE only. NaN = this source does not measure it."""
 
     outcome: Outcome
     volts: float = NAN
@@ -28,24 +28,24 @@ class PowerReading:
 
 
 class PowerSource(Protocol):
-    """Something that can be looked at again and again."""
+    """Something that can be read again and again."""
 
     name: str  # as PowerSample.source says it
     measured: bool
     resolution: str
-    rate_hz: float  # how often looking makes sense
+    rate_hz: float  # how often reading makes sense
 
     def open(self) -> None:
         """Find it and set it up. Raises SensorError."""
 
     def look(self, now_s: float) -> PowerReading:
-        """One look. Raises SensorError."""
+        """Take one reading. Raises SensorError."""
 
     def check(self) -> None:
         """Once a second: is it still set up? Raises SensorError."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release it."""
 
 
 class Ina219Source:
@@ -141,7 +141,7 @@ class HwmonSource:
         return PowerReading(Outcome.SAMPLE, volts, amperes, microwatt / 1e6)
 
     def check(self) -> None:
-        """Every look finds out by itself."""
+        """Nothing to prepare: every reading finds out anew."""
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -178,7 +178,7 @@ class ModelSource:
         self._looks.clear()
 
     def look(self, now_s: float) -> PowerReading:
-        """The estimate for the last half second; the first look has nothing to count from."""
+        """The estimate for the last half second; the first reading has nothing to count from."""
         try:
             busy_s, total_s = self._busy()
         except (OSError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""Raw power samples to a CSV file, written beside the sampling; the file has its name only when it is complete."""
+"""Raw power samples to a CSV file, written while sampling goes on; the file gets its name only when it is complete."""
 
 from __future__ import annotations
 

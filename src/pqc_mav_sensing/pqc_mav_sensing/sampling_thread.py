@@ -1,4 +1,4 @@
-"""One thread that does the work which must not block an executor: reading sensors at their own pace."""
+"""A thread for work that must not block an executor: reading sensors at their own pace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class SamplingThread:
-    """Calls `step(now)`, which returns when it wants to be called again (monotonic seconds), until it is stopped.
+    """Calls `step(now)`, which returns when it wants to be called next (monotonic seconds), until it is stopped.
 
     A step that raises is reported through `on_error` and called again a second later: a sensor's thread does not end.
     """

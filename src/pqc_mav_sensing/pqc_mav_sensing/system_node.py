@@ -62,7 +62,7 @@ class SystemNode(SensingNode):
         with self._lock:
             newest, reason = self._newest, self._reason
         if newest is None or time.monotonic() - newest[0] > STALE_S:
-            return None, reason or "nothing could be read lately"
+            return None, reason or "nothing could be read recently"
         return newest, ""
 
     def _look(self, now_s: float) -> float:

@@ -59,7 +59,7 @@ class ThermalMonitor:
     def look(self, at_s: float, tree: Tree, throttling: Throttling | None = None) -> bool:
         """Take one look. Returns whether the temperature counts."""
         self._tree, self._throttling = tree, throttling
-        # Once a zone was believed it stays the one: when it vanishes, another's temperature must not stand in for it.
+        # Once a zone has been believed it is kept: when it vanishes, another's temperature must not replace it.
         wanted = self._wanted or self._zone_type
         zone = tree.zone(wanted)
         if zone is None:

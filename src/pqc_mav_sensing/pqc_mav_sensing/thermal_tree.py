@@ -76,7 +76,7 @@ def _zone(path: Path) -> Zone | None:
             break
         trip_c = _celsius(sysfs.number(path / f"trip_point_{index}_temp"))
         if not _TRIP_RANGE_C[0] < trip_c <= _TRIP_RANGE_C[1]:
-            continue  # an unused trip point stands at 0 or far below
+            continue  # an unused trip point is 0 or far below
         if name == "passive" and not passive <= trip_c:
             passive = trip_c
         elif name == "critical" and not critical <= trip_c:

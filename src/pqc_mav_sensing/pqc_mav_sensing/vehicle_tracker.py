@@ -53,7 +53,7 @@ class VehicleTracker:
                 self._figures[name] = (at_s, value)
 
     def landed(self, at_s: float, state: int) -> None:
-        """MAV_LANDED_STATE; numbers nobody knows count as undefined."""
+        """MAV_LANDED_STATE; unknown numbers count as undefined."""
         self._landed = (at_s, Landed(state) if state in Landed._value2member_map_ else Landed.UNDEFINED)
 
     def view(self, now_s: float) -> VehicleView:
@@ -62,7 +62,7 @@ class VehicleTracker:
         if beat_s is None or now_s - beat_s > self._limit_s:
             self._phases.lost()
             if beat_s is None:
-                return VehicleView(None, False, "no heartbeat of an autopilot has arrived yet")
+                return VehicleView(None, False, "no heartbeat from an autopilot has arrived yet")
             age_s = now_s - beat_s
             return VehicleView(
                 beat_s, False, f"the last heartbeat is {age_s:.1f} s old", heartbeat_age_s=age_s, mode=self._mode

@@ -14,7 +14,7 @@ HOW = "differs: python3 -m pqc_mav_sensing.config_template src/pqc_mav_bringup/c
 MODULES = [importlib.import_module(module) for module, _ in NODES.values()]
 
 
-@pytest.mark.skipif(not FILE.parent.is_dir(), reason="pqc_mav_bringup is not beside this package")
+@pytest.mark.skipif(not FILE.parent.is_dir(), reason="pqc_mav_bringup is not next to this package")
 def test_committed_file_is_what_the_tables_say() -> None:
     assert FILE.read_text() == render(), f"{FILE.name} {HOW}"
 

@@ -1,4 +1,4 @@
-"""What the vehicle does by itself when the battery runs down or the ground station falls silent."""
+"""What the vehicle does on its own when the battery runs down or the ground station falls silent."""
 
 from __future__ import annotations
 

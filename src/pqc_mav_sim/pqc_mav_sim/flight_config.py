@@ -10,7 +10,7 @@ from pqc_mav_sim.battery import BatteryThresholds
 
 @dataclass(frozen=True)
 class FlightConfig:
-    """Limits in m, m/s and s; names and meanings are PX4's parameters beside them."""
+    """Limits in m, m/s and s; names and meanings are those of the PX4 parameters next to them."""
 
     cruise_speed: float = 5.0  # MPC_XY_CRUISE
     climb_speed: float = 3.0  # MPC_Z_VEL_MAX_UP

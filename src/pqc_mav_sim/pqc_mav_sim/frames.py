@@ -1,6 +1,6 @@
-"""MAVLink framing: from bytes to frames whose CRC is right, and a name for everything that is not one.
+"""MAVLink framing: from bytes to frames with a correct CRC, and a name for everything else.
 
-UDP carries whole frames per datagram, so each datagram is judged by itself: bytes of a broken one can never swallow the
+UDP carries whole frames per datagram, so each datagram is judged on its own: bytes of a broken one cannot swallow the
 next, as they would in a stream parser. Layout: https://mavlink.io/en/guide/serialization.html.
 """
 

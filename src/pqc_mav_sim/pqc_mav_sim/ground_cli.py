@@ -25,20 +25,27 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pqcmav-sim-ground",
         description="A minimal MAVLink ground station: listens, counts and judges what arrives.",
-        epilog="Exit codes: 0 good, 1 no vehicle heard, 2 wrong arguments, 3 the vehicle refused or did not answer.",
+        epilog="Exit codes: 0 success, 1 no vehicle heard, 2 wrong arguments, 3 the vehicle refused or did not answer.",
     )
     parser.add_argument("--listen", default="127.0.0.1:14550", metavar="HOST:PORT", help="default %(default)s")
     parser.add_argument(
-        "--uplink-rate", type=float, default=0.0, help=f"pings and neutral sticks/s, 0 to {MAX_UPLINK_HZ:g} (default 0)"
+        "--uplink-rate",
+        type=float,
+        default=0.0,
+        help=f"pings and neutral stick messages per second, 0 to {MAX_UPLINK_HZ:g} (default 0)",
     )
-    parser.add_argument("--duration", type=float, metavar="SECONDS", help="stop after this time (default: run on)")
+    parser.add_argument(
+        "--duration", type=float, metavar="SECONDS", help="stop after this time (default: run until stopped)"
+    )
     parser.add_argument("--arm", action="store_true", help="arm the vehicle when it is ready")
     parser.add_argument("--takeoff", action="store_true", help="arm and take off")
     parser.add_argument("--land-after", type=float, metavar="SECONDS", help="land this long after the start")
     parser.add_argument(
         "--interval", type=float, default=1.0, help="seconds between live lines, 0 for none (default 1)"
     )
-    parser.add_argument("--shared-clock", action="store_true", help="the vehicle runs on this host: measure latency")
+    parser.add_argument(
+        "--shared-clock", action="store_true", help="the vehicle runs on this machine: measure one-way latency"
+    )
     parser.add_argument(
         "--json", action="store_true", help="live lines to stderr, the summary as JSON to stdout at exit"
     )
@@ -68,7 +75,7 @@ def live_line(snapshot: dict[str, Any]) -> str:
 
 
 def fly(client: GroundClient, args: argparse.Namespace, stop: threading.Event) -> bool:
-    """Do what --arm, --takeoff and --land-after ask; return whether the vehicle did it all."""
+    """Do what --arm, --takeoff and --land-after ask; return whether the vehicle did all of it."""
     try:
         if args.arm or args.takeoff:
             while not stop.is_set() and not client.wait_for(lambda view: view.ready, 0.5):
@@ -96,7 +103,7 @@ def _until_accepted(call: Callable[[], int], stop: threading.Event, tries: int =
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run until the duration is over or SIGINT/SIGTERM; return the exit code."""
+    """Run until the duration is over or SIGINT or SIGTERM arrives; return the exit code."""
     args = build_parser().parse_args(argv)
     try:
         client = GroundClient(args.listen, uplink_hz=args.uplink_rate, shared_clock=args.shared_clock)

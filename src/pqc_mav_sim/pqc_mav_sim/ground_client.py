@@ -102,7 +102,7 @@ class GroundClient:
         return self.snapshot()
 
     def quiet(self) -> None:
-        """Send nothing more by itself, not even heartbeats, and go on listening.
+        """Send nothing more unasked, not even heartbeats, and go on listening.
 
         Once everything on its way has arrived, the other end has counted all that was sent.
         """

@@ -28,7 +28,7 @@ class FlightMode(Enum):
 
     @property
     def is_auto(self) -> bool:
-        """Whether the vehicle flies by itself, without sticks."""
+        """Whether the vehicle flies on its own, without sticks."""
         return self is not FlightMode.POSCTL
 
 

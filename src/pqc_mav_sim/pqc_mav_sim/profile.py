@@ -1,4 +1,4 @@
-"""Scripted flights: what the vehicle does by itself when no client tells it. No sockets, no clock.
+"""Scripted flights: what the vehicle does on its own when no client commands it. No sockets, no clock.
 
 A profile is a list of steps; each is begun again every half second until it is accepted, and left when it is done. A
 command from a client ends the script, so that a pilot always has the vehicle for himself.

@@ -39,7 +39,7 @@ STATUSTEXT_CHUNK = 50
 
 
 def statustext(event: Event, text_id: int) -> Iterator[mavlink.MAVLink_statustext_message]:
-    """Yield the STATUSTEXT messages of an event; a text over 50 bytes goes in numbered chunks."""
+    """Yield the STATUSTEXT messages of an event; text over 50 bytes is sent in numbered chunks."""
     text = event.text.encode("ascii", "replace")
     chunks = [text[i : i + STATUSTEXT_CHUNK] for i in range(0, len(text), STATUSTEXT_CHUNK)] or [b""]
     chunk_id = text_id if len(chunks) > 1 else 0

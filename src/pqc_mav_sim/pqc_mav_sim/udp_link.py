@@ -59,7 +59,7 @@ class UdpLink:
 
     @property
     def has_peer(self) -> bool:
-        """Whether there is somebody to send to."""
+        """Whether there is a peer to send to."""
         return self._peer is not None
 
     @property
@@ -78,7 +78,7 @@ class UdpLink:
             try:
                 data, source = self._socket.recvfrom(MAX_DATAGRAM + 1)
             except OSError as error:
-                # an ICMP answer to an earlier datagram surfaces here: nobody listens yet, which is normal
+                # an ICMP answer to an earlier datagram surfaces here: nothing listens yet, which is normal
                 if error.errno not in (errno.EAGAIN, errno.EWOULDBLOCK):
                     self.stats.receive_failed += 1
                 break

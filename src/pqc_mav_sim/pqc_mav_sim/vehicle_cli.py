@@ -26,7 +26,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="Without --connect the vehicle waits on --bind for the first client that sends a valid MAVLink frame.",
     )
     defaults = AutopilotConfig()
-    parser.add_argument("--connect", metavar="HOST:PORT", help="send to this address and take commands from it only")
+    parser.add_argument("--connect", metavar="HOST:PORT", help="send to this address, and accept commands only from it")
     parser.add_argument("--bind", metavar="HOST:PORT", help="own address (default: any free port; port 0 is any)")
     parser.add_argument(
         "--rate",
@@ -40,28 +40,37 @@ def build_parser() -> argparse.ArgumentParser:
         default=defaults.profile,
         help="auto: fly again and again; hover: take off and stay; client: wait for commands (default %(default)s)",
     )
-    parser.add_argument("--altitude", type=float, default=defaults.altitude_m, help="of the profile, m (%(default)g)")
     parser.add_argument(
-        "--cruise-seconds", type=float, default=defaults.cruise_s, help="between take-off and landing (%(default)g)"
+        "--altitude", type=float, default=defaults.altitude_m, help="of the profile [m] (default %(default)g)"
     )
     parser.add_argument(
-        "--home", default=",".join(map(str, HOME)), help="lat,lon,altitude in degrees and m (%(default)s)"
+        "--cruise-seconds",
+        type=float,
+        default=defaults.cruise_s,
+        help="between take-off and landing (default %(default)g)",
     )
-    parser.add_argument("--battery", type=float, default=100.0, help="charge at the start, %% (default %(default)g)")
+    parser.add_argument(
+        "--home",
+        default=",".join(map(str, HOME)),
+        help="latitude,longitude,altitude in degrees and m (default %(default)s)",
+    )
+    parser.add_argument("--battery", type=float, default=100.0, help="initial charge [%%] (default %(default)g)")
     parser.add_argument(
         "--param",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter other than its default; repeatable",
+        help="set a parameter; may be repeated",
     )
     parser.add_argument("--sysid", type=int, default=defaults.sysid, help="MAVLink system id (default %(default)d)")
     parser.add_argument(
         "--seed", type=int, default=defaults.seed, help="of wind and sensor noise (default %(default)d)"
     )
-    parser.add_argument("--duration", type=float, metavar="SECONDS", help="stop after this time (default: run on)")
     parser.add_argument(
-        "--shared-clock", action="store_true", help="the ground client runs on this host: measure its one-way latency"
+        "--duration", type=float, metavar="SECONDS", help="stop after this time (default: run until stopped)"
+    )
+    parser.add_argument(
+        "--shared-clock", action="store_true", help="the ground client runs on this machine: measure one-way latency"
     )
     parser.add_argument("--json", action="store_true", help="print the summary as one line of JSON at exit")
     return parser
@@ -126,7 +135,7 @@ def one_line(summary: dict[str, Any]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run until the duration is over or SIGINT/SIGTERM; return the exit code."""
+    """Run until the duration is over or SIGINT or SIGTERM arrives; return the exit code."""
     args = build_parser().parse_args(argv)
     try:
         vehicle = build_vehicle(args)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a campaign's tidy table (`category.field` columns) to the columns of the analysis, with their units."""
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ NUMBERS: dict[str, tuple[str, float]] = {
 }
 
 TEXTS: dict[str, str] = {
+    "short_code": "crypto_identity.short_code",
     "kem": "crypto_identity.kem_algorithm",
     "sig": "crypto_identity.sig_algorithm",
     "aead": "crypto_identity.aead_algorithm",

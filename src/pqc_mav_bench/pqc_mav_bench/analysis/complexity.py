@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Storage footprint and handshake complexity classes of suites."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Energy: of a flight, of its rekeys, per bit carried."""
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pqc_mav_bench.analysis import rekey
 from pqc_mav_bench.analysis.change import percent
 from pqc_mav_bench.analysis.table import rank
 
-#: The published flight: 30 minutes at the measured average power, one rekey a minute (000 section 24).
+#: The published flight: 30 minutes at the measured average power, one rekey a minute ([rpi5-report] section 24).
 PUBLISHED_FLIGHT_S = 1800.0
 PUBLISHED_POWER_W = 3.99
 PUBLISHED_INTERVAL_S = 60.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packet arithmetic: header, overhead, bandwidth and offered packets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which suites are worth having: the Pareto frontier of security level against a cost, and the published one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which suite for what: the decision matrix, from measured figures and the rules the documents state."""
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ import pandas as pd
 
 from pqc_mav_bench.analysis.rekey import interval_for
 
-#: A loss above this is the 2025 paper's trigger to lower the tempo of a mission (003 6.1) [%].
+#: A loss above this is the 2025 paper's trigger to lower the tempo of a mission ([endurance-paper] 6.1) [%].
 LOSS_LIMIT_PERCENT = 3.0
-#: Budget of a real-time control loop (002 6.1) and of non-critical telemetry (002 6.2) [ms].
+#: Budget of a real-time control loop ([rpi4-analysis] 6.1) and of non-critical telemetry ([rpi4-analysis] 6.2) [ms].
 REALTIME_MS = 50.0
 TELEMETRY_MS = 100.0
 #: Longest tolerated blackout (PQC-MAV paper, invariant I1) [ms]; a suite whose handshake is longer is no suite for
@@ -22,10 +23,10 @@ PHI_LIMIT_PERCENT = 0.1
 #: Shortest interval anyone proposes [s].
 SHORTEST_INTERVAL_S = 60.0
 
-#: Suites the documents recommend, by use (000 25, 001 VI-B).
+#: Short codes of the suites the documents recommend, by use ([rpi5-report] 25, [pqcmav-paper] VI-B).
 PUBLISHED = {
-    "default": "cs-mlkem768-aesgcm-mldsa65",
-    "stress": "cs-mlkem512-aesgcm-falcon512",
+    "default": "ML-768-AG-MD-65",
+    "stress": "ML-512-AG-FA-512",
 }
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What periodic rekeying costs in time: the overhead Phi(R) and its relatives."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loss: intervals of a measured loss ratio, resilience under detector load, adaptive flag, goodput."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The statistics of this project: order statistics and their intervals, correlation, the Wilson interval, Phi."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tidy table the analysis works on: one row per scenario, suite and repetition, one column per quantity.
 
 Units are in the names. A value that was not measured is NaN (or None), never zero. The functions of this package read

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The published tier function, and how well it follows what was measured."""
 
 from __future__ import annotations

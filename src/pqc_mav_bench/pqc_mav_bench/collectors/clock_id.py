@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which clock a process reads: equal on both sides exactly when both read the same monotonic clock."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The proxies' counters over a run: differences of two readings of TunnelStats."""
 
 from __future__ import annotations

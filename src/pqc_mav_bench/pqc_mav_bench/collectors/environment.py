@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine and the software of one side, as GetInfo describes them."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from typing import Any
 
 import pqc_mav_tunnel
 
-from pqc_mav_proxy.host_info import host_info
+from pqc_mav_common.host_info import host_info
 
 FIELDS = ("host", "os", "kernel", "machine", "cpu_model", "cpu_count", "ram_mib", "python_version")
 VERSIONS = ("engine_version", "liboqs_version", "openssl_version")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counters of the network interface that carries the tunnel."""
 
 from __future__ import annotations

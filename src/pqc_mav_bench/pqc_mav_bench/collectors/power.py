@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Power and energy over the data time, out of the sensing node's samples (ten a second, each a summary of many)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the process of a proxy on this machine, to know what the tunnel itself costs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load of the machine and of our processes, twice a second during the data time.
 
 Reading and judging are apart: `read_sample` looks at the machine, `summarise` is arithmetic over samples. Means come

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Times every operation: warm-up, blocks in randomised order, all samples kept, the machine's state recorded.
 
 Samples are taken in blocks of BLOCK; the blocks of all operations are shuffled together, so that slow changes of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processor cycles through perf_event_open(2), of this thread alone; where the kernel has none, why."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Energy of a stretch of work, where a sensor measures it: the processor's own counter (powercap) or a power sensor.
 
 A model is no sensor: energy computed from the load would only repeat the times.

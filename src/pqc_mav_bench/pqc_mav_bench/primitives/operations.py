@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operations that are timed: KEM, SIG and AEAD of the engine, each as a loop of a given length.
 
 KEM and signatures call liboqs through the engine's bindings; their cost is far above that of a call from Python. AEAD

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics of timed samples that assume nothing about their distribution."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m pqc_mav_bench.report RUN [--output FOLDER] [--load RUN] [--compare RUN] [--no-pdf]."""
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("run", help="folder of a campaign, or 'published' for the published figures of October 2025")
     parser.add_argument("--output", type=Path, help="folder to write to (default: report below the campaign)")
-    parser.add_argument("--load", help="folder of a campaign with the constant-rate workload, for items 186 to 191")
+    parser.add_argument("--load", help="folder of a campaign with the bulk workload, for the sections on throughput")
     parser.add_argument("--compare", help="another campaign: writes compare.html instead of the report")
     parser.add_argument("--title", default=TITLE, help="heading of the page")
     parser.add_argument("--no-pdf", action="store_true", help="write the page only")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Axes that several charts share: plain numbers on logarithmic scales."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a section of the report consists of: charts, tables, explanations and notices, each with its provenance."""
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ EXPLAINED = "explanation"
 
 @dataclass(frozen=True)
 class Explanation:
-    """The text after a chart or table (FEATURES item 182). Observations are sentences made from the data alone."""
+    """The text after a chart or table . Observations are sentences made from the data alone."""
 
     shows: str
     read: str
@@ -94,14 +95,13 @@ Block = Chart | Diagram | Table | Notice | Prose
 
 @dataclass(frozen=True)
 class Section:
-    """One numbered item of the feature list; number 0 is a section of the report's own."""
+    """One section of the report. `key` is its name: that of the function that makes it."""
 
-    number: int
+    key: str
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
-    key: str = ""
 
     @property
     def anchor(self) -> str:
         """The section's id on the page."""
-        return self.key or f"item-{self.number}"
+        return f"section-{self.key.replace('_', '-')}"

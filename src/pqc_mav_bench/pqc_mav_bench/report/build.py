@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes reports: one campaign, or two against each other; files are written under another name and renamed."""
 
 from __future__ import annotations
@@ -7,10 +8,10 @@ from pathlib import Path
 
 from pqc_mav_bench.report.browser import print_pdf
 from pqc_mav_bench.report.contents import sections
-from pqc_mav_bench.report.items.common import first_upper
-from pqc_mav_bench.report.items.comparison import two_campaigns
 from pqc_mav_bench.report.page import render
 from pqc_mav_bench.report.report_input import ReportError, ReportInput, load, published_2025
+from pqc_mav_bench.report.sections.common import first_upper
+from pqc_mav_bench.report.sections.comparison import two_campaigns
 from pqc_mav_common.atomic_file import atomic_write
 
 TITLE = "Benchmark of post-quantum cipher suites for MAVLink"
@@ -68,7 +69,7 @@ def report(
     Args:
         run_dir: folder of a campaign, finished or not; "published" reports the published campaign of October 2025.
         output: folder to write to; `report` below the campaign when not given.
-        load_dir: a campaign with the constant-rate workload, for the items about throughput (186 to 191).
+        load_dir: a campaign with the constant-rate workload, for the sections about throughput, loss and load.
         pdf: print the PDF too.
         title: the page's heading.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which sections a report has, in order."""
 
 from __future__ import annotations
@@ -7,63 +8,99 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pqc_mav_bench.report.blocks import EMULATED, MEASURED, Block, Section, Table
-from pqc_mav_bench.report.items import (
+from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections import (
+    aeads,
     comparison,
-    endurance,
+    detectors,
+    endurance_paper,
+    flight_budget,
     guide,
     handshakes,
-    loadpower,
-    loadtables,
-    loadtest,
-    paper,
-    primitives,
+    kem,
+    power_load_delay,
+    pqcmav_paper,
     rekeying,
+    rpi4_results,
     scenarios,
+    signatures,
+    suite_tables,
+    throughput_and_loss,
 )
-from pqc_mav_bench.report.report_input import ReportInput
 
-#: Every item of the feature list's chapter N that draws on the campaign alone, by number.
-ITEMS: dict[int, Callable[[ReportInput], Section]] = {
-    166: primitives.item_166,
-    167: primitives.item_167,
-    168: primitives.item_168,
-    169: primitives.item_169,
-    170: handshakes.item_170,
-    171: handshakes.item_171,
-    172: handshakes.item_172,
-    173: handshakes.item_173,
-    174: rekeying.item_174,
-    175: scenarios.item_175,
-    176: scenarios.item_176,
-    177: scenarios.item_177,
-    178: scenarios.item_178,
-    179: scenarios.item_179,
-    180: scenarios.item_180,
-    181: rekeying.item_181,
-    183: guide.item_183,
-    184: paper.item_184,
-    185: paper.item_185,
-    186: loadtest.item_186,
-    187: loadtest.item_187,
-    188: loadpower.item_188,
-    189: loadpower.item_189,
-    190: loadpower.item_190,
-    191: loadtables.item_191,
-    192: endurance.item_192,
-    193: endurance.item_193,
+#: Every section that draws on the campaign alone, in order; a section has the name of its function.
+SECTIONS: tuple[Callable[[ReportInput], Section], ...] = (
+    kem.kem_keygen,
+    kem.kem_operations,
+    signatures.signatures,
+    aeads.aeads,
+    handshakes.handshake_ranking,
+    handshakes.handshake_statistics,
+    handshakes.handshake_spread,
+    handshakes.pareto_frontier,
+    rekeying.rekey_overhead,
+    scenarios.scenario_handshakes,
+    detectors.detectors,
+    scenarios.scenario_load,
+    scenarios.scenario_heatmaps,
+    detectors.detector_overhead,
+    scenarios.scenario_summary,
+    flight_budget.flight_budget,
+    guide.reading_guide,
+    pqcmav_paper.pqcmav_paper_figures,
+    pqcmav_paper.pqcmav_paper_tables,
+    throughput_and_loss.throughput,
+    throughput_and_loss.loss,
+    power_load_delay.suite_power,
+    power_load_delay.suite_heatmaps,
+    power_load_delay.round_trips,
+    suite_tables.suite_tables,
+    endurance_paper.endurance_paper,
+    rpi4_results.rpi4_results,
+)
+
+#: Sections about a constant-rate load: they read the campaign that ran one, where there is one.
+_LOAD_SECTIONS = frozenset({"throughput", "loss", "suite_power", "suite_heatmaps", "round_trips", "suite_tables"})
+
+#: The number under which the list of the published system's features (its chapter N) names what a section shows.
+FEATURES = {
+    "kem_keygen": 166,
+    "kem_operations": 167,
+    "signatures": 168,
+    "aeads": 169,
+    "handshake_ranking": 170,
+    "handshake_statistics": 171,
+    "handshake_spread": 172,
+    "pareto_frontier": 173,
+    "rekey_overhead": 174,
+    "scenario_handshakes": 175,
+    "detectors": 176,
+    "scenario_load": 177,
+    "scenario_heatmaps": 178,
+    "detector_overhead": 179,
+    "scenario_summary": 180,
+    "flight_budget": 181,
+    "explanations": 182,
+    "reading_guide": 183,
+    "pqcmav_paper_figures": 184,
+    "pqcmav_paper_tables": 185,
+    "throughput": 186,
+    "loss": 187,
+    "suite_power": 188,
+    "suite_heatmaps": 189,
+    "round_trips": 190,
+    "suite_tables": 191,
+    "endurance_paper": 192,
+    "rpi4_results": 193,
 }
 
 
-#: Items about a constant-rate load; they read the campaign that ran one, where there is one beside the main campaign.
-_LOAD_ITEMS = frozenset(range(186, 192))
-
-
 def sections(c: ReportInput, load: ReportInput | None = None) -> list[Section]:
-    """Every section of a report, built from the campaign's rows and, for the load items, from those of `load`."""
-    built = [build(load if load is not None and number in _LOAD_ITEMS else c) for number, build in ITEMS.items()]
-    # Item 182 is about the explanations of all others.
-    built.append(guide.item_182(built))
-    ordered = [*sorted(built, key=lambda section: section.number), comparison.section(c, load)]
+    """Every section of a report, built from the campaign's rows and, for the load sections, from those of `load`."""
+    built = [build(load if load is not None and build.__name__ in _LOAD_SECTIONS else c) for build in SECTIONS]
+    place = SECTIONS.index(guide.reading_guide)
+    # The index of explanations is about those of all others.
+    ordered = [*built[:place], guide.explanations(built), *built[place:], comparison.comparison(c, load)]
     return ordered if c.power_is_measured or c.is_published else [_marked(section) for section in ordered]
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a Matplotlib figure to SVG that lives in the page: text as text, colours as CSS variables, tooltips as
 titles."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The texts around the sections: summary, methods, environment, limitations, provenance, all from the campaign's own
 rows."""
 
@@ -11,9 +12,9 @@ import pandas as pd
 from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
-from pqc_mav_bench.report.items.common import by_family, by_level
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.common import by_family, by_level
 
 #: Facts about the machines: what readers call them, and the field of the run context.
 _FACTS = (
@@ -44,7 +45,12 @@ def _distinct(c: ReportInput, column: str) -> str:
 def environment(c: ReportInput) -> list[tuple[str, str]]:
     """(name, value) of what the runs say about the machines; never their host names."""
     if c.is_published:
-        return [("Machine", "Raspberry Pi 4 Model B, 4 GB, liboqs 0.10 (documents 002 to 004); not measured here")]
+        return [
+            (
+                "Machine",
+                "Raspberry Pi 4 Model B, 4 GB, liboqs 0.10 ([rpi4-analysis] to [rpi4-results]); not measured here",
+            )
+        ]
     facts = [("Machine", c.machine)] if c.machine else []
     facts.append(("Both ends", "one machine" if _same_host(c) else "two machines"))
     for name, field in _FACTS:
@@ -106,8 +112,8 @@ def methods(c: ReportInput) -> list[str]:
     """How the numbers came about."""
     if c.is_published:
         return [
-            "Figures of documents 002 and 004 (October 2025), as printed; see docs/published-figures.md for what "
-            "does not follow."
+            "Figures of [rpi4-analysis] and [rpi4-results] (October 2025), as printed; see docs/published-figures.md "
+            "for what does not follow."
         ]
     data = c.raw["lifecycle.traffic_s"].median() if "lifecycle.traffic_s" in c.raw else math.nan
     wall = c.runs["wall_per_data"].median() if has(c.runs, "wall_per_data") else math.nan
@@ -180,28 +186,26 @@ def limitations(c: ReportInput) -> list[str]:
     return [line for line in lines if line]
 
 
-def _spans(items: Sequence[int]) -> str:
-    """Item numbers with runs drawn together: 'items 166–169, 171'; number 0 is the comparison."""
+def _spans(places: Sequence[int]) -> str:
+    """Numbers of sections with runs drawn together: '1–4, 6'."""
     spans: list[list[int]] = []
-    for item in sorted(n for n in items if n):
-        if spans and item == spans[-1][1] + 1:
-            spans[-1][1] = item
+    for place in sorted(places):
+        if spans and place == spans[-1][1] + 1:
+            spans[-1][1] = place
         else:
-            spans.append([item, item])
-    texts = [str(a) if a == b else f"{a}–{b}" for a, b in spans]
-    named = [f"item{'s' if len(texts) > 1 or spans[0][0] != spans[0][1] else ''} {', '.join(texts)}"] if texts else []
-    return "; ".join(named + (["comparison"] if 0 in items else [])) or MISSING
+            spans.append([place, place])
+    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in spans) or MISSING
 
 
 def provenance(c: ReportInput, sections: Sequence[Section]) -> pd.DataFrame:
-    """Every file behind the report with its SHA-256, and the items that use it."""
+    """Every file behind the report with its SHA-256, and the sections that use it."""
     used: dict[Source, list[int]] = {}
-    for section in sections:
+    for place, section in enumerate(sections, 1):
         for block in section.blocks:
             for source in block.sources if isinstance(block, (Chart, Table)) else ():
-                if section.number not in used.setdefault(source, []):
-                    used[source].append(section.number)
+                if place not in used.setdefault(source, []):
+                    used[source].append(place)
     for source in c.sources:
         used.setdefault(source, [])
-    rows = [[source.name, source.sha256, _spans(items)] for source, items in used.items()]
-    return pd.DataFrame(rows, columns=["File", "SHA-256", "Items"])
+    rows = [[source.name, source.sha256, _spans(places)] for source, places in used.items()]
+    return pd.DataFrame(rows, columns=["File", "SHA-256", "Sections"])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTML of the report's blocks."""
 
 from __future__ import annotations
@@ -153,11 +154,13 @@ def block_html(block: Block, above: str = "") -> str:
     return block.html
 
 
-def section_html(section: Section) -> str:
-    """One item with its blocks. Raises ValueError for an item without content: nothing may be silently absent."""
+def section_html(section: Section, number: int) -> str:
+    """One section with its blocks; `number` is its place in the report.
+
+    Raises ValueError for one without content: nothing may be silently absent.
+    """
     if not section.blocks:
-        raise ValueError(f"item {section.number} has no content")
+        raise ValueError(f"section {section.key} has no content")
     blocks = "".join(block_html(block, section.title) for block in section.blocks)
-    number = f'<span class="item">{section.number}</span> ' if section.number else ""
-    heading = f"<h2>{number}{escape(section.title)}</h2>"
+    heading = f'<h2><span class="place">{number}</span> {escape(section.title)}</h2>'
     return f'<section id="{section.anchor}">{heading}{blocks}</section>'

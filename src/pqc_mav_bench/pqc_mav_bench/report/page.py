@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page around the sections: head, summary, contents, environment, limitations, provenance."""
 
 from __future__ import annotations
@@ -5,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from pqc_mav_bench.analysis.published.source import DOCUMENTS
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import Section
 from pqc_mav_bench.report.frame import environment, limitations, methods, provenance, summary
@@ -22,8 +24,8 @@ def _style(open_all: bool) -> str:
 
 def _contents(sections: Sequence[Section]) -> str:
     entries = "".join(
-        f'<li><a href="#{s.anchor}"><span class="item">{s.number or "+"}</span> {escape(s.title)}</a></li>'
-        for s in sections
+        f'<li><a href="#{s.anchor}"><span class="place">{number}</span> {escape(s.title)}</a></li>'
+        for number, s in enumerate(sections, 1)
     )
     front = [
         ("summary", "Summary"),
@@ -31,13 +33,10 @@ def _contents(sections: Sequence[Section]) -> str:
         ("environment", "Environment"),
         ("limitations", "Limitations"),
         ("provenance", "Provenance"),
+        ("sources", "Sources"),
     ]
     links = "".join(f'<li><a href="#{key}">{name}</a></li>' for key, name in front)
-    return (
-        '<nav aria-label="Contents"><h2 id="contents">Contents</h2>'
-        f"<ul>{links}</ul><p>The numbers are those of the list of features of the published "
-        f"system.</p><ol>{entries}</ol></nav>"
-    )
+    return f'<nav aria-label="Contents"><h2 id="contents">Contents</h2><ul>{links}</ul><ol>{entries}</ol></nav>'
 
 
 def _plain(key: str, title: str, body: str) -> str:
@@ -51,7 +50,8 @@ def _list(items: Sequence[str]) -> str:
 def render(c: ReportInput, sections: Sequence[Section], title: str, open_all: bool = False) -> str:
     """The whole page. `open_all` unfolds every folded table, as paper needs it."""
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in environment(c))
-    body = "".join(section_html(section) for section in sections)
+    body = "".join(section_html(section, number) for number, section in enumerate(sections, 1))
+    cited = "".join(f"<dt>[{d.key}]</dt><dd>{escape(d.title)}. {escape(d.about)}</dd>" for d in DOCUMENTS)
     files_table = table_html(provenance(c, sections), "provenance-table", "Files this report was made from")
     parts = [
         f"<header><h1>{escape(title)}</h1>",
@@ -64,8 +64,9 @@ def render(c: ReportInput, sections: Sequence[Section], title: str, open_all: bo
         _plain("limitations", "Limitations", _list(limitations(c))),
         body,
         _plain("provenance", "Provenance", files_table),
+        _plain("sources", "Sources", f'<dl class="facts">{cited}</dl>'),
         "</main><footer><p>Made by <code>pqc_mav_bench.report</code> from the files listed under Provenance. "
-        "Published figures are quoted from the documents 000 to 004 of the published system.</p></footer>",
+        "Published figures are quoted from the documents listed under Sources.</p></footer>",
     ]
     html = "".join(parts)
     if open_all:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Colours of the report: one name per meaning, a value for light and one for dark paper, safe for colour-blind readers.
 
 Matplotlib draws with the light values; the SVG then names them as CSS variables, so that the page decides. The hues are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a report is made from: the rows of a campaign, the machines, what the documents published, and the files'
 hashes."""
 
@@ -32,10 +33,10 @@ class ReportError(BenchError):
 class ReportInput:
     """Everything the sections read.
 
-    `runs` has one row per scenario, suite and repetition (see analysis.table); `raw` is the tidy table itself, empty
-    for the
-    published campaign; `name` is how sentences call it, `machine` what the campaign was told to call
-    its machine (host names are never shown).
+    `runs` has one row per scenario, suite and repetition (see analysis.table), but a suite is called by its short code,
+    as everywhere a person reads; `suite_id` has the long name that files use. `raw` is the tidy table itself, empty for
+    the published campaign. `name` is how sentences call the campaign, `machine` what it was told to call its machine
+    (host names are never shown).
     """
 
     name: str
@@ -106,10 +107,18 @@ def published_source(*names: str) -> tuple[Source, ...]:
     return tuple(Source(f"published/{name}.csv", published.sha256(name)) for name in names)
 
 
+def by_short_code(runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows with suites called by their short codes where they have one; the ids are kept as `suite_id`."""
+    codes = runs["short_code"].where(runs["short_code"].astype(bool), runs["suite"])
+    return runs.assign(suite_id=runs["suite"], suite=codes)
+
+
 def published_2025() -> ReportInput:
     """The October 2025 campaign as a campaign of its own, for development and where a report has nothing else."""
     names = ("rpi4_suites_all_modes", "rpi4_power_energy", "rpi4_cpu_memory", "rpi4_packets_by_policy")
-    return ReportInput("the published campaign of October 2025", pi4_2025(), pd.DataFrame(), published_source(*names))
+    return ReportInput(
+        "the published campaign of October 2025", by_short_code(pi4_2025()), pd.DataFrame(), published_source(*names)
+    )
 
 
 def _raw(run_dir: Path) -> pd.DataFrame:
@@ -136,7 +145,7 @@ def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
     """The campaign in a folder, finished or not. Raises ReportError when there is nothing usable in it."""
     try:
         raw = _raw(run_dir)
-        runs = from_tidy(raw)
+        runs = by_short_code(from_tidy(raw))
         primitives, machine = read_primitives(run_dir), _machine(run_dir)
     except (StoreError, SchemaError) as error:
         raise ReportError(str(error)) from None

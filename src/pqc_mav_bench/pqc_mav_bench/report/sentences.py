@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sentences made out of numbers. Each function says only what its numbers bear out, or returns "" when they say
 nothing."""
 

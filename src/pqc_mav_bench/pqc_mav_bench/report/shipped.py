@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files shipped with the report: style, script, reading guide."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Categories A to C: which run it was, which algorithms, and what its phases took."""
 
 from __future__ import annotations

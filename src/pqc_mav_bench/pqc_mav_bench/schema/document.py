@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JSON Schema and the page docs/metrics.md, both made out of the models.
 
 tools/run python -m pqc_mav_bench.schema.document docs/metrics.md docs/metrics.schema.json [--check]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a metric is declared: one `metric(...)` line gives its meaning, unit and side; documents come from it.
 
 A metric may be null; then the run's `metric_status` says why. Where a category is measured alike on both sides, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Categories D to F: the handshake, its primitives, and what renewing keys costs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Categories Q and R: the workload with its throughput and loss, and what validation found."""
 
 from __future__ import annotations

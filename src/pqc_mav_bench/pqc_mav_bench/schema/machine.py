@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Categories L to P: the load of both machines, power, the network interface, the clocks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run's metrics: all categories, the status of what is missing or odd, findings and the hash."""
 
 from __future__ import annotations

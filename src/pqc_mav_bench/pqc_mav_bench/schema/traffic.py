@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Categories G to K: packets through the tunnel, latency, and MAVLink as both ends counted it.
 
 Directions: `down` is drone to ground (telemetry), `up` is ground to drone (commands).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What schema version 1 called the figures: campaigns recorded under it are read with today's names.
 
 Version 2 changed names alone, so that a figure has one name from the message to the report. Files are not rewritten:

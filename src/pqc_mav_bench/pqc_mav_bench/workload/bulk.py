@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The workload of October 2025: a constant rate of equal UDP packets, with round trips, one-way delays and exact loss.
 
 One end on each side of the tunnel. The drone's end says hello until it hears something, so that the drone's proxy knows

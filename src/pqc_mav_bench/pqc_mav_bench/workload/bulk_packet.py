@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packets of the bulk workload, and what a receiver learns from their numbers.
 
 Layout, big-endian: magic "PQMB", kind (1), flags (1), 2 unused, run (4), sequence (4), time stamp of the sender in

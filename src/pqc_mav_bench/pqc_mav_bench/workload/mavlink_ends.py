@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The MAVLink workload: the simulated vehicle on the drone's side, the ground client on the other.
 
 Both come from pqc_mav_sim: real messages with valid checksums, at exact rates. Pings inside the uplink give round

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When the next packet of a constant-rate flow is due. No clock of its own: seconds are an argument."""
 
 from __future__ import annotations

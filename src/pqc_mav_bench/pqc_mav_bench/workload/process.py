@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parent's handle on a worker process."""
 
 from __future__ import annotations

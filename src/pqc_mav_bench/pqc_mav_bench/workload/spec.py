@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one end of a workload is told, as JSON: the controller writes it, both ends' worker processes read it."""
 
 from __future__ import annotations

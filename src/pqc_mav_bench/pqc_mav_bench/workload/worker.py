@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process that runs one end of the traffic, run after run, on commands of its parent.
 
     python3 -m pqc_mav_bench.workload.worker

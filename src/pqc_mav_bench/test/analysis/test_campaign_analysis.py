@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tidy table, scenarios, recommendation and comparison."""
 
 import math

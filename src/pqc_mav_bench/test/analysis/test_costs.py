@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rekey overhead, energy, loss intervals, frontiers: definitions and their limits."""
 
 import math

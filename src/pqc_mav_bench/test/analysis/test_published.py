@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every published figure that follows from others is reproduced by a function of the analysis."""
 
 import re
@@ -36,7 +37,7 @@ def test_every_assigned_formula_is_used():
 
 def test_refuses_a_formula_nobody_assigned():
     with pytest.raises(LookupError, match="no analysis function"):
-        evaluate("sum of everything", "002 Table 8", "")
+        evaluate("sum of everything", "[rpi4-analysis] Table 8", "")
 
 
 def test_every_no_is_explained_on_the_page():

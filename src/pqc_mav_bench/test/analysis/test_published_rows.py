@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The analysis functions against the published tables, row by row."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Order statistics, ranking, correlation and regression."""
 
 import math
@@ -122,7 +123,7 @@ def test_impossible_counts_are_refused(counts):
 
 
 def test_phi_is_the_published_formula():
-    # document 001, table IX: 9.2 s handshake, rekeyed every 60 s, gives 13.3 %
+    # [pqcmav-paper], table IX: 9.2 s handshake, rekeyed every 60 s, gives 13.3 %
     assert statistics.phi(9.2, 60) == pytest.approx(0.133, abs=5e-4)
     assert statistics.phi(0, 60) == 0
     for bad in ((-1, 60), (1, 0)):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Network counters, process finding, clock identity, environment."""
 
 from __future__ import annotations

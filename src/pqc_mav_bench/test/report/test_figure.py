@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drawings become SVG that keeps its figures and takes the page's colours."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The primitive benchmark's file as the report reads it."""
 
 import pytest

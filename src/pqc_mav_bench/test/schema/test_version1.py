@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns recorded under schema version 1 load under today's names, and their hashes hold."""
 
 from __future__ import annotations

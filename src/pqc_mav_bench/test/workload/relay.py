@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stands for the tunnel: a thread that carries datagrams between a drone's and a ground's plaintext side."""
 
 from __future__ import annotations

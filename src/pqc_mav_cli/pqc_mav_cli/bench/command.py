@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav bench`: run, resume, list, show, verify, report and compare campaigns; time primitives alone."""
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ def run(
     mbps: Annotated[float, typer.Option(help="bulk: rate [Mbit/s].")] = 8.0,
     packet_bytes: Annotated[int, typer.Option(help="bulk: size of a packet [B].")] = 256,
     direction: Annotated[str, typer.Option(help="bulk: up (ground to drone, as published), down or both.")] = "up",
-    rekey_interval: Annotated[float, typer.Option(help="Rekey interval R for the rekey overhead Phi(R) [s].")] = 60.0,
+    rekey_interval: Annotated[
+        float, typer.Option(help="Seconds between rekeys, R in the rekey overhead Phi(R).")
+    ] = 60.0,
     in_order: Annotated[
         bool, typer.Option("--in-order", help="Keep the order of the suites instead of randomising it.")
     ] = False,
@@ -356,7 +359,7 @@ def _campaign(
 def _as_controller(
     root: Path, options: CampaignOptions | None, folder: Path | None, end_agent: bool, on_feedback: Any
 ) -> Outcome:
-    """The controller's node in this process, beside a proxy that runs already."""
+    """The controller's node in this process, next to a proxy that is already running."""
     from pqc_mav_bench.controller_node import ControllerNode
     from pqc_mav_bench.process_main import spinning
     from pqc_mav_cli.bench.run import ask

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav bench primitives`: every KEM, signature and AEAD operation alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a benchmark on this machine: every process under the supervisor, the campaign asked for from a thread."""
 
 from __future__ import annotations

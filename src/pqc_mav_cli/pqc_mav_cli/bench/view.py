@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How campaigns are shown: the progress bar of a running one, tables of finished ones."""
 
 from __future__ import annotations
@@ -99,13 +100,16 @@ _COLUMNS = {
 
 def runs_table(table: Any) -> Table:
     """One row per run of the tidy table, fastest handshake first; columns without a value are left out."""
+    from pqc_mav_bench.tidy import short_codes
+
     shown = {column: title for column, title in _COLUMNS.items() if table[column].notna().any()}
     view = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("suite", "scenario", "rep", "status"):
         view.add_column(title)
     for title in shown.values():
         view.add_column(title, justify="right")
-    for _, row in table.sort_values("handshake.handshake_ms").iterrows():
+    named = table.assign(suite=short_codes(table))
+    for _, row in named.sort_values("handshake.handshake_ms").iterrows():
         values = ["" if row[column] != row[column] else f"{row[column]:.4g}" for column in shown]
         view.add_row(short_code(row["suite"]), row["scenario"], str(row["repetition"]), row["status"], *values)
     return view

@@ -122,7 +122,7 @@ def randomness() -> Finding:
 
 
 def port_in_use(port: int, kind: socket.SocketKind, host: str) -> bool:
-    """Whether somebody else has bound `port`. Binding to "" covers every address."""
+    """Whether another program has bound `port`. Binding to "" covers every address."""
     with socket.socket(socket.AF_INET, kind) as probe:
         if kind == socket.SOCK_STREAM:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: old connections do not count

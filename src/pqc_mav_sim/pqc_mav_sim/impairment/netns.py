@@ -1,4 +1,4 @@
-"""Network namespaces without names: one lives as long as somebody holds its descriptor, so nothing is left over.
+"""Network namespaces without names: one lives as long as its descriptor is open, so nothing is left over.
 
 Needs root (CAP_SYS_ADMIN). Linux keeps the namespace per thread: what has to happen inside one runs in a thread of its
 own that ends there.
@@ -47,7 +47,7 @@ def _in_thread(work: Callable[[], T]) -> T:
 
 
 class Namespace:
-    """A fresh network namespace; `close` gives it back once nobody else is in it. Raises OSError without root."""
+    """A fresh network namespace; `close` releases it once nothing else is in it. Raises OSError without root."""
 
     def __init__(self) -> None:
         def make() -> int:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documents' figures that are aggregates of a whole printed table: means, medians and extremes over its suites."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import pandas as pd
 from pqc_mav_bench.analysis.published.source import table
 from pqc_mav_bench.analysis.statistics import Summary, summarise
 
-#: Column suffix of a mode in the wide table of document 002.
+#: Column suffix of a mode in the wide table of [rpi4-analysis].
 _MODES = {
     "Baseline": "baseline",
     "Lightweight": "lightweight",
@@ -74,9 +75,9 @@ def _at_level(statistic: str, column: str, level: int) -> tuple[float, float]:
 
 def _over_30(statistic: str, quantity: str, inputs: str, policy: str) -> tuple[float, float]:
     if quantity in ("throughput", "loss"):
-        if inputs.startswith("004 Table 7"):
+        if inputs.startswith("[rpi4-results] Table 7"):
             return _STATISTICS[statistic](summarise(_long("rpi4_packets_by_policy", policy)["loss_pct"])), 0.0005
-        if inputs.startswith("004 Table 1"):
+        if inputs.startswith("[rpi4-results] Table 1"):
             return _STATISTICS[statistic](
                 summarise(table("rpi4_suites_lightweight_network")["throughput_Mbps"])
             ), 0.0005

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documents' formulas with printed inputs, each expressed with the analysis function that the report uses too."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The published campaigns in the form of the tidy table, so that everything that reads a campaign reads them too."""
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ def _identity() -> pd.DataFrame:
 
 
 def pi4_2025() -> pd.DataFrame:
-    """The 30-suite campaign of October 2025 on a Raspberry Pi 4: 90 rows, three scenarios (documents 002 and 004).
+    """The 30-suite campaign of October 2025 on a Raspberry Pi 4: 90 rows, three scenarios.
 
-    Handshakes are printed for Baseline (002 Table 8) and Lightweight (004 Table 8), primitives and mean round trips for
-    Lightweight, RTT percentiles for Heavyweight; other cells are NaN. `cs-mlkem512-aesgcm-mldsa44` carries 521.9 ms in
-    Baseline although 003 and 004 print 14.29 ms for it.
+    Handshakes are printed for Baseline ([rpi4-analysis] Table 8) and Lightweight ([rpi4-results] Table 8), primitives
+    and mean round trips for Lightweight, RTT percentiles for Heavyweight; other cells are NaN. ML-512-AG-MD-44 carries
+    521.9 ms in Baseline although [endurance-paper] and [rpi4-results] print 14.29 ms for it.
     """
     modes = table("rpi4_suites_all_modes").set_index("suite")
     power = table("rpi4_power_energy").rename(columns=_COLUMNS)
@@ -85,9 +86,10 @@ def pi4_2025() -> pd.DataFrame:
 
 
 def pi5_summary(key: str) -> pd.DataFrame:
-    """Handshake statistics of the 72-suite campaign of February 2026 (000 s.12): key 'nist_level' or 'kem_family'.
+    """Handshake statistics of the 72-suite campaign of February 2026, by 'nist_level' or 'kem_family'.
 
-    Columns n, mean_ms, median_ms, p95_ms, max_ms. The documents print no per-suite handshakes of this campaign.
+    From [rpi5-report] section 12: columns n, mean_ms, median_ms, p95_ms, max_ms. The documents print no per-suite
+    handshakes of this campaign.
     """
     name = {"nist_level": "rpi5_handshake_by_level_report", "kem_family": "rpi5_handshake_by_family"}[key]
     return table(name).rename(columns={"n_suites": "n"}).set_index(key)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes docs/published-figures.md: which published figures follow from others, and why the rest do not."""
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
     head = list(head)
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return lines + ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows] + [""]
+
+
+def _cited(documents: str) -> str:
+    """The documents of a row, "a; b", as citations."""
+    return ", ".join(f"[{key.strip()}]" for key in documents.split(";"))
 
 
 def _number(check: Check) -> str:
@@ -73,7 +79,7 @@ def render() -> str:
             ("doc.", "where", "formula", "inputs", "printed", "recomputed", "unit", "why"),
             [
                 (
-                    c.document,
+                    _cited(c.document),
                     c.section,
                     c.formula,
                     c.inputs,
@@ -92,7 +98,7 @@ def render() -> str:
             [
                 (
                     r["id"],
-                    r["documents"],
+                    _cited(r["documents"]),
                     r["sections"],
                     r["quantity_or_claim"],
                     r["value_1"],
@@ -108,7 +114,7 @@ def render() -> str:
             ("doc.", "where", "formula", "inputs", "printed", "recomputed", "unit"),
             [
                 (
-                    c.document,
+                    _cited(c.document),
                     c.section,
                     c.formula,
                     c.inputs,
@@ -121,14 +127,15 @@ def render() -> str:
             ],
         ),
     ]
-    return "\n".join(lines).rstrip() + "\n"
+    links = [f"[{document.key}]: references.md#{document.key}" for document in DOCUMENTS]
+    return "\n".join([*lines, *links]).rstrip() + "\n"
 
 
 def _per_document(everything: tuple[Check, ...]) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
-    for number, title in DOCUMENTS.items():
-        verdicts = [check.verdict for check in everything if check.document == number]
-        rows.append((number, title, *(verdicts.count(v) for v in ("yes", "no", "n/a"))))
+    for document in DOCUMENTS:
+        verdicts = [check.verdict for check in everything if check.document == document.key]
+        rows.append((_cited(document.key), document.title, *(verdicts.count(v) for v in ("yes", "no", "n/a"))))
     return rows
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluates every row of the published-figures check with this package's own analysis functions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a recomputed value agree with a printed one, given that both come from rounded numbers?"""
 
 from __future__ import annotations

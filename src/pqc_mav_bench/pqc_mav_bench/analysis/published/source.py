@@ -1,23 +1,55 @@
-"""Reads the published tables shipped with the package."""
+# SPDX-License-Identifier: Apache-2.0
+"""The published documents, and the tables of theirs that are shipped with the package."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import io
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 import pandas as pd
 
-#: Documents by the number that the CSV files and notes use.
-DOCUMENTS = {
-    "000": "Comprehensive Benchmark Report (Raspberry Pi 5, Feb 2026)",
-    "001": "PQC-MAV paper (Raspberry Pi 5)",
-    "002": "Performance and Reliability Analysis (Raspberry Pi 4, Oct 2025)",
-    "003": "Security vs. Endurance paper (Raspberry Pi 4)",
-    "004": "Experimental Results and Performance Analysis (Raspberry Pi 4)",
-}
+
+@dataclass(frozen=True)
+class Document:
+    """A document that describes the published system; `key` is how it is cited, as in docs/references.md."""
+
+    key: str
+    title: str
+    about: str
+
+
+DOCUMENTS = (
+    Document(
+        "rpi5-report",
+        "PQC-MAV: A Complete Post-Quantum Cryptographic Tunnel for UAV–GCS Communication. Comprehensive Benchmark "
+        "Report",
+        "B. Güneysu, February 2026; 72 suites on a Raspberry Pi 5",
+    ),
+    Document(
+        "pqcmav-paper",
+        "PQC-MAV: A Complete Post-Quantum Cryptographic Tunnel for UAV–GCS Communication",
+        "B. Güneysu, paper; 72 suites on a Raspberry Pi 5",
+    ),
+    Document(
+        "rpi4-analysis",
+        "PQC Drone–GCS Secure Proxy: Performance & Reliability Analysis",
+        "October 16, 2025; 30 suites on a Raspberry Pi 4",
+    ),
+    Document(
+        "endurance-paper",
+        "Security vs. Endurance: An Adaptive Post-Quantum Framework for Power-Constrained UAVs",
+        "Paper; 21 suites on a Raspberry Pi 4",
+    ),
+    Document(
+        "rpi4-results",
+        "Experimental Results and Performance Analysis",
+        "Tables and trends of the 30 suites on a Raspberry Pi 4",
+    ),
+)
 
 
 def _bytes(name: str) -> bytes:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bar charts: groups side by side, and long rankings."""
 
 from __future__ import annotations

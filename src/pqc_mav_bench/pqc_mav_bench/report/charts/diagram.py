@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Diagrams of boxes, arrows and lifelines as SVG that follows the page's colours."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Heatmaps with the number in every cell."""
 
 from __future__ import annotations

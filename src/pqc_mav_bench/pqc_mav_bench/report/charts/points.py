@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Charts of points and lines: scatter plots, curves, cumulative distributions, dots per suite."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Items 188 to 190: power, load, round trips and goodput per suite, as the October 2025 document charts them."""
+# SPDX-License-Identifier: Apache-2.0
+"""Power, load, round trips and goodput per suite, as [rpi4-analysis] charts them."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section
 from pqc_mav_bench.report.charts import heat, points
-from pqc_mav_bench.report.items.common import by_family, scenario_note, short, with_values
-from pqc_mav_bench.report.items.persuite import dots_per_suite, either, ordered_suites
 from pqc_mav_bench.report.numbers import duration, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.common import by_family, scenario_note, with_values
+from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
 
 
-def item_188(c: ReportInput) -> Section:
+def suite_power(c: ReportInput) -> Section:
     """Handshake scatter, power per suite, power by scenario."""
     title = "Handshakes by family; power per suite and between scenarios"
     groups = []
@@ -51,7 +52,7 @@ def item_188(c: ReportInput) -> Section:
         explanation,
     )
     use, missing = either(c, "power_mean_w")
-    return Section(188, title, [chart, *missing, *_power(use), *scenario_note(c)])
+    return Section("suite_power", title, [chart, *missing, *_power(use), *scenario_note(c)])
 
 
 def _sphincs_last(table: pd.DataFrame) -> str:
@@ -88,7 +89,7 @@ def _power(c: ReportInput) -> list[Block]:
                 "power-suite",
                 "Power per suite",
                 "Dots of mean power per suite.",
-                points.per_suite([short(s) for s in rows["suite"]], [group], axis, "W"),
+                points.per_suite(rows["suite"].tolist(), [group], axis, "W"),
                 c.power_origin,
                 c.sources,
                 None,
@@ -124,7 +125,7 @@ def _power(c: ReportInput) -> list[Block]:
     return blocks
 
 
-def item_189(c: ReportInput) -> Section:
+def suite_heatmaps(c: ReportInput) -> Section:
     """Heatmaps of crypto time, CPU, RSS."""
     title = "Heatmaps: cryptographic operations, CPU and memory"
     use, blocks = either(c, "kem_keygen_ms", "kem_decaps_ms", "sig_sign_ms")
@@ -139,7 +140,7 @@ def item_189(c: ReportInput) -> Section:
     present = [k for k in operations if has(rows, k)]
     panel = heat.Panel(
         "",
-        [short(s) for s in rows["suite"]],
+        rows["suite"].tolist(),
         [operations[k] for k in present],
         rows[present].to_numpy(dtype=float).tolist(),
         "ms",
@@ -172,7 +173,7 @@ def item_189(c: ReportInput) -> Section:
         blocks += missing
         grid = wide(source.suites, column).reindex(ordered_suites(source.suites.drop_duplicates("suite"))["suite"])
         names = [SCENARIO_NAMES.get(n, n) for n in grid.columns]
-        one = heat.Panel("", [short(s) for s in grid.index], names, grid.to_numpy(dtype=float).tolist(), unit)
+        one = heat.Panel("", grid.index.tolist(), names, grid.to_numpy(dtype=float).tolist(), unit)
         means = {n: float(v) for n, v in zip(names, grid.mean(), strict=True)}
         own = (
             ""
@@ -199,7 +200,7 @@ def item_189(c: ReportInput) -> Section:
                 explanation,
             )
         )
-    return Section(189, title, [*blocks, *scenario_note(c)])
+    return Section("suite_heatmaps", title, [*blocks, *scenario_note(c)])
 
 
 def _plain(title: str) -> str:
@@ -207,7 +208,7 @@ def _plain(title: str) -> str:
     return title.split(" (")[0].replace("Resident", "resident").replace("Peak", "peak")
 
 
-def item_190(c: ReportInput) -> Section:
+def round_trips(c: ReportInput) -> Section:
     """RTT distribution and goodput ratio."""
     title = "Round trips (p50, p95, max) and goodput ratio"
     use, blocks = either(c, "rtt_p50_ms", "rtt_p95_ms", "rtt_max_ms")
@@ -250,9 +251,7 @@ def item_190(c: ReportInput) -> Section:
         "The dashed line is 100 %: everything that was offered arrived.",
         [
             f"{int((low >= 99.9).sum())} of {len(low)} suites deliver at least 99.9 % in every scenario.",
-            sentences.extremes(
-                {short(s): float(v) for s, v in low.items()}, "worst goodput ratio", "%", "lowest", "highest"
-            ),
+            sentences.extremes({s: float(v) for s, v in low.items()}, "worst goodput ratio", "%", "lowest", "highest"),
         ],
     )
     blocks += [
@@ -268,4 +267,4 @@ def item_190(c: ReportInput) -> Section:
             explanation,
         ),
     ]
-    return Section(190, title, [*blocks, *scenario_note(c)])
+    return Section("round_trips", title, [*blocks, *scenario_note(c)])

@@ -1,4 +1,5 @@
-"""What several items need: algorithm orders, medians per algorithm and scenario, names, missing-data notices."""
+# SPDX-License-Identifier: Apache-2.0
+"""What several sections need: algorithm orders, medians per algorithm and scenario, names, missing-data notices."""
 
 from __future__ import annotations
 
@@ -89,12 +90,6 @@ def published_values(name: str, key: str, column: str) -> Mapping[str, float]:
     return {kem_name(str(k)): float(v) for k, v in zip(table[key], table[column], strict=True)}
 
 
-def short(suite: str) -> str:
-    """A suite id as charts print it: without the prefix, ciphers and hash names abbreviated."""
-    text = suite.removeprefix("cs-").replace("classicmceliece", "mceliece").replace("chacha20poly1305", "chacha")
-    return text.replace("aesgcm", "aes").replace("ascon128a", "ascon").replace("sha2", "")
-
-
 def kem_name(name: str) -> str:
     """A KEM's name as the registry spells it; the documents leave out 'Classic' or write it with a space."""
     plain = name.replace("Classic McEliece", "Classic-McEliece")
@@ -113,6 +108,16 @@ def with_values(c: ReportInput, column: str) -> pd.DataFrame:
         if has(rows, column):
             return rows
     return c.baseline
+
+
+def algorithm_table(c: ReportInput, key: str, order: list[str], columns: dict[str, str]) -> pd.DataFrame:
+    """One row per algorithm, the medians of the main scenario under the given headings."""
+    rows = with_values(c, next(iter(columns)))
+    found = {heading: medians(rows, key, column) for column, heading in columns.items()}
+    return pd.DataFrame(
+        [[name, *(values.get(name, math.nan) for values in found.values())] for name in order],
+        columns=[{"kem": "KEM", "sig": "Signature"}[key], *found],
+    )
 
 
 def without(c: ReportInput, what: str, reason: str, instead: str = "") -> Notice:

@@ -1,4 +1,5 @@
-"""Items 170 to 173: handshakes of all suites: ranking, statistics, spread, Pareto frontier."""
+# SPDX-License-Identifier: Apache-2.0
+"""Handshakes of all suites: ranking, statistics, spread, Pareto frontier."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, rank
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section, Table
 from pqc_mav_bench.report.charts import bars, points, spread
-from pqc_mav_bench.report.items.common import by_family, by_level, family_legend, short, without
-from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import count, duration, listed, number
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.common import by_family, by_level, family_legend, without
+from pqc_mav_bench.report.sections.published_tables import published_table
 
 
 def known(c: ReportInput) -> pd.DataFrame:
@@ -21,11 +22,11 @@ def known(c: ReportInput) -> pd.DataFrame:
     return c.baseline.dropna(subset=["handshake_ms"])
 
 
-def item_170(c: ReportInput) -> Section:
+def handshake_ranking(c: ReportInput) -> Section:
     """All suites ranked."""
     suites = rank(known(c), "handshake_ms")
     title = f"{count(len(suites), 'suite')} ranked by handshake"
-    labels = [short(s) for s in suites["suite"]]
+    labels = suites["suite"].tolist()
     tips = [
         f"{i}. {r.suite}: {duration(r.handshake_ms)}, level {r.nist_level}"
         for i, r in enumerate(suites.itertuples(), 1)
@@ -59,7 +60,7 @@ def item_170(c: ReportInput) -> Section:
     table = suites[["rank", "suite", "kem_family", "nist_level", "handshake_ms", "repetitions"]]
     headings = ["Rank", "Suite", "KEM family", "Level", "Handshake (ms)", "n"]
     return Section(
-        170,
+        "handshake_ranking",
         title,
         [chart, Table("ranking-all", "Ranking", table.set_axis(headings, axis=1), c.origin(), c.sources, folded=True)],
     )
@@ -83,7 +84,7 @@ def summary_frame(groups: dict[str, Summary], name: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[name, "n", "Mean (ms)", "Median (ms)", "P95 (ms)", "Max (ms)"])
 
 
-def item_171(c: ReportInput) -> Section:
+def handshake_statistics(c: ReportInput) -> Section:
     """Statistics by level and family."""
     title = "Handshake statistics by NIST level and KEM family"
     levels, families = by_level(known(c)), by_family(known(c))
@@ -99,13 +100,17 @@ def item_171(c: ReportInput) -> Section:
     blocks: list[Block] = [
         Table("by-level", "By NIST level", summary_frame(levels, "Level"), c.origin(), c.sources),
         Table("by-family", "By KEM family", summary_frame(families, "KEM family"), c.origin(), c.sources, by),
-        published_table("by-level-published", "By level, published (000 s.12)", "rpi5_handshake_by_level_report"),
-        published_table("by-family-published", "By family, published (000 s.12)", "rpi5_handshake_by_family"),
+        published_table(
+            "by-level-published", "By level, published, [rpi5-report] section 12", "rpi5_handshake_by_level_report"
+        ),
+        published_table(
+            "by-family-published", "By family, published, [rpi5-report] section 12", "rpi5_handshake_by_family"
+        ),
     ]
-    return Section(171, title, blocks)
+    return Section("handshake_statistics", title, blocks)
 
 
-def item_172(c: ReportInput) -> Section:
+def handshake_spread(c: ReportInput) -> Section:
     """Box plot by level."""
     title = "Spread of handshakes by NIST level"
     suites = known(c)
@@ -141,7 +146,7 @@ def item_172(c: ReportInput) -> Section:
         summary_frame(boxes, "Level"),
         explanation,
     )
-    return Section(172, title, [chart])
+    return Section("handshake_spread", title, [chart])
 
 
 def _points(rows: pd.DataFrame, label: str, colour: str, marker: str) -> points.Points:
@@ -160,7 +165,7 @@ def pareto_frame(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def item_173(c: ReportInput) -> Section:
+def pareto_frontier(c: ReportInput) -> Section:
     """Pareto frontier."""
     title = "Pareto frontier: security level against handshake"
     suites = known(c)
@@ -222,5 +227,7 @@ def item_173(c: ReportInput) -> Section:
     ]
     if not len(suites):
         blocks = [without(c, "handshake times", "no run passed")]
-    blocks.append(published_table("pareto-published", "Pareto table, published (000 s.15)", "rpi5_pareto_report"))
-    return Section(173, title, blocks)
+    blocks.append(
+        published_table("pareto-published", "Pareto table, published, [rpi5-report] section 15", "rpi5_pareto_report")
+    )
+    return Section("pareto_frontier", title, blocks)

@@ -1,4 +1,5 @@
-"""Items 186 and 187: throughput and loss per suite, as the October 2025 document charts them."""
+# SPDX-License-Identifier: Apache-2.0
+"""Throughput and loss per suite, scenario, family and level, as [rpi4-analysis] charts them."""
 
 from __future__ import annotations
 
@@ -7,16 +8,16 @@ from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, 
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Chart, Explanation, Section
 from pqc_mav_bench.report.charts import bars, points, spread
-from pqc_mav_bench.report.items.common import by_family, family_legend, scenario_note, short, with_values, without
-from pqc_mav_bench.report.items.persuite import dots_per_suite, either, ordered_suites
 from pqc_mav_bench.report.numbers import listed, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.common import by_family, family_legend, scenario_note, with_values, without
+from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
 
 #: The target of the October 2025 workload.
 _TARGET = 8.0
 
 
-def item_186(c: ReportInput) -> Section:
+def throughput(c: ReportInput) -> Section:
     """Throughput per suite."""
     title = "Throughput per suite, each scenario and all side by side"
     use, blocks = either(c, "throughput_mbps")
@@ -29,7 +30,7 @@ def item_186(c: ReportInput) -> Section:
         label = SCENARIO_NAMES.get(name, name)
         values = dict(zip(rows["suite"], rows["throughput_mbps"], strict=True))
         drawing = bars.ranked(
-            [short(s) for s in rows["suite"]],
+            rows["suite"].tolist(),
             rows["throughput_mbps"].tolist(),
             [palette.family(f) for f in rows["kem_family"]],
             family_legend(rows),
@@ -89,7 +90,7 @@ def item_186(c: ReportInput) -> Section:
                 "the suites carried MAVLink telemetry, whose rate is far below 8 Mb/s, so no suite is at its limit",
             )
         )
-    return Section(186, title, [*blocks, *scenario_note(c)])
+    return Section("throughput", title, [*blocks, *scenario_note(c)])
 
 
 def _loss_block(c: ReportInput) -> Chart:
@@ -153,7 +154,7 @@ def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str
     return panels, absent
 
 
-def item_187(c: ReportInput) -> Section:
+def loss(c: ReportInput) -> Section:
     """Loss violin, family panel, level panel."""
     title = "Packet loss by scenario; KEM families and levels in four panels"
     loss_from, blocks = either(c, "loss_percent")
@@ -179,7 +180,7 @@ def item_187(c: ReportInput) -> Section:
                 explanation,
             )
         )
-    return Section(187, title, blocks)
+    return Section("loss", title, blocks)
 
 
 def _overlap(panels: list[spread.Panel]) -> str:

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Published tables with readable headings."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pandas as pd
 
@@ -72,9 +74,15 @@ def heading(column: str) -> str:
     return f"{text} ({unit})" if unit else text
 
 
+@cache
+def _codes() -> dict[str, str]:
+    """Short code by the id of a published suite."""
+    return {row["suite"]: row["short_code"] for row in published.text_rows("derived_short_codes_30")}
+
+
 def published_frame(name: str) -> pd.DataFrame:
-    """A published table as the report shows it: cells as printed, headings readable."""
-    rows = pd.DataFrame(published.text_rows(name))
+    """A published table as the report shows it: cells as printed, suites by short code, headings readable."""
+    rows = pd.DataFrame(published.text_rows(name)).replace(_codes())
     kept = [column for column in rows.columns if column not in _HIDDEN]
     return rows[kept].rename(columns=heading)
 

@@ -1,4 +1,5 @@
-"""Items 175 to 180: the scenarios side by side, and what the detectors cost."""
+# SPDX-License-Identifier: Apache-2.0
+"""The scenarios side by side."""
 
 from __future__ import annotations
 
@@ -8,17 +9,15 @@ import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis import scenarios
-from pqc_mav_bench.analysis.published import source
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import PUBLISHED, Block, Chart, Explanation, Notice, Section
+from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section
 from pqc_mav_bench.report.blocks import Table as TableBlock
 from pqc_mav_bench.report.charts import bars, heat
-from pqc_mav_bench.report.figure import Drawing
-from pqc_mav_bench.report.items.common import first_upper, scenario_note, scenario_series, without
-from pqc_mav_bench.report.items.reference import published_frame, published_table
 from pqc_mav_bench.report.numbers import quantity
-from pqc_mav_bench.report.report_input import ReportInput, published_source
+from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.common import first_upper, scenario_note, scenario_series
+from pqc_mav_bench.report.sections.published_tables import published_table
 
 
 def _families(c: ReportInput) -> list[str]:
@@ -26,7 +25,7 @@ def _families(c: ReportInput) -> list[str]:
     return [family for family in FAMILIES if family in present]
 
 
-def item_175(c: ReportInput) -> Section:
+def scenario_handshakes(c: ReportInput) -> Section:
     """Median handshake by family and scenario."""
     title = "Median handshake by KEM family and scenario"
     families = _families(c)
@@ -55,39 +54,7 @@ def item_175(c: ReportInput) -> Section:
         frame,
         explanation,
     )
-    return Section(175, title, [chart, *scenario_note(c)])
-
-
-def item_176(c: ReportInput) -> Section:
-    """Detectors."""
-    title = "Detector comparison"
-    if c.emulated:
-        state = "no detector ran: a documented load stands in for its demand"
-    elif len(c.scenarios) > 1 and not c.is_published:
-        state = "the detectors' own properties are not part of the metrics schema"
-    else:
-        state = "no scenario with a detector was run"
-    notice = without(c, "measured properties of a detector", state, "The published properties follow.")
-    frame = published_frame("rpi5_ddos_detectors_report").set_index("Detector").T.reset_index(names="Property")
-    explanation = Explanation(
-        "The two detectors of the published system: model, window, latency, size.",
-        "Latency is the time until a verdict, inference the computation of one.",
-        [],
-        [
-            "The documents recommend XGBoost in flight and the transformer for analysis on the ground. Their "
-            "window of five packets "
-            "cannot take three seconds at 320 packets a second (16 ms): it fits only if a step is a 0.6 s bucket."
-        ],
-    )
-    table = TableBlock(
-        "detectors",
-        "Detectors, published (000 s.18)",
-        frame,
-        PUBLISHED,
-        published_source("rpi5_ddos_detectors_report"),
-        explanation,
-    )
-    return Section(176, title, [notice, table])
+    return Section("scenario_handshakes", title, [chart, *scenario_note(c)])
 
 
 def _per_scenario(c: ReportInput, column: str, how: str) -> dict[str, float]:
@@ -99,7 +66,7 @@ def _per_scenario(c: ReportInput, column: str, how: str) -> dict[str, float]:
     return found
 
 
-def item_177(c: ReportInput) -> Section:
+def scenario_load(c: ReportInput) -> Section:
     """CPU, temperature, packets."""
     title = "CPU, SoC temperature and packets by scenario"
     wanted = (
@@ -172,16 +139,16 @@ def item_177(c: ReportInput) -> Section:
     )
     blocks += [
         *scenario_note(c),
-        published_table("scenario-load-published", "Published (000 s.23)", "rpi5_cross_scenario_report"),
+        published_table("scenario-load-published", "Published, [rpi5-report] section 23", "rpi5_cross_scenario_report"),
     ]
-    return Section(177, title, blocks)
+    return Section("scenario_load", title, blocks)
 
 
 def _same_host(c: ReportInput) -> bool:
     return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
 
 
-def item_178(c: ReportInput) -> Section:
+def scenario_heatmaps(c: ReportInput) -> Section:
     """CPU and temperature heatmap."""
     title = "CPU and temperature, KEM family by scenario"
     families = _families(c)
@@ -231,100 +198,10 @@ def item_178(c: ReportInput) -> Section:
         blocks.append(chart)
     if absent:
         blocks.append(Notice(f"{first_upper(c.name)} has no values for: {', '.join(absent)}."))
-    return Section(178, title, [*blocks, *scenario_note(c)])
+    return Section("scenario_heatmaps", title, [*blocks, *scenario_note(c)])
 
 
-def item_179(c: ReportInput) -> Section:
-    """Detector overhead."""
-    title = "Detector overhead on the median handshake"
-    published = published_table(
-        "overhead-published", "Detector overhead, published (000 s.22)", "rpi5_ddos_overhead_report"
-    )
-    rows = scenarios.detector_overhead(c.suites)
-    if not rows:
-        return Section(179, title, [_published_overhead(c), published])
-    frame = pd.DataFrame(
-        [
-            [r.group, SCENARIO_NAMES.get(r.scenario, r.scenario), r.base, r.value, r.delta, r.delta_percent]
-            for r in rows
-        ],
-        columns=["KEM family", "Detector", "Baseline (ms)", "With detector (ms)", "Delta (ms)", "Delta (%)"],
-    )
-    explanation = Explanation(
-        "Difference of the medians with and without each detector, in milliseconds and in per cent of the baseline.",
-        "Bars below zero mean that the median was lower with the detector.",
-        sentences.overhead(rows, "median handshake", SCENARIO_NAMES),
-        [
-            "The documents print both a table and a text for these deltas, and they differ; see the page on the "
-            "published figures."
-        ],
-    )
-    chart = Chart(
-        "overhead",
-        title,
-        "Bars of added handshake time per KEM family in two panels.",
-        _overhead_drawing(rows),
-        c.origin(True),
-        c.sources,
-        None,
-        explanation,
-    )
-    return Section(
-        179,
-        title,
-        [
-            chart,
-            TableBlock("overhead-table", "Detector overhead", frame, c.origin(True), c.sources),
-            *scenario_note(c),
-            published,
-        ],
-    )
-
-
-def _overhead_drawing(rows: list[scenarios.Overhead]) -> Drawing:
-    families = list(dict.fromkeys(r.group for r in rows))
-    names = list(dict.fromkeys(r.scenario for r in rows))
-    found = {(r.group, r.scenario): r for r in rows}
-    panels = []
-    for attribute, axis, unit in (("delta", "Added time (ms)", "ms"), ("delta_percent", "Added time (%)", "%")):
-        series = [
-            bars.Series(
-                SCENARIO_NAMES.get(name, name),
-                [getattr(found[f, name], attribute) if (f, name) in found else math.nan for f in families],
-                palette.scenario(name),
-                palette.SCENARIO_HATCH.get(name, ""),
-            )
-            for name in names
-        ]
-        panels.append(bars.Panel(families, series, axis, unit))
-    return bars.grouped(panels, 340, tilt=20)
-
-
-def _published_overhead(c: ReportInput) -> Chart:
-    """The published deltas, where the campaign has none of its own."""
-    keys = {"XGBoost": "xgboost", "TST": "tst"}
-    rows = [
-        scenarios.Overhead(r.kem_family, keys[r.detector], r.baseline_median_ms, r.with_detector_median_ms)
-        for r in source.table("rpi5_ddos_overhead_report").itertuples()
-    ]
-    explanation = Explanation(
-        f"{first_upper(c.name)} ran one scenario only, so these are the published medians of the Raspberry Pi 5.",
-        "Left in milliseconds, right in per cent of the baseline.",
-        ["Published: " + s for s in sentences.overhead(rows, "median handshake", SCENARIO_NAMES)],
-    )
-    return Chart(
-        "overhead",
-        "Detector overhead, published",
-        "Bars of added handshake time per KEM family.",
-        _overhead_drawing(rows),
-        PUBLISHED,
-        published_source("rpi5_ddos_overhead_report"),
-        None,
-        explanation,
-    )
-
-
-def item_180(c: ReportInput) -> Section:
+def scenario_summary(c: ReportInput) -> Section:
     """Cross-scenario table."""
     title = "Cross-scenario comparison of nine metrics"
     rows = scenarios.cross_scenario(c.runs)
@@ -356,11 +233,11 @@ def item_180(c: ReportInput) -> Section:
     )
     table = TableBlock("cross-scenario", title, frame, c.origin(True), c.sources, explanation)
     return Section(
-        180,
+        "scenario_summary",
         title,
         [
             table,
             *scenario_note(c),
-            published_table("cross-published", "Published (000 s.23)", "rpi5_cross_scenario_report"),
+            published_table("cross-published", "Published, [rpi5-report] section 23", "rpi5_cross_scenario_report"),
         ],
     )

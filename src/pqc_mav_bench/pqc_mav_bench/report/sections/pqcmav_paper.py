@@ -1,4 +1,5 @@
-"""Items 184 and 185: figures and tables of the PQC-MAV paper (document 001)."""
+# SPDX-License-Identifier: Apache-2.0
+"""The figures and tables of the PQC-MAV paper [pqcmav-paper], made from the campaign, and as published."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import MEASURED, Block, Chart, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.charts import points, spread
 from pqc_mav_bench.report.frame import environment
-from pqc_mav_bench.report.items import diagrams
-from pqc_mav_bench.report.items.common import by_level, first_upper, kem_order, sig_order, with_values, without
-from pqc_mav_bench.report.items.handshakes import known, pareto_frame, summary_frame
-from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import duration, number
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections import diagrams
+from pqc_mav_bench.report.sections.common import by_level, first_upper, kem_order, sig_order, with_values, without
+from pqc_mav_bench.report.sections.handshakes import known, pareto_frame, summary_frame
+from pqc_mav_bench.report.sections.published_tables import published_table
 
 
 def _distribution(c: ReportInput, key: str, column: str, order: list[str], figure: str, what: str) -> Block:
@@ -88,7 +89,7 @@ def _clusters(c: ReportInput) -> Chart:
     )
     return Chart(
         "clusters",
-        "Handshakes of all suites by family (001 Fig. 6)",
+        "Handshakes of all suites by family, [pqcmav-paper] Fig. 6",
         "Scatter plot of handshake times in family clusters.",
         points.clusters(groups, "Suites, sorted within each KEM family", "Handshake (ms, log scale)"),
         c.origin(),
@@ -98,7 +99,7 @@ def _clusters(c: ReportInput) -> Chart:
     )
 
 
-def item_184(c: ReportInput) -> Section:
+def pqcmav_paper_figures(c: ReportInput) -> Section:
     """The paper's seven figures."""
     title = "Figures of the PQC-MAV paper: architecture, handshake, wire format, distributions, power"
     rows = with_values(c, "kem_keygen_ms")
@@ -106,11 +107,11 @@ def item_184(c: ReportInput) -> Section:
         diagrams.architecture("paper-architecture"),
         diagrams.handshake("paper-handshake"),
         diagrams.wire_format("paper-wire"),
-        _distribution(c, "kem", "kem_keygen_ms", kem_order(rows), "001 Fig. 4", "key generation"),
-        _distribution(c, "sig", "sig_sign_ms", sig_order(rows), "001 Fig. 5", "signing"),
+        _distribution(c, "kem", "kem_keygen_ms", kem_order(rows), "[pqcmav-paper] Fig. 4", "key generation"),
+        _distribution(c, "sig", "sig_sign_ms", sig_order(rows), "[pqcmav-paper] Fig. 5", "signing"),
         _clusters(c),
         Notice(
-            "Power during single KEM operations (001 Fig. 7) needs a sensor that samples a thousand times a "
+            "Power during single KEM operations ([pqcmav-paper] Fig. 7) needs a sensor that samples a thousand times a "
             "second while one operation runs. "
             f"{first_upper(c.name)} has {'none' if not c.power_is_measured else 'mean power per run only'}, and "
             f"the paper prints the figure without its numbers, so nothing can be drawn here. "
@@ -118,7 +119,7 @@ def item_184(c: ReportInput) -> Section:
             "sustains elevated power."
         ),
     ]
-    return Section(184, title, blocks)
+    return Section("pqcmav_paper_figures", title, blocks)
 
 
 def _registry(c: ReportInput) -> Table:
@@ -139,7 +140,7 @@ def _registry(c: ReportInput) -> Table:
             levels = ", ".join(str(v) for v in sorted(set(part["nist_level"])))
             rows.append([name, kind, str(part[family].iloc[0]), levels, part["suite"].nunique()])
     frame = pd.DataFrame(rows, columns=["Algorithm", "Type", "Family", "Levels", "Suites"])
-    return Table("registry", "Algorithms measured (001 Table I)", frame, c.origin(), c.sources)
+    return Table("registry", "Algorithms measured, [pqcmav-paper] Table I", frame, c.origin(), c.sources)
 
 
 def _steady(c: ReportInput) -> Block:
@@ -170,7 +171,7 @@ def _steady(c: ReportInput) -> Block:
     )
     return Table(
         "steady",
-        "Steady state by KEM family (001 Table X)",
+        "Steady state by KEM family, [pqcmav-paper] Table X",
         pd.DataFrame(body, columns=["Metric", *families]),
         c.origin(),
         c.sources,
@@ -215,8 +216,8 @@ def _regression(c: ReportInput) -> list[Block]:
     ]
     median_off = 10 ** float(pd.Series(off).median())
     explanation = Explanation(
-        "A least-squares fit of the handshake on public-key and signature size in logarithms (001 Eq. 5), drawn "
-        "as fitted against measured.",
+        "A least-squares fit of the handshake on public-key and signature size in logarithms ([pqcmav-paper] Eq. 5), "
+        "drawn as fitted against measured.",
         "On the dashed line the fit is exact; distance from it is what the sizes do not explain.",
         [
             f"log10 T = {fit.intercept:.2f} {'+' if fit.slopes[0] >= 0 else '-'} {abs(fit.slopes[0]):.2f} log10 "
@@ -231,7 +232,7 @@ def _regression(c: ReportInput) -> list[Block]:
     return [
         Chart(
             "regression",
-            "Handshake against message sizes (001 Eq. 5)",
+            "Handshake against message sizes, [pqcmav-paper] Eq. 5",
             "Scatter plot of fitted and measured handshakes.",
             points.regression(groups, "Fitted handshake (ms)", "Measured handshake (ms)"),
             c.origin(),
@@ -242,7 +243,7 @@ def _regression(c: ReportInput) -> list[Block]:
     ]
 
 
-def item_185(c: ReportInput) -> Section:
+def pqcmav_paper_tables(c: ReportInput) -> Section:
     """The paper's ten tables and the regression."""
     title = "Tables of the PQC-MAV paper and the log-log regression"
     fastest = pareto.fastest_per_level(known(c))
@@ -254,40 +255,54 @@ def item_185(c: ReportInput) -> Section:
     tiers = tier.with_tier(known(c))[["suite", "tier", "handshake_ms"]].sort_values(["tier", "handshake_ms"])
     blocks: list[Block] = [
         _registry(c),
-        published_table("registry-published", "Registry, published (001 Table I)", "rpi5_registry_paper"),
-        published_table("cascade", "Policy cascade, published (001 Table II)", "rpi5_policy_cascade"),
+        published_table("registry-published", "Registry, published, [pqcmav-paper] Table I", "rpi5_registry_paper"),
+        published_table("cascade", "Policy cascade, published, [pqcmav-paper] Table II", "rpi5_policy_cascade"),
         Table(
             "testbed",
-            "Testbed (001 Table III)",
+            "Testbed, [pqcmav-paper] Table III",
             pd.DataFrame(environment(c), columns=["Property", "Value"]),
             c.origin(),
             c.sources,
         ),
-        published_table("testbed-published", "Testbed, published (001 Table III)", "rpi5_hardware_testbed_paper"),
+        published_table(
+            "testbed-published", "Testbed, published, [pqcmav-paper] Table III", "rpi5_hardware_testbed_paper"
+        ),
         *_isolated(c),
         Table(
             "levels",
-            "Handshake by level (001 Table VII)",
+            "Handshake by level, [pqcmav-paper] Table VII",
             summary_frame(by_level(known(c)), "Level"),
             c.origin(),
             c.sources,
         ),
         published_table(
-            "levels-published", "Handshake by level, published (001 Table VII)", "rpi5_handshake_by_level_paper"
+            "levels-published",
+            "Handshake by level, published, [pqcmav-paper] Table VII",
+            "rpi5_handshake_by_level_paper",
         ),
-        Table("fastest", "Fastest suite of each level (001 Table VIII)", pareto_frame(fastest), c.origin(), c.sources),
-        published_table("fastest-published", "Pareto-optimal suites, published (001 Table VIII)", "rpi5_pareto_paper"),
+        Table(
+            "fastest",
+            "Fastest suite of each level, [pqcmav-paper] Table VIII",
+            pareto_frame(fastest),
+            c.origin(),
+            c.sources,
+        ),
+        published_table(
+            "fastest-published", "Pareto-optimal suites, published, [pqcmav-paper] Table VIII", "rpi5_pareto_paper"
+        ),
         Table(
             "phi-all",
-            "Rekey overhead of every suite (001 Table IX)",
+            "Rekey overhead of every suite, [pqcmav-paper] Table IX",
             pd.DataFrame(phi, columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"]),
             c.origin(),
             c.sources,
             folded=True,
         ),
-        published_table("phi-paper", "Rekey overhead, published (001 Table IX)", "rpi5_rekey_overhead_paper"),
+        published_table("phi-paper", "Rekey overhead, published, [pqcmav-paper] Table IX", "rpi5_rekey_overhead_paper"),
         _steady(c),
-        published_table("steady-published", "Steady state, published (001 Table X)", "rpi5_steady_state_paper"),
+        published_table(
+            "steady-published", "Steady state, published, [pqcmav-paper] Table X", "rpi5_steady_state_paper"
+        ),
         *_regression(c),
     ]
     if len(tiers) > 1:
@@ -302,7 +317,7 @@ def item_185(c: ReportInput) -> Section:
         blocks.append(
             Table(
                 "tiers",
-                "Tier and handshake (001 Eq. 4)",
+                "Tier and handshake, [pqcmav-paper] Eq. 4",
                 tiers.set_axis(["Suite", "Tier", "Handshake (ms)"], axis=1),
                 c.origin(),
                 c.sources,
@@ -310,7 +325,7 @@ def item_185(c: ReportInput) -> Section:
                 folded=True,
             )
         )
-    return Section(185, title, blocks)
+    return Section("pqcmav_paper_tables", title, blocks)
 
 
 def _isolated(c: ReportInput) -> list[Block]:
@@ -326,8 +341,11 @@ def _isolated(c: ReportInput) -> list[Block]:
             )
         )
     else:
-        names = {"kem": "KEM operations alone (001 Table IV)", "sig": "Signature operations alone (001 Table V)"}
-        names["aead"] = "AEAD operations alone, by payload (001 Table VI)"
+        names = {
+            "kem": "KEM operations alone, [pqcmav-paper] Table IV",
+            "sig": "Signature operations alone, [pqcmav-paper] Table V",
+        }
+        names["aead"] = "AEAD operations alone, by payload, [pqcmav-paper] Table VI"
         for kind, title in names.items():
             frame = c.primitives.table(kind)
             if len(frame):
@@ -340,7 +358,11 @@ def _isolated(c: ReportInput) -> list[Block]:
                 blocks.append(Table(f"isolated-{kind}", title, frame, MEASURED, c.primitives.sources, explanation))
     return [
         *blocks,
-        published_table("kem-paper", "KEM operations, published (001 Table IV)", "rpi5_kem_primitives_paper"),
-        published_table("sig-paper", "Signature operations, published (001 Table V)", "rpi5_sig_primitives_paper"),
-        published_table("aead-paper", "AEAD operations, published (001 Table VI)", "rpi5_aead_primitives_paper"),
+        published_table("kem-paper", "KEM operations, published, [pqcmav-paper] Table IV", "rpi5_kem_primitives_paper"),
+        published_table(
+            "sig-paper", "Signature operations, published, [pqcmav-paper] Table V", "rpi5_sig_primitives_paper"
+        ),
+        published_table(
+            "aead-paper", "AEAD operations, published, [pqcmav-paper] Table VI", "rpi5_aead_primitives_paper"
+        ),
     ]

@@ -1,4 +1,5 @@
-"""The drawings of items 184 and 192: architecture, handshake, wire format, pipeline, bench."""
+# SPDX-License-Identifier: Apache-2.0
+"""The drawings of the papers: concept, architecture, handshake, wire format, pipeline, bench."""
 
 from __future__ import annotations
 

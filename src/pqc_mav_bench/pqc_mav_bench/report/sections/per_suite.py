@@ -1,4 +1,5 @@
-"""What the per-suite charts of items 186 to 190 share: the order of suites, dots per scenario, published stand-ins."""
+# SPDX-License-Identifier: Apache-2.0
+"""What the charts with one place per suite share: the order of suites, dots per scenario, published stand-ins."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import Block
 from pqc_mav_bench.report.charts import points
-from pqc_mav_bench.report.items.common import short, without
 from pqc_mav_bench.report.numbers import listed
 from pqc_mav_bench.report.report_input import ReportInput, published_2025
+from pqc_mav_bench.report.sections.common import without
 
 
 def ordered_suites(suites: pd.DataFrame) -> pd.DataFrame:
@@ -42,4 +43,4 @@ def dots_per_suite(c: ReportInput, column: str, scenarios: list[str]) -> tuple[l
         for n in scenarios
         if n in grid
     ]
-    return [short(s) for s in suites["suite"]], groups
+    return suites["suite"].tolist(), groups

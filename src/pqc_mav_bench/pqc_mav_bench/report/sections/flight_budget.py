@@ -1,91 +1,19 @@
-"""Items 174 and 181: what rekeying costs in time and energy, and the recommended deployment."""
+# SPDX-License-Identifier: Apache-2.0
+"""What rekeying costs a flight in energy, the documents' findings, and the recommended deployment."""
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis import energy, pareto, recommend, rekey
-from pqc_mav_bench.analysis.table import FAMILIES, has, rank
-from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Chart, Explanation, Notice, Section, Table
-from pqc_mav_bench.report.charts import points
-from pqc_mav_bench.report.items.common import by_family, by_level, first_upper, without
-from pqc_mav_bench.report.items.handshakes import known
-from pqc_mav_bench.report.items.reference import published_table
+from pqc_mav_bench.analysis.table import has, rank
+from pqc_mav_bench.report import sentences
+from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.numbers import MISSING, count, duration, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput, published_source
-
-
-def _picked(c: ReportInput) -> list[tuple[str, str, float]]:
-    """(label, colour, handshake ms) of the curves: fastest and slowest suite of each family."""
-    lines = []
-    for family in FAMILIES:
-        rows = rank(known(c)[known(c)["kem_family"] == family], "handshake_ms")
-        for which, row in (("fastest", rows.head(1)), ("slowest", rows.tail(1) if len(rows) > 1 else rows[:0])):
-            for r in row.itertuples():
-                lines.append(
-                    (f"{family}, {which} ({duration(r.handshake_ms)})", palette.family(family), float(r.handshake_ms))
-                )
-    return lines
-
-
-def item_174(c: ReportInput) -> Section:
-    """Phi(R)."""
-    title = "Rekey overhead Φ(R) over the rekey interval"
-    intervals = np.geomspace(10, 7200, 40)
-    lines = []
-    for label, colour, handshake in _picked(c):
-        curve = rekey.phi_curve(handshake, intervals)
-        tip = f"{label}: {number(rekey.phi_percent(handshake, 60))} % at 60 s"
-        lines.append(points.Points(label, [x for x, _ in curve], [y for _, y in curve], [tip], colour))
-    drawing = points.curves(
-        lines, "Rekey interval R (s, log scale)", "Φ(R) (%, log scale)", [(60, "1 min"), (300, "5 min"), (3600, "1 h")]
-    )
-    frame = pd.DataFrame(
-        [
-            [label, handshake, *(rekey.phi_percent(handshake, r) for r in rekey.PUBLISHED_INTERVALS_S)]
-            for label, _, handshake in _picked(c)
-        ],
-        columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"],
-    )
-    slowest = known(c)["handshake_ms"].max()
-    live = c.baseline["rekey_ms"].median() if has(c.baseline, "rekey_ms") else math.nan
-    explanation = Explanation(
-        "Share of the time spent in handshakes when keys are renewed every R seconds: Φ(R) = T / (R + T).",
-        "Both axes are logarithmic. Each family is drawn with its fastest and its slowest suite.",
-        [
-            f"At one rekey a minute the slowest suite spends {number(rekey.phi_percent(slowest, 60))} % of the "
-            f"time in handshakes.",
-            f"It stays within 0.1 % when keys are renewed no oftener than every "
-            f"{number(rekey.interval_for(slowest, 0.1))} s.",
-            f"The median suite change under traffic took {duration(live)} from request to new keys."
-            if math.isfinite(live)
-            else "",
-        ],
-        [
-            "Φ is an upper bound for this tunnel: it keeps carrying packets under the old keys while the "
-            "handshake runs. "
-            "The published system stops its proxies instead."
-        ],
-    )
-    chart = Chart(
-        "phi",
-        title,
-        "Curves of rekey overhead over the rekey interval.",
-        drawing,
-        c.origin(),
-        c.sources,
-        frame,
-        explanation,
-    )
-    return Section(
-        174,
-        title,
-        [chart, published_table("phi-published", "Φ(R), published (001 Table IX)", "rpi5_rekey_overhead_paper")],
-    )
+from pqc_mav_bench.report.sections.common import by_family, by_level, first_upper, without
+from pqc_mav_bench.report.sections.handshakes import known
+from pqc_mav_bench.report.sections.published_tables import published_table
 
 
 def _budget_rows(c: ReportInput, power: float) -> pd.DataFrame:
@@ -107,7 +35,7 @@ def _budget_rows(c: ReportInput, power: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=headings)
 
 
-def item_181(c: ReportInput) -> Section:
+def flight_budget(c: ReportInput) -> Section:
     """Energy budget, findings, deployment."""
     title = "Energy budget of a flight, findings and recommended deployment"
     blocks: list[Block] = []
@@ -116,7 +44,7 @@ def item_181(c: ReportInput) -> Section:
     whose = (
         "measured in this campaign"
         if own_power and not c.is_published
-        else "published for the Raspberry Pi 5 (000 s.24)"
+        else "published for the Raspberry Pi 5, [rpi5-report] section 24"
     )
     if not own_power:
         blocks.append(
@@ -154,10 +82,12 @@ def item_181(c: ReportInput) -> Section:
         )
     )
     blocks.append(
-        published_table("energy-published", "Energy budget, published (000 s.24)", "rpi5_energy_budget_report")
+        published_table(
+            "energy-published", "Energy budget, published, [rpi5-report] section 24", "rpi5_energy_budget_report"
+        )
     )
     blocks += [_recommendation(c), *_findings(c)]
-    return Section(181, title, blocks)
+    return Section("flight_budget", title, blocks)
 
 
 def _recommendation(c: ReportInput) -> Table | Notice:

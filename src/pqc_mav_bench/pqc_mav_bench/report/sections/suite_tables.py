@@ -1,4 +1,5 @@
-"""Item 191: the nine tables of the October 2025 analysis (document 002), made from the campaign, and as published."""
+# SPDX-License-Identifier: Apache-2.0
+"""The nine tables of [rpi4-analysis], made from the campaign, and as published."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
-from pqc_mav_bench.report.items.common import with_values, without
-from pqc_mav_bench.report.items.handshakes import known
-from pqc_mav_bench.report.items.reference import published_table
 from pqc_mav_bench.report.numbers import count
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.common import with_values, without
+from pqc_mav_bench.report.sections.handshakes import known
+from pqc_mav_bench.report.sections.published_tables import published_table
 
 _TITLES = {
     "handshake_ms": "Handshake (ms)",
@@ -111,7 +112,7 @@ def _posture(c: ReportInput) -> Block:
         "Peak power and CPU are over the suites' means and peaks, as in the document.",
         lines,
     )
-    return Table("posture", "Posture summary (002 Table 1)", frame, c.origin(True), c.sources, explanation)
+    return Table("posture", "Posture summary, [rpi4-analysis] Table 1", frame, c.origin(True), c.sources, explanation)
 
 
 def _levels(c: ReportInput) -> Block:
@@ -132,7 +133,9 @@ def _levels(c: ReportInput) -> Block:
         "by level.",
         [],
     )
-    return Table("level-aggregate", "Level aggregate (002 Table 2)", frame, c.origin(), c.sources, explanation)
+    return Table(
+        "level-aggregate", "Level aggregate, [rpi4-analysis] Table 2", frame, c.origin(), c.sources, explanation
+    )
 
 
 def _energy(c: ReportInput) -> Block:
@@ -156,7 +159,7 @@ def _energy(c: ReportInput) -> Block:
     headings = ["Rank", "Suite", "Energy per bit (nJ)", "Power (W)", "Throughput (Mb/s)", "Energy (J)"]
     return Table(
         "energy-bit",
-        "Energy per bit, top 5 and bottom 5 (002 Table 4)",
+        "Energy per bit, top 5 and bottom 5, [rpi4-analysis] Table 4",
         ends.set_axis(headings, axis=1),
         origin,
         c.sources,
@@ -177,7 +180,7 @@ def _resources(c: ReportInput) -> Block:
     ]
     return Table(
         "resources",
-        f"Resource use, top and bottom ten by {_TITLES[key].split(' (')[0].lower()} (002 Table 5)",
+        f"Resource use, top and bottom ten by {_TITLES[key].split(' (')[0].lower()}, [rpi4-analysis] Table 5",
         titled(ends[["rank", "suite", *columns]].rename(columns={"rank": "Rank"})),
         c.origin(),
         c.sources,
@@ -212,7 +215,7 @@ def _loss(c: ReportInput) -> Block:
     )
     return Table(
         "loss-table",
-        "Loss and resilience (002 Table 6)",
+        "Loss and resilience, [rpi4-analysis] Table 6",
         frame,
         c.origin(True),
         c.sources,
@@ -241,7 +244,13 @@ def _rekeys(c: ReportInput) -> Block:
         ["Published windows are 2 to 7 seconds, because that system restarts its proxies."],
     )
     return Table(
-        "rekeys", "Rekey statistics (002 Table 7)", titled(frame), c.origin(True), c.sources, explanation, folded=True
+        "rekeys",
+        "Rekey statistics, [rpi4-analysis] Table 7",
+        titled(frame),
+        c.origin(True),
+        c.sources,
+        explanation,
+        folded=True,
     )
 
 
@@ -263,7 +272,9 @@ def _matrix(c: ReportInput) -> Table:
         f"{recommend.PHI_LIMIT_PERCENT} %, and at least {recommend.SHORTEST_INTERVAL_S:.0f} s.",
         [", ".join(f"{name}: {count(int(n), 'suite')}" for name, n in counts.items() if name) + "."],
     )
-    return Table("decision", "Decision matrix of every suite (002 Table 8)", frame, c.origin(), c.sources, explanation)
+    return Table(
+        "decision", "Decision matrix of every suite, [rpi4-analysis] Table 8", frame, c.origin(), c.sources, explanation
+    )
 
 
 def _classes(c: ReportInput) -> Block:
@@ -282,11 +293,17 @@ def _classes(c: ReportInput) -> Block:
         [f"{name}: {count(int(n), 'suite')}." for name, n in rows["complexity_class"].value_counts().items()],
     )
     return Table(
-        "classes", "Storage and complexity class (002 Table 9)", frame, c.origin(), c.sources, explanation, folded=True
+        "classes",
+        "Storage and complexity class, [rpi4-analysis] Table 9",
+        frame,
+        c.origin(),
+        c.sources,
+        explanation,
+        folded=True,
     )
 
 
-def item_191(c: ReportInput) -> Section:
+def suite_tables(c: ReportInput) -> Section:
     """Nine tables."""
     title = (
         "Tables of the October 2025 analysis: posture, levels, primitives, energy, resources, loss, rekeys, "
@@ -302,21 +319,21 @@ def item_191(c: ReportInput) -> Section:
         "handshake_ms",
     )
     pairs: list[tuple[Block, str, str]] = [
-        (_posture(c), "Posture, published (002 Table 1)", "rpi4_ddos_posture_summary"),
-        (_levels(c), "Level aggregate, published (002 Table 2)", "rpi4_nist_level_aggregate"),
+        (_posture(c), "Posture, published, [rpi4-analysis] Table 1", "rpi4_ddos_posture_summary"),
+        (_levels(c), "Level aggregate, published, [rpi4-analysis] Table 2", "rpi4_nist_level_aggregate"),
         (
-            suite_table(c, "primitives-suite", "Primitive breakdown (002 Table 3)", operations),
-            "Primitive breakdown, published (002 Table 3)",
+            suite_table(c, "primitives-suite", "Primitive breakdown, [rpi4-analysis] Table 3", operations),
+            "Primitive breakdown, published, [rpi4-analysis] Table 3",
             "rpi4_primitive_breakdown_baseline",
         ),
-        (_energy(c), "Energy per bit, published (002 Table 4)", "rpi4_energy_per_bit_ranking"),
-        (_resources(c), "Resource use, published (002 Table 5)", "rpi4_resource_utilization_baseline"),
-        (_loss(c), "Loss and resilience, published (002 Table 6)", "rpi4_loss_resilience"),
-        (_rekeys(c), "Rekey statistics, published (002 Table 7)", "rpi4_rekey_statistics"),
-        (_matrix(c), "Per-suite metrics, published (002 Table 8)", "rpi4_suites_all_modes"),
-        (_classes(c), "Complexity classes, published (002 Table 9)", "rpi4_complexity_class"),
+        (_energy(c), "Energy per bit, published, [rpi4-analysis] Table 4", "rpi4_energy_per_bit_ranking"),
+        (_resources(c), "Resource use, published, [rpi4-analysis] Table 5", "rpi4_resource_utilization_baseline"),
+        (_loss(c), "Loss and resilience, published, [rpi4-analysis] Table 6", "rpi4_loss_resilience"),
+        (_rekeys(c), "Rekey statistics, published, [rpi4-analysis] Table 7", "rpi4_rekey_statistics"),
+        (_matrix(c), "Per-suite metrics, published, [rpi4-analysis] Table 8", "rpi4_suites_all_modes"),
+        (_classes(c), "Complexity classes, published, [rpi4-analysis] Table 9", "rpi4_complexity_class"),
     ]
     blocks: list[Block] = []
     for i, (own, heading, name) in enumerate(pairs, 1):
         blocks += [own, published_table(f"load-{i}-published", heading, name)]
-    return Section(191, title, blocks)
+    return Section("suite_tables", title, blocks)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The campaign against the published figures, and against another campaign: ratios per suite, deviations flagged."""
 
 from __future__ import annotations
@@ -14,22 +15,21 @@ from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import MIXED, PUBLISHED, Block, Chart, Explanation, Section, Source, Table
 from pqc_mav_bench.report.charts import bars
-from pqc_mav_bench.report.items.common import (
+from pqc_mav_bench.report.numbers import MISSING, count, listed, number
+from pqc_mav_bench.report.report_input import ReportInput, published_2025, published_source
+from pqc_mav_bench.report.sections.common import (
     first_upper,
     kem_order,
     medians,
     published_values,
-    short,
     sig_order,
     with_values,
     without,
 )
-from pqc_mav_bench.report.items.handshakes import known
-from pqc_mav_bench.report.numbers import MISSING, count, listed, number
-from pqc_mav_bench.report.report_input import ReportInput, published_2025, published_source
+from pqc_mav_bench.report.sections.handshakes import known
 
 #: Deviations from the 2025 figures that the documents themselves explain.
-KNOWN = {"cs-mlkem512-aesgcm-mldsa44": "published 521.9 ms contradicts 14.29 ms in 003 and 004 (X89)"}
+KNOWN = {"ML-512-AG-MD-44": "published 521.9 ms contradicts 14.29 ms in [endurance-paper] and [rpi4-results] (X89)"}
 
 
 def ratio_blocks(
@@ -45,7 +45,7 @@ def ratio_blocks(
     """Chart and table of one comparison; flagged suites carry their reason, or the word 'unexplained'."""
     rows = found.rows.sort_values("ratio", kind="stable")
     label = [
-        short(r.suite) + ("" if r.scenario == "baseline" else f", {SCENARIO_NAMES.get(r.scenario, r.scenario)}")
+        r.suite + ("" if r.scenario == "baseline" else f", {SCENARIO_NAMES.get(r.scenario, r.scenario)}")
         for r in rows.itertuples()
     ]
     remark = [(reasons.get(r.suite, "unexplained") if r.flagged else "") for r in rows.itertuples()]
@@ -97,7 +97,7 @@ def ratio_blocks(
 
 
 def _primitives(c: ReportInput) -> Block:
-    """KEM and signature operations against 000 s.6 and s.8."""
+    """KEM and signature operations against [rpi5-report] sections 6 and 8."""
     body = []
     spec = (
         (
@@ -128,18 +128,18 @@ def _primitives(c: ReportInput) -> Block:
                         ]
                     )
     if not body:
-        return without(c, "primitive times to compare", "no algorithm is timed both here and in document 000")
+        return without(c, "primitive times to compare", "no algorithm is timed both here and in [rpi5-report]")
     frame = pd.DataFrame(body, columns=["Algorithm", "Operation", "This campaign (ms)", "Published (ms)", "Ratio"])
     middle = float(np.exp(np.log(frame["Ratio"].where(frame["Ratio"] > 0)).median()))
     explanation = Explanation(
-        "Operations inside the handshakes here against those of document 000 (Raspberry Pi 5, key generation on "
+        "Operations inside the handshakes here against those of [rpi5-report] (Raspberry Pi 5, key generation on "
         "its ground laptop).",
         "A ratio below one means faster here.",
         [f"Typical ratio {number(middle)} over {len(frame)} operations."],
     )
     return Table(
         "primitive-ratios",
-        "Primitives against document 000",
+        "Primitives against [rpi5-report]",
         frame,
         MIXED,
         [*c.sources, *published_source("rpi5_kem_primitives_report", "rpi5_sig_primitives_report")],
@@ -148,7 +148,7 @@ def _primitives(c: ReportInput) -> Block:
 
 
 def _families(c: ReportInput) -> Block:
-    """Family medians against 000 s.12."""
+    """Family medians against [rpi5-report] section 12."""
     theirs = pi5_summary("kem_family")
     body = []
     for family in FAMILIES:
@@ -157,27 +157,27 @@ def _families(c: ReportInput) -> Block:
             median = float(theirs.at[family, "median_ms"])
             body.append([family, own.n, own.median, median, own.median / median])
     if not body:
-        return without(c, "KEM family to compare", "none of them is in document 000")
+        return without(c, "KEM family to compare", "none of them is in [rpi5-report]")
     frame = pd.DataFrame(
         body, columns=["KEM family", "Suites here", "Median here (ms)", "Published median (ms)", "Ratio"]
     )
     return Table(
         "family-ratios",
-        "Family medians against document 000",
+        "Family medians against [rpi5-report]",
         frame,
         MIXED,
         [*c.sources, *published_source("rpi5_handshake_by_family")],
     )
 
 
-def section(c: ReportInput, load: ReportInput | None = None) -> Section:
+def comparison(c: ReportInput, load: ReportInput | None = None) -> Section:
     """The comparison with the published figures; the campaign that has more of the 30 suites of 2025 is compared."""
     title = "Comparison with the published figures"
     paper = published_2025()
     blocks: list[Block] = []
     if c.is_published:
         blocks.append(without(c, "other figures to compare with", "it is the published campaign itself"))
-        return Section(0, title, blocks, "comparison")
+        return Section("comparison", title, blocks)
     candidates = [c] if load is None else [c, load]
     ours = max(candidates, key=lambda each: len(compare(each.suites, paper.suites).rows))
     for column, what, unit in (("handshake_ms", "handshake", "ms"), ("throughput_mbps", "throughput", "Mb/s")):
@@ -191,7 +191,7 @@ def section(c: ReportInput, load: ReportInput | None = None) -> Section:
     if not blocks:
         reason, instead = "the core suites differ from those 30", "Family medians and primitives are compared below."
         blocks.append(without(c, "suite of the October 2025 campaign", reason, instead))
-    return Section(0, title, [*blocks, _families(c), _primitives(c)], "comparison")
+    return Section("comparison", title, [*blocks, _families(c), _primitives(c)])
 
 
 def two_campaigns(a: ReportInput, b: ReportInput) -> list[Section]:
@@ -214,5 +214,5 @@ def two_campaigns(a: ReportInput, b: ReportInput) -> list[Section]:
             if len(found.rows)
             else [without(a, f"{what} in common with {b.name}", "no suite and scenario has it in both")]
         )
-        sections.append(Section(0, f"{first_upper(what)} per suite", blocks, f"section-{key}"))
+        sections.append(Section(key, f"{first_upper(what)} per suite", blocks))
     return sections

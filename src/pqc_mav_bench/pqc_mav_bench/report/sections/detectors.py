@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The attack detectors: what they are and what they add to a handshake."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from pqc_mav_bench.analysis import scenarios
+from pqc_mav_bench.analysis.published import source
+from pqc_mav_bench.analysis.table import SCENARIO_NAMES
+from pqc_mav_bench.report import palette, sentences
+from pqc_mav_bench.report.blocks import PUBLISHED, Chart, Explanation, Section
+from pqc_mav_bench.report.blocks import Table as TableBlock
+from pqc_mav_bench.report.charts import bars
+from pqc_mav_bench.report.figure import Drawing
+from pqc_mav_bench.report.report_input import ReportInput, published_source
+from pqc_mav_bench.report.sections.common import first_upper, scenario_note, without
+from pqc_mav_bench.report.sections.published_tables import published_frame, published_table
+
+
+def detectors(c: ReportInput) -> Section:
+    """Detectors."""
+    title = "Detector comparison"
+    if c.emulated:
+        state = "no detector ran: a documented load stands in for its demand"
+    elif len(c.scenarios) > 1 and not c.is_published:
+        state = "the detectors' own properties are not part of the metrics schema"
+    else:
+        state = "no scenario with a detector was run"
+    notice = without(c, "measured properties of a detector", state, "The published properties follow.")
+    frame = published_frame("rpi5_ddos_detectors_report").set_index("Detector").T.reset_index(names="Property")
+    explanation = Explanation(
+        "The two detectors of the published system: model, window, latency, size.",
+        "Latency is the time until a verdict, inference the computation of one.",
+        [],
+        [
+            "The documents recommend XGBoost in flight and the transformer for analysis on the ground. Their "
+            "window of five packets "
+            "cannot take three seconds at 320 packets a second (16 ms): it fits only if a step is a 0.6 s bucket."
+        ],
+    )
+    table = TableBlock(
+        "detectors",
+        "Detectors, published, [rpi5-report] section 18",
+        frame,
+        PUBLISHED,
+        published_source("rpi5_ddos_detectors_report"),
+        explanation,
+    )
+    return Section("detectors", title, [notice, table])
+
+
+def detector_overhead(c: ReportInput) -> Section:
+    """Detector overhead."""
+    title = "Detector overhead on the median handshake"
+    published = published_table(
+        "overhead-published", "Detector overhead, published, [rpi5-report] section 22", "rpi5_ddos_overhead_report"
+    )
+    rows = scenarios.detector_overhead(c.suites)
+    if not rows:
+        return Section("detector_overhead", title, [_published_overhead(c), published])
+    frame = pd.DataFrame(
+        [
+            [r.group, SCENARIO_NAMES.get(r.scenario, r.scenario), r.base, r.value, r.delta, r.delta_percent]
+            for r in rows
+        ],
+        columns=["KEM family", "Detector", "Baseline (ms)", "With detector (ms)", "Delta (ms)", "Delta (%)"],
+    )
+    explanation = Explanation(
+        "Difference of the medians with and without each detector, in milliseconds and in per cent of the baseline.",
+        "Bars below zero mean that the median was lower with the detector.",
+        sentences.overhead(rows, "median handshake", SCENARIO_NAMES),
+        [
+            "The documents print both a table and a text for these deltas, and they differ; see the page on the "
+            "published figures."
+        ],
+    )
+    chart = Chart(
+        "overhead",
+        title,
+        "Bars of added handshake time per KEM family in two panels.",
+        _overhead_drawing(rows),
+        c.origin(True),
+        c.sources,
+        None,
+        explanation,
+    )
+    return Section(
+        "detector_overhead",
+        title,
+        [
+            chart,
+            TableBlock("overhead-table", "Detector overhead", frame, c.origin(True), c.sources),
+            *scenario_note(c),
+            published,
+        ],
+    )
+
+
+def _overhead_drawing(rows: list[scenarios.Overhead]) -> Drawing:
+    families = list(dict.fromkeys(r.group for r in rows))
+    names = list(dict.fromkeys(r.scenario for r in rows))
+    found = {(r.group, r.scenario): r for r in rows}
+    panels = []
+    for attribute, axis, unit in (("delta", "Added time (ms)", "ms"), ("delta_percent", "Added time (%)", "%")):
+        series = [
+            bars.Series(
+                SCENARIO_NAMES.get(name, name),
+                [getattr(found[f, name], attribute) if (f, name) in found else math.nan for f in families],
+                palette.scenario(name),
+                palette.SCENARIO_HATCH.get(name, ""),
+            )
+            for name in names
+        ]
+        panels.append(bars.Panel(families, series, axis, unit))
+    return bars.grouped(panels, 340, tilt=20)
+
+
+def _published_overhead(c: ReportInput) -> Chart:
+    """The published deltas, where the campaign has none of its own."""
+    keys = {"XGBoost": "xgboost", "TST": "tst"}
+    rows = [
+        scenarios.Overhead(r.kem_family, keys[r.detector], r.baseline_median_ms, r.with_detector_median_ms)
+        for r in source.table("rpi5_ddos_overhead_report").itertuples()
+    ]
+    explanation = Explanation(
+        f"{first_upper(c.name)} ran one scenario only, so these are the published medians of the Raspberry Pi 5.",
+        "Left in milliseconds, right in per cent of the baseline.",
+        ["Published: " + s for s in sentences.overhead(rows, "median handshake", SCENARIO_NAMES)],
+    )
+    return Chart(
+        "overhead",
+        "Detector overhead, published",
+        "Bars of added handshake time per KEM family.",
+        _overhead_drawing(rows),
+        PUBLISHED,
+        published_source("rpi5_ddos_overhead_report"),
+        None,
+        explanation,
+    )

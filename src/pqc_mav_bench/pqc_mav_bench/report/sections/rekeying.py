@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What rekeying costs in time: Phi(R)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from pqc_mav_bench.analysis import rekey
+from pqc_mav_bench.analysis.table import FAMILIES, has, rank
+from pqc_mav_bench.report import palette
+from pqc_mav_bench.report.blocks import Chart, Explanation, Section
+from pqc_mav_bench.report.charts import points
+from pqc_mav_bench.report.numbers import duration, number
+from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.handshakes import known
+from pqc_mav_bench.report.sections.published_tables import published_table
+
+
+def _picked(c: ReportInput) -> list[tuple[str, str, float]]:
+    """(label, colour, handshake ms) of the curves: fastest and slowest suite of each family."""
+    lines = []
+    for family in FAMILIES:
+        rows = rank(known(c)[known(c)["kem_family"] == family], "handshake_ms")
+        for which, row in (("fastest", rows.head(1)), ("slowest", rows.tail(1) if len(rows) > 1 else rows[:0])):
+            for r in row.itertuples():
+                lines.append(
+                    (f"{family}, {which} ({duration(r.handshake_ms)})", palette.family(family), float(r.handshake_ms))
+                )
+    return lines
+
+
+def rekey_overhead(c: ReportInput) -> Section:
+    """Phi(R)."""
+    title = "Rekey overhead Φ(R) over the rekey interval"
+    intervals = np.geomspace(10, 7200, 40)
+    lines = []
+    for label, colour, handshake in _picked(c):
+        curve = rekey.phi_curve(handshake, intervals)
+        tip = f"{label}: {number(rekey.phi_percent(handshake, 60))} % at 60 s"
+        lines.append(points.Points(label, [x for x, _ in curve], [y for _, y in curve], [tip], colour))
+    drawing = points.curves(
+        lines, "Rekey interval R (s, log scale)", "Φ(R) (%, log scale)", [(60, "1 min"), (300, "5 min"), (3600, "1 h")]
+    )
+    frame = pd.DataFrame(
+        [
+            [label, handshake, *(rekey.phi_percent(handshake, r) for r in rekey.PUBLISHED_INTERVALS_S)]
+            for label, _, handshake in _picked(c)
+        ],
+        columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"],
+    )
+    slowest = known(c)["handshake_ms"].max()
+    live = c.baseline["rekey_ms"].median() if has(c.baseline, "rekey_ms") else math.nan
+    explanation = Explanation(
+        "Share of the time spent in handshakes when keys are renewed every R seconds: Φ(R) = T / (R + T).",
+        "Both axes are logarithmic. Each family is drawn with its fastest and its slowest suite.",
+        [
+            f"At one rekey a minute the slowest suite spends {number(rekey.phi_percent(slowest, 60))} % of the "
+            f"time in handshakes.",
+            f"It stays within 0.1 % when keys are renewed no oftener than every "
+            f"{number(rekey.interval_for(slowest, 0.1))} s.",
+            f"The median suite change under traffic took {duration(live)} from request to new keys."
+            if math.isfinite(live)
+            else "",
+        ],
+        [
+            "Φ is an upper bound for this tunnel: it keeps carrying packets under the old keys while the "
+            "handshake runs. "
+            "The published system stops its proxies instead."
+        ],
+    )
+    chart = Chart(
+        "phi",
+        title,
+        "Curves of rekey overhead over the rekey interval.",
+        drawing,
+        c.origin(),
+        c.sources,
+        frame,
+        explanation,
+    )
+    return Section(
+        "rekey_overhead",
+        title,
+        [
+            chart,
+            published_table("phi-published", "Φ(R), published, [pqcmav-paper] Table IX", "rpi5_rekey_overhead_paper"),
+        ],
+    )

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signatures: signing and verification as the handshakes of the campaign timed them."""
+
+from __future__ import annotations
+
+import math
+
+from pqc_mav_bench.analysis.table import has
+from pqc_mav_bench.report import palette, sentences
+from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section, Table
+from pqc_mav_bench.report.charts import bars
+from pqc_mav_bench.report.numbers import duration, times
+from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.common import (
+    algorithm_table,
+    medians,
+    sig_order,
+    with_values,
+    without,
+)
+from pqc_mav_bench.report.sections.published_tables import published_table
+
+
+def signatures(c: ReportInput) -> Section:
+    """Signatures, SPHINCS+ apart."""
+    title = "Signing and verification, SPHINCS+ on its own scale"
+    if not has(c.suites, "sig_sign_ms"):
+        blocks: list[Block] = [without(c, "signature times", "no handshake reported its primitives")]
+    else:
+        order = [name for name in sig_order(c.suites) if name in medians(c.suites, "sig", "sig_sign_ms")]
+        rows = with_values(c, "sig_sign_ms")
+        sign, verify = medians(rows, "sig", "sig_sign_ms"), medians(rows, "sig", "sig_verify_ms")
+        panels = []
+        for names, axis in (
+            ([n for n in order if not n.startswith("SPHINCS")], "Lattice signatures (ms)"),
+            ([n for n in order if n.startswith("SPHINCS")], "SPHINCS+ (ms)"),
+        ):
+            if names:
+                series = [
+                    bars.Series("Sign", [sign.get(n, math.nan) for n in names], palette.light("blue")),
+                    bars.Series("Verify", [verify.get(n, math.nan) for n in names], palette.light("orange"), "///"),
+                ][: 2 if verify else 1]
+                panels.append(bars.Panel(names, series, axis, "ms"))
+        slow = {n: v for n, v in sign.items() if n.startswith("SPHINCS")}
+        quick = {n: v for n, v in sign.items() if not n.startswith("SPHINCS")}
+        compare = ""
+        if slow and quick:
+            compare = (
+                f"Signing with the fastest SPHINCS+ variant ({duration(min(slow.values()))}) takes "
+                f"{times(min(slow.values()) / max(quick.values()))} as long as with the slowest lattice signature "
+                f"({duration(max(quick.values()))})."
+            )
+        frame = algorithm_table(
+            c,
+            "sig",
+            order,
+            {"sig_sign_ms": "Sign (ms)", "sig_verify_ms": "Verify (ms)", "signature_bytes": "Signature (B)"},
+        ).dropna(axis=1, how="all")
+        explanation = Explanation(
+            "Median time to sign and to verify the handshake, per signature algorithm, in the main scenario.",
+            "Two scales: the right panel is for SPHINCS+ alone, whose bars would hide all others.",
+            [sentences.fastest_slowest(sign, "signing time"), compare],
+            ["The ground station signs, the drone verifies: the drone pays only the verification."],
+        )
+        chart = Chart(
+            "signatures",
+            title,
+            "Bars of signing and verification time per signature algorithm in two panels.",
+            bars.grouped(panels, 380, tilt=32, widths=[max(2, len(p.categories)) for p in panels]),
+            c.origin(),
+            c.sources,
+            None,
+            explanation,
+        )
+        blocks = [chart, Table("signature-sizes", "Signature times and sizes", frame, c.origin(), c.sources)]
+    blocks.append(
+        published_table(
+            "sig-published",
+            "Signatures, published, [rpi5-report] section 8 (Raspberry Pi 5)",
+            "rpi5_sig_primitives_report",
+        )
+    )
+    return Section("signatures", title, blocks)

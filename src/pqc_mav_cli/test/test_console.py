@@ -1,0 +1,42 @@
+import io
+
+import pytest
+from rich.console import Console
+from test_status_view import view
+
+from pqc_mav_cli import status_view, suites_command
+from pqc_mav_cli.console import fitted
+
+SUITE = {
+    "short_code": "MC-8192-CP-SP-256s",
+    "id": "cs-classicmceliece8192128-chacha20poly1305-sphincs256s",
+    "level": 5,
+    "kem": "Classic-McEliece-8192128",
+    "sig": "SPHINCS+-SHA2-256s",
+    "aead": "ChaCha20-Poly1305",
+    "public_key_bytes": 1_357_824,
+    "ciphertext_bytes": 208,
+    "signature_bytes": 29_792,
+    "available": True,
+    "reason": "",
+}
+TABLES = {
+    "suites": (lambda left_out: suites_command.table([SUITE], left_out), suites_command.EXPENDABLE),
+    "status": (lambda left_out: status_view.table([view()], 102.0, left_out), status_view.EXPENDABLE),
+}
+
+
+def shown(name: str, width: int) -> list[str]:
+    out = Console(file=io.StringIO(), width=width)
+    out.print(fitted(out, *TABLES[name]))
+    return out.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("width", [80, 100, 132, 240])
+def test_a_row_stays_on_one_line_and_says_which_columns_are_missing(name: str, width: int) -> None:
+    head, row, *rest = shown(name, width)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in head + row and len(rest) <= 1
+    missing = rest[0] if rest else ""
+    assert all((title in head) != (title in missing) for title in TABLES[name][1])
+    assert bool(missing) == (width < 132 or (name, width) == ("suites", 132))

@@ -1,0 +1,56 @@
+"""What the tests of all packages lean on."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+
+import pytest
+
+from pqc_mav_common.testing import Onlooker, Running, until
+
+TALKER = "import time\nprint('one', flush=True)\nprint('two', flush=True)\ntime.sleep(600)"
+
+
+def test_until_returns_what_it_found_or_says_what_did_not_come() -> None:
+    found = iter([None, 0, "it"])
+    assert until(lambda: next(found), "it") == "it"
+    with pytest.raises(AssertionError, match=r"not within 0\.02 s: rain"):
+        until(lambda: False, "rain", 0.02)
+
+
+def test_a_running_process_is_heard_and_ended() -> None:
+    process = Running([sys.executable, "-c", TALKER])
+    try:
+        process.wait_for("two")
+        assert process.lines == ["one", "two"]
+        assert process.end(signal.SIGTERM) == -signal.SIGTERM
+    finally:
+        process.kill()
+
+
+def test_an_onlooker_sees_nodes_and_dumps_their_parameters() -> None:
+    import rclpy
+    from rclpy.context import Context
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.node import Node
+
+    context = Context()
+    rclpy.init(args=[], context=context)
+    node = Node("seen", namespace="/x", context=context)
+    node.declare_parameter("a.b", ["c"])
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    try:
+        with Onlooker() as onlooker:
+            until(lambda: onlooker.sees("/x/seen"), "the node")
+            assert not onlooker.sees("/seen")
+            assert "/x/seen:\n  ros__parameters:\n    a:\n      b:\n      - c\n" in onlooker.dump("/x/seen")
+    finally:
+        executor.shutdown()
+        thread.join()
+        node.destroy_node()
+        context.try_shutdown()
