@@ -26,7 +26,7 @@ ROS 2 parameter file (`pqcmav up drone --policy-config FILE`, `ros2 launch ... p
 [`config/policy.yaml`](../config/policy.yaml) is a complete one. A misspelt name or a value out of range is refused with
 one sentence.
 
-*Source* names the row of the published table (document 001) or the document a default comes from. Where it is empty,
+*Source* names the row of the published table ([pqcmav-paper]) or the document a default comes from. Where it is empty,
 the figure is this project's own.
 """
 

@@ -1,4 +1,4 @@
-"""Thresholds of the expert strategy. The documents name its guards, not their figures (document 003, 3.2 is lost)."""
+"""Thresholds of the expert strategy. The documents name its guards, not their figures."""
 
 from __future__ import annotations
 
@@ -23,8 +23,13 @@ class ExpertParameters(BaseModel):
         3.0, 0.1, 60.0, "s", "A silence on the link longer than this (three heartbeats) takes a fast handshake."
     )
     loss: float = number(
-        0.03, 0.0, 1.0, "fraction", "Loss above this takes the suite of the least measured loss.", "document 003, 6.1"
+        0.03,
+        0.0,
+        1.0,
+        "fraction",
+        "Loss above this takes the suite of the least measured loss.",
+        "[endurance-paper] 6.1",
     )
     fast_handshake_ms: float = number(
-        20.0, 0.1, 10000.0, "ms", "A handshake up to this is a fast one.", "document 003, 5.2: ML-KEM takes 9-20 ms"
+        20.0, 0.1, 10000.0, "ms", "A handshake up to this is a fast one.", "[endurance-paper] 5.2: ML-KEM takes 9-20 ms"
     )

@@ -26,7 +26,7 @@ from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
 
 # What a handshake may take longer and still be no worse: half of the 20 ms that time-critical control tolerates
-# (document 002, 1). The power's is the spread of repeated runs of one suite in document 004, Table 4.
+# ([rpi4-analysis] 1). The power's is the spread of repeated runs of one suite in [rpi4-results] Table 4.
 TIE_MS = 10.0
 TIE_W = 0.05
 KEYS_ONLY = (Choice.HOLD, Choice.REKEY)

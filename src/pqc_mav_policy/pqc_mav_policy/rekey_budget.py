@@ -1,4 +1,4 @@
-"""What renewing keys costs a flight: the share of time (document 001, Eq. 6) and of energy (document 000, 24)."""
+"""What renewing keys costs a flight: the share of time ([pqcmav-paper] Eq. 6) and of energy ([rpi5-report] 24)."""
 
 from __future__ import annotations
 

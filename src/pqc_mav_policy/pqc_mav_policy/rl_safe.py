@@ -3,7 +3,7 @@
 * Nothing at all while the rate limit is used up, and no fresh keys for keys that are fresh: the limit's budget is for
   when they are needed.
 * Under stress, a bad link or an attack never a heavier suite (invariant I3).
-* Upwards only after calm of tau_up: on the ground, or hovering, the static phase of document 003, 6.2.
+* Upwards only after calm of tau_up: on the ground, or hovering, the static phase of [endurance-paper] 6.2.
 * Only suites that are available, not avoided, and fit for the phase (Situation.candidates).
 """
 
