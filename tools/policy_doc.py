@@ -9,10 +9,10 @@ from configuration_doc import valid
 from markdown_table import table
 
 from pqc_mav_common.parameters import ParameterSpec, yaml_text
-from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters
 from pqc_mav_policy.parameter_table import schema
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 
 Entry = Mapping[str, Any]
 
@@ -26,8 +26,8 @@ ROS 2 parameter file (`pqcmav up drone --policy-config FILE`, `ros2 launch ... p
 [`config/policy.yaml`](../config/policy.yaml) is a complete one. A misspelt name or a value out of range is refused with
 one sentence.
 
-*Source* names the row of the published table ([pqcmav-paper]) or the document a default comes from. Where it is empty,
-the figure is this project's own.
+*Source* names the row of the published table ([pqcmav-paper], Table II) or the document a default comes from. Where it
+is empty, the figure is this project's own.
 """
 
 
@@ -56,4 +56,4 @@ def text() -> str:
     lines = [_HEAD]
     for title, entries in sections:
         lines += [f"## {title}", "", *table(titles, rows(entries)), ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, "[pqcmav-paper]: references.md#pqcmav-paper", ""])

@@ -7,8 +7,8 @@ PACKAGE = "pqc_mav_policy"
 setup(
     name=PACKAGE,
     version="0.1.0",
-    packages=find_packages(exclude=["test"]),
-    package_data={PACKAGE: ["py.typed", "data/*"]},
+    packages=find_packages(exclude=["test", "test.*"]),
+    package_data={PACKAGE: ["py.typed", "strategies/expert/*.csv", "strategies/rl/*.json"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),

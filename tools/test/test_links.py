@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-LINK = re.compile(r"\]\(<?([^)>\s]+)>?(?: \"[^\"]*\")?\)")
+LINK = re.compile(r"\]\(<?([^)>\s]+)>?(?: \"[^\"]*\")?\)|^\[[^\]]+\]: (\S+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
 HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.MULTILINE)
@@ -27,6 +27,11 @@ def pages() -> list[str]:
 
 def prose(path: Path) -> str:
     return CODE.sub("", path.read_text(encoding="utf-8"))
+
+
+def links(path: Path) -> list[str]:
+    """The targets of a page's links, those in line and those named at its end."""
+    return ["".join(groups) for groups in LINK.findall(INLINE_CODE.sub("", prose(path)))]
 
 
 @lru_cache
@@ -54,13 +59,18 @@ def problem(page: Path, target: str) -> str:
 @pytest.mark.parametrize("page", pages())
 def test_links_resolve(page: str) -> None:
     path = ROOT / page
-    targets = LINK.findall(INLINE_CODE.sub("", prose(path)))
-    problems = [problem(path, target) for target in targets if not ELSEWHERE.match(target)]
+    problems = [problem(path, target) for target in links(path) if not ELSEWHERE.match(target)]
     assert not any(problems), "; ".join(filter(None, problems))
 
 
 def test_links_are_found() -> None:
-    assert len(LINK.findall(prose(ROOT / "README.md"))) > 10
+    assert len(links(ROOT / "README.md")) > 10
+
+
+def test_links_in_line_and_at_the_end_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("See [`code`](a.md) and [one](b.md#c).\n`[x](no.md)`\n\n[key]: d.md\n")
+    assert links(page) == ["a.md", "b.md#c", "d.md"]
 
 
 def test_broken_links_are_found(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a campaign measured of each suite, as the table the policy's expert strategy looks things up in.
 
-The file's format has its home in `pqc_mav_policy.performance`.
+The file's format has its home in `pqc_mav_policy.strategies.expert.performance`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pandas as pd
 
 from pqc_mav_bench import tidy
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_policy.performance import Performance, save
+from pqc_mav_policy.strategies.expert.performance import Performance, save
 
 SCENARIO = "baseline"
 

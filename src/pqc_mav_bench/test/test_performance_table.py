@@ -10,7 +10,7 @@ import pytest
 
 from pqc_mav_bench import performance_table, tidy
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_policy.performance import load
+from pqc_mav_policy.strategies.expert.performance import load
 
 
 def run(suite: str, repetition: int, **values: object) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Writes the documented configuration files of the proxy and the policy.
 
-All in them comes from the engine's schema and the policy's tables: a test compares them.
+They are generated from the engine's schema and the policy's tables; a test compares them.
 
     python3 -m pqc_mav_bringup.config_template FOLDER
 """
@@ -43,7 +43,7 @@ def _block(role: str, values: Mapping[str, Any]) -> list[str]:
     lines = documented(specs, indent, values)
     if role == "gcs":
         lines += [
-            f"{indent}# One block per drone; what is left out has its default. Below one, without the first #.",
+            f"{indent}# One block per drone; keys left out have defaults. To use this one, remove the first #.",
             *_commented(
                 [
                     f"{indent}drone:",

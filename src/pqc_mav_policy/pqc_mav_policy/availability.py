@@ -1,6 +1,6 @@
-"""Which suites may be chosen here: the engine has the algorithms, the drone the key to check the signature with.
+"""Which suites may be chosen here: those whose algorithms the engine has and whose signature the drone can check.
 
-Asked of the proxy, asynchronously, until it answers, and again now and then: keys can be added while everything runs.
+The proxy is asked without waiting until it answers, and again now and then: keys can be added while everything runs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def usable_suites(
         if not suite["available"]:
             why = suite["reason"] or "its algorithms are not available."
         elif signatures is not None and suite["sig_token"] not in signatures:
-            why = f"the gcs' public key for {suite['sig_token']} is not on this drone."
+            why = f"the ground station's public key for {suite['sig_token']} is not on this drone."
         elif wanted and suite["id"] not in wanted:
             why = "it is not among the suites of the parameter 'suites'."
         found[suite["id"]] = why
@@ -40,7 +40,7 @@ def usable_suites(
 
 
 def signature_tokens(keys_folder: str) -> frozenset[str] | None:
-    """Signatures whose public key of the gcs lies in the drone's folder, without those that have a problem.
+    """Signatures for which the drone's folder holds the ground station's public key, without those that have a problem.
 
     None when the folder cannot be read: the proxy may run as another user, and a suite without its key then shows by
     its failing handshake.
@@ -56,7 +56,7 @@ class Availability:
     """Keeps the list up to date and hands it on. `problem` is why there is none yet, "" when there is."""
 
     def __init__(self, node: Any, proxy: str, wanted: Sequence[str], tell: Callable[[Sequence[str]], None]) -> None:
-        self.problem = "the proxy has not said which suites it has"
+        self.problem = "the proxy has not listed its suites yet"
         self._wanted = tuple(wanted)
         self._tell = tell
         self._why: dict[str, str] = {}

@@ -1,8 +1,8 @@
 """Mission-phase bands: which suites are fit for a phase of flight and how often keys are renewed in it, as data.
 
 [pqcmav-paper] (VI-B: SPHINCS+ and McEliece-8192128 stay on the ground) and [endurance-paper] (6.2: high security in
-static phases, light suites in high-load manoeuvres). A band only takes away: it never raises a suite in flight, and a
-phase in which nothing would be left allows everything.
+static phases, light suites in high-load manoeuvres). A band only takes away: it never raises a suite in flight, and
+where nothing would be left, everything is allowed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pqc_mav_policy.inputs import Phase
 from pqc_mav_policy.suites import Suite
+from pqc_mav_policy.telemetry.inputs import Phase
 
 _ALL = frozenset({"ML-KEM", "HQC", "Classic-McEliece", "FrodoKEM"})
 _LATTICE = frozenset({"ML-KEM", "FrodoKEM"})
@@ -39,17 +39,17 @@ class Band:
         )
 
 
-_MANOEUVRE = "a manoeuvre under load: only suites whose handshake takes a few ms, and none unless it has to be"
+_MANOEUVRE = "a manoeuvre under load: only suites whose handshake takes a few ms, and no rekey unless necessary"
 _TRANSIT = Band(
     _ALL - {"Classic-McEliece"},
     _LIGHT_SIGNATURES,
     frozenset(),
     1.0,
-    "moving, the link changes: no half megabyte of public key, no signature of a second",
+    "moving, so the link changes: no public key of half a megabyte, no signature that takes a second",
 )
 
 BANDS: Mapping[Phase, Band] = {
-    Phase.DISARMED: Band(_ALL, _EVERY_SIGNATURE, frozenset(), 1.0, "on the ground: everything, also for tests"),
+    Phase.DISARMED: Band(_ALL, _EVERY_SIGNATURE, frozenset(), 1.0, "on the ground: everything, even for tests"),
     Phase.TAKEOFF: Band(_LATTICE, _LIGHT_SIGNATURES, frozenset(), None, _MANOEUVRE),
     Phase.CRUISE: _TRANSIT,
     Phase.HOVER: Band(
@@ -57,7 +57,7 @@ BANDS: Mapping[Phase, Band] = {
         _LIGHT_SIGNATURES,
         _TOO_LONG_IN_FLIGHT,
         1.0,
-        "static: also McEliece up to level 3, whose handshake is slow",
+        "static: even McEliece up to level 3, whose handshake is slow",
     ),
     Phase.LANDING: Band(_LATTICE, _LIGHT_SIGNATURES, frozenset(), None, _MANOEUVRE),
     Phase.UNKNOWN: _TRANSIT,

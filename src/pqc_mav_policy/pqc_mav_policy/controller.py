@@ -9,19 +9,19 @@ from typing import Any
 from pqc_mav_policy import memory as memories
 from pqc_mav_policy import pinned
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.inputs import DecisionInput, Outcome
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.node_parameters import Mode
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
-from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome
+from pqc_mav_policy.telemetry.telemetry import Telemetry
 
 
 @dataclass(frozen=True)
 class Request:
-    """A rekey to ask the proxy for; `suite` "" keeps the present one."""
+    """A rekey to ask the proxy for; "" as `suite` keeps the present one."""
 
     suite: str
     reason: str
@@ -68,7 +68,7 @@ class Controller:
         inputs = self.telemetry.snapshot(now, self.available, pending, self._outcomes)
         self._outcomes.clear()
         decision, self._state = self.strategy.decide(inputs, self._state, now)
-        # The operator's mode has a memory of its own, so that a change of mode finds it up to date.
+        # Mode manual has its own memory, so that it is up to date when the mode changes.
         self._memory = memories.observe(inputs, self._memory, self._parameters, now)
         if self.mode == "manual":
             decision = self._manual(inputs, now)
@@ -92,7 +92,7 @@ class Controller:
         return outcome
 
     def rank(self, suite: str) -> int:
-        """Place of a suite in the order of cost; 0 also for none."""
+        """Place of a suite in the order of cost; 0 for none, too."""
         return self.ladder.order.rank(suite) if suite in self.ladder.catalogue else 0
 
     def allow(self, suites: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ class Action(str, Enum):
     HOLD = "HOLD"  # nothing changes
     DOWN = "DOWN"  # one step to a lighter suite
     DOWN_0 = "DOWN_0"  # the lightest suite at once
-    ROLLBACK = "ROLLBACK"  # back to the suite before
+    ROLLBACK = "ROLLBACK"  # back to the previous suite
     REKEY = "REKEY"  # fresh keys, same suite
     UPGRADE = "UPGRADE"  # back up to the suite aimed at
 
@@ -25,7 +25,7 @@ class Decision:
     """One decision: `guard` names the rule, `reason` says why in words with the figures that mattered.
 
     `to_suite` equals `from_suite` for HOLD and REKEY. `priority` is the rule's place in the cascade (1-9), 0 for a
-    decision that does not come out of it.
+    decision made outside it.
     """
 
     action: Action
@@ -37,5 +37,5 @@ class Decision:
 
     @property
     def acts(self) -> bool:
-        """Whether the proxy has to be asked for something."""
+        """Whether something has to be asked of the proxy."""
         return self.action is not Action.HOLD

@@ -13,7 +13,7 @@ from pqc_mav_policy.suites import Catalogue, Suite
 
 HEAVY_SIGNATURES = frozenset({"SPHINCS+"})
 TARGET_MAX = "max"
-# Where the present signature cannot be kept, the standard comes before the smaller one.
+# Where the present signature cannot be kept, the standardised one comes before the smaller one.
 _SIGNATURE_PREFERENCE = ("ML-DSA", "Falcon", "SPHINCS+")
 
 

@@ -27,7 +27,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         try:
             node = PqcPolicyNode()
         except (ValueError, pqc_mav_tunnel.TunnelError) as error:
-            # Parameters, strategies, tables and suite names are refused with a sentence of their own.
+            # Parameters, strategies, tables and suite names are refused with one sentence.
             raise ProcessError(one_line(error)) from None
         with Spinner(SingleThreadedExecutor()) as spinner:
             spinner.add(node)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pqc_mav_policy import signs
-from pqc_mav_policy.inputs import DecisionInput, Outcome, Phase, TunnelState
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.cascade import signs
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, TunnelState
 
-# Failures that speak against the suite, as HandshakeReport names them; "" is one nobody explained. A gcs out of reach
-# or restarted, a wrong PSK, a cancelled attempt would fail with any suite, and a rejection that is about the suite puts
+# Failures that count against the suite, as HandshakeReport names them; "" is an unexplained one. Any suite would fail
+# with a gcs out of reach or restarted, a wrong PSK or a cancelled attempt, and a rejection that is about the suite puts
 # it on the engine's own list.
 SUITE_ERRORS = frozenset({"", "timeout", "bad_frame", "malformed", "bad_signature", "bad_confirm", "crypto"})
 
@@ -29,7 +29,7 @@ class Memory:
     stress_since_s: float | None = None
     suite: str = ""
     epoch: int = 0
-    previous_suite: str = ""  # in use before the last change of suite; "" when the last switch renewed keys alone
+    previous_suite: str = ""  # in use before the last change of suite; "" when the last switch only renewed keys
     last_switch_s: float | None = None
     phase: Phase = Phase.UNKNOWN
     event: bool = False  # the phase changed since the keys did
@@ -75,9 +75,9 @@ def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters,
 def _failed(
     outcome: Outcome, inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float
 ) -> Memory:
-    """A failure speaks against the suite only while the session itself is well: a cut link would fail any suite.
+    """A failure counts against the suite only while the session itself is well: on a cut link any suite would fail.
 
-    The suite in use is never avoided for it: its session works, and so it can be stayed on.
+    The suite in use is never avoided for it: its session works, so it can be kept.
     """
     memory = replace(memory, last_failure_s=now)
     session = inputs.session
@@ -88,7 +88,7 @@ def _failed(
 
 
 def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
-    """Notices new keys and suites, whoever asked for them."""
+    """Notices new keys and suites, no matter who asked for them."""
     session = inputs.session
     if not session.alive or (session.suite, session.epoch) == (memory.suite, memory.epoch):
         return memory
@@ -125,6 +125,6 @@ def _disturbances(inputs: DecisionInput, memory: Memory, parameters: PolicyParam
     if not stressed:
         since = None
     elif since is None or blind:
-        # Whatever lay between two glances far apart was not seen, so it was not persistent either.
+        # What happened between two snapshots far apart was not seen, so it does not count as persistent.
         since = now
     return replace(memory, stress_since_s=since, calm_since_s=now if disturbed or blind else memory.calm_since_s)

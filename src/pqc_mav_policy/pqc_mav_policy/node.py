@@ -30,7 +30,6 @@ from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall, PendingCall
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import one_line
-from pqc_mav_policy import inputs_json
 from pqc_mav_policy.availability import Availability
 from pqc_mav_policy.controller import Controller, Request, Tick
 from pqc_mav_policy.diagnosis import diagnose
@@ -39,7 +38,8 @@ from pqc_mav_policy.pace import Pace
 from pqc_mav_policy.registry import engine_catalogue
 from pqc_mav_policy.ros_parameters import NodeConfig, declare
 from pqc_mav_policy.settings import make
-from pqc_mav_policy.telemetry import PEER, Telemetry
+from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_policy.telemetry.telemetry import PEER, Telemetry
 
 NODE_NAME = "pqc_policy"
 TICK_S = 1.0
@@ -84,7 +84,7 @@ class PqcPolicyNode(Node):
         telemetry = self.controller.telemetry
 
         def heard(stream: str) -> Callable[[Any], None]:
-            # Whoever publishes a reading says whether it is still valid; here counts when it was last heard of.
+            # The publisher of a reading says whether it is still valid; what counts here is when it was last heard.
             return lambda message: telemetry.on(stream, message, self._now())
 
         # Best effort takes what reliable and best-effort publishers offer; the next reading comes within a second.
@@ -148,7 +148,7 @@ class PqcPolicyNode(Node):
         self._call = self._rekey.begin(Rekey.Goal(suite=request.suite, reason=request.reason))
 
     def _collect_answer(self) -> None:
-        """Takes the answer when it is there; a request nobody answers is given up after a while."""
+        """Takes the answer once it is there; a request without an answer is given up after a while."""
         controller, call = self.controller, self._call
         if controller.pending is None or call is None:
             return
@@ -207,9 +207,9 @@ class PqcPolicyNode(Node):
     def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
         controller = self.controller
         if request.mode not in MODES:
-            response.message = f"There is no mode '{request.mode}'; there are {', '.join(MODES)}."
+            response.message = f"'{request.mode}' is not a mode; the modes are {', '.join(MODES)}."
         elif request.mode == "manual" and not controller.pin and not self._current():
-            response.message = "There is no session whose suite could be kept; pin one by name."
+            response.message = "There is no session whose suite could be kept; pin a suite by name."
         else:
             controller.mode = request.mode
             if request.mode == "manual":

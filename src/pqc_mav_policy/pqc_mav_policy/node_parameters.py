@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from pqc_mav_common.parameters import ParameterSpec
-from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.parameter_table import choice, number, specs
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 
 EXPERT_PREFIX = "expert."
 Mode = Literal["auto", "hold", "manual"]

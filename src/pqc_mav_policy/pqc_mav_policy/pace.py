@@ -1,12 +1,12 @@
 """When to decide: once a second, and right after the ground station's report of the link has come in.
 
-The report is made, published and judged by three clocks of 1 Hz. Left alone they can lie so that a report is always
+Three clocks of 1 Hz make, publish and judge the report. Left alone, their phases can be such that a report is always
 nearly 2 s old when it is judged, and the policy would hold for stale telemetry on a perfect link.
 """
 
 from __future__ import annotations
 
-# While reports come, the clock only steps in when one is late.
+# While reports come in, the clock decides only when one is late.
 LATE = 1.25
 EARLY = 0.75
 # Without a report for this many periods the clock alone decides.
@@ -22,7 +22,7 @@ class Pace:
         self._report_s: float | None = None
 
     def on_report(self, now: float) -> bool:
-        """A report came: whether to decide now."""
+        """A report came in: whether to decide now."""
         self._report_s = now
         return self._due(now, EARLY)
 

@@ -1,8 +1,8 @@
-"""Every number of the policy: name, default, bounds, unit, meaning and source, in one place.
+"""The thresholds and times of the policy: name, default, bounds, unit, meaning and source of each, in one place.
 
-The ROS parameters, the commented configuration and the table in docs/policy.md come from here. `published` names the
-row of `rpi5_policy_parameters.csv` or the document a default comes from; where it is empty, the figure is ours and the
-description says what it is for.
+The ROS parameters, the commented configuration and docs/policy-parameters.md are made from this table. `published`
+names the row of `rpi5_policy_parameters.csv` or the document a default comes from; where it is empty, the figure is
+ours and the description says what it is for. The expert's own thresholds are in strategies/expert/parameters.py.
 """
 
 from __future__ import annotations
@@ -28,19 +28,29 @@ class PolicyParameters(BaseModel):
     )
     required: tuple[StreamName, ...] = _choice(
         STREAMS,
-        "Streams without which the policy holds. Rules of one that is not named here apply only while it is there.",
+        "Streams without which the policy holds. The rules of other streams apply only while those are received.",
     )
     battery_emergency_v: float = _number(
-        14.0, 0.0, 100.0, "V", "A pack voltage below this is an emergency: lightest suite at once.", "emergency_battery"
+        14.0,
+        0.0,
+        100.0,
+        "V",
+        "A pack voltage below this is an emergency: the lightest suite is used at once.",
+        "emergency_battery",
     )
     temperature_emergency_c: float = _number(
         80.0, 0.0, 150.0, "Cel", "A processor hotter than this is an emergency.", "emergency_temperature"
     )
     rollback_blackouts: int = _number(
-        3, 0, 100, "count", "More blackouts than this near a switch: back to the suite before.", "rollback_blackouts"
+        3,
+        0,
+        100,
+        "count",
+        "After more blackouts than this near a switch, the policy goes back to the previous suite.",
+        "rollback_blackouts",
     )
     near_switch_s: float = _number(
-        30.0, 5.0, 600.0, "s", "How long after a switch blackouts count as near it; the documents name no figure."
+        30.0, 5.0, 600.0, "s", "Blackouts count as near a switch for this long after it; the documents name no figure."
     )
     cooldown_s: float = _number(
         5.0, 0.0, 600.0, "s", "Nothing changes for this long after a switch.", "cooldown_after_switch"
@@ -50,7 +60,7 @@ class PolicyParameters(BaseModel):
         0.01,
         60.0,
         "s",
-        "A 95th percentile of the gap between packets above this is a bad link.",
+        "The link is bad when the 95th percentile of the gaps between packets is above this.",
         "link_gap_p95_limit",
     )
     temperature_rate_c_per_min: float = _number(
@@ -61,7 +71,7 @@ class PolicyParameters(BaseModel):
         -10000.0,
         0.0,
         "mV/min",
-        "A voltage that changes by less than this (falls faster) is stress.",
+        "A voltage that falls faster than this is stress.",
         "stress_voltage_rate",
     )
     loss_limit: float = _number(
@@ -69,11 +79,11 @@ class PolicyParameters(BaseModel):
         0.0,
         1.0,
         "fraction",
-        "Loss above this is a bad link too, for the gaps of a busy link stay short however much is lost; "
-        "1 = look at the gaps alone, as published.",
+        "The link is also bad when loss is above this: on a busy link the gaps stay short however much is lost; "
+        "1 = look at the gaps only, as published.",
     )
     throttled_is_stress: bool = _choice(
-        True, "A processor that the kernel slows down counts as stress. Not published; false = only the rates count."
+        True, "A processor throttled by the kernel counts as stress. Not published; false = only the rates count."
     )
     attack_is_stress: bool = _choice(
         True, "A reported attack counts as stress. Not published for the cascade; false = it does not."
@@ -125,19 +135,21 @@ class PolicyParameters(BaseModel):
         300.0, 1.0, 86400.0, "s", "Length of the sliding window of the rate limit.", "rekey_rate_limit_window"
     )
     blacklist_ttl_s: float = _number(
-        1800.0, 0.0, 86400.0, "s", "How long a suite that failed or caused blackouts is avoided.", "blacklist_ttl"
+        1800.0, 0.0, 86400.0, "s", "A suite that failed or caused blackouts is avoided for this long.", "blacklist_ttl"
     )
     target_suite: str = _choice(
         "cs-mlkem768-aesgcm-mldsa65",
-        "Suite to climb back to on the ground: an id or short code, or 'max' for the heaviest available.",
+        "Suite to climb back to on the ground: an id or short code, or 'max' for the heaviest available suite.",
         "[pqcmav-paper] VI-B",
     )
     minimum_level: Literal[1, 3, 5] = _choice(
         1, "Never choose a suite below this NIST level (1, 3 or 5), not even in an emergency."
     )
     phase_bands: bool = _choice(
-        True, "Leave suites that are unfit for the phase of flight, and follow its rekey pace (see bands)."
+        True,
+        "Leave suites that are unfit for the phase of flight, and renew keys at the pace of the phase (see the bands).",
     )
     order: Literal["cost", "published"] = _choice(
-        "cost", "Order from light to heavy: 'cost' (total, with the signature) or 'published' ([pqcmav-paper] Eq. 4)."
+        "cost",
+        "Order of suites from light to heavy: 'cost' (with the signature) or 'published' ([pqcmav-paper] Eq. 4).",
     )

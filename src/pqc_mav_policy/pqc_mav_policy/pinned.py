@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pqc_mav_policy import rules
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.cascade import rules
 
 GUARD = "pinned"
 
@@ -12,8 +12,8 @@ GUARD = "pinned"
 def decide(it: Situation, suite: str) -> Decision:
     """Changes to the pinned suite when it is not in use, and otherwise only renews its keys.
 
-    Without a session, while a request is under way and shortly after a switch or a failure it waits. The rate limit
-    stays in force; missing telemetry does not stand against an operator, only against renewing keys unasked.
+    It waits without a session, while a request is under way, and shortly after a switch or a failure. The rate limit
+    stays in force. Missing telemetry does not hold up an operator's choice, only the renewal of keys.
     """
     waiting = rules.first((rules.session, rules.pending, rules.cooldown), it)
     if waiting is not None:

@@ -1,4 +1,4 @@
-"""The catalogue out of the engine's registry, the one home of suites. Needs the engine, not ROS."""
+"""The catalogue made from the engine's registry, where suites are defined. Needs the engine, not ROS."""
 
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common import parameters as ros
-from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters, node_specs
 from pqc_mav_policy.parameter_table import build
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.settings import Settings
+from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 
 NODE_NAME = "pqc_policy"
 

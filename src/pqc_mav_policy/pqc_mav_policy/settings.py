@@ -8,29 +8,29 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_policy import performance
-from pqc_mav_policy.expert_parameters import ExpertParameters
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.performance import PerformanceTable
+from pqc_mav_policy.strategies.expert import performance
+from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
+from pqc_mav_policy.strategies.expert.performance import PerformanceTable
 from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
 
 # Name -> "module:function". Each function takes (Catalogue, Settings) and returns the strategy; modules load on demand.
 STRATEGIES: Mapping[str, str] = {
-    "cascade": "pqc_mav_policy.settings:make_cascade",
-    "expert": "pqc_mav_policy.settings:make_expert",
-    "rl": "pqc_mav_policy.rl_strategy:make",
-    "hybrid": "pqc_mav_policy.hybrid:make",
+    "cascade": "pqc_mav_policy.strategies.cascade.cascade:make",
+    "expert": "pqc_mav_policy.strategies.expert.expert:make",
+    "rl": "pqc_mav_policy.strategies.rl.strategy:make",
+    "hybrid": "pqc_mav_policy.strategies.hybrid.hybrid:make",
 }
 
 
 class StrategyError(ValueError):
-    """A strategy that cannot be had, as one sentence."""
+    """A strategy cannot be made: one sentence for a person."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Parameters of every strategy; a file that is None is the shipped one."""
+    """Parameters of every strategy; None means the shipped file."""
 
     policy: PolicyParameters = field(default_factory=PolicyParameters)
     expert: ExpertParameters = field(default_factory=ExpertParameters)
@@ -45,7 +45,7 @@ class Settings:
 def make(name: str, catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
     """The strategy of that name. Raises StrategyError for an unknown one, PerformanceError for a bad table."""
     if name not in STRATEGIES:
-        raise StrategyError(f"There is no strategy '{name}'; there are {', '.join(STRATEGIES)}.")
+        raise StrategyError(f"'{name}' is not a strategy; the strategies are {', '.join(STRATEGIES)}.")
     module, function = STRATEGIES[name].split(":")
     try:
         maker = getattr(import_module(module), function)
@@ -53,17 +53,3 @@ def make(name: str, catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
         raise StrategyError(f"Strategy '{name}' cannot be loaded: {error}.") from None
     made: Strategy[Any] = maker(catalogue, settings)
     return made
-
-
-def make_cascade(catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
-    """The telemetry-aware cascade."""
-    from pqc_mav_policy.cascade import Cascade
-
-    return Cascade(catalogue, settings.policy)
-
-
-def make_expert(catalogue: Catalogue, settings: Settings) -> Strategy[Any]:
-    """The expert over a table of measured performance."""
-    from pqc_mav_policy.expert import Expert
-
-    return Expert(catalogue, settings.policy, settings.expert, settings.performance())

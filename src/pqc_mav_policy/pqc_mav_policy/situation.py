@@ -1,4 +1,4 @@
-"""Everything a rule looks at: the snapshot, the memory after it, the parameters, and what may be chosen."""
+"""Everything a rule looks at: the snapshot, the memory after it, the parameters, and which suites may be chosen."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from functools import cached_property
 
 from pqc_mav_policy.bands import BANDS, EVERYTHING, Band
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.inputs import DecisionInput, Phase
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 
 _INTERVALS = {
     "ML-KEM": "rekey_mlkem_s",
@@ -46,7 +46,7 @@ class Situation:
         if not self.parameters.phase_bands or not self.airborne:
             return EVERYTHING
         phase = self.inputs.vehicle.phase
-        # Armed on the ground is about to take off, not a laboratory.
+        # A vehicle armed on the ground is about to take off.
         return BANDS[Phase.UNKNOWN if phase is Phase.DISARMED else phase]
 
     @cached_property
@@ -73,7 +73,7 @@ class Situation:
 
     @property
     def key_age_s(self) -> float:
-        """Age of the keys [s], by the engine's account or since the last switch."""
+        """Age of the keys [s], as the engine reports it or since the last switch."""
         if self.inputs.session.key_age_s is not None:
             return self.inputs.session.key_age_s
         return self.now - (self.memory.last_switch_s if self.memory.last_switch_s is not None else self.now)
@@ -98,7 +98,7 @@ class Situation:
 
 
 def _soonest(names: tuple[str, ...], situation: Situation) -> tuple[str, ...]:
-    """All are avoided: the one that the policy itself would release first, otherwise every one."""
+    """When all are avoided: the one that the policy itself would release first, otherwise every one."""
     until = dict(situation.memory.avoided)
     own = [name for name in names if name in until]
     return (min(own, key=lambda name: until[name]),) if own else names

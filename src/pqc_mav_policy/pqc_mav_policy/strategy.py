@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from pqc_mav_policy.decision import Decision
-from pqc_mav_policy.inputs import DecisionInput
+from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 StateT = TypeVar("StateT")
 
@@ -13,13 +13,13 @@ StateT = TypeVar("StateT")
 class Strategy(Protocol[StateT]):
     """Decides once a second. No I/O, no clock, no randomness: the same arguments give the same result.
 
-    Everything that happened reaches it through `inputs`, the proxy's answers (`inputs.outcomes`) included, so that a
+    Everything that happened reaches it through `inputs`, including the proxy's answers (`inputs.outcomes`), so that a
     recorded sequence of inputs replays to the same decisions.
     """
 
     @property
     def name(self) -> str:
-        """Name as the node's parameter `strategy` gives it."""
+        """The name that the node's parameter `strategy` takes."""
         ...
 
     def initial_state(self, now: float) -> StateT:

@@ -25,7 +25,7 @@ AEAD_POINTS: Mapping[str, int] = {"aesgcm": 0, "chacha20poly1305": 1, "ascon128a
 # Outside the published three families; only orders suites within one octave and level.
 FAMILY_ORDER: Mapping[str, int] = {"ML-KEM": 0, "FrodoKEM": 1, "HQC": 2, "Classic-McEliece": 3}
 SIG_ORDER: Mapping[str, int] = {"Falcon": 0, "ML-DSA": 1, "SPHINCS+": 2}
-# Everything up to this is one octave: handshakes of a few ms are the same to a link.
+# Everything up to this is one octave: to a link, handshakes of a few ms are all the same.
 LIGHT_MS = 4.0
 
 CostKey = tuple[int, int, int, int, int, int, str]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from scenes import CATALOGUE, DEFAULT, GROUND, change, suite, well
 
-from pqc_mav_policy import cascade
-from pqc_mav_policy.inputs import DecisionInput, Outcome, Phase
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.cascade import cascade
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase
 
 Frames = Sequence[tuple[float, DecisionInput]]
 Answer = tuple[str, str]  # action, guard

@@ -1,5 +1,10 @@
-"""A ROS domain of their own for the tests of the policy."""
+"""Helpers are importable by name from every folder of tests; ROS tests have a domain of their own."""
+
+import sys
+from pathlib import Path
 
 from pqc_mav_common.testing import own_domain
 
 __all__ = ["own_domain"]
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))

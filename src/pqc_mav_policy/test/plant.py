@@ -12,9 +12,11 @@ from typing import Any
 
 from scenes import CATALOGUE, CORE, DEFAULT
 
-from pqc_mav_policy import signs
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.inputs import (
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.cascade import signs
+from pqc_mav_policy.strategy import Strategy
+from pqc_mav_policy.telemetry.inputs import (
     Battery,
     DecisionInput,
     Link,
@@ -26,8 +28,6 @@ from pqc_mav_policy.inputs import (
     TunnelState,
     Vehicle,
 )
-from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.strategy import Strategy
 
 # Which phase may follow which.
 NEXT = {

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import strategies as st
 from scenes import CATALOGUE, CORE, change, well
 
-from pqc_mav_policy.inputs import DecisionInput, Phase, Threat, TunnelState
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import begin, observe
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase, Threat, TunnelState
 
 PARAMETERS = PolicyParameters()
 LADDER = Ladder(CATALOGUE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pqc_mav_policy.inputs import Battery, DecisionInput, Link, Phase, Session, Thermal, TunnelState, Vehicle
 from pqc_mav_policy.registry import engine_available, engine_catalogue
+from pqc_mav_policy.telemetry.inputs import Battery, DecisionInput, Link, Phase, Session, Thermal, TunnelState, Vehicle
 
 CATALOGUE = engine_catalogue()
 CORE = engine_available()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from messages import message
 from scenes import CATALOGUE, CORE, DEFAULT, suite
 
-from pqc_mav_policy.cascade import Cascade
 from pqc_mav_policy.controller import Controller, Tick
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_policy.strategies.cascade.cascade import Cascade
+from pqc_mav_policy.telemetry.telemetry import Telemetry
 
 LIGHT = suite("ML-512-AG-FA-512")
 HQC = suite("HQC-192-AG-MD-65")

@@ -8,13 +8,13 @@ import pytest
 from scenes import CATALOGUE, DEFAULT, well
 
 from pqc_mav_common.diagnostics import Diagnostic, Level
-from pqc_mav_policy.cascade import Cascade
 from pqc_mav_policy.controller import Controller, Tick
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.diagnosis import diagnose
-from pqc_mav_policy.inputs import Outcome
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_policy.strategies.cascade.cascade import Cascade
+from pqc_mav_policy.telemetry.inputs import Outcome
+from pqc_mav_policy.telemetry.telemetry import Telemetry
 
 
 def said(guard: str, action: Action = Action.HOLD, problem: str = "", mode: Any = "auto", ok: Any = None) -> Diagnostic:

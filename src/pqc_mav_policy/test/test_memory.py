@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from scenes import CORE, DEFAULT, GROUND, change, suite, well
 
-from pqc_mav_policy.inputs import DecisionInput, Outcome, Phase, TunnelState
 from pqc_mav_policy.memory import Memory, avoid, begin, observe
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, TunnelState
 
 PARAMETERS = PolicyParameters()
 OTHER = suite("ML-512-AG-FA-512")

@@ -8,7 +8,6 @@ would be a threshold nobody tests.
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,11 +16,13 @@ from types import ModuleType
 import pytest
 from boundaries import BOUNDARIES
 
-from pqc_mav_policy import cascade, memory, rules, signs, situation
+from pqc_mav_policy import memory, situation
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.cascade import cascade, rules, signs
 
 DEFAULTS = PolicyParameters()
 MODULES = (signs, rules, memory, situation)
+USERS = (rules, cascade, situation, memory)
 SIBLING: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 # Comparisons without a threshold of their own, where both siblings mean the same, with why.
@@ -50,11 +51,10 @@ def mutated(module: ModuleType, number: int, operators: dict[type[ast.cmpop], ty
 @contextmanager
 def in_place(module: ModuleType, tree: ast.Module) -> Iterator[None]:
     """The mutated module under its own name, for all who use it; the good ones come back afterwards."""
-    users = [importlib.import_module(f"pqc_mav_policy.{name}") for name in ("rules", "cascade", "situation", "memory")]
-    saved = {user: dict(vars(user)) for user in {module, *users}}
+    saved = {user: dict(vars(user)) for user in {module, *USERS}}
     try:
         exec(compile(tree, module.__file__ or "", "exec"), vars(module))
-        for user in users:
+        for user in USERS:
             for name, old in saved[user].items():
                 if user is not module and getattr(old, "__module__", None) == module.__name__:
                     setattr(user, name, getattr(module, name))

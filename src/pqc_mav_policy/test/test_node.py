@@ -16,8 +16,8 @@ from fake_drone import DEFAULT, FakeDrone
 from rclpy.executors import SingleThreadedExecutor
 
 from pqc_mav_common.testing import until
-from pqc_mav_policy import inputs_json
 from pqc_mav_policy.node import PqcPolicyNode
+from pqc_mav_policy.telemetry import inputs_json
 
 LIGHT = "cs-mlkem512-aesgcm-falcon512"
 NUMBERS = count()
@@ -146,7 +146,7 @@ def test_modes_and_pins(fly: Any) -> None:
     assert (held.requested, held.mode, held.strategy) == (False, "hold", "expert")
     assert drone.asked == []
     del drone.changes["thermal"]
-    assert "There is no mode 'fast'" in drone.set_mode("fast").message
+    assert "'fast' is not a mode" in drone.set_mode("fast").message
     refused = drone.pin("ML-9-XX")
     assert not refused.ok
     assert refused.message

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 from plant import Plant, Weather
 from scenes import CATALOGUE, CORE, DEFAULT
 
-from pqc_mav_policy import inputs_json
 from pqc_mav_policy.bands import BANDS
-from pqc_mav_policy.cascade import Cascade
 from pqc_mav_policy.decision import Action
-from pqc_mav_policy.expert import Expert
-from pqc_mav_policy.expert_parameters import ExpertParameters
-from pqc_mav_policy.inputs import Phase
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.performance import DEFAULT_FILE, load
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.cascade.cascade import Cascade
+from pqc_mav_policy.strategies.expert.expert import Expert
+from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
+from pqc_mav_policy.strategies.expert.performance import DEFAULT_FILE, load
+from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_policy.telemetry.inputs import Phase
 
 P = PolicyParameters()
 CASCADE = Cascade(CATALOGUE, P)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from scenes import CATALOGUE, well
 
-from pqc_mav_policy.performance import PerformanceError
 from pqc_mav_policy.settings import STRATEGIES, Settings, StrategyError, make
+from pqc_mav_policy.strategies.expert.performance import PerformanceError
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -21,12 +21,12 @@ def test_every_strategy_can_be_made_and_decides(name: str) -> None:
 
 
 def test_an_unknown_strategy_is_refused_with_those_there_are() -> None:
-    with pytest.raises(StrategyError, match="There is no strategy 'guess'; there are cascade, expert, rl, hybrid"):
+    with pytest.raises(StrategyError, match="'guess' is not a strategy; the strategies are cascade, expert"):
         make("guess", CATALOGUE, Settings())
 
 
 def test_a_strategy_whose_module_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pqc_mav_policy.hybrid", None)
+    monkeypatch.setitem(sys.modules, "pqc_mav_policy.strategies.hybrid.hybrid", None)
     with pytest.raises(StrategyError, match="Strategy 'hybrid' cannot be loaded"):
         make("hybrid", CATALOGUE, Settings())
 

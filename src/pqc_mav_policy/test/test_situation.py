@@ -8,11 +8,11 @@ import pytest
 from scenes import CATALOGUE, CORE, DEFAULT, GROUND, suite, well
 
 from pqc_mav_policy.bands import EVERYTHING
-from pqc_mav_policy.inputs import DecisionInput, Phase
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import avoid, begin
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 
 LADDER = Ladder(CATALOGUE)
 LIGHT = suite("ML-512-AG-FA-512")

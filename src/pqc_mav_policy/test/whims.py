@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from pqc_mav_policy.rl_state import Choice
-from pqc_mav_policy.rl_table import Table
+from pqc_mav_policy.strategies.rl.state import Choice
+from pqc_mav_policy.strategies.rl.table import Table
 
 
 class Whim(Table):

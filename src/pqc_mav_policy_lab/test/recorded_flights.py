@@ -9,8 +9,8 @@ from typing import Any
 
 from scenes import CATALOGUE, CORE, DEFAULT
 
-from pqc_mav_policy.inputs_json import dump
 from pqc_mav_policy.settings import Settings, make
+from pqc_mav_policy.telemetry.inputs_json import dump
 from pqc_mav_policy_lab.flight_model.costs import published_costs
 from pqc_mav_policy_lab.missions.fly import Second, Simulation, fly
 from pqc_mav_policy_lab.missions.simulated import mission

@@ -139,8 +139,9 @@ class PqcProxyNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Frees the node, so that it leaves the ROS graph at once."""
-        # rclpy's LifecycleNode does not free its state machine, which holds the node: without this others would see it
-        # until the lease of a participant that fell silent is over, some 20 s.
+        # rclpy frees neither actions nor the state machine of a LifecycleNode, and both hold the node: without this
+        # others would see it until the lease of a participant that fell silent is over, some 20 s.
+        self._rekeys.close()
         self._state_machine.destroy_when_not_in_use()
         super().destroy_node()
 

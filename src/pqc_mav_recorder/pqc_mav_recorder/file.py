@@ -1,7 +1,7 @@
 """A recording on disk that survives what happens to drones: power cuts, full disks, kills. No ROS node, no clock.
 
 While it grows the file is called `NAME.mcap.partial`. Every flush closes a compressed chunk and brings it to the disk,
-so that whatever ends the process costs only what came after the last flush: the rest of the file stays readable. Only a
+so that whatever ends the process costs only what came after the last flush; the rest of the file stays readable. Only a
 finished file, with its index, gets the name `NAME.mcap`.
 """
 
@@ -30,7 +30,7 @@ class RecordingError(Exception):
 
 
 class DiskFile:
-    """An unbuffered output file: after a failure nothing of ours waits to be written behind our back."""
+    """An unbuffered output file: after a failure nothing is left in a buffer to be written later."""
 
     def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
@@ -84,7 +84,7 @@ class RecordingFile:
     def __init__(
         self, path: Path, metadata: Mapping[str, str], *, make_file: Callable[[Path], DiskFile] = DiskFile
     ) -> None:
-        """Begins a recording that will be called `path`. Raises RecordingError, also when there is one already."""
+        """Begins a recording that will be called `path`. Raises RecordingError, even when only the name is taken."""
         self.path = path
         self.partial = path.with_name(path.name + PARTIAL)
         self.messages = 0
@@ -98,14 +98,14 @@ class RecordingFile:
         if path.suffix != SUFFIX:
             raise RecordingError(f"A recording is called *{SUFFIX}, not '{path.name}'.")
         if path.exists():
-            raise RecordingError(f"{path} exists already; give another name or move it away.")
+            raise RecordingError(f"{path} already exists; give another name or move it away.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = make_file(self.partial)
         except FileExistsError:
             raise RecordingError(
-                f"{self.partial} is left of an unfinished recording (or one that still runs); make it a whole file "
-                f"with 'pqcmav record --salvage {self.partial}', or give another name."
+                f"{self.partial} is left from an unfinished recording, or that recording is still running; turn it "
+                f"into a complete file with 'pqcmav record --salvage {self.partial}', or give another name."
             ) from None
         except OSError as error:
             raise RecordingError(f"Cannot write {self.partial}: {error.strerror}.") from None
@@ -172,7 +172,7 @@ class RecordingFile:
             os.link(self.partial, self.path)
             self.partial.unlink()
         except FileExistsError:
-            raise RecordingError(f"{self.path} appeared meanwhile; the whole recording is {self.partial}.") from None
+            raise RecordingError(f"{self.path} appeared meanwhile; the complete recording is {self.partial}.") from None
         except OSError:
             self.partial.rename(self.path)  # a file system without hard links, such as FAT
         _sync_folder(self.path.parent)
@@ -191,17 +191,17 @@ class RecordingFile:
             raise RecordingError(self._broken) from None
 
     def _abandon(self, error: OSError) -> str:
-        with contextlib.suppress(OSError):  # a reader finds the end of the last whole chunk by itself
+        with contextlib.suppress(OSError):  # a reader finds the end of the last whole chunk anyway
             self._file.truncate(self._whole_bytes)
         self._file.close()
         return (
             f"Recording ended: {error.strerror or error}. {self.partial} holds the first {self._whole_messages} "
-            f"messages and can be read; 'pqcmav record --salvage {self.partial}' makes it a whole file."
+            f"messages and can be read; 'pqcmav record --salvage {self.partial}' turns it into a complete file."
         )
 
 
 def _sync_folder(folder: Path) -> None:
-    """The new name survives a power cut only when its folder is on the disk too."""
+    """The new name survives a power cut only once its folder is on the disk, too."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with contextlib.suppress(OSError):  # not every file system can; the content is safe either way

@@ -43,7 +43,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         size = path.stat().st_size / MIB
         print(f"{PROGRAM}: {node.recorder.messages} messages of {node.topics} topics in {path}, {size:.1f} MiB")
         if node.recorder.problem:
-            print(f"{PROGRAM}: it ended early: {node.recorder.problem}", file=sys.stderr, flush=True)
+            print(f"{PROGRAM}: the recording ended early: {node.recorder.problem}", file=sys.stderr, flush=True)
             return ExitCode.FAILED
     return ExitCode.OK
 

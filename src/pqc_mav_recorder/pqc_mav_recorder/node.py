@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import platform
 import socket
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
-from rclpy.exceptions import ParameterException
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 
+from pqc_mav_common import qos
+from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
+from pqc_mav_common.parameters import ParameterSpec, take
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.recorder import MIB, MIN_FREE_MIB, Recorder, recording_path
 from pqc_mav_recorder.topics import NAMESPACES, TopicRecorder
 
 NODE_NAME = "flight_recorder"
 TICK_S = 1.0
-MAX_MIN_FREE_MIB = 1_048_576.0
 
-
-@dataclass(frozen=True)
-class Report:
-    """Level of diagnostic_msgs/DiagnosticStatus (0 OK, 1 WARN, 2 ERROR), one sentence, figures."""
-
-    level: int
-    message: str
-    values: Mapping[str, str]
+PARAMETERS = (
+    ParameterSpec(
+        "path", "", "File (*.mcap) to record to, or a folder for a file named after the time.", required=True
+    ),
+    ParameterSpec("namespaces", NAMESPACES, "Namespaces; every topic below one of them is recorded."),
+    ParameterSpec("topics", (), "Further topics to record, by full name."),
+    ParameterSpec(
+        "min_free_mib",
+        float(MIN_FREE_MIB),
+        "Recording ends in good order when less space than this is left on the disk.",
+        0.0,
+        1_048_576.0,
+        unit="MiB",
+    ),
+)
 
 
 def metadata(namespaces: Sequence[str]) -> dict[str, str]:
@@ -43,46 +48,37 @@ def metadata(namespaces: Sequence[str]) -> dict[str, str]:
     }
 
 
-def report(recorder: Recorder, topics: int) -> Report:
+def diagnose(recorder: Recorder, topics: int) -> Diagnostic:
     """How the recording is doing. Dropped messages stay a warning for the rest of the flight: the file lacks them."""
     size_mib = recorder.size / MIB
-    values = {
-        "file": str(recorder.path),
-        "messages": str(recorder.messages),
-        "dropped": str(recorder.dropped),
-        "topics": str(topics),
+    level, message = Level.OK, f"{recorder.messages} messages of {topics} topics, {size_mib:.1f} MiB"
+    if recorder.problem:
+        level, message = Level.ERROR, recorder.problem
+    elif recorder.dropped:
+        level, message = Level.WARN, f"{recorder.dropped} messages were not recorded because the disk is too slow"
+    values: dict[str, object] = {
+        "file": recorder.path,
+        "messages": recorder.messages,
+        "dropped": recorder.dropped,
+        "topics": topics,
         "size_mib": f"{size_mib:.3f}",
     }
-    if recorder.problem:
-        return Report(2, recorder.problem, values)
-    if recorder.dropped:
-        return Report(1, f"{recorder.dropped} messages were not recorded, the disk is too slow", values)
-    return Report(0, f"{recorder.messages} messages of {topics} topics, {size_mib:.1f} MiB", values)
+    return Diagnostic("recording", level, message, values)
 
 
 class FlightRecorderNode(Node):
     """Records from its start until `close`."""
 
     def __init__(self, **arguments: Any) -> None:
-        """Raises RecordingError when the file cannot be begun."""
+        """Raises ParameterError, or RecordingError when the file cannot be begun."""
         super().__init__(NODE_NAME, **arguments)
-        path = self._parameter("path", "", "File (*.mcap) to record to, or a folder for a file named after the time.")
-        namespaces = self._parameter("namespaces", list(NAMESPACES), "Every topic below these is recorded.")
-        extra = self._parameter("topics", [""], "Further topics to record, by full name.")
-        min_free = self._parameter(
-            "min_free_mib",
-            float(MIN_FREE_MIB),
-            "Recording ends in good order when less room than this is left on the disk [MiB].",
-            0.0,
-            MAX_MIN_FREE_MIB,
-        )
+        values = take(self, PARAMETERS)
+        path, namespaces = values["path"], values["namespaces"]
         if not path:
             raise RecordingError("The parameter 'path' is empty; give a file (*.mcap) or a folder to record to.")
-        self.recorder = Recorder(recording_path(path), metadata(namespaces), min_free_mib=min_free)
-        self._topics = TopicRecorder(
-            self, self.recorder, namespaces, [name for name in extra if name], self.get_logger().warning
-        )
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=10))
+        self.recorder = Recorder(recording_path(path), metadata(namespaces), min_free_mib=values["min_free_mib"])
+        self._topics = TopicRecorder(self, self.recorder, namespaces, values["topics"], self.get_logger().warning)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self._said_problem = False
         self._tick = self.create_timer(TICK_S, self._publish)
         self.get_logger().info(f"recording to {self.recorder.path}")
@@ -92,27 +88,11 @@ class FlightRecorderNode(Node):
         """How many topics are recorded."""
         return len(self._topics.topics)
 
-    def _parameter(self, name: str, default: Any, description: str, low: float = 0.0, high: float = 0.0) -> Any:
-        descriptor = ParameterDescriptor(description=description, read_only=True)
-        if isinstance(default, float):
-            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-        try:
-            return self.declare_parameter(name, default, descriptor).value
-        except ParameterException as error:  # of another type, out of range
-            raise RecordingError(f"Parameter '{name}': {error}") from None
-
     def _publish(self) -> None:
-        found = report(self.recorder, self.topics)
-        if found.level == 2 and not self._said_problem:
+        found = diagnose(self.recorder, self.topics)
+        if found.level is Level.ERROR and not self._said_problem:
             self._said_problem = True
             self.get_logger().error(found.message)
-        status = DiagnosticStatus(
-            level=bytes([found.level]),
-            name=f"{self.get_name()}: recording",
-            message=found.message,
-            hardware_id=socket.gethostname(),
-            values=[KeyValue(key=key, value=value) for key, value in found.values.items()],
-        )
-        message = DiagnosticArray(status=[status])
+        message = DiagnosticArray(status=to_messages(self.get_name(), socket.gethostname(), [found]))
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)

@@ -28,7 +28,7 @@ from pqc_mav_recorder.file import (
     TopicInfo,
 )
 
-# A damaged length must not make the reader ask for all memory; a chunk of ours is about 1 MiB.
+# A damaged length must not make the reader ask for all memory; our chunks are about 1 MiB.
 RECORD_LIMIT_BYTES = 1 << 28
 # zstd takes the size of its output from the damaged file, too: MemoryError.
 _DAMAGE = (McapError, struct.error, zstandard.ZstdError, ValueError, EOFError, MemoryError)
@@ -69,7 +69,7 @@ class RecordingReader:
         self._decoder_of: dict[tuple[str, str], Callable[[bytes], Any] | None] = {}
 
     def messages(self) -> Iterator[RecordedMessage]:
-        """Every message in the order of the file. Raises RecordingError for a file that is no recording at all."""
+        """Every message in the order of the file. Raises RecordingError for a file that is not a recording at all."""
         try:
             stream = self.path.open("rb")
         except OSError as error:
@@ -91,10 +91,10 @@ class RecordingReader:
             decoder = self._decoder_of[key]
             assert decoder is not None
             return decoder(message.data)
-        except Exception as error:  # whatever a definition or message that is not what it says makes of the decoder
+        except Exception as error:  # a false definition or message can break the decoder in any way
             text = " ".join(str(error).split())
             raise RecordingError(
-                f"{self.path}: a message on {topic.name} is no {topic.type_name} as its definition says ({text})."
+                f"{self.path}: a message on {topic.name} does not match the definition of {topic.type_name} ({text})."
             ) from None
 
     def _read(self, records: Iterator[McapRecord]) -> Iterator[RecordedMessage]:
@@ -141,9 +141,9 @@ class RecordingReader:
 
 
 def salvage(path: Path, target: Path | None = None) -> tuple[Path, int]:
-    """Makes a whole recording of what can be read of `path`. Returns its name and the number of messages.
+    """Makes a complete recording from what can be read of `path`. Returns its name and the number of messages.
 
-    The unfinished file stays. Raises RecordingError: nothing readable in it, the target exists, the disk is full.
+    The unfinished file stays. Raises RecordingError when nothing can be read, the target exists or the disk is full.
     """
     if target is None:
         name = path.name.removesuffix(PARTIAL)
@@ -154,9 +154,9 @@ def salvage(path: Path, target: Path | None = None) -> tuple[Path, int]:
     elif target.suffix != SUFFIX:
         raise RecordingError(f"A recording is called *{SUFFIX}, not '{target.name}'.")
     if target.exists():
-        raise RecordingError(f"{target} exists already; give another name or move it away.")
+        raise RecordingError(f"{target} already exists; give another name or move it away.")
     reader = RecordingReader(path)
-    # Its own working name: that of the target's may be the very file that is being saved.
+    # A working name that differs from the target's, which may be the very file that is being salvaged.
     work = target.with_name(f"{target.stem}-salvaging{SUFFIX}")
     output: RecordingFile | None = None
     try:
@@ -165,7 +165,7 @@ def salvage(path: Path, target: Path | None = None) -> tuple[Path, int]:
                 output = RecordingFile(work, {**reader.metadata, "salvaged": "true"})
             output.write(message.topic, message.data, message.log_ns, message.publish_ns)
         if output is None:
-            raise RecordingError(f"{path} holds no message that can be read.")
+            raise RecordingError(f"{path} contains no message that can be read.")
         output.finish()
     except RecordingError:
         if output is not None:

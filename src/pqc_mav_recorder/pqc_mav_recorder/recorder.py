@@ -1,7 +1,7 @@
-"""The flight recorder without ROS: takes messages from any thread, writes them from one of its own.
+"""The flight recorder without ROS: takes messages from any thread and writes them from its own.
 
-The disk may stall for seconds (an SD card collecting its garbage); whoever delivers messages never waits for it. What
-does not fit into the queue meanwhile is dropped and counted, and the recording says so in the end.
+The disk may stall for seconds (an SD card collecting its garbage); those who deliver messages never wait for it. What
+does not fit into the queue meanwhile is dropped and counted, and reported at the end.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def recording_path(where: str | Path, at: datetime | None = None) -> Path:
 
 
 class Recorder:
-    """Records until `stop`, or until the disk refuses or nears its end; `problem` then says what happened."""
+    """Records until `stop`, or until the disk refuses or is nearly full; `problem` then says what happened."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Recorder:
         free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
         file: RecordingFile | None = None,
     ) -> None:
-        """Begins a recording called `path`. Raises RecordingError, also when too little room is left on the disk."""
+        """Begins a recording called `path`. Raises RecordingError, even when the disk merely has too little room."""
         self._flush_s = flush_s
         self._min_free = int(min_free_mib * MIB)
         self._free_bytes = free_bytes
@@ -113,13 +113,13 @@ class Recorder:
 
     @property
     def problem(self) -> str:
-        """Why recording ended by itself, as one sentence; "" while all is well."""
+        """Why recording ended early, as one sentence; "" while all is well."""
         with self._lock:
             return self._problem
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is written any more."""
+        """Whether recording has ended."""
         return self._ended.is_set()
 
     def put(self, topic: TopicInfo, data: bytes, log_ns: int, publish_ns: int) -> None:
@@ -133,16 +133,16 @@ class Recorder:
                 self._dropped += 1
 
     def stop(self) -> Path:
-        """Writes what waits, finishes the file and returns its name. Raises RecordingError when it is not whole."""
+        """Writes what is waiting, finishes the file and returns its name. Raises RecordingError if it is incomplete."""
         if not self._ended.is_set():
-            # A full queue drains while we wait; a disk that hangs for good must not hold the process for ever.
+            # A full queue drains while we wait; a disk that never answers must not hold the process indefinitely.
             try:
                 self._queue.put(None, timeout=STOP_S)
             except queue.Full:
-                self._fail(f"The disk does not take the recording; {self._file.partial} ends early.")
+                self._fail(f"The disk no longer accepts the recording; {self._file.partial} ends early.")
         self._thread.join(STOP_S)
         if self._thread.is_alive():
-            self._fail(f"The disk does not take the recording; {self._file.partial} ends early.")
+            self._fail(f"The disk no longer accepts the recording; {self._file.partial} ends early.")
         if not self._file.finished:
             raise RecordingError(self.problem)
         return self._file.path
@@ -153,7 +153,7 @@ class Recorder:
             self._file.finish()
         except RecordingError as error:
             self._fail(str(error))
-        except Exception as error:  # whoever hands messages over must learn that nobody writes them any more
+        except Exception as error:  # the caller must learn that messages are no longer written
             self._fail(f"Recording ended by a fault in the recorder ({error!r}); {self._file.partial} ends early.")
         finally:
             self._ended.set()
@@ -184,12 +184,12 @@ class Recorder:
         try:
             free = self._free_bytes(self._file.path.parent)
         except OSError:
-            return ""  # not to be known here; the disk itself will refuse
+            return ""  # unknown here; the disk itself will refuse
         if free >= self._min_free:
             return ""
         return (
-            f"Only {free / MIB:.0f} MiB are free for {self._file.path}, the recorder leaves {self._min_free / MIB:.0f} "
-            "MiB to the system; make room, or lower the limit."
+            f"Only {free / MIB:.0f} MiB are free for {self._file.path}, and the recorder leaves "
+            f"{self._min_free / MIB:.0f} MiB to the system; make room or lower the limit."
         )
 
     def _fail(self, sentence: str) -> None:

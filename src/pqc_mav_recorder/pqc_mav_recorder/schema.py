@@ -1,7 +1,7 @@
-"""Message definitions as MCAP wants them embedded: the text of a message and of everything it contains. No ROS node.
+"""Message definitions in the form MCAP embeds: the text of a message and of everything it contains. No ROS node.
 
 The form is that of rosbag2 (schema encoding `ros2msg`): the message's own text, then for each message it contains,
-once, a line of 80 equals signs, `MSG: package/Name` and its text. So a recording can be read without this workspace.
+once, a line of 80 equals signs, `MSG: package/Name` and its text. A recording can thus be read without this workspace.
 https://mcap.dev/spec/registry#ros2msg
 """
 

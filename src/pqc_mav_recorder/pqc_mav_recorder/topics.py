@@ -18,7 +18,7 @@ DEPTH = 1000  # messages that may wait for the executor; the recorder's own queu
 
 
 def wanted(topic: str, namespaces: Sequence[str], extra: Sequence[str] = ALWAYS) -> bool:
-    """Whether a flight's recording has this topic: one below a namespace or named outright, hidden ones never."""
+    """Whether a flight's recording has this topic: below one of the namespaces, or named outright, but never hidden."""
     if any(part.startswith("_") for part in topic.split("/")):
         return False
     return topic in extra or any(topic.startswith(f"/{name.strip('/')}/") for name in namespaces)
@@ -37,7 +37,7 @@ def matching_qos(publishers: Sequence[Any]) -> QoSProfile:
 
 
 class TopicRecorder:
-    """Subscribes to every wanted topic once somebody publishes it. `warn` gets one sentence per topic left out."""
+    """Subscribes to every wanted topic once it is published. `warn` gets one sentence for each topic left out."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class TopicRecorder:
                 continue
             publishers = self._node.get_publishers_info_by_topic(topic)
             if not publishers:
-                continue  # somebody waits for it already; its publisher decides about the quality of service
+                continue  # only subscribers so far; the publisher decides on the quality of service
             self._seen.add(topic)
             try:
                 self._subscribe(topic, types[0], matching_qos(publishers))
@@ -78,11 +78,11 @@ class TopicRecorder:
         try:
             message_class = getattr(importlib.import_module(f"{package}.msg"), name)
         except (ImportError, AttributeError):
-            raise SchemaError(f"The ROS package '{package}' has no Python messages here.") from None
+            raise SchemaError(f"The ROS package '{package}' has no Python messages installed here.") from None
 
         def take(data: bytes, details: Any) -> None:
             now_ns = self._clock.now_ns()
-            # Some middlewares have no source time: 0 then.
+            # Some middlewares give no source time, then it is 0.
             sent_ns = int(details.get("source_timestamp") or 0) if isinstance(details, dict) else 0
             self._recorder.put(info, bytes(data), now_ns, sent_ns if sent_ns > 0 else now_ns)
 

@@ -83,7 +83,7 @@ def test_refusals(tmp_path: Path) -> None:
         RecordingFile(tmp_path / "flight.bag", {})
     path = tmp_path / "flight.mcap"
     path.write_text("mine")
-    with pytest.raises(RecordingError, match="exists already"):
+    with pytest.raises(RecordingError, match="already exists"):
         RecordingFile(path, {})
     path.unlink()
     first = RecordingFile(path, {})
@@ -119,7 +119,7 @@ def test_an_unfinished_file_is_read_up_to_its_last_chunk_and_salvaged(tmp_path: 
         assert summary is not None and summary.statistics is not None and summary.statistics.message_count == 20
         assert [message.log_time for _, _, message in whole.iter_messages()] == [n * 1000 for n in range(20)]
         assert [item.metadata for item in whole.iter_metadata()] == [{"host": "d1", "salvaged": "true"}]
-    with pytest.raises(RecordingError, match="exists already"):
+    with pytest.raises(RecordingError, match="already exists"):
         salvage(recording.partial)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["flight.mcap", "flight.mcap.partial"]
 
@@ -174,7 +174,7 @@ def test_not_a_recording(tmp_path: Path) -> None:
     assert not (tmp_path / "out.mcap").exists()
     empty = RecordingFile(tmp_path / "empty.mcap", {})
     empty.close()
-    with pytest.raises(RecordingError, match="holds no message"):
+    with pytest.raises(RecordingError, match="contains no message"):
         salvage(empty.partial)
 
 

@@ -18,6 +18,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from recordings import filled, plain
 from std_msgs.msg import String
 
+from pqc_mav_common.testing import run_twice
 from pqc_mav_recorder.reader import RecordingReader
 from pqc_mav_recorder.topics import matching_qos, wanted
 
@@ -160,3 +161,12 @@ def test_quality_of_service_is_what_all_publishers_can_serve() -> None:
     assert matching_qos([latched, plain_one]).durability == DurabilityPolicy.VOLATILE
     assert matching_qos([plain_one]).reliability == ReliabilityPolicy.RELIABLE
     assert matching_qos([plain_one, sensor]).reliability == ReliabilityPolicy.BEST_EFFORT
+
+
+def test_it_can_be_dumped_relaunched_from_that_and_leaves_the_graph(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pqc_mav_recorder.main"]
+    arguments = ["-p", f"path:={tmp_path / 'flights'}/", "-p", "min_free_mib:=1"]
+    (tmp_path / "flights").mkdir()
+    first, again = run_twice(command, "/r", ["flight_recorder"], arguments, tmp_path)
+    assert first == again
+    assert "topics: []" in first and "min_free_mib: 1.0" in first

@@ -51,7 +51,7 @@ def changed(tmp_path: Path, **changes: object) -> Path:
         ({"peukert_exponent": "high"}, "'high'"),
         ({"peukert_exponent": True}, "True"),
         ({"rated_c_rate": None}, "lacks rated_c_rate"),
-        ({"colour": 1}, "unknown colour"),
+        ({"colour": 1}, "unknown keys: colour"),
         ({"resting_v": [3.0, 4.0]}, "11 numbers"),
         ({"resting_v": [3.27, 3.69, 3.6, 3.77, 3.79, 3.82, 3.87, 3.92, 3.98, 4.08, 4.2]}, "rise"),
         ({"cell_low_v": 3.5}, "between 'cell_low_v' and"),

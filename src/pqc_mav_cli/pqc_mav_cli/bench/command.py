@@ -92,7 +92,9 @@ def run(
     mbps: Annotated[float, typer.Option(help="bulk: rate [Mbit/s].")] = 8.0,
     packet_bytes: Annotated[int, typer.Option(help="bulk: size of a packet [B].")] = 256,
     direction: Annotated[str, typer.Option(help="bulk: up (ground to drone, as published), down or both.")] = "up",
-    rekey_interval: Annotated[float, typer.Option(help="Rekey interval R for the rekey overhead Phi(R) [s].")] = 60.0,
+    rekey_interval: Annotated[
+        float, typer.Option(help="Seconds between rekeys, R in the rekey overhead Phi(R).")
+    ] = 60.0,
     in_order: Annotated[
         bool, typer.Option("--in-order", help="Keep the order of the suites instead of randomising it.")
     ] = False,

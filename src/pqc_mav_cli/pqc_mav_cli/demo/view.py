@@ -175,7 +175,7 @@ def summary(result: DemoResult) -> RenderableType:
         )
     parts.append(Text(""))
     parts += verdict(
-        result.checks(), result.error, result.passed, "real MAVLink crossed the post-quantum tunnel intact"
+        result.checks(), result.error, result.passed, "real MAVLink crossed the post-quantum tunnel unharmed"
     )
     return Group(*parts)
 

@@ -68,8 +68,8 @@ def watch(
 def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Timeout = 5.0) -> None:
     """Explain the newest decision: its reason, every condition with value and limit, and its inputs."""
     from pqc_mav_cli.policy import view as policy_view
-    from pqc_mav_policy import inputs_json
-    from pqc_mav_policy.explain import conditions
+    from pqc_mav_policy.strategies.cascade.explain import conditions
+    from pqc_mav_policy.telemetry import inputs_json
 
     with _decisions(namespace) as arrived:
         message = _next(arrived, namespace, timeout)

@@ -28,8 +28,8 @@ def train(
         raise CliError(
             f"Training needs gymnasium ({error}); 'make setup' or 'pip install gymnasium' installs it."
         ) from None
-    from pqc_mav_policy import rl_table
     from pqc_mav_policy.registry import engine_available, engine_catalogue
+    from pqc_mav_policy.strategies.rl import table as rl_table
     from pqc_mav_policy_lab.flight_model.costs import published_costs
     from pqc_mav_policy_lab.training.train import Training
     from pqc_mav_policy_lab.training.train import train as learn

@@ -11,9 +11,9 @@ from typing import Any
 from rich.table import Table
 
 from pqc_mav_cli.wording import counted, short_code
-from pqc_mav_policy.explain import Condition
-from pqc_mav_policy.inputs import DecisionInput
+from pqc_mav_policy.strategies.cascade.explain import Condition
 from pqc_mav_policy.suite_table import Agreement, SuiteRow
+from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 
 def identity(message: Any) -> tuple[str, ...]:

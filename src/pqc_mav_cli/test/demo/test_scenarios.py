@@ -1,7 +1,7 @@
 import pytest
 
 from pqc_mav_cli.demo.scenarios import SCENARIOS, Scenario, Schedule
-from pqc_mav_policy import rules
+from pqc_mav_policy.strategies.cascade import rules
 from pqc_mav_sim.board_thermal import BoardThermal
 from pqc_mav_sim.impairment.settings import Impairment
 

@@ -36,7 +36,7 @@ def test_explain_says_what_is_missing(pair: Ends) -> None:
     ended = pqcmav("policy", "explain", *SPACE, "--timeout", "30")
     assert ended.returncode == 0, ended.stderr
     assert "HOLD" in ended.stdout
-    assert "nothing was heard on battery yet" in ended.stdout
+    assert "nothing has been heard on battery yet" in ended.stdout
     ended = pqcmav("policy", "explain", *SPACE, "--json", "--timeout", "30")
     content = json.loads(ended.stdout)
     assert (content["action"], content["guard"], content["strategy"]) == ("HOLD", "safety", "cascade")

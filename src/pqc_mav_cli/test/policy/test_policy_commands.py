@@ -18,9 +18,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from pqc_mav_interfaces.msg import PolicyDecision
     from rclpy.serialization import serialize_message
 
-    from pqc_mav_policy.inputs_json import dump
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.settings import Settings, make
+    from pqc_mav_policy.telemetry.inputs_json import dump
     from pqc_mav_policy_lab.flight_model.costs import published_costs
     from pqc_mav_policy_lab.missions.fly import Simulation, fly
     from pqc_mav_policy_lab.missions.simulated import mission
@@ -109,6 +109,6 @@ def test_compare_writes_page_figures_and_picture(recording: Path, tmp_path: Path
 
 
 def test_compare_refusals(tmp_path: Path) -> None:
-    assert "There is no mission 'moon'" in refused(2, "policy", "compare", "moon")
+    assert "'moon' is not a mission" in refused(2, "policy", "compare", "moon")
     assert "Cannot read" in refused(2, "policy", "compare", "hot", "--costs", str(tmp_path / "no.json"))
     assert "No such file" in refused(2, "policy", "compare", str(tmp_path / "no.mcap"))

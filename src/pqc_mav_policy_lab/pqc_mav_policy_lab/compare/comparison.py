@@ -1,4 +1,4 @@
-"""Flies the same missions under every strategy and a static suite, and says what each was worth and what it cost."""
+"""Flies the same missions under every strategy and static suites, and says what each was worth and what it cost."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pqc_mav_policy.inputs import TunnelState
 from pqc_mav_policy.ladder import Ladder
-from pqc_mav_policy.rl_weights import WEIGHTS
 from pqc_mav_policy.settings import STRATEGIES, Settings, make
+from pqc_mav_policy.strategies.rl.weights import WEIGHTS
 from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.telemetry.inputs import TunnelState
 from pqc_mav_policy_lab.compare.invariants import violations
 from pqc_mav_policy_lab.compare.static import StaticSuite
 from pqc_mav_policy_lab.flight_model.costs import PUBLISHED_STARTUP_S, Costs
@@ -33,9 +33,9 @@ class Row:
     """One mission under one strategy. `source` tells simulated from recorded.
 
     `security_s` is security-weighted time: the seconds with a live session, each weighted by S of the reward
-    (rl_reward), `reward` the mean of R over all seconds. `outage_s` are seconds without data; `published_blackout_s` is
-    what the same rekeys would have blacked out on the published system, which stops and starts its proxies. Energies
-    are the companion computer's.
+    (training/reward.py), `reward` the mean of R over all seconds. `outage_s` are seconds without data;
+    `published_blackout_s` is what the same rekeys would have blacked out on the published system, which stops and
+    starts its proxies. Energies are the companion computer's.
     """
 
     mission: str
@@ -85,7 +85,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows in order of mission and strategy, and the traces beside them."""
+    """All rows in order of mission and strategy, and the traces that belong to them."""
 
     rows: tuple[Row, ...]
     traces: tuple[Trace, ...]
@@ -111,7 +111,7 @@ def compare(
     settings: Settings,
     told: Callable[[str], None] = lambda _line: None,
 ) -> Comparison:
-    """Every mission under every strategy, each twice: the second flight has to be the first again (I4)."""
+    """Every mission under every strategy, each twice: the second flight has to repeat the first (I4)."""
     ladder = Ladder(catalogue, settings.policy.order)
     rows: list[Row] = []
     traces: list[Trace] = []

@@ -1,11 +1,11 @@
-"""Counts where a flight broke the policy's invariants ([pqcmav-paper] IV-A and IV-D), whoever decided.
+"""Counts where a flight broke the policy's invariants ([pqcmav-paper] IV-A and IV-D), no matter who decided.
 
-* I1 safety: something was asked for on stale telemetry, or an emergency was left unanswered on a suite that is not the
-  lightest for longer than a handshake may take.
+* I1 safety: something was requested on stale telemetry, or an emergency was left unanswered, on a suite that is not the
+  lightest, for longer than a handshake may take.
 * I2 liveness: a request stayed unanswered for longer than the engine waits for any handshake.
-* I3 monotonic degradation: a heavier suite was asked for while stress, a bad link or an emergency stood.
+* I3 monotonic degradation: a heavier suite was requested during stress, an emergency or on a bad link.
 * Limits: a change within the cooldown of the one before, or beyond the rate limit; answers to an emergency and
-  rollbacks stand above both.
+  rollbacks are exempt from both.
 
 I4, determinism, is a property of two flights and counted by the comparison.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pqc_mav_policy import signs
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.cascade import signs
 from pqc_mav_policy_lab.flight_model.session import HANDSHAKE_TIMEOUT_S
 from pqc_mav_policy_lab.missions.fly import Second
 
@@ -28,7 +28,7 @@ _ABOVE_LIMITS = (Action.DOWN_0, Action.ROLLBACK)
 
 
 def violations(flight: Sequence[Second], ladder: Ladder, parameters: PolicyParameters) -> dict[str, int]:
-    """How often each invariant was broken; what lasts counts once."""
+    """How often each invariant was broken; a lasting violation counts once."""
     found = dict.fromkeys(KINDS, 0)
     unanswered = pending = 0
     switches: list[float] = []
@@ -57,7 +57,7 @@ def violations(flight: Sequence[Second], ladder: Ladder, parameters: PolicyParam
 
 
 def _owed(second: Second, ladder: Ladder, parameters: PolicyParameters) -> bool:
-    """An emergency stands, and the suite in use is not the lightest that might be used."""
+    """There is an emergency, and the suite in use is not the lightest that could be used."""
     inputs = second.inputs
     if signs.stale(inputs, parameters) or not inputs.session.alive or not signs.emergency(inputs, parameters):
         return False

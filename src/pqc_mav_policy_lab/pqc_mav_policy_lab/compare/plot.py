@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.atomic_file import atomic_write
-from pqc_mav_policy.inputs import Phase, Threat
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry.inputs import Phase, Threat
 from pqc_mav_policy_lab.compare.comparison import Comparison, Row, Trace
 
-# NIST level 0 stands for a second without data. Light to dark is weak to strong, also without colours.
+# NIST level 0 is a second without data. From light to dark is from weak to strong, even without colours.
 LEVEL_COLOURS = {0: "#ffffff", 1: "#c6dbef", 3: "#4292c6", 5: "#08306b"}
 TROUBLE = "#f4a582"
 BROKEN = "#b2182b"
@@ -91,7 +91,7 @@ def _totals(
 
 
 def _strips(axes: Any, traces: Sequence[Trace], rows: Sequence[Row], parameters: PolicyParameters) -> None:
-    """One strip a strategy, coloured by level, ticks where keys were renewed; above them when there was trouble."""
+    """One strip per strategy, coloured by level; ticks show renewed keys, the background shows trouble."""
     first = traces[0]
     seconds = len(first.level)
     for number, trace in enumerate(traces):
@@ -126,7 +126,7 @@ def _strips(axes: Any, traces: Sequence[Trace], rows: Sequence[Row], parameters:
 
 
 def _trouble(trace: Trace, parameters: PolicyParameters) -> list[int]:
-    """Where an emergency, losses or an attack stood in the first strategy's flight: nearly the same in every one."""
+    """Where the first strategy's flight had an emergency, loss or an attack; nearly the same in all flights."""
     found = []
     for temperature, voltage, loss, threat in zip(
         trace.temperature_c, trace.voltage_v, trace.loss, trace.threat, strict=True

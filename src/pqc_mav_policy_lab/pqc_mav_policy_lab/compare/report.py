@@ -14,12 +14,13 @@ from pqc_mav_policy_lab.missions.simulated import SIMULATED
 
 FORMAT = "pqcmav-policy-comparison"
 _DIGITS = 3
-_EXPLAINED = f"""Security-weighted time counts every second with a live session by S = level x freshness of the
-keys (level 1: 0.6, 3: 0.8, 5: 1.0; keys older than 60 s, under attack 30 s, count less); "mean S" is its share of the
-mission. S knows no cost: the mean of R = w_sec S - w_lat L - w_pwr P with the weights of each phase does, and so do the
-columns after it. Violations are counted by independent checks of the invariants I1-I4 and of the limits on rekeys; what
-lasts counts once. "Stop-and-start" is how long the same rekeys would have cut the link on the published system (3 s +
-handshake each); here they cut nothing. Outages are the radio's silences. Energies are those of the companion computer.
+_EXPLAINED = f"""Security-weighted time counts every second with a live session by S = level x freshness of the keys
+(level 1: 0.6, 3: 0.8, 5: 1.0; keys older than 60 s, under attack 30 s, count less); "mean S" is its share of the
+mission. S ignores cost; the mean of R = w_sec S - w_lat L - w_pwr P, with the weights of each phase, counts it, and the
+columns after it show it. Violations are counted by independent checks of the invariants I1-I4 and of the limits on
+rekeys; a lasting violation counts once. "Stop-and-start" is how long the same rekeys would have cut the link on the
+published system (3 s + handshake each); here they do not interrupt it. Outages are silences of the radio. Energies are
+those of the companion computer.
 
 `{STATIC}` is {STATIC_SUITE}, `{HEAVY}` is {HEAVY_SUITE}, both rekeyed every {STATIC_REKEY_S:g} s whatever happens.
 """
@@ -35,7 +36,7 @@ _COLUMNS = (
     ("outage_s", "outage s"),
     ("published_blackout_s", "stop-and-start s"),
     ("energy_j", "energy J"),
-    ("handshake_energy_j", "of it handshakes J"),
+    ("handshake_energy_j", "of which handshakes J"),
     ("violations", "violations"),
 )
 
@@ -56,7 +57,7 @@ def as_json(content: Mapping[str, Any]) -> str:
 
 
 def as_csv(content: Mapping[str, Any]) -> str:
-    """Flat: levels and violations become columns of their own."""
+    """Flat: levels and violations become separate columns."""
     flat = [
         {
             **{key: value for key, value in row.items() if not isinstance(value, dict)},

@@ -1,9 +1,9 @@
-"""What the strategies are compared with: one suite for the whole flight, its keys renewed by the clock."""
+"""What the strategies are compared with: one suite for the whole flight, its keys renewed at a fixed interval."""
 
 from __future__ import annotations
 
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.inputs import DecisionInput
+from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 
 class StaticSuite:

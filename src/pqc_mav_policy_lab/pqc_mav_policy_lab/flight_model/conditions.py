@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pqc_mav_policy.inputs import Phase, Threat
+from pqc_mav_policy.telemetry.inputs import Phase, Threat
 
 # Load of the drone's computer while it flies and talks, and with either detector running ([rpi5-report] section 19).
 CPU_BASELINE = 14.6

@@ -1,7 +1,7 @@
-"""What a handshake costs: computation per suite, out of a measurement or the published tables. No clock.
+"""What a handshake costs: computation per suite, from a measurement or the published tables. No clock.
 
-Two sources: the published medians on a Raspberry Pi 5 (suite_cost; the machine a drone carries, so the default), or the
-handshakes measured on this project's benchmark machine (bench/results/engine.json). Either says which it is.
+Two sources: the published medians on a Raspberry Pi 5 (suite_cost; the default, for it is the machine a drone carries),
+or the handshakes measured on this project's benchmark machine (bench/results/engine.json). `source` says which.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def published_costs(catalogue: Catalogue) -> Costs:
 
 
 def measured_costs(path: Path, catalogue: Catalogue) -> Costs:
-    """Handshakes out of the engine benchmark's engine.json. Raises CostError when a core suite is missing in it."""
+    """Handshakes from the engine benchmark's engine.json. Raises CostError when a core suite is missing in it."""
     try:
         part = json.loads(path.read_text(encoding="utf-8"))["handshake"]
         rows = [row for row in part["rows"] if not row["pool"]]

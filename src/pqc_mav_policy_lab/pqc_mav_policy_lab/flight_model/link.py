@@ -1,10 +1,10 @@
-"""A simulated radio link as the ground's receiver sees it: rate, gaps, loss, silences over 5 s. No clock of its own."""
+"""A simulated radio link as the ground's receiver sees it: rate, gaps, loss, silences over 5 s. No clock."""
 
 from __future__ import annotations
 
 from collections import deque
 
-from pqc_mav_policy.inputs import Link
+from pqc_mav_policy.telemetry.inputs import Link
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 
 WINDOW_S = 5  # [pqcmav-paper] IV-B

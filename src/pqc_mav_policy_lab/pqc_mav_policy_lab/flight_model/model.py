@@ -1,7 +1,7 @@
 """A simulated drone's battery, processor temperature and load, one second a step. No clock, no randomness, no I/O.
 
 The battery is the simulator's (pqc_mav_sim.battery: equivalent circuit of a 4S 5 Ah pack). The processor's temperature
-relaxes to what the documents measured at three loads; its time constant is ours. Whatever comes from here is simulated.
+relaxes to what the documents measured at three loads; its time constant is ours. Everything made here is simulated.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-from pqc_mav_policy.inputs import Battery, Phase, System, Thermal, Vehicle
+from pqc_mav_policy.telemetry.inputs import Battery, Phase, System, Thermal, Vehicle
 from pqc_mav_policy_lab.computer_power import computer_power_w
 from pqc_mav_policy_lab.flight_model.conditions import CPU_BASELINE, CPU_TST, CPU_XGBOOST, Conditions
 from pqc_mav_sim.airframe import SEA_LEVEL_DENSITY, AirframeSpec, rotor_power
@@ -20,7 +20,7 @@ from pqc_mav_sim.plant import AVIONICS_W
 # [rpi5-report] section 23: load and temperature without a detector, with XGBoost, with the transformer.
 _LOADS = (CPU_BASELINE, CPU_XGBOOST, CPU_TST)
 _TEMPERATURES_C = (60.8, 73.3, 82.8)
-# The documents name no room temperature; a laboratory's is assumed, and that warmer air shifts all alike.
+# The documents name no room temperature; a laboratory's is assumed, and that warmer air shifts them all equally.
 LABORATORY_C = 25.0
 # Time in which a Raspberry Pi with a passive cooler covers 63 % of a step of load: about one and a half minutes (ours).
 THERMAL_TAU_S = 90.0
@@ -43,7 +43,7 @@ ROTOR_W = {
 
 
 def settled_temperature_c(cpu_percent: float, ambient_c: float) -> float:
-    """Where the processor's temperature ends at a steady load: between the published points, beyond them along."""
+    """The processor's temperature after a long time at a steady load, on the lines through the published points."""
     index = 0 if cpu_percent < _LOADS[1] else 1
     span = (cpu_percent - _LOADS[index]) / (_LOADS[index + 1] - _LOADS[index])
     temperature = _TEMPERATURES_C[index] + span * (_TEMPERATURES_C[index + 1] - _TEMPERATURES_C[index])

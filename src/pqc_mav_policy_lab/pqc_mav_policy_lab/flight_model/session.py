@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pqc_mav_policy.inputs import Outcome, Session, TunnelState
 from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.telemetry.inputs import Outcome, Session, TunnelState
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.costs import ROUND_TRIPS, Costs
 

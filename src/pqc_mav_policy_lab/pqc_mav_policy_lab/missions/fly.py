@@ -1,4 +1,4 @@
-"""Flies a mission under a strategy: snapshot, decision, session, once a second. No clock: the mission's time is all."""
+"""Flies a mission under a strategy: snapshot, decision, session, once a second. No clock but the mission's time."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pqc_mav_policy.decision import Decision
-from pqc_mav_policy.inputs import DecisionInput, Link, Session, Threat
 from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Link, Session, Threat
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.costs import Costs
 from pqc_mav_policy_lab.flight_model.model import Readings
 from pqc_mav_policy_lab.flight_model.session import SecondOfWork, SessionModel
 
-# Blackouts this shortly before a switch count as its too: the handshake's own transfer may have caused them.
+# Blackouts this shortly before a switch count as caused by it, too: by the transfer of its handshake.
 NEAR_BEFORE_S = 2.0
 NEAR_AFTER_S = 30.0  # default of the parameter near_switch_s
 
 
 class World(Protocol):
-    """What a mission does to the drone and what of it is sensed; see missions.MissionWorld."""
+    """What a mission does to the drone and what of it is sensed; see simulated.MissionWorld."""
 
     @property
     def seconds(self) -> int:
@@ -29,7 +29,7 @@ class World(Protocol):
 
     @property
     def throttled(self) -> bool:
-        """Whether the processor is being slowed down."""
+        """Whether the processor is throttled."""
         ...
 
     def conditions(self, index: int) -> Conditions:
@@ -56,7 +56,7 @@ class Second:
 
 
 class Simulation:
-    """A drone with its tunnel on one mission, to be stepped by whoever decides."""
+    """A drone with its tunnel on one mission, to be stepped by the caller that decides."""
 
     def __init__(self, world: World, suite: str, available: Sequence[str], catalogue: Catalogue, costs: Costs) -> None:
         self.world = world

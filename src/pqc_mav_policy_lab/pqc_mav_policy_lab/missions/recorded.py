@@ -1,12 +1,12 @@
-"""A recorded flight as a mission: battery, temperature, link and attacks as they were, with a session of its own.
+"""A recorded flight as a mission: battery, temperature, link and attacks as they were, but with its own session.
 
 The link is sensed as recorded, so a strategy's own handshakes do not show in it; they take their time all the same.
-The radio's capacity is not in a recording: the simulated missions' is assumed.
+A recording does not tell the radio's capacity; that of the simulated missions is assumed.
 """
 
 from __future__ import annotations
 
-from pqc_mav_policy.inputs import DecisionInput, Link
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Link
 from pqc_mav_policy_lab.computer_power import MEAN_CPU_PERCENT, computer_power_w
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.model import Readings
@@ -28,7 +28,9 @@ class RecordedMission:
         self.description = f"recorded flight {recording.path.name}"
         self._snapshots = _by_second(recording)
         if len(self._snapshots) < LEAST_S:
-            raise MissionError(f"{recording.path} holds {len(self._snapshots)} s of decisions, too little to fly.")
+            raise MissionError(
+                f"{recording.path} contains {len(self._snapshots)} s of decisions, which is too little to fly."
+            )
         self.suite = next((entry.session.suite for entry in self._snapshots if entry.session.suite), "")
         self.available = tuple(sorted({name for entry in self._snapshots for name in entry.available}))
 
@@ -38,7 +40,7 @@ class RecordedMission:
 
 
 class RecordedWorld:
-    """A drone that meets what the recorded one met."""
+    """A drone that meets the same conditions as the recorded one."""
 
     def __init__(self, snapshots: list[DecisionInput]) -> None:
         self._snapshots = snapshots
@@ -51,7 +53,7 @@ class RecordedWorld:
 
     @property
     def throttled(self) -> bool:
-        """Whether the processor was being slowed down."""
+        """Whether the processor was throttled."""
         thermal = self._snapshots[self._index].thermal
         return thermal.valid and thermal.throttled
 

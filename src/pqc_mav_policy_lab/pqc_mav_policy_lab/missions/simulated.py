@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pqc_mav_policy.inputs import Link, Phase, Threat
+from pqc_mav_policy.telemetry.inputs import Link, Phase, Threat
 from pqc_mav_policy_lab.flight_model.conditions import CPU_TST, CPU_XGBOOST, Conditions
 from pqc_mav_policy_lab.flight_model.link import LinkModel
 from pqc_mav_policy_lab.flight_model.model import FlightModel, Readings
@@ -25,7 +25,7 @@ LONG_FLIGHT_S = 1500
 
 
 class MissionError(Exception):
-    """There is no such mission: one sentence for a person."""
+    """A mission cannot be flown: one sentence for a person."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class MissionWorld:
 
     @property
     def throttled(self) -> bool:
-        """Whether the processor is being slowed down."""
+        """Whether the processor is throttled."""
         return self._model.throttled
 
     def conditions(self, index: int) -> Conditions:
@@ -182,8 +182,8 @@ NAMES = tuple(_MAKERS)
 
 
 def mission(name: str, variant: int = 0) -> Mission:
-    """A simulated mission. Raises MissionError for a name there is not."""
+    """A simulated mission. Raises MissionError for an unknown name."""
     if name not in _MAKERS:
-        raise MissionError(f"There is no mission '{name}'; there are: {', '.join(NAMES)}.")
+        raise MissionError(f"'{name}' is not a mission; the missions are {', '.join(NAMES)}.")
     made = _MAKERS[name](random.Random(f"{name}/{variant}"), variant)
     return replace(made, variant=variant)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_policy.inputs import Outcome
 from pqc_mav_policy.node_parameters import NodeParameters
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.telemetry import Telemetry
+from pqc_mav_policy.telemetry.inputs import Outcome
+from pqc_mav_policy.telemetry.telemetry import Telemetry
 from pqc_mav_policy_lab.recordings.replay import Recording, Snapshot
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.reader import RecordedMessage, RecordingReader
@@ -26,16 +26,16 @@ _STREAMS: Mapping[str, str] = {
 _LINK = f"{_INTERFACES}LinkQuality"
 _STATUS = f"{_INTERFACES}TunnelStatus"
 _HANDSHAKE = f"{_INTERFACES}HandshakeReport"
-# A latched status may have been taken long before it was received, but a stamp further than this from its arrival is of
-# another clock and says nothing about age.
+# A latched status may have been taken long before it was received, but a stamp further than this from its arrival comes
+# from another clock and says nothing about age.
 OTHER_CLOCK_S = 600.0
 
 
 def assemble(path: Path, namespace: str, available: Sequence[str], parameters: PolicyParameters) -> Recording:
     """One snapshot a second of the vehicle in `namespace`, from its first message to its last.
 
-    `available` are the suites a strategy may choose, which no recording knows. Raises RecordingError when the vehicle's
-    topics are not in it.
+    `available` are the suites a strategy may choose; a recording does not tell them. Raises RecordingError when
+    the vehicle's topics are not in it.
     """
     reader = RecordingReader(path)
     prefix = f"/{namespace.strip('/')}/"
@@ -46,7 +46,9 @@ def assemble(path: Path, namespace: str, available: Sequence[str], parameters: P
         if message.topic.name.startswith(prefix) and message.topic.type_name in wanted
     ]
     if not any(message.topic.type_name in _STREAMS for message in messages):
-        raise RecordingError(f"{path} holds no telemetry in namespace {prefix.rstrip('/')}, so nothing can be decided.")
+        raise RecordingError(
+            f"{path} contains no telemetry in namespace {prefix.rstrip('/')}, so nothing can be decided."
+        )
     messages.sort(key=lambda message: message.log_ns)
     feed = _Feed(reader, parameters)
     snapshots = []

@@ -1,8 +1,8 @@
 """Feeds a recording to a strategy: the same recording, strategy and parameters give the same lines, byte for byte.
 
-What is replayed are the snapshots the policy saw, as its decisions carry them. The session in them is the one that was
-flown: a strategy that would have decided otherwise sees what happened, not what would have happened. To fly a recorded
-mission with a session of its own there is the comparison (missions_recorded).
+Replayed are the snapshots the policy saw, as its decisions carry them. Their session is the one that was flown: a
+strategy that would have decided otherwise sees what happened, not what would have happened. The comparison
+(missions/recorded.py) flies a recorded mission with its own session.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_policy.decision import Decision
-from pqc_mav_policy.inputs import DecisionInput
-from pqc_mav_policy.inputs_json import SnapshotError, load
+from pqc_mav_policy.telemetry.inputs import DecisionInput
+from pqc_mav_policy.telemetry.inputs_json import SnapshotError, load
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.reader import RecordedMessage, RecordingReader
 
@@ -47,9 +47,9 @@ class Recording:
 
 
 def read(path: Path, namespace: str) -> Recording:
-    """The snapshots of the policy in a vehicle's namespace, none when it has no decisions in the recording.
+    """The snapshots of the policy in a vehicle's namespace, none when the recording has no decisions of it.
 
-    Raises RecordingError: unreadable, several policies in that namespace, decisions of another version.
+    Raises RecordingError for an unreadable file, several policies in that namespace or decisions of another version.
     """
     reader = RecordingReader(path)
     prefix = f"/{namespace.strip('/')}/"
@@ -59,9 +59,11 @@ def read(path: Path, namespace: str) -> Recording:
         if message.topic.type_name == DECISION_TYPE and name.startswith(prefix):
             found.setdefault(name, []).append((message.log_ns, _snapshot(reader, message)))
     if len(found) > 1:
-        raise RecordingError(f"{path} holds the decisions of several policies in {prefix}: {', '.join(sorted(found))}.")
+        raise RecordingError(
+            f"{path} contains the decisions of several policies in {prefix}: {', '.join(sorted(found))}."
+        )
     name, entries = next(iter(found.items()), (prefix, []))
-    # Other recorders do not promise to keep the order of arrival.
+    # Other recorders do not guarantee the order of arrival.
     entries.sort(key=lambda entry: entry[0])
     return Recording(path, name, tuple(snapshot for _, snapshot in entries), reader.problem)
 
@@ -104,7 +106,7 @@ def as_line(decision: Decision, elapsed_s: float) -> str:
 
 
 def differs(snapshot: Snapshot, decision: Decision) -> bool:
-    """Whether the recorded policy decided otherwise; what it did by hand or on hold says nothing about a strategy."""
+    """Whether the recorded policy decided otherwise; modes manual and hold say nothing about a strategy."""
     return snapshot.mode == "auto" and (snapshot.action, snapshot.guard, snapshot.to_suite) != (
         str(decision.action),
         decision.guard,

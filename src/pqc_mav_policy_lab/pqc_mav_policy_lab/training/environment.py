@@ -1,7 +1,8 @@
 """The Gymnasium environment the strategy is trained in: battery, temperature, link and attacks, all simulated.
 
-Needed for training only. Observations are the bins of rl_state, actions its choices; a step lasts until the next choice
-is due (five seconds, longer while the cascade's protection is in charge). https://gymnasium.farama.org/api/env/
+Needed for training only. Observations are the bins of a state of the strategy rl, actions its choices; a step lasts
+until the next choice is due (five seconds, longer while the cascade's protection is in charge).
+https://gymnasium.farama.org/api/env/
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.rl_state import LEVEL_OF, SIZES, Choice
+from pqc_mav_policy.strategies.rl.state import LEVEL_OF, SIZES, Choice
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy_lab.flight_model.costs import Costs
 from pqc_mav_policy_lab.missions.fly import Simulation

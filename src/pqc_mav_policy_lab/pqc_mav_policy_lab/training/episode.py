@@ -1,21 +1,21 @@
-"""One mission as a sequence of choices: flies on under the cascade's protection until the next is due. No gymnasium."""
+"""One mission as a sequence of choices: the protection flies until the next one is due. No gymnasium."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy import rl_safe
-from pqc_mav_policy.cascade import settle
 from pqc_mav_policy.decision import Decision
-from pqc_mav_policy.inputs import TunnelState
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.rl_state import Choice, State, encode
-from pqc_mav_policy.rl_strategy import CHOOSE_EVERY_S
-from pqc_mav_policy.rl_weights import WEIGHTS
-from pqc_mav_policy.rules import protect
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.cascade.cascade import settle
+from pqc_mav_policy.strategies.cascade.rules import protect
+from pqc_mav_policy.strategies.rl import safe as rl_safe
+from pqc_mav_policy.strategies.rl.state import Choice, State, encode
+from pqc_mav_policy.strategies.rl.strategy import CHOOSE_EVERY_S
+from pqc_mav_policy.strategies.rl.weights import WEIGHTS
+from pqc_mav_policy.telemetry.inputs import TunnelState
 from pqc_mav_policy_lab.missions.fly import Simulation
 from pqc_mav_policy_lab.training.reward import latency_score, power_score, reward, security_score
 
@@ -51,7 +51,7 @@ class Episode:
         """Does it (an unsafe choice holds) and flies on to the next choice.
 
         Returns what the seconds in between were worth at the first of them, and how many they were (0 once it is over:
-        a mission may pass without one choice, when the protection is in charge all the way).
+        a mission may pass without a single choice, when the protection is in charge all the way).
         """
         if self.over:
             return 0.0, 0

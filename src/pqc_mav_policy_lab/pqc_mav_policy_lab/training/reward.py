@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pqc_mav_policy.inputs import Threat
-from pqc_mav_policy.rl_weights import Weights
+from pqc_mav_policy.strategies.rl.weights import Weights
+from pqc_mav_policy.telemetry.inputs import Threat
 from pqc_mav_policy_lab.computer_power import computer_power_w
 
 # Share of full security by NIST level: each of the levels counts, the step from none to the first the most.

@@ -5,7 +5,7 @@ a semi-Markov process: Bradtke and Duff 1995). Only safe choices are tried and o
 learning rate falls with the visits of a pair, exploration with the episodes.
 
 Exploration is twofold: now and then any safe choice, and in every episode a mood, a bias for or against each choice
-that lasts from take-off to landing. Without it nobody would find out what half a minute of patience leads to.
+that lasts from take-off to landing. Without it training would never find out what half a minute of patience leads to.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from pqc_mav_policy.rl_state import Choice, State
-from pqc_mav_policy.rl_strategy import CHOOSE_EVERY_S
-from pqc_mav_policy.rl_table import Table
+from pqc_mav_policy.strategies.rl.state import Choice, State
+from pqc_mav_policy.strategies.rl.strategy import CHOOSE_EVERY_S
+from pqc_mav_policy.strategies.rl.table import Table
 from pqc_mav_policy_lab.training.environment import MissionEnv
 from pqc_mav_policy_lab.training.episode import DISCOUNT_PER_S
 
 
 @dataclass(frozen=True)
 class Training:
-    """How to train. `least_visits`: a pair seen less often is not believed and left out of the table.
+    """How to train. `least_visits`: a pair seen less often is not trusted and left out of the table.
 
     `mood_*` is the standard deviation of an episode's biases, in units of the table's values.
     """

@@ -9,7 +9,7 @@ from random_flights import LADDER, PARAMETERS
 from scenes import DEFAULT, suite, well
 
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.inputs import DecisionInput, Phase
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 from pqc_mav_policy_lab.compare.invariants import KINDS, violations
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.session import SecondOfWork

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pqc_mav_policy.inputs import Link, Phase
+from pqc_mav_policy.telemetry.inputs import Link, Phase
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.link import LinkModel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pqc_mav_policy.inputs import Phase
+from pqc_mav_policy.telemetry.inputs import Phase
 from pqc_mav_policy_lab.flight_model.conditions import CPU_BASELINE, CPU_TST, CPU_XGBOOST, Conditions
 from pqc_mav_policy_lab.flight_model.model import THERMAL_TAU_S, FlightModel, Slope, settled_temperature_c
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scenes import CATALOGUE, DEFAULT, suite
 
-from pqc_mav_policy.inputs import Phase, TunnelState
+from pqc_mav_policy.telemetry.inputs import Phase, TunnelState
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.costs import published_costs
 from pqc_mav_policy_lab.flight_model.session import SecondOfWork, SessionModel

@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 from scenes import CATALOGUE, CORE, DEFAULT
 
-from pqc_mav_policy.cascade import Cascade
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy_lab.flight_model.costs import published_costs
 from pqc_mav_policy_lab.missions.fly import Second, Simulation, fly
 from pqc_mav_policy_lab.missions.simulated import NAMES, mission

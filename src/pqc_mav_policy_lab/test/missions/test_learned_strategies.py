@@ -8,11 +8,11 @@ from scenes import CATALOGUE, CORE, DEFAULT
 from whims import Whim
 
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy.hybrid import Hybrid
-from pqc_mav_policy.inputs import DecisionInput
-from pqc_mav_policy.rl_strategy import RlStrategy
 from pqc_mav_policy.settings import Settings, make
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.hybrid.hybrid import Hybrid
+from pqc_mav_policy.strategies.rl.strategy import RlStrategy
+from pqc_mav_policy.telemetry.inputs import DecisionInput
 from pqc_mav_policy_lab.compare.comparison import compare
 from pqc_mav_policy_lab.compare.invariants import violations
 from pqc_mav_policy_lab.flight_model.costs import published_costs

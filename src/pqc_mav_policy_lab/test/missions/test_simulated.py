@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pqc_mav_policy.inputs import Phase, Threat
+from pqc_mav_policy.telemetry.inputs import Phase, Threat
 from pqc_mav_policy_lab.missions.simulated import NAMES, MissionError, mission
 
 

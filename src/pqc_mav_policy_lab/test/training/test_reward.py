@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pqc_mav_policy.inputs import Phase, Threat
-from pqc_mav_policy.rl_weights import WEIGHTS
+from pqc_mav_policy.strategies.rl.weights import WEIGHTS
+from pqc_mav_policy.telemetry.inputs import Phase, Threat
 from pqc_mav_policy_lab.training.reward import latency_score, power_score, reward, security_score
 
 

@@ -9,8 +9,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from scenes import CATALOGUE, CORE
 
-from pqc_mav_policy.rl_state import Choice
-from pqc_mav_policy.rl_table import dump
+from pqc_mav_policy.strategies.rl.state import Choice
+from pqc_mav_policy.strategies.rl.table import dump
 from pqc_mav_policy_lab.flight_model.costs import published_costs
 from pqc_mav_policy_lab.missions.simulated import NAMES
 from pqc_mav_policy_lab.training.environment import MissionEnv

@@ -1,0 +1,1 @@
+"""The strategies: each folder holds one, with its parameters and data."""

@@ -1,0 +1,1 @@
+"""The cascade: nine rules in strict order."""

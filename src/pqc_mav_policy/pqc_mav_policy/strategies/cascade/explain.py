@@ -1,0 +1,96 @@
+"""A decision laid open: every condition of the cascade with its figure, its limit and whether it is met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition. `value` and `limit` are written with units; `met` is None where the figure is unknown."""
+
+    priority: int
+    guard: str
+    what: str
+    value: str
+    limit: str
+    met: bool | None
+
+
+def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) -> list[Condition]:
+    """In the order of the cascade. What depends on earlier seconds (hysteresis, calm) is in the decision's reason."""
+    p = parameters
+    battery, thermal, link = inputs.battery, inputs.thermal, inputs.link
+    since = None if inputs.session.last_switch_s is None else now - inputs.session.last_switch_s
+    found = [
+        _above(1, "safety", "age of the telemetry", inputs.telemetry_age_s, p.stale_s, "s"),
+        _below(2, "emergency", "battery", battery.voltage_v if battery.valid else None, p.battery_emergency_v, "V"),
+        _above(
+            2,
+            "emergency",
+            "processor",
+            thermal.temperature_c if thermal.valid else None,
+            p.temperature_emergency_c,
+            "C",
+        ),
+        _above(
+            3,
+            "blackout",
+            "blackouts near a switch",
+            link.blackouts_near_switch if link.valid else None,
+            p.rollback_blackouts,
+            "",
+        ),
+        _below(4, "cooldown", "time since the switch", since, p.cooldown_s, "s"),
+        _above(5, "link", "95 % of the gaps", link.gap_p95_s if link.valid else None, p.gap_p95_s, "s"),
+        _above(5, "link", "loss", link.loss if link.valid else None, p.loss_limit, ""),
+        _above(
+            6,
+            "stress",
+            "temperature's rate",
+            thermal.rate_c_per_min if thermal.valid else None,
+            p.temperature_rate_c_per_min,
+            "C/min",
+        ),
+        _below(
+            6,
+            "stress",
+            "voltage's rate",
+            battery.rate_mv_per_min if battery.valid else None,
+            p.voltage_rate_mv_per_min,
+            "mV/min",
+        ),
+        Condition(6, "stress", "throttled", _yes(thermal.throttled), "", thermal.throttled and p.throttled_is_stress),
+        Condition(
+            6,
+            "stress",
+            "threat",
+            inputs.threat.name.lower(),
+            "attack",
+            inputs.threat is Threat.ATTACK and p.attack_is_stress,
+        ),
+        Condition(8, "upgrade", "disarmed", _yes(inputs.vehicle.armed is False), "", inputs.vehicle.armed is False),
+    ]
+    missing = [Condition(1, "safety", text, "missing", "", True) for text in inputs.missing]
+    return missing + found
+
+
+def _above(priority: int, guard: str, what: str, value: float | None, limit: float, unit: str) -> Condition:
+    met = None if value is None else value > limit
+    return Condition(priority, guard, what, _text(value, unit), f"> {_text(limit, unit)}", met)
+
+
+def _below(priority: int, guard: str, what: str, value: float | None, limit: float, unit: str) -> Condition:
+    met = None if value is None else value < limit
+    return Condition(priority, guard, what, _text(value, unit), f"< {_text(limit, unit)}", met)
+
+
+def _text(value: float | None, unit: str) -> str:
+    return "unknown" if value is None else f"{value:.4g} {unit}".rstrip()
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

@@ -1,0 +1,68 @@
+"""What a snapshot shows: emergency, bad link, stress. Each answer is a clause with the figures, or "" for no.
+
+A stream that is not valid shows nothing; whether it may be missing is for the safety rule to say.
+"""
+
+from __future__ import annotations
+
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
+
+
+def stale(inputs: DecisionInput, parameters: PolicyParameters) -> str:
+    """Telemetry missing or too old."""
+    if inputs.missing:
+        return "; ".join(inputs.missing)
+    if inputs.telemetry_age_s is None:
+        return "no telemetry has been received yet"
+    if inputs.telemetry_age_s > parameters.stale_s:
+        late = [name for name in parameters.required if (getattr(inputs, name).age_s or 0.0) > parameters.stale_s]
+        which = f" ({', '.join(late)})" if late else ""
+        return f"telemetry is {inputs.telemetry_age_s:.1f} s old{which}, limit {parameters.stale_s:g} s"
+    return ""
+
+
+def emergency(inputs: DecisionInput, parameters: PolicyParameters) -> str:
+    """Battery or processor beyond the emergency limits."""
+    voltage = inputs.battery.voltage_v if inputs.battery.valid else None
+    if voltage is not None and voltage < parameters.battery_emergency_v:
+        return f"battery at {voltage:.2f} V, below {parameters.battery_emergency_v:g} V"
+    temperature = inputs.thermal.temperature_c if inputs.thermal.valid else None
+    if temperature is not None and temperature > parameters.temperature_emergency_c:
+        return f"processor at {temperature:.1f} C, above {parameters.temperature_emergency_c:g} C"
+    return ""
+
+
+def blackouts(inputs: DecisionInput, parameters: PolicyParameters) -> str:
+    """Too many silences since the last switch."""
+    count = inputs.link.blackouts_near_switch
+    if inputs.link.valid and count > parameters.rollback_blackouts:
+        return f"{count} blackouts near the last switch, more than {parameters.rollback_blackouts}"
+    return ""
+
+
+def bad_link(inputs: DecisionInput, parameters: PolicyParameters) -> str:
+    """Gaps between packets, or loss, beyond their limits."""
+    link = inputs.link
+    if not link.valid:
+        return ""
+    if link.gap_p95_s is not None and link.gap_p95_s > parameters.gap_p95_s:
+        return f"95 % of the gaps between packets are within {link.gap_p95_s:.2f} s, limit {parameters.gap_p95_s:g} s"
+    if link.loss is not None and link.loss > parameters.loss_limit:
+        return f"{100 * link.loss:.1f} % of the packets are lost, limit {100 * parameters.loss_limit:g} %"
+    return ""
+
+
+def stress(inputs: DecisionInput, parameters: PolicyParameters) -> str:
+    """Temperature rising or voltage falling too fast, a throttled processor, an attack."""
+    rate = inputs.thermal.rate_c_per_min if inputs.thermal.valid else None
+    if rate is not None and rate > parameters.temperature_rate_c_per_min:
+        return f"temperature rises by {rate:.1f} C/min, limit {parameters.temperature_rate_c_per_min:g} C/min"
+    rate = inputs.battery.rate_mv_per_min if inputs.battery.valid else None
+    if rate is not None and rate < parameters.voltage_rate_mv_per_min:
+        return f"voltage changes by {rate:.0f} mV/min, limit {parameters.voltage_rate_mv_per_min:g} mV/min"
+    if parameters.throttled_is_stress and inputs.thermal.valid and inputs.thermal.throttled:
+        return "the processor is throttled"
+    if parameters.attack_is_stress and inputs.threat is Threat.ATTACK:
+        return f"an attack is reported{f' ({inputs.threat_kind})' if inputs.threat_kind else ''}"
+    return ""

@@ -1,0 +1,1 @@
+"""The expert: looks suites up in measured performance."""

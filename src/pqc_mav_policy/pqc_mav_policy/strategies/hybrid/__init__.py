@@ -1,0 +1,1 @@
+"""The hybrid: the expert decides, the learned table breaks its ties."""

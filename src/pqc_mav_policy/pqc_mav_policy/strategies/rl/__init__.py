@@ -1,0 +1,1 @@
+"""The learned strategy: a trained table within a safe set."""

@@ -1,0 +1,1 @@
+"""What the drone and its link report, as one snapshot per decision."""

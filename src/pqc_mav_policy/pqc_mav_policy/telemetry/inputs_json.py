@@ -1,0 +1,70 @@
+"""A snapshot as one line of JSON and back, exactly: it is published with every decision, and recordings replay it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
+
+from pqc_mav_policy.telemetry.inputs import (
+    Battery,
+    DecisionInput,
+    Link,
+    Outcome,
+    Phase,
+    Session,
+    System,
+    Thermal,
+    Threat,
+    TunnelState,
+    Vehicle,
+)
+
+T = TypeVar("T")
+_PARTS: Mapping[str, type] = {
+    "battery": Battery,
+    "thermal": Thermal,
+    "link": Link,
+    "vehicle": Vehicle,
+    "system": System,
+    "session": Session,
+}
+
+
+class SnapshotError(ValueError):
+    """Something is not a snapshot: one sentence for a person."""
+
+
+def dump(inputs: DecisionInput, now: float) -> str:
+    """One line: the snapshot and the time `now` it was judged at. Keys sorted, so equal snapshots give equal bytes."""
+    content = {"now_s": now, **asdict(inputs)}
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def load(text: str) -> tuple[DecisionInput, float]:
+    """The snapshot and its time from `dump`'s result. Raises SnapshotError."""
+    try:
+        content = json.loads(text)
+        now = float(content.pop("now_s"))
+        parts: dict[str, Any] = {name: _part(kind, content.pop(name)) for name, kind in _PARTS.items()}
+        content["threat"] = Threat(content["threat"])
+        content["outcomes"] = tuple(_part(Outcome, entry) for entry in content["outcomes"])
+        for name in ("missing", "blacklisted", "available"):
+            content[name] = tuple(content[name])
+        return _part(DecisionInput, {**parts, **content}), now
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SnapshotError(f"Not a snapshot of the policy's inputs: {error}.") from None
+
+
+def _part(kind: type[T], content: Mapping[str, Any]) -> T:
+    """One dataclass; every field has to be there, so that a snapshot of another version is refused, not guessed."""
+    expected = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    if set(content) != expected:
+        raise ValueError(f"{kind.__name__} has fields {sorted(content)}, expected {sorted(expected)}")
+    values = dict(content)
+    if kind is Vehicle:
+        values["phase"] = Phase(values["phase"])
+    if kind is Session:
+        values["state"] = TunnelState(values["state"])
+    return kind(**values)

@@ -1,0 +1,228 @@
+"""Keeps the newest message of every topic and makes the snapshot a decision sees. No ROS: messages are read by field.
+
+Times are seconds of one monotonic clock, given as arguments. NaN means unknown in messages and becomes None here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pqc_mav_policy.telemetry.blackouts import BlackoutCounter
+from pqc_mav_policy.telemetry.inputs import (
+    Battery,
+    DecisionInput,
+    Link,
+    Outcome,
+    Phase,
+    Session,
+    System,
+    Thermal,
+    Threat,
+    TunnelState,
+    Vehicle,
+)
+
+TOPICS: Mapping[str, str] = {
+    "battery": "battery",
+    "thermal": "thermal",
+    "vehicle": "vehicle",
+    "link": "the proxy's ~/link",
+}
+PEER = "peer"
+# A status already on its way when the proxy answered a rekey must not undo the new keys.
+OVERTAKEN_S = 3.0
+
+
+def known(value: float) -> float | None:
+    """The number, or None for NaN and infinities."""
+    return float(value) if math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class _Heard:
+    message: Any
+    at_s: float  # when the reading was taken
+
+
+class Telemetry:
+    """One drone's newest messages. `near_switch_s` is how long after a switch an outage counts as near it."""
+
+    def __init__(self, required: Collection[str], near_switch_s: float, threat_timeout_s: float) -> None:
+        self._required = tuple(required)
+        self._near_switch_s = near_switch_s
+        self._threat_timeout_s = threat_timeout_s
+        self._heard: dict[str, _Heard] = {}
+        self._blackouts = BlackoutCounter(near_switch_s)
+        self._session: tuple[str, int] = ("", 0)
+        self._switched_s: float | None = None
+        self._key_since_s: float | None = None
+        self._superseded: tuple[tuple[str, int], float] | None = None
+
+    def on(self, stream: str, message: Any, now: float, age_s: float = 0.0) -> None:
+        """A message of `battery`, `thermal`, `vehicle`, `system` or `threat`, whose reading is that old."""
+        self._heard[stream] = _Heard(message, now - max(0.0, age_s))
+
+    def on_link(self, message: Any, now: float) -> None:
+        """A LinkQuality; only the peer's view counts: what the ground receives of the drone's stream."""
+        if message.side != PEER:
+            return
+        age_s = known(message.age_s)
+        if age_s is None:
+            return
+        self._heard["link"] = _Heard(message, now - age_s)
+        self._blackouts.report(now - age_s, int(message.blackouts))
+
+    def on_status(self, message: Any, now: float, age_s: float = 0.0) -> None:
+        """A TunnelStatus that was taken `age_s` ago; notices new keys and suites."""
+        self._heard["status"] = _Heard(message, now)
+        session = (message.suite, int(message.epoch))
+        key_age_s = float(message.key_age_s) + max(0.0, age_s)
+        if message.suite and not self._overtaken(session, now):
+            self._note(session, now - key_age_s)
+
+    def on_rekeyed(self, suite: str, epoch: int, now: float) -> None:
+        """The proxy's answer that new keys are in use; it may come before the proxy's status."""
+        self._superseded = (self._session, now)
+        self._note((suite, epoch), now)
+
+    def snapshot(
+        self, now: float, available: Sequence[str], pending: str | None = None, outcomes: Sequence[Outcome] = ()
+    ) -> DecisionInput:
+        """Everything known at `now`."""
+        missing, age_s = self._freshness(now)
+        threat = self._threat(now)
+        status = self._heard.get("status")
+        return DecisionInput(
+            telemetry_age_s=age_s,
+            missing=missing,
+            battery=self._battery(now),
+            thermal=self._thermal(now),
+            link=self._link(now),
+            vehicle=self._vehicle(now),
+            system=self._system(now),
+            session=self._session_part(now, pending),
+            threat=Threat(threat.level) if threat else Threat.NONE,
+            threat_kind=threat.kind if threat else "",
+            outcomes=tuple(outcomes),
+            blacklisted=tuple(status.message.blacklisted_suites) if status else (),
+            available=tuple(available),
+        )
+
+    def _overtaken(self, session: tuple[str, int], now: float) -> bool:
+        if self._superseded is None:
+            return False
+        before, at_s = self._superseded
+        return session == before and session != self._session and now - at_s < OVERTAKEN_S
+
+    def _note(self, session: tuple[str, int], since_s: float) -> None:
+        if session == self._session:
+            return
+        self._session = session
+        self._switched_s = self._key_since_s = since_s
+
+    def _age(self, stream: str, now: float) -> float | None:
+        heard = self._heard.get(stream)
+        return now - heard.at_s if heard else None
+
+    def _freshness(self, now: float) -> tuple[tuple[str, ...], float | None]:
+        missing, oldest = [], 0.0
+        for stream in self._required:
+            heard = self._heard.get(stream)
+            if heard is None:
+                missing.append(f"nothing has been heard on {TOPICS[stream]} yet")
+                continue
+            if not getattr(heard.message, "valid", True):
+                missing.append(f"{stream} is not valid: {heard.message.reason.rstrip('.') or 'no reason given'}")
+            oldest = max(oldest, now - heard.at_s)
+        return tuple(missing), None if any(self._heard.get(stream) is None for stream in self._required) else oldest
+
+    def _battery(self, now: float) -> Battery:
+        heard = self._heard.get("battery")
+        if heard is None:
+            return Battery()
+        message = heard.message
+        charge = known(message.state_of_charge)
+        return Battery(
+            voltage_v=known(message.voltage_v),
+            rate_mv_per_min=known(message.voltage_rate_mv_per_min),
+            state_of_charge=charge if charge is not None else known(message.reported_remaining),
+            age_s=self._age("battery", now),
+            valid=bool(message.valid),
+        )
+
+    def _thermal(self, now: float) -> Thermal:
+        heard = self._heard.get("thermal")
+        if heard is None:
+            return Thermal()
+        message = heard.message
+        return Thermal(
+            temperature_c=known(message.temperature_c),
+            rate_c_per_min=known(message.rate_c_per_min),
+            throttled=bool(message.throttled),
+            age_s=self._age("thermal", now),
+            valid=bool(message.valid),
+        )
+
+    def _vehicle(self, now: float) -> Vehicle:
+        heard = self._heard.get("vehicle")
+        if heard is None:
+            return Vehicle()
+        message = heard.message
+        phase = message.phase if message.phase in set(Phase) else Phase.UNKNOWN
+        armed = bool(message.armed) if message.valid else None
+        return Vehicle(armed=armed, phase=Phase(phase), age_s=self._age("vehicle", now), valid=bool(message.valid))
+
+    def _system(self, now: float) -> System:
+        heard = self._heard.get("system")
+        if heard is None:
+            return System()
+        message = heard.message
+        return System(cpu_percent=known(message.cpu_percent), age_s=self._age("system", now), valid=bool(message.valid))
+
+    def _link(self, now: float) -> Link:
+        heard = self._heard.get("link")
+        if heard is None:
+            return Link()
+        message = heard.message
+        since = self._switched_s if self._switched_s is not None else -math.inf
+        near = self._blackouts.since(since, now) if now - since < self._near_switch_s else 0
+        return Link(
+            packets_per_s=known(message.packets_per_s),
+            gap_p95_s=_seconds(message.gap_p95_ms),
+            longest_silence_s=_seconds(message.longest_silence_ms),
+            jitter_s=_seconds(message.jitter_ms),
+            loss=known(message.loss),
+            blackouts=int(message.blackouts),
+            blackouts_near_switch=near,
+            age_s=self._age("link", now),
+            valid=True,
+        )
+
+    def _session_part(self, now: float, pending: str | None) -> Session:
+        status = self._heard.get("status")
+        if status is None or not status.message.suite:
+            state = TunnelState(status.message.state) if status else TunnelState.DOWN
+            return Session(state=state, pending_suite=pending, last_switch_s=self._switched_s)
+        suite, epoch = self._session
+        return Session(
+            state=TunnelState(status.message.state),
+            suite=suite,
+            epoch=epoch,
+            key_age_s=None if self._key_since_s is None else max(0.0, now - self._key_since_s),
+            last_switch_s=self._switched_s,
+            pending_suite=pending,
+        )
+
+    def _threat(self, now: float) -> Any:
+        heard = self._heard.get("threat")
+        if heard is None or now - heard.at_s > self._threat_timeout_s or heard.message.level not in set(Threat):
+            return None
+        return heard.message
+
+
+def _seconds(milliseconds: float) -> float | None:
+    value = known(milliseconds)
+    return None if value is None else value / 1000.0

@@ -1,0 +1,87 @@
+"""Snapshots as text: exact both ways, refused when they are something else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scenes import well
+
+from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_policy.telemetry.inputs import (
+    Battery,
+    DecisionInput,
+    Link,
+    Outcome,
+    Phase,
+    Session,
+    System,
+    Thermal,
+    Threat,
+    TunnelState,
+    Vehicle,
+)
+
+number = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+time = st.floats(0, 1e9)
+names = st.lists(st.text(max_size=8), max_size=3).map(tuple)
+snapshots = st.builds(
+    DecisionInput,
+    telemetry_age_s=number,
+    missing=names,
+    battery=st.builds(Battery, number, number, number, number, st.booleans()),
+    thermal=st.builds(Thermal, number, number, st.booleans(), number, st.booleans()),
+    link=st.builds(
+        Link, number, number, number, number, number, st.integers(0, 99), st.integers(0, 99), number, st.booleans()
+    ),
+    vehicle=st.builds(Vehicle, st.none() | st.booleans(), st.sampled_from(Phase), number, st.booleans()),
+    system=st.builds(System, number, number, st.booleans()),
+    session=st.builds(
+        Session, st.sampled_from(TunnelState), st.text(max_size=8), st.integers(0, 255), number, number, st.none()
+    ),
+    threat=st.sampled_from(Threat),
+    threat_kind=st.text(max_size=8),
+    outcomes=st.lists(st.builds(Outcome, st.text(max_size=8), st.booleans(), time), max_size=2).map(tuple),
+    blacklisted=names,
+    available=names,
+)
+
+
+@given(snapshots, time)
+def test_there_and_back_is_exact(snapshot: DecisionInput, now: float) -> None:
+    text = inputs_json.dump(snapshot, now)
+    assert inputs_json.load(text) == (snapshot, now)
+    assert inputs_json.dump(*inputs_json.load(text)) == text
+    assert "\n" not in text
+
+
+def test_an_infinity_is_not_written() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        inputs_json.dump(replace(well(), telemetry_age_s=float("inf")), 1.0)
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", "{}", "{", '{"now_s": 1}', '{"now_s": "x"}'])
+def test_what_is_no_snapshot_is_refused(text: str) -> None:
+    with pytest.raises(inputs_json.SnapshotError, match="Not a snapshot"):
+        inputs_json.load(text)
+
+
+@pytest.mark.parametrize("drop", ["battery", "available", "outcomes", "telemetry_age_s"])
+def test_a_snapshot_with_a_field_too_few_or_too_many_is_refused(drop: str) -> None:
+    content = json.loads(inputs_json.dump(well(), 1.0))
+    with pytest.raises(inputs_json.SnapshotError):
+        inputs_json.load(json.dumps({name: value for name, value in content.items() if name != drop}))
+    content["battery"]["humidity"] = 1
+    with pytest.raises(inputs_json.SnapshotError, match="humidity"):
+        inputs_json.load(json.dumps(content))
+
+
+def test_unknown_phases_and_states_are_refused() -> None:
+    for part, name in (("vehicle", "phase"), ("session", "state")):
+        content = json.loads(inputs_json.dump(well(), 1.0))
+        content[part][name] = 77
+        with pytest.raises(inputs_json.SnapshotError):
+            inputs_json.load(json.dumps(content))
