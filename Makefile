@@ -28,9 +28,11 @@ format: setup  ## Format with ruff and clang-format, apply safe fixes, add licen
 docs: setup  ## Write the generated pages and configuration files (ARGS=--check only compares)
 	@tools/run python tools/docs.py $(ARGS)
 
-report: setup  ## Render the committed benchmark results into build/report: one page, and a PDF where Chromium is
+report: setup  ## Render the committed results into build/report: page, PDF where Chromium is installed, pictures
 	@tools/run python -m pqc_mav_bench.report bench/results/campaign-quick/core \
 	  --load bench/results/campaign-quick/matrix2025 --output build/report $(ARGS)
+	@tools/run pqcmav policy compare --output build/report >/dev/null
+	@tools/run chaos/run soak --draw bench/results/soak.csv --output build/report
 
 bench: setup  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
 	@tools/run bench/run $(ARGS)

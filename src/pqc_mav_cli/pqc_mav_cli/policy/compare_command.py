@@ -116,7 +116,7 @@ def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool
     try:
         folder.mkdir(parents=True, exist_ok=True)
         drawn = _draw(comparison, settings, folder / picture)
-        texts[f"{NAME}.md"] = compare_report.as_markdown(content, picture if drawn else "")
+        texts[f"{NAME}.md"] = compare_report.as_markdown(content)
         for name, text in texts.items():
             atomic_write(folder / name, text)
     except OSError as error:

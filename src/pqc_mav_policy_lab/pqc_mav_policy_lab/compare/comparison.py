@@ -21,7 +21,7 @@ from pqc_mav_policy_lab.training.reward import latency_score, power_score, rewar
 
 STATIC = "static"
 HEAVY = "static-heavy"
-# The documents' default and their heaviest example (000, section 24), both renewed every minute as there.
+# The documents' default and their heaviest example ([rpi5-report] section 24), both renewed every minute as there.
 STATIC_SUITE = "cs-mlkem768-aesgcm-mldsa65"
 HEAVY_SUITE = "cs-classicmceliece8192128-aesgcm-mldsa87"
 STATIC_REKEY_S = 60.0

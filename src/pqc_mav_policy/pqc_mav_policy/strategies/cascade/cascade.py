@@ -1,4 +1,4 @@
-"""The telemetry-aware cascade: nine rules in strict order; the first that matches decides (document 001, IV)."""
+"""The telemetry-aware cascade: nine rules in strict order; the first that matches decides ([pqcmav-paper] IV)."""
 
 from __future__ import annotations
 
