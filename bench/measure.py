@@ -138,7 +138,7 @@ def handshakes(rounds: int, suites: list[str]) -> list[dict[str, Any]]:
         if arguments and not suites:
             chosen = [f"cs-{kem}-aesgcm-{sig}" for kem, sig in POOLED]
         output = subprocess.run(
-            [rig.tool("handshake_bench"), "--rounds", str(rounds), *arguments, *chosen],
+            [rig.tool("handshake_benchmark"), "--rounds", str(rounds), *arguments, *chosen],
             stdout=subprocess.PIPE, text=True, check=True, timeout=3600,
         ).stdout  # fmt: skip
         rows += [json.loads(line) for line in output.splitlines()]

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "pqc_mav_tunnel/config.hpp"
+#include "config_yaml.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 using namespace pqcmav;

@@ -36,4 +36,6 @@ std::string_view to_string(Errc code) noexcept {
   return "unknown";
 }
 
+bool is_configuration(Errc code) noexcept { return code <= Errc::suite_unavailable; }
+
 }  // namespace pqcmav

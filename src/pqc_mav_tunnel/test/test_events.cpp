@@ -28,7 +28,8 @@ TEST(Events, ComeOutInOrderWithTheirTime) {
 
 TEST(Events, LinesBelowTheLevelAreLeftOut) {
   EventQueue queue(LogLevel::warning);
-  for (const auto level : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error}) queue.log(level, "", std::string(to_string(level)));
+  for (const auto level : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error})
+    queue.log(level, "", std::string(to_string(level)));
   queue.push(Event{0, "", StateEvent{LinkState::down, LinkState::up, "states always count"}});
   const auto events = queue.wait(0ns, 100);
   ASSERT_EQ(events.size(), 3u);

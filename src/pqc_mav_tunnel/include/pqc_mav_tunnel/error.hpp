@@ -7,7 +7,7 @@
 
 namespace pqcmav {
 
-enum class Errc {
+enum class Errc {      // up to suite_unavailable: is_configuration
   config_syntax,       // the file cannot be parsed
   config_unknown_key,  // a key that is not in the schema
   config_invalid,      // a value out of range or of the wrong type
@@ -25,6 +25,8 @@ enum class Errc {
 };
 
 std::string_view to_string(Errc code) noexcept;
+/// Configuration, keys or suite: the same start fails again until someone changes a file.
+bool is_configuration(Errc code) noexcept;
 
 /// what() is one sentence for a person: what was wrong, where, and what to do.
 class TunnelError : public std::runtime_error {

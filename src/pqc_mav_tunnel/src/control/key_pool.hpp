@@ -1,5 +1,5 @@
-// Ephemeral KEM key pairs made ahead on an idle-priority thread, so that a handshake does not wait for Classic McEliece key generation.
-// A pair is handed out once; one that grew too old is wiped unused.
+// Ephemeral KEM key pairs made ahead on an idle-priority thread, so that a handshake does not wait for Classic McEliece
+// key generation. A pair is handed out once; one that grew too old is wiped unused.
 #pragma once
 
 #include <atomic>
