@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the benchmarks measure: a pair of tunnel ends or of plain forwarders on loopback, and a load through either.
 
 Every pair carries datagrams from ``Pair.entry`` (where an autopilot would send) to ``Pair.exit`` (where ground software

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps the wall clock of one process: preloaded, it adds an offset to every CLOCK_REALTIME reading of the C library.
 //
 // The offset (int64, ns) is the first thing in the file PQCMAV_CLOCK_FILE names; the laboratory changes it while the

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # colcon build, skipped when nothing that a build depends on has changed since the last good one.
 #   build.sh [TARGET...]     targets of the engine that are built on demand: engine_tests, micro_benchmarks
 # shellcheck source=lib.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the engine's libFuzzer targets with clang under ASan and UBSan and runs each for FUZZ_SECONDS (60).
 #   fuzz.sh [NAME...]   e.g. fuzz.sh fuzz_control_frame
 # The corpus grows in .deps/fuzz/<target>; a finding is left in .deps/fuzz/findings and fails the run.

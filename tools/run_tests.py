@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run the C++ tests (ctest) and the Python tests (pytest, once per package) and close with one line of totals.
 
     tools/run python tools/run_tests.py [PACKAGE...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The engine's tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, each in a build
 # folder of its own.   sanitize.sh [address,undefined] [thread]
 # shellcheck source=lib.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Everything between a fresh clone and a workspace that runs. Each step is stamped: a second run only looks.
 #   setup.sh [PART...]     what is needed besides, and stays once it is there:
 #     analysis             Python packages of the benchmark's analysis, of plots and of training

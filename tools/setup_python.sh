@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes .venv from the pinned lists in requirements/. With a ROS 2 installation sourced: on top of the system's
 # packages and without the ROS 2 wheels.
 #   setup_python.sh [analysis] [test] [lint]

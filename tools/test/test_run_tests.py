@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/run_tests.py: the totals are honest."""
 
 from __future__ import annotations

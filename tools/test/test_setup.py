@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The set-up on machines that lack something: one clear line, nothing half done."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process from outside: bad input gives one clear line and a code, signals end it cleanly."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The engine as a static library, and the YAML reader for hosts without ROS parameters.
 add_library(pqcmav_engine STATIC
   src/config.cpp

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The extension module pqc_mav_tunnel._engine.
 find_package(Python3 REQUIRED COMPONENTS Interpreter Development)
 if(NOT pybind11_DIR)

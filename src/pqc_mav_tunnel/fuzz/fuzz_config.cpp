@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text as a configuration file: it makes a checked configuration, or one sentence says why not; nothing else.
 #include <cstdlib>
 #include <string>

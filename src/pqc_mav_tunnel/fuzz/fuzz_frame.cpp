@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams: raw ones, and genuine ones whose content is the input, with or without a change on the way. What was
 // changed must never open; what was not must.
 #include <cstdlib>

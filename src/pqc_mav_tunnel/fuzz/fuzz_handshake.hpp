@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What both handshake fuzzers need: a drone and a gcs with fixed keys, cheap algorithms and repeatable randomness of
 // their own.
 #pragma once

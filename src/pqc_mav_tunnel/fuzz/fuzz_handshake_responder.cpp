@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gcs against a client that sends anything: raw bytes, a ClientHello of any content with a valid gate, anything
 // after a genuine ClientHello, and a genuine ClientFinish with changed bytes. It must never finish unless nothing was
 // changed.

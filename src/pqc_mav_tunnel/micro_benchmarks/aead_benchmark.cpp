@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nanoseconds per packet of the engine's authenticated encryption, in place, next to the bare OpenSSL calls on a
 // context that is keyed once and reused: the cost the engine adds. Both do the same work in the same run, turn by turn,
 // so that the machine's moods hit both; each figure is the median over the rounds. Prints JSON.

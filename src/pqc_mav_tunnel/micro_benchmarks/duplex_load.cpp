@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbered datagrams both ways through a tunnel, until SIGTERM or the time is up; every arrival goes to a log, so that
 // gaps can be compared with events.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handshake time over its floor, per suite, in one run: the floor is the sum of the suite's primitives, each timed
 // alone, plus a bare TCP exchange of messages of the same sizes between two threads. Prints one JSON object per suite.
 //

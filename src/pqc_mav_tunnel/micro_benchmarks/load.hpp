@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbered, time-stamped datagrams with checkable content: what the load programs send and how they read it back.
 #pragma once
 

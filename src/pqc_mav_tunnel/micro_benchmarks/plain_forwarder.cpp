@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The yardstick: one end of a UDP forwarder pair written like the data thread (epoll, recvmmsg, sendmmsg, the same
 // batch classes), without any crypto.
 //

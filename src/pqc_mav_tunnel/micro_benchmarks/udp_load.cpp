@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A load of single datagrams through anything that forwards UDP: a paced sender and a receiver as two threads of one
 // process. Prints one JSON object.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data-plane codec, control frames and bare primitives, for tests, the specification peer and the primitive benchmark.
 #include "convert.hpp"
 #include "crypto/oqs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engine, its events and its configuration schema.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The socket-free handshake for tests and the specification peer. Keys are handed out here, and only here.
 #include <map>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making and listing long-term keys; the keys themselves never cross into Python here.
 #include "convert.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suites, algorithms and versions.
 #include <openssl/crypto.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the binding files: Python values to engine values and back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The extension module pqc_mav_tunnel._engine.
 #include "convert.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Byte views, big-endian access and a bounds-checked reader: all parsing goes through here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one clock of the engine: monotonic, in nanoseconds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From flat values to a checked EngineConfig. Every refusal names the key, what is wrong and what would be right.
 #include "pqc_mav_tunnel/config.hpp"
 

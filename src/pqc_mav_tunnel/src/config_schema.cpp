@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of configuration keys.
 #include "pqc_mav_tunnel/config.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YAML to flat configuration, for hosts without ROS parameters. Not in the engine's library: it needs yaml-cpp.
 #pragma once
 

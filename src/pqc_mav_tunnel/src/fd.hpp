@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // File descriptors with an owner, and the event descriptor (eventfd) by which one thread wakes another.
 #pragma once
 

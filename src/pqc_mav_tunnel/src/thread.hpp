@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads with a stack large enough for the handshake's algorithms (Classic McEliece works on the stack), names and
 // priorities.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engines on loopback with ephemeral ports, their keys, and the applications at both ends.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drone and a ground station in memory, with the bytes between them in the test's hands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drone whose keys are in the test's hands: it shakes hands with a real gcs and then sends whatever the test wants.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test as the man in the middle: a drone's TCP and UDP go through here to the gcs, and the test decides what
 // arrives.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Session keys out of a seed, and packets sealed and opened by Session objects, with time as a plain number.
 #pragma once
 

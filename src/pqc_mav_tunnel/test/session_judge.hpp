@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated world records, to judge sessions by: every key ever made and every sequence used under
 // it, and when each key should have died.
 #pragma once

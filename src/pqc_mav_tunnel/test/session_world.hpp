@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drone and a gcs in a simulated world: real handshakes message by message over a connection that can be cut, real
 // sessions over a radio that loses, doubles, holds back and overtakes, blackouts, crashes, goodbyes. Time is a number,
 // every schedule follows from a seed, and what must never happen is checked at every step. A test adds accidents by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TCP client of the handshake port that does whatever the test wants, from any loopback address.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of mode 0700 that is gone after the test, and expectations on typed errors.
 #pragma once
 

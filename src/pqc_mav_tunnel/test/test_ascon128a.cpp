@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crypto/ascon128a.hpp"
 
 #include <gtest/gtest.h>

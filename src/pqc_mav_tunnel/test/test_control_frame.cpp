@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/control_frame.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is let in, who is not, and what each of them hears: the drone a sentence, a stranger nothing.
 #include "raw_drone.hpp"
 #include "tcp_client.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that can be wrong with a datagram on the encrypted port, and the one counter each of it ends in.
 #include <random>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plaintext in, plaintext out: contents, sizes, addresses, many drones.
 #include <random>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Silence, loss, restarts, goodbyes, changing addresses: what heals automatically and how fast it is noticed. Timers
 // are shortened by configuration.
 #include <set>

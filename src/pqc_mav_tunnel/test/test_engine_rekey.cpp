@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rekeys of running engines: under traffic, from both sides, refused, repeated, forced.
 #include <atomic>
 #include <set>

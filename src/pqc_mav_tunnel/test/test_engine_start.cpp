@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starting and stopping: what is refused with which sentence, and that nothing is left over.
 #include <algorithm>
 #include <cctype>

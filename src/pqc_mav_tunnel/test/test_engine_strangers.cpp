@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stranger with a thousand connections: no key generation, flat memory, and a drone that is served meanwhile.
 #include <fstream>
 #include <random>

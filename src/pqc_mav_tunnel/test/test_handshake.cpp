@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handshakes that succeed: every available suite, both modes, with and without the drone's signature.
 #include "handshake_fixture.hpp"
 

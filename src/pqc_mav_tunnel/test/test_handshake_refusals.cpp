@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handshakes that must not succeed, and what each end reports: wrong keys, forbidden suites, sessions and epochs,
 // missing signatures, and what a stranger costs.
 #include <malloc.h>

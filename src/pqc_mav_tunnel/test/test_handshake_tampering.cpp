@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handshakes that someone on the path spoils: every byte of every message flipped, cut off, repeated, replayed,
 // answered out of turn. Whatever happens, the two ends never both finish with different views, and the error names what
 // was wrong.

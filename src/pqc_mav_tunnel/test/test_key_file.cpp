@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every way in which a key file can be wrong, through the loaders of keystore.hpp.
 #include "keys/key_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/link_estimator.hpp"
 
 #include <gtest/gtest.h>

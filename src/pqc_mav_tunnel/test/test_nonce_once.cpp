@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No (key, epoch, sequence) is ever used twice: every datagram that running engines put on the wire, through rekeys
 // from both sides, refused and half-finished ones, rollbacks to the suite before, senders in several threads, and ends
 // that die without a word and come back. A second life of a session id with another key would pass unseen on the wire,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm of the table against the liboqs of this process, through the public interface.
 #include "crypto/oqs.hpp"
 

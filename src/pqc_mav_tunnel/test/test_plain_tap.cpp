@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The copy of the plaintext: what it carries, whom it reaches, and that the tunnel does not notice it.
 #include "net/plain_tap.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rekey that meets an accident at any of its steps, on either side: the handshake cut at each message, each end
 // killed at each step of the commit, the link dark in one or both directions from there, a message held back. The world
 // (session_world.hpp) checks all along that no key has two senders or sees a nonce twice, that no key outlives its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answer a rekey request receives, and when: busy, refused, avoided suites, the end of the proxy in the middle of
 // it; and that whatever it takes to make new keys has less right to the processor than packets.
 #include <sys/resource.h>

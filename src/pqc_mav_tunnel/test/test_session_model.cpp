@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two sessions in a simulated world: handshakes that half succeed, packets lost, doubled, held back and overtaken,
 // blackouts, crashes, goodbyes. Every schedule comes from a seed; a failure names it.
 #include "session_world.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the files of docs/vectors; their form is described in the README there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pqcmav-tunneld: the tunnel from one YAML file, for machines without ROS or Python.
 #include <poll.h>
 #include <sys/signalfd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Configuration of an engine: one table of keys, from which ROS parameters, checks and documentation are made.
 #pragma once
 

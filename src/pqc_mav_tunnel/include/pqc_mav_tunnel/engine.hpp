@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine: a configured end of the tunnel with its threads. Hosts (the ROS node, tunneld, your program) create one,
 // start it, and read its state and its events.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed errors. Set-up code (configuration, keys, sockets) throws TunnelError; the packet path never throws.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an engine reports to its host: state changes, finished handshakes, log lines. A bounded queue; the packet path
 // does not use it.
 #pragma once

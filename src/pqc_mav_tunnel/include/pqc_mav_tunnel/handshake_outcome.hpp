@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a handshake ended, and what it took.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long-term keys on disk: making, exporting and listing them.
 //
 //   <gcs folder>/psk/<drone_id>.key  <gcs folder>/sig/<sig token>.key, .pub  <gcs folder>/drones/<drone_id>/<token>.pub

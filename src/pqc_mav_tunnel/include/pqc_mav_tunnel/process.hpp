@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Protection of the memory of a process that holds session keys.
 #pragma once
 

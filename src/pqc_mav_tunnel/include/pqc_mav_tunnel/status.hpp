@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of an engine's links, their counters and their quality, as copies without keys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite registry: one immutable table of algorithms and the suites built from it (docs/protocol.md section 3).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suites whose handshake failed recently. Automatic choices (policy, periodic rekey, reconnect) avoid them; an explicit
 // request may still try, and success forgets the entry. The default suite is never listed, so something always remains.
 #pragma once

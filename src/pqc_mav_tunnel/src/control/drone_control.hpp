@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The drone's control thread: it alone decides when to shake hands. A fresh handshake when there is no session or the
 // gcs fell silent (with back-off), a rekey when asked, when due by time, or when a key was used enough. The running
 // session is untouched until a handshake succeeded.

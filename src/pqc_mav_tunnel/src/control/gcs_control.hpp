@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gcs' control side: answers handshakes of many drones, keeps keys and the KEM pool, and asks drones in-band for
 // rekeys.
 #pragma once

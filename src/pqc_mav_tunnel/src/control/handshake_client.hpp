@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The drone's handshake over TCP: one connection per attempt, driven by the socket-free initiator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gcs' side of handshakes over TCP.
 //
 //   accept thread: every socket; Challenge, ClientHello and gate (one HMAC), deadlines, rate limit, sending: cheap work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/link_ledger.hpp"
 
 namespace pqcmav {

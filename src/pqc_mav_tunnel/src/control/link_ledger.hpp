@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the control side knows of one drone: running handshakes, results, and the state a user sees.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Per-packet authenticated encryption in place: AES-256-GCM and ChaCha20-Poly1305 through OpenSSL, Ascon-128a native.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AES-256-GCM and ChaCha20-Poly1305: one EVP context per key, keyed once; a packet only sets the nonce.
 #include <openssl/core_names.h>
 #include <openssl/params.h>

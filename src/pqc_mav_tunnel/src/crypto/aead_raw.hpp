@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The AEADs by nonce instead of by packet number: what the implementations provide and what known-answer tests drive.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // After "Ascon v1.2", C. Dobraunig, M. Eichlseder, F. Mendel, M. Schlaeffer (submission to NIST, 2021), sections 2.4
 // to 2.6.
 #include "crypto/ascon128a.hpp"

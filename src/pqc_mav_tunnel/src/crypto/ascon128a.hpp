@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ascon-128a, version 1.2 of the submission to NIST's lightweight competition (not the later Ascon-AEAD128 of SP
 // 800-232): 128-bit key, nonce and tag, 128-bit rate, 12 rounds at both ends and 8 between blocks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owning handles for OpenSSL objects, and the error that every failed call becomes.
 #pragma once
 

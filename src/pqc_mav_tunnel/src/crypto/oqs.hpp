@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KEMs and signatures through liboqs, with sizes checked on every call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the liboqs of this process has of the table. Looked up once: a library does not change while it is loaded.
 #include <map>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of algorithms and suites. Everything else (listing, wire ids, availability, key files, documentation)
 // is looked up here; nothing is ever read out of a name. Sizes: FIPS 203, FIPS 204, FIPS 205 and the round-3/4
 // submissions, as liboqs 0.13 implements them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handshake without sockets: bytes and time in, bytes and results out (docs/protocol.md section 4).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times of a handshake: what the primitives took by the process's own clock, and when messages passed by the caller's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frames of the handshake's TCP stream, `u32 length | u8 type | body`: a reader that refuses before it allocates,
 // and the way to build one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The five handshake messages and Reject: their fields, sizes and bytes (docs/protocol.md section 4). No cryptography
 // here. Parsed fields are views into the frame they came from.
 #pragma once

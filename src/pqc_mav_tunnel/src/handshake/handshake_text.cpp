@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What handshake results are called, and what is said of them to a person.
 #include "handshake/handshake.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the handshake hashes, authenticates and derives (docs/protocol.md section 4), with every label in one place.
 #pragma once
 

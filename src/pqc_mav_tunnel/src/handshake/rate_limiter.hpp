@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A token bucket per source address, in bounded memory (docs/protocol.md section 4, rate limit).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One key file: its text format, the checks when it is read, and the way it is written whole or not at all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "keys/key_folders.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The long-term keys of one end, read from its folder (layout: pqc_mav_tunnel/keystore.hpp).
 #pragma once
 

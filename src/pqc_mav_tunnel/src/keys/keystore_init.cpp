@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making keys and handing a drone its own. Layout: keystore.hpp.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters with one writing thread and any number of readers: plain loads and stores, no locked instruction on the
 // packet path.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data thread. The way of a packet:
 //
 //   plain socket of a drone --recvmmsg--> slot with room for header and tag --seal in place--> runs

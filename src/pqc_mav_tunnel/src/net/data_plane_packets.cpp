@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packet path of the data thread: plaintext in, sealed packets out, and the way back (drawn in data_plane.hpp).
 #include <algorithm>
 

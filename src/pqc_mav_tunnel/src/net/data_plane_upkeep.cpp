@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the data thread does besides packets: control messages, keepalives, probes and reports, expiry, new keys.
 #include <array>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One drone as the data thread sees it, and the picture of it that other threads may read.
 #pragma once
 

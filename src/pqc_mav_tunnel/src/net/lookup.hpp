@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host names to addresses for a thread that must be able to stop waiting.
 #pragma once
 

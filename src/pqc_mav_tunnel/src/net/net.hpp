@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Socket addresses, and the UDP and TCP sockets the engine opens.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A copy of the autopilot's plaintext for programs on this machine that only want to read it (battery and sensor
 // monitors).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/udp_batch.hpp"
 
 #include <netinet/udp.h>

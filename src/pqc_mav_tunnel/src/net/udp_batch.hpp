@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many datagrams per system call: recvmmsg with optional UDP GRO, sendmmsg with optional UDP GSO. No allocation after
 // construction.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control frames: TLVs inside the encrypted channel (docs/protocol.md section 6). Written into and read from caller
 // memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data-plane frame and its two ends: a SendKey that seals and a ReceiveKey that opens, both in place.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a receiver can say of a link from arrivals and sequence numbers: rates, gaps, silence, jitter, loss, blackouts
 // over a sliding window.
 #pragma once

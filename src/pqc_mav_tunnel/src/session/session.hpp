@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One drone's keys over time, without sockets: which key sends, which keys still receive, when each is wiped, and
 // when the peer counts as silent.
 //

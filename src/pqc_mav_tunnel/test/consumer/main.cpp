@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two engines on loopback in one process, by the public headers alone: keys are made, a few datagrams go both ways, a
 // rekey changes the suite, a few more follow. Prints what it did; exit code 1 with one line when something is missing.
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A C++ program that has nothing but the installed package: it finds it, compiles, links and runs a tunnel."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine's rooms: each includes only those below it, and a public header no internal one."""
 
 from __future__ import annotations

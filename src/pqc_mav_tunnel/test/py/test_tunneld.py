@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pqcmav-tunneld as a user runs it: files in, exit codes and sentences out."""
 
 from __future__ import annotations
