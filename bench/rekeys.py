@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Rekeys into and out of every core suite under traffic: nothing may be lost, doubled or spoiled, no gap may appear.
 
 ``tools/run bench/rekeys.py [--times 10] [--suites ID ...]`` runs two engines on loopback, 320 messages/s of 280 bytes
@@ -27,6 +28,7 @@ import pqc_mav_tunnel
 import report
 import rig
 
+from pqc_mav_bench.json_text import as_lines
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import free_port
 
@@ -214,9 +216,7 @@ def main() -> int:
     environment = rig.environment()
     machine = f"{environment['date']}, {environment['machine']}, Linux {environment['kernel']}"
     options.output.mkdir(parents=True, exist_ok=True)
-    atomic_write(
-        options.output / "rekeys.json", json.dumps({"environment": environment, "rows": rows}, indent=1) + "\n"
-    )
+    atomic_write(options.output / "rekeys.json", as_lines({"environment": environment, "rows": rows}, 2) + "\n")
     atomic_write(options.output / "rekeys.md", render(rows, drops, machine))
     clean = all(r["rekeys_ok"] == r["rekeys"] and not (r["lost"] or r["duplicates"] or r["corrupted"]) for r in rows)
     print((options.output / "rekeys.md").read_text())

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`chaos/run fleet`: many drones on one gcs, all rekeying at random: no cross-talk, no loss, and what each costs."""
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tables
 from children import Child, ChildError, wait_until
 from traffic import End, TrafficProcess, application_socket, total
 
+from pqc_mav_bench.json_text import counted
 from pqc_mav_common.process_figures import cpu_seconds, memory_kib
 
 SUITES = (
@@ -255,8 +257,9 @@ def _rekey_at_random(
 
 
 def summary(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> dict[str, Any]:
-    """The figures of the page, ready for JSON; each drone's own too."""
-    return {"machine": machine, "rate": options.rate, "problems": found, **vars(result)}
+    """The figures of the page, ready for JSON; each drone's own too. A counter that is not named is 0."""
+    counts = {**result.counts, "streams": [counted(stream) for stream in result.counts["streams"]]}
+    return {"machine": machine, "rate": options.rate, "problems": found, **vars(result), "counts": counts}
 
 
 def page(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`chaos/run soak --minutes N`: traffic both ways with a rekey every few seconds; does anything grow or get lost?"""
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import io
 import itertools
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -108,10 +109,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--rate", type=float, default=320.0, help="messages/s each way")
     parser.add_argument("--every", type=float, default=5.0, help="seconds between rekeys")
+    parser.add_argument("--draw", type=Path, metavar="CSV", help="draw the chart of an earlier run and do nothing else")
 
 
 def run(options: argparse.Namespace) -> int:
     """Soak, print and write; 0 when nothing was lost and nothing grew."""
+    if options.draw:
+        return draw(options.draw, Path(options.output))
     if options.minutes <= 0 or options.every <= 0 or options.rate <= 0:
         print("soak: --minutes, --every and --rate must be above 0.")
         return 2
@@ -129,6 +133,14 @@ def run(options: argparse.Namespace) -> int:
         if note:
             print(note)
     return 1 if found else 0
+
+
+def draw(path: Path, folder: Path) -> int:
+    """Draw the chart of an earlier run's soak.csv into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    note = chart(from_csv(path.read_text(encoding="utf-8")), folder / "soak.png")
+    print(note or folder / "soak.png")
+    return 1 if note else 0
 
 
 def soak(seconds: float, rate: float, every: float) -> tuple[list[Sample], dict[str, Any]]:
@@ -224,6 +236,18 @@ def to_csv(samples: Sequence[Sample]) -> str:
     writer.writeheader()
     writer.writerows(asdict(sample) for sample in samples)
     return out.getvalue()
+
+
+def from_csv(text: str) -> list[Sample]:
+    """The samples of a file that `to_csv` wrote."""
+    read: dict[str, Callable[[str], Any]] = {
+        "float": float,
+        "int": int,
+        "str": str,
+        "bool": lambda cell: cell == "True",
+    }
+    rows = csv.DictReader(io.StringIO(text))
+    return [Sample(**{each.name: read[str(each.type)](row[each.name]) for each in fields(Sample)}) for row in rows]
 
 
 def page(

@@ -1,8 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory's table, as text for a terminal and as Markdown. Pure."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from typing import Any
 from conditions import Condition
 from verdicts import Observation, RekeyResult, unexplained_losses
 
+from pqc_mav_bench.json_text import as_lines, rounded
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.host_info import host_info
 
@@ -104,8 +105,8 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write the figures behind a page, in one step."""
-    write_page(path, json.dumps(content, indent=1) + "\n")
+    """Write the figures behind a page, in one step: a row per line, six digits of what was measured."""
+    write_page(path, as_lines(rounded(content, 6), 2) + "\n")
 
 
 def write_page(path: Path, text: str) -> None:

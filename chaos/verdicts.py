@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a condition's run showed, and whether that is what was expected. Pure."""
 
 from __future__ import annotations
@@ -7,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conditions import Condition
+
+from pqc_mav_bench.json_text import counted
 
 DROPS = ("drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail")
 PLAIN_DROPS = (
@@ -171,11 +174,12 @@ def _counter_problems(condition: Condition, seen: Observation) -> list[str]:
 
 
 def to_dict(condition: Condition, seen: Observation, found: list[str]) -> dict[str, Any]:
-    """The row as JSON."""
+    """The row as JSON. A counter that is not named is 0."""
     ways = {
         name: {**vars(way), "lost": way.lost, "unexplained": unexplained_losses(way)} for name, way in seen.ways.items()
     }
-    plain = {key: value for key, value in vars(seen).items() if key not in ("ways", "rekeys")}
+    plain = {key: value for key, value in vars(seen).items() if key not in ("ways", "rekeys", "stats")}
+    plain["totals"] = counted(seen.totals)
     rekeys = [vars(each) for each in seen.rekeys]
     return {
         "name": condition.name,

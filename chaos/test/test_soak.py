@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the soak is judged by, and its pages."""
 
 from __future__ import annotations
@@ -86,6 +87,10 @@ def test_the_summary_holds_what_the_page_says() -> None:
     assert (seen["rekeys"], seen["rekeys_failed"], seen["problems"]) == (100, 0, ["it leaks"])
     assert seen["growth"]["rss_gcs"] > 0 == seen["growth"]["fds_drone"]
     assert seen["traffic"]["streams"][0]["sent"] == 1000
+
+
+def test_the_samples_of_a_file_are_read_back() -> None:
+    assert soak.from_csv(soak.to_csv(samples(3))) == samples(3)
 
 
 def test_the_chart_is_drawn_or_says_why_not(tmp_path: Any) -> None:

@@ -15,11 +15,11 @@ import pandas as pd
 
 from pqc_mav_bench import tidy
 from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.json_text import DIGITS
 from pqc_mav_bench.manifest import compacted
 from pqc_mav_bench.store import MANIFEST, CampaignStore, storage_error
 
 PAGE, TABLE = "summary.md", "tidy.csv"
-DIGITS = 9  # as many as it takes to write a message's float32 without loss
 
 _COLUMNS = {
     "suite": "suite",
@@ -89,13 +89,21 @@ def _pair(cost: Mapping[str, Any], who: str) -> str:
     return " / ".join("?" if both[side] is None else f"{both[side]:.1f} %" for side in ("drone", "gcs"))
 
 
-def compact_table(table: pd.DataFrame) -> str:
-    """The table as CSV with DIGITS significant digits and whole numbers in full: more is noise of the number format."""
+def compact_table(table: pd.DataFrame) -> tuple[str, dict[str, Any]]:
+    """The table as CSV, and the columns it leaves out: those with one and the same value in every run.
+
+    Numbers have DIGITS significant digits and whole ones are in full: more is noise of the number format.
+    """
     kept = table.copy()
+    same: dict[str, Any] = {}
     for field in tidy.flat_fields():
-        if field.numeric:
+        if table[field.path].nunique(dropna=False) == 1:
+            value = table[field.path].iloc[0]
+            same[field.path] = None if value != value else value
+            kept = kept.drop(columns=field.path)
+        elif field.numeric:
             kept[field.path] = [_figure(float(value)) for value in table[field.path]]
-    return str(kept.to_csv(index=False, lineterminator="\n"))
+    return str(kept.to_csv(index=False, lineterminator="\n")), same
 
 
 def _figure(value: float) -> str:
@@ -113,11 +121,12 @@ def export(store: CampaignStore, folder: Path) -> list[Path]:
     if "summary" not in manifest or not (store.folder / TABLE).is_file():
         raise StoreError(f"{store.folder} has no table yet; resume the campaign first.")
     table = tidy.read(store.folder)
+    text, same = compact_table(table)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / TABLE).write_text(compact_table(table), encoding="utf-8")
+        (folder / TABLE).write_text(text, encoding="utf-8")
         (folder / PAGE).write_text(page(manifest, table), encoding="utf-8")
     except OSError as error:
         raise storage_error(folder, error) from None
-    CampaignStore(folder).save_manifest(compacted(manifest))
+    CampaignStore(folder).save_manifest(compacted(manifest, same))
     return [folder / name for name in (MANIFEST, TABLE, PAGE)]

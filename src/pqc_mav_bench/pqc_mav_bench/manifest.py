@@ -12,11 +12,9 @@ import pandas as pd
 
 from pqc_mav_bench.options import CampaignOptions
 from pqc_mav_bench.schema.run import SCHEMA_VERSION
-from pqc_mav_bench.tidy import PASSED
+from pqc_mav_bench.tidy import COMPACT, PASSED
 
 MANIFEST_VERSION = "1.0"
-#: Set in the manifest of an exported campaign: table, manifest and page, without the files of the runs.
-COMPACT = "compact"
 
 
 def begun(name: str, options: CampaignOptions, suites: Sequence[str], versions: Mapping[str, str]) -> dict[str, Any]:
@@ -35,10 +33,10 @@ def begun(name: str, options: CampaignOptions, suites: Sequence[str], versions: 
     }
 
 
-def compacted(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def compacted(manifest: Mapping[str, Any], same: Mapping[str, Any]) -> dict[str, Any]:
     """The manifest of the campaign's compact form; the version its runs were recorded under is kept."""
     recorded = manifest.get("recorded_schema_version", manifest.get("schema_version"))
-    return {**manifest, "schema_version": SCHEMA_VERSION, "recorded_schema_version": recorded, COMPACT: True}
+    return {**manifest, "schema_version": SCHEMA_VERSION, "recorded_schema_version": recorded, COMPACT: dict(same)}
 
 
 def _figure(value: Any, digits: int = 4) -> float | None:

@@ -36,8 +36,12 @@ LOCK = ".controller.lock"
 
 
 def write_json(path: Path, value: Any) -> None:
+    """Raises StoreError; the old file is then untouched."""
+    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
     """Writes by rename, data on the disk before the name. Raises StoreError; the old file is then untouched."""
-    text = json.dumps(value, indent=1, allow_nan=False) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, text)

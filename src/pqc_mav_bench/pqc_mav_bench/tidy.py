@@ -9,12 +9,14 @@ Columns, in this order:
 * `category.field` for every numeric field (flags are 0 and 1) and every text of the schema, in the schema's order.
   Missing values are NaN in numeric columns and empty in text columns. Lists and counts by type are only in the JSON.
 
-Units are in the field names; `units()` gives them, and docs/metrics.md explains them.
+Units are in the field names; `units()` gives them, and docs/metrics.md explains them. The table of an exported campaign
+leaves out columns that are the same in every run; they are in its campaign.json, and `read` puts them back.
 """
 
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,9 @@ KEY = ("scenario", "suite", "repetition")
 PROVENANCE = ("metrics_file", "metrics_sha256")
 HEAD = (*KEY, "status", *PROVENANCE)
 PASSED, FAILED = "passed", "failed"
+#: Set in the manifest of an exported campaign, which is table, manifest and page, without the files of the runs: the
+#: columns that the table leaves out because every run has the same value there.
+COMPACT = "same_in_every_run"
 
 
 def flat_fields() -> list[MetricField]:
@@ -110,7 +115,9 @@ def read(path: Path) -> pd.DataFrame:
 
     Raises FileNotFoundError and ValueError.
     """
+    same: Mapping[str, Any] = {}
     if path.is_dir():
+        same = _same_in_every_run(path)
         path = path / "tidy.parquet" if (path / "tidy.parquet").is_file() else path / "tidy.csv"
     if path.suffix == ".parquet":
         table = pd.read_parquet(path).rename(columns=RENAMED)
@@ -129,5 +136,15 @@ def read(path: Path) -> pd.DataFrame:
     missing = [name for name in KEY if name not in table.columns]
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
+    if same:
+        left_out = pd.DataFrame(dict(same), index=table.index)
+        table = pd.concat([table, left_out], axis=1)[[*HEAD, *(f.path for f in flat_fields())]]
     numeric = [field.path for field in flat_fields() if field.numeric and field.path in table.columns]
     return table.astype(dict.fromkeys(numeric, "float64"))
+
+
+def _same_in_every_run(folder: Path) -> Mapping[str, Any]:
+    """The columns that the table of an exported campaign leaves out, with their one value."""
+    path = folder / "campaign.json"
+    found = json.loads(path.read_text(encoding="utf-8")).get(COMPACT, {}) if path.is_file() else {}
+    return dict(found)

@@ -20,7 +20,7 @@ import pandas as pd
 from pqc_mav_bench import tidy
 from pqc_mav_bench.canonical import file_sha256, run_sha256
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_bench.manifest import COMPACT, summary
+from pqc_mav_bench.manifest import summary
 from pqc_mav_bench.relations import OF_VALUES, RELATIONS
 from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, parse_run
@@ -80,7 +80,7 @@ def verify_campaign(folder: Path) -> Verdict:
     """Everything in a campaign's folder. Raises StoreError when it is none."""
     store = CampaignStore.open(folder)
     manifest = store.manifest()
-    if manifest.get(COMPACT):
+    if tidy.COMPACT in manifest:
         return _verify_compact(store, manifest)
     problems: list[Problem] = []
     runs: dict[str, RunMetrics] = {}
@@ -125,7 +125,7 @@ def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdic
     problems = [*_manifest(store)]
     runs: dict[str, RunMetrics] = {}
     try:
-        table = tidy.read(store.folder / TABLES[0])
+        table = tidy.read(store.folder)
         runs = {str(values["metrics_file"]): tidy.run_of(values) for values in table.to_dict("records")}
     except (ValueError, KeyError, OSError) as error:
         problems.append(Problem("table", TABLES[0], f"the table cannot be read: {error}"))

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mission-phase bands: which suites are fit for a phase of flight and how often keys are renewed in it, as data.
 
-Documents 001 (VI-B: SPHINCS+ and McEliece-8192128 stay on the ground) and 003 (6.2: high security in static phases,
-light suites in high-load manoeuvres). A band only takes away: it never raises a suite in flight, and where
-nothing would be left, everything is allowed.
+[pqcmav-paper] (VI-B: SPHINCS+ and McEliece-8192128 stay on the ground) and [endurance-paper] (6.2: high security in
+static phases, light suites in high-load manoeuvres). A band only takes away: it never raises a suite in flight, and
+where nothing would be left, everything is allowed.
 """
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The thresholds and times of the policy: name, default, bounds, unit, meaning and source of each, in one place.
 
 The ROS parameters, the commented configuration and docs/policy-parameters.md are made from this table. `published`
@@ -119,7 +120,7 @@ class PolicyParameters(BaseModel):
         86400.0,
         "s",
         "Keys of Classic McEliece suites are renewed at this age; 0 = only on events.",
-        "document 001, VI-B",
+        "[pqcmav-paper] VI-B",
     )
     rekey_frodokem_s: float = _number(
         300.0,
@@ -140,7 +141,7 @@ class PolicyParameters(BaseModel):
     target_suite: str = _choice(
         "cs-mlkem768-aesgcm-mldsa65",
         "Suite to climb back to on the ground: an id or short code, or 'max' for the heaviest available suite.",
-        "document 001, VI-B",
+        "[pqcmav-paper] VI-B",
     )
     minimum_level: Literal[1, 3, 5] = _choice(
         1, "Never choose a suite below this NIST level (1, 3 or 5), not even in an emergency."
@@ -151,5 +152,5 @@ class PolicyParameters(BaseModel):
     )
     order: Literal["cost", "published"] = _choice(
         "cost",
-        "Order of suites from light to heavy: 'cost' (with the signature) or 'published' (document 001, Eq. 4).",
+        "Order of suites from light to heavy: 'cost' (with the signature) or 'published' ([pqcmav-paper] Eq. 4).",
     )

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a handshake costs in computation, by KEM and by signature: the published medians on a Raspberry Pi 5.
 
-Source: document 000, sections 6 and 8 (`rpi5_kem_primitives_report.csv`, `rpi5_sig_primitives_report.csv`): key
+Source: [rpi5-report] sections 6 and 8 (`rpi5_kem_primitives_report.csv`, `rpi5_sig_primitives_report.csv`): key
 generation + encapsulation + decapsulation, and signing + verification, in ms. Algorithms those tables lack are marked.
 The figures only order suites (see suite_order); they never replace a measurement of the machine at hand.
 """
@@ -19,7 +20,7 @@ KEM_WORK_MS: Mapping[str, float] = {
     "classicmceliece348864": 153.51,
     "classicmceliece460896": 239.24,
     "classicmceliece8192128": 521.08,
-    # Document 004, lightweight policy on a Raspberry Pi 4: key generation + decapsulation.
+    # [rpi4-results] lightweight policy on a Raspberry Pi 4: key generation + decapsulation.
     "frodokem640aes": 5.34,
     "frodokem976aes": 6.90,
     # Not published: the 976's, scaled by the matrices' size (1344/976 squared).
@@ -35,7 +36,7 @@ SIG_WORK_MS: Mapping[str, float] = {
     "sphincs128s": 643.81,
     "sphincs192s": 1344.74,
     "sphincs256s": 1140.12,
-    # Document 002, Raspberry Pi 4: signing with the fast variants; 192f, not published, is put between.
+    # [rpi4-analysis] Raspberry Pi 4: signing with the fast variants; 192f, not published, is put between.
     "sphincs128fsha2": 68.8,
     "sphincs192fsha2": 82.0,
     "sphincs256fsha2": 96.0,

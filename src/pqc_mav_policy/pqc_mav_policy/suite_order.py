@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """Orders suites from light to heavy: the published tier, and the total order the policy uses.
 
-The published tier (document 001, Eq. 4: L + K + A) is called a total order there, but gives ties (HQC with Ascon
+The published tier ([pqcmav-paper] Eq. 4: L + K + A) is called a total order there, but gives ties (HQC with Ascon
 against McEliece with AES), ignores the signature, which dominates every handshake with SPHINCS+, and puts the level
 first, so that one step "down" from ML-KEM-1024 (0.7 ms) leads to McEliece-460896 (90 ms). It is kept for comparison.
 
@@ -32,7 +33,7 @@ CostKey = tuple[int, int, int, int, int, int, str]
 
 
 def published_tier(suite: Suite) -> int | None:
-    """Tier of document 001, 0 (lightest) to 27; None for a family outside it (FrodoKEM)."""
+    """The tier of [pqcmav-paper], 0 (lightest) to 27; None for a family outside it (FrodoKEM)."""
     if suite.kem_family not in KEM_POINTS:
         return None
     return LEVEL_POINTS[suite.level] + KEM_POINTS[suite.kem_family] + AEAD_POINTS[suite.aead_token]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps between suites: the published chain, levels, signatures, targets."""
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def test_target_is_the_one_asked_for_or_the_closest_below() -> None:
 
 
 def test_the_chain_keeps_level_5_and_gains_the_published_ratios() -> None:
-    """Document 001, IV-E: 635 times less time and 867 times less key by leaving McEliece for ML-KEM at level 5."""
+    """[pqcmav-paper] IV-E: 635 times less time and 867 times less key by leaving McEliece for ML-KEM at level 5."""
     chain = [CATALOGUE[suite("MC-8192-AG-MD-87")]]
     for _ in range(2):
         step = LADDER.down(chain[-1].id, CORE)
@@ -111,7 +112,7 @@ def test_the_chain_keeps_level_5_and_gains_the_published_ratios() -> None:
     assert chain[0].public_key_bytes / chain[2].public_key_bytes == pytest.approx(866, abs=1)
     paper_ms = {"level 5": 9528.0, "ML-KEM-1024": 15.0}
     assert paper_ms["level 5"] / paper_ms["ML-KEM-1024"] == pytest.approx(635, abs=1)
-    # By the primitives of document 000 it is a hundred and sixty: 9,528 ms is a mean over all suites of level 5.
+    # By the primitives of [rpi5-report] it is a hundred and sixty: 9,528 ms is a mean over all suites of level 5.
     works = [work_ms(each.kem_token, each.sig_token) for each in chain]
     assert works[0] / works[2] == pytest.approx(163, abs=1)
     assert works == sorted(works, reverse=True)

@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """The invariants over random telemetry, hours of simulated time per run.
 
-I1 safety, I2 liveness, I3 monotonic degradation, I4 determinism (document 001, IV-A); hysteresis, cooldown, rate limit.
+I1 safety, I2 liveness, I3 monotonic degradation, I4 determinism ([pqcmav-paper] IV-A); hysteresis, cooldown,
+rate limit.
 Every run also fails handshakes, loses sessions and lets answers come late.
 """
 

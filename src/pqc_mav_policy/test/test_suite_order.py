@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The total order of cost and the published tier."""
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pqc_mav_policy.suite_order import (
     published_tier,
 )
 
-# Document 001, Eq. 4, written out: level, family, AEAD -> tier.
+# [pqcmav-paper] Eq. 4, written out: level, family, AEAD -> tier.
 PUBLISHED = Path(__file__).parent / "published" / "derived_tier_function_27.csv"
 FAMILY = {"ML-KEM": "ML-KEM", "HQC": "HQC", "McEliece": "Classic-McEliece"}
 AEAD = {"AES-256-GCM": "aesgcm", "ChaCha20-Poly1305": "chacha20poly1305", "Ascon-128a": "ascon128a"}

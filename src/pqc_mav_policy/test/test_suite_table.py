@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of suites and the agreement of both orders with handshake times."""
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def test_rows_run_from_light_to_heavy_and_hold_every_column() -> None:
 
 def test_without_measurements_the_published_computation_is_compared() -> None:
     published, cost = agreements(rows(SUITES))
-    # Document 001 claims r = 0.94 for its tier; its own primitives give far less, for it leaves out the signature.
+    # [pqcmav-paper] claims r = 0.94 for its tier; its own primitives give far less, for it leaves out the signature.
     assert published.pearson < 0.5
     assert cost.spearman > 0.9
     assert cost.inversions == 0 < published.inversions

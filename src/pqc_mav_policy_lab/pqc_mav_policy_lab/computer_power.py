@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Power of the drone's computer at a load, from the published mean and peak."""
 
 from __future__ import annotations
 
-# Document 001, Table X: mean power and load of the drone's computer while a suite of the ML-KEM family runs.
+# [pqcmav-paper] Table X: mean power and load of the drone's computer while a suite of the ML-KEM family runs.
 MEAN_POWER_W = 3.990
 MEAN_CPU_PERCENT = 25.0
 # The same table's peak; the slope between both gives the power at other loads.

@@ -8,28 +8,23 @@ are timed several at once; a sample then is their mean.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 import psutil
 
-from pqc_mav_bench.canonical import sha256
 from pqc_mav_bench.collectors.environment import environment
 from pqc_mav_bench.collectors.system import governor
-from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.primitives.cycles import CycleCounter
 from pqc_mav_bench.primitives.energy import EnergyMeter
 from pqc_mav_bench.primitives.operations import MESSAGE_BYTES, Operation
+from pqc_mav_bench.primitives.result import signed
 from pqc_mav_bench.primitives.samples import describe
-from pqc_mav_bench.store import storage_error, write_json
 
 RESULT_VERSION = "1.0"
 BLOCK = 10
@@ -37,7 +32,6 @@ WARM_UP = 2
 SHORTEST_US = 50.0
 ENERGY_S = 1.0
 ROUND = 32768  # operations prepared at once: packets of this many fit into memory
-RESULT, TABLE = "primitives.json", "primitives.csv"
 
 
 @dataclass
@@ -167,7 +161,7 @@ def measure(
         "idle_w": idle_w,
         "operations": [entry(one) for one in timed],
     }
-    return {**document, "sha256": sha256(document)}
+    return signed(document)
 
 
 def entry(timed: Timed) -> dict[str, Any]:
@@ -186,42 +180,3 @@ def entry(timed: Timed) -> dict[str, Any]:
         "energy_uj": None if timed.joules is None else timed.joules * 1e6,
         "samples_us": [float(f"{sample:.6g}") for sample in timed.samples_us],
     }
-
-
-def write(result: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
-    """Writes primitives.json and primitives.csv (without the samples). Raises StoreError."""
-    write_json(folder / RESULT, result)
-    buffer = io.StringIO()
-    rows = [{name: value for name, value in row.items() if name != "samples_us"} for row in result["operations"]]
-    writer = csv.DictWriter(buffer, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    temporary = folder / f".{TABLE}.new"
-    try:
-        temporary.write_text(buffer.getvalue(), encoding="utf-8")
-        temporary.replace(folder / TABLE)
-    except OSError as error:
-        raise storage_error(folder / TABLE, error) from None
-    return folder / RESULT, folder / TABLE
-
-
-def named(result: Mapping[str, Any], machine: str) -> dict[str, Any]:
-    """The same result with another name for the machine, signed anew."""
-    content = {name: value for name, value in result.items() if name != "sha256"}
-    machine_facts = dict(content["environment"])
-    machine_facts["kernel"] = str(machine_facts["kernel"]).partition("-")[0]  # what follows names the builder
-    content["environment"] = {**machine_facts, "host": machine}
-    return {**content, "sha256": sha256(content)}
-
-
-def check(result: Mapping[str, Any]) -> None:
-    """Raises StoreError when the document is not what was written, or its figures do not follow from its samples."""
-    content = {name: value for name, value in result.items() if name != "sha256"}
-    if result.get("sha256") != sha256(content):
-        raise StoreError(
-            "The primitive benchmark's result was changed: its content does not have the SHA-256 it claims."
-        )
-    for row in result["operations"]:
-        again = describe(row["samples_us"])
-        if not math.isclose(float(again["median"]), row["median_us"], rel_tol=1e-4):
-            raise StoreError(f"{row['algorithm']} {row['operation']}: the median does not follow from the samples.")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pqc_mav_bench.canonical import file_sha256
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_bench.primitives.benchmark import RESULT, check
+from pqc_mav_bench.primitives.result import RESULT, check
 from pqc_mav_bench.report.blocks import Source
 from pqc_mav_bench.store import read_json
 

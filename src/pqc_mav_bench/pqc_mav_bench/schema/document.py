@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON Schema and the page docs/metrics.md, both made out of the models.
-
-tools/run python -m pqc_mav_bench.schema.document docs/metrics.md docs/metrics.schema.json [--check]
-"""
+"""The JSON Schema and the page docs/metrics.md, both made out of the models; `make docs` writes them."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from pqc_mav_bench.schema.field import fields_of
+from pqc_mav_bench.json_text import as_lines
+from pqc_mav_bench.schema.field import Side, fields_of
 from pqc_mav_bench.schema.run import SCHEMA_VERSION, RunMetrics, StatusKind, categories
 
 _HEAD = """\
 # Metrics of a benchmark run
 
-<!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change the models, then run
-     tools/run python -m pqc_mav_bench.schema.document docs/metrics.md docs/metrics.schema.json -->
+<!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change the models, then run `make docs`. -->
 
 Schema version {version}; campaigns recorded under version 1 are read with these names. A run is one `metrics.json`:
 {count} fields in 18 categories, A to R. The same fields, flattened as `category.field`, are the columns of a campaign's
@@ -43,18 +35,22 @@ def json_schema() -> str:
     schema = RunMetrics.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = f"PQC-MAV run metrics {SCHEMA_VERSION}"
-    for definition in schema["$defs"].values():
-        for entry in definition.get("properties", {}).values():
-            entry.pop("title", None)  # pydantic derives it from the name and it says nothing more
-    return _lines(schema, 4) + "\n"
+    sides = {kind.__name__: kind.side.value for kind in categories().values()}
+    for name, definition in schema["$defs"].items():
+        found = definition.get("properties", {})
+        definition["properties"] = {field: _plain(entry, sides.get(name, "")) for field, entry in found.items()}
+    return as_lines(schema, 4) + "\n"
 
 
-def _lines(value: Any, depth: int) -> str:
-    """JSON that opens objects onto lines of their own down to `depth`: one line per metric, so that changes show."""
-    if depth == 0 or not isinstance(value, dict):
-        return json.dumps(value, sort_keys=True)
-    inner = (f"{json.dumps(name)}: {_lines(value[name], depth - 1)}" for name in sorted(value))
-    return "{\n" + ",\n".join(inner) + "\n}"
+def _plain(entry: dict[str, Any], side: str) -> dict[str, Any]:
+    """A metric's schema without what says nothing: pydantic's title, the default null, "T or null" in two schemas."""
+    kinds = [option.get("type") for option in entry.get("anyOf", ())]
+    if len(kinds) == 2 and kinds[1] == "null" and set(entry["anyOf"][0]) == {"type"}:
+        entry = {"type": kinds, **{name: value for name, value in entry.items() if name != "anyOf"}}
+    if entry.get("side") == Side.CATEGORY.value:
+        entry = {**entry, "side": side}
+    silent = {"title": entry.get("title"), "default": None}
+    return {name: value for name, value in entry.items() if name not in silent or value != silent[name]}
 
 
 def page() -> str:
@@ -72,23 +68,3 @@ def page() -> str:
             lines.append(f"| `{field.name}` | {unit} | {field.side.value} | {meaning} |")
         lines.append("")
     return "\n".join(lines)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes both files, or compares them with `--check`. Returns the exit code."""
-    parser = argparse.ArgumentParser(description="Writes the documents of the metrics schema.")
-    parser.add_argument("page", type=Path)
-    parser.add_argument("schema", type=Path)
-    parser.add_argument("--check", action="store_true", help="only compare; exit code 1 when one is out of date")
-    given = parser.parse_args(arguments)
-    for path, text in ((given.page, page()), (given.schema, json_schema())):
-        if not given.check:
-            path.write_text(text, encoding="utf-8")
-        elif not path.is_file() or path.read_text(encoding="utf-8") != text:
-            print(f"error: {path} is out of date; the same command without --check renews it", file=sys.stderr)
-            return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,7 +9,7 @@ from pqc_mav_bench.analysis.published import arithmetic, document
 from pqc_mav_bench.analysis.published.aggregates import evaluate
 from pqc_mav_bench.analysis.published.formulas import checks, parse_inputs
 from pqc_mav_bench.analysis.published.rounding import agrees, half_unit, value_range
-from pqc_mav_bench.analysis.published.source import sha256, table, text_rows
+from pqc_mav_bench.analysis.published.source import DOCUMENTS, sha256, table, text_rows
 
 
 def name(check):
@@ -46,6 +46,13 @@ def test_every_no_is_explained_on_the_page():
     assert all(document.explanation(check) for check in rows)
     section = page.split("## Figures that do not follow")[1].split("## Contradictions")[0]
     assert section.count("\n|") == len(rows) + 2
+
+
+def test_every_document_is_in_the_references_with_its_title(repository):
+    references = (repository / "docs" / "references.md").read_text(encoding="utf-8")
+    for cited in DOCUMENTS:
+        assert f'<a id="{cited.key}"></a>`[{cited.key}]`' in references
+        assert cited.title in references
 
 
 def test_the_page_is_the_generated_one(repository):

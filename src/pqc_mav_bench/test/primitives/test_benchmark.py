@@ -10,6 +10,7 @@ import pytest
 
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.primitives import benchmark
+from pqc_mav_bench.primitives import result as result_file
 from pqc_mav_bench.primitives.cycles import CycleCounter
 from pqc_mav_bench.primitives.energy import PowercapMeter, PowerSensorMeter, find_meter
 from pqc_mav_bench.primitives.operations import PAYLOADS, Operation, all_operations
@@ -50,21 +51,21 @@ def test_times_are_times():
 
 
 def test_what_is_written_can_be_checked(result, tmp_path):
-    written, table = benchmark.write(result, tmp_path)
+    written, table = result_file.write(result, tmp_path)
     stored = json.loads(written.read_text())
-    benchmark.check(stored)
+    result_file.check(stored)
     with table.open() as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == len(result["operations"])
     assert "samples_us" not in rows[0]
-    renamed = benchmark.named(stored, "some machine")
-    benchmark.check(renamed)
+    renamed = result_file.named(stored, "some machine")
+    result_file.check(renamed)
     assert renamed["environment"]["host"] == "some machine"
     stored["operations"][3]["median_us"] = 1.0
     with pytest.raises(StoreError, match="was changed"):
-        benchmark.check(stored)
+        result_file.check(stored)
     with pytest.raises(StoreError, match="does not follow"):
-        benchmark.check(benchmark.named(stored, "x"))
+        result_file.check(result_file.named(stored, "x"))
 
 
 def test_blocks_hold_every_sample_in_a_shuffled_order():

@@ -37,6 +37,7 @@ def primitives(
     """
     from pqc_mav_bench.errors import BenchError
     from pqc_mav_bench.primitives import benchmark
+    from pqc_mav_bench.primitives import result as result_file
     from pqc_mav_bench.primitives.energy import find_meter
     from pqc_mav_bench.primitives.operations import PAYLOADS, all_operations
 
@@ -51,9 +52,9 @@ def primitives(
         )
     result = benchmark.measure(operations, n, seed, find_meter(), _progress())
     if machine:
-        result = benchmark.named(result, machine)
+        result = result_file.named(result, machine)
     try:
-        written = benchmark.write(result, output)
+        written = result_file.write(result, output)
     except BenchError as error:
         raise CliError(str(error)) from None
     console().print(_table(result))

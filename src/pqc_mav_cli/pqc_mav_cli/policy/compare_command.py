@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy compare`: the same missions under every strategy and static suites, as table, JSON, CSV, picture."""
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool
     try:
         folder.mkdir(parents=True, exist_ok=True)
         drawn = _draw(comparison, settings, folder / picture)
-        texts[f"{NAME}.md"] = compare_report.as_markdown(content, picture if drawn else "")
+        texts[f"{NAME}.md"] = compare_report.as_markdown(content)
         for name, text in texts.items():
             atomic_write(folder / name, text)
     except OSError as error:

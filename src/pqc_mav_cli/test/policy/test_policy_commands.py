@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`policy train`, `policy compare` and `replay`, as their users run them; no ROS is needed for these."""
 
 from __future__ import annotations

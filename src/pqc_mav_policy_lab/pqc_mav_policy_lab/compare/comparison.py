@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flies the same missions under every strategy and static suites, and says what each was worth and what it cost."""
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pqc_mav_policy_lab.training.reward import latency_score, power_score, rewar
 
 STATIC = "static"
 HEAVY = "static-heavy"
-# The documents' default and their heaviest example (000, section 24), both renewed every minute as there.
+# The documents' default and their heaviest example ([rpi5-report] section 24), both renewed every minute as there.
 STATIC_SUITE = "cs-mlkem768-aesgcm-mldsa65"
 HEAVY_SUITE = "cs-classicmceliece8192128-aesgcm-mldsa87"
 STATIC_REKEY_S = 60.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A comparison as JSON for programs, CSV for spreadsheets, a page for people. The page is made from the JSON alone."""
 
 from __future__ import annotations
@@ -73,18 +74,17 @@ def as_csv(content: Mapping[str, Any]) -> str:
     return out.getvalue()
 
 
-def as_markdown(content: Mapping[str, Any], plot: str = "") -> str:
-    """The page; `plot` is the file name of the picture next to it."""
+def as_markdown(content: Mapping[str, Any]) -> str:
+    """The page. It names the picture but does not show it: pictures are not committed."""
     rows = content["rows"]
     simulated = sum(1 for row in rows if row["source"] == SIMULATED)
     parts = [
         "# Strategies of the policy, compared\n",
         f"**{simulated} of {len(rows)} flights are simulated**, the rest recorded. Handshake costs: "
-        f"{content['handshake_costs']}. `pqcmav policy compare` makes this page; the figures are in policy.json.\n",
+        f"{content['handshake_costs']}. `pqcmav policy compare` makes this page; `make report` puts it into "
+        "build/report with its figures, policy.json, and its picture, policy.png.\n",
         _EXPLAINED,
     ]
-    if plot:
-        parts.append(f"![Level, rekeys and violations of every flight]({plot})\n")
     parts.append(_summary(rows))
     for mission in dict.fromkeys(row["mission"] for row in rows):
         flown = [row for row in rows if row["mission"] == mission]

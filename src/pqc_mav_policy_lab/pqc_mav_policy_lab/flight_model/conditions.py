@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a mission does to the drone from outside, moment by moment: flight, weather, radio, attacker. Simulated."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from dataclasses import dataclass
 
 from pqc_mav_policy.telemetry.inputs import Phase, Threat
 
-# Load of the drone's computer while it flies and talks, and with either detector running (document 000, section 19).
+# Load of the drone's computer while it flies and talks, and with either detector running ([rpi5-report] section 19).
 CPU_BASELINE = 14.6
 CPU_XGBOOST = 40.5
 CPU_TST = 88.8
@@ -19,9 +20,9 @@ class Conditions:
     phase: Phase
     ambient_c: float = 20.0
     cpu_percent: float = CPU_XGBOOST
-    bandwidth_kbit_s: float = 8000.0  # document 003: the links tested carried 8 Mb/s
+    bandwidth_kbit_s: float = 8000.0  # [endurance-paper]: the links tested carried 8 Mb/s
     loss: float = 0.0
-    rtt_s: float = 0.012  # document 003, Trend 3: 12 ms under the baseline
+    rtt_s: float = 0.012  # [endurance-paper] Trend 3: 12 ms under the baseline
     silent: bool = False
     threat: Threat = Threat.NONE
     threat_kind: str = ""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a handshake costs: computation per suite, from a measurement or the published tables. No clock.
 
 Two sources: the published medians on a Raspberry Pi 5 (suite_cost; the default, for it is the machine a drone carries),
@@ -17,7 +18,7 @@ from pqc_mav_policy_lab.computer_power import MEAN_POWER_W
 
 # Outgoing and returning messages of a handshake after the TCP connection: hello, server hello, finish (PROTOCOL 4).
 ROUND_TRIPS = 4.0
-# Published blackout of stop-and-start rekeying: the proxies' start-up, to which the handshake is added (document 001).
+# Published blackout of stop-and-start rekeying ([pqcmav-paper]): the proxies' start-up; the handshake is added.
 PUBLISHED_STARTUP_S = 3.0
 
 
@@ -33,14 +34,14 @@ class Costs:
     source: str
 
     def handshake_energy_j(self, suite_id: str) -> float:
-        """Energy of one handshake by the published method (document 000, section 24): mean power times its time."""
+        """Energy of one handshake by the published method ([rpi5-report] section 24): mean power times its time."""
         return MEAN_POWER_W * self.compute_s[suite_id]
 
 
 def published_costs(catalogue: Catalogue) -> Costs:
     """Sums of the published medians on a Raspberry Pi 5, for every suite of the catalogue."""
     compute = {suite.id: work_ms(suite.kem_token, suite.sig_token) / 1e3 for suite in catalogue.values()}
-    return Costs(compute, "published medians, Raspberry Pi 5 (document 000, sections 6 and 8)")
+    return Costs(compute, "published medians, Raspberry Pi 5 ([rpi5-report] sections 6 and 8)")
 
 
 def measured_costs(path: Path, catalogue: Catalogue) -> Costs:

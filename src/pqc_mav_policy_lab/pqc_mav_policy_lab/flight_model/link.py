@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated radio link as the ground's receiver sees it: rate, gaps, loss, silences over 5 s. No clock."""
 
 from __future__ import annotations
@@ -7,8 +8,8 @@ from collections import deque
 from pqc_mav_policy.telemetry.inputs import Link
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 
-WINDOW_S = 5  # document 001, IV-B
-TELEMETRY_PER_S = 320.0  # document 001, I
+WINDOW_S = 5  # [pqcmav-paper] IV-B
+TELEMETRY_PER_S = 320.0  # [pqcmav-paper] I
 # 320 messages/s of about 60 bytes with 22 + 16 bytes of tunnel and 28 of UDP/IP.
 TELEMETRY_KBIT_S = TELEMETRY_PER_S * (60 + 22 + 16 + 28) * 8 / 1e3
 BLACKOUT_S = 1  # a silence longer than this is a blackout (inputs.Link)

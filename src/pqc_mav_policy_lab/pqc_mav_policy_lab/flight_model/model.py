@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated drone's battery, processor temperature and load, one second a step. No clock, no randomness, no I/O.
 
 The battery is the simulator's (pqc_mav_sim.battery: equivalent circuit of a 4S 5 Ah pack). The processor's temperature
@@ -17,14 +18,14 @@ from pqc_mav_sim.airframe import SEA_LEVEL_DENSITY, AirframeSpec, rotor_power
 from pqc_mav_sim.battery import Battery as Pack
 from pqc_mav_sim.plant import AVIONICS_W
 
-# Document 000, section 23: load and temperature without a detector, with XGBoost, with the transformer.
+# [rpi5-report] section 23: load and temperature without a detector, with XGBoost, with the transformer.
 _LOADS = (CPU_BASELINE, CPU_XGBOOST, CPU_TST)
 _TEMPERATURES_C = (60.8, 73.3, 82.8)
 # The documents name no room temperature; a laboratory's is assumed, and that warmer air shifts them all equally.
 LABORATORY_C = 25.0
 # Time in which a Raspberry Pi with a passive cooler covers 63 % of a step of load: about one and a half minutes (ours).
 THERMAL_TAU_S = 90.0
-# The kernel slows a Raspberry Pi down from here (document 001, I).
+# The kernel slows a Raspberry Pi down from here ([pqcmav-paper] I).
 THROTTLE_C = 80.0
 # Windows of the slopes, the defaults of pqc_mav_sensing.
 VOLTAGE_WINDOW_S = 60

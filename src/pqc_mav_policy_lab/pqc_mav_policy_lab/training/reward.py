@@ -1,4 +1,5 @@
-"""The reward a learned strategy maximises: R = w_sec S - w_lat L - w_pwr P (document 003, 6.2), weighted by phase.
+# SPDX-License-Identifier: Apache-2.0
+"""The reward a learned strategy maximises: R = w_sec S - w_lat L - w_pwr P ([endurance-paper] 6.2), weighted by phase.
 
 S, L and P are fractions (0-1). The weights are the policy's (strategy rl): a trained table names them.
 """
@@ -15,7 +16,7 @@ from pqc_mav_policy_lab.computer_power import computer_power_w
 LEVEL_SCORE: Mapping[int, float] = {1: 0.6, 3: 0.8, 5: 1.0}
 # Keys count in full up to this age, the published interval for ML-KEM; then less, in inverse proportion.
 FRESH_S = 60.0
-# Under attack keys age faster: a rekey ahead of time answers an anomaly (document 002, 4.1 and 4.3).
+# Under attack keys age faster: a rekey ahead of time answers an anomaly ([rpi4-analysis] 4.1 and 4.3).
 FRESH_UNDER_ATTACK_S = 30.0
 # Half of the score is the suite's, half its keys' freshness.
 FRESHNESS_SHARE = 0.5

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Costs: the published arithmetic, and the benchmark's file."""
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pqc_mav_policy_lab.flight_model.costs import CostError, measured_costs, pub
 
 
 def test_energy_of_a_rekey_follows_the_published_method() -> None:
-    """Document 000, section 24: 12.7 ms cost 0.051 J, 505 ms cost 2.016 J, at 3.99 W."""
+    """[rpi5-report] section 24: 12.7 ms cost 0.051 J, 505 ms cost 2.016 J, at 3.99 W."""
     costs = published_costs(CATALOGUE)
     for name in (DEFAULT, suite("MC-8192-AG-MD-87")):
         assert costs.handshake_energy_j(name) == pytest.approx(3.99 * costs.compute_s[name])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated drone: published temperatures, slopes, and that it empties, heats and sags as one."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pqc_mav_policy_lab.flight_model.model import THERMAL_TAU_S, FlightModel, Sl
 
 
 def test_steady_temperatures_are_the_published_ones() -> None:
-    """Document 000, section 23: 60.8, 73.3 and 82.8 C at 14.6, 40.5 and 88.8 % load."""
+    """[rpi5-report] section 23: 60.8, 73.3 and 82.8 C at 14.6, 40.5 and 88.8 % load."""
     for cpu, temperature in ((CPU_BASELINE, 60.8), (CPU_XGBOOST, 73.3), (CPU_TST, 82.8)):
         assert settled_temperature_c(cpu, 25.0) == pytest.approx(temperature)
         assert settled_temperature_c(cpu, 35.0) == pytest.approx(temperature + 10.0)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reward: the documents' formula with its worked example, and what it prefers."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pqc_mav_policy_lab.training.reward import latency_score, power_score, rewar
 
 
 def test_the_worked_example() -> None:
-    """Document 003, 6.2: w = (0.5, 0.3, 0.2), S = 0.8, L = 0.2, P = 0.5 make R = 0.24."""
+    """[endurance-paper] 6.2: w = (0.5, 0.3, 0.2), S = 0.8, L = 0.2, P = 0.5 make R = 0.24."""
     assert reward(0.8, 0.2, 0.5, WEIGHTS[Phase.CRUISE]) == pytest.approx(0.24)
 
 

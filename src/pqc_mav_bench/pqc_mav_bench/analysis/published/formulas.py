@@ -14,6 +14,9 @@ from pqc_mav_bench.analysis.published.source import text_rows
 
 _PAIR = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)")
 
+#: The table with every figure that follows from others.
+FORMULAS = "formulas_published_vs_recomputed"
+
 
 @dataclass(frozen=True)
 class Check:
@@ -63,7 +66,7 @@ def _judge(row: Mapping[str, str]) -> tuple[float | None, str]:
 def checks() -> tuple[Check, ...]:
     """Every row of the shipped check list, evaluated. Raises LookupError for a row no function covers."""
     result = []
-    for row in text_rows("formulas_published_vs_recomputed"):
+    for row in text_rows(FORMULAS):
         value, verdict = _judge(row)
         result.append(
             Check(

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """The expert strategy of the documents' older generation: guards that look suites up in measured performance.
 
-Rules 1 to 4 of the cascade overrule it. Then the first active guard decides (document 003, 6.1):
+Rules 1 to 4 of the cascade overrule it. Then the first active guard decides ([endurance-paper] 6.1):
 
 * heartbeat missing, or an attack: among the suites with a fast handshake, the highest level, then the least loss
   (published: ML-1024-CP-MD-87);

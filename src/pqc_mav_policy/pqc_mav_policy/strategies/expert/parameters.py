@@ -1,4 +1,5 @@
-"""Thresholds of the expert strategy. The documents name its guards but no figures (document 003, 3.2 is lost)."""
+# SPDX-License-Identifier: Apache-2.0
+"""Thresholds of the expert strategy. The documents name its guards but no figures ([endurance-paper] 3.2 is lost)."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ class ExpertParameters(BaseModel):
         1.0,
         "fraction",
         "Above this loss the suite with the least measured loss is used.",
-        "document 003, 6.1",
+        "[endurance-paper] 6.1",
     )
     fast_handshake_ms: float = number(
         20.0,
@@ -48,5 +49,5 @@ class ExpertParameters(BaseModel):
         10000.0,
         "ms",
         "A handshake that takes no longer than this counts as fast.",
-        "document 003, 5.2: ML-KEM takes 9-20 ms",
+        "[endurance-paper] 5.2: ML-KEM takes 9-20 ms",
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measured performance of suites: the file that a benchmark writes and the expert strategy reads.
 
 CSV with the columns `suite,handshake_ms,power_w,energy_j,loss,source,simulated`; an empty cell is unknown, `loss` a
@@ -5,7 +6,7 @@ fraction (0-1), `power_w` the mean power of the companion computer while the sui
 energy of one handshake, `simulated` true or false. JSON: a list of objects with the same keys, null for unknown.
 
 The shipped default, `performance_rpi4_2025.csv`, holds the published figures of 30 suites on a Raspberry Pi 4
-under the XGBoost detector (document 004, Tables 4, 7 and 8, policy "Lightweight"): another machine, another proxy.
+under the XGBoost detector ([rpi4-results] Tables 4, 7 and 8, policy "Lightweight"): another machine, another proxy.
 """
 
 from __future__ import annotations

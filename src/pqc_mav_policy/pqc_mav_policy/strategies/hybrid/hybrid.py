@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hybrid strategy: the expert decides, the learned table breaks its ties, both within the safe set.
 
 The figures of two suites often differ by less than they are accurate: then any suite measured as no worse than the
@@ -26,7 +27,7 @@ from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 # How much longer a handshake may take and still be no worse: half of the 20 ms that time-critical control tolerates
-# (document 002, 1). The power's is the spread of repeated runs of one suite in document 004, Table 4.
+# ([rpi4-analysis] 1). The power's is the spread of repeated runs of one suite in [rpi4-results] Table 4.
 TIE_MS = 10.0
 TIE_W = 0.05
 KEYS_ONLY = (Choice.HOLD, Choice.REKEY)

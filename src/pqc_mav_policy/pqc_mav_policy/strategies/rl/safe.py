@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safe set: what a learned strategy may choose from. The cascade's protection overrules it (rules.protect).
 
 * Nothing at all while the rate limit is exhausted, and no fresh keys while the present ones are fresh: the limit's
   budget is for when they are needed.
 * Under stress, on a bad link or during an attack, never a heavier suite (invariant I3).
-* Upwards only after tau_up of calm, and only on the ground or hovering, the static phase of document 003, 6.2.
+* Upwards only after tau_up of calm, and only on the ground or hovering, the static phase of [endurance-paper] 6.2.
 * Only suites that are available, not avoided, and fit for the phase (Situation.candidates).
 """
 

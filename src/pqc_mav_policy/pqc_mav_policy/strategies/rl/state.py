@@ -1,4 +1,5 @@
-"""What the learned strategy distinguishes: a snapshot in a few bins (document 003, 6.2), and the actions it knows.
+# SPDX-License-Identifier: Apache-2.0
+"""What the learned strategy distinguishes: a snapshot in a few bins ([endurance-paper] 6.2), and the actions it knows.
 
 The published state vector is load, state of charge, latency, loss and rekey frequency; phase of flight, level in use,
 age of the keys and threat are added, without which neither the weights nor the worth of a rekey are known.

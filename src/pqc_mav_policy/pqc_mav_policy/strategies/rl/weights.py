@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much security, latency and power count in what a learned strategy was trained for, by phase of flight.
 
-The documents print the formula (document 003, 6.2) and that its weights depend on the phase of flight, no numbers. The
-weights of CRUISE are those of the worked example (0.5, 0.3, 0.2); the others are ours: more security where the flight
-is static, more weight on latency in manoeuvres.
+The documents print the formula ([endurance-paper] 6.2) and that its weights depend on the phase of flight, no numbers.
+The weights of CRUISE are those of the worked example (0.5, 0.3, 0.2); the others are ours: more security where the
+flight is static, more weight on latency in manoeuvres.
 """
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of measured performance: what is read, what is refused."""
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def test_what_is_saved_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> 
 
 
 def test_sources_are_named_once() -> None:
-    assert load(DEFAULT_FILE).sources == ("published: document 004, Tables 4, 7, 8 (Raspberry Pi 4, Lightweight)",)
+    assert load(DEFAULT_FILE).sources == ("published: [rpi4-results] Tables 4, 7, 8 (Raspberry Pi 4, Lightweight)",)
 
 
 @pytest.mark.parametrize(
