@@ -148,7 +148,7 @@ def _energy(c: ReportInput) -> Block:
     origin = "modelled, not measured by a sensor" if not c.power_is_measured else c.origin()
     explanation = Explanation(
         "Energy of the drone's computer per bit carried: the five best and the five worst suites.",
-        "It is whole-machine power over throughput; when every suite carries the same traffic it only repeats "
+        "It is whole-machine power over throughput; when every suite carries the same traffic it only restates "
         "the power.",
         [
             sentences.extremes(
