@@ -10,19 +10,24 @@ help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "With ROS 2 (Jazzy or newer) sourced the targets use it; otherwise ROS 2 comes as wheels into .venv."
 
+# Each target sets up what it needs and no more: a first demo compiles no tests and installs no linters.
 setup:  ## Install what is missing, make .venv, build liboqs once and all packages
-	@tools/setup.sh
+	@tools/setup.sh analysis
 
-demo: setup  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|low-battery|bad-link|attack|nominal
+demo:  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|low-battery|bad-link|attack|nominal
+	@tools/setup.sh $(if $(SCENARIO),analysis)
 	@tools/run pqcmav demo $(if $(SCENARIO),--scenario $(SCENARIO) --plot build/demo/$(SCENARIO).png) $(ARGS)
 
-test: setup  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)
+test:  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)
+	@tools/setup.sh analysis test
 	@tools/run python tools/run_tests.py $(PACKAGES)
 
-lint: setup  ## Check style: ruff, mypy, clang-format, shell syntax, licence lines
+lint:  ## Check style: ruff, mypy, clang-format, shell syntax, licence lines
+	@tools/setup.sh analysis lint
 	@tools/lint.sh
 
-format: setup  ## Format with ruff and clang-format, apply safe fixes, add licence lines
+format:  ## Format with ruff and clang-format, apply safe fixes, add licence lines
+	@tools/setup.sh lint
 	@tools/lint.sh --fix
 
 docs: setup  ## Write the generated pages and configuration files (ARGS=--check only compares)
@@ -34,7 +39,8 @@ report: setup  ## Render the committed results into build/report: page, PDF wher
 	@tools/run pqcmav policy compare --output build/report >/dev/null
 	@tools/run chaos/run soak --draw bench/results/soak.csv --output build/report
 
-bench: setup  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
+bench:  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
+	@tools/setup.sh analysis benchmarks
 	@tools/run bench/run $(ARGS)
 
 chaos: setup  ## Bad links, restarts, clock steps, attackers: one table (needs root; CHAOS=name,name CHAOS_ARGS="...")
@@ -43,10 +49,12 @@ chaos: setup  ## Bad links, restarts, clock steps, attackers: one table (needs r
 soak: setup  ## Send both ways with a rekey every 5 s for MINUTES (10): nothing may grow or get lost
 	@tools/run chaos/run soak --minutes $(or $(MINUTES),10)
 
-sanitize: setup  ## Run the engine's tests under ASan+UBSan and under TSan
+sanitize:  ## Run the engine's tests under ASan+UBSan and under TSan
+	@tools/setup.sh
 	@tools/sanitize.sh
 
-fuzz: setup  ## Run every libFuzzer target for FUZZ_SECONDS (60) under ASan+UBSan
+fuzz:  ## Run every libFuzzer target for FUZZ_SECONDS (60) under ASan+UBSan
+	@tools/setup.sh
 	@tools/fuzz.sh
 
 verify-model:  ## Check the symbolic model of the handshake (needs verifpal)

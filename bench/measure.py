@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine's figures, each as a ratio within one run; plain dictionaries with the units in their keys."""
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def handshakes(rounds: int, suites: list[str]) -> list[dict[str, Any]]:
         if arguments and not suites:
             chosen = [f"cs-{kem}-aesgcm-{sig}" for kem, sig in POOLED]
         output = subprocess.run(
-            [rig.tool("handshake_bench"), "--rounds", str(rounds), *arguments, *chosen],
+            [rig.tool("handshake_benchmark"), "--rounds", str(rounds), *arguments, *chosen],
             stdout=subprocess.PIPE, text=True, check=True, timeout=3600,
         ).stdout  # fmt: skip
         rows += [json.loads(line) for line in output.splitlines()]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Rekeys into and out of every core suite under traffic: nothing may be lost, doubled or spoiled, no gap may appear.
 
 ``tools/run bench/rekeys.py [--times 10] [--suites ID ...]`` runs two engines on loopback, 320 messages/s of 280 bytes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the benchmarks measure: a pair of tunnel ends or of plain forwarders on loopback, and a load through either.
 
 Every pair carries datagrams from ``Pair.entry`` (where an autopilot would send) to ``Pair.exit`` (where ground software
@@ -24,7 +25,9 @@ from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.host_info import host_info
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = Path(os.environ.get("PQCMAV_BENCH_BIN", ROOT / "install" / "lib" / "pqc_mav_tunnel"))
+ENGINE = ROOT / "build" / "pqc_mav_tunnel"
+# The load and the yardstick are built for 'make bench' and not installed; the daemon is.
+PROGRAMS = (Path(os.environ.get("PQCMAV_BENCH_BIN", ENGINE / "micro_benchmarks")), ROOT / "install" / "bin")
 HOST = "127.0.0.1"
 
 
@@ -55,11 +58,11 @@ def environment() -> dict[str, Any]:
 
 
 def tool(name: str) -> str:
-    """Path of a built benchmark program."""
-    path = TOOLS / name
-    if not path.exists():
-        raise SystemExit(f"bench: {path} is missing; run 'make setup' first.")
-    return str(path)
+    """Path of a built program."""
+    for folder in PROGRAMS:
+        if (folder / name).exists():
+            return str(folder / name)
+    raise SystemExit(f"bench: {name} is not built; run 'make bench', or 'tools/setup.sh analysis benchmarks' first.")
 
 
 def run_json(name: str, *arguments: object, timeout: float = 300) -> dict[str, Any]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory's network: a drone, a gcs and a stranger, each in a network namespace, and the bad link in between.
 
     drone [air0] ==== the link ==== [air1] hub [to-gcs] ---- [eth0] gcs

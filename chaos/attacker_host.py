@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stranger: a process in its own namespace that attacks in six ways, one or several at once; obeys JSON lines.
 
 Commands: start (mode, rate, seed, addresses, ports, names), stop (all of them) -> how much was done. What it overhears

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Child processes that speak JSON lines, end with their parent whatever happens to it, and may live in a namespace."""
 
 from __future__ import annotations

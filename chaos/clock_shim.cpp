@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps the wall clock of one process: preloaded, it adds an offset to every CLOCK_REALTIME reading of the C library.
 //
-// The offset (int64, ns) is the first thing in the file PQCMAV_CLOCK_FILE names; the laboratory changes it while the process runs. The machine's own clock is
-// never touched. The monotonic clocks pass unchanged, as they do when a real clock is stepped.
+// The offset (int64, ns) is the first thing in the file PQCMAV_CLOCK_FILE names; the laboratory changes it while the
+// process runs. The machine's own clock is never touched. The monotonic clocks pass unchanged, as they do when a real
+// clock is stepped.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -35,7 +37,8 @@ const Offset* shared_offset() {
 void shift(timespec* time) {
   const auto* offset = shared_offset();
   if (offset == nullptr) return;
-  const auto ns = static_cast<std::int64_t>(time->tv_sec) * kNs + time->tv_nsec + offset->load(std::memory_order_relaxed);
+  const auto ns =
+      static_cast<std::int64_t>(time->tv_sec) * kNs + time->tv_nsec + offset->load(std::memory_order_relaxed);
   time->tv_sec = static_cast<time_t>(ns / kNs);
   time->tv_nsec = static_cast<long>(ns % kNs);
 }
@@ -53,7 +56,9 @@ int read_clock(clockid_t clock, timespec* out) {
 
 extern "C" {
 
-__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* out) noexcept { return read_clock(clock, out); }
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* out) noexcept {
+  return read_clock(clock, out);
+}
 
 __attribute__((visibility("default"))) int gettimeofday(timeval* out, void*) noexcept {
   timespec now{};

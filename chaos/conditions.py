@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The conditions of the fault laboratory, as data: what is done to link, ends and clocks, and what must hold.
 
 Times are seconds after the traffic began. `Expect` says what a row is judged by; what holds in every row (nothing

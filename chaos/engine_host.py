@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A process that hosts tunnel engines for the laboratory and obeys JSON lines; it dies with its input.
 
 Commands: start (configs), ports, status, stats, totals, links, rekey (drone_id, suite, timeout_s), handshakes, time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`chaos/run handshakes`: how fast a drone gets its session over a link that loses packets (needs root)."""
 
 from __future__ import annotations

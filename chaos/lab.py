@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`chaos/run lab`: the fault laboratory (also `make chaos`)."""
 
 from __future__ import annotations

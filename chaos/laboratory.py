@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs one condition: builds the network, starts both ends and the traffic, lets things happen, and measures."""
 
 from __future__ import annotations

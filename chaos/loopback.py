@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ends on loopback, without namespaces or root: what soak, fleet and recovery need of ports and configurations."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the laboratory sends through the tunnel: numbered, time-stamped datagrams of MAVLink's real sizes.
 
 Layout: drone u16, way u8 (0 down to the ground, 1 up to the drone), check u8, number u32, sent u64 (ns, monotonic),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`chaos/run recovery`: kills the gcs, then the drone, under traffic, and measures how long the link is missed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`chaos/run soak --minutes N`: traffic both ways with a rekey every few seconds; does anything grow or get lost?"""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory's table, as text for a terminal and as Markdown. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting what arrived: distinct, doubled, overtaken, misdelivered, and the silences between. No socket, no clock."""
 
 from __future__ import annotations

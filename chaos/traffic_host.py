@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A process that sends and counts messages on inherited UDP sockets, one per application end; obeys JSON lines.
 
 An endpoint is an application at one end of one drone's tunnel: it sends the stream (drone, way) to `to` and expects the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a condition's run showed, and whether that is what was expected. Pure."""
 
 from __future__ import annotations

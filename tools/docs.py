@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Write every generated file of the repository, or check that each is current.
 
     make docs                  write them

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The environment to run anything of this workspace in. Use:  . tools/env.sh   or   tools/run CMD...
 # Reads only a few small files, so it costs a fraction of colcon's own setup.bash, which remains usable.
 # shellcheck shell=bash

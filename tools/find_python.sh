@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Prints the Python interpreter to make .venv with: $PYTHON, else the system's, else the first on PATH that is 3.10 or
 # newer and has venv, pip and its C headers. Exit 1 with one line when there is none.
 # shellcheck source=lib.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the engine's libFuzzer targets with clang under ASan and UBSan and runs each for FUZZ_SECONDS (60).
-#   fuzz.sh [NAME...]   e.g. fuzz.sh fuzz_control
+#   fuzz.sh [NAME...]   e.g. fuzz.sh fuzz_control_frame
 # The corpus grows in .deps/fuzz/<target>; a finding is left in .deps/fuzz/findings and fails the run.
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -48,7 +49,7 @@ clang="$(fuzzing_clang)" || {
 build="build-fuzz"
 logged "configure-$build" "" tools/run env CXX="$clang" CC="${clang/clang++/clang}" cmake \
   -S src/pqc_mav_tunnel -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPQCMAV_FUZZ=ON \
-  -DPQCMAV_SANITIZE=address,undefined -DPQCMAV_PYTHON=OFF -DPQCMAV_BENCH=OFF -DBUILD_TESTING=OFF
+  -DPQCMAV_SANITIZE=address,undefined -DPQCMAV_PYTHON=OFF -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=OFF
 say "building the fuzz targets with $clang"
 tools/run cmake --build "$build" --parallel "$(nproc)" -- --quiet || die "the fuzz build failed"
 

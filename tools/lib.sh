@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Shared by the scripts of this folder (bash, sourced): paths, messages and content hashes.
 # shellcheck shell=bash disable=SC2034  # the paths are for the scripts that source this
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Style and static checks over everything that is committed or about to be. Runs all of them before it fails.
 #   lint.sh          check           lint.sh --fix    format, apply the safe fixes, add licence lines
 # shellcheck source=lib.sh

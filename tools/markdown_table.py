@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Markdown tables for the generated pages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The symbolic models docs/model/*.vp, made from one template, docs/model/handshake.vp.in (see docs.py).
 
 Verifpal has no includes, and a dozen copies kept by hand would drift apart. A line of the template that ends in

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Write requirements/constraints.txt: the exact version of every wheel installed in the running environment.
 
 Run it with the Python of a freshly made `.venv` after changing a list in `requirements/`:

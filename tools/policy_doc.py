@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page docs/policy-parameters.md, made from the policy's parameter tables (see docs.py)."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run the C++ tests (ctest) and the Python tests (pytest, once per package) and close with one line of totals.
 
     tools/run python tools/run_tests.py [PACKAGE...]
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import re
 import signal
@@ -167,6 +169,19 @@ def has_pytests(folder: Path) -> bool:
     return any(folder.glob("**/test_*.py")) or any(folder.glob("**/*_test.py"))
 
 
+def missing(folders: list[Path]) -> str:
+    """What these tests need and 'make setup' alone does not bring, as one sentence; "" when all is there."""
+    cure = "run 'make test', or 'tools/setup.sh analysis test' first"
+    if importlib.util.find_spec("pytest") is None:
+        return f"pytest is not installed: {cure}"
+    for folder in folders:
+        programs = [path.stem for path in sorted((folder / "test").glob("test_*.cpp"))]
+        lacking = [name for name in programs if not (ROOT / "build" / folder.name / name).exists()]
+        if lacking:
+            return f"{len(lacking)} of {len(programs)} C++ tests of {folder.name} are not built: {cure}"
+    return ""
+
+
 def selected(names: list[str]) -> list[Path]:
     """Return the folders to test: all packages, the tools and the fault laboratory, or the named ones."""
     known = {path.parent.name: path.parent for path in sorted((ROOT / "src").glob("*/package.xml"))}
@@ -211,6 +226,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="packages to test (default: all)")
     folders = selected(parser.parse_args().packages)
+    if lack := missing(folders):
+        sys.exit(f"error: {lack}")
     # A shell that starts this in the background has it ignore SIGINT, which every program under test would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     outcomes = [run_ctest(folder.name) for folder in folders if has_ctests(folder)]

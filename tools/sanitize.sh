@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The engine's tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, each in a build
 # folder of its own.   sanitize.sh [address,undefined] [thread]
 # shellcheck source=lib.sh
@@ -16,7 +17,7 @@ for kind in "$@"; do
   say "engine tests with -fsanitize=$kind in $build"
   logged "configure-$build" "" tools/run cmake -S src/pqc_mav_tunnel -B "$build" \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPQCMAV_SANITIZE="$kind" -DPQCMAV_WERROR=ON -DPQCMAV_PYTHON=OFF \
-    -DPQCMAV_BENCH=OFF -DBUILD_TESTING=ON
+    -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=ON
   tools/run cmake --build "$build" --parallel "$(nproc)" -- --quiet || die "the $kind build failed"
   tools/run ctest --test-dir "$build" --output-on-failure -j "$(nproc)" --label-exclude 'pytest|linter' \
     --no-tests=error || failed+=("$kind")

@@ -1,8 +1,24 @@
 #!/usr/bin/env bash
-# Everything between a fresh clone and a built workspace. Each step is stamped: a second run only looks.
+# SPDX-License-Identifier: Apache-2.0
+# Everything between a fresh clone and a workspace that runs. Each step is stamped: a second run only looks.
+#   setup.sh [PART...]     what is needed besides, and stays once it is there:
+#     analysis             Python packages of the benchmark's analysis, of plots and of training
+#     test                 those of the tests, and the engine's tests and micro-benchmarks compiled
+#     lint                 ruff, mypy, clang-format
+#     benchmarks           the engine's micro-benchmarks compiled
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
+
+layers=() targets=()
+for part in "$@"; do
+  case "$part" in
+    analysis | lint) layers+=("$part") ;;
+    test) layers+=(test) targets+=(engine_tests micro_benchmarks) ;;
+    benchmarks) targets+=(micro_benchmarks) ;;
+    *) die "no part '$part' of the set-up: there are analysis, test, lint and benchmarks" ;;
+  esac
+done
 
 # Refuses a ROS 2 that is too old before anything is touched.
 ros_mode >/dev/null
@@ -16,6 +32,6 @@ flock 9
 "$ROOT/tools/setup_liboqs.sh" 9>&- &
 liboqs=$!
 python_ok=0
-"$ROOT/tools/setup_python.sh" 9>&- || python_ok=1
+"$ROOT/tools/setup_python.sh" "${layers[@]}" 9>&- || python_ok=1
 wait "$liboqs" && [ "$python_ok" = 0 ] || exit 1
-"$ROOT/tools/build.sh" 9>&-
+"$ROOT/tools/build.sh" "${targets[@]}" 9>&-

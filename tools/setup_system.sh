@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes sure that the machine has the compilers and headers the workspace needs. Installs only what is missing, with
 # apt, when it may (root, or sudo without a question); otherwise one line names what to install.
 # shellcheck source=lib.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page docs/suites.md, made from the engine's suite registry (see docs.py)."""
 
 from __future__ import annotations

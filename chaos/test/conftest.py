@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the laboratory's modules importable."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stranger's frames are well-formed where they must be and false where they should be."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Children answer, refuse, die alone and die with their parent."""
 
 from __future__ import annotations

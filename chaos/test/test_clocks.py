@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The steppable wall clock: it moves for one process, and only the wall clock."""
 
 from __future__ import annotations

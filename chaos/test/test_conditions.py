@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of conditions is sound: every event can be done, every time fits, every name selects."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the fleet is judged by; and a small fleet for real."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory for real, briefly: with root a lossy link and what Ctrl-C leaves behind; without, one line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages: what was sent is recognised, anything else is not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Working out recoveries from an arrival log; the limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the soak is judged by, and its pages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting arrivals: against a plain count of the same numbers, and by hand."""
 
 from __future__ import annotations

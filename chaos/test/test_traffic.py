@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The traffic process against plain sockets: counts what came, what was spoiled and what was somebody else's."""
 
 from __future__ import annotations

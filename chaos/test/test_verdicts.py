@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each thing a row is judged by, one at a time, from a run that passes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Installs the system description, the launch files, the configuration files and the systemd units."""
 
 from pathlib import Path

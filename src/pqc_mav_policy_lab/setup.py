@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Install the laboratory of the adaptive policy."""
 
 from setuptools import find_packages, setup

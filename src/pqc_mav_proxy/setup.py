@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Installs the proxy node."""
 
 from setuptools import find_packages, setup

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Install the flight recorder."""
 
 from setuptools import find_packages, setup

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Installs the sensing nodes and the battery chemistries they know."""
 
 from setuptools import find_packages, setup

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Installs the simulated vehicle and the ground client."""
 
 from setuptools import find_packages, setup

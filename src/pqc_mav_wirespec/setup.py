@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Installs the executable specification of the wire protocol."""
 
 from setuptools import find_packages, setup

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Included at the end of every project() call of this workspace (CMAKE_PROJECT_INCLUDE, see colcon.meta).
 #
 # The ROS 2 wheels export imported targets with an include path of the machine that built the wheels

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of the set-up say about the machine they pretend to run on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bare copy of the workspace's set-up, and a PATH that the test controls."""
 
 from __future__ import annotations

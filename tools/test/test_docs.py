@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/docs.py: generated files say what the code's tables say, and a stale one is found, named and renewed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/env.sh and tools/run: one environment, however often and from wherever it is entered."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One scheme of names: pqc_* for what `ros2 run` starts, pqcmav-* for what people type."""
 
 from __future__ import annotations

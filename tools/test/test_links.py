@@ -16,6 +16,7 @@ LINK = re.compile(r"\]\(<?([^)>\s]+)>?(?: \"[^\"]*\")?\)|^\[[^\]]+\]: (\S+)$", r
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
 HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.MULTILINE)
+ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 
@@ -36,8 +37,8 @@ def links(path: Path) -> list[str]:
 
 @lru_cache
 def anchors(path: Path) -> frozenset[str]:
-    """The names under which GitHub offers a page's headings."""
-    found: list[str] = []
+    """The names under which GitHub offers a page's headings, and those of its own anchors."""
+    found: list[str] = ANCHOR.findall(prose(path))
     for heading in HEADING.findall(prose(path)):
         shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
         name = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")

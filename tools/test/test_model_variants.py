@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/model_variants.py: lines follow their conditions, and each model states an outcome for every query."""
 
 from __future__ import annotations

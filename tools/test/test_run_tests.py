@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/run_tests.py: the totals are honest."""
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def test_nothing_passed_is_a_failure(tool: ModuleType) -> None:
     assert tool.summarise([tool.Outcome("x", 0, 0, 3, 1.0)]) == 1
 
 
-def test_programs_under_test_can_be_interrupted_also_in_the_background(
+def test_programs_under_test_can_be_interrupted_even_in_the_background(
     tool: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["run_tests.py"])
@@ -122,6 +123,29 @@ def test_programs_under_test_can_be_interrupted_also_in_the_background(
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_tests_that_are_not_built_are_named(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "src" / "engine"
+    (package / "test").mkdir(parents=True)
+    for name in ("test_one", "test_two"):
+        (package / "test" / f"{name}.cpp").write_text("")
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    built = tmp_path / "build" / "engine"
+    built.mkdir(parents=True)
+    (built / "test_one").write_text("")
+    said = tool.missing([package])
+    assert said.startswith("1 of 2 C++ tests of engine are not built")
+    assert "make test" in said
+    (built / "test_two").write_text("")
+    assert tool.missing([package]) == ""
+
+
+def test_missing_pytest_is_named(tool: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool.importlib.util, "find_spec", lambda _name: None)
+    assert tool.missing([]).startswith("pytest is not installed: run 'make test'")
 
 
 def test_unknown_package_is_refused(tool: ModuleType) -> None:

@@ -1,7 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """The set-up on machines that lack something: one clear line, nothing half done."""
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +98,45 @@ def test_old_ros_is_refused_before_anything_is_touched(run: Run, workspace: Path
 def test_unusable_python_is_refused(run: Run, workspace: Path) -> None:
     assert_one_error(run("tools/setup_python.sh", PYTHON="/bin/false"), "PYTHON=/bin/false", "python3-venv")
     assert not (workspace / ".venv").exists()
+
+
+def test_unknown_part_is_refused(run: Run, workspace: Path) -> None:
+    assert_one_error(run("tools/setup.sh", "tests"), "no part 'tests'", "analysis, test, lint and benchmarks")
+    assert not (workspace / ".deps").exists()
+
+
+PIP = """case "$*" in
+  *"-m venv"*) mkdir -p "${!#}/bin"; cp "$0" "${!#}/bin/python" ;;
+  *"-m pip"*) echo "$*" >>"$HOME/pip-calls" ;;
+  *platform*) echo 3.11.0 ;;
+esac"""
+
+
+def test_python_layers_are_installed_once_and_stay(run: Run, fake: Fake, tmp_path: Path, workspace: Path) -> None:
+    fake("python", PIP)
+    fake("cp", f'exec {shutil.which("cp")} "$@"')
+    python = str(tmp_path / "bin" / "python")
+    calls = tmp_path / "pip-calls"
+
+    def installed(*layers: str) -> list[str]:
+        calls.write_text("")
+        result = run("tools/setup_python.sh", *layers, PYTHON=python)
+        assert result.returncode == 0, result.stderr
+        return [
+            sorted(re.findall(r"requirements/([\w-]+)\.txt", line.split("constraints.txt")[1]))
+            for line in calls.read_text().splitlines()
+        ]
+
+    assert installed() == [["base", "ros-jazzy"]]
+    assert installed() == []
+    built = workspace / "build"
+    built.mkdir()
+    assert installed("analysis", "test") == [["analysis", "test"], ["test-nodeps"]]
+    assert installed() == installed("test", "analysis") == []
+    (workspace / "requirements" / "test.txt").write_text("pytest\n")
+    assert installed("analysis") == []
+    assert installed("test") == [["test"], ["test-nodeps"]]
+    assert built.exists(), "nothing of this is a new interpreter"
 
 
 @pytest.mark.slow

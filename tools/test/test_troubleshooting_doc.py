@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/troubleshooting.md quotes what the programs say: every quoted sentence is found in the sources."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/verify_model.sh: a model that does not hold fails the run; no verifpal skips it in one line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # liboqs_vendor_find(<dir-variable> <refused-variable> <hint>...)
 #
 # Looks for a liboqs that PQC-MAV can use: 0.13 or newer and with HQC, which builds leave out by default. Sets

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds liboqs once into --prefix, from the source inside the pinned registry crate. The one home of the version, the
-# checksum and the build options; the workspace's set-up and this package's CMakeLists.txt both call it.
+# Builds liboqs once into --prefix, from the source inside the pinned registry crate. Defines the version, the checksum
+# and the build options; the workspace's set-up and this package's CMakeLists.txt both call it.
 #
 #   build_liboqs.sh --prefix DIR [--work DIR] [--jobs N]
 #   build_liboqs.sh --key          prints a hash that changes with anything that changes the result

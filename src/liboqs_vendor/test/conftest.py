@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of liboqs_vendor share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/build_liboqs.sh: what it refuses, and that its key follows its inputs. The set-up itself builds."""
 
 from __future__ import annotations

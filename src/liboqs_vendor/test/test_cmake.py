@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package's CMake side: what counts as a usable liboqs, and that a downstream package builds and runs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The liboqs this workspace uses: every algorithm is in it, and the added function answers."""
 
 from __future__ import annotations

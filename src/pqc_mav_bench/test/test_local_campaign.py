@@ -85,7 +85,7 @@ def test_a_campaign_killed_in_a_run_resumes_completes_and_verifies(tmp_path):
         assert metrics.system_drone.tunnel_cpu_percent is not None
         assert metrics.run_context.host == "test"
     shown = run("show", "c", "--root", str(tmp_path))
-    for suite in ("cs-mlkem512-aesgcm-mldsa44", "cs-mlkem1024-chacha20poly1305-mldsa87"):
+    for suite in ("ML-512-AG-MD-44", "ML-1024-CP-MD-87"):
         assert suite in shown.stdout
     assert "complete" in run("list", "--root", str(tmp_path)).stdout
 

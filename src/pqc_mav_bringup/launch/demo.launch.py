@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launches the demo on this machine alone; "ros2 launch pqc_mav_bringup demo.launch.py --show-args" says more."""
 
 from launch import LaunchDescription

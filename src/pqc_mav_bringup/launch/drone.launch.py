@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launches the airborne end: "ros2 launch pqc_mav_bringup drone.launch.py --show-args" lists the arguments."""
 
 from launch import LaunchDescription

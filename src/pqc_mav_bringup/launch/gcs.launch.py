@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launches the ground end: "ros2 launch pqc_mav_bringup gcs.launch.py --show-args" lists the arguments."""
 
 from launch import LaunchDescription

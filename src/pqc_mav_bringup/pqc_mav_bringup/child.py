@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One supervised process: start, output lines, orderly end, nothing left behind."""
 
 from __future__ import annotations

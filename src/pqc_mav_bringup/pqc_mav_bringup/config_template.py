@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the documented configuration files of the proxy and the policy.
 
 They are generated from the engine's schema and the policy's tables; a test compares them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looks at a process's configuration file before anything starts: is it there, and is it for this end?"""
 
 from __future__ import annotations

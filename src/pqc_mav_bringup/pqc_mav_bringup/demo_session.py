@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a demo needs that must not be reused: a folder with fresh keys, and free ports."""
 
 from __future__ import annotations

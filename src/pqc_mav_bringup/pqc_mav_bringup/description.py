@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vocabulary in which a system is described: arguments, processes, respawn policies.
 
 A description is data. Texts in it may name arguments in braces (`"{namespace}"`); `resolve` puts the values in and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds a package's executable and builds the command line of a process."""
 
 from __future__ import annotations

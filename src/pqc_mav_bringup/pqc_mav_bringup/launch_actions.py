@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes launch actions from a system description. The only module that imports `launch`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Output lines of several processes on one terminal, each behind its label."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo's system with sensing and policy on the drone: what `pqcmav demo --scenario` runs.
 
 Made from the demo's own description, so that what both have in common is written once.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where this package's configuration, launch and unit files are: installed, or next to the source."""
 
 from __future__ import annotations

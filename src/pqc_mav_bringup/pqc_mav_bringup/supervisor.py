@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a system's processes: respawn with back-off, signals, one exit code, nothing left over.
 
 Each process is watched by one task; a signal or a final failure ends them all with SIGTERM, and with SIGKILL what takes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The systems of PQC-MAV as data: `drone`, `gcs` and `demo`. Only this file says what runs where."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A ROS domain of their own for the tests of the bringup package, and the interpreter on PATH."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small programs for the supervisor's tests."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The committed configuration files document every key of the engine, with its default and its valid values."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The launch actions are made of the same description as the supervised processes. Needs the launch packages."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """launch_testing: demo.launch.py brings both ends up, MAVLink arrives, and everything ends cleanly."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The units start what exists, with options that exist, and treat exit codes as the processes mean them."""
 
 from pathlib import Path

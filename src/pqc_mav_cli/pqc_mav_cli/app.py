@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `pqcmav` command line: the commands, and how an error becomes one line and an exit code."""
 
 from __future__ import annotations

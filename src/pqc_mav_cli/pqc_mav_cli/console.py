@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where output goes: results on stdout, messages and errors on stderr."""
 
 from __future__ import annotations

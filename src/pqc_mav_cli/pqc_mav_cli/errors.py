@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exit codes of `pqcmav` and the one kind of error its commands raise."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs what a signal may end early, in good order."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav keys`: make, show and hand out long-term keys. Only fingerprints are ever printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav rekey`: fresh keys, or another suite, for a running tunnel."""
 
 from __future__ import annotations

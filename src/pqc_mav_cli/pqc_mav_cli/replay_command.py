@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav replay`: what a strategy decides on a recorded flight."""
 
 from __future__ import annotations

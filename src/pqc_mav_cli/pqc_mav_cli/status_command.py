@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav status`: what the proxies say about their tunnels, live or once."""
 
 from __future__ import annotations

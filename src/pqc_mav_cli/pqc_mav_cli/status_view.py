@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How tunnels look on a terminal and as JSON. Pure: messages and times in, tables out."""
 
 from __future__ import annotations

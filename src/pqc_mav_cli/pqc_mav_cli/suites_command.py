@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav suites`: the cipher suites, filtered."""
 
 from __future__ import annotations

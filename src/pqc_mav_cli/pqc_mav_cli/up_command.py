@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav up`: run an end of the tunnel, or the demo system, under supervision until Ctrl-C."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How suites and counts are written for people. Machine formats (--json) have the long ids and plain numbers."""
 
 from __future__ import annotations

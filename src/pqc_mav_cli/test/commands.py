@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running `pqcmav` as its users do."""
 
 from __future__ import annotations

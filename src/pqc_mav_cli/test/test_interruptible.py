@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run that a signal may end early."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav record` beside real publishers: a whole file at the end, and one made whole again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The watcher with a node that the test feeds."""
 
 from __future__ import annotations

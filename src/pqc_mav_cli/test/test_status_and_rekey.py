@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`status` and `rekey` against a running pair."""
 
 from __future__ import annotations

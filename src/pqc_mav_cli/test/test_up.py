@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav up` in place of the launch tests: the same systems, bad input, signals, respawn, nothing left over."""
 
 from __future__ import annotations

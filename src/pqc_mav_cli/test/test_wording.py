@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 import pytest
 
 from pqc_mav_cli.wording import both_names, counted, short_code

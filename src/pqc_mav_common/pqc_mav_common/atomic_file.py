@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that are whole or not there at all."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What keeps a child process from outliving its parent."""
 
 from __future__ import annotations

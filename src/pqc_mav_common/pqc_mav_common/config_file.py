@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads ROS parameter files (`/**: NODE: ros__parameters: ...`) so that a fault gets one clear line.
 
 rcl reads the same files itself; it reports a fault with source lines of its own and, for a node name that matches

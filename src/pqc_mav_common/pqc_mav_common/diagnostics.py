@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes to `/diagnostics`: level, sentence and figures of one subcomponent, and the messages made of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts about this machine for `~/get_info`, read from the kernel's files. Nothing secret is among them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes parameter files that are their own manual: each parameter has its meaning, valid values and default before it.
 
 All of it comes from the nodes' own tables, so that the files cannot fall behind them.

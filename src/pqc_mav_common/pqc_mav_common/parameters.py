@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS parameters as data: type, default, bounds and meaning in one place, from which nodes and YAML files are made."""
 
 from __future__ import annotations

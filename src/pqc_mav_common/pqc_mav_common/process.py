@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the processes of all nodes share: signals, ROS up and down, a spinning thread, one line for a failure."""
 
 from __future__ import annotations

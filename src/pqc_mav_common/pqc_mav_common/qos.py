@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """QoS profiles by name: who publishes and who subscribes mean the same by it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that are still found under the name they had in the version before."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures and helpers of the tests of every package. Only tests import this module: it needs pytest."""
 
 from __future__ import annotations

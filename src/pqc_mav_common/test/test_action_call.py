@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results, refusals and failures of an action, seen by a caller that polls or waits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A file is replaced whole or left as it was, with its permissions, and nothing lies beside it afterwards."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A child ends with its parent, even when that is killed, and even when it died before the child could ask."""
 
 from __future__ import annotations

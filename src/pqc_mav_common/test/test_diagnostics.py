@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
 
 

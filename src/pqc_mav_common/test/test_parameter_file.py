@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 import yaml
 
 from pqc_mav_common.parameter_file import WIDTH, documented, head

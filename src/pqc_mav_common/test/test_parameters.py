@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters as data: what is valid, what is refused and how, what ROS is told, and what a dump of them holds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The frame of a process: exit codes, one line for a failure, signals, and what ends before what."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy, qos_profile_sensor_data
 
 from pqc_mav_common import qos

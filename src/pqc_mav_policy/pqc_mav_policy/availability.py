@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which suites may be chosen here: those whose algorithms the engine has and whose signature the drone can check.
 
 The proxy is asked without waiting until it answers, and again now and then: keys can be added while everything runs.

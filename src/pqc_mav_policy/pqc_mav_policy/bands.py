@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mission-phase bands: which suites are fit for a phase of flight and how often keys are renewed in it, as data.
 
 [pqcmav-paper] (VI-B: SPHINCS+ and McEliece-8192128 stay on the ground) and [endurance-paper] (6.2: high security in

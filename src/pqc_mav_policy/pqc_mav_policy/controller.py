@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the node does once a second, without ROS: snapshot, decision, and which rekey to ask for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `/diagnostics` says about the policy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which suite a step leads to: down, all the way down, back up. Pure; the candidates are given.
 
 A step down keeps the NIST level as long as it can: first to a lighter KEM family at the same level (McEliece, HQC,

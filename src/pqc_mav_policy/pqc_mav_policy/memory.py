@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a strategy remembers from one decision to the next, and how a snapshot changes it. Immutable."""
 
 from __future__ import annotations

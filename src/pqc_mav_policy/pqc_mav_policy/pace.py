@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When to decide: once a second, and right after the ground station's report of the link has come in.
 
 Three clocks of 1 Hz make, publish and judge the report. Left alone, their phases can be such that a report is always

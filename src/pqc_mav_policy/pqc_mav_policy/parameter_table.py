@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How parameters are declared, checked and listed: one pydantic model per group, its fields the one account of each."""
 
 from __future__ import annotations

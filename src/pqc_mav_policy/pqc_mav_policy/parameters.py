@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The thresholds and times of the policy: name, default, bounds, unit, meaning and source of each, in one place.
 
 The ROS parameters, the commented configuration and docs/policy-parameters.md are made from this table. `published`

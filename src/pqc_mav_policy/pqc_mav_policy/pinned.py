@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mode manual: the operator's suite is kept, whatever the telemetry says. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The catalogue made from the engine's registry, where suites are defined. Needs the engine, not ROS."""
 
 from __future__ import annotations

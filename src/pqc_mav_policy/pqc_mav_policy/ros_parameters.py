@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node's ROS parameters: declared from the tables, checked by them, refused with one sentence."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything a strategy is made from, and the strategies by name."""
 
 from __future__ import annotations

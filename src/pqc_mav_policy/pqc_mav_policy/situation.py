@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything a rule looks at: the snapshot, the memory after it, the parameters, and which suites may be chosen."""
 
 from __future__ import annotations

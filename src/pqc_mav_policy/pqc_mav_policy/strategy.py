@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a strategy is: a pure function with a name and an immutable state."""
 
 from __future__ import annotations

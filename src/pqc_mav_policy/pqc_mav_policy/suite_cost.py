@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a handshake costs in computation, by KEM and by signature: the published medians on a Raspberry Pi 5.
 
 Source: [rpi5-report] sections 6 and 8 (`rpi5_kem_primitives_report.csv`, `rpi5_sig_primitives_report.csv`): key

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Orders suites from light to heavy: the published tier, and the total order the policy uses.
 
 The published tier ([pqcmav-paper] Eq. 4: L + K + A) is called a total order there, but gives ties (HQC with Ascon

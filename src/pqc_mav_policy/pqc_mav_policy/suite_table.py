@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Suites in order of cost next to their published tier, and how well each order predicts handshake times.
 
 Times: measured ones by suite, or the published computation of the primitives. [pqcmav-paper] claims r = 0.94 between

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cipher suites as the policy sees them: the registry's columns, never a parsed name."""
 
 from __future__ import annotations

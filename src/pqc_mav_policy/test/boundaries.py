@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every threshold of the cascade with the values just below it, on it and just above it, as data.
 
 A `Boundary` says how to bring about a situation in which one quantity alone decides, and what the cascade has to answer

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helpers are importable by name from every folder of tests; ROS tests have a domain of their own."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A drone's other nodes for the tests of the policy node: sensing and a proxy that answers as it is told."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages for the tests, as the publishers would send them from a drone that is well."""
 
 from __future__ import annotations

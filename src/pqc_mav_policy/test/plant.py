@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A drone for the properties: telemetry that wanders or jumps at random, a proxy that obeys, fails or takes its time.
 
 Everything comes from one seed, so a failing run can be repeated. Time is simulated; hours pass in a second.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random telemetry for property tests: any snapshot a drone could send, and hours of them in sequence."""
 
 from __future__ import annotations

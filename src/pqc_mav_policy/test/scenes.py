@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots for the tests: a drone that is well, and changes of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which suites may be chosen: algorithms, keys, the operator's list."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each threshold at its published value: just within, on and just beyond it; and each of them matters."""
 
 from __future__ import annotations

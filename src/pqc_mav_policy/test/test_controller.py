@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The second-by-second loop without ROS: acting, waiting for answers, modes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps between suites: the published chain, levels, signatures, targets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process: starts, ends by a signal, refuses with one line and exit code 2."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is remembered: switches, calm, stress, failures, phases."""
 
 from __future__ import annotations

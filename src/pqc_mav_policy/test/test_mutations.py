@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutation check: every comparison in the rules is held by a case.
 
 Each `<`, `<=`, `>`, `>=` in the modules that decide is replaced, one at a time, by its loose or strict sibling and by

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node from inside ROS: telemetry in, decisions and rekeys out, modes, pins, faults."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decisions come once a second and soon after each report of the link."""
 
 from __future__ import annotations

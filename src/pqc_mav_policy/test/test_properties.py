@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The invariants over random telemetry, hours of simulated time per run.
 
 I1 safety, I2 liveness, I3 monotonic degradation, I4 determinism ([pqcmav-paper] IV-A); hysteresis, cooldown,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters as the user gives them: accepted, refused, and listed completely."""
 
 from __future__ import annotations

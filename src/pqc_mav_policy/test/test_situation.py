@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What may be chosen in a situation, and the ages rules go by."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The total order of cost and the published tier."""
 
 from __future__ import annotations

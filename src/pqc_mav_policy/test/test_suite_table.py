@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of suites and the agreement of both orders with handshake times."""
 
 from __future__ import annotations

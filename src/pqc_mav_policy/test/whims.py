@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A table for the tests of the learned strategies that no training would give."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Power of the drone's computer at a load, from the published mean and peak."""
 
 from __future__ import annotations

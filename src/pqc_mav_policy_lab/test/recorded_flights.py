@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated flights for the tests, and recordings of their decisions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The computer's power: through the published points."""
 
 from __future__ import annotations

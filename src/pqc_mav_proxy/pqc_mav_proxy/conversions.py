@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Engine dictionaries to ROS messages: pure functions, no state.
 
 Every function takes the dictionary the engine returns and a ready `std_msgs/Header`. A value the engine does not know

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `/diagnostics` says: levels and sentences out of the engine's figures, without ROS."""
 
 from __future__ import annotations

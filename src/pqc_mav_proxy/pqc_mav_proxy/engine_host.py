@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Owns the engine and the one thread that waits for its events."""
 
 from __future__ import annotations

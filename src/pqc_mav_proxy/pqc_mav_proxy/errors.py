@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exit code for each of the engine's errors."""
 
 from __future__ import annotations

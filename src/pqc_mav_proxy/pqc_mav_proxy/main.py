@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `pqc_proxy` process: start, signals, orderly end, exit code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names the engine and the messages share: the states of a tunnel and the six reasons to drop a packet. No ROS."""
 
 from __future__ import annotations

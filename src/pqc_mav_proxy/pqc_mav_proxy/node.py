@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lifecycle node around the engine: parameters, topics, services.
 
 configure -> the configuration is checked and the keys are read; activate -> sockets and threads;

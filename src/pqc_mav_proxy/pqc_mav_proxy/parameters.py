@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS parameters from the engine's configuration schema.
 
 The schema (`config_schema`, `per_drone_schema`) defines names, types, defaults and bounds, and the engine alone

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rates per second out of counters that only grow."""
 
 from __future__ import annotations

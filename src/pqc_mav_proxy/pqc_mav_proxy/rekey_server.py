@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two ways to ask a proxy for a rekey: the service `~/rekey`, and the action `~/rekey_action` with its progress.
 
 Both wait in an executor thread until the rekey is done, which may take as long as a slow handshake: the node must be

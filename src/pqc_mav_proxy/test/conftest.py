@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys and a ROS domain for the tests of the proxy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of a drone and a gcs proxy that find each other on this machine, on ports nobody uses."""
 
 from __future__ import annotations

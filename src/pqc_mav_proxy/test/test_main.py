@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process from outside: bad input gives one clear line and a code, signals end it cleanly."""
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def test_unknown_key_of_one_drone(gcs: dict[str, Any]) -> None:
         ("keepalive_s", "fast", "must be a number"),
         ("hybrid", 1, "true or false"),
         ("drone_id", "Drone One", "drone id"),
-        ("drone_id", 1, "must be a text"),
+        ("drone_id", 1, "must be a string"),
     ],
 )
 def test_values_out_of_range_or_of_the_wrong_type(drone: dict[str, Any], key: str, value: object, said: str) -> None:

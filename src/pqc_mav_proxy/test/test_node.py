@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node from inside ROS: topics, services, parameters and lifecycle, with the real engine on both ends."""
 
 from __future__ import annotations

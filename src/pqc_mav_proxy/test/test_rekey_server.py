@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two ways to ask for a rekey, with an engine that does what the test says."""
 
 from __future__ import annotations

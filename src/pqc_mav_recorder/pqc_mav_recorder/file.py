@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recording on disk that survives what happens to drones: power cuts, full disks, kills. No ROS node, no clock.
 
 While it grows the file is called `NAME.mcap.partial`. Every flush closes a compressed chunk and brings it to the disk,

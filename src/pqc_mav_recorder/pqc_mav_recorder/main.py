@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `pqc_recorder` process: start, signals, an orderly end of the file, exit code."""
 
 from __future__ import annotations

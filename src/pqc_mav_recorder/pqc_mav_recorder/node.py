@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight recorder as a ROS node: parameters, `/diagnostics`, and the topics into the file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads recordings: finished ones, those a crash left unfinished, and those of `ros2 bag record -s mcap`.
 
 Records are read from the front, without the index, so an unfinished file gives everything up to its last whole chunk.

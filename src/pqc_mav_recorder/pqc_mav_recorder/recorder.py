@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight recorder without ROS: takes messages from any thread and writes them from its own.
 
 The disk may stall for seconds (an SD card collecting its garbage); those who deliver messages never wait for it. What

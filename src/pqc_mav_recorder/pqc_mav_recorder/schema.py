@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Message definitions in the form MCAP embeds: the text of a message and of everything it contains. No ROS node.
 
 The form is that of rosbag2 (schema encoding `ros2msg`): the message's own text, then for each message it contains,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A ROS domain of their own for the tests of the flight recorder."""
 
 from pqc_mav_common.testing import own_domain

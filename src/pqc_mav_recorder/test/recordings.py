@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages for the tests of the recorder: every field of every message type set to something of its own."""
 
 from __future__ import annotations

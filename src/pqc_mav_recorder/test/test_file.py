@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recording survives full disks, crashes and name clashes; what is read is what was written."""
 
 from __future__ import annotations

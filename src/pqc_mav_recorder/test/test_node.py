@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorder process among real publishers: what it finds, how it ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorder's thread: nothing waits for the disk, nothing is lost at the end, and every end is told."""
 
 from __future__ import annotations

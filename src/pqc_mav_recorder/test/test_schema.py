@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The embedded definitions: complete, in rosbag2's form, and what the messages themselves say."""
 
 from __future__ import annotations

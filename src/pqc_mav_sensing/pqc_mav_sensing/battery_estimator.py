@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From raw battery readings to what `battery` publishes: validation, voltage rate, charge, endurance. Pure.
 
 A raw reading is judged field by field: the voltage decides whether the reading counts at all; current, temperature and

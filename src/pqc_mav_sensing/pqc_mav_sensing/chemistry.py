@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Battery chemistries: the constants of the charge model, read from a documented YAML file and checked."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes `sensing.yaml`, in which every parameter of every node is documented.
 
     python3 -m pqc_mav_sensing.config_template FILE

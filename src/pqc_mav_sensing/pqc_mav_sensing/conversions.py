@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the cores' views to ROS messages, field by field."""
 
 from __future__ import annotations

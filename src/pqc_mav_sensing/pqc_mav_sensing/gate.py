@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lets plausible readings through and refuses the others, each with a reason. No clock of its own.
 
 Three things speak against a reading: it lies outside of what the quantity can be; it jumps further from the last good

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Driver of an INA219 behind an SMBus (smbus2.SMBus, or anything with its three methods).
 
 One sample is three reads: bus voltage (is a conversion ready, did anything overflow), current, power. Reading the

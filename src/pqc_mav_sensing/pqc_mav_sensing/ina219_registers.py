@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Registers of the INA219 current and power monitor, computed. Source of all of it: TI data sheet SBOS448.
 
 Pure arithmetic: choice of range and resolution, calibration (equations 1 to 5), decoding.

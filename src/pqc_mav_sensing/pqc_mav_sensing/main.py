@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sensing processes: all nodes in one (`pqc_sensing`), or one each (`pqc_battery`, `pqc_thermal`, ...)."""
 
 from __future__ import annotations

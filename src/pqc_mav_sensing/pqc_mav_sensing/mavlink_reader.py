@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Battery and vehicle state out of datagrams of MAVLink. No socket and no clock: bytes and time in, readings out.
 
 The stream carries hundreds of messages a second, of which a handful matter here: frames are found by their header, the

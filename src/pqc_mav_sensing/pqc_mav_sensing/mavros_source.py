@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Battery and vehicle state from mavros' topics. mavros_msgs is imported here alone, and only when it is asked for."""
 
 from __future__ import annotations

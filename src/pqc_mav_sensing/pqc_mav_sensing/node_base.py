@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the sensing nodes share: parameters, a sampling thread, time stamps of monotonic times, diagnostics."""
 
 from __future__ import annotations

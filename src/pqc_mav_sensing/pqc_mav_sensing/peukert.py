@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State of charge by coulomb counting with Peukert's law and temperature compensation. Pure.
 
 Each amount of charge drawn weighs as much as the pack's capacity at this current and temperature says: an ampere-hour

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mission phase out of what the autopilot reports: disarmed, take-off, cruise, hover, landing. Pure.
 
 A phase is left only when its successor has held for `dwell_s`, and speeds have an upper threshold to enter and a lower

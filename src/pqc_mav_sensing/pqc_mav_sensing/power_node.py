@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node `power`: publishes power and energy of this computer, summaries of many samples, and records them on request."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the best available power source at its rate, survives sensor faults, and summarises. No thread, no clock.
 
 The caller's loop is: `tick(now)`, sleep until the time it returns; now and then `summary(now)` from any other thread.

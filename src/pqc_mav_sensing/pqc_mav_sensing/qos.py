@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The QoS profiles that only sensing has, by name."""
 
 from __future__ import annotations

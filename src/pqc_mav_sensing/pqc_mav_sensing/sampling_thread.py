@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thread for work that must not block an executor: reading sensors at their own pace."""
 
 from __future__ import annotations

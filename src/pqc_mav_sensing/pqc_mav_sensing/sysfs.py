@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads single values of sysfs, where every file may vanish, block no one and hold anything."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node `system`: publishes the load of this computer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load of this computer through psutil: one look is one snapshot."""
 
 from __future__ import annotations

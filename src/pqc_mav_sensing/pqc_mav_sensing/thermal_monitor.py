@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From looks at the thermal tree to what `thermal` publishes: choice of the zone, validation, rate. Pure."""
 
 from __future__ import annotations

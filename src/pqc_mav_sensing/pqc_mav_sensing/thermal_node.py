@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node `thermal`: publishes temperature and throttling of this computer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the kernel's thermal tree: zones with trip points, and the cooling devices that slow the processor down.
 
 Layout: Documentation/driver-api/thermal/sysfs-api.rst of the Linux kernel. Temperatures are in thousandths of a degree

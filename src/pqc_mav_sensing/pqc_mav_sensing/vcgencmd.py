@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a Raspberry Pi's firmware says about throttling: `vcgencmd get_throttled`.
 
 Bits as documented at https://www.raspberrypi.com/documentation/computers/os.html#get_throttled: 0-3 hold now, 16-19

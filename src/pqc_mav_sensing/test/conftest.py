@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A ROS domain of their own for the tests of the sensing nodes, and a modest hypothesis profile."""
 
 from hypothesis import settings

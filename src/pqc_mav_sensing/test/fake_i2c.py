@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fake I2C bus with an INA219 on it, at the level of smbus2: registers, pointer, byte order, timing, faults.
 
 The sensor is modelled after TI SBOS448: two conversions one after the other (shunt, then bus), whose length follows

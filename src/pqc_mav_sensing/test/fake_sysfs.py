@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thermal tree in a folder, as the kernel lays it out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sensing nodes and a listener in one context, spun until something holds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The battery node over UDP and over mavros' topics."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The committed parameter file documents every parameter of every node, with its default and its valid values."""
 
 import importlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver on a fake bus: what it writes, what it believes, what it refuses."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of the data sheet SBOS448, and that every setup the code accepts is one the sensor can have."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process as a supervisor sees it: which nodes, signals, exit codes, one line for an error."""
 
 import os

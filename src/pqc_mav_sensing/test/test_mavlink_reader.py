@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Datagrams as autopilots send them, and as nobody should."""
 
 import math

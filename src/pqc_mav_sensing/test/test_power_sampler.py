@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sampler as a whole on the fake bus, up to ten thousand looks with faults of every kind."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nodes thermal, power and system as ROS sees them."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m pqc_mav_sim` is the vehicle."""
 
 import sys

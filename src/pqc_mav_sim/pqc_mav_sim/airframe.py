@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Point-mass quadrotor: tracks a velocity setpoint, and derives attitude, thrust and power from the motion.
 
 No sockets and no clock: `step` is given the time step. Frames are NED (north, east, down) and body FRD; metres,

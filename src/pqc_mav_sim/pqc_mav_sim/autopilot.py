@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The autopilot as MAVLink sees it, without a socket: frames in, messages out, time as an argument.
 
 The way of a frame: `receive` finds the handler by message id; the handler changes the flight, the tables or the streams

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lithium-polymer pack: voltage, current and charge under a power load.
 
 Equivalent circuit with an open-circuit voltage over state of charge, an ohmic resistance that grows in the cold and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated companion computer that heats up: one heat capacity, and a thermal tree as Linux lays it out.
 
 The processor's temperature follows its power by C dT/dt = P - (T - T_air) / R. Above the passive trip point a cooling

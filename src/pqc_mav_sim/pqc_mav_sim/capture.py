@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Watch UDP ports on the loopback interface with a packet socket and feed what crosses them to a `PlaintextWatch`.
 
 Needs CAP_NET_RAW (root). A packet on `lo` passes a packet socket twice, going out and coming in; only the incoming copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers to MAVLink commands: COMMAND_LONG and COMMAND_INT in one form, one handler per command. No sockets, no clock.
 
 Every command gets exactly one result; a refusal carries a sentence for the pilot. Parameters come from the network

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the vehicle does on its own when the battery runs down or the ground station falls silent."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight controller: arming, modes, take-off and landing, failsafes. No sockets, no clock.
 
 Commands return an `Outcome`; `step` flies one time step and leaves what the pilot should read in `events`.

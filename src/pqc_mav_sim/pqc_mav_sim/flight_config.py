@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flight limits taken from the parameter table, so that a PARAM_SET changes how the vehicle flies."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A flood of forged datagrams at a UDP port of this machine, at a steady rate: a simulated attack.
 
 The attacker stands on the path: it overhears frames, but has no key. A third of what it sends are frames it overheard a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MAVLink framing: from bytes to frames with a correct CRC, and a name for everything else.
 
 UDP carries whole frames per datagram, so each datagram is judged on its own: bytes of a broken one cannot swallow the

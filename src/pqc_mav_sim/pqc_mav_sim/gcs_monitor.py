@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a ground station is there, judged by its heartbeats. No clock."""
 
 from __future__ import annotations

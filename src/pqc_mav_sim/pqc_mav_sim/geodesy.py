@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flat-earth frame around an origin: metres north/east/down to and from WGS84 degrees.
 
 The frame is the tangent plane with the WGS84 radii of curvature at the origin. Within 10 km of the origin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav-sim-ground`: the ground client from the command line."""
 
 from __future__ import annotations

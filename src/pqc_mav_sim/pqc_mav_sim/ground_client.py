@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A minimal ground station on a UDP port: it listens, sends its heartbeat and an optional load, and judges the link.
 
 Used by the demo and by tests. The first sender of a valid frame becomes the peer, and answers go to where its datagrams

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From where the vehicle should be to the velocity it should fly: pure functions, no state."""
 
 from __future__ import annotations

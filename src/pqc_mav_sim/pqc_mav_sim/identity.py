@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who the vehicle says it is: AUTOPILOT_VERSION.
 
 It identifies itself as PX4: MAVSDK arms, takes off and switches modes through PX4's commands without first needing

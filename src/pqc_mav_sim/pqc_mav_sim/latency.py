@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Latency figures in bounded memory: a histogram whose buckets grow by 2 %, so every percentile is within 1 %."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lost, doubled and reordered messages of one MAVLink sender, from the 8-bit sequence number alone. No clock.
 
 The sequence is unwrapped into a growing number. A step of 1 to 127 ahead is progress, anything else is a straggler from

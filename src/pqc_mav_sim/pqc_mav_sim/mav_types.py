@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types that mypy cannot take from pymavlink."""
 
 from __future__ import annotations

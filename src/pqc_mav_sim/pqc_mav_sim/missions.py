@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mission protocol, vehicle side: upload, download, clear, set current. No sockets, no clock.
 
 Microservice: https://mavlink.io/en/services/mission.html. Only the flight plan is stored; geofence and rally lists

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flight modes in PX4's numbering and the results a command can have.
 
 PX4 packs the main mode into bits 16-23 of HEARTBEAT.custom_mode and the sub mode into bits 24-31

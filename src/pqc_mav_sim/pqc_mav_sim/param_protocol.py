@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parameter protocol, vehicle side: list, read, set. No sockets, no clock.
 
 Microservice: https://mavlink.io/en/services/parameter.html. The list is paced, so that a slow link is not flooded; a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parameters this vehicle has, as data: name, type, default, least and greatest value.
 
 Names, types and ranges follow PX4's parameter reference for a quadrotor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameter table and the wire encoding of its values. No sockets.
 
 PX4 sends integers bytewise: the four bytes of the int32 are put where the message has a float

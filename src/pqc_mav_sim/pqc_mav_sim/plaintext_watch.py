@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a datagram contain MAVLink in the clear? Pure functions and a counter over payload bytes; `capture` feeds them.
 
 A frame counts when it stands anywhere in the payload, its id is one of all known dialects and its CRC is right. Chance

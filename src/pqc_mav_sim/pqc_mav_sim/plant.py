@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flight, battery, temperatures and wind stepped together at a fixed rate. No sockets, no clock of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scripted flights: what the vehicle does on its own when no client commands it. No sockets, no clock.
 
 A profile is a list of steps; each is begun again every half second until it is accepted, and left when it is done. A

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which telemetry message is due when: per-stream absolute deadlines on a clock the caller supplies.
 
 The k-th message of a stream is due at `start + phase + k * period`, computed from k and never by adding up periods, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attitude arithmetic and the integer units MAVLink wants, shared by everything that builds messages."""
 
 from __future__ import annotations

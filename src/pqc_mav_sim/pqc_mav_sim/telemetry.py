@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the telemetry messages from the state of the plant. One function per message, found by message id."""
 
 from __future__ import annotations

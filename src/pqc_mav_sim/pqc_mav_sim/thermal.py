@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Temperatures of battery, motors and avionics as lumped heat capacities cooled by the air.
 
 C dT/dt = Q - hA(v) (T - T_air), with the heat transfer growing with airspeed and rotor wash. Each step is the exact

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A UDP socket for MAVLink: one peer, errors counted and survived, nothing ever raised while running.
 
 With a fixed peer only datagrams from that address are taken. Without one the first valid frame tells who the peer is,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the ground client sends besides its heartbeat: pings and neutral sticks at a steady total rate. No own clock."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated vehicle on a UDP socket: the loop around `autopilot.Autopilot`, and what it reports at the end.
 
 Each turn waits for a datagram or the next deadline, hands frames in, packs what is due and sends it. Turns are at least

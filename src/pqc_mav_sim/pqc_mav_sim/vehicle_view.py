@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a ground station knows about a vehicle, from the messages it received. No sockets, no clock."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures: an autopilot or a flight in virtual time, vehicles and ground clients on ephemeral loopback ports."""
 
 from __future__ import annotations

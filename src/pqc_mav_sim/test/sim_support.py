@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An autopilot and a flight in virtual time: what tests drive without a socket and without waiting."""
 
 from __future__ import annotations

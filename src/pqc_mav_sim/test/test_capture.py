@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The capture against real loopback traffic; its positive control is a vehicle whose telemetry crosses in the clear."""
 
 import socket

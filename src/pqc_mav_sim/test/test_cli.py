@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Both programs as a user runs them: processes, signals, exit codes, JSON."""
 
 import json

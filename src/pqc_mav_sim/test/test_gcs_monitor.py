@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from pqc_mav_sim.gcs_monitor import GcsMonitor
 
 

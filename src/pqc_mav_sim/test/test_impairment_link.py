@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The link process itself, with datagram socket pairs in the place of TAP devices; and on real ones with root."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The impairment model against what its settings promise; statistics with fixed seeds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ports, checksums and bindings of the link's NAT on hand-made frames."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tc command lines for a kernel with netem."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MAVProxy, a real ground client, fetches the simulated vehicle's parameters."""
 
 import socket

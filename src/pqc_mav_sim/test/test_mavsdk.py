@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MAVSDK, a real ground client, flies the simulated vehicle."""
 
 import socket

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients behind a forwarder: they see another source port than the vehicle's, and answer to it, as behind a tunnel.
 
 The vehicle sends to the forwarder's near side; the far side sends to the client's fixed port from a port of its own.

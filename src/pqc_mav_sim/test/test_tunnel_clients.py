@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real ground clients fly the simulated vehicle through the tunnel: vehicle, drone engine, gcs engine, client."""
 
 from __future__ import annotations

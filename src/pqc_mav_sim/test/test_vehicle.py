@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vehicle on a real loopback socket, with pymavlink's own connection class as the client."""
 
 import random

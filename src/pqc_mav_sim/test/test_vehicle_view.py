@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 import pytest
 from pymavlink.dialects.v20 import common as mavlink
 from sim_support import Bench

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The engine as a static library, and the YAML reader for hosts without ROS parameters.
 add_library(pqcmav_engine STATIC
   src/config.cpp
@@ -6,6 +7,7 @@ add_library(pqcmav_engine STATIC
   src/error.cpp
   src/events.cpp
   src/process.cpp
+  src/status.cpp
   src/text.cpp
   # algorithms and the table of suites
   src/crypto/aead.cpp
@@ -22,7 +24,7 @@ add_library(pqcmav_engine STATIC
   # long-term keys on disk
   src/keys/key_file.cpp
   src/keys/key_file_write.cpp
-  src/keys/keystore.cpp
+  src/keys/key_folders.cpp
   src/keys/keystore_init.cpp
   src/keys/keystore_list.cpp
   # packets and keys of a session, without sockets or clock
@@ -41,6 +43,8 @@ add_library(pqcmav_engine STATIC
   src/handshake/rate_limiter.cpp
   # sockets and the packet thread
   src/net/data_plane.cpp
+  src/net/data_plane_packets.cpp
+  src/net/data_plane_upkeep.cpp
   src/net/link.cpp
   src/net/lookup.cpp
   src/net/net.cpp

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # fuzz/fuzz_<name>.cpp as libFuzzer targets.
 foreach(library pqcmav_engine pqcmav_yaml)
   # Without this the fuzzers would see no coverage inside the libraries.

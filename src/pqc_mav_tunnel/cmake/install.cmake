@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What others get: the daemon, the Python module, and the library with its public headers, which
 # find_package(pqc_mav_tunnel) offers as the target pqc_mav_tunnel::engine.
 install(TARGETS pqcmav-tunneld RUNTIME DESTINATION bin)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Programs that measure parts of the engine, and the load and the yardstick that bench/ in the repository runs.
 add_custom_target(micro_benchmarks)
 foreach(name aead_benchmark handshake_benchmark plain_forwarder udp_load duplex_load)

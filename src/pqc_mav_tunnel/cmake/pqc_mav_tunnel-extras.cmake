@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For find_package(pqc_mav_tunnel): defines pqc_mav_tunnel::engine and finds what it needs. Part of the package's
 # configuration file under ament, and all of it under plain CMake.
 include(CMakeFindDependencyMacro)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The extension module pqc_mav_tunnel._engine.
 find_package(Python3 REQUIRED COMPONENTS Interpreter Development)
 if(NOT pybind11_DIR)
@@ -7,6 +8,8 @@ endif()
 set(PYBIND11_FINDPYTHON ON)
 set(Python_EXECUTABLE ${Python3_EXECUTABLE})
 find_package(pybind11 REQUIRED)
-pybind11_add_module(_engine python/module.cpp python/bind_engine.cpp python/bind_registry.cpp python/bind_keys.cpp
+# NO_EXTRAS: link-time optimization of the bindings takes as long as all of the engine's crypto, and saves nothing here.
+pybind11_add_module(_engine NO_EXTRAS python/module.cpp python/bind_engine.cpp python/bind_registry.cpp python/bind_keys.cpp
   python/bind_handshake.cpp python/bind_codec.cpp)
 target_link_libraries(_engine PRIVATE pqcmav_engine)
+target_precompile_headers(_engine PRIVATE <pybind11/pybind11.h> <pybind11/stl.h>)

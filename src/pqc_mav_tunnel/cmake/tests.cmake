@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # test/test_<name>.cpp, each its own executable, registered with CTest case by case.
 find_package(GTest REQUIRED)
 include(GoogleTest)

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text as a configuration file: it makes a checked configuration, or one sentence says why not; nothing else.
 #include <cstdlib>
 #include <string>
 
-#include "pqc_mav_tunnel/config.hpp"
+#include "config_yaml.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 using namespace pqcmav;

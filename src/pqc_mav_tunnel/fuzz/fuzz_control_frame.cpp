@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control content: whatever parses must come back the same when it is written again.
 #include <cstdlib>
 

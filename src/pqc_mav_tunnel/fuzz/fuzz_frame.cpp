@@ -1,4 +1,6 @@
-// Datagrams: raw ones, and genuine ones whose content is the input, with or without a change on the way. What was changed must never open; what was not must.
+// SPDX-License-Identifier: Apache-2.0
+// Datagrams: raw ones, and genuine ones whose content is the input, with or without a change on the way. What was
+// changed must never open; what was not must.
 #include <cstdlib>
 
 #include "session/control_frame.hpp"
@@ -25,7 +27,8 @@ bool opens(ReceiveKey& receive, Bytes& packet) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 4) return 0;
-  static const std::array<const Suite*, 3> suites{&require_suite("ML-512-AG-MD-44"), &require_suite("ML-512-CP-MD-44"), &require_suite("ML-512-AS-MD-44")};
+  static const std::array<const Suite*, 3> suites{&require_suite("ML-512-AG-MD-44"), &require_suite("ML-512-CP-MD-44"),
+                                                  &require_suite("ML-512-AS-MD-44")};
   const auto& suite = *suites[data[0] % 3];
   const SessionId session{};
   const ByteView input(data + 4, size - 4);

@@ -1,4 +1,6 @@
-// What both handshake fuzzers need: a drone and a gcs with fixed keys, cheap algorithms and repeatable randomness of their own.
+// SPDX-License-Identifier: Apache-2.0
+// What both handshake fuzzers need: a drone and a gcs with fixed keys, cheap algorithms and repeatable randomness of
+// their own.
 #pragma once
 
 #include <cstdlib>
@@ -47,13 +49,18 @@ inline InitiatorParams drone(bool hybrid, bool signs) {
 
 inline std::shared_ptr<const ResponderEnv> gcs() {
   auto env = std::make_shared<ResponderEnv>();
-  env->find_drone = [](std::string_view id) { return id == "uav1" ? std::optional(DroneRecord{psk(), false, true}) : std::nullopt; };
+  env->find_drone = [](std::string_view id) {
+    return id == "uav1" ? std::optional(DroneRecord{psk(), false, true}) : std::nullopt;
+  };
   env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional<Reject>(); };
   env->check_session = [](std::string_view, const SessionId&, std::uint8_t) { return std::optional<Reject>(); };
-  // One key pair for all: a fuzzer does not need to wait for McEliece. Another suite than ours fails on its size, past every parser.
+  // One key pair for all: a fuzzer does not need to wait for McEliece. Another suite than ours fails on its size, past
+  // every parser.
   env->gcs_secret = [](const SigInfo&) { return signing_pair().secret_key.clone(); };
   env->drone_public = [](std::string_view, const SigInfo&) { return std::optional(signing_pair().public_key); };
-  env->kem_keypair = [](const KemInfo&) { return EphemeralKem{{kem_pair().public_key, kem_pair().secret_key.clone()}, true}; };
+  env->kem_keypair = [](const KemInfo&) {
+    return EphemeralKem{{kem_pair().public_key, kem_pair().secret_key.clone()}, true};
+  };
   env->random = counter();
   return env;
 }

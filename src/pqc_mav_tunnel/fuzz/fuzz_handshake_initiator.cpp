@@ -1,5 +1,6 @@
-// The drone against a gcs that sends anything: raw bytes from the first on, after a genuine Challenge, in a ServerHello that is correctly signed, or after a
-// genuine ServerHello. It must never finish.
+// SPDX-License-Identifier: Apache-2.0
+// The drone against a gcs that sends anything: raw bytes from the first on, after a genuine Challenge, in a ServerHello
+// that is correctly signed, or after a genuine ServerHello. It must never finish.
 #include "fuzz_handshake.hpp"
 
 using namespace pqcmav;

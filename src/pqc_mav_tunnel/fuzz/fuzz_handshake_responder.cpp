@@ -1,5 +1,7 @@
-// The gcs against a client that sends anything: raw bytes, a ClientHello of any content with a valid gate, anything after a genuine ClientHello, and a genuine
-// ClientFinish with changed bytes. It must never finish unless nothing was changed.
+// SPDX-License-Identifier: Apache-2.0
+// The gcs against a client that sends anything: raw bytes, a ClientHello of any content with a valid gate, anything
+// after a genuine ClientHello, and a genuine ClientFinish with changed bytes. It must never finish unless nothing was
+// changed.
 #include "fuzz_handshake.hpp"
 
 using namespace pqcmav;
@@ -22,7 +24,8 @@ Bytes gated_hello(ByteView m0, ByteView input) {
 /// Each three bytes of the input change one byte of the frame.
 bool change(Bytes& frame, ByteView input) {
   const auto original = frame;
-  for (; input.size() >= 3; input = input.subspan(3)) frame[load_be<std::uint16_t>(input.data()) % frame.size()] ^= input[2];
+  for (; input.size() >= 3; input = input.subspan(3))
+    frame[load_be<std::uint16_t>(input.data()) % frame.size()] ^= input[2];
   return frame != original;
 }
 

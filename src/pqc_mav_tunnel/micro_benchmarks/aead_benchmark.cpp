@@ -1,7 +1,8 @@
-// Nanoseconds per packet of the engine's authenticated encryption, in place, beside the bare OpenSSL calls on a context that is keyed once
-// and reused: the cost the engine adds. Both do the same work in the same run, turn by turn, so that the machine's moods hit both; each
-// figure is the median over the rounds. Prints JSON.
-//   aead_bench [rounds, default 400]
+// SPDX-License-Identifier: Apache-2.0
+// Nanoseconds per packet of the engine's authenticated encryption, in place, next to the bare OpenSSL calls on a
+// context that is keyed once and reused: the cost the engine adds. Both do the same work in the same run, turn by turn,
+// so that the machine's moods hit both; each figure is the median over the rounds. Prints JSON.
+//   aead_benchmark [rounds, default 400]
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ constexpr std::size_t kRepeats = 16;  // measurements per round
 using Packets = std::vector<Bytes>;
 
 [[noreturn]] void fail(const char* what) {
-  std::fprintf(stderr, "aead_bench: %s failed\n", what);
+  std::fprintf(stderr, "aead_benchmark: %s failed\n", what);
   std::exit(1);
 }
 
@@ -56,7 +57,8 @@ class BareOpenssl final : public Contestant {
  public:
   BareOpenssl(const char* name, const ByteArray<32>& key)
       : cipher_(EVP_CIPHER_fetch(nullptr, name, nullptr)), seal_(EVP_CIPHER_CTX_new()), open_(EVP_CIPHER_CTX_new()) {
-    if (EVP_EncryptInit_ex(seal_, cipher_, nullptr, key.data(), nullptr) != 1 || EVP_DecryptInit_ex(open_, cipher_, nullptr, key.data(), nullptr) != 1)
+    if (EVP_EncryptInit_ex(seal_, cipher_, nullptr, key.data(), nullptr) != 1 ||
+        EVP_DecryptInit_ex(open_, cipher_, nullptr, key.data(), nullptr) != 1)
       fail(name);
   }
   ~BareOpenssl() override {
@@ -111,7 +113,8 @@ class EngineAead final : public Contestant {
   }
   void open(Packets& packets) override {
     for (auto& packet : packets) {
-      if (open_->open(0, opened_++, header_of(packet), payload_of(packet), tag_of(packet)) != Aead::Open::ok) fail("opening");
+      if (open_->open(0, opened_++, header_of(packet), payload_of(packet), tag_of(packet)) != Aead::Open::ok)
+        fail("opening");
     }
   }
 
@@ -123,7 +126,8 @@ class EngineAead final : public Contestant {
 /// All the engine does to a packet in memory: header, sequence, AEAD; parsing, replay window, AEAD.
 class EngineFrame final : public Contestant {
  public:
-  EngineFrame(const Suite& suite, const ByteArray<32>& key) : send_(suite, SessionId{1}, 0, key), receive_(suite, SessionId{1}, 0, key) {}
+  EngineFrame(const Suite& suite, const ByteArray<32>& key)
+      : send_(suite, SessionId{1}, 0, key), receive_(suite, SessionId{1}, 0, key) {}
   void seal(Packets& packets) override {
     for (auto& packet : packets) {
       if (!send_.seal(FrameType::data, packet)) fail("sealing a frame");
@@ -195,18 +199,21 @@ std::string run(const Cipher& cipher, std::size_t size, int rounds) {
     measure(frame, packets, frame_samples);
   }
   std::array<char, 256> text{};
-  std::snprintf(text.data(), text.size(), R"({"aead": "%s", "payload_bytes": %zu, "engine_aead_seal_ns": %.1f, "engine_aead_open_ns": %.1f)",
+  std::snprintf(text.data(), text.size(),
+                R"({"aead": "%s", "payload_bytes": %zu, "engine_aead_seal_ns": %.1f, "engine_aead_open_ns": %.1f)",
                 std::string(suite.aead->display).c_str(), size, median(aead_samples.seal), median(aead_samples.open));
   std::string out = text.data();
-  std::snprintf(text.data(), text.size(), R"(, "engine_frame_seal_ns": %.1f, "engine_frame_open_ns": %.1f)", median(frame_samples.seal),
-                median(frame_samples.open));
+  std::snprintf(text.data(), text.size(), R"(, "engine_frame_seal_ns": %.1f, "engine_frame_open_ns": %.1f)",
+                median(frame_samples.seal), median(frame_samples.open));
   out += text.data();
   if (bare) {
     const double seal = median(bare_samples.seal), open = median(bare_samples.open);
     std::snprintf(
         text.data(), text.size(),
-        R"(, "openssl_seal_ns": %.1f, "openssl_open_ns": %.1f, "ratio_aead_seal": %.3f, "ratio_aead_open": %.3f, "ratio_frame_seal": %.3f, "ratio_frame_open": %.3f)",
-        seal, open, median(aead_samples.seal) / seal, median(aead_samples.open) / open, median(frame_samples.seal) / seal, median(frame_samples.open) / open);
+        R"(, "openssl_seal_ns": %.1f, "openssl_open_ns": %.1f, "ratio_aead_seal": %.3f, "ratio_aead_open": %.3f)"
+        R"(, "ratio_frame_seal": %.3f, "ratio_frame_open": %.3f)",
+        seal, open, median(aead_samples.seal) / seal, median(aead_samples.open) / open,
+        median(frame_samples.seal) / seal, median(frame_samples.open) / open);
     out += text.data();
   }
   return out + "}";
@@ -220,12 +227,13 @@ int main(int argc, char** argv) {
     const std::string_view text = argv[1];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rounds);
     if (argc > 2 || error != std::errc{} || end != text.data() + text.size() || rounds < 10 || rounds > 1'000'000) {
-      std::fprintf(stderr, "usage: aead_bench [rounds, 10 to 1000000]\n");
+      std::fprintf(stderr, "usage: aead_benchmark [rounds, 10 to 1000000]\n");
       return 2;
     }
   }
   try {
-    std::printf("{\"openssl\": \"%s\", \"rounds\": %d, \"results\": [", OpenSSL_version(OPENSSL_VERSION_STRING), rounds);
+    std::printf("{\"openssl\": \"%s\", \"rounds\": %d, \"results\": [", OpenSSL_version(OPENSSL_VERSION_STRING),
+                rounds);
     const char* separator = "\n  ";
     for (const auto& cipher : kCiphers) {
       for (const std::size_t size : {64, 256, 1200}) {
@@ -235,7 +243,7 @@ int main(int argc, char** argv) {
     }
     std::printf("\n]}\n");
   } catch (const TunnelError& error) {
-    std::fprintf(stderr, "aead_bench: %s\n", error.what());
+    std::fprintf(stderr, "aead_benchmark: %s\n", error.what());
     return 1;
   }
   return 0;

@@ -1,11 +1,13 @@
-// Handshake time over its floor, per suite, in one run: the floor is the sum of the suite's primitives, each timed alone, plus a bare TCP exchange of
-// messages of the same sizes between two threads. Prints one JSON object per suite.
+// SPDX-License-Identifier: Apache-2.0
+// Handshake time over its floor, per suite, in one run: the floor is the sum of the suite's primitives, each timed
+// alone, plus a bare TCP exchange of messages of the same sizes between two threads. Prints one JSON object per suite.
 //
-// Key generation of Classic McEliece repeats until it succeeds: one takes three times as long as the next, and medians of few rounds differ by chance. So every
-// result comes twice: as medians of all that was measured, and with the key generation of each handshake taken out of that handshake, and the same median of all
-// key generations, inside and alone, put back on both sides.
+// Key generation of Classic McEliece repeats until it succeeds: one takes three times as long as the next, and medians
+// of few rounds differ by chance. So every result comes twice: as medians of all that was measured, and with the key
+// generation of each handshake taken out of that handshake, and the same median of all key generations, inside and
+// alone, put back on both sides.
 //
-//   handshake_bench [--rounds N] [--pool] [--pure] [SUITE...]      (no suite: the 72 core suites)
+//   handshake_benchmark [--rounds N] [--pool] [--pure] [SUITE...]      (no suite: the 72 core suites)
 // Rounds are at least N, 4 where they are slow, and as many as fit in half a second where they are quick.
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -26,6 +28,7 @@
 #include "crypto/kdf.hpp"
 #include "crypto/oqs.hpp"
 #include "crypto/x25519.hpp"
+#include "keys/key_folders.hpp"
 #include "net/net.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -58,7 +61,8 @@ Sizes sizes_of(const Suite& suite, bool hybrid, const std::string& drone_id, std
   const auto& names = availability(suite);
   const std::size_t x = hybrid ? 32 : 0;
   Sizes out;
-  out.m1 = 5 + 4 + drone_id.size() + 32 + 4 + suite.id.size() + 4 + names.kem_name.size() + 4 + names.sig_name.size() + 1 + 8 + 1 + 32;
+  out.m1 = 5 + 4 + drone_id.size() + 32 + 4 + suite.id.size() + 4 + names.kem_name.size() + 4 + names.sig_name.size() +
+           1 + 8 + 1 + 32;
   out.m2 = 5 + 8 + 32 + 1 + 4 + suite.kem->public_key + 4 + x + 4 + signature;
   out.m3 = 5 + 4 + suite.kem->ciphertext + 4 + x + 4 + 32;
   return out;
@@ -83,7 +87,8 @@ void receive_exactly(int fd, std::size_t size, Bytes& sink) {
 /// A blocking TCP server that exchanges messages of the handshake's sizes and computes nothing.
 class BareExchange {
  public:
-  explicit BareExchange(const Sizes& sizes) : sizes_(sizes), listener_(open_tcp_listener(resolve("127.0.0.1", 0, true, SOCK_STREAM), "the bare exchange")) {
+  explicit BareExchange(const Sizes& sizes)
+      : sizes_(sizes), listener_(open_tcp_listener(resolve("127.0.0.1", 0, true, SOCK_STREAM), "the bare exchange")) {
     address_ = local_address(listener_);
   }
 
@@ -150,7 +155,8 @@ struct Primitives {
                             : 0.0);
   }
   [[nodiscard]] double sum_us(bool with_keygen) const {
-    return (with_keygen ? median(keygen) : 0.0) + median(sign) + median(verify) + median(encaps) + median(decaps) + median(x25519);
+    return (with_keygen ? median(keygen) : 0.0) + median(sign) + median(verify) + median(encaps) + median(decaps) +
+           median(x25519);
   }
 };
 
@@ -193,7 +199,7 @@ class Measurement {
         signer_{keys_.gcs_public(*suite.sig), GcsKeys(folder.path / "gcs").sig_secret(*suite.sig)},
         bare_(sizes_of(suite, options.hybrid, kDrone, Sig(*suite.sig).sign(signer_.secret_key, Bytes(52, 7)).size())) {}
 
-  /// All quantities are measured round by round, so that noise hits them alike.
+  /// All quantities are measured round by round, so that noise hits them all equally.
   void rounds() {
     (void)handshake();  // warms caches
     const auto until = now_ns() + static_cast<std::uint64_t>(options_.seconds * 1e9);
@@ -215,17 +221,19 @@ class Measurement {
     const auto floor = primitives_.sum_us(!options_.pool) + tcp;
     const auto same_keygen = options_.pool ? 0.0 : median(keygens_);
     std::printf(
-        "{\"suite\": \"%s\", \"hybrid\": %s, \"pool\": %s, \"handshake_us\": %.1f, \"floor_us\": %.1f, \"ratio\": %.3f, "
-        "\"ratio_same_keygen\": %.3f, \"tcp_us\": %.1f, \"keygen_us\": %.1f, \"sign_us\": %.1f, \"verify_us\": %.1f, \"encaps_us\": %.1f, "
-        "\"decaps_us\": %.1f, \"x25519_us\": %.1f, \"hashing_us\": %.1f, \"rounds\": %zu}\n",
-        suite_.id.c_str(), options_.hybrid ? "true" : "false", options_.pool ? "true" : "false", median(totals_), floor, median(totals_) / floor,
-        (median(rests_) + same_keygen) / (rest_floor + same_keygen), tcp, median(keygens_), median(primitives_.sign), median(primitives_.verify),
-        median(primitives_.encaps), median(primitives_.decaps), median(primitives_.x25519), median(hashes_), totals_.size());
+        "{\"suite\": \"%s\", \"hybrid\": %s, \"pool\": %s, \"handshake_us\": %.1f, \"floor_us\": %.1f, \"ratio\": "
+        "%.3f, \"ratio_same_keygen\": %.3f, \"tcp_us\": %.1f, \"keygen_us\": %.1f, \"sign_us\": %.1f, \"verify_us\": "
+        "%.1f, \"encaps_us\": %.1f, \"decaps_us\": %.1f, \"x25519_us\": %.1f, \"hashing_us\": %.1f, \"rounds\": %zu}\n",
+        suite_.id.c_str(), options_.hybrid ? "true" : "false", options_.pool ? "true" : "false", median(totals_), floor,
+        median(totals_) / floor, (median(rests_) + same_keygen) / (rest_floor + same_keygen), tcp, median(keygens_),
+        median(primitives_.sign), median(primitives_.verify), median(primitives_.encaps), median(primitives_.decaps),
+        median(primitives_.x25519), median(hashes_), totals_.size());
     std::fflush(stdout);
   }
 
  private:
-  /// SHA-256 over M2 twice at each end (docs/protocol.md section 4): what a public key of a megabyte costs beyond the primitives.
+  /// SHA-256 over M2 twice at each end (docs/protocol.md section 4): what a public key of a megabyte costs beyond the
+  /// primitives.
   [[nodiscard]] double hashing_us() const {
     const Bytes m2(sizes_of(suite_, options_.hybrid, kDrone, suite_.sig->signature_max).m2);
     return timed_us([&] {
@@ -237,7 +245,8 @@ class Measurement {
     double total_us, keygen_us;
   };
 
-  /// With the pool: one that found a key ready. The pool's thread runs only when nothing else does, and Classic McEliece takes long.
+  /// With the pool: one that found a key ready. The pool's thread runs only when nothing else does, and Classic
+  /// McEliece takes long.
   Took handshake() {
     for (int attempt = 0; attempt < 50; ++attempt) {
       const auto took = attempt_handshake();
@@ -253,7 +262,8 @@ class Measurement {
     params.hybrid = options_.hybrid;
     params.psk = keys_.psk();
     params.gcs_public_key = signer_.public_key;
-    if (options_.pool) std::this_thread::sleep_for(std::chrono::milliseconds(suite_.kem->public_key > 100'000 ? 600 : 60));
+    if (options_.pool)
+      std::this_thread::sleep_for(std::chrono::milliseconds(suite_.kem->public_key > 100'000 ? 600 : 60));
     const auto outcome = run_client_handshake("127.0.0.1", gcs_.ports().handshake, std::move(params), cancel_);
     if (outcome.error != HandshakeError::none) throw TunnelError(Errc::state, suite_.id + ": " + outcome.reason);
     const auto times = gcs_times(gcs_);
@@ -323,7 +333,7 @@ int main(int argc, char** argv) {
     }
     return run(std::move(options));
   } catch (const TunnelError& error) {
-    std::cerr << "handshake_bench: " << error.what() << '\n';
+    std::cerr << "handshake_benchmark: " << error.what() << '\n';
     return 1;
   }
 }

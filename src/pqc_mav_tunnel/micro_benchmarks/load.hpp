@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbered, time-stamped datagrams with checkable content: what the load programs send and how they read it back.
 #pragma once
 
@@ -9,19 +10,25 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "bytes.hpp"
 #include "net/net.hpp"
 #include "net/udp_batch.hpp"
+#include "pqc_mav_tunnel/error.hpp"
 
-namespace pqcmav::bench {
+namespace pqcmav::load {
 
 inline constexpr std::size_t kStamp = 16;  // number u64, send time u64 (ns, monotonic)
 
-/// The filling of datagrams: each starts at another place of one table, so that a mixed-up payload shows, and writing and checking cost a memcpy and a
-/// memcmp: the load must not become the bottleneck it measures.
+/// The filling of datagrams: each starts at another place of one table, so that a mixed-up payload shows, and writing
+/// and checking cost a memcpy and a memcmp: the load must not become the bottleneck it measures.
 inline const std::uint8_t* filling(std::uint64_t number) noexcept {
   static constexpr std::size_t kShifts = 251;
   static const auto table = [] {
@@ -39,7 +46,8 @@ inline void write_message(MutableBytes out, std::uint64_t number, std::uint64_t 
 }
 
 inline bool intact(ByteView message, std::size_t size) noexcept {
-  return message.size() == size && size >= kStamp && std::memcmp(message.data() + kStamp, filling(load_be<std::uint64_t>(message.data())), size - kStamp) == 0;
+  return message.size() == size && size >= kStamp &&
+         std::memcmp(message.data() + kStamp, filling(load_be<std::uint64_t>(message.data())), size - kStamp) == 0;
 }
 
 struct Arrival {
@@ -63,12 +71,13 @@ inline void sleep_until(std::uint64_t when_ns) noexcept {
   ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr);
 }
 
-inline constexpr double kEachByItself = 10'000;  // packets/s up to which every datagram is sent and received at its own time, so that delays mean something
-inline constexpr std::size_t kBurst = 64;        // datagrams handed to the kernel in one call above that
+inline constexpr double kEachByItself =
+    10'000;  // packets/s up to which every datagram is sent and received at its own time, so that delays mean something
+inline constexpr std::size_t kBurst = 64;  // datagrams handed to the kernel in one call above that
 
-/// Sends single datagrams against absolute deadlines: each at its own, or, at high rates, bursts of kBurst at the time the last of them is due, with one
-/// sendmmsg and a sleep in between: a sender that spins takes a processor away from what is measured. Ends early when `stop` becomes true. Returns how many
-/// were sent.
+/// Sends single datagrams against absolute deadlines: each at its own, or, at high rates, bursts of kBurst at the time
+/// the last of them is due, with one sendmmsg and a sleep in between: a sender that spins takes a processor away from
+/// what is measured. Ends early when `stop` becomes true. Returns how many were sent.
 inline std::uint64_t send_load(const Load& load, int fd, const SockAddr& to, const std::atomic<bool>& stop) {
   ::prctl(PR_SET_TIMERSLACK, 1000);
   const auto size = std::clamp(load.size, kStamp, std::size_t{2048});
@@ -95,9 +104,11 @@ inline std::uint64_t send_load(const Load& load, int fd, const SockAddr& to, con
   return sent;
 }
 
-/// Receives until everything that was sent arrived, or nothing came for 300 ms after `finished`. At high rates it looks once a millisecond and takes all there
-/// is: a receiver that is woken for every datagram takes a processor away from what is measured.
-inline void receive_load(const Load& load, int fd, const std::atomic<bool>& finished, const std::atomic<std::uint64_t>& sent, Received& out) {
+/// Receives until everything that was sent arrived, or nothing came for 300 ms after `finished`. At high rates it looks
+/// once a millisecond and takes all there is: a receiver that is woken for every datagram takes a processor away from
+/// what is measured.
+inline void receive_load(const Load& load, int fd, const std::atomic<bool>& finished,
+                         const std::atomic<std::uint64_t>& sent, Received& out) {
   constexpr std::uint64_t kPauseNs = 1'000'000;
   UdpReceiver in(256, 2048, 0, 0, false);
   const auto most = load.total();
@@ -127,7 +138,8 @@ inline void receive_load(const Load& load, int fd, const std::atomic<bool>& fini
       ++out.packets;
       if (number < highest) ++out.overtaken;
       highest = std::max(highest, number);
-      if (!out.arrivals.empty()) out.longest_gap_ns = std::max(out.longest_gap_ns, now - out.arrivals.back().arrived_ns);
+      if (!out.arrivals.empty())
+        out.longest_gap_ns = std::max(out.longest_gap_ns, now - out.arrivals.back().arrived_ns);
       out.arrivals.push_back({number, load_be<std::uint64_t>(bytes.data() + 8), now});
     }
     if (finished && out.packets >= sent.load()) return;
@@ -135,4 +147,46 @@ inline void receive_load(const Load& load, int fd, const std::atomic<bool>& fini
   }
 }
 
-}  // namespace pqcmav::bench
+/// What both programs report of one direction, as members of a JSON object.
+inline void print_counts(std::uint64_t sent, const Received& r) {
+  const auto count = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::printf(
+      "\"sent\": %llu, \"received\": %llu, \"lost\": %llu, \"duplicates\": %llu, \"overtaken\": %llu, \"corrupted\": "
+      "%llu, \"longest_gap_ms\": %.3f",
+      count(sent), count(r.packets), count(sent - r.packets), count(r.duplicates), count(r.overtaken),
+      count(r.corrupted), static_cast<double>(r.longest_gap_ns) / 1e6);
+}
+
+/// The command line of a load program: --rate, --size and --seconds fill `load`, each of `texts` must be given. Runs
+/// `body` and returns the exit code.
+template <typename Body>
+int main_of(const char* program, int argc, char** argv, Load load, std::map<std::string, std::string> texts,
+            Body body) {
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+    if (name == "--rate")
+      load.rate = std::atof(value.c_str());
+    else if (name == "--size")
+      load.size = static_cast<std::size_t>(std::atoi(value.c_str()));
+    else if (name == "--seconds")
+      load.seconds = std::atof(value.c_str());
+    else if (const auto text = texts.find(name); text != texts.end())
+      text->second = value;
+    else
+      return 2;
+  }
+  for (const auto& [name, value] : texts)
+    if (value.empty()) {
+      std::cerr << program << ": " << name << " is missing\n";
+      return 2;
+    }
+  try {
+    body(texts, load);
+    return 0;
+  } catch (const TunnelError& error) {
+    std::cerr << program << ": " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace pqcmav::load

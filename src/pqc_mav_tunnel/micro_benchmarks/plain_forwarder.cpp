@@ -1,7 +1,11 @@
-// The yardstick: one end of a UDP forwarder pair written like the data thread (epoll, recvmmsg, sendmmsg, the same batch classes), without any crypto.
+// SPDX-License-Identifier: Apache-2.0
+// The yardstick: one end of a UDP forwarder pair written like the data thread (epoll, recvmmsg, sendmmsg, the same
+// batch classes), without any crypto.
 //
-//   plain_forwarder --plain HOST:PORT --plain-peer HOST:PORT|- --air HOST:PORT --air-peer HOST:PORT|- [--gso] [--gso-local] [--busy-poll-us N]
-// --gso: runs (UDP GSO/GRO) on the air's side and towards the local side; --gso-local: towards the local side alone, as the engine does with 'gso: false'.
+//   plain_forwarder --plain HOST:PORT --plain-peer HOST:PORT|- --air HOST:PORT --air-peer HOST:PORT|-
+//                   [--gso] [--gso-local] [--busy-poll-us N]
+// --gso: runs (UDP GSO/GRO) on the air's side and towards the local side; --gso-local: towards the local side alone, as
+// the engine does with 'gso: false'.
 // "-" learns the peer from the last sender. Prints "ready" and runs until it is killed.
 #include <sys/epoll.h>
 

@@ -1,9 +1,9 @@
-// A load of single datagrams through anything that forwards UDP: a paced sender and a receiver as two threads of one process. Prints one JSON object.
+// SPDX-License-Identifier: Apache-2.0
+// A load of single datagrams through anything that forwards UDP: a paced sender and a receiver as two threads of one
+// process. Prints one JSON object.
 //
 //   udp_load --to HOST:PORT --receive HOST:PORT [--rate N/s] [--size BYTES] [--seconds S]
 #include <cstdio>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 
 #include "load.hpp"
@@ -14,23 +14,26 @@ namespace {
 using namespace pqcmav;
 
 double quantile_us(const std::vector<std::uint64_t>& sorted, double q) {
-  return sorted.empty() ? 0 : static_cast<double>(sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))]) / 1e3;
+  return sorted.empty()
+             ? 0
+             : static_cast<double>(sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))]) / 1e3;
 }
 
-void run(const std::string& to_text, const std::string& receive_text, const bench::Load& load) {
+void run(const std::string& to_text, const std::string& receive_text, const load::Load& given) {
   const auto sink = open_udp(resolve_endpoint(receive_text, "--receive"), {16384, -1, false}, "the receiver");
   const auto to = resolve_endpoint(to_text, "--to");
   auto any = to;
   any.set_port(0);
   const auto source = open_udp(any, {4096, -1, false}, "the sender");
   // Connected, so that no route is looked up for every datagram.
-  if (::connect(source.get(), to.get(), to.size) != 0) throw TunnelError(Errc::io, "Cannot connect to " + to.text() + ".");
+  if (::connect(source.get(), to.get(), to.size) != 0)
+    throw TunnelError(Errc::io, "Cannot connect to " + to.text() + ".");
   std::atomic<bool> finished{false}, stop{false};
-  std::atomic<std::uint64_t> sent{load.total()};
-  bench::Received received;
-  std::thread receiver([&] { bench::receive_load(load, sink.get(), finished, sent, received); });
+  std::atomic<std::uint64_t> sent{given.total()};
+  load::Received received;
+  std::thread receiver([&] { load::receive_load(given, sink.get(), finished, sent, received); });
   const auto before = now_ns();
-  sent = bench::send_load(load, source.get(), SockAddr{}, stop);
+  sent = load::send_load(given, source.get(), SockAddr{}, stop);
   const auto took = static_cast<double>(now_ns() - before) / 1e9;
   finished = true;
   receiver.join();
@@ -39,43 +42,21 @@ void run(const std::string& to_text, const std::string& receive_text, const benc
   for (const auto& arrival : received.arrivals) delays.push_back(arrival.arrived_ns - arrival.sent_ns);
   std::sort(delays.begin(), delays.end());
   // Until the last arrival: a rate that only fills the buffers on the way is not carried.
-  const auto carried_s = received.arrivals.empty() ? 0 : static_cast<double>(received.arrivals.back().arrived_ns - before) / 1e9;
+  const auto carried_s =
+      received.arrivals.empty() ? 0 : static_cast<double>(received.arrivals.back().arrived_ns - before) / 1e9;
+  std::printf("{");
+  load::print_counts(sent, received);
   std::printf(
-      "{\"sent\": %llu, \"received\": %llu, \"lost\": %llu, \"duplicates\": %llu, \"overtaken\": %llu, \"corrupted\": %llu, \"rate_achieved\": %.1f, "
-      "\"rate_carried\": %.1f, \"longest_gap_ms\": %.3f, "
-      "\"delay_us\": {\"p50\": %.2f, \"p90\": %.2f, \"p99\": %.2f, \"max\": %.2f}}\n",
-      static_cast<unsigned long long>(sent), static_cast<unsigned long long>(received.packets), static_cast<unsigned long long>(sent - received.packets),
-      static_cast<unsigned long long>(received.duplicates), static_cast<unsigned long long>(received.overtaken),
-      static_cast<unsigned long long>(received.corrupted), static_cast<double>(sent) / took,
-      carried_s > 0 ? static_cast<double>(received.packets) / carried_s : 0, static_cast<double>(received.longest_gap_ns) / 1e6, quantile_us(delays, 0.5),
-      quantile_us(delays, 0.9), quantile_us(delays, 0.99), quantile_us(delays, 1.0));
+      ", \"rate_achieved\": %.1f, \"rate_carried\": %.1f, \"delay_us\": {\"p50\": %.2f, \"p90\": %.2f, \"p99\": %.2f, "
+      "\"max\": %.2f}}\n",
+      static_cast<double>(sent) / took, carried_s > 0 ? static_cast<double>(received.packets) / carried_s : 0,
+      quantile_us(delays, 0.5), quantile_us(delays, 0.9), quantile_us(delays, 0.99), quantile_us(delays, 1.0));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string to, receive;
-  bench::Load load{320, 2, 256};
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string name = argv[i], value = argv[i + 1];
-    if (name == "--to")
-      to = value;
-    else if (name == "--receive")
-      receive = value;
-    else if (name == "--rate")
-      load.rate = std::atof(value.c_str());
-    else if (name == "--size")
-      load.size = static_cast<std::size_t>(std::atoi(value.c_str()));
-    else if (name == "--seconds")
-      load.seconds = std::atof(value.c_str());
-    else
-      return 2;
-  }
-  try {
-    run(to, receive, load);
-    return 0;
-  } catch (const TunnelError& error) {
-    std::cerr << "udp_load: " << error.what() << '\n';
-    return 1;
-  }
+  return load::main_of(
+      "udp_load", argc, argv, {320, 2, 256}, {{"--to", ""}, {"--receive", ""}},
+      [](const auto& texts, const load::Load& given) { run(texts.at("--to"), texts.at("--receive"), given); });
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data-plane codec, control frames and bare primitives, for tests, the specification peer and the primitive benchmark.
 #include "convert.hpp"
 #include "crypto/oqs.hpp"
@@ -18,7 +19,8 @@ py::bytes seal(SendKey& key, const py::bytes& payload, bool control) {
   Bytes packet(kOverhead + content.size());
   std::copy(content.begin(), content.end(), packet.begin() + kHeaderSize);
   if (!key.seal(control ? FrameType::control : FrameType::data, packet))
-    throw TunnelError(Errc::crypto, "The packet could not be sealed: the sequence is exhausted or the crypto library failed.");
+    throw TunnelError(Errc::crypto,
+                      "The packet could not be sealed: the sequence is exhausted or the crypto library failed.");
   return to_bytes(packet);
 }
 
@@ -28,30 +30,37 @@ py::tuple open(ReceiveKey& key, const py::bytes& datagram) {
   Bytes packet(input.begin(), input.end());
   const auto header = parse_header(packet);
   if (!header) return py::make_tuple("malformed", py::bytes());
-  if (header->session_id != key.session_id() || header->epoch != key.epoch()) return py::make_tuple("unknown", py::bytes());
+  if (header->session_id != key.session_id() || header->epoch != key.epoch())
+    return py::make_tuple("unknown", py::bytes());
   const auto opened = key.open(*header, packet);
   if (opened.drop) return py::make_tuple(drops[static_cast<std::size_t>(*opened.drop)], py::bytes());
   ControlList list;
-  if (opened.type == FrameType::control && !parse_controls(opened.payload, list)) return py::make_tuple("decrypt_fail", py::bytes());
+  if (opened.type == FrameType::control && !parse_controls(opened.payload, list))
+    return py::make_tuple("decrypt_fail", py::bytes());
   return py::make_tuple(opened.type == FrameType::control ? "control" : "data", to_bytes(opened.payload));
 }
 
 struct ToDict {
   py::tuple operator()(const Probe& c) const { return named("PROBE", "id", c.id, "t1", c.t1); }
-  py::tuple operator()(const ProbeReply& c) const { return named("PROBE_REPLY", "id", c.id, "t1", c.t1, "t2", c.t2, "t3", c.t3); }
+  py::tuple operator()(const ProbeReply& c) const {
+    return named("PROBE_REPLY", "id", c.id, "t1", c.t1, "t2", c.t2, "t3", c.t3);
+  }
   py::tuple operator()(const LinkReport& c) const {
-    return named("LINK_REPORT", "window_ms", c.window_ms, "packets_per_s_milli", c.packets_per_s_milli, "gap_p95_us", c.gap_p95_us, "longest_silence_us",
-                 c.longest_silence_us, "jitter_us", c.jitter_us, "loss_ppm", c.loss_ppm, "blackouts", c.blackouts, "drops",
+    return named("LINK_REPORT", "window_ms", c.window_ms, "packets_per_s_milli", c.packets_per_s_milli, "gap_p95_us",
+                 c.gap_p95_us, "longest_silence_us", c.longest_silence_us, "jitter_us", c.jitter_us, "loss_ppm",
+                 c.loss_ppm, "blackouts", c.blackouts, "drops",
                  std::vector<std::uint64_t>(c.drops.begin(), c.drops.end()));
   }
   py::tuple operator()(const Switched& c) const { return named("SWITCHED", "epoch", c.epoch); }
   py::tuple operator()(const RekeyRequest& c) const {
-    return named("REKEY_REQUEST", "request_id", c.request_id, "suite", std::string(c.suite), "reason", std::string(c.reason));
+    return named("REKEY_REQUEST", "request_id", c.request_id, "suite", std::string(c.suite), "reason",
+                 std::string(c.reason));
   }
   py::tuple operator()(const Close& c) const { return named("CLOSE", "reason", c.reason); }
   py::tuple operator()(const Keepalive&) const { return named("KEEPALIVE"); }
   py::tuple operator()(const RekeyResult& c) const {
-    return named("REKEY_RESULT", "request_id", c.request_id, "ok", c.ok, "epoch", c.epoch, "duration_us", c.duration_us, "text", std::string(c.text));
+    return named("REKEY_RESULT", "request_id", c.request_id, "ok", c.ok, "epoch", c.epoch, "duration_us", c.duration_us,
+                 "text", std::string(c.text));
   }
 
  private:
@@ -71,7 +80,8 @@ struct ToDict {
 
 template <typename T>
 T field(const py::kwargs& fields, const char* name) {
-  if (!fields.contains(name)) throw TunnelError(Errc::config_invalid, std::string("The control message needs the field '") + name + "'.");
+  if (!fields.contains(name))
+    throw TunnelError(Errc::config_invalid, std::string("The control message needs the field '") + name + "'.");
   return fields[name].cast<T>();
 }
 
@@ -104,13 +114,15 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     control = Keepalive{};
   } else if (name == "REKEY_RESULT") {
     a = field<std::string>(f, "text");
-    control = RekeyResult{field<u32>(f, "request_id"), field<bool>(f, "ok"), field<u8>(f, "epoch"), field<u32>(f, "duration_us"), a};
+    control = RekeyResult{field<u32>(f, "request_id"), field<bool>(f, "ok"), field<u8>(f, "epoch"),
+                          field<u32>(f, "duration_us"), a};
   } else {
     throw TunnelError(Errc::config_invalid, "Unknown control message '" + name + "'.");
   }
   Bytes out(kControlFrameMax);
   const auto used = append_control(out, 0, control);
-  if (!used) throw TunnelError(Errc::config_invalid, "The control message does not fit: a text has at most 255 bytes.");
+  if (!used)
+    throw TunnelError(Errc::config_invalid, "The control message does not fit: a string has at most 255 bytes.");
   out.resize(*used);
   return to_bytes(out);
 }
@@ -131,31 +143,35 @@ const SigInfo& sig_of(const std::string& token) {
   throw TunnelError(Errc::config_invalid, "Unknown signature algorithm '" + token + "'.");
 }
 
-py::tuple pair_tuple(const KemKeyPair& pair) { return py::make_tuple(to_bytes(pair.public_key), to_bytes(pair.secret_key.view())); }
+py::tuple pair_tuple(const KemKeyPair& pair) {
+  return py::make_tuple(to_bytes(pair.public_key), to_bytes(pair.secret_key.view()));
+}
 
 void bind_primitives(py::module_& module) {
-  module.def("aead_seal",
-             [](const std::string& token, const py::bytes& key, std::uint8_t epoch, std::uint64_t sequence, const py::bytes& aad, const py::bytes& plaintext) {
-               const auto content = view(plaintext);
-               Bytes out(content.begin(), content.end());
-               ByteArray<kTagSize> tag;
-               if (!make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->seal(epoch, sequence, view(aad), out, tag))
-                 throw TunnelError(Errc::crypto, "The AEAD failed.");
-               append(out, tag);
-               return to_bytes(out);
-             });
-  module.def("aead_open",
-             [](const std::string& token, const py::bytes& key, std::uint8_t epoch, std::uint64_t sequence, const py::bytes& aad,
-                const py::bytes& sealed) -> std::optional<py::bytes> {
-               const auto content = view(sealed);
-               if (content.size() < kTagSize) return std::nullopt;
-               Bytes out(content.begin(), content.end() - kTagSize);
-               ByteArray<kTagSize> tag;
-               std::copy(content.end() - kTagSize, content.end(), tag.begin());
-               if (make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->open(epoch, sequence, view(aad), out, tag) != Aead::Open::ok)
-                 return std::nullopt;
-               return to_bytes(out);
-             });
+  module.def("aead_seal", [](const std::string& token, const py::bytes& key, std::uint8_t epoch, std::uint64_t sequence,
+                             const py::bytes& aad, const py::bytes& plaintext) {
+    const auto content = view(plaintext);
+    Bytes out(content.begin(), content.end());
+    ByteArray<kTagSize> tag;
+    if (!make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->seal(epoch, sequence, view(aad), out, tag))
+      throw TunnelError(Errc::crypto, "The AEAD failed.");
+    append(out, tag);
+    return to_bytes(out);
+  });
+  module.def(
+      "aead_open",
+      [](const std::string& token, const py::bytes& key, std::uint8_t epoch, std::uint64_t sequence,
+         const py::bytes& aad, const py::bytes& sealed) -> std::optional<py::bytes> {
+        const auto content = view(sealed);
+        if (content.size() < kTagSize) return std::nullopt;
+        Bytes out(content.begin(), content.end() - kTagSize);
+        ByteArray<kTagSize> tag;
+        std::copy(content.end() - kTagSize, content.end(), tag.begin());
+        if (make_aead(aead_of(token), exactly<kKeySize>(key, "The key"))->open(epoch, sequence, view(aad), out, tag) !=
+            Aead::Open::ok)
+          return std::nullopt;
+        return to_bytes(out);
+      });
   module.def("kem_keypair", [](const std::string& token) { return pair_tuple(Kem(kem_of(token)).keypair()); });
   module.def("kem_encapsulate", [](const std::string& token, const py::bytes& public_key) {
     SecretBytes shared;
@@ -169,10 +185,12 @@ void bind_primitives(py::module_& module) {
   module.def("sig_sign", [](const std::string& token, const py::bytes& secret_key, const py::bytes& message) {
     return to_bytes(Sig(sig_of(token)).sign(SecretBytes(view(secret_key)), view(message)));
   });
-  module.def("sig_verify", [](const std::string& token, const py::bytes& public_key, const py::bytes& message, const py::bytes& signature) {
+  module.def("sig_verify", [](const std::string& token, const py::bytes& public_key, const py::bytes& message,
+                              const py::bytes& signature) {
     return Sig(sig_of(token)).verify(view(public_key), view(message), view(signature));
   });
-  for (const auto* name : {"aead_seal", "aead_open", "kem_decapsulate", "sig_sign"}) refuse_other_function(module, name);
+  for (const auto* name : {"aead_seal", "aead_open", "kem_decapsulate", "sig_sign"})
+    refuse_other_function(module, name);
 }
 
 }  // namespace
@@ -190,7 +208,8 @@ void bind_codec(py::module_& module) {
   py::class_<ReceiveKey> receive_key(module, "ReceiveKey", "Opens packets of one key, with its replay window.");
   receive_key
       .def(py::init([](const SessionKeys& keys, const std::string& direction, std::size_t window_bits) {
-             return std::make_unique<ReceiveKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction), window_bits);
+             return std::make_unique<ReceiveKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction),
+                                                 window_bits);
            }),
            py::arg("keys"), py::arg("direction"), py::arg("window_bits") = kWindowBits)
       .def("open", &open, py::arg("datagram"));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engine, its events and its configuration schema.
 #include <algorithm>
 
@@ -175,15 +176,21 @@ py::dict ports_dict(const EnginePorts& ports) {
   return out;
 }
 
-/// "For ever" is a year: what a clock's arithmetic holds.
-std::chrono::nanoseconds seconds_of(double s) { return std::chrono::nanoseconds(static_cast<std::int64_t>((s > 0 ? std::min(s, 31'536'000.0) : 0.0) * 1e9)); }
+/// An infinite wait is a year: what a clock's arithmetic holds.
+std::chrono::nanoseconds seconds_of(double s) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>((s > 0 ? std::min(s, 31'536'000.0) : 0.0) * 1e9));
+}
 
 }  // namespace
 
 void bind_engine(py::module_& module) {
   py::class_<Engine>(module, "Engine", "One end of the tunnel: sockets and threads behind a validated configuration.")
-      .def(py::init([](const py::object& config) { return std::make_unique<Engine>(EngineConfig::from_flat(to_flat_config(config))); }), py::arg("config"),
-           "Reads keys and checks the configuration (a flat or nested mapping of config_schema() keys); opens nothing yet.")
+      .def(py::init([](const py::object& config) {
+             return std::make_unique<Engine>(EngineConfig::from_flat(to_flat_config(config)));
+           }),
+           py::arg("config"),
+           "Reads keys and checks the configuration (a flat or nested mapping of config_schema() keys); opens nothing "
+           "yet.")
       .def("start", &Engine::start, py::call_guard<py::gil_scoped_release>())
       .def("stop", &Engine::stop, py::call_guard<py::gil_scoped_release>())
       .def("config",
@@ -235,7 +242,8 @@ void bind_engine(py::module_& module) {
           py::arg("timeout_s"), py::arg("max_events") = 64)
       .def(
           "request_rekey",
-          [](Engine& engine, const std::string& drone_id, const std::string& suite, const std::string& reason, double timeout_s) {
+          [](Engine& engine, const std::string& drone_id, const std::string& suite, const std::string& reason,
+             double timeout_s) {
             RekeyOutcome outcome;
             {
               py::gil_scoped_release release;
@@ -254,7 +262,8 @@ void bind_engine(py::module_& module) {
   module.def(
       "config_schema",
       [](const std::string& role) {
-        if (role != "drone" && role != "gcs") throw TunnelError(Errc::config_invalid, "The role is '" + role + "'; it must be drone or gcs.");
+        if (role != "drone" && role != "gcs")
+          throw TunnelError(Errc::config_invalid, "The role is '" + role + "'; it must be drone or gcs.");
         py::list out;
         for (const auto& key : config_schema())
           if (role == "drone" ? key.drone : key.gcs) out.append(schema_entry(key));

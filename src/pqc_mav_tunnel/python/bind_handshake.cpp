@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The socket-free handshake for tests and the specification peer. Keys are handed out here, and only here.
 #include <map>
 
@@ -10,7 +11,10 @@ py::dict times_dict(const HandshakeTimes& times, std::uint64_t connect_ns);
 
 namespace {
 
-std::uint64_t now() { return static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count()); }
+std::uint64_t now() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
 
 py::tuple step_tuple(const HandshakeStep& step) {
   static constexpr const char* names[] = {"working", "done", "failed"};
@@ -25,8 +29,9 @@ const SigInfo& sig_of(const std::string& token) {
 
 class PyInitiator {
  public:
-  PyInitiator(const std::string& suite, const std::string& drone_id, const py::bytes& psk, const py::bytes& gcs_public_key, bool hybrid,
-              const std::optional<py::bytes>& own_secret, const py::bytes& prev_session, std::uint8_t epoch)
+  PyInitiator(const std::string& suite, const std::string& drone_id, const py::bytes& psk,
+              const py::bytes& gcs_public_key, bool hybrid, const std::optional<py::bytes>& own_secret,
+              const py::bytes& prev_session, std::uint8_t epoch)
       : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, prev_session, epoch)) {}
 
   py::tuple on_data(const py::bytes& received) {
@@ -41,8 +46,10 @@ class PyInitiator {
   HandshakeInitiator core_;
 
  private:
-  static InitiatorParams params(const std::string& suite, const std::string& drone_id, const py::bytes& psk, const py::bytes& gcs_public_key, bool hybrid,
-                                const std::optional<py::bytes>& own_secret, const py::bytes& prev_session, std::uint8_t epoch) {
+  static InitiatorParams params(const std::string& suite, const std::string& drone_id, const py::bytes& psk,
+                                const py::bytes& gcs_public_key, bool hybrid,
+                                const std::optional<py::bytes>& own_secret, const py::bytes& prev_session,
+                                std::uint8_t epoch) {
     InitiatorParams out;
     out.suite = &require_suite(suite);
     out.drone_id = drone_id;
@@ -65,8 +72,10 @@ class PyResponder {
   using Publics = std::map<std::pair<std::string, std::string>, py::bytes>;
   using Sessions = std::map<std::string, std::pair<py::bytes, std::uint8_t>>;
 
-  PyResponder(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature, bool allow_pure, const Sessions& sessions)
-      : state_(std::make_shared<State>()), core_(environment(psks, gcs_secrets, drone_publics, require_signature, allow_pure, sessions)) {}
+  PyResponder(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature,
+              bool allow_pure, const Sessions& sessions)
+      : state_(std::make_shared<State>()),
+        core_(environment(psks, gcs_secrets, drone_publics, require_signature, allow_pure, sessions)) {}
 
   py::bytes start() { return to_bytes(core_.start(now())); }
   py::tuple on_data(const py::bytes& received) {
@@ -92,8 +101,9 @@ class PyResponder {
   };
   std::shared_ptr<State> state_;
 
-  std::shared_ptr<const ResponderEnv> environment(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature,
-                                                  bool allow_pure, const Sessions& sessions) {
+  std::shared_ptr<const ResponderEnv> environment(const Psks& psks, const Secrets& gcs_secrets,
+                                                  const Publics& drone_publics, bool require_signature, bool allow_pure,
+                                                  const Sessions& sessions) {
     auto s = state_;
     for (const auto& [id, psk] : psks) s->psks.emplace(id, Psk(exactly<kPskSize>(psk, "A PSK")));
     for (const auto& [token, key] : gcs_secrets) s->secrets.emplace(sig_of(token).token, SecretBytes(view(key)));
@@ -122,7 +132,8 @@ class PyResponder {
     };
     env->gcs_secret = [s](const SigInfo& sig) {
       const auto it = s->secrets.find(std::string(sig.token));
-      if (it == s->secrets.end()) throw TunnelError(Errc::key_missing, "No signing key for " + std::string(sig.display) + ".");
+      if (it == s->secrets.end())
+        throw TunnelError(Errc::key_missing, "No signing key for " + std::string(sig.display) + ".");
       return it->second.clone();
     };
     env->drone_public = [s](std::string_view id, const SigInfo& sig) -> std::optional<Bytes> {
@@ -145,7 +156,9 @@ void bind_common(Class& cls, bool drone_side) {
   cls.def("on_data", &Core::on_data, py::arg("received"))
       .def_property_readonly("error", [](const Core& self) { return std::string(to_string(self.core_.error())); })
       .def_property_readonly("reject_code", [](const Core& self) { return self.core_.reject_code(); })
-      .def("describe", [drone_side](const Core& self) { return describe(self.core_.error(), self.core_.reject_code(), drone_side); })
+      .def(
+          "describe",
+          [drone_side](const Core& self) { return describe(self.core_.error(), self.core_.reject_code(), drone_side); })
       .def("times", [](const Core& self) { return times_dict(self.core_.times(), 0); })
       .def("take_keys", [](Core& self) { return self.core_.take_keys(); });
   refuse_other_method(cls, "on_data");
@@ -154,10 +167,12 @@ void bind_common(Class& cls, bool drone_side) {
 }  // namespace
 
 void bind_handshake(py::module_& module) {
-  py::class_<SessionKeys> session_keys(module, "SessionKeys",
-                                       "The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out.");
+  py::class_<SessionKeys> session_keys(
+      module, "SessionKeys",
+      "The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out.");
   session_keys
-      .def(py::init([](const std::string& suite, const py::bytes& session_id, std::uint8_t epoch, const py::bytes& d2g, const py::bytes& g2d) {
+      .def(py::init([](const std::string& suite, const py::bytes& session_id, std::uint8_t epoch, const py::bytes& d2g,
+                       const py::bytes& g2d) {
              SessionKeys keys;
              keys.suite = &require_suite(suite);
              const auto id = exactly<kSessionIdSize>(session_id, "The session id");
@@ -175,22 +190,27 @@ void bind_handshake(py::module_& module) {
       .def_readonly("epoch", &SessionKeys::epoch)
       .def_property_readonly("k_d2g", [](const SessionKeys& keys) { return to_bytes(keys.k_d2g.view()); })
       .def_property_readonly("k_g2d", [](const SessionKeys& keys) { return to_bytes(keys.k_g2d.view()); })
-      .def("__repr__", [](const SessionKeys& keys) { return "<SessionKeys " + (keys.suite ? keys.suite->id : std::string("empty")) + ">"; });
+      .def("__repr__", [](const SessionKeys& keys) {
+        return "<SessionKeys " + (keys.suite ? keys.suite->id : std::string("empty")) + ">";
+      });
   refuse_other_init(session_keys, "SessionKeys");
 
   py::class_<PyInitiator> initiator(module, "Initiator", "The drone's side of one handshake, without sockets.");
-  initiator.def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool, const std::optional<py::bytes>&, const py::bytes&,
-                         std::uint8_t>(),
-                py::arg("suite"), py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"), py::arg("hybrid") = true, py::arg("own_secret") = py::none(),
+  initiator.def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool,
+                         const std::optional<py::bytes>&, const py::bytes&, std::uint8_t>(),
+                py::arg("suite"), py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"),
+                py::arg("hybrid") = true, py::arg("own_secret") = py::none(),
                 py::arg("prev_session") = py::bytes(std::string(kSessionIdSize, '\0')), py::arg("epoch") = 0);
   refuse_other_init(initiator, "Initiator");
   bind_common<PyInitiator>(initiator, true);
 
   py::class_<PyResponder> responder(module, "Responder", "The gcs' side of one handshake, without sockets.");
   responder
-      .def(py::init<const PyResponder::Psks&, const PyResponder::Secrets&, const PyResponder::Publics&, bool, bool, const PyResponder::Sessions&>(),
-           py::arg("psks"), py::arg("gcs_secrets"), py::arg("drone_publics") = PyResponder::Publics{}, py::arg("require_signature") = false,
-           py::arg("allow_pure") = true, py::arg("sessions") = PyResponder::Sessions{})
+      .def(py::init<const PyResponder::Psks&, const PyResponder::Secrets&, const PyResponder::Publics&, bool, bool,
+                    const PyResponder::Sessions&>(),
+           py::arg("psks"), py::arg("gcs_secrets"), py::arg("drone_publics") = PyResponder::Publics{},
+           py::arg("require_signature") = false, py::arg("allow_pure") = true,
+           py::arg("sessions") = PyResponder::Sessions{})
       .def("start", &PyResponder::start)
       .def_property_readonly("drone_id", [](const PyResponder& self) { return self.core_.drone_id(); })
       .def_property_readonly("gated_keygens", &PyResponder::keygens);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making and listing long-term keys; the keys themselves never cross into Python here.
 #include "convert.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
@@ -7,14 +8,19 @@ namespace pqcmav::python {
 void bind_keys(py::module_& module) {
   module.def(
       "init_keys",
-      [](const std::string& root, const std::vector<std::string>& drones, const std::vector<std::string>& sig_tokens, bool drone_signatures) {
+      [](const std::string& root, const std::vector<std::string>& drones, const std::vector<std::string>& sig_tokens,
+         bool drone_signatures) {
         py::gil_scoped_release release;
         init_keys(root, drones, sig_tokens, drone_signatures);
       },
-      py::arg("root"), py::arg("drone_ids"), py::arg("sig_tokens") = std::vector<std::string>{}, py::arg("drone_signatures") = false);
+      py::arg("root"), py::arg("drone_ids"), py::arg("sig_tokens") = std::vector<std::string>{},
+      py::arg("drone_signatures") = false);
   module.def(
-      "export_drone", [](const std::string& root, const std::string& drone, const std::string& target) { export_drone(root, drone, target); }, py::arg("root"),
-      py::arg("drone_id"), py::arg("target"));
+      "export_drone",
+      [](const std::string& root, const std::string& drone, const std::string& target) {
+        export_drone(root, drone, target);
+      },
+      py::arg("root"), py::arg("drone_id"), py::arg("target"));
   module.def(
       "list_keys",
       [](const std::string& folder) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suites, algorithms and versions.
 #include <openssl/crypto.h>
 
@@ -17,7 +18,8 @@ SuiteView view_of(const std::string& name) {
 AeadId aead_of(const std::string& token) {
   for (const auto& aead : aeads())
     if (aead.token == token) return aead.id;
-  throw TunnelError(Errc::config_invalid, "Unknown AEAD '" + token + "'; known are aesgcm, chacha20poly1305 and ascon128a.");
+  throw TunnelError(Errc::config_invalid,
+                    "Unknown AEAD '" + token + "'; known are aesgcm, chacha20poly1305 and ascon128a.");
 }
 
 py::dict suite_dict(const Suite& suite) {
@@ -69,11 +71,13 @@ void bind_registry(py::module_& module) {
   module.def(
       "suites",
       [](const std::string& view, int max_level, const std::optional<std::vector<std::string>>& aead_tokens,
-         const std::optional<std::vector<std::string>>& kem_families, const std::optional<std::vector<std::string>>& sig_families, bool only_available) {
+         const std::optional<std::vector<std::string>>& kem_families,
+         const std::optional<std::vector<std::string>>& sig_families, bool only_available) {
         SuiteFilter filter;
         filter.view = view_of(view);
         filter.max_level = static_cast<std::uint8_t>(max_level);
-        for (const auto& token : aead_tokens.value_or(std::vector<std::string>{})) filter.aeads.push_back(aead_of(token));
+        for (const auto& token : aead_tokens.value_or(std::vector<std::string>{}))
+          filter.aeads.push_back(aead_of(token));
         filter.kem_families = kem_families.value_or(std::vector<std::string>{});
         filter.sig_families = sig_families.value_or(std::vector<std::string>{});
         filter.only_available = only_available;
@@ -81,8 +85,8 @@ void bind_registry(py::module_& module) {
         for (const auto* suite : filter_suites(filter)) out.push_back({suite});
         return out;
       },
-      py::arg("view") = "core", py::arg("max_level") = 5, py::arg("aeads") = py::none(), py::arg("kem_families") = py::none(),
-      py::arg("sig_families") = py::none(), py::arg("only_available") = false);
+      py::arg("view") = "core", py::arg("max_level") = 5, py::arg("aeads") = py::none(),
+      py::arg("kem_families") = py::none(), py::arg("sig_families") = py::none(), py::arg("only_available") = false);
   module.def(
       "find_suite",
       [](const std::string& name) {

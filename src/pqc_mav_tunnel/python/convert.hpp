@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the binding files: Python values to engine values and back.
 #pragma once
 
@@ -30,25 +31,30 @@ template <std::size_t N>
 std::span<const std::uint8_t, N> exactly(const py::bytes& bytes, const char* what) {
   const auto all = view(bytes);
   if (all.size() != N)
-    throw TunnelError(Errc::config_invalid, std::string(what) + " has " + std::to_string(all.size()) + " bytes; it must have " + std::to_string(N) + ".");
+    throw TunnelError(Errc::config_invalid, std::string(what) + " has " + std::to_string(all.size()) +
+                                                " bytes; it must have " + std::to_string(N) + ".");
   return all.first<N>();
 }
 
-/// pybind11 shows the values of all arguments when they fit no signature of a function. Where one may be a secret this signature, the last, takes what is left over
-/// and throws a TypeError that names types alone. With it the others take their exact types only.
-[[noreturn]] void refuse_arguments(const char* function, const py::args& given, const py::kwargs& named, bool skip_self);
+/// pybind11 shows the values of all arguments when they fit no signature of a function. Where one may be a secret this
+/// signature, the last, takes what is left over and throws a TypeError that names types alone. With it the others take
+/// their exact types only.
+[[noreturn]] void refuse_arguments(const char* function, const py::args& given, const py::kwargs& named,
+                                   bool skip_self);
 
 template <typename Class>
 void refuse_other_init(Class& cls, const char* name) {
-  cls.def(py::init(
-      [name](const py::args& given, const py::kwargs& named) -> std::unique_ptr<typename Class::type> { refuse_arguments(name, given, named, false); }));
+  cls.def(py::init([name](const py::args& given, const py::kwargs& named) -> std::unique_ptr<typename Class::type> {
+    refuse_arguments(name, given, named, false);
+  }));
 }
 template <typename Class>
 void refuse_other_method(Class& cls, const char* name) {
   cls.def(name, [name](const py::args& given, const py::kwargs& named) { refuse_arguments(name, given, named, true); });
 }
 inline void refuse_other_function(py::module_& module, const char* name) {
-  module.def(name, [name](const py::args& given, const py::kwargs& named) { refuse_arguments(name, given, named, false); });
+  module.def(name,
+             [name](const py::args& given, const py::kwargs& named) { refuse_arguments(name, given, named, false); });
 }
 
 py::object to_python(const ConfigValue& value);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The extension module pqc_mav_tunnel._engine.
 #include "convert.hpp"
 
@@ -14,7 +15,8 @@ void refuse_arguments(const char* function, const py::args& given, const py::kwa
   };
   for (std::size_t i = skip_self ? 1 : 0; i < given.size(); ++i) add("", given[i]);
   for (const auto& [name, value] : named) add(std::string(py::str(name)) + "=", value);
-  throw py::type_error(std::string(function) + "() does not take (" + types + ") or one of the values is out of range; help() shows its signature.");
+  throw py::type_error(std::string(function) + "() does not take (" + types +
+                       ") or one of the values is out of range; help() shows its signature.");
 }
 
 namespace {
@@ -25,7 +27,8 @@ ConfigValue to_value(const std::string& key, const py::handle& value) {
     try {
       return value.cast<std::int64_t>();
     } catch (const py::cast_error&) {
-      throw TunnelError(Errc::config_invalid, "'" + key + "' is " + std::string(py::str(value)).substr(0, 40) + ", a number beyond every limit.");
+      throw TunnelError(Errc::config_invalid, "'" + key + "' is " + std::string(py::str(value)).substr(0, 40) +
+                                                  ", a number beyond all limits.");
     }
   }
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
@@ -33,13 +36,14 @@ ConfigValue to_value(const std::string& key, const py::handle& value) {
   if (py::isinstance<py::sequence>(value) && !py::isinstance<py::bytes>(value)) {
     std::vector<std::string> out;
     for (const auto item : py::reinterpret_borrow<py::sequence>(value)) {
-      if (!py::isinstance<py::str>(item)) throw TunnelError(Errc::config_invalid, "'" + key + "' must be a list of texts.");
+      if (!py::isinstance<py::str>(item))
+        throw TunnelError(Errc::config_invalid, "'" + key + "' must be a list of strings.");
       out.push_back(item.cast<std::string>());
     }
     return out;
   }
-  throw TunnelError(Errc::config_invalid,
-                    "'" + key + "' has a value of an unsupported type (" + std::string(py::str(py::type::of(value).attr("__name__"))) + ").");
+  throw TunnelError(Errc::config_invalid, "'" + key + "' has a value of an unsupported type (" +
+                                              std::string(py::str(py::type::of(value).attr("__name__"))) + ").");
 }
 
 void flatten(const py::handle& mapping, const std::string& prefix, FlatConfig& out) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Byte views, big-endian access and a bounds-checked reader: all parsing goes through here.
 #pragma once
 
@@ -19,8 +20,12 @@ template <std::size_t N>
 using ByteArray = std::array<std::uint8_t, N>;
 using SessionId = ByteArray<8>;
 
-inline ByteView as_bytes(std::string_view text) noexcept { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
-inline std::string_view as_text(ByteView bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+inline ByteView as_bytes(std::string_view text) noexcept {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+inline std::string_view as_text(ByteView bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 template <typename T>
 inline void store_be(std::uint8_t* out, T value) noexcept {

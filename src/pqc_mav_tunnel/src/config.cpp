@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From flat values to a checked EngineConfig. Every refusal names the key, what is wrong and what would be right.
 #include "pqc_mav_tunnel/config.hpp"
 
@@ -8,6 +9,7 @@
 
 #include "constants.hpp"
 #include "net/net.hpp"
+#include "net/plain_tap.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "text.hpp"
@@ -16,7 +18,8 @@ namespace pqcmav {
 namespace {
 
 const char* type_name(const ConfigValue& value) {
-  static constexpr const char* names[] = {"true or false", "a whole number", "a number", "a text", "a list of texts"};
+  static constexpr const char* names[] = {"true or false", "a whole number", "a number", "a string",
+                                          "a list of strings"};
   return names[value.index()];
 }
 
@@ -26,18 +29,32 @@ std::string number(double value) {
   return out.str();
 }
 
+/// What was given, as an answer to "must be ...".
+std::string shown_value(const ConfigValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  if (const auto* real = std::get_if<double>(&value)) {
+    const auto text = number(*real);
+    return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
+  }
+  if (const auto* text = std::get_if<std::string>(&value)) return "'" + text->substr(0, 40) + "'";
+  return "a list";
+}
+
 /// The value in the schema's type (a whole number passes for a number), in range, or an error.
 ConfigValue checked(const ConfigKey& key, const std::string& shown, const ConfigValue& given) {
   ConfigValue value = given;
   if (std::holds_alternative<double>(key.default_value) && std::holds_alternative<std::int64_t>(value))
     value = static_cast<double>(std::get<std::int64_t>(value));
   if (value.index() != key.default_value.index())
-    throw TunnelError(Errc::config_invalid, "'" + shown + "' must be " + type_name(key.default_value) + ", not " + type_name(given) + ".");
+    throw TunnelError(Errc::config_invalid,
+                      "'" + shown + "' must be " + type_name(key.default_value) + ", not " + shown_value(given) + ".");
   std::optional<double> numeric;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) numeric = static_cast<double>(*whole);
   if (const auto* real = std::get_if<double>(&value)) numeric = *real;
   if (numeric && !(*numeric >= key.min.value_or(*numeric) && *numeric <= key.max.value_or(*numeric))) {
-    throw TunnelError(Errc::config_invalid, "'" + shown + "' is " + number(*numeric) + "; it must be between " + number(*key.min) + " and " + number(*key.max) +
+    throw TunnelError(Errc::config_invalid, "'" + shown + "' is " + number(*numeric) + "; it must be between " +
+                                                number(*key.min) + " and " + number(*key.max) +
                                                 (key.unit.empty() ? "" : " " + std::string(key.unit)) + ".");
   }
   if (!key.choices.empty()) {
@@ -64,7 +81,32 @@ std::vector<const Suite*> suite_list(const Strings& names, const std::string& ke
 }
 
 void check_drone_id(const std::string& id, const std::string& key) {
-  if (!valid_drone_id(id)) throw TunnelError(Errc::config_invalid, "'" + key + "': '" + id + "' is not a drone id; use 1-32 characters out of a-z 0-9 _ -.");
+  if (!valid_drone_id(id))
+    throw TunnelError(Errc::config_invalid,
+                      "'" + key + "': '" + id + "' is not a drone id; use 1-32 characters out of a-z 0-9 _ -.");
+}
+
+[[noreturn]] void refuse_address(const std::string& key, const std::string& text, const std::string& why) {
+  throw TunnelError(Errc::config_invalid, "'" + key + "' is '" + text + "'" + why);
+}
+
+/// "host:port" with a host that may be one. Given as an address in figures, the address; a name is asked for at start.
+std::optional<SockAddr> check_endpoint(const std::string& key, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto endpoint = parse_endpoint(text);
+  if (!endpoint) refuse_address(key, text, kWriteHostPort);
+  if (const auto problem = problem_of_host(endpoint->host); !problem.empty())
+    refuse_address(key, text, ": " + problem + ". Give host:port, for example 127.0.0.1:14550.");
+  if (!is_ipv4(endpoint->host) && !(is_ipv6(endpoint->host) && endpoint->host.find('%') == std::string::npos))
+    return std::nullopt;
+  return resolve(endpoint->host, endpoint->port, false, SOCK_DGRAM);
+}
+
+void check_plain(const std::string& prefix, const std::string& bind, const std::string& peer, const std::string& tap) {
+  const auto local = check_endpoint(prefix + "plain_bind", bind), to = check_endpoint(prefix + "plain_peer", peer);
+  const auto copies = check_endpoint("plain_tap", tap);
+  if (bind.empty()) refuse_address(prefix + "plain_bind", bind, kWriteHostPort);
+  check_plain_addresses(prefix, local.value_or(SockAddr{}), to.value_or(SockAddr{}), copies.value_or(SockAddr{}));
 }
 
 class Reader {
@@ -112,7 +154,9 @@ class Reader {
       std::string sentence = "Unknown configuration key '" + name + "' for a " + std::string(to_string(role_));
       const auto schema = config_schema();
       if (std::any_of(schema.begin(), schema.end(), [&](const auto& key) { return key.key == name; }))
-        throw TunnelError(Errc::config_unknown_key, sentence + ": only a " + std::string(to_string(role_ == Role::gcs ? Role::drone : Role::gcs)) + " has it.");
+        throw TunnelError(
+            Errc::config_unknown_key,
+            sentence + ": only a " + std::string(to_string(role_ == Role::gcs ? Role::drone : Role::gcs)) + " has it.");
       sentence += '.';
       const auto close = closest_text(name, known, 1);
       if (!close.empty()) sentence += " Did you mean '" + close.front() + "'?";
@@ -139,7 +183,8 @@ void read_drone(Reader& in, EngineConfig& out) {
   check_drone_id(out.drone_id, "drone_id");
   out.peer = in.get<std::string>("peer");
   if (const auto problem = problem_of_host(out.peer); !problem.empty())
-    throw TunnelError(Errc::config_invalid, "'peer' is '" + out.peer + "': " + problem + ". Give a host name or an address, for example gcs.example.org.");
+    throw TunnelError(Errc::config_invalid, "'peer' is '" + out.peer + "': " + problem +
+                                                ". Give a host name or an address, for example gcs.example.org.");
   const auto name = in.get<std::string>("suite");
   out.suite = suite_list({name}, "suite").front();
   out.hybrid = in.get<bool>("hybrid");
@@ -148,12 +193,14 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.plain_bind = in.get<std::string>("plain_bind");
   out.plain_peer = in.get<std::string>("plain_peer");
   out.plain_tap = in.get<std::string>("plain_tap");
+  check_plain("", out.plain_bind, out.plain_peer, out.plain_tap);
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
   out.blacklist_s = in.get<double>("blacklist_s");
   out.rekey_packets = static_cast<std::uint64_t>(in.get<std::int64_t>("rekey_packets"));
   if (out.handshake_port == 0 || out.data_port == 0)
-    throw TunnelError(Errc::config_invalid, "'handshake_port' and 'data_port' of a drone name the gcs' ports and cannot be 0.");
+    throw TunnelError(Errc::config_invalid,
+                      "'handshake_port' and 'data_port' of a drone name the gcs' ports and cannot be 0.");
 }
 
 void read_gcs(Reader& in, EngineConfig& out) {
@@ -169,7 +216,8 @@ void read_gcs(Reader& in, EngineConfig& out) {
     if (kem == nullptr) {
       std::string known;
       for (const auto& each : kems()) known += (known.empty() ? "" : " ") + std::string(each.token);
-      throw TunnelError(Errc::config_invalid, "'key_pool_kems': unknown KEM '" + token + "'; known are: " + known + ".");
+      throw TunnelError(Errc::config_invalid,
+                        "'key_pool_kems': unknown KEM '" + token + "'; known are: " + known + ".");
     }
     out.key_pool_kems.push_back(kem);
   }
@@ -177,9 +225,13 @@ void read_gcs(Reader& in, EngineConfig& out) {
   for (const auto& id : in.get<Strings>("drones")) {
     check_drone_id(id, "drones");
     if (!seen.insert(id).second) throw TunnelError(Errc::config_invalid, "'drones' names '" + id + "' twice.");
-    DroneEntry entry{
-        id, in.get_drone<std::string>(id, "plain_bind"), in.get_drone<std::string>(id, "plain_peer"), in.get_drone<bool>(id, "require_signature"), {}};
+    DroneEntry entry{id,
+                     in.get_drone<std::string>(id, "plain_bind"),
+                     in.get_drone<std::string>(id, "plain_peer"),
+                     in.get_drone<bool>(id, "require_signature"),
+                     {}};
     entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");
+    check_plain("drone." + id + ".", entry.plain_bind, entry.plain_peer, {});
     out.drones.push_back(std::move(entry));
   }
 }
@@ -193,12 +245,15 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   in.get<std::string>("role");
   out.keys = in.get<std::string>("keys");
   out.bind = in.get<std::string>("bind");
+  if (const auto problem = out.bind.empty() ? "" : problem_of_host(out.bind); !problem.empty())
+    refuse_address("bind", out.bind, ": " + problem + ". Give an address of this machine, or leave it empty.");
   out.handshake_port = static_cast<std::uint16_t>(in.get<std::int64_t>("handshake_port"));
   out.data_port = static_cast<std::uint16_t>(in.get<std::int64_t>("data_port"));
   out.max_payload = static_cast<std::size_t>(in.get<std::int64_t>("max_payload"));
   out.replay_window = static_cast<std::size_t>(in.get<std::int64_t>("replay_window"));
   if (out.replay_window % 64 != 0)
-    throw TunnelError(Errc::config_invalid, "'replay_window' is " + std::to_string(out.replay_window) + "; it must be a multiple of 64.");
+    throw TunnelError(Errc::config_invalid,
+                      "'replay_window' is " + std::to_string(out.replay_window) + "; it must be a multiple of 64.");
   out.dscp = static_cast<int>(in.get<std::int64_t>("dscp"));
   out.gso = in.get<bool>("gso");
   out.busy_poll_us = static_cast<int>(in.get<std::int64_t>("busy_poll_us"));
@@ -213,11 +268,15 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   else
     read_gcs(in, out);
   if (out.degraded_after_s <= out.keepalive_s)
-    throw TunnelError(Errc::config_invalid, "'degraded_after_s' must be longer than 'keepalive_s', or an idle link would look broken.");
+    throw TunnelError(Errc::config_invalid,
+                      "'degraded_after_s' must be longer than 'keepalive_s', or an idle link would look broken.");
   if (out.session_limit_s <= out.keepalive_s)
-    throw TunnelError(Errc::config_invalid, "'session_limit_s' must be longer than 'keepalive_s', or an idle session would be wiped.");
+    throw TunnelError(Errc::config_invalid,
+                      "'session_limit_s' must be longer than 'keepalive_s', or an idle session would be wiped.");
   if (out.role == Role::drone && out.reconnect_after_s <= out.keepalive_s)
-    throw TunnelError(Errc::config_invalid, "'reconnect_after_s' must be longer than 'keepalive_s', or an idle drone would start afresh again and again.");
+    throw TunnelError(
+        Errc::config_invalid,
+        "'reconnect_after_s' must be longer than 'keepalive_s', or an idle drone would keep reconnecting.");
   out.effective = std::move(in.effective);
   return out;
 }

@@ -1,4 +1,6 @@
-// YAML to flat configuration, for hosts without ROS parameters.
+// SPDX-License-Identifier: Apache-2.0
+#include "config_yaml.hpp"
+
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
@@ -7,7 +9,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -17,7 +18,9 @@ constexpr std::uintmax_t kMaxFile = 1 << 20;
 constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxValues = 20000;  // counted as met: aliases let a small file stand for a huge one
 
-std::string at(const std::string& path, const YAML::Mark& mark) { return mark.is_null() ? path : path + ", line " + std::to_string(mark.line + 1); }
+std::string at(const std::string& path, const YAML::Mark& mark) {
+  return mark.is_null() ? path : path + ", line " + std::to_string(mark.line + 1);
+}
 
 /// YAML 1.2 core schema for the types we have; a quoted scalar (tag "!") is always text.
 ConfigValue scalar(const YAML::Node& node) {
@@ -27,10 +30,13 @@ ConfigValue scalar(const YAML::Node& node) {
   if (text == "false" || text == "False" || text == "FALSE") return false;
   std::int64_t whole = 0;
   const auto* end = text.data() + text.size();
-  if (auto [p, e] = std::from_chars(text.data(), end, whole); e == std::errc{} && p == end && !text.empty()) return whole;
+  if (auto [p, e] = std::from_chars(text.data(), end, whole); e == std::errc{} && p == end && !text.empty())
+    return whole;
   double real = 0;
-  const bool numeric = text.find_first_not_of("0123456789.+-eE") == std::string::npos;  // not "nan" or "infinity", which are names
-  if (auto [p, e] = std::from_chars(text.data(), end, real); numeric && e == std::errc{} && p == end && !text.empty()) return real;
+  const bool numeric =
+      text.find_first_not_of("0123456789.+-eE") == std::string::npos;  // not "nan" or "infinity", which are names
+  if (auto [p, e] = std::from_chars(text.data(), end, real); numeric && e == std::errc{} && p == end && !text.empty())
+    return real;
   return text;
 }
 
@@ -55,10 +61,12 @@ bool has_more_than_one_document(const std::string& text) {
   return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore);
 }
 
-void flatten(const std::string& path, const YAML::Node& node, const std::string& prefix, FlatConfig& out, int depth, std::size_t& met) {
+void flatten(const std::string& path, const YAML::Node& node, const std::string& prefix, FlatConfig& out, int depth,
+             std::size_t& met) {
   if (depth > kMaxDepth) throw TunnelError(Errc::config_syntax, at(path, node.Mark()) + ": nested too deeply.");
   for (const auto& item : node) {
-    if (++met > kMaxValues) throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
+    if (++met > kMaxValues)
+      throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
     const auto key = prefix + item.first.as<std::string>();
     const auto& value = item.second;
     if (value.IsMap()) {
@@ -66,13 +74,17 @@ void flatten(const std::string& path, const YAML::Node& node, const std::string&
     } else if (value.IsSequence()) {
       std::vector<std::string> list;
       for (const auto& entry : value) {
-        if (++met > kMaxValues) throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
-        if (!entry.IsScalar()) throw TunnelError(Errc::config_syntax, at(path, entry.Mark()) + ": '" + key + "' must be a list of texts.");
+        if (++met > kMaxValues)
+          throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
+        if (!entry.IsScalar())
+          throw TunnelError(Errc::config_syntax, at(path, entry.Mark()) + ": '" + key + "' must be a list of strings.");
         list.push_back(entry.Scalar());
       }
-      if (!out.emplace(key, list).second) throw TunnelError(Errc::config_syntax, at(path, item.first.Mark()) + ": '" + key + "' is given twice.");
+      if (!out.emplace(key, list).second)
+        throw TunnelError(Errc::config_syntax, at(path, item.first.Mark()) + ": '" + key + "' is given twice.");
     } else if (value.IsScalar()) {
-      if (!out.emplace(key, scalar(value)).second) throw TunnelError(Errc::config_syntax, at(path, item.first.Mark()) + ": '" + key + "' is given twice.");
+      if (!out.emplace(key, scalar(value)).second)
+        throw TunnelError(Errc::config_syntax, at(path, item.first.Mark()) + ": '" + key + "' is given twice.");
     } else {
       throw TunnelError(Errc::config_syntax, at(path, item.first.Mark()) + ": '" + key + "' has no value.");
     }
@@ -84,8 +96,11 @@ void flatten(const std::string& path, const YAML::Node& node, const std::string&
 FlatConfig load_yaml_config(const std::string& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
-  if (error) throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ": " + error.message() + ".");
-  if (size > kMaxFile) throw TunnelError(Errc::config_syntax, path + " has " + std::to_string(size) + " bytes; a configuration file has at most 1 MiB.");
+  if (error)
+    throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ": " + error.message() + ".");
+  if (size > kMaxFile)
+    throw TunnelError(Errc::config_syntax,
+                      path + " has " + std::to_string(size) + " bytes; a configuration file has at most 1 MiB.");
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
@@ -97,7 +112,9 @@ FlatConfig parse_yaml_config(const std::string& text, const std::string& name) {
   FlatConfig out;
   try {
     if (has_more_than_one_document(text))
-      throw TunnelError(Errc::config_syntax, name + " has several documents ('---') or text after the end of the first; a configuration is one.");
+      throw TunnelError(Errc::config_syntax, name +
+                                                 " has several documents ('---') or text after the end of the first; a "
+                                                 "configuration is a single document.");
     const auto root = YAML::Load(text);
     if (root.IsNull()) throw TunnelError(Errc::config_syntax, name + " is empty; see config/ for documented examples.");
     if (!root.IsMap()) throw TunnelError(Errc::config_syntax, name + ": expected 'key: value' lines.");

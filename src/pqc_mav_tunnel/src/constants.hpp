@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every number of the wire protocol, version 2 (docs/protocol.md). A protocol value has its home here and nowhere else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/engine.hpp"
 
 #include <algorithm>
@@ -17,8 +18,8 @@ LogLevel level_of(const std::string& name) {
   return LogLevel::info;
 }
 
-constexpr std::array<std::string_view, kDropKinds> kDropNames = {"drop_malformed", "drop_unknown",   "drop_seq_old",
-                                                                 "drop_replay",    "drop_auth_fail", "drop_decrypt_fail"};
+constexpr std::array<std::string_view, kDropKinds> kDropNames = {
+    "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
 
 template <typename Drops>
 void add_drops(NamedCounters& out, const Drops& drops) {
@@ -41,7 +42,9 @@ class Engine::Impl {
 
   void start() {
     if (data)
-      throw TunnelError(Errc::state, running ? "The engine runs already." : "A stopped engine does not start again (an engine runs once); make a new one.");
+      throw TunnelError(Errc::state,
+                        running ? "The engine is already running."
+                                : "A stopped engine cannot be started again (an engine runs once); make a new one.");
     ControlHooks hooks;
     if (drone) {
       hooks.rekey_requested = [this](std::size_t, std::uint32_t id, std::string suite, std::string reason) {
@@ -49,7 +52,9 @@ class Engine::Impl {
       };
       hooks.changed = [this](std::size_t) { drone->on_changed(); };
     } else {
-      hooks.rekey_answered = [this](std::size_t link, const RekeyResult& result) { gcs->on_rekey_answered(link, result); };
+      hooks.rekey_answered = [this](std::size_t link, const RekeyResult& result) {
+        gcs->on_rekey_answered(link, result);
+      };
       hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
     }
     data = std::make_unique<DataPlane>(config, events, std::move(hooks));
@@ -103,7 +108,8 @@ EnginePorts Engine::ports() const {
   EnginePorts out;
   out.data = data.data_port();
   if (impl_->gcs) out.handshake = impl_->gcs->port();
-  for (std::size_t i = 0; i < data.link_count(); ++i) out.plain.emplace_back(data.link(i).id, data.link(i).picture().plain_local.port());
+  for (std::size_t i = 0; i < data.link_count(); ++i)
+    out.plain.emplace_back(data.link(i).id, data.link(i).picture().plain_local.port());
   return out;
 }
 
@@ -148,18 +154,20 @@ std::vector<LinkStats> Engine::stats() const {
 
 NamedCounters Engine::totals() const {
   const auto& t = impl_->plane().totals();
-  NamedCounters out = {{"enc_rx_datagrams", t.enc_rx_datagrams.get()}, {"delivered", t.delivered.get()}, {"control", t.control.get()}};
+  NamedCounters out = {
+      {"enc_rx_datagrams", t.enc_rx_datagrams.get()}, {"delivered", t.delivered.get()}, {"control", t.control.get()}};
   add_drops(out, t.drops);
   if (impl_->gcs) {
     const auto& s = impl_->gcs->counters();
-    for (const auto& [name, counter] : std::initializer_list<std::pair<std::string_view, const Counter&>>{{"hs_accepted", s.accepted},
-                                                                                                          {"hs_rate_limited", s.rate_limited},
-                                                                                                          {"hs_pregate_failed", s.pregate_failed},
-                                                                                                          {"hs_pregate_timeout", s.pregate_timeout},
-                                                                                                          {"hs_gated", s.gated},
-                                                                                                          {"hs_completed", s.completed},
-                                                                                                          {"hs_failed", s.failed},
-                                                                                                          {"hs_busy", s.busy}})
+    for (const auto& [name, counter] :
+         std::initializer_list<std::pair<std::string_view, const Counter&>>{{"hs_accepted", s.accepted},
+                                                                            {"hs_rate_limited", s.rate_limited},
+                                                                            {"hs_pregate_failed", s.pregate_failed},
+                                                                            {"hs_pregate_timeout", s.pregate_timeout},
+                                                                            {"hs_gated", s.gated},
+                                                                            {"hs_completed", s.completed},
+                                                                            {"hs_failed", s.failed},
+                                                                            {"hs_busy", s.busy}})
       out.emplace_back(name, counter.get());
     out.emplace_back("keygens", impl_->gcs->keygens());
   }
@@ -185,13 +193,17 @@ std::vector<LinkQualityView> Engine::links() const {
   return out;
 }
 
-std::vector<BlacklistedSuite> Engine::blacklist() const { return impl_->drone ? impl_->drone->blacklist() : std::vector<BlacklistedSuite>{}; }
+std::vector<BlacklistedSuite> Engine::blacklist() const {
+  return impl_->drone ? impl_->drone->blacklist() : std::vector<BlacklistedSuite>{};
+}
 
-RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout) {
+RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
+                                   std::chrono::nanoseconds timeout) {
   const auto& data = impl_->plane();
   for (std::size_t i = 0; i < data.link_count(); ++i) {
     if (data.link(i).id != drone_id && !(drone_id.empty() && data.link_count() == 1)) continue;
-    return impl_->drone ? impl_->drone->request_rekey(suite, reason, timeout) : impl_->gcs->request_rekey(i, suite, reason, timeout);
+    return impl_->drone ? impl_->drone->request_rekey(suite, reason, timeout)
+                        : impl_->gcs->request_rekey(i, suite, reason, timeout);
   }
   return {false, suite, 0, 0, "There is no drone '" + drone_id + "' here."};
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -35,5 +36,7 @@ std::string_view to_string(Errc code) noexcept {
   }
   return "unknown";
 }
+
+bool is_configuration(Errc code) noexcept { return code <= Errc::suite_unavailable; }
 
 }  // namespace pqcmav

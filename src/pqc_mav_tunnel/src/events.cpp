@@ -1,24 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/events.hpp"
 
-#include "net/net.hpp"
+#include "clock.hpp"
 
 namespace pqcmav {
-
-std::string_view to_string(LinkState state) noexcept {
-  switch (state) {
-    case LinkState::down:
-      return "DOWN";
-    case LinkState::handshaking:
-      return "HANDSHAKING";
-    case LinkState::up:
-      return "UP";
-    case LinkState::degraded:
-      return "DEGRADED";
-    case LinkState::rekeying:
-      return "REKEYING";
-  }
-  return "?";
-}
 
 std::string_view to_string(LogLevel level) noexcept {
   switch (level) {

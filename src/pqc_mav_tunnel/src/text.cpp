@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "text.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <system_error>
 
 namespace pqcmav {
 namespace {
@@ -38,5 +40,7 @@ Strings closest_text(std::string_view text, const Strings& known, std::size_t co
   for (std::size_t i = 0; i < std::min(count, ranked.size()); ++i) out.push_back(*ranked[i].second);
   return out;
 }
+
+std::string system_reason(int code) { return std::generic_category().message(code); }
 
 }  // namespace pqcmav

@@ -1,4 +1,6 @@
-// Threads with a stack large enough for the handshake's algorithms (Classic McEliece works on the stack), names and priorities.
+// SPDX-License-Identifier: Apache-2.0
+// Threads with a stack large enough for the handshake's algorithms (Classic McEliece works on the stack), names and
+// priorities.
 #pragma once
 
 #include <pthread.h>
@@ -16,8 +18,9 @@ namespace pqcmav {
 /// At most 15 characters, as shown by ps and top.
 inline void name_this_thread(const char* name) noexcept { ::pthread_setname_np(::pthread_self(), name); }
 
-/// Lower priority than the data thread for threads that compute handshakes: a packet never waits for a signature. Relative to what the process was given: an
-/// absolute value would put them above a data thread that was started with 'nice'.
+/// Lower priority than the data thread for threads that compute handshakes: a packet never waits for a signature.
+/// Relative to what the process was given: an absolute value would put them above a data thread that was started with
+/// 'nice'.
 inline void lower_this_thread(int by) noexcept {
   const auto thread = static_cast<id_t>(::gettid());
   ::setpriority(PRIO_PROCESS, thread, std::min(::getpriority(PRIO_PROCESS, thread) + by, 19));

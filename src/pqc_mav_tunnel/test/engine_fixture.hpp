@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engines on loopback with ephemeral ports, their keys, and the applications at both ends.
 #pragma once
 
@@ -14,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "bytes.hpp"
+#include "constants.hpp"
 #include "net/net.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
@@ -40,7 +43,8 @@ bool eventually(Condition condition, milliseconds limit = 20s) {
 /// Key folders of one gcs and some drones, gone after the test.
 class KeyFolders {
  public:
-  explicit KeyFolders(const Names& drones = {"uav1"}, const Names& sigs = {"mldsa44", "mldsa65"}, bool drone_signatures = false) {
+  explicit KeyFolders(const Names& drones = {"uav1"}, const Names& sigs = {"mldsa44", "mldsa65"},
+                      bool drone_signatures = false) {
     init_keys(root_.path(), drones, sigs, drone_signatures);
   }
   [[nodiscard]] std::string gcs() const { return root_ / "gcs"; }
@@ -51,15 +55,17 @@ class KeyFolders {
   TempFolder root_;
 };
 
-/// A datagram socket of an application, or of whoever attacks.
+/// A datagram socket of an application or an attacker.
 class UdpPeer {
  public:
-  explicit UdpPeer(const std::string& host = "127.0.0.1") : fd_(open_udp(resolve(host, 0, true, SOCK_DGRAM), {}, "a test")), address_(local_address(fd_)) {}
+  explicit UdpPeer(const std::string& host = "127.0.0.1")
+      : fd_(open_udp(resolve(host, 0, true, SOCK_DGRAM), {}, "a test")), address_(local_address(fd_)) {}
   [[nodiscard]] const SockAddr& address() const { return address_; }
   [[nodiscard]] int fd() const { return fd_.get(); }
 
   void send(ByteView bytes, const SockAddr& to) const {
-    ASSERT_EQ(::sendto(fd_.get(), bytes.data(), bytes.size(), 0, to.get(), to.size), static_cast<ssize_t>(bytes.size()));
+    ASSERT_EQ(::sendto(fd_.get(), bytes.data(), bytes.size(), 0, to.get(), to.size),
+              static_cast<ssize_t>(bytes.size()));
   }
   void send(std::string_view text, const SockAddr& to) const { send(as_bytes(text), to); }
   void send(ByteView bytes, std::uint16_t port) const { send(bytes, resolve("127.0.0.1", port, false, SOCK_DGRAM)); }
@@ -103,12 +109,22 @@ inline FlatConfig with(FlatConfig base, const FlatConfig& more) {
 }
 
 inline FlatConfig gcs_values(const KeyFolders& keys, const Names& drones = {"uav1"}) {
-  return {{"role", "gcs"}, {"keys", keys.gcs()}, {"drones", drones}, {"bind", "127.0.0.1"}, {"handshake_port", 0}, {"data_port", 0}, {"key_pool_depth", 0}};
+  return {{"role", "gcs"},       {"keys", keys.gcs()}, {"drones", drones},   {"bind", "127.0.0.1"},
+          {"handshake_port", 0}, {"data_port", 0},     {"key_pool_depth", 0}};
 }
 
-inline FlatConfig drone_values(const KeyFolders& keys, const std::string& id, std::uint16_t handshake_port, std::uint16_t data_port) {
-  return {{"role", "drone"},        {"keys", keys.drone(id)}, {"drone_id", id},  {"peer", "127.0.0.1"},         {"handshake_port", handshake_port},
-          {"data_port", data_port}, {"local_data_port", 0},   {"suite", kLight}, {"plain_bind", "127.0.0.1:0"}, {"bind", "127.0.0.1"}};
+inline FlatConfig drone_values(const KeyFolders& keys, const std::string& id, std::uint16_t handshake_port,
+                               std::uint16_t data_port) {
+  return {{"role", "drone"},
+          {"keys", keys.drone(id)},
+          {"drone_id", id},
+          {"peer", "127.0.0.1"},
+          {"handshake_port", handshake_port},
+          {"data_port", data_port},
+          {"local_data_port", 0},
+          {"suite", kLight},
+          {"plain_bind", "127.0.0.1:0"},
+          {"bind", "127.0.0.1"}};
 }
 
 /// Timers short enough to wait for.
@@ -131,7 +147,9 @@ inline std::uint64_t value_of(const NamedCounters& counters, std::string_view na
   return 0;
 }
 inline std::uint64_t total(const Engine& engine, std::string_view name) { return value_of(engine.totals(), name); }
-inline std::uint64_t stat(const Engine& engine, std::string_view name, std::size_t link = 0) { return value_of(engine.stats().at(link).counters, name); }
+inline std::uint64_t stat(const Engine& engine, std::string_view name, std::size_t link = 0) {
+  return value_of(engine.stats().at(link).counters, name);
+}
 inline LinkStatus status(const Engine& engine, std::size_t link = 0) { return engine.status().at(link); }
 inline LinkState state(const Engine& engine, std::size_t link = 0) { return status(engine, link).state; }
 
@@ -150,7 +168,9 @@ inline void expect_all_accounted_for(const Engine& engine) {
   const auto sum = [](const Engine& e) {
     const auto t = e.totals();
     std::uint64_t out = value_of(t, "delivered") + value_of(t, "control");
-    for (const auto* drop : {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"}) out += value_of(t, drop);
+    for (const auto* drop :
+         {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"})
+      out += value_of(t, drop);
     return std::pair(value_of(t, "enc_rx_datagrams"), out);
   };
   EXPECT_TRUE(eventually([&] {
@@ -172,7 +192,8 @@ class EventLog {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     for (std::size_t next = 0;;) {
       for (; next < events_.size(); ++next)
-        if (const auto* what = std::get_if<What>(&events_[next].what); what != nullptr && condition(*what)) return *what;
+        if (const auto* what = std::get_if<What>(&events_[next].what); what != nullptr && condition(*what))
+          return *what;
       if (std::chrono::steady_clock::now() > deadline) return std::nullopt;
       gather(10ms);
     }
@@ -187,8 +208,10 @@ class EventLog {
 /// A gcs and a drone, with the autopilot's and the ground software's sockets.
 class Tunnel {
  public:
-  explicit Tunnel(const FlatConfig& gcs_more = {}, const FlatConfig& drone_more = {}) : Tunnel(std::make_unique<KeyFolders>(), gcs_more, drone_more) {}
-  Tunnel(std::unique_ptr<KeyFolders> key_folders, const FlatConfig& gcs_more, const FlatConfig& drone_more) : keys(std::move(key_folders)) {
+  explicit Tunnel(const FlatConfig& gcs_more = {}, const FlatConfig& drone_more = {})
+      : Tunnel(std::make_unique<KeyFolders>(), gcs_more, drone_more) {}
+  Tunnel(std::unique_ptr<KeyFolders> key_folders, const FlatConfig& gcs_more, const FlatConfig& drone_more)
+      : keys(std::move(key_folders)) {
     gcs = start(with(with(gcs_values(*keys), {{"drone.uav1.plain_peer", ground.address().text()}}), gcs_more));
     const auto ports = gcs->ports();
     drone = start(with(drone_values(*keys, "uav1", ports.handshake, ports.data), drone_more));
@@ -204,7 +227,7 @@ class Tunnel {
   std::unique_ptr<Engine> gcs, drone;
 };
 
-/// A text goes up and its answer comes down.
+/// A message goes up and its answer comes down.
 inline void expect_round_trip(Tunnel& tunnel, const std::string& text) {
   tunnel.send_up(text);
   ASSERT_EQ(tunnel.ground.receive_text(), text);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drone and a ground station in memory, with the bytes between them in the test's hands.
 #pragma once
 
@@ -75,9 +76,15 @@ inline std::shared_ptr<ResponderEnv> gcs_env(const Scene& scene, Calls* calls = 
     if (id != "uav1") return std::nullopt;
     return DroneRecord{psk_of(scene.gcs_psk), scene.require_signature, scene.allow_pure};
   };
-  env->check_suite = [&count](std::string_view, const Suite&, bool) { return ++count.check_suite, std::optional<Reject>(); };
-  env->check_session = [&count](std::string_view, const SessionId&, std::uint8_t) { return ++count.check_session, std::optional<Reject>(); };
-  env->gcs_secret = [&count](const SigInfo& sig) { return ++count.gcs_secret, signing_pair("gcs", sig).secret_key.clone(); };
+  env->check_suite = [&count](std::string_view, const Suite&, bool) {
+    return ++count.check_suite, std::optional<Reject>();
+  };
+  env->check_session = [&count](std::string_view, const SessionId&, std::uint8_t) {
+    return ++count.check_session, std::optional<Reject>();
+  };
+  env->gcs_secret = [&count](const SigInfo& sig) {
+    return ++count.gcs_secret, signing_pair("gcs", sig).secret_key.clone();
+  };
   env->drone_public = [&count](std::string_view id, const SigInfo& sig) {
     return ++count.drone_public, std::optional(signing_pair(std::string(id), sig).public_key);
   };
@@ -113,7 +120,8 @@ HandshakeStep feed(End& end, ByteView frame, std::size_t chunk, std::uint64_t no
   return step;
 }
 
-inline Outcome run(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, const Tamper& tamper = {}, std::size_t chunk = 0) {
+inline Outcome run(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, const Tamper& tamper = {},
+                   std::size_t chunk = 0) {
   Outcome out;
   HandshakeInitiator drone(std::move(params));
   HandshakeResponder gcs(std::move(env));
@@ -149,11 +157,14 @@ inline Outcome run(InitiatorParams params, std::shared_ptr<const ResponderEnv> e
   return out;
 }
 
-inline Outcome run(const Scene& scene, const Tamper& tamper = {}, std::size_t chunk = 0) { return run(drone_params(scene), gcs_env(scene), tamper, chunk); }
+inline Outcome run(const Scene& scene, const Tamper& tamper = {}, std::size_t chunk = 0) {
+  return run(drone_params(scene), gcs_env(scene), tamper, chunk);
+}
 
 inline bool same(const SessionKeys& a, const SessionKeys& b) {
-  return a.suite == b.suite && a.hybrid == b.hybrid && a.drone_signed == b.drone_signed && a.session_id == b.session_id && a.epoch == b.epoch &&
-         constant_time_equal(a.k_d2g.view(), b.k_d2g.view()) && constant_time_equal(a.k_g2d.view(), b.k_g2d.view());
+  return a.suite == b.suite && a.hybrid == b.hybrid && a.drone_signed == b.drone_signed &&
+         a.session_id == b.session_id && a.epoch == b.epoch && constant_time_equal(a.k_d2g.view(), b.k_d2g.view()) &&
+         constant_time_equal(a.k_g2d.view(), b.k_g2d.view());
 }
 
 }  // namespace pqcmav::test

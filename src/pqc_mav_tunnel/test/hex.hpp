@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hex for test vectors.
 #pragma once
 
@@ -19,7 +20,8 @@ inline Bytes unhex(std::string_view text) {
   if (text.size() % 2 != 0) throw std::invalid_argument("odd number of hex digits");
   Bytes out;
   out.reserve(text.size() / 2);
-  for (std::size_t i = 0; i < text.size(); i += 2) out.push_back(static_cast<std::uint8_t>(digit(text[i]) << 4 | digit(text[i + 1])));
+  for (std::size_t i = 0; i < text.size(); i += 2)
+    out.push_back(static_cast<std::uint8_t>(digit(text[i]) << 4 | digit(text[i + 1])));
   return out;
 }
 

@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drone whose keys are in the test's hands: it shakes hands with a real gcs and then sends whatever the test wants.
 #pragma once
 
 #include "control/handshake_client.hpp"
 #include "engine_fixture.hpp"
+#include "keys/key_folders.hpp"
 #include "session/control_frame.hpp"
 
 namespace pqcmav::test {
 
-inline InitiatorParams initiator_params(const KeyFolders& keys, const std::string& id, const Suite& suite = require_suite(kLight)) {
+inline InitiatorParams initiator_params(const KeyFolders& keys, const std::string& id,
+                                        const Suite& suite = require_suite(kLight)) {
   const DroneKeys mine(keys.drone(id));
   InitiatorParams out;
   out.suite = &suite;
@@ -19,7 +22,8 @@ inline InitiatorParams initiator_params(const KeyFolders& keys, const std::strin
 
 class RawDrone {
  public:
-  RawDrone(const KeyFolders& keys, const Engine& gcs, const std::string& id, const SessionId& prev = {}, std::uint8_t epoch = 0)
+  RawDrone(const KeyFolders& keys, const Engine& gcs, const std::string& id, const SessionId& prev = {},
+           std::uint8_t epoch = 0)
       : gcs_data_(resolve("127.0.0.1", gcs.ports().data, false, SOCK_DGRAM)) {
     auto params = initiator_params(keys, id);
     params.prev_session = prev;

@@ -1,4 +1,6 @@
-// The test as the man in the middle: a drone's TCP and UDP go through here to the gcs, and the test decides what arrives.
+// SPDX-License-Identifier: Apache-2.0
+// The test as the man in the middle: a drone's TCP and UDP go through here to the gcs, and the test decides what
+// arrives.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -50,7 +52,8 @@ class Relay {
     }
     wake();
   }
-  /// Handshakes get stuck beyond the gate: connections stay open, but after the challenge nothing comes down to the drone.
+  /// Handshakes get stuck beyond the gate: connections stay open, but after the challenge nothing comes down to the
+  /// drone.
   void hold_answers(bool yes) {
     {
       const std::lock_guard lock(mutex_);
@@ -193,15 +196,17 @@ class Relay {
 
 /// A gcs and a drone with a Relay between them.
 struct RelayedTunnel {
-  explicit RelayedTunnel(FlatConfig gcs_more = {}, FlatConfig drone_more = {}) : gcs_extra(std::move(gcs_more)), drone_extra(std::move(drone_more)) {
+  explicit RelayedTunnel(FlatConfig gcs_more = {}, FlatConfig drone_more = {})
+      : gcs_extra(std::move(gcs_more)), drone_extra(std::move(drone_more)) {
     gcs = start(gcs_config(0, 0));
     ports = gcs->ports();
     relay = std::make_unique<Relay>(ports);
     start_drone();
   }
   [[nodiscard]] FlatConfig gcs_config(std::uint16_t handshake_port, std::uint16_t data_port) const {
-    auto config =
-        quick(with(gcs_values(keys), {{"drone.uav1.plain_peer", ground.address().text()}, {"handshake_port", handshake_port}, {"data_port", data_port}}));
+    auto config = quick(with(gcs_values(keys), {{"drone.uav1.plain_peer", ground.address().text()},
+                                                {"handshake_port", handshake_port},
+                                                {"data_port", data_port}}));
     return with(std::move(config), gcs_extra);
   }
   /// The gcs ends and its goodbye does not arrive: a mark sent after it tells when the relay has thrown both away.
@@ -218,8 +223,12 @@ struct RelayedTunnel {
     relay->record(false);
   }
   void start_gcs_again() { gcs = start(gcs_config(ports.handshake, ports.data)); }
-  void start_drone() { drone = start(with(quick(drone_values(keys, "uav1", relay->handshake_port(), relay->data_port())), drone_extra)); }
-  [[nodiscard]] bool both_up() const { return up(*gcs) && up(*drone) && status(*gcs).session_id == status(*drone).session_id; }
+  void start_drone() {
+    drone = start(with(quick(drone_values(keys, "uav1", relay->handshake_port(), relay->data_port())), drone_extra));
+  }
+  [[nodiscard]] bool both_up() const {
+    return up(*gcs) && up(*drone) && status(*gcs).session_id == status(*drone).session_id;
+  }
   void send_up(std::string_view text) { autopilot.send(text, plain_port(*drone, "uav1")); }
   void send_down(std::string_view text) { ground.send(text, plain_port(*gcs, "uav1")); }
   void expect_round_trip(const std::string& text) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Session keys out of a seed, and packets sealed and opened by Session objects, with time as a plain number.
 #pragma once
 
@@ -50,7 +51,8 @@ class KeySource {
 };
 
 /// A data packet with `content`, or nullopt when the session has no key to send with.
-inline std::optional<Bytes> seal(Session& session, std::uint64_t content, std::uint64_t now, FrameType type = FrameType::data) {
+inline std::optional<Bytes> seal(Session& session, std::uint64_t content, std::uint64_t now,
+                                 FrameType type = FrameType::data) {
   Bytes packet(kOverhead + 8);
   store_be(packet.data() + kHeaderSize, content);
   if (!session.seal(type, packet, now)) return std::nullopt;
@@ -67,7 +69,8 @@ inline Received open(Session& session, Bytes packet, std::uint64_t now) {
   const auto header = parse_header(packet);
   EXPECT_TRUE(header);
   out.opened = session.open(*header, packet, now);
-  if (!out.opened.drop && out.opened.payload.size() == 8) out.content = load_be<std::uint64_t>(out.opened.payload.data());
+  if (!out.opened.drop && out.opened.payload.size() == 8)
+    out.content = load_be<std::uint64_t>(out.opened.payload.data());
   return out;
 }
 

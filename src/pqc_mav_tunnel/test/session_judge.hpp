@@ -1,4 +1,6 @@
-// What a simulated world remembers by itself, to judge sessions by: every key ever made and every sequence used under it, and when each key should have died.
+// SPDX-License-Identifier: Apache-2.0
+// What a simulated world records, to judge sessions by: every key ever made and every sequence used under
+// it, and when each key should have died.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +32,8 @@ class NonceJudge {
     ASSERT_TRUE(sessions_.contains(header.session_id));
     const auto& both = sessions_.at(header.session_id);
     const auto& key = drone ? both.first : both.second;
-    ASSERT_TRUE(nonces_.emplace(key, header.epoch, header.sequence).second) << (drone ? "drone" : "gcs") << " used sequence " << header.sequence << " twice";
+    ASSERT_TRUE(nonces_.emplace(key, header.epoch, header.sequence).second)
+        << (drone ? "drone" : "gcs") << " used sequence " << header.sequence << " twice";
     const std::pair me(drone, life);
     ASSERT_EQ(senders_.emplace(key, me).first->second, me) << "two senders under one key";
   }
@@ -90,9 +93,12 @@ class LifetimeJudge {
     for (const auto& id : ids) {
       ASSERT_TRUE(keys_.contains(id));
       const auto& key = keys_.at(id);
-      ASSERT_TRUE(!key.replaced || now < *key.replaced + kTimers.unused + kTick) << who << " keeps a replaced key for ever";
-      ASSERT_TRUE(!key.next_heard || now < *key.next_heard + kTimers.grace + kTick) << who << " keeps an old key beyond the grace time";
-      ASSERT_TRUE(pending(session) != id || now < key.installed + kTimers.unused + kTick) << who << " keeps unused keys for ever";
+      ASSERT_TRUE(!key.replaced || now < *key.replaced + kTimers.unused + kTick)
+          << who << " keeps a replaced key indefinitely";
+      ASSERT_TRUE(!key.next_heard || now < *key.next_heard + kTimers.grace + kTick)
+          << who << " keeps an old key beyond the grace time";
+      ASSERT_TRUE(pending(session) != id || now < key.installed + kTimers.unused + kTick)
+          << who << " keeps unused keys indefinitely";
     }
     ASSERT_TRUE(!session.current() || session.silence(now) < kTimers.limit) << "keys live beyond the hard limit";
     ASSERT_EQ(session.can_send(), session.current().has_value());

@@ -1,6 +1,8 @@
-// A drone and a gcs in a simulated world: real handshakes message by message over a connection that can be cut, real sessions over a radio that loses,
-// doubles, holds back and overtakes, blackouts, crashes, goodbyes. Time is a number, every schedule follows from a seed, and what must never happen is checked
-// at every step. A test adds accidents by chance, or one accident at one named step of a rekey.
+// SPDX-License-Identifier: Apache-2.0
+// A drone and a gcs in a simulated world: real handshakes message by message over a connection that can be cut, real
+// sessions over a radio that loses, doubles, holds back and overtakes, blackouts, crashes, goodbyes. Time is a number,
+// every schedule follows from a seed, and what must never happen is checked at every step. A test adds accidents by
+// chance, or one accident at one named step of a rekey.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +19,25 @@ namespace pqcmav::test {
 
 /// The boundaries of a rekey. m0 to m4: the message is about to arrive. The others: it has just happened.
 enum class Step { m0, m1, m2, m3, gcs_installed, m4, drone_installed, switched, heard, gcs_retired, drone_retired };
-inline constexpr std::array kSteps = {Step::m0,       Step::m1,    Step::m2,          Step::m3,           Step::gcs_installed, Step::m4, Step::drone_installed,
-                                      Step::switched, Step::heard, Step::gcs_retired, Step::drone_retired};
-inline constexpr std::array kStepNames = {"M0",       "M1",    "M2",          "M3",           "gcs installed", "M4", "drone installed",
-                                          "switched", "heard", "gcs retired", "drone retired"};
+inline constexpr std::array kSteps = {Step::m0,
+                                      Step::m1,
+                                      Step::m2,
+                                      Step::m3,
+                                      Step::gcs_installed,
+                                      Step::m4,
+                                      Step::drone_installed,
+                                      Step::switched,
+                                      Step::heard,
+                                      Step::gcs_retired,
+                                      Step::drone_retired};
+inline constexpr std::array kStepNames = {
+    "M0",       "M1",    "M2",          "M3",           "gcs installed", "M4", "drone installed",
+    "switched", "heard", "gcs retired", "drone retired"};
 
 enum class Accident { cut, crash_drone, crash_gcs, dark_up, dark_down, dark, stall };
-inline constexpr std::array kAccidents = {Accident::cut,       Accident::crash_drone, Accident::crash_gcs, Accident::dark_up,
-                                          Accident::dark_down, Accident::dark,        Accident::stall};
+inline constexpr std::array kAccidents = {Accident::cut,     Accident::crash_drone, Accident::crash_gcs,
+                                          Accident::dark_up, Accident::dark_down,   Accident::dark,
+                                          Accident::stall};
 inline constexpr std::array kAccidentNames = {"handshake cut",  "drone crashes", "gcs crashes",      "up link dark",
                                               "down link dark", "link dark",     "message held back"};
 
@@ -41,11 +54,14 @@ struct Chances {  // of 1000: per packet, per packet, per packet, per handshake 
 class World {
  public:
   static constexpr std::uint64_t kStep = 20 * kMs, kTick = 100 * kMs;
-  static constexpr std::uint64_t kKeepalive = kS, kReconnect = 5 * kS, kAnswerLimit = 5 * kS, kHandshakeLimitNs = 45 * kS;
-  /// Silence until the drone notices, its longest back-off, and a handshake: so long may the ends be apart on a network that works.
+  static constexpr std::uint64_t kKeepalive = kS, kReconnect = 5 * kS, kAnswerLimit = 5 * kS,
+                                 kHandshakeLimitNs = 45 * kS;
+  /// Silence until the drone notices, its longest back-off, and a handshake: so long may the ends be apart on a network
+  /// that works.
   static constexpr std::uint64_t kApartMost = kReconnect + 96 * kS / 10 + kS;
 
-  explicit World(std::uint64_t seed, const Chances& chances = {}) : random_(seed), backoff_(seed + 1), chances_(chances) {}
+  explicit World(std::uint64_t seed, const Chances& chances = {})
+      : random_(seed), backoff_(seed + 1), chances_(chances) {}
 
   void run(std::uint64_t duration) {
     run_until([] { return false; }, duration);
@@ -106,7 +122,8 @@ class World {
   };
   /// One connection. The drone may have given up while the gcs still waits for what is on the way.
   struct Attempt {
-    Attempt(InitiatorParams params, std::shared_ptr<const ResponderEnv> env) : drone(std::move(params)), gcs(std::move(env)) {}
+    Attempt(InitiatorParams params, std::shared_ptr<const ResponderEnv> env)
+        : drone(std::move(params)), gcs(std::move(env)) {}
     HandshakeInitiator drone;
     HandshakeResponder gcs;
     SessionId prev{};
@@ -116,7 +133,9 @@ class World {
     bool drone_there = true, over = false;
   };
 
-  static std::optional<SessionId> id_of(const std::optional<Session::Info>& info) { return info ? std::optional(info->id) : std::nullopt; }
+  static std::optional<SessionId> id_of(const std::optional<Session::Info>& info) {
+    return info ? std::optional(info->id) : std::nullopt;
+  }
   bool chance(unsigned per_mille) { return per_mille != 0 && random_() % 1000 < per_mille; }
   [[nodiscard]] bool dark(bool upwards) const { return now_ < dark_until_[upwards ? 0 : 1]; }
   void disturbed(std::uint64_t until) { disturbed_until_ = std::max(disturbed_until_, until); }
@@ -237,7 +256,9 @@ class World {
     scene.prev_session = prev;
     scene.epoch = epoch;
     auto env = gcs_env(scene);
-    env->check_session = [this](std::string_view, const SessionId& named, std::uint8_t next) { return check_session(named, next); };
+    env->check_session = [this](std::string_view, const SessionId& named, std::uint8_t next) {
+      return check_session(named, next);
+    };
     auto attempt = std::make_unique<Attempt>(drone_params(scene), std::move(env));
     attempt->prev = prev;
     attempt->deadline = now_ + kAnswerLimit;
@@ -252,7 +273,8 @@ class World {
   [[nodiscard]] std::optional<Reject> check_session(const SessionId& prev, std::uint8_t epoch) const {
     if (prev == SessionId{}) return epoch == 0 ? std::nullopt : std::optional(Reject::epoch);
     for (const auto& info : {gcs_.session.pending(), gcs_.session.current()})
-      if (info && info->id == prev) return info->epoch < 255 && epoch == info->epoch + 1 ? std::nullopt : std::optional(Reject::epoch);
+      if (info && info->id == prev)
+        return info->epoch < 255 && epoch == info->epoch + 1 ? std::nullopt : std::optional(Reject::epoch);
     return Reject::session_unknown;
   }
 
@@ -280,7 +302,8 @@ class World {
     running_ = nullptr;
     next_attempt_ = now_ + backoff_.next_ns();
     // Refused because the gcs does not know the session any more: a fresh one at once.
-    if (attempt.drone.error() == HandshakeError::rejected && attempt.drone.reject_code() == static_cast<std::uint8_t>(Reject::session_unknown)) {
+    if (attempt.drone.error() == HandshakeError::rejected &&
+        attempt.drone.reject_code() == static_cast<std::uint8_t>(Reject::session_unknown)) {
       force_fresh_ = true;
       next_attempt_ = now_;
     }
@@ -302,7 +325,9 @@ class World {
       return;
     }
     static constexpr std::array kArrivals = {Step::m0, Step::m1, Step::m2, Step::m3, Step::m4};
-    if (attempt.prev != SessionId{} && reach(kArrivals[attempt.index], &attempt) && (attempt.over || attempt.arrives > now_)) return;
+    if (attempt.prev != SessionId{} && reach(kArrivals[attempt.index], &attempt) &&
+        (attempt.over || attempt.arrives > now_))
+      return;
     if (dark(true) || dark(false)) return;  // just now
     if (chance(chances_.cut)) return cut(attempt);
     if (to_drone && !attempt.drone_there) {
@@ -354,7 +379,8 @@ class World {
     const auto id = keys.session_id;
     const auto prev = attempt.prev;
     nonces_.made(keys);
-    if (const auto pending = gcs_.session.pending(); pending && pending->id == prev) gcs_.judge.heard(gcs_.session, prev, now_);
+    if (const auto pending = gcs_.session.pending(); pending && pending->id == prev)
+      gcs_.judge.heard(gcs_.session, prev, now_);
     gcs_.session.install(std::move(keys), prev, now_);
     gcs_.judge.installed(gcs_.session, id, now_);
     if (prev != SessionId{}) reach(Step::gcs_installed);
@@ -391,11 +417,12 @@ class World {
 
   void take(End& to, const Packet& packet) {
     const auto header = *parse_header(packet.bytes);
-    const bool first_under_this =
-        to.drone && to.session.current() && to.session.current()->id == header.session_id && !heard_under_.contains(header.session_id);
+    const bool first_under_this = to.drone && to.session.current() && to.session.current()->id == header.session_id &&
+                                  !heard_under_.contains(header.session_id);
     const auto received = open(to.session, packet.bytes, now_);
     if (received.opened.drop) {
-      ASSERT_TRUE(received.opened.drop == Drop::unknown || received.opened.drop == Drop::replay) << static_cast<int>(*received.opened.drop);
+      ASSERT_TRUE(received.opened.drop == Drop::unknown || received.opened.drop == Drop::replay)
+          << static_cast<int>(*received.opened.drop);
       return;
     }
     ASSERT_EQ(received.content, packet.content);
@@ -422,7 +449,8 @@ class World {
     return from.session.current() && from.session.can_send() && receives(to.session, from.session.current()->id);
   }
 
-  /// The ends may only be apart while something disturbs them, and for as long after it as silence takes to be noticed and cured.
+  /// The ends may only be apart while something disturbs them, and for as long after it as silence takes to be noticed
+  /// and cured.
   void check_apart() {
     if (understands(drone_, gcs_) && understands(gcs_, drone_)) {
       apart_since_.reset();
@@ -432,7 +460,8 @@ class World {
     apart_since_ = apart_since_.value_or(now_);
     if (now_ <= since) return;
     longest_apart_ = std::max(longest_apart_, now_ - since);
-    const auto allowance = chances_.loss != 0 || chances_.hold_back != 0 ? 15 * kS : 0;  // handshakes that lose messages take longer
+    const auto allowance =
+        chances_.loss != 0 || chances_.hold_back != 0 ? 15 * kS : 0;  // handshakes that lose messages take longer
     ASSERT_LE(now_ - since, kApartMost + allowance) << "the ends stay apart";
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TCP client of the handshake port that does whatever the test wants, from any loopback address.
 #pragma once
 
@@ -8,12 +9,16 @@ namespace pqcmav::test {
 
 class TcpClient {
  public:
-  explicit TcpClient(std::uint16_t port, const std::string& from = "127.0.0.1") : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit TcpClient(std::uint16_t port, const std::string& from = "127.0.0.1")
+      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const auto local = resolve(from, 0, true, SOCK_STREAM), remote = resolve("127.0.0.1", port, false, SOCK_STREAM);
-    connected_ = ::bind(fd_.get(), local.get(), local.size) == 0 && ::connect(fd_.get(), remote.get(), remote.size) == 0;
+    connected_ =
+        ::bind(fd_.get(), local.get(), local.size) == 0 && ::connect(fd_.get(), remote.get(), remote.size) == 0;
   }
   [[nodiscard]] bool connected() const { return connected_; }
-  bool send(ByteView bytes) const { return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()); }
+  bool send(ByteView bytes) const {
+    return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  }
   /// What comes next: empty = the other side closed (or reset), nullopt = nothing in time.
   [[nodiscard]] std::optional<Bytes> receive(milliseconds limit = 20s) const {
     pollfd wait{fd_.get(), POLLIN, 0};

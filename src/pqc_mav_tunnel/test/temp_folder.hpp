@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of mode 0700 that is gone after the test, and expectations on typed errors.
 #pragma once
 
@@ -58,7 +59,8 @@ void expect_error(Errc code, std::initializer_list<std::string> parts, Call&& ca
   } catch (const TunnelError& error) {
     const std::string text = error.what();
     EXPECT_EQ(to_string(error.code()), to_string(code)) << text;
-    for (const auto& part : parts) EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
+    for (const auto& part : parts)
+      EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     EXPECT_TRUE(text.ends_with('.') || text.ends_with('?') || text.find("run: ") != std::string::npos) << text;
   }

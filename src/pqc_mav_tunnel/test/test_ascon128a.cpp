@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crypto/ascon128a.hpp"
 
 #include <gtest/gtest.h>
@@ -40,8 +41,8 @@ std::string regenerate_kat_file() {
       ByteArray<16> tag;
       cipher.encrypt(nonce, aad, data, tag);
       data.insert(data.end(), tag.begin(), tag.end());
-      file += "Count = " + std::to_string(++count) + "\nKey = " + hex(key, true) + "\nNonce = " + hex(nonce, true) + "\nPT = " + hex(plain, true) +
-              "\nAD = " + hex(aad, true) + "\nCT = " + hex(data, true) + "\n\n";
+      file += "Count = " + std::to_string(++count) + "\nKey = " + hex(key, true) + "\nNonce = " + hex(nonce, true) +
+              "\nPT = " + hex(plain, true) + "\nAD = " + hex(aad, true) + "\nCT = " + hex(data, true) + "\n\n";
     }
   }
   return file;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/config.hpp"
 
 #include <cmath>
@@ -68,11 +69,13 @@ TEST(Config, DefaultsOfAGcsAreTheSchemas) {
     }
   }
   for (const auto* id : {"uav1", "uav2"})
-    for (const auto& key : drone_entry_schema()) EXPECT_EQ(config.effective.at("drone." + std::string(id) + "." + std::string(key.key)), key.default_value);
+    for (const auto& key : drone_entry_schema())
+      EXPECT_EQ(config.effective.at("drone." + std::string(id) + "." + std::string(key.key)), key.default_value);
 }
 
 TEST(Config, TheEffectiveValuesMakeTheSameConfigurationAgain) {
-  const auto gcs = with(kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"}, {"handshake_port", 0}, {"key_pool_kems", Names{"hqc128"}}});
+  const auto gcs = with(
+      kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"}, {"handshake_port", 0}, {"key_pool_kems", Names{"hqc128"}}});
   for (const auto& values : {kDrone, gcs}) {
     const auto once = EngineConfig::from_flat(values);
     EXPECT_EQ(EngineConfig::from_flat(once.effective).effective, once.effective);
@@ -80,12 +83,13 @@ TEST(Config, TheEffectiveValuesMakeTheSameConfigurationAgain) {
 }
 
 TEST(Config, APeerThatCouldNeverBeAHost) {
-  for (const auto* peer :
-       {"gcs example", "gcs..example", "-gcs", "gcs/1", "256.1.1.1", "10.0.1", "10.0.0.1:46000", "gcs.example:46000", "[::1]", "::1::", ".", "g\xc3\xa4"})
+  for (const auto* peer : {"gcs example", "gcs..example", "-gcs", "gcs/1", "256.1.1.1", "10.0.1", "10.0.0.1:46000",
+                           "gcs.example:46000", "[::1]", "::1::", ".", "g\xc3\xa4"})
     expect_refused(Errc::config_invalid, {"'peer' is '" + std::string(peer) + "'"}, with(kDrone, {{"peer", peer}}));
   expect_refused(Errc::config_invalid, {"'peer'", "63"}, with(kDrone, {{"peer", std::string(64, 'a')}}));
   expect_refused(Errc::config_invalid, {"'peer'", "253"}, with(kDrone, {{"peer", std::string(254, 'a')}}));
-  for (const auto* peer : {"localhost", "gcs", "gcs.example.org.", "my_gcs-2.local", "10.0.0.1", "::1", "fe80::1%eth0", "1host", "xn--gcs-rla.example"})
+  for (const auto* peer : {"localhost", "gcs", "gcs.example.org.", "my_gcs-2.local", "10.0.0.1", "::1", "fe80::1%eth0",
+                           "1host", "xn--gcs-rla.example"})
     EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"peer", peer}})).peer, peer);
 }
 
@@ -95,12 +99,14 @@ TEST(Config, TheSchemaIsConsistent) {
     EXPECT_TRUE(seen.insert(key.key).second) << key.key << " twice";
     EXPECT_TRUE(key.drone || key.gcs) << key.key;
     EXPECT_TRUE(key.description.ends_with('.')) << key.key;
-    const bool number = std::holds_alternative<std::int64_t>(key.default_value) || std::holds_alternative<double>(key.default_value);
+    const bool number =
+        std::holds_alternative<std::int64_t>(key.default_value) || std::holds_alternative<double>(key.default_value);
     EXPECT_EQ(key.min.has_value(), number) << key.key;
     EXPECT_EQ(key.max.has_value(), number) << key.key;
     if (number) {
-      const auto value = std::holds_alternative<double>(key.default_value) ? std::get<double>(key.default_value)
-                                                                           : static_cast<double>(std::get<std::int64_t>(key.default_value));
+      const auto value = std::holds_alternative<double>(key.default_value)
+                             ? std::get<double>(key.default_value)
+                             : static_cast<double>(std::get<std::int64_t>(key.default_value));
       EXPECT_GE(value, *key.min) << key.key;
       EXPECT_LE(value, *key.max) << key.key;
     }
@@ -124,8 +130,10 @@ TEST(Config, NumbersOutOfRangeForEveryKeyThatHasOne) {
       for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL})
         expect_refused(Errc::config_invalid, {"'" + name + "'", "between"}, with(base, {{name, value}}));
   }
-  expect_refused(Errc::config_invalid, {"is 268435457;", "between 1000 and 268435456 packets"}, with(kDrone, {{"rekey_packets", 268435457}}));
-  expect_refused(Errc::config_invalid, {"'max_payload' is 63;", "between 64 and 65469 bytes"}, with(kDrone, {{"max_payload", 63}}));
+  expect_refused(Errc::config_invalid, {"is 268435457;", "between 1000 and 268435456 packets"},
+                 with(kDrone, {{"rekey_packets", 268435457}}));
+  expect_refused(Errc::config_invalid, {"'max_payload' is 63;", "between 64 and 65469 bytes"},
+                 with(kDrone, {{"max_payload", 63}}));
   expect_refused(Errc::config_invalid, {"'handshake_port' is 65536;"}, with(kGcs, {{"handshake_port", 65536}}));
 }
 
@@ -144,32 +152,42 @@ TEST(Config, WrongTypesForEveryKey) {
     const auto& base = key.drone ? kDrone : kGcs;
     for (const auto& value : values) {
       if (value.index() == key.default_value.index()) continue;
-      if (std::holds_alternative<double>(key.default_value) && std::holds_alternative<std::int64_t>(value)) continue;  // a whole number passes for a number
-      expect_refused(Errc::config_invalid, {"'" + std::string(key.key) + "'", "must be"}, with(base, {{std::string(key.key), value}}));
+      if (std::holds_alternative<double>(key.default_value) && std::holds_alternative<std::int64_t>(value))
+        continue;  // a whole number passes for a number
+      expect_refused(Errc::config_invalid, {"'" + std::string(key.key) + "'", "must be"},
+                     with(base, {{std::string(key.key), value}}));
     }
   }
-  expect_refused(Errc::config_invalid, {"'hybrid' must be true or false, not a text."}, with(kDrone, {{"hybrid", "yes"}}));
+  expect_refused(Errc::config_invalid, {"'hybrid' must be true or false, not 'yes'."},
+                 with(kDrone, {{"hybrid", "yes"}}));
   EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"grace_s", 3}})).grace_s, 3.0);
 }
 
 TEST(Config, Choices) {
-  expect_refused(Errc::config_invalid, {"'log_level' is 'loud'", "debug, info, warning, error"}, with(kDrone, {{"log_level", "loud"}}));
+  expect_refused(Errc::config_invalid, {"'log_level' is 'loud'", "debug, info, warning, error"},
+                 with(kDrone, {{"log_level", "loud"}}));
   expect_refused(Errc::config_invalid, {"'role' is 'ground'", "drone, gcs"}, with(kDrone, {{"role", "ground"}}));
-  expect_refused(Errc::config_invalid, {"'role' must be a text"}, with(kDrone, {{"role", true}}));
+  expect_refused(Errc::config_invalid, {"'role' must be a string"}, with(kDrone, {{"role", true}}));
 }
 
 TEST(Config, UnknownKeysWithTheClosestOne) {
-  expect_refused(Errc::config_unknown_key, {"'keepalives'", "Did you mean 'keepalive_s'?"}, with(kDrone, {{"keepalives", 1.0}}));
+  expect_refused(Errc::config_unknown_key, {"'keepalives'", "Did you mean 'keepalive_s'?"},
+                 with(kDrone, {{"keepalives", 1.0}}));
   expect_refused(Errc::config_unknown_key, {"'Hybrid'", "Did you mean 'hybrid'?"}, with(kDrone, {{"Hybrid", true}}));
-  expect_refused(Errc::config_unknown_key, {"'drone.uav1.plain_pear'", "Did you mean 'drone.uav1.plain_peer'?"}, with(kGcs, {{"drone.uav1.plain_pear", "x"}}));
-  expect_refused(Errc::config_unknown_key, {"'drone.uav3.plain_peer'"}, with(kGcs, {{"drone.uav3.plain_peer", "127.0.0.1:1"}}));
-  expect_refused(Errc::config_unknown_key, {"'" + std::string(300, 'q') + "'"}, with(kDrone, {{std::string(300, 'q'), 1}}));
+  expect_refused(Errc::config_unknown_key, {"'drone.uav1.plain_pear'", "Did you mean 'drone.uav1.plain_peer'?"},
+                 with(kGcs, {{"drone.uav1.plain_pear", "x"}}));
+  expect_refused(Errc::config_unknown_key, {"'drone.uav3.plain_peer'"},
+                 with(kGcs, {{"drone.uav3.plain_peer", "127.0.0.1:1"}}));
+  expect_refused(Errc::config_unknown_key, {"'" + std::string(300, 'q') + "'"},
+                 with(kDrone, {{std::string(300, 'q'), 1}}));
   expect_refused(Errc::config_unknown_key, {"''"}, with(kDrone, {{"", 1}}));
 }
 
 TEST(Config, AKeyOfTheOtherRoleIsUnknown) {
-  expect_refused(Errc::config_unknown_key, {"'drones'", "for a drone: only a gcs has it."}, with(kDrone, {{"drones", Names{"uav1"}}}));
-  expect_refused(Errc::config_unknown_key, {"'peer'", "for a gcs: only a drone has it."}, with(kGcs, {{"peer", "127.0.0.1"}}));
+  expect_refused(Errc::config_unknown_key, {"'drones'", "for a drone: only a gcs has it."},
+                 with(kDrone, {{"drones", Names{"uav1"}}}));
+  expect_refused(Errc::config_unknown_key, {"'peer'", "for a gcs: only a drone has it."},
+                 with(kGcs, {{"peer", "127.0.0.1"}}));
 }
 
 TEST(Config, WhatMustBeThere) {
@@ -177,7 +195,8 @@ TEST(Config, WhatMustBeThere) {
     expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is missing"}, without(kDrone, key));
     expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is missing"}, with(kDrone, {{key, ""}}));
   }
-  for (const auto* key : {"keys", "drones"}) expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is missing"}, without(kGcs, key));
+  for (const auto* key : {"keys", "drones"})
+    expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is missing"}, without(kGcs, key));
   expect_refused(Errc::config_invalid, {"'drones' is missing"}, with(kGcs, {{"drones", Names{}}}));
   expect_refused(Errc::config_invalid, {"'keys' is missing"}, {});
 }
@@ -197,14 +216,16 @@ TEST(Config, DroneIds) {
 
 TEST(Config, AWrongListOfDronesIsWhatIsSaid) {
   // Not that the keys of the drones are unknown.
-  expect_refused(Errc::config_invalid, {"'drones' must be a list of texts"}, with(kGcs, {{"drones", "uav1"}, {"drone.uav1.plain_peer", "127.0.0.1:1"}}));
+  expect_refused(Errc::config_invalid, {"'drones' must be a list of strings"},
+                 with(kGcs, {{"drones", "uav1"}, {"drone.uav1.plain_peer", "127.0.0.1:1"}}));
 }
 
 TEST(Config, SettingsOfEachDrone) {
-  const auto config = EngineConfig::from_flat(with(kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"},
-                                                          {"drone.uav2.plain_bind", "127.0.0.1:14561"},
-                                                          {"drone.uav2.require_signature", true},
-                                                          {"drone.uav2.allowed_suites", Names{"ML-512-AG-MD-44", "cs-hqc256-ascon128a-falcon1024"}}}));
+  const auto config = EngineConfig::from_flat(
+      with(kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"},
+                  {"drone.uav2.plain_bind", "127.0.0.1:14561"},
+                  {"drone.uav2.require_signature", true},
+                  {"drone.uav2.allowed_suites", Names{"ML-512-AG-MD-44", "cs-hqc256-ascon128a-falcon1024"}}}));
   EXPECT_EQ(config.drones[0].plain_peer, "127.0.0.1:14550");
   EXPECT_FALSE(config.drones[0].require_signature);
   EXPECT_EQ(config.drones[1].plain_peer, "127.0.0.1:14560");
@@ -212,35 +233,79 @@ TEST(Config, SettingsOfEachDrone) {
   EXPECT_TRUE(config.drones[1].require_signature);
   ASSERT_EQ(config.drones[1].allowed_suites.size(), 2u);
   EXPECT_EQ(config.drones[1].allowed_suites[0]->id, "cs-mlkem512-aesgcm-mldsa44");
-  expect_refused(Errc::config_invalid, {"'drone.uav2.require_signature' must be true or false"}, with(kGcs, {{"drone.uav2.require_signature", "yes"}}));
-  expect_refused(Errc::suite_unknown, {"'drone.uav1.allowed_suites'"}, with(kGcs, {{"drone.uav1.allowed_suites", Names{"rot13"}}}));
+  expect_refused(Errc::config_invalid, {"'drone.uav2.require_signature' must be true or false"},
+                 with(kGcs, {{"drone.uav2.require_signature", "yes"}}));
+  expect_refused(Errc::suite_unknown, {"'drone.uav1.allowed_suites'"},
+                 with(kGcs, {{"drone.uav1.allowed_suites", Names{"rot13"}}}));
 }
 
 TEST(Config, SuitesWithTheClosestMatches) {
-  expect_refused(Errc::suite_unknown, {"'suite'", "cs-mlkem768-aesgcm-mldsa65"}, with(kDrone, {{"suite", "cs-mlkem768-aesgmc-mldsa65"}}));
+  expect_refused(Errc::suite_unknown, {"'suite'", "cs-mlkem768-aesgcm-mldsa65"},
+                 with(kDrone, {{"suite", "cs-mlkem768-aesgmc-mldsa65"}}));
   expect_refused(Errc::suite_unknown, {"'allowed_suites'", "cs-mlkem768-aesgcm-mldsa65"},
                  with(kGcs, {{"allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65", "cs-mlkem768-aesgcm-mldsa66"}}}));
-  EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"suite", "ml-768-ag-md-65"}})).suite->id, "cs-mlkem768-aesgcm-mldsa65");
+  EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"suite", "ml-768-ag-md-65"}})).suite->id,
+            "cs-mlkem768-aesgcm-mldsa65");
 }
 
 TEST(Config, KemsOfThePool) {
-  const auto config = EngineConfig::from_flat(with(kGcs, {{"key_pool_kems", Names{"classicmceliece348864", "hqc128"}}}));
+  const auto config =
+      EngineConfig::from_flat(with(kGcs, {{"key_pool_kems", Names{"classicmceliece348864", "hqc128"}}}));
   ASSERT_EQ(config.key_pool_kems.size(), 2u);
   EXPECT_EQ(config.key_pool_kems[1], find_kem("hqc128"));
-  expect_refused(Errc::config_invalid, {"'key_pool_kems'", "'rsa2048'", "mlkem768"}, with(kGcs, {{"key_pool_kems", Names{"rsa2048"}}}));
+  expect_refused(Errc::config_invalid, {"'key_pool_kems'", "'rsa2048'", "mlkem768"},
+                 with(kGcs, {{"key_pool_kems", Names{"rsa2048"}}}));
 }
 
 TEST(Config, TimersThatContradictEachOther) {
   expect_refused(Errc::config_invalid, {"'degraded_after_s'", "'keepalive_s'"}, with(kDrone, {{"keepalive_s", 3.0}}));
-  expect_refused(Errc::config_invalid, {"'reconnect_after_s'", "'keepalive_s'"}, with(kDrone, {{"keepalive_s", 2.0}, {"reconnect_after_s", 2.0}}));
-  expect_refused(Errc::config_invalid, {"'session_limit_s'", "'keepalive_s'"}, with(kGcs, {{"keepalive_s", 2.0}, {"session_limit_s", 2.0}}));
+  expect_refused(Errc::config_invalid, {"'reconnect_after_s'", "'keepalive_s'"},
+                 with(kDrone, {{"keepalive_s", 2.0}, {"reconnect_after_s", 2.0}}));
+  expect_refused(Errc::config_invalid, {"'session_limit_s'", "'keepalive_s'"},
+                 with(kGcs, {{"keepalive_s", 2.0}, {"session_limit_s", 2.0}}));
+}
+
+TEST(Config, WrongTypesAreShown) {
+  expect_refused(Errc::config_invalid, {"'max_payload' must be a whole number, not 1400.0."},
+                 with(kDrone, {{"max_payload", 1400.0}}));
+  expect_refused(Errc::config_invalid, {"'max_payload' must be a whole number, not 1400.5."},
+                 with(kDrone, {{"max_payload", 1400.5}}));
+  expect_refused(Errc::config_invalid, {"'peer' must be a string, not 5."}, with(kDrone, {{"peer", 5}}));
+  expect_refused(Errc::config_invalid, {"'peer' must be a string, not a list."}, with(kDrone, {{"peer", Names{"a"}}}));
+  expect_refused(Errc::config_invalid, {"'peer' must be a string, not true."}, with(kDrone, {{"peer", true}}));
+}
+
+TEST(Config, AddressesThatCannotBe) {
+  const auto invalid = [](const FlatConfig& base, const std::string& key, const std::string& value,
+                          const std::string& word) {
+    expect_refused(Errc::config_invalid, {"'" + key + "'", word}, with(base, {{key, value}}));
+  };
+  for (const auto* bad : {"14590", "127.0.0.1", "127.0.0.1:", ":14590", "127.0.0.1:http", "127.0.0.1:65536", "[]:1"})
+    for (const auto* key : {"plain_bind", "plain_peer", "plain_tap"}) invalid(kDrone, key, bad, "host:port");
+  for (const auto* key : {"drone.uav2.plain_bind", "drone.uav2.plain_peer"}) invalid(kGcs, key, "14590", "host:port");
+  invalid(kDrone, "plain_bind", "", "host:port");
+  invalid(kDrone, "plain_bind", "127.0.0.300:14590", "not an IPv4 address");
+  invalid(kDrone, "plain_peer", "no such host:14590", "letters, digits");
+  invalid(kDrone, "bind", "127.0.0.1:46012", "ports have their own keys");
+  invalid(kDrone, "plain_peer", "[::1]:14550", "both be IPv4 or both IPv6");
+  invalid(kDrone, "plain_tap", "192.0.2.1:14591", "loopback");
+  invalid(kDrone, "plain_tap", "127.0.0.1:14590", "'plain_bind'");
+}
+
+TEST(Config, AddressesThatMayBe) {
+  for (const auto* good :
+       {"127.0.0.1:0", "localhost:14590", "[::1]:14590", "[fe80::1%eth0]:14590", "host.that.does.not.resolve:1"})
+    EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"plain_bind", good}})).plain_bind, good);
+  for (const auto* good : {"", "::", "192.0.2.1", "vehicle.example"})
+    EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"bind", good}})).bind, good);
 }
 
 TEST(Config, PortsAndWindows) {
   expect_refused(Errc::config_invalid, {"'handshake_port'", "cannot be 0"}, with(kDrone, {{"handshake_port", 0}}));
   expect_refused(Errc::config_invalid, {"'data_port'", "cannot be 0"}, with(kDrone, {{"data_port", 0}}));
   EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"local_data_port", 0}})).local_data_port, 0);
-  expect_refused(Errc::config_invalid, {"'replay_window' is 100;", "multiple of 64"}, with(kDrone, {{"replay_window", 100}}));
+  expect_refused(Errc::config_invalid, {"'replay_window' is 100;", "multiple of 64"},
+                 with(kDrone, {{"replay_window", 100}}));
   EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"replay_window", 8192}})).replay_window, 8192u);
 }
 

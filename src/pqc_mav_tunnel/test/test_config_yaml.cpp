@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "pqc_mav_tunnel/config.hpp"
+#include "config_yaml.hpp"
 #include "temp_folder.hpp"
 
 namespace pqcmav {
@@ -38,18 +39,19 @@ TEST_F(ConfigYaml, NestedAndFlatKeysMeanTheSame) {
                  "max_payload: 1200   # bytes\n"
                  "grace_s: 1.5\n"),
             expected);
-  EXPECT_EQ(load("{role: gcs, drones: [uav1, '7'], drone.uav1.plain_peer: '127.0.0.1:14550', drone.uav1: {require_signature: True}, max_payload: 1200, "
-                 "grace_s: 15e-1}"),
+  EXPECT_EQ(load("{role: gcs, drones: [uav1, '7'], drone.uav1.plain_peer: '127.0.0.1:14550', drone.uav1: "
+                 "{require_signature: True}, max_payload: 1200, grace_s: 15e-1}"),
             expected);
 }
 
 TEST_F(ConfigYaml, TypesOfScalars) {
   const FlatConfig values = load(
-      "a: true\nb: FALSE\nc: 12\nd: -12\ne: 1e3\nf: .5\ng: '12'\nh: \"true\"\ni: text\nj: nan\nk: infinity\nl: 1.2.3\nm: 0x10\nn: 99999999999999999999\no: "
-      "yes\np: []\nq: ''\n");
-  const FlatConfig expected{{"a", true},   {"b", false},  {"c", 12},     {"d", -12},     {"e", 1000.0},     {"f", 0.5},
-                            {"g", "12"},   {"h", "true"}, {"i", "text"}, {"j", "nan"},   {"k", "infinity"}, {"l", "1.2.3"},
-                            {"m", "0x10"}, {"n", 1e20},   {"o", "yes"},  {"p", Names{}}, {"q", ""}};
+      "a: true\nb: FALSE\nc: 12\nd: -12\ne: 1e3\nf: .5\ng: '12'\nh: \"true\"\ni: text\nj: nan\nk: infinity\nl: "
+      "1.2.3\nm: 0x10\nn: 99999999999999999999\no: yes\np: []\nq: ''\n");
+  const FlatConfig expected{{"a", true},       {"b", false},   {"c", 12},     {"d", -12},    {"e", 1000.0},
+                            {"f", 0.5},        {"g", "12"},    {"h", "true"}, {"i", "text"}, {"j", "nan"},
+                            {"k", "infinity"}, {"l", "1.2.3"}, {"m", "0x10"}, {"n", 1e20},   {"o", "yes"},
+                            {"p", Names{}},    {"q", ""}};
   for (const auto& [key, value] : expected) EXPECT_EQ(values.at(key), value) << key;
 }
 
@@ -74,15 +76,16 @@ TEST_F(ConfigYaml, NotAMapping) {
 TEST_F(ConfigYaml, ValuesThatAreNoValues) {
   expect_refused({"line 1", "'keys' has no value"}, "keys:\n");
   expect_refused({"line 1", "'keys' has no value"}, "keys: ~\n");
-  expect_refused({"line 2", "'drones' must be a list of texts"}, "role: gcs\ndrones: [a, [b]]\n");
-  expect_refused({"'drones' must be a list of texts"}, "drones: [a, {b: c}]\n");
+  expect_refused({"line 2", "'drones' must be a list of strings"}, "role: gcs\ndrones: [a, [b]]\n");
+  expect_refused({"'drones' must be a list of strings"}, "drones: [a, {b: c}]\n");
   expect_refused({"tunnel.yaml"}, "? [a, b]\n: c\n");
 }
 
 TEST_F(ConfigYaml, Duplicates) {
   expect_refused({"line 2", "'role' is given twice"}, "role: gcs\nrole: drone\n");
   expect_refused({"line 2", "'drones' is given twice"}, "drones: [a]\ndrones: [b]\n");
-  expect_refused({"line 4", "'drone.a.plain_peer' is given twice"}, "drone.a.plain_peer: x\ndrone:\n  a:\n    plain_peer: y\n");
+  expect_refused({"line 4", "'drone.a.plain_peer' is given twice"},
+                 "drone.a.plain_peer: x\ndrone:\n  a:\n    plain_peer: y\n");
 }
 
 TEST_F(ConfigYaml, NestedTooDeep) {
@@ -107,7 +110,8 @@ TEST_F(ConfigYaml, AliasesDoNotMultiplyWithoutLimit) {
 }
 
 TEST_F(ConfigYaml, FilesThatAreNone) {
-  expect_error(Errc::config_syntax, {"missing.yaml", "No such file"}, [&] { (void)load_yaml_config(folder / "missing.yaml"); });
+  expect_error(Errc::config_syntax, {"missing.yaml", "No such file"},
+               [&] { (void)load_yaml_config(folder / "missing.yaml"); });
   expect_error(Errc::config_syntax, {folder.path().string()}, [&] { (void)load_yaml_config(folder.path()); });
   expect_error(Errc::config_syntax, {"at most 1 MiB"}, [&] { (void)load(std::string((1 << 20) + 1, '#')); });
   EXPECT_EQ(load("role: gcs\n" + std::string((1 << 20) - 10, '#')).size(), 1u);

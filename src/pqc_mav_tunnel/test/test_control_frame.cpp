@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/control_frame.hpp"
 
 #include <gtest/gtest.h>
@@ -87,7 +88,8 @@ TEST(Control, EveryTruncationOfEveryKindIsUnusableAsAWhole) {
     for (auto size = first.size() + 1; size < bytes.size(); ++size) {
       ControlList list;
       list.count = 99;
-      EXPECT_FALSE(parse_controls(ByteView(bytes).first(size), list)) << "kind " << control.index() << " cut to " << size;
+      EXPECT_FALSE(parse_controls(ByteView(bytes).first(size), list))
+          << "kind " << control.index() << " cut to " << size;
       EXPECT_EQ(list.count, 0u);
     }
   }
@@ -179,7 +181,8 @@ TEST(Control, WhateverParsesIsWrittenBackTheSame) {
       const auto size = kSizes[kind - 1] + (random() % 8 == 0 ? random() % 3 : 0);
       append_be(bytes, kind);
       append_be(bytes, static_cast<std::uint16_t>(size));
-      for (std::size_t i = 0; i < size; ++i) bytes.push_back(random() % 3 == 0 ? 0 : static_cast<std::uint8_t>(random() % 2 == 0 ? 1 : random()));
+      for (std::size_t i = 0; i < size; ++i)
+        bytes.push_back(random() % 3 == 0 ? 0 : static_cast<std::uint8_t>(random() % 2 == 0 ? 1 : random()));
     }
     ControlList list;
     if (!parse_controls(bytes, list)) continue;

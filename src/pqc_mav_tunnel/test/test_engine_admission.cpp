@@ -1,4 +1,5 @@
-// Who is let in, who is not, and what each of them is told: the drone a sentence, a stranger nothing.
+// SPDX-License-Identifier: Apache-2.0
+// Who is let in, who is not, and what each of them hears: the drone a sentence, a stranger nothing.
 #include "raw_drone.hpp"
 #include "tcp_client.hpp"
 
@@ -10,8 +11,8 @@ using namespace test;
 /// A gcs and a drone that differ in something.
 class EngineAdmission : public ::testing::Test {
  protected:
-  void start_both(const KeyFolders& gcs_keys, const KeyFolders& drone_keys, const FlatConfig& gcs_more, const FlatConfig& drone_more,
-                  const std::string& id = "uav1") {
+  void start_both(const KeyFolders& gcs_keys, const KeyFolders& drone_keys, const FlatConfig& gcs_more,
+                  const FlatConfig& drone_more, const std::string& id = "uav1") {
     gcs = start(with(gcs_values(gcs_keys), gcs_more));
     const auto ports = gcs->ports();
     drone = start(with(drone_values(drone_keys, id, ports.handshake, ports.data), drone_more));
@@ -23,7 +24,8 @@ class EngineAdmission : public ::testing::Test {
     ASSERT_TRUE(event);
     EXPECT_FALSE(event->ok);
     EXPECT_EQ(to_string(event->error), to_string(error));
-    for (const auto& word : words) EXPECT_NE(event->reason.find(word), std::string::npos) << '"' << word << "\" is not in: " << event->reason;
+    for (const auto& word : words)
+      EXPECT_NE(event->reason.find(word), std::string::npos) << '"' << word << "\" is not in: " << event->reason;
     EXPECT_EQ(event->reason.find('\n'), std::string::npos);
     ASSERT_TRUE(eventually([&] { return status(*drone).handshakes_failed >= 1; }));
     EXPECT_FALSE(status(*drone).last_error.empty());
@@ -33,14 +35,16 @@ class EngineAdmission : public ::testing::Test {
   }
   /// The gcs stays silent towards the client, counts, and says in its own log why.
   void expect_silent_refusal(const std::vector<std::string>& words) {
-    expect_refusal(HandshakeError::closed, {"without a word", "PSK"});
+    expect_refusal(HandshakeError::closed, {"without giving a reason", "PSK"});
     EXPECT_GE(total(*gcs, "hs_pregate_failed"), 1u);
     EXPECT_EQ(total(*gcs, "hs_gated"), 0u);
     EXPECT_EQ(total(*gcs, "keygens"), 0u) << "a stranger must not cost a key generation";
     EventLog log(*gcs);
-    const auto line = log.wait_for<LogEvent>([](const auto& event) { return event.level == LogLevel::warning && event.text.starts_with("Refused"); });
+    const auto line = log.wait_for<LogEvent>(
+        [](const auto& event) { return event.level == LogLevel::warning && event.text.starts_with("Refused"); });
     ASSERT_TRUE(line);
-    for (const auto& word : words) EXPECT_NE(line->text.find(word), std::string::npos) << '"' << word << "\" is not in: " << line->text;
+    for (const auto& word : words)
+      EXPECT_NE(line->text.find(word), std::string::npos) << '"' << word << "\" is not in: " << line->text;
   }
   /// The gcs knows the drone and rejects what it asks for.
   void expect_reject(const std::vector<std::string>& words) {
@@ -80,8 +84,9 @@ TEST_F(EngineAdmission, WrongPublicKeyOfTheGcs) {
   expect_refusal(HandshakeError::bad_signature, {"signature does not verify", "export"});
   ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_failed") >= 1; }));
   EXPECT_EQ(total(*gcs, "hs_pregate_failed"), 0u);
-  ASSERT_TRUE(eventually([&] { return status(*gcs).last_error.find("did not accept this ground station's signature") != std::string::npos; }))
-      << status(*gcs).last_error;
+  ASSERT_TRUE(eventually([&] {
+    return status(*gcs).last_error.find("did not accept this ground station's signature") != std::string::npos;
+  })) << status(*gcs).last_error;
 }
 
 TEST_F(EngineAdmission, ASuiteThatTheGcsForbids) {
@@ -92,7 +97,9 @@ TEST_F(EngineAdmission, ASuiteThatTheGcsForbids) {
 
 TEST_F(EngineAdmission, ASuiteThatTheGcsForbidsThisDrone) {
   const KeyFolders keys;
-  start_both(keys, keys, {{"allowed_suites", Names{kLight}}, {"drone.uav1.allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65"}}}, {});
+  start_both(keys, keys,
+             {{"allowed_suites", Names{kLight}}, {"drone.uav1.allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65"}}},
+             {});
   expect_reject({"does not allow this suite"});
 }
 
@@ -131,10 +138,13 @@ TEST_F(EngineAdmission, ADroneSignatureMadeWithAnotherKey) {
   const KeyFolders here({"uav1"}, {"mldsa44", "mldsa65"}, true), elsewhere({"uav1"}, {"mldsa44", "mldsa65"}, true);
   namespace fs = std::filesystem;
   for (const auto* half : {".key", ".pub"})
-    fs::copy_file(elsewhere.drone("uav1") + "/sig/mldsa44" + half, here.drone("uav1") + "/sig/mldsa44" + half, fs::copy_options::overwrite_existing);
+    fs::copy_file(elsewhere.drone("uav1") + "/sig/mldsa44" + half, here.drone("uav1") + "/sig/mldsa44" + half,
+                  fs::copy_options::overwrite_existing);
   start_both(here, here, {{"drone.uav1.require_signature", true}}, {{"sign", true}});
   expect_refusal(HandshakeError::closed, {"closed the connection"});
-  ASSERT_TRUE(eventually([&] { return status(*gcs).last_error.find("drone's signature does not verify") != std::string::npos; })) << status(*gcs).last_error;
+  ASSERT_TRUE(eventually([&] {
+    return status(*gcs).last_error.find("drone's signature does not verify") != std::string::npos;
+  })) << status(*gcs).last_error;
 }
 
 TEST_F(EngineAdmission, ADroneSignatureThatVerifies) {
@@ -260,7 +270,8 @@ TEST_F(EngineAdmission, AClientThatHangsUpGivesItsPlaceBackAtOnce) {
     rude.reset();
     ASSERT_TRUE(eventually([&] { return RawDrone(keys, *gcs, "uav2").connected(); })) << i;
   }
-  ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_gated") == total(*gcs, "hs_completed") + total(*gcs, "hs_failed"); }));
+  ASSERT_TRUE(
+      eventually([&] { return total(*gcs, "hs_gated") == total(*gcs, "hs_completed") + total(*gcs, "hs_failed"); }));
 }
 
 TEST_F(EngineAdmission, ANewAttemptOfADroneReplacesItsStalledOne) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that can be wrong with a datagram on the encrypted port, and the one counter each of it ends in.
 #include <random>
 
@@ -9,7 +10,8 @@ namespace {
 
 using namespace test;
 
-constexpr const char* kDrops[] = {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
+constexpr const char* kDrops[] = {"drop_malformed", "drop_unknown",   "drop_seq_old",
+                                  "drop_replay",    "drop_auth_fail", "drop_decrypt_fail"};
 using Tally = std::map<std::string, std::uint64_t>;
 
 Tally totals_of(const Engine& engine) {
@@ -28,13 +30,15 @@ class Judge {
     if (++sent_ % 64 == 0) wait();  // never more than a socket buffer holds
   }
   void wait() const {
-    ASSERT_TRUE(eventually([&] { return total(engine_, "enc_rx_datagrams") - start_.at("enc_rx_datagrams") >= sent_; })) << sent_ << " were sent";
+    ASSERT_TRUE(eventually([&] { return total(engine_, "enc_rx_datagrams") - start_.at("enc_rx_datagrams") >= sent_; }))
+        << sent_ << " were sent";
   }
   void check() {
     wait();
     const auto now = totals_of(engine_);
     EXPECT_EQ(now.at("enc_rx_datagrams") - start_.at("enc_rx_datagrams"), sent_);
-    for (const auto* name : {"delivered", "control"}) EXPECT_EQ(now.at(name) - start_.at(name), expected_[name]) << name;
+    for (const auto* name : {"delivered", "control"})
+      EXPECT_EQ(now.at(name) - start_.at(name), expected_[name]) << name;
     for (const auto* name : kDrops) EXPECT_EQ(now.at(name) - start_.at(name), expected_[name]) << name;
     expect_all_accounted_for(engine_);
   }
@@ -50,7 +54,8 @@ class Judge {
 class EngineAttack : public ::testing::Test {
  protected:
   explicit EngineAttack(const FlatConfig& more = {})
-      : gcs(start(with(gcs_values(keys, {"uav1", "uav2"}), with({{"drone.uav1.plain_peer", ground.address().text()}}, more)))) {
+      : gcs(start(with(gcs_values(keys, {"uav1", "uav2"}),
+                       with({{"drone.uav1.plain_peer", ground.address().text()}}, more)))) {
     drone = std::make_unique<RawDrone>(keys, *gcs, "uav1");
     EXPECT_TRUE(drone->connected()) << drone->outcome.reason;
   }
@@ -59,12 +64,14 @@ class EngineAttack : public ::testing::Test {
     drone->send(drone->seal("first"));
     ASSERT_EQ(ground.receive_text(), "first");
   }
-  /// What becomes of a manipulated copy of a packet whose own sequence has not been used and whose successors have not either.
+  /// What becomes of a manipulated copy of a packet whose own sequence has not been used and whose successors have not
+  /// either.
   static std::string fate_of(const Bytes& forged, const Bytes& genuine, std::uint64_t used_below) {
     if (forged == genuine) return "delivered";
     if (forged.size() < kOverhead) return "drop_malformed";
     if (forged[0] != 0x02 && forged[0] != 0x12) return "drop_malformed";
-    if (!std::equal(forged.begin() + 5, forged.begin() + 13, genuine.begin() + 5) || forged[21] != genuine[21]) return "drop_unknown";
+    if (!std::equal(forged.begin() + 5, forged.begin() + 13, genuine.begin() + 5) || forged[21] != genuine[21])
+      return "drop_unknown";
     if (!std::equal(forged.begin() + 1, forged.begin() + 5, genuine.begin() + 1)) return "drop_malformed";
     const auto sequence = load_be<std::uint64_t>(forged.data() + 13);
     if (sequence >= kSequenceLimit) return "drop_seq_old";
@@ -153,7 +160,8 @@ TEST_F(EngineAttack, AForgedHighSequenceDoesNotMoveTheWindow) {
   open_session();
   const auto genuine = drone->seal("genuine");
   Judge judge(*gcs);
-  for (const std::uint64_t sequence : {std::uint64_t{2}, std::uint64_t{1000}, std::uint64_t{1} << 20, std::uint64_t{1} << 40, kSequenceLimit - 1}) {
+  for (const std::uint64_t sequence :
+       {std::uint64_t{2}, std::uint64_t{1000}, std::uint64_t{1} << 20, std::uint64_t{1} << 40, kSequenceLimit - 1}) {
     auto forged = genuine;
     store_be(forged.data() + 13, sequence);
     drone->send(forged);
@@ -222,7 +230,8 @@ TEST_F(EngineAttack, PacketsOfItsOwnDirectionAreRefused) {
     if ((*reflected)[0] == 0x02) break;
   }
   ASSERT_TRUE(reflected);
-  ASSERT_GE(load_be<std::uint64_t>(reflected->data() + 13), 1u) << "the drone has used sequence 0 alone, so that the window is not what refuses it";
+  ASSERT_GE(load_be<std::uint64_t>(reflected->data() + 13), 1u)
+      << "the drone has used sequence 0 alone, so that the window is not what refuses it";
   Judge judge(*gcs);
   drone->send(*reflected);
   judge.expect("drop_auth_fail");
@@ -248,7 +257,8 @@ TEST_F(EngineAttack, ControlFramesWithUnusableContent) {
     drone->send(drone->seal(content, FrameType::control));
     judge.expect("drop_decrypt_fail");
   }
-  const std::vector<Bytes> good = {{7, 0, 0}, {200, 0, 2, 1, 2}, {4, 0, 1, 0}, {1, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1}};
+  const std::vector<Bytes> good = {
+      {7, 0, 0}, {200, 0, 2, 1, 2}, {4, 0, 1, 0}, {1, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1}};
   for (const auto& content : good) {
     drone->send(drone->seal(content, FrameType::control));
     judge.expect("control");
@@ -357,7 +367,8 @@ TEST(EngineOnTheAir, NothingOfTheContentShows) {
     for (const auto& packet : tunnel.relay->take(way)) {
       ++packets;
       ASSERT_TRUE(parse_header(packet));
-      for (std::size_t i = 0; i + 8 <= secret.size(); ++i) ASSERT_EQ(as_text(packet).find(secret.substr(i, 8)), std::string::npos);
+      for (std::size_t i = 0; i + 8 <= secret.size(); ++i)
+        ASSERT_EQ(as_text(packet).find(secret.substr(i, 8)), std::string::npos);
     }
   EXPECT_GE(packets, 40u);
 }

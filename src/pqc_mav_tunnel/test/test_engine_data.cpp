@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plaintext in, plaintext out: contents, sizes, addresses, many drones.
 #include <random>
 #include <set>
@@ -17,7 +18,8 @@ Bytes noise(std::size_t size, std::uint64_t seed) {
 }
 
 /// Sends each of `sizes` one way, a few at a time, and compares what arrives; order is kept on loopback.
-void expect_carried(UdpPeer& from, std::uint16_t port, UdpPeer& to, const std::vector<std::size_t>& sizes, std::uint64_t seed) {
+void expect_carried(UdpPeer& from, std::uint16_t port, UdpPeer& to, const std::vector<std::size_t>& sizes,
+                    std::uint64_t seed) {
   constexpr std::size_t kAtOnce = 16;
   for (std::size_t first = 0; first < sizes.size(); first += kAtOnce) {
     const auto last = std::min(first + kAtOnce, sizes.size());
@@ -53,7 +55,8 @@ TEST_P(EngineCarries, EverySizeBothWays) {
   EXPECT_EQ(stat(*tunnel.drone, "plain_rx_packets"), sizes.size() + runs.size());
   EXPECT_EQ(stat(*tunnel.gcs, "delivered"), sizes.size() + runs.size());
   // Counted once the system call that sent them returned, which may be after they arrived.
-  EXPECT_TRUE(eventually([&] { return stat(*tunnel.gcs, "plain_tx_packets") == sizes.size() + runs.size(); })) << stat(*tunnel.gcs, "plain_tx_packets");
+  EXPECT_TRUE(eventually([&] { return stat(*tunnel.gcs, "plain_tx_packets") == sizes.size() + runs.size(); }))
+      << stat(*tunnel.gcs, "plain_tx_packets");
   EXPECT_EQ(stat(*tunnel.drone, "delivered"), sizes.size());
   EXPECT_EQ(stat(*tunnel.gcs, "plain_rx_bytes"), kDefaultMaxPayload * (kDefaultMaxPayload + 1) / 2);
   expect_all_accounted_for(*tunnel.gcs);
@@ -61,16 +64,20 @@ TEST_P(EngineCarries, EverySizeBothWays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, EngineCarries,
-                         ::testing::Values(Mode{"cs-mlkem512-aesgcm-mldsa44", true}, Mode{"cs-mlkem512-aesgcm-mldsa44", false},
-                                           Mode{"cs-mlkem512-chacha20poly1305-mldsa44", true}, Mode{"cs-mlkem512-ascon128a-mldsa44", false}));
+                         ::testing::Values(Mode{"cs-mlkem512-aesgcm-mldsa44", true},
+                                           Mode{"cs-mlkem512-aesgcm-mldsa44", false},
+                                           Mode{"cs-mlkem512-chacha20poly1305-mldsa44", true},
+                                           Mode{"cs-mlkem512-ascon128a-mldsa44", false}));
 
 TEST(EngineData, LargeDatagramsWhereConfigured) {
   for (const bool gso : {true, false}) {
     const FlatConfig more{{"max_payload", 65469}, {"gso", gso}};
     Tunnel tunnel(more, more);
     ASSERT_TRUE(tunnel.connect());
-    expect_carried(tunnel.autopilot, plain_port(*tunnel.drone, "uav1"), tunnel.ground, {1433, 2010, 2048, 9000, 32768, 65000, 65469, 65469, 65469}, 7);
-    expect_carried(tunnel.ground, plain_port(*tunnel.gcs, "uav1"), tunnel.autopilot, {65469, 1, 65469, 1500, 1500, 1499}, 70);
+    expect_carried(tunnel.autopilot, plain_port(*tunnel.drone, "uav1"), tunnel.ground,
+                   {1433, 2010, 2048, 9000, 32768, 65000, 65469, 65469, 65469}, 7);
+    expect_carried(tunnel.ground, plain_port(*tunnel.gcs, "uav1"), tunnel.autopilot,
+                   {65469, 1, 65469, 1500, 1500, 1499}, 70);
   }
 }
 
@@ -84,12 +91,14 @@ TEST(EngineData, WhatIsTooBigIsRefusedCountedAndSaid) {
   EXPECT_EQ(tunnel.ground.receive_text(), std::string(200, 'z'));
   EXPECT_EQ(stat(*tunnel.drone, "plain_dropped_too_big"), 4u);
   EXPECT_EQ(stat(*tunnel.gcs, "delivered"), 1u);
-  ASSERT_TRUE(log.wait_for<LogEvent>(
-      [](const auto& line) { return line.level == LogLevel::warning && line.text.find("max_payload (200 bytes)") != std::string::npos; }));
+  ASSERT_TRUE(log.wait_for<LogEvent>([](const auto& line) {
+    return line.level == LogLevel::warning && line.text.find("max_payload (200 bytes)") != std::string::npos;
+  }));
   log.gather();
   int lines = 0;
   for (const auto& event : log.all())
-    if (const auto* line = std::get_if<LogEvent>(&event.what)) lines += line->text.find("max_payload") != std::string::npos ? 1 : 0;
+    if (const auto* line = std::get_if<LogEvent>(&event.what))
+      lines += line->text.find("max_payload") != std::string::npos ? 1 : 0;
   EXPECT_EQ(lines, 1) << "one line, not one per packet";
   EXPECT_TRUE(tunnel.ground.drain().empty());
 }
@@ -164,10 +173,12 @@ class ManyDrones : public ::testing::Test {
     }
     keys = std::make_unique<KeyFolders>(names);
     auto config = gcs_values(*keys, names);
-    for (std::size_t i = 0; i < kCount; ++i) config[plain_port_name(names[i], "plain_peer")] = ground[i].address().text();
+    for (std::size_t i = 0; i < kCount; ++i)
+      config[plain_port_name(names[i], "plain_peer")] = ground[i].address().text();
     gcs = start(config);
     const auto ports = gcs->ports();
-    for (const auto& name : names) drones.push_back(start(quick(drone_values(*keys, name, ports.handshake, ports.data))));
+    for (const auto& name : names)
+      drones.push_back(start(quick(drone_values(*keys, name, ports.handshake, ports.data))));
   }
   bool all_up() {
     for (std::size_t i = 0; i < kCount; ++i)

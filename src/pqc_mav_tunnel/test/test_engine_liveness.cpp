@@ -1,4 +1,6 @@
-// Silence, loss, restarts, goodbyes, changing addresses: what heals by itself and how fast it is noticed. Timers are shortened by configuration.
+// SPDX-License-Identifier: Apache-2.0
+// Silence, loss, restarts, goodbyes, changing addresses: what heals automatically and how fast it is noticed. Timers
+// are shortened by configuration.
 #include <set>
 
 #include "raw_drone.hpp"
@@ -20,7 +22,8 @@ class EngineLiveness : public ::testing::Test {
   RelayedTunnel tunnel;
 };
 
-/// Where nothing but the test may end a session: a machine that stood still for half a second would otherwise look like a gcs that fell silent.
+/// Where nothing but the test may end a session: a machine that stood still for half a second would otherwise look like
+/// a gcs that fell silent.
 class EngineCalm : public EngineLiveness {
  protected:
   EngineCalm() : EngineLiveness({{"reconnect_after_s", 60.0}}) {}
@@ -31,7 +34,9 @@ TEST_F(EngineCalm, AnIdleLinkStaysUpByKeepalives) {
   const auto id = session();
   const auto before = total(*tunnel.gcs, "control"), before_drone = total(*tunnel.drone, "control");
   // Far longer than the limit of degradation would allow without them.
-  EXPECT_TRUE(eventually([&] { return total(*tunnel.gcs, "control") > before + 10 && total(*tunnel.drone, "control") > before_drone + 10; }));
+  EXPECT_TRUE(eventually([&] {
+    return total(*tunnel.gcs, "control") > before + 10 && total(*tunnel.drone, "control") > before_drone + 10;
+  }));
   EXPECT_TRUE(eventually([&] { return tunnel.both_up(); }));
   EXPECT_EQ(session(), id);
   EXPECT_EQ(tunnel.relay->connections(), 1u);
@@ -41,10 +46,12 @@ TEST_F(EngineLiveness, ASilentDroneDegradesTheGcsAndRecovers) {
   connect();
   EventLog log(*tunnel.gcs);
   tunnel.relay->pass(false, true);
-  ASSERT_TRUE(log.wait_for<StateEvent>([](const auto& event) { return event.before == LinkState::up && event.after == LinkState::degraded; }));
+  ASSERT_TRUE(log.wait_for<StateEvent>(
+      [](const auto& event) { return event.before == LinkState::up && event.after == LinkState::degraded; }));
   EXPECT_GE(status(*tunnel.gcs).silence_s, 0.3);
   tunnel.relay->pass(true, true);
-  ASSERT_TRUE(log.wait_for<StateEvent>([](const auto& event) { return event.before == LinkState::degraded && event.after == LinkState::up; }));
+  ASSERT_TRUE(log.wait_for<StateEvent>(
+      [](const auto& event) { return event.before == LinkState::degraded && event.after == LinkState::up; }));
   tunnel.expect_round_trip("alive");
 }
 
@@ -109,7 +116,9 @@ TEST(EngineSilence, AGcsThatNeverAnswersIsNotTheSuitesFault) {
     ASSERT_TRUE(log.wait_for<HandshakeEvent>([](const auto& event) { return event.error == HandshakeError::timeout; }));
     EXPECT_TRUE(tunnel.drone->blacklist().empty());
   }
-  const FlatConfig same = {{"handshake_port", ports.handshake}, {"data_port", ports.data}, {"drone.uav1.plain_peer", tunnel.ground.address().text()}};
+  const FlatConfig same = {{"handshake_port", ports.handshake},
+                           {"data_port", ports.data},
+                           {"drone.uav1.plain_peer", tunnel.ground.address().text()}};
   tunnel.gcs = start(with(gcs_values(*tunnel.keys), same));
   ASSERT_TRUE(tunnel.connect());
   EXPECT_EQ(status(*tunnel.drone).suite, chosen);
@@ -119,8 +128,9 @@ TEST_F(EngineLiveness, AGcsThatStopsSaysSoAndARestartedOneIsFoundAgain) {
   connect();
   EventLog log(*tunnel.drone);
   tunnel.gcs->stop();
-  ASSERT_TRUE(log.wait_for<StateEvent>([](const auto& event) { return event.before == LinkState::up && event.after != LinkState::degraded; }))
-      << "CLOSE is heard at once";
+  ASSERT_TRUE(log.wait_for<StateEvent>([](const auto& event) {
+    return event.before == LinkState::up && event.after != LinkState::degraded;
+  })) << "CLOSE is heard at once";
   ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).handshakes_failed >= 1; }));
   tunnel.gcs.reset();
   tunnel.start_gcs_again();
@@ -223,18 +233,22 @@ TEST(EngineLimit, KeysAreWipedAndPlaintextRefused) {
   tunnel.relay->record(true);
   tunnel.relay->pass(false, false);
   for (const auto* engine : {tunnel.gcs.get(), tunnel.drone.get()}) {
-    ASSERT_TRUE(eventually([&] { return state(*engine) == LinkState::down || state(*engine) == LinkState::handshaking; }));
+    ASSERT_TRUE(
+        eventually([&] { return state(*engine) == LinkState::down || state(*engine) == LinkState::handshaking; }));
     EXPECT_EQ(status(*engine).session_id, "");
   }
   tunnel.relay->take(Relay::Way::up);
   tunnel.relay->take(Relay::Way::down);
-  const auto up_before = stat(*tunnel.drone, "plain_dropped_no_session"), down_before = stat(*tunnel.gcs, "plain_dropped_no_session");
+  const auto up_before = stat(*tunnel.drone, "plain_dropped_no_session"),
+             down_before = stat(*tunnel.gcs, "plain_dropped_no_session");
   for (int i = 0; i < 10; ++i) {
     tunnel.send_up("nobody may read this");
     tunnel.send_down("nor this");
   }
-  ASSERT_TRUE(eventually(
-      [&] { return stat(*tunnel.drone, "plain_dropped_no_session") == up_before + 10 && stat(*tunnel.gcs, "plain_dropped_no_session") == down_before + 10; }));
+  ASSERT_TRUE(eventually([&] {
+    return stat(*tunnel.drone, "plain_dropped_no_session") == up_before + 10 &&
+           stat(*tunnel.gcs, "plain_dropped_no_session") == down_before + 10;
+  }));
   EXPECT_TRUE(tunnel.relay->take(Relay::Way::up).empty()) << "not in clear, not under wiped keys, nothing";
   EXPECT_TRUE(tunnel.relay->take(Relay::Way::down).empty());
 
@@ -249,8 +263,9 @@ TEST(EngineLimit, HandshakesAloneDoNotKeepASilentSessionAlive) {
   // A drone whose datagrams never arrive shakes hands again and again; the gcs stops using the old keys all the same.
   const KeyFolders keys;
   UdpPeer ground;
-  const auto gcs =
-      start(quick(with(gcs_values(keys), {{"session_limit_s", 1.0}, {"drone.uav1.plain_peer", ground.address().text()}, {"handshakes_per_drone_s", 1000.0}})));
+  const auto gcs = start(quick(with(gcs_values(keys), {{"session_limit_s", 1.0},
+                                                       {"drone.uav1.plain_peer", ground.address().text()},
+                                                       {"handshakes_per_drone_s", 1000.0}})));
   RawDrone first(keys, *gcs, "uav1");
   ASSERT_TRUE(first.connected());
   first.send(first.seal("only packet"));
@@ -270,7 +285,7 @@ TEST(EngineLimit, HandshakesAloneDoNotKeepASilentSessionAlive) {
 }
 
 TEST(EngineTwins, TwoDronesWithOneIdentityDoNotBreakTheGcs) {
-  // The same key folder on two machines: whoever shook hands last is the drone.
+  // The same key folder on two machines: the one that shook hands last is the drone.
   RelayedTunnel tunnel;
   ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
   RawDrone twin(tunnel.keys, *tunnel.gcs, "uav1");

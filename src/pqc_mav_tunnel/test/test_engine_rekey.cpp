@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rekeys of running engines: under traffic, from both sides, refused, repeated, forced.
 #include <atomic>
 #include <set>
@@ -50,7 +51,9 @@ class Traffic {
   std::thread thread_;
 };
 
-std::unique_ptr<KeyFolders> many_keys() { return std::make_unique<KeyFolders>(Names{"uav1"}, Names{"mldsa44", "mldsa65", "falcon512", "mldsa87"}, true); }
+std::unique_ptr<KeyFolders> many_keys() {
+  return std::make_unique<KeyFolders>(Names{"uav1"}, Names{"mldsa44", "mldsa65", "falcon512", "mldsa87"}, true);
+}
 
 TEST(EngineRekey, ChangesSuitesUnderTrafficWithoutLoss) {
   Tunnel tunnel(many_keys(), {}, {});
@@ -79,7 +82,8 @@ TEST(EngineRekey, ChangesSuitesUnderTrafficWithoutLoss) {
   EXPECT_EQ(total(*tunnel.gcs, "hs_completed"), 8u);
   for (const auto* engine : {tunnel.gcs.get(), tunnel.drone.get()}) {
     expect_all_accounted_for(*engine);
-    for (const auto* drop : {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"})
+    for (const auto* drop :
+         {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"})
       EXPECT_EQ(total(*engine, drop), 0u) << drop;
   }
 }
@@ -134,7 +138,9 @@ TEST(EngineRekey, ARequestThatWasLostIsRepeatedAndDoneOnce) {
   tunnel.relay->record(true);
   RekeyOutcome outcome;
   std::thread asking([&] { outcome = tunnel.gcs->request_rekey("uav1", "", "", 20s); });
-  const auto is_request = [](const Bytes& packet) { return packet.size() == kOverhead + 3 + 6; };  // an id and two empty texts
+  const auto is_request = [](const Bytes& packet) {
+    return packet.size() == kOverhead + 3 + 6;
+  };  // an id and two empty texts
   ASSERT_TRUE(eventually([&] {
     for (const auto& packet : tunnel.relay->take(Relay::Way::down))
       if (is_request(packet)) return true;
@@ -158,7 +164,8 @@ TEST(EngineRekey, RefusalsLeaveTheSessionAlone) {
   // Unknown, forbidden by the gcs, without a key on the drone.
   for (const auto& [suite, says] :
        {Case{"cs-mlkem512-aesgcm-mldsa45", {"refused", "cs-mlkem512-aesgcm-mldsa44"}},
-        Case{"cs-mlkem512-chacha20poly1305-mldsa44", {"running session goes on", "does not allow"}}, Case{"cs-mlkem1024-aesgcm-mldsa87", {"mldsa87"}}}) {
+        Case{"cs-mlkem512-chacha20poly1305-mldsa44", {"running session continues", "does not allow"}},
+        Case{"cs-mlkem1024-aesgcm-mldsa87", {"mldsa87"}}}) {
     for (auto* engine : {tunnel.drone.get(), tunnel.gcs.get()}) {
       const auto outcome = engine->request_rekey("uav1", suite, "", 20s);
       EXPECT_FALSE(outcome.ok) << suite;
@@ -174,7 +181,8 @@ TEST(EngineRekey, RefusalsLeaveTheSessionAlone) {
   EXPECT_EQ(status(*tunnel.gcs).session_id, session);
   EXPECT_EQ(state(*tunnel.gcs), LinkState::up);
   expect_round_trip(tunnel, "as before");
-  EXPECT_TRUE(tunnel.drone->request_rekey("uav1", "cs-mlkem768-aesgcm-mldsa65", "", 20s).ok) << "and the next good one works";
+  EXPECT_TRUE(tunnel.drone->request_rekey("uav1", "cs-mlkem768-aesgcm-mldsa65", "", 20s).ok)
+      << "and the next good one works";
 }
 
 TEST(EngineRekey, OneAtATime) {
@@ -325,7 +333,8 @@ TEST(EngineRekey, WrongEpochsAndSessionsAreRejected) {
     Reject code;
   };
   for (const auto& [prev, epoch, code] :
-       {Case{first.session_id, 0, Reject::epoch}, Case{first.session_id, 2, Reject::epoch}, Case{unknown, 1, Reject::session_unknown}}) {
+       {Case{first.session_id, 0, Reject::epoch}, Case{first.session_id, 2, Reject::epoch},
+        Case{unknown, 1, Reject::session_unknown}}) {
     const RawDrone attempt(keys, *gcs, "uav1", prev, epoch);
     EXPECT_EQ(attempt.outcome.error, HandshakeError::rejected);
     EXPECT_EQ(attempt.outcome.reject_code, static_cast<std::uint8_t>(code)) << attempt.outcome.reason;

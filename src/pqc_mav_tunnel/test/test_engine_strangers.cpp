@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stranger with a thousand connections: no key generation, flat memory, and a drone that is served meanwhile.
 #include <fstream>
 #include <random>
@@ -45,7 +46,8 @@ class Stranger {
         break;
       case 5: {
         auto garbled = hello_;
-        for (std::size_t i = garbled.size() - 32; i < garbled.size(); ++i) garbled[i] = static_cast<std::uint8_t>(random_());
+        for (std::size_t i = garbled.size() - 32; i < garbled.size(); ++i)
+          garbled[i] = static_cast<std::uint8_t>(random_());
         client.send(garbled);
         break;
       }
@@ -121,7 +123,8 @@ TEST_P(EngineStrangers, AThousandConnectionsCostNothing) {
 #else
   (void)memory;
 #endif
-  EXPECT_LE(gcs->events().wait(0ns, EventQueue::kCapacity).size(), events + 16) << "a flood of connections is not a flood of log lines";
+  EXPECT_LE(gcs->events().wait(0ns, EventQueue::kCapacity).size(), events + 16)
+      << "a flood of connections is not a flood of log lines";
 }
 
 INSTANTIATE_TEST_SUITE_P(Sources, EngineStrangers, ::testing::Values(1, 250));

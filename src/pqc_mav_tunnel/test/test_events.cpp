@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/events.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ TEST(Events, ComeOutInOrderWithTheirTime) {
 
 TEST(Events, LinesBelowTheLevelAreLeftOut) {
   EventQueue queue(LogLevel::warning);
-  for (const auto level : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error}) queue.log(level, "", std::string(to_string(level)));
+  for (const auto level : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error})
+    queue.log(level, "", std::string(to_string(level)));
   queue.push(Event{0, "", StateEvent{LinkState::down, LinkState::up, "states always count"}});
   const auto events = queue.wait(0ns, 100);
   ASSERT_EQ(events.size(), 3u);

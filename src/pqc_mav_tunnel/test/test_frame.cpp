@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/frame.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +65,8 @@ TEST_P(EveryAead, RoundTripsOfEverySize) {
 TEST_P(EveryAead, TheHeaderIsTheDocumentedOne) {
   (void)seal("a");
   const auto packet = seal("b", FrameType::control);
-  EXPECT_EQ(Bytes(packet.begin(), packet.begin() + kHeaderSize), (Bytes{0x12, 1, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 9}));
+  EXPECT_EQ(Bytes(packet.begin(), packet.begin() + kHeaderSize),
+            (Bytes{0x12, 1, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 9}));
   EXPECT_EQ(seal("c")[0], 0x02);
 }
 
@@ -104,13 +106,16 @@ TEST_P(EveryAead, ASessionOrEpochSwappedBehindTheLookupDoesNotVerify) {
   EXPECT_EQ(open(packet), Drop::auth_fail);
   packet[7] ^= 1;
   packet[21] ^= 1;
-  EXPECT_EQ(open(packet), Drop::auth_fail) << "the epoch is authenticated even though the key's own one makes the nonce";
+  EXPECT_EQ(open(packet), Drop::auth_fail)
+      << "the epoch is authenticated even though the key's own one makes the nonce";
 }
 
 TEST_P(EveryAead, EveryTruncationIsMalformedOrDoesNotVerify) {
   const auto good = seal("some payload");
   for (std::size_t size = 0; size < good.size(); ++size) {
-    EXPECT_EQ(open(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size))), size < kOverhead ? Drop::malformed : Drop::auth_fail) << size;
+    EXPECT_EQ(open(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size))),
+              size < kOverhead ? Drop::malformed : Drop::auth_fail)
+        << size;
   }
   auto longer = good;
   longer.push_back(0);
@@ -192,7 +197,8 @@ TEST_P(EveryAead, APacketShorterThanItsHeaderSaysIsRefused) {
   EXPECT_EQ(receive_.open(header, MutableBytes(packet).first(kOverhead - 1)).drop, Drop::malformed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Aead, EveryAead, ::testing::Values("aesgcm", "chacha20poly1305", "ascon128a"), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Aead, EveryAead, ::testing::Values("aesgcm", "chacha20poly1305", "ascon128a"),
+                         [](const auto& info) { return info.param; });
 
 TEST(Frame, HeadersComeBackAsTheyWere) {
   std::mt19937_64 random(2);

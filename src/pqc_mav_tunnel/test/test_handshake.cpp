@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handshakes that succeed: every available suite, both modes, with and without the drone's signature.
 #include "handshake_fixture.hpp"
 
@@ -8,7 +9,8 @@ namespace pqcmav::test {
 namespace {
 
 void expect_agreement(const Scene& scene, const Outcome& out) {
-  ASSERT_TRUE(out.done()) << scene.suite->id << ": drone " << to_string(out.drone_error) << ", gcs " << to_string(out.gcs_error);
+  ASSERT_TRUE(out.done()) << scene.suite->id << ": drone " << to_string(out.drone_error) << ", gcs "
+                          << to_string(out.gcs_error);
   const auto& keys = *out.drone_keys;
   EXPECT_TRUE(same(keys, *out.gcs_keys)) << scene.suite->id;
   EXPECT_EQ(keys.suite, scene.suite);
@@ -28,9 +30,11 @@ TEST_P(EveryKem, AllItsSuitesAgreeOnKeys) {
     if (suite.kem != kem || !availability(suite).available) continue;
     ++suites;
     for (const bool hybrid : {true, false}) {
-      // A SPHINCS+ signature takes a tenth of a second. The handshake does not use the AEAD, so there one of three does both modes and signs twice.
+      // A SPHINCS+ signature takes a tenth of a second. The handshake does not use the AEAD, so there one of three does
+      // both modes and signs twice.
       const bool slow = suite.sig->family_id == 3;
-      if (slow && hybrid != (suite.aead->id == AeadId::chacha20poly1305) && suite.aead->id != AeadId::aes256gcm) continue;
+      if (slow && hybrid != (suite.aead->id == AeadId::chacha20poly1305) && suite.aead->id != AeadId::aes256gcm)
+        continue;
       const bool signs = hybrid && (!slow || suite.aead->id == AeadId::aes256gcm);
       const Scene scene{.suite = &suite, .hybrid = hybrid, .drone_signs = signs};
       expect_agreement(scene, run(scene));
@@ -68,7 +72,8 @@ TEST(Handshake, EveryHandshakeHasItsOwnSessionAndKeys) {
     const auto out = run(Scene{});
     ASSERT_TRUE(out.done());
     sessions.insert(out.drone_keys->session_id);
-    for (const auto& key : {out.drone_keys->k_d2g.view(), out.drone_keys->k_g2d.view()}) keys.emplace(key.begin(), key.end());
+    for (const auto& key : {out.drone_keys->k_d2g.view(), out.drone_keys->k_g2d.view()})
+      keys.emplace(key.begin(), key.end());
   }
   EXPECT_EQ(sessions.size(), 50u);
   EXPECT_EQ(keys.size(), 100u);
@@ -138,7 +143,8 @@ TEST(Handshake, TimesAndSizesAreThoseOfTheMessages) {
   EXPECT_EQ(d.bytes_sent, g.bytes_received);
   EXPECT_EQ(d.bytes_received, g.bytes_sent);
   for (const auto primitive : {d.kem_encaps, d.sig_verify, d.sig_sign, d.x25519, d.kdf}) EXPECT_GT(primitive, 0u);
-  for (const auto primitive : {g.kem_keygen, g.kem_decaps, g.sig_sign, g.sig_verify, g.x25519, g.kdf}) EXPECT_GT(primitive, 0u);
+  for (const auto primitive : {g.kem_keygen, g.kem_decaps, g.sig_sign, g.sig_verify, g.x25519, g.kdf})
+    EXPECT_GT(primitive, 0u);
   EXPECT_EQ(d.kem_keygen + d.kem_decaps, 0u);
   EXPECT_EQ(g.kem_encaps, 0u);
   // run() lets 10 s pass before each message; phases 1 and 3 of the drone and 2 and 4 of the gcs are its own work.
@@ -235,7 +241,8 @@ TEST(Handshake, PreparingAheadDrawsTheSameKeyOnceAndNoMore) {
       prepare();  // nothing to do yet
       (void)gcs.on_data(drone.on_data(gcs.start(0), 0).send, 0);
       prepare();
-      EXPECT_EQ(draws[prepared].size(), hybrid && prepared ? 2u : 1u) << "the nonce, and the key where it is made ahead";
+      EXPECT_EQ(draws[prepared].size(), hybrid && prepared ? 2u : 1u)
+          << "the nonce, and the key where it is made ahead";
       prepare();
       const auto m2 = gcs.go_on(0).send;
       const auto m3 = drone.on_data(m2, 0).send;
@@ -248,7 +255,8 @@ TEST(Handshake, PreparingAheadDrawsTheSameKeyOnceAndNoMore) {
       EXPECT_EQ(drone.times().x25519 > 0, hybrid);
       // The offered key follows the ciphertext: u32 length, ciphertext, u32 length, key.
       const auto at = 5 + 4 + scene.suite->kem->ciphertext;
-      offered[prepared] = Bytes(m3.begin() + static_cast<std::ptrdiff_t>(at), m3.begin() + static_cast<std::ptrdiff_t>(at + 4 + (hybrid ? 32 : 0)));
+      offered[prepared] = Bytes(m3.begin() + static_cast<std::ptrdiff_t>(at),
+                                m3.begin() + static_cast<std::ptrdiff_t>(at + 4 + (hybrid ? 32 : 0)));
     }
     EXPECT_EQ(draws[0], draws[1]);
     EXPECT_EQ(offered[0], offered[1]);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "handshake/handshake_messages.hpp"
 
 #include <gtest/gtest.h>
@@ -53,14 +54,17 @@ TEST(ClientHelloMessage, ComesBackAsItWas) {
 
 TEST(ClientHelloMessage, EveryTruncationAndEveryExtensionIsMalformed) {
   const auto frame = encode_whole(sample_hello());
-  for (std::size_t size = 0; size < body(frame).size(); ++size) EXPECT_FALSE(parse_client_hello(body(frame).first(size))) << size;
+  for (std::size_t size = 0; size < body(frame).size(); ++size)
+    EXPECT_FALSE(parse_client_hello(body(frame).first(size))) << size;
   auto longer = frame;
   longer.push_back(0);
   EXPECT_FALSE(parse_client_hello(body(longer)));
 }
 
 TEST(ClientHelloMessage, FieldsHaveLimits) {
-  const auto parses = [](const ClientHello& hello) { return parse_client_hello(body(encode_whole(hello))).has_value(); };
+  const auto parses = [](const ClientHello& hello) {
+    return parse_client_hello(body(encode_whole(hello))).has_value();
+  };
   const std::string name64(64, 'n'), name65(65, 'n'), id32(32, 'a'), id33(33, 'a');
   auto hello = sample_hello();
   hello.suite = hello.kem_name = hello.sig_name = name64;
@@ -75,8 +79,9 @@ TEST(ClientHelloMessage, FieldsHaveLimits) {
   }
   hello.drone_id = "a";
   EXPECT_EQ(body(encode_whole(hello)).size(), client_hello_limits().front().least);
-  for (const std::string_view bad : {std::string_view(""), std::string_view(id33), std::string_view("UAV"), std::string_view("a b"),
-                                     std::string_view("a\0b", 3), std::string_view("../x"), std::string_view("\xff")}) {
+  for (const std::string_view bad :
+       {std::string_view(""), std::string_view(id33), std::string_view("UAV"), std::string_view("a b"),
+        std::string_view("a\0b", 3), std::string_view("../x"), std::string_view("\xff")}) {
     hello.drone_id = bad;
     EXPECT_FALSE(parses(hello)) << bad;
   }
@@ -132,9 +137,16 @@ TEST(ServerHelloMessage, SizesOtherThanTheSuitesAreMalformed) {
   const auto kem = suite().kem->public_key;
   const auto max = suite().sig->signature_max;
   EXPECT_TRUE(parse_server_hello(body(server_hello({kem, 32, max})), suite(), true));
-  for (const Sizes& bad :
-       {Sizes{kem - 1, 32, 100}, {kem + 1, 32, 100}, {0, 32, 100}, {kem, 31, 100}, {kem, 33, 100}, {kem, 0, 100}, {kem, 32, 0}, {kem, 32, max + 1}}) {
-    EXPECT_FALSE(parse_server_hello(body(server_hello(bad)), suite(), true)) << bad.kem << ' ' << bad.x25519 << ' ' << bad.signature;
+  for (const Sizes& bad : {Sizes{kem - 1, 32, 100},
+                           {kem + 1, 32, 100},
+                           {0, 32, 100},
+                           {kem, 31, 100},
+                           {kem, 33, 100},
+                           {kem, 0, 100},
+                           {kem, 32, 0},
+                           {kem, 32, max + 1}}) {
+    EXPECT_FALSE(parse_server_hello(body(server_hello(bad)), suite(), true))
+        << bad.kem << ' ' << bad.x25519 << ' ' << bad.signature;
   }
   EXPECT_FALSE(parse_server_hello(body(server_hello({kem, 32, 100})), suite(), false)) << "an X25519 key in pure mode";
   EXPECT_FALSE(parse_server_hello(body(server_hello({kem, 32, 100}, 0)), suite(), true)) << "session id zero";
@@ -142,7 +154,8 @@ TEST(ServerHelloMessage, SizesOtherThanTheSuitesAreMalformed) {
 
 TEST(ServerHelloMessage, EveryTruncationIsMalformed) {
   const auto frame = server_hello({suite().kem->public_key, 32, 50});
-  for (std::size_t size = 0; size < body(frame).size(); ++size) ASSERT_FALSE(parse_server_hello(body(frame).first(size), suite(), true)) << size;
+  for (std::size_t size = 0; size < body(frame).size(); ++size)
+    ASSERT_FALSE(parse_server_hello(body(frame).first(size), suite(), true)) << size;
 }
 
 Bytes client_finish(const Sizes& sizes) {
@@ -158,7 +171,9 @@ Bytes client_finish(const Sizes& sizes) {
 TEST(ClientFinishMessage, SizesAreThoseOfSuiteAndFlags) {
   const auto ct = suite().kem->ciphertext;
   const auto max = suite().sig->signature_max;
-  const auto parses = [](const Bytes& frame, bool hybrid, bool signs) { return parse_client_finish(body(frame), suite(), hybrid, signs).has_value(); };
+  const auto parses = [](const Bytes& frame, bool hybrid, bool signs) {
+    return parse_client_finish(body(frame), suite(), hybrid, signs).has_value();
+  };
   EXPECT_TRUE(parses(client_finish({ct, 32, 0}), true, false));
   EXPECT_TRUE(parses(client_finish({ct, 0, 0}), false, false));
   EXPECT_TRUE(parses(client_finish({ct, 32, 1}), true, true));
@@ -172,7 +187,8 @@ TEST(ClientFinishMessage, SizesAreThoseOfSuiteAndFlags) {
   EXPECT_FALSE(parses(client_finish({ct, 32, 0}), false, false));
   EXPECT_FALSE(parses(client_finish({ct, 31, 0}), true, false));
   const auto frame = client_finish({ct, 32, 5});
-  for (std::size_t size = 0; size < body(frame).size(); ++size) ASSERT_FALSE(parse_client_finish(body(frame).first(size), suite(), true, true));
+  for (std::size_t size = 0; size < body(frame).size(); ++size)
+    ASSERT_FALSE(parse_client_finish(body(frame).first(size), suite(), true, true));
 }
 
 TEST(HandshakeMessages, LimitsOfEverySuiteFitItsMessages) {
@@ -181,12 +197,14 @@ TEST(HandshakeMessages, LimitsOfEverySuiteFitItsMessages) {
       const auto m2 = server_hello_limits(each, hybrid);
       ASSERT_EQ(m2.size(), 2u);
       EXPECT_EQ(m2[0].greatest - m2[0].least, each.sig->signature_max - 1);
-      EXPECT_EQ(m2[0].greatest, 8u + 32 + 1 + 4 + each.kem->public_key + 4 + (hybrid ? 32 : 0) + 4 + each.sig->signature_max);
+      EXPECT_EQ(m2[0].greatest,
+                8u + 32 + 1 + 4 + each.kem->public_key + 4 + (hybrid ? 32 : 0) + 4 + each.sig->signature_max);
       EXPECT_EQ(m2[1].type, MessageType::reject);
       const auto unsigned_m3 = client_finish_limits(each, hybrid, false).front();
       EXPECT_EQ(unsigned_m3.least, unsigned_m3.greatest);
       EXPECT_EQ(unsigned_m3.least, 4u + each.kem->ciphertext + 4 + (hybrid ? 32 : 0) + 4 + 32);
-      EXPECT_EQ(client_finish_limits(each, hybrid, true).front().greatest, unsigned_m3.greatest + each.sig->signature_max);
+      EXPECT_EQ(client_finish_limits(each, hybrid, true).front().greatest,
+                unsigned_m3.greatest + each.sig->signature_max);
     }
   }
 }

@@ -1,4 +1,6 @@
-// Handshakes that must not succeed, and what each end is told: wrong keys, forbidden suites, sessions and epochs, missing signatures, and what a stranger costs.
+// SPDX-License-Identifier: Apache-2.0
+// Handshakes that must not succeed, and what each end reports: wrong keys, forbidden suites, sessions and epochs,
+// missing signatures, and what a stranger costs.
 #include <malloc.h>
 
 #include "handshake/handshake_messages.hpp"
@@ -96,7 +98,8 @@ TEST(Refusals, ASuiteTheGcsDoesNotKnow) {
   ClientHello hello;
   hello.drone_id = scene.drone_id;
   hello.hybrid = true;
-  for (const std::string_view asked : {"cs-future-aesgcm-future", "ML-512-AG-MD-44", "CS-MLKEM512-AESGCM-MLDSA44", ""}) {
+  for (const std::string_view asked :
+       {"cs-future-aesgcm-future", "ML-512-AG-MD-44", "CS-MLKEM512-AESGCM-MLDSA44", ""}) {
     hello.suite = asked;
     HandshakeResponder each(gcs_env(scene));
     const auto cookie = each.start(0);
@@ -206,7 +209,9 @@ TEST(Refusals, SessionsAndEpochs) {
 TEST(Refusals, WhereSeveralApplyTheFirstOfTheOrderIsSent) {
   const Scene scene{.drone_signs = true, .prev_session = {1}, .epoch = 3};
   auto env = gcs_env(scene);
-  env->check_session = [](std::string_view, const SessionId&, std::uint8_t) { return std::optional(Reject::session_unknown); };
+  env->check_session = [](std::string_view, const SessionId&, std::uint8_t) {
+    return std::optional(Reject::session_unknown);
+  };
   expect_reject(drone_params(scene), env, Reject::session_unknown);
   env->gcs_secret = [](const SigInfo&) -> SecretBytes { throw TunnelError(Errc::key_missing, "no such file"); };
   expect_reject(drone_params(scene), env, Reject::algorithm_unavailable);
@@ -239,12 +244,22 @@ TEST(Refusals, CallbacksThatFailEndTheHandshakeAndNothingElse) {
     return run(drone_params(scene), env);
   };
   const TunnelError problem(Errc::key_permissions, "readable by others");
-  EXPECT_EQ(broken([&](ResponderEnv& env) { env.find_drone = [&](auto) -> std::optional<DroneRecord> { throw problem; }; }).gcs_error, HandshakeError::crypto);
-  EXPECT_EQ(broken([&](ResponderEnv& env) { env.gcs_secret = [&](auto&) -> SecretBytes { throw problem; }; }).gcs_error, HandshakeError::crypto);
-  EXPECT_EQ(broken([&](ResponderEnv& env) { env.kem_keypair = [&](auto&) -> EphemeralKem { throw problem; }; }).gcs_error, HandshakeError::crypto);
-  EXPECT_EQ(broken([&](ResponderEnv& env) { env.kem_keypair = [](auto&) { return EphemeralKem{}; }; }).gcs_error, HandshakeError::crypto);
-  EXPECT_EQ(broken([&](ResponderEnv& env) { env.gcs_secret = [](auto&) { return SecretBytes(3); }; }).gcs_error, HandshakeError::crypto);
-  EXPECT_EQ(broken([&](ResponderEnv& env) { env.drone_public = [](auto, auto&) { return std::optional(Bytes(3)); }; }).gcs_error,
+  EXPECT_EQ(broken([&](ResponderEnv& env) {
+              env.find_drone = [&](auto) -> std::optional<DroneRecord> { throw problem; };
+            }).gcs_error,
+            HandshakeError::crypto);
+  EXPECT_EQ(broken([&](ResponderEnv& env) { env.gcs_secret = [&](auto&) -> SecretBytes { throw problem; }; }).gcs_error,
+            HandshakeError::crypto);
+  EXPECT_EQ(
+      broken([&](ResponderEnv& env) { env.kem_keypair = [&](auto&) -> EphemeralKem { throw problem; }; }).gcs_error,
+      HandshakeError::crypto);
+  EXPECT_EQ(broken([&](ResponderEnv& env) { env.kem_keypair = [](auto&) { return EphemeralKem{}; }; }).gcs_error,
+            HandshakeError::crypto);
+  EXPECT_EQ(broken([&](ResponderEnv& env) { env.gcs_secret = [](auto&) { return SecretBytes(3); }; }).gcs_error,
+            HandshakeError::crypto);
+  EXPECT_EQ(broken([&](ResponderEnv& env) {
+              env.drone_public = [](auto, auto&) { return std::optional(Bytes(3)); };
+            }).gcs_error,
             HandshakeError::bad_drone_signature);
 }
 

@@ -1,5 +1,7 @@
-// Handshakes that someone on the path spoils: every byte of every message flipped, cut off, repeated, replayed, answered out of turn.
-// Whatever happens, the two ends never both finish with different views, and the error names what was wrong.
+// SPDX-License-Identifier: Apache-2.0
+// Handshakes that someone on the path spoils: every byte of every message flipped, cut off, repeated, replayed,
+// answered out of turn. Whatever happens, the two ends never both finish with different views, and the error names what
+// was wrong.
 #include <set>
 
 #include "handshake/handshake_messages.hpp"
@@ -24,7 +26,8 @@ void expect_no_split(const Outcome& out, const std::string& what) {
   }
 }
 
-/// A field of a message and what a flip in it may lead to at the end that receives it. `none` stands for an end that waits for more.
+/// A field of a message and what a flip in it may lead to at the end that receives it. `none` stands for an end that
+/// waits for more.
 struct Field {
   std::string name;
   std::size_t size;
@@ -42,7 +45,10 @@ std::vector<Field> layout(std::size_t message, bool signs) {
   const std::set<E> finish{signs ? E::bad_drone_signature : E::bad_confirm};
   switch (message) {
     case 0:
-      return {{"length", 4, {E::bad_frame}}, {"type", 1, {E::bad_frame}}, {"magic", 8, {E::wrong_magic}}, {"cookie", 32, {E::none}}};
+      return {{"length", 4, {E::bad_frame}},
+              {"type", 1, {E::bad_frame}},
+              {"magic", 8, {E::wrong_magic}},
+              {"cookie", 32, {E::none}}};
     case 1:
       // A length within the limits makes the frame end early or never.
       return {{"length", 4, {E::bad_frame, E::none}},
@@ -73,9 +79,10 @@ std::vector<Field> layout(std::size_t message, bool signs) {
               {"signature length", 4, malformed},
               {"signature", suite.sig->signature_max, signature}};
     case 3: {
-      std::vector<Field> fields{
-          {"length", 4, {E::bad_frame}},   {"type", 1, {E::bad_frame}}, {"ciphertext length", 4, malformed}, {"ciphertext", suite.kem->ciphertext, finish},
-          {"X25519 length", 4, malformed}, {"X25519", 32, finish},      {"signature length", 4, malformed}};
+      std::vector<Field> fields{{"length", 4, {E::bad_frame}},       {"type", 1, {E::bad_frame}},
+                                {"ciphertext length", 4, malformed}, {"ciphertext", suite.kem->ciphertext, finish},
+                                {"X25519 length", 4, malformed},     {"X25519", 32, finish},
+                                {"signature length", 4, malformed}};
       if (signs) {
         fields[0].errors.insert(E::none);
         fields.push_back({"signature", suite.sig->signature_max, {E::bad_drone_signature}});
@@ -94,7 +101,9 @@ class EveryMessage : public ::testing::TestWithParam<std::tuple<std::size_t, boo
   const Scene scene_ = scene_of(std::get<1>(GetParam()));
   const Bytes good_ = run(scene_).messages.at(message_);
 
-  HandshakeError receiver_error(const Outcome& out) const { return message_ % 2 == 0 ? out.drone_error : out.gcs_error; }
+  HandshakeError receiver_error(const Outcome& out) const {
+    return message_ % 2 == 0 ? out.drone_error : out.gcs_error;
+  }
 };
 
 TEST_P(EveryMessage, AFlipOfAnyByteIsRefusedForTheRightReason) {
@@ -107,7 +116,8 @@ TEST_P(EveryMessage, AFlipOfAnyByteIsRefusedForTheRightReason) {
         const auto out = run(scene_, [&](std::size_t index, Bytes& frame) {
           if (index == message_) frame.at(at) ^= static_cast<std::uint8_t>(1 << bit);
         });
-        const auto what = "message " + std::to_string(message_) + ", " + field.name + " byte " + std::to_string(in_field) + " bit " + std::to_string(bit);
+        const auto what = "message " + std::to_string(message_) + ", " + field.name + " byte " +
+                          std::to_string(in_field) + " bit " + std::to_string(bit);
         ASSERT_FALSE(out.done()) << what;
         expect_no_split(out, what);
         ASSERT_TRUE(field.errors.count(receiver_error(out))) << what << ": " << to_string(receiver_error(out));
@@ -130,7 +140,8 @@ TEST_P(EveryMessage, EveryTruncationWaitsAndThenFails) {
     const auto out = run(scene_, [&](std::size_t index, Bytes& frame) {
       if (index == message_) frame.resize(size);
     });
-    ASSERT_EQ(message_ % 2 == 0 ? out.drone : out.gcs, HandshakeStatus::working) << size << ": nothing to refuse, the time limit ends it";
+    ASSERT_EQ(message_ % 2 == 0 ? out.drone : out.gcs, HandshakeStatus::working)
+        << size << ": nothing to refuse, the time limit ends it";
     ASSERT_FALSE(out.drone_keys);
   }
 }
@@ -212,8 +223,12 @@ TEST_P(EveryMessage, TheSameMessageOfAnotherHandshakeIsRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Handshake, EveryMessage, ::testing::Combine(::testing::Range<std::size_t>(0, 5), ::testing::Bool()),
-                         [](const auto& info) { return "M" + std::to_string(std::get<0>(info.param)) + (std::get<1>(info.param) ? "_signed" : "_unsigned"); });
+INSTANTIATE_TEST_SUITE_P(Handshake, EveryMessage,
+                         ::testing::Combine(::testing::Range<std::size_t>(0, 5), ::testing::Bool()),
+                         [](const auto& info) {
+                           return "M" + std::to_string(std::get<0>(info.param)) +
+                                  (std::get<1>(info.param) ? "_signed" : "_unsigned");
+                         });
 
 TEST(Tampering, AMessageTwiceIsBytesOutOfTurn) {
   const Scene scene;
@@ -239,9 +254,12 @@ TEST(Tampering, AFinishedEndStaysAsItIs) {
   EXPECT_EQ(drone.error(), HandshakeError::bad_frame);
 }
 
-/// The u-coordinates of small order on Curve25519 and its twist, and those that reduce to 0 and 1 (listed at cr.yp.to/ecdh.html, "contributory behaviour").
+/// The u-coordinates of small order on Curve25519 and its twist, and those that reduce to 0 and 1 (listed at
+/// cr.yp.to/ecdh.html, "contributory behaviour").
 std::vector<ByteArray<32>> low_order_points() {
-  const auto filled = [](const std::string& first, char middle, const std::string& last) { return unhex_array<32>(first + std::string(60, middle) + last); };
+  const auto filled = [](const std::string& first, char middle, const std::string& last) {
+    return unhex_array<32>(first + std::string(60, middle) + last);
+  };
   return {filled("00", '0', "00"),
           filled("01", '0', "00"),
           unhex_array<32>("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),

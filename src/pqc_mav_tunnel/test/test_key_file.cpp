@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every way in which a key file can be wrong, through the loaders of keystore.hpp.
 #include "keys/key_file.hpp"
 
@@ -9,7 +10,7 @@
 #include <csignal>
 
 #include "crypto/kdf.hpp"
-#include "pqc_mav_tunnel/keystore.hpp"
+#include "keys/key_folders.hpp"
 #include "temp_folder.hpp"
 
 namespace pqcmav {
@@ -65,7 +66,8 @@ TEST_F(KeyFileTest, RoundTripsLongKeysOfEverySizeModuloThree) {
 }
 
 TEST_F(KeyFileTest, MissingFile) {
-  expect_error(Errc::key_missing, {"no key file", "psk.key", "pqcmav keys init"}, [&] { load_psk(folder_ / "psk.key"); });
+  expect_error(Errc::key_missing, {"no key file", "psk.key", "pqcmav keys init"},
+               [&] { load_psk(folder_ / "psk.key"); });
 }
 
 TEST_F(KeyFileTest, UnreadableFile) {
@@ -128,7 +130,7 @@ TEST_F(KeyFileTest, LinkIsFollowedAndItsTargetChecked) {
   ASSERT_EQ(chmod(target.c_str(), 0700), 0);
   ASSERT_EQ(chmod((target / "psk.key").c_str(), 0644), 0);
   expect_error(Errc::key_permissions, {"chmod 600 "}, [&] { load_psk(link); });
-  // Whoever can replace the link can lead to another file.
+  // Anyone who can replace the link can point it at another file.
   ASSERT_EQ(chmod((target / "psk.key").c_str(), 0600), 0);
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
   expect_error(Errc::key_permissions, {"chmod 700 " + folder_.path().string()}, [&] { load_psk(link); });
@@ -181,14 +183,16 @@ TEST_F(KeyFileTest, WrongKind) {
   const auto path = file(kPskText);
   expect_error(Errc::key_format, {"kind psk", "kind sig-secret is needed"}, [&] { load_sig_secret(path, mldsa44()); });
   write_key_file(folder_ / "public", {KeyKind::sig_public, "mldsa44", "gcs", SecretBytes(mldsa44().public_key)});
-  expect_error(Errc::key_format, {"kind sig-public", "kind sig-secret is needed"}, [&] { load_sig_secret(folder_ / "public", mldsa44()); });
+  expect_error(Errc::key_format, {"kind sig-public", "kind sig-secret is needed"},
+               [&] { load_sig_secret(folder_ / "public", mldsa44()); });
   expect_error(Errc::key_format, {"kind sig-public", "kind psk is needed"}, [&] { load_psk(folder_ / "public"); });
 }
 
 TEST_F(KeyFileTest, WrongAlgorithm) {
   const auto path = folder_ / "k";
   write_key_file(path, {KeyKind::sig_secret, "mldsa65", "gcs", SecretBytes(find_sig("mldsa65")->secret_key)});
-  expect_error(Errc::key_format, {"for mldsa65", "one for mldsa44 is needed"}, [&] { load_sig_secret(path, mldsa44()); });
+  expect_error(Errc::key_format, {"for mldsa65", "one for mldsa44 is needed"},
+               [&] { load_sig_secret(path, mldsa44()); });
 }
 
 TEST_F(KeyFileTest, WrongOwner) {
@@ -196,14 +200,16 @@ TEST_F(KeyFileTest, WrongOwner) {
   ASSERT_EQ(chmod((folder_ / "psk").c_str(), 0700), 0);
   write_text(folder_ / "psk" / "bravo.key", kPskText);
   write_text(folder_ / "psk.key", kPskText);
-  expect_error(Errc::key_format, {"belongs to alpha, not to bravo"}, [&] { (void)GcsKeys(folder_.path()).psk("bravo"); });
-  expect_error(Errc::key_format, {"belongs to alpha, not to bravo"}, [&] { (void)DroneKeys(folder_.path(), "bravo").psk(); });
+  expect_error(Errc::key_format, {"belongs to alpha, not to bravo"},
+               [&] { (void)GcsKeys(folder_.path()).psk("bravo"); });
+  expect_error(Errc::key_format, {"belongs to alpha, not to bravo"},
+               [&] { (void)DroneKeys(folder_.path(), "bravo").psk(); });
   EXPECT_NO_THROW((void)DroneKeys(folder_.path(), "alpha").psk());
 }
 
 TEST_F(KeyFileTest, UnknownKindAlgorithmOrOwner) {
-  for (const auto& [from, to] :
-       {std::pair("kind: psk", "kind: rsa"), std::pair("algorithm: psk", "algorithm: mldsa44"), std::pair("algorithm: psk", "algorithm: none")}) {
+  for (const auto& [from, to] : {std::pair("kind: psk", "kind: rsa"), std::pair("algorithm: psk", "algorithm: mldsa44"),
+                                 std::pair("algorithm: psk", "algorithm: none")}) {
     expect_error(Errc::key_format, {"does not know"}, [&] { load_psk(file(replaced(from, to))); });
   }
   for (const auto* owner : {"owner: ", "owner: Alpha", "owner: ../x", "owner: 123456789012345678901234567890123"}) {
@@ -214,7 +220,9 @@ TEST_F(KeyFileTest, UnknownKindAlgorithmOrOwner) {
 }
 
 TEST_F(KeyFileTest, OnlyStrictBase64) {
-  const auto with = [&](std::string_view from, std::string_view to) { return [this, text = replaced(from, to)] { load_psk(file(text)); }; };
+  const auto with = [&](std::string_view from, std::string_view to) {
+    return [this, text = replaced(from, to)] { load_psk(file(text)); };
+  };
   for (const auto& [from, to] : {std::pair("Hh8=\n", "Hh8\n"),         // padding missing
                                  std::pair("Hh8=\n", "Hh9=\n"),        // stray bits behind the last byte
                                  std::pair("Hh8=\n", "Hh=8\n"),        // padding inside
@@ -232,14 +240,16 @@ TEST_F(KeyFileTest, OnlyStrictBase64) {
 
 TEST_F(KeyFileTest, NeverReplacesAFile) {
   const auto path = file(kPskText);
-  expect_error(Errc::io, {"cannot be created", "exists"}, [&] { write_key_file(path, {KeyKind::psk, "psk", "alpha", SecretBytes(32)}); });
+  expect_error(Errc::io, {"cannot be created", "exists"},
+               [&] { write_key_file(path, {KeyKind::psk, "psk", "alpha", SecretBytes(32)}); });
   EXPECT_EQ(read_text(path), kPskText);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1);
 }
 
 TEST_F(KeyFileTest, RefusesToWriteWhereOthersCanWrite) {
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
-  expect_error(Errc::key_permissions, {"chmod 700"}, [&] { write_key_file(folder_ / "psk.key", {KeyKind::psk, "psk", "alpha", SecretBytes(32)}); });
+  expect_error(Errc::key_permissions, {"chmod 700"},
+               [&] { write_key_file(folder_ / "psk.key", {KeyKind::psk, "psk", "alpha", SecretBytes(32)}); });
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 

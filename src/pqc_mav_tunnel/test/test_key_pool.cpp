@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/key_pool.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/link.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +13,10 @@ namespace {
 using test::kMs;
 using test::kS;
 
-/// Asks with the tracker's own numbers and answers as a peer whose clock is `offset` ahead, after `forward` + `held` + `backward` ns.
-void round_trip(ProbeTracker& probes, std::uint64_t t1, std::int64_t offset, std::uint64_t forward, std::uint64_t held, std::uint64_t backward) {
+/// Asks with the tracker's own numbers and answers as a peer whose clock is `offset` ahead, after `forward` + `held` +
+/// `backward` ns.
+void round_trip(ProbeTracker& probes, std::uint64_t t1, std::int64_t offset, std::uint64_t forward, std::uint64_t held,
+                std::uint64_t backward) {
   probes.open_id = probes.next_id++;
   probes.open_t1 = t1;
   const auto t2 = t1 + forward + static_cast<std::uint64_t>(offset), t3 = t2 + held;
@@ -35,8 +38,9 @@ TEST(ProbeTracker, RoundTripWithoutTheTimeThePeerHeldIt) {
 }
 
 TEST(ProbeTracker, OffsetsOfClocksFarApartInBothDirections) {
-  for (const std::int64_t offset : {std::int64_t{0}, std::int64_t{1}, std::int64_t{123'456'789}, std::int64_t{-987'654'321},
-                                    std::int64_t{3'600'000'000'000'000}, std::int64_t{-4'000'000'000}}) {
+  for (const std::int64_t offset :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{123'456'789}, std::int64_t{-987'654'321},
+        std::int64_t{3'600'000'000'000'000}, std::int64_t{-4'000'000'000}}) {
     ProbeTracker probes;
     round_trip(probes, 5 * kS, offset, 7 * kMs, 1 * kMs, 7 * kMs);
     ASSERT_TRUE(probes.offset_ns());
@@ -47,8 +51,9 @@ TEST(ProbeTracker, OffsetsOfClocksFarApartInBothDirections) {
 
 TEST(ProbeTracker, TheOffsetIsThatOfTheQuickestOfTheLastEight) {
   ProbeTracker probes;
-  round_trip(probes, 1 * kS, 100, 1 * kMs, 0, 1 * kMs);                                                // the best
-  for (std::uint64_t i = 0; i < 7; ++i) round_trip(probes, (2 + i) * kS, 100, 50 * kMs, 0, 10 * kMs);  // lopsided: 20 ms wrong
+  round_trip(probes, 1 * kS, 100, 1 * kMs, 0, 1 * kMs);  // the best
+  for (std::uint64_t i = 0; i < 7; ++i)
+    round_trip(probes, (2 + i) * kS, 100, 50 * kMs, 0, 10 * kMs);  // lopsided: 20 ms wrong
   EXPECT_EQ(probes.rtt_min_ns(), 2 * kMs);
   EXPECT_EQ(probes.offset_ns(), 100);
   EXPECT_EQ(probes.rtt_ns(), 60 * kMs) << "the last one";
@@ -75,7 +80,8 @@ TEST(ProbeTracker, ImpossibleTimesAreIgnored) {
   struct Case {
     std::uint64_t t2, t3, t4;
   };
-  for (const auto& [t2, t3, t4] : {Case{20, 10, 11 * kS}, Case{10, 10 + 2 * kS, 11 * kS}, Case{10, 10, 9 * kS}, Case{0, ~std::uint64_t{0}, 11 * kS}}) {
+  for (const auto& [t2, t3, t4] : {Case{20, 10, 11 * kS}, Case{10, 10 + 2 * kS, 11 * kS}, Case{10, 10, 9 * kS},
+                                   Case{0, ~std::uint64_t{0}, 11 * kS}}) {
     ProbeTracker probes;
     probes.open_id = 1;
     probes.open_t1 = 10 * kS;
@@ -149,14 +155,14 @@ TEST(Link, PicturesAreConsistentWhileTheyChange) {
 TEST(Counters, SampleEvery32ndCall) {
   SampledTime time;
   EXPECT_EQ(time.average_ns(), 0.0);
-  int due = 0;
-  for (int i = 0; i < 320; ++i)
-    if (time.due()) {
-      ++due;
-      time.record(100 + static_cast<std::uint64_t>(due));
-    }
-  EXPECT_EQ(due, 10);
-  EXPECT_DOUBLE_EQ(time.average_ns(), 105.5);
+  const auto slow = [&time](int call) {
+    return time.measure([call] {
+      if (call % 32 == 0) std::this_thread::sleep_for(milliseconds(1));
+      return call;
+    });
+  };
+  for (int i = 0; i < 320; ++i) EXPECT_EQ(slow(i), i);
+  EXPECT_GE(time.average_ns(), 1e6) << "calls that were not slow were measured";
 }
 
 }  // namespace

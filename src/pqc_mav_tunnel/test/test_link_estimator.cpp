@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/link_estimator.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +59,8 @@ TEST(LinkEstimator, ReorderingIsNotLoss) {
   std::mt19937 random(3);
   std::vector<std::uint64_t> order(2000);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  for (std::size_t i = 0; i + 20 < order.size(); i += 10) std::shuffle(order.begin() + static_cast<long>(i), order.begin() + static_cast<long>(i + 20), random);
+  for (std::size_t i = 0; i + 20 < order.size(); i += 10)
+    std::shuffle(order.begin() + static_cast<long>(i), order.begin() + static_cast<long>(i + 20), random);
   LinkEstimator link;
   std::uint64_t now = kStart;
   for (const auto sequence : order) link.on_packet(now += kMs, 1, sequence);
@@ -165,14 +167,15 @@ TEST(LinkEstimator, AWindowHoldsThreeBlackoutsAtMost) {
   std::uint32_t most = 0;
   for (std::uint64_t i = 0; i < 20; ++i) {
     link.on_packet(now, 1, i);
-    for (std::uint64_t step = 0; step < 2050; step += 50) most = std::max(most, link.report(now + step * kMs).blackouts);
+    for (std::uint64_t step = 0; step < 2050; step += 50)
+      most = std::max(most, link.report(now + step * kMs).blackouts);
     now += 2050 * kMs;
   }
   EXPECT_EQ(most, 3u);
 }
 
-/// What a session without telemetry carries: a report, half a second later a probe, and the answer to the peer's probe somewhere between. `jump` is how late the
-/// ten-times-a-second timer may be.
+/// What a session without telemetry carries: a report, half a second later a probe, and the answer to the peer's probe
+/// somewhere between. `jump` is how late the ten-times-a-second timer may be.
 void feed_idle_link(LinkEstimator& link, std::uint64_t jump, double loss, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> lost(0, 1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/link_ledger.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ class LinkLedgerTest : public ::testing::Test {
  protected:
   LinkPicture with_session() const {
     LinkPicture picture;
-    picture.current = Session::Info{&require_suite("cs-mlkem512-aesgcm-mldsa44"), true, false, {1, 2, 3, 4, 5, 6, 7, 0xff}, 3, now_ns()};
+    picture.current = Session::Info{
+        &require_suite("cs-mlkem512-aesgcm-mldsa44"), true, false, {1, 2, 3, 4, 5, 6, 7, 0xff}, 3, now_ns()};
     picture.can_send = true;
     return picture;
   }
@@ -22,7 +24,8 @@ class LinkLedgerTest : public ::testing::Test {
     std::vector<std::string> out;
     for (const auto& event : events.wait(0ns, 100))
       if (const auto* change = std::get_if<StateEvent>(&event.what))
-        out.push_back(std::string(to_string(change->before)) + ">" + std::string(to_string(change->after)) + " " + change->reason);
+        out.push_back(std::string(to_string(change->before)) + ">" + std::string(to_string(change->after)) + " " +
+                      change->reason);
     return out;
   }
   static HandshakeEvent failure(HandshakeError error, const std::string& reason) {
@@ -64,11 +67,13 @@ TEST_F(LinkLedgerTest, ReportsEachChangeOnce) {
   LinkPicture closed;
   closed.closed_by_peer = true;
   refresh(closed);
-  EXPECT_EQ(changes(),
-            (std::vector<std::string>{"DOWN>HANDSHAKING A handshake is running.", "HANDSHAKING>UP Session under cs-mlkem512-aesgcm-mldsa44, epoch 3.",
-                                      "UP>DEGRADED Nothing heard from the peer for 4 s.", "DEGRADED>UP Session under cs-mlkem512-aesgcm-mldsa44, epoch 3.",
-                                      "UP>REKEYING A rekey is running beside the session.", "REKEYING>DEGRADED Nothing heard from the peer for 4 s.",
-                                      "DEGRADED>DOWN The peer closed the session."}));
+  EXPECT_EQ(changes(), (std::vector<std::string>{"DOWN>HANDSHAKING A handshake is running.",
+                                                 "HANDSHAKING>UP Session under cs-mlkem512-aesgcm-mldsa44, epoch 3.",
+                                                 "UP>DEGRADED Nothing heard from the peer for 4 s.",
+                                                 "DEGRADED>UP Session under cs-mlkem512-aesgcm-mldsa44, epoch 3.",
+                                                 "UP>REKEYING A rekey is running alongside the session.",
+                                                 "REKEYING>DEGRADED Nothing heard from the peer for 4 s.",
+                                                 "DEGRADED>DOWN The peer closed the session."}));
 }
 
 TEST_F(LinkLedgerTest, TheNewestPictureHasTheLastWordWhateverThreadIsLate) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/lookup.hpp"
 
 #include <sys/eventfd.h>
@@ -31,7 +32,8 @@ TEST_F(Lookup, AddressesAndNames) {
 }
 
 TEST_F(Lookup, ANameThatIsNotThere) {
-  expect_error(Errc::address, {"Cannot resolve 'no-such-host.invalid'"}, [&] { (void)lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()); });
+  expect_error(Errc::address, {"Cannot resolve 'no-such-host.invalid'"},
+               [&] { (void)lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()); });
 }
 
 TEST_F(Lookup, NobodyWaitsAfterTheEnd) {

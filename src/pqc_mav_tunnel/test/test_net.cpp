@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/net.hpp"
 
 #include <fcntl.h>
@@ -37,8 +38,10 @@ TEST(Net, AddressesCompareByFamilyHostAndPort) {
 }
 
 TEST(Net, LoopbackAddresses) {
-  for (const auto* host : {"127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"}) EXPECT_TRUE(v4(host, 1).loopback()) << host;
-  for (const auto* host : {"126.0.0.1", "128.0.0.1", "0.0.0.0", "::", "::2", "::ffff:192.0.2.7", "fe80::1"}) EXPECT_FALSE(v4(host, 1).loopback()) << host;
+  for (const auto* host : {"127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"})
+    EXPECT_TRUE(v4(host, 1).loopback()) << host;
+  for (const auto* host : {"126.0.0.1", "128.0.0.1", "0.0.0.0", "::", "::2", "::ffff:192.0.2.7", "fe80::1"})
+    EXPECT_FALSE(v4(host, 1).loopback()) << host;
   EXPECT_FALSE(SockAddr{}.loopback());
 }
 
@@ -54,8 +57,8 @@ TEST(Net, Endpoints) {
   EXPECT_EQ(resolve_endpoint("127.0.0.1:14550", "k").text(), "127.0.0.1:14550");
   EXPECT_EQ(resolve_endpoint("[::1]:0", "k").text(), "[::1]:0");
   EXPECT_EQ(resolve_endpoint("127.0.0.1:65535", "k").port(), 65535);
-  for (const auto* bad : {"", ":", "14550", "127.0.0.1", "127.0.0.1:", ":14550", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1: 1", "127.0.0.1:1x", "[::1:1",
-                          "[]:1", "127.0.0.1:+1"})
+  for (const auto* bad : {"", ":", "14550", "127.0.0.1", "127.0.0.1:", ":14550", "127.0.0.1:65536", "127.0.0.1:-1",
+                          "127.0.0.1: 1", "127.0.0.1:1x", "[::1:1", "[]:1", "127.0.0.1:+1"})
     expect_error(Errc::address, {"'plain_peer'", "host:port"}, [&] { (void)resolve_endpoint(bad, "plain_peer"); });
   expect_error(Errc::address, {"no-such-host.invalid"}, [] { (void)resolve_endpoint("no-such-host.invalid:1", "k"); });
 }
@@ -99,7 +102,8 @@ TEST(Net, UdpSockets) {
   size = sizeof value;
   ASSERT_EQ(::getsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &value, &size), 0);
   EXPECT_GE(value, 200 * 1024) << "at least the system's limit";
-  expect_error(Errc::port_in_use, {"a second test", local_address(fd).text()}, [&] { (void)open_udp(local_address(fd), {}, "a second test"); });
+  expect_error(Errc::port_in_use, {"a second test", local_address(fd).text()},
+               [&] { (void)open_udp(local_address(fd), {}, "a second test"); });
 }
 
 TEST(Net, ASocketForBothKinds) {
@@ -119,8 +123,10 @@ TEST(Net, TcpListeners) {
   const auto local = resolve("127.0.0.1", 0, true, SOCK_STREAM);
   const auto fd = open_tcp_listener(local, "a test");
   EXPECT_NE(local_address(fd).port(), 0);
-  expect_error(Errc::port_in_use, {"a second test"}, [&] { (void)open_tcp_listener(local_address(fd), "a second test"); });
-  expect_error(Errc::address, {"203.0.113.1"}, [] { (void)open_tcp_listener(resolve("203.0.113.1", 0, true, SOCK_STREAM), "a test"); });
+  expect_error(Errc::port_in_use, {"a second test"},
+               [&] { (void)open_tcp_listener(local_address(fd), "a second test"); });
+  expect_error(Errc::address, {"203.0.113.1"},
+               [] { (void)open_tcp_listener(resolve("203.0.113.1", 0, true, SOCK_STREAM), "a test"); });
 }
 
 TEST(Net, HandshakeSocketsNoticeThatTheOtherIsGone) {
@@ -132,7 +138,8 @@ TEST(Net, HandshakeSocketsNoticeThatTheOtherIsGone) {
     return value;
   };
   EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
-  const int seconds = option(IPPROTO_TCP, TCP_KEEPIDLE) + option(IPPROTO_TCP, TCP_KEEPINTVL) * option(IPPROTO_TCP, TCP_KEEPCNT);
+  const int seconds =
+      option(IPPROTO_TCP, TCP_KEEPIDLE) + option(IPPROTO_TCP, TCP_KEEPINTVL) * option(IPPROTO_TCP, TCP_KEEPCNT);
   EXPECT_GE(seconds, 5) << "a short cut of the link is no end";
   EXPECT_LE(seconds, 15);
 }

@@ -1,6 +1,8 @@
-// No (key, epoch, sequence) is ever used twice: every datagram that running engines put on the wire, through rekeys from both sides, refused and half-finished
-// ones, rollbacks to the suite before, senders in several threads, and ends that die without a word and come back. A second life of a session id with another
-// key would pass unseen on the wire, so what makes keys new each time is tested besides.
+// SPDX-License-Identifier: Apache-2.0
+// No (key, epoch, sequence) is ever used twice: every datagram that running engines put on the wire, through rekeys
+// from both sides, refused and half-finished ones, rollbacks to the suite before, senders in several threads, and ends
+// that die without a word and come back. A second life of a session id with another key would pass unseen on the wire,
+// so what makes keys new each time is tested besides.
 #include <atomic>
 #include <future>
 #include <map>
@@ -37,7 +39,8 @@ class Wire {
   }
   [[nodiscard]] std::size_t datagrams() const { return datagrams_; }
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
-  /// Each handshake has a session id of its own, so an id with two epochs would be keys of two handshakes under one name.
+  /// Each handshake has a session id of its own, so an id with two epochs would be keys of two handshakes under one
+  /// name.
   void expect_one_epoch_each() const {
     for (const auto& [id, epochs] : sessions_) EXPECT_EQ(epochs.size(), 1u);
   }
@@ -93,7 +96,8 @@ class Senders {
 class NonceOnceOnTheWire : public ::testing::Test {
  protected:
   NonceOnceOnTheWire()
-      : tunnel({{"handshakes_per_drone_s", 10000.0}, {"allowed_suites", Names{kLight, kOther}}, {"log_level", "error"}}, {{"log_level", "error"}}) {}
+      : tunnel({{"handshakes_per_drone_s", 10000.0}, {"allowed_suites", Names{kLight, kOther}}, {"log_level", "error"}},
+               {{"log_level", "error"}}) {}
   void SetUp() override { tunnel.relay->record(true); }
 
   void settle() {
@@ -107,11 +111,13 @@ class NonceOnceOnTheWire : public ::testing::Test {
   void rekeys_from_both_sides() {
     std::atomic<int> done{0};
     const auto ask = [&](Engine& engine) {
-      for (const auto* suite : {kOther, kLight, kForbidden, kOther, kLight, ""}) done += engine.request_rekey("uav1", suite, "test", 20s).ok ? 1 : 0;
+      for (const auto* suite : {kOther, kLight, kForbidden, kOther, kLight, ""})
+        done += engine.request_rekey("uav1", suite, "test", 20s).ok ? 1 : 0;
     };
     auto drone = std::async(std::launch::async, [&] { ask(*tunnel.drone); });
     auto gcs = std::async(std::launch::async, [&] { ask(*tunnel.gcs); });
-    while (drone.wait_for(5ms) != std::future_status::ready || gcs.wait_for(0ms) != std::future_status::ready) wire.take(*tunnel.relay);
+    while (drone.wait_for(5ms) != std::future_status::ready || gcs.wait_for(0ms) != std::future_status::ready)
+      wire.take(*tunnel.relay);
     drone.get();
     gcs.get();
     EXPECT_GE(done, 3);
@@ -120,7 +126,8 @@ class NonceOnceOnTheWire : public ::testing::Test {
   /// A rekey whose connection is cut, which may leave new keys at the gcs alone.
   void half_a_rekey() {
     tunnel.relay->hold_answers(true);
-    auto asked = std::async(std::launch::async, [&] { return tunnel.drone->request_rekey("uav1", kOther, "test", 20s); });
+    auto asked =
+        std::async(std::launch::async, [&] { return tunnel.drone->request_rekey("uav1", kOther, "test", 20s); });
     ASSERT_TRUE(eventually([&] { return state(*tunnel.drone) == LinkState::rekeying; }));
     tunnel.relay->pass_connections(false);
     EXPECT_FALSE(asked.get().ok);
@@ -165,7 +172,8 @@ TEST_F(NonceOnceOnTheWire, AcrossRekeysRestartsRollbacksAndThreads) {
   wire.take(*tunnel.relay);
   EXPECT_GT(wire.datagrams(), 500u);
   EXPECT_GE(rekeys_done, 3 * kRounds);
-  EXPECT_GE(wire.sessions(), static_cast<std::size_t>(rekeys_done) + kRounds) << "each rekey and each restart is a session of its own";
+  EXPECT_GE(wire.sessions(), static_cast<std::size_t>(rekeys_done) + kRounds)
+      << "each rekey and each restart is a session of its own";
   wire.expect_one_epoch_each();
 }
 
@@ -184,7 +192,9 @@ TEST(NonceOnce, KeysAreNewWhenOneEndRepeatsItself) {
         params.random = repeating;
       } else {
         env->random = repeating;
-        env->kem_keypair = [&](const KemInfo&) { return EphemeralKem{KemKeyPair{pair.public_key, pair.secret_key.clone()}, false}; };
+        env->kem_keypair = [&](const KemInfo&) {
+          return EphemeralKem{KemKeyPair{pair.public_key, pair.secret_key.clone()}, false};
+        };
       }
       auto outcome = run(std::move(params), env);
       ASSERT_TRUE(outcome.done());

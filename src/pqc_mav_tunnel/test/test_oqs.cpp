@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm of the table against the liboqs of this process, through the public interface.
 #include "crypto/oqs.hpp"
 
@@ -60,13 +61,16 @@ TEST_P(EachKem, RefusesWrongSizes) {
   const Kem kem(info);
   SecretBytes shared;
   for (const std::size_t size : {std::size_t{0}, info.public_key - 1, info.public_key + 1}) {
-    expect_error(Errc::crypto, {std::string(info.display), "public key"}, [&] { (void)kem.encapsulate(Bytes(size), shared); });
+    expect_error(Errc::crypto, {std::string(info.display), "public key"},
+                 [&] { (void)kem.encapsulate(Bytes(size), shared); });
   }
   EXPECT_TRUE(shared.empty());
   for (const std::size_t size : {std::size_t{0}, info.ciphertext - 1, info.ciphertext + 1}) {
-    expect_error(Errc::crypto, {"ciphertext"}, [&] { (void)kem.decapsulate(SecretBytes(info.secret_key), Bytes(size)); });
+    expect_error(Errc::crypto, {"ciphertext"},
+                 [&] { (void)kem.decapsulate(SecretBytes(info.secret_key), Bytes(size)); });
   }
-  expect_error(Errc::crypto, {"secret key"}, [&] { (void)kem.decapsulate(SecretBytes(info.secret_key - 1), Bytes(info.ciphertext)); });
+  expect_error(Errc::crypto, {"secret key"},
+               [&] { (void)kem.decapsulate(SecretBytes(info.secret_key - 1), Bytes(info.ciphertext)); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, EachKem, testing::ValuesIn(rows(kems())), test_name<KemInfo>);
@@ -97,7 +101,8 @@ TEST_P(EachSig, VerifiesItsOwnSignatureAndNothingElse) {
   EXPECT_FALSE(sig.verify(pair.public_key, message, ByteView(signature).first(signature.size() - 1)));
   EXPECT_FALSE(sig.verify(pair.public_key, message, Bytes(info.signature_max + 1)));
   EXPECT_FALSE(sig.verify(ByteView(pair.public_key).first(info.public_key - 1), message, signature));
-  expect_error(Errc::crypto, {std::string(info.display), "secret key"}, [&] { (void)sig.sign(SecretBytes(info.secret_key + 1), message); });
+  expect_error(Errc::crypto, {std::string(info.display), "secret key"},
+               [&] { (void)sig.sign(SecretBytes(info.secret_key + 1), message); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, EachSig, testing::ValuesIn(rows(sigs())), test_name<SigInfo>);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The copy of the plaintext: what it carries, whom it reaches, and that the tunnel does not notice it.
 #include "net/plain_tap.hpp"
 
@@ -11,17 +12,22 @@ using namespace test;
 SockAddr at(const char* host, std::uint16_t port) { return resolve(host, port, false, SOCK_DGRAM); }
 
 TEST(PlainTap, GoesToLoopbackAlone) {
-  for (const auto* good : {"127.0.0.1:14591", "127.8.8.8:14591", "localhost:14591"}) EXPECT_NO_THROW(PlainTap(good, 4, 100)) << good;
-  for (const auto* bad : {"0.0.0.0:14591", "192.0.2.1:14591", "128.0.0.1:14591", "[2001:db8::1]:14591", "[::]:14591", "[::ffff:192.0.2.1]:14591",
+  const auto check = [](const std::string& tap) {
+    check_plain_addresses("", {}, {}, resolve_endpoint(tap, "plain_tap"));
+  };
+  for (const auto* good : {"127.0.0.1:14591", "127.8.8.8:14591", "localhost:14591"})
+    EXPECT_NO_THROW(check(good)) << good;
+  for (const auto* bad : {"0.0.0.0:14591", "192.0.2.1:14591", "128.0.0.1:14591", "[2001:db8::1]:14591", "[::]:14591",
                           "255.255.255.255:14591", "127.0.0.1:0"})
-    expect_error(Errc::address, {"'plain_tap'", bad, "loopback"}, [&] { PlainTap(bad, 4, 100); });
+    expect_error(Errc::config_invalid, {"'plain_tap'", bad, "loopback"}, [&] { check(bad); });
+  expect_error(Errc::config_invalid, {"'plain_tap'", "loopback"}, [&] { check("[::ffff:192.0.2.1]:14591"); });
   for (const auto* malformed : {"14591", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", ":14591"})
-    expect_error(Errc::address, {"'plain_tap'", malformed, "host:port"}, [&] { PlainTap(malformed, 4, 100); });
+    expect_error(Errc::address, {"'plain_tap'", malformed, "host:port"}, [&] { check(malformed); });
 }
 
 TEST(PlainTap, KeepsCopiesUntilTheFlush) {
   UdpPeer reader;
-  PlainTap tap(reader.address().text(), 4, 10);
+  PlainTap tap(reader.address(), 4, 10);
   LinkCounters counters;
   Bytes packet{1, 2, 3};
   tap.take(packet, at("127.0.0.1", 1), counters);
@@ -39,7 +45,7 @@ TEST(PlainTap, KeepsCopiesUntilTheFlush) {
 
 TEST(PlainTap, CountsWhatItHasNoRoomFor) {
   UdpPeer reader;
-  PlainTap tap(reader.address().text(), 2, 10);
+  PlainTap tap(reader.address(), 2, 10);
   LinkCounters counters;
   const Bytes longest(10, 1), longer(11, 2);
   for (const auto* packet : {&longest, &longer, &longest, &longest}) tap.take(*packet, at("127.0.0.1", 1), counters);
@@ -51,7 +57,7 @@ TEST(PlainTap, CountsWhatItHasNoRoomFor) {
 
 TEST(PlainTap, SendsNothingBackToItsReader) {
   UdpPeer reader;
-  PlainTap tap(reader.address().text(), 4, 10);
+  PlainTap tap(reader.address(), 4, 10);
   LinkCounters counters;
   tap.take(Bytes{1}, reader.address(), counters);
   tap.flush(counters);
@@ -59,20 +65,28 @@ TEST(PlainTap, SendsNothingBackToItsReader) {
   EXPECT_EQ(counters.plain_tap_packets.get() + counters.plain_tap_dropped.get(), 0u);
 }
 
-TEST(PlainTap, KnowsWhoWouldReceiveIt) {
-  const PlainTap tap("127.0.0.1:14591", 4, 10);
-  EXPECT_TRUE(tap.reaches(at("127.0.0.1", 14591)));
-  EXPECT_TRUE(tap.reaches(at("0.0.0.0", 14591)));
-  EXPECT_TRUE(tap.reaches(at("::", 14591)));
-  EXPECT_FALSE(tap.reaches(at("127.0.0.1", 14592)));
-  EXPECT_FALSE(tap.reaches(at("127.0.0.2", 14591)));
-  EXPECT_FALSE(tap.reaches({}));
+TEST(PlainTap, IsNotWhereTheTunnelItselfListensOrSends) {
+  const auto tap = at("127.0.0.1", 14591);
+  const auto refused = [&](const SockAddr& local) {
+    for (const auto& [bind, peer] : {std::pair{local, SockAddr{}}, std::pair{SockAddr{}, local}})
+      expect_error(Errc::config_invalid, {"'plain_tap'", "'plain_bind'"},
+                   [&] { check_plain_addresses("", bind, peer, tap); });
+  };
+  for (const auto* host : {"127.0.0.1", "0.0.0.0", "::"}) refused(at(host, 14591));
+  for (const auto& other : {at("127.0.0.1", 14592), at("127.0.0.2", 14591)})
+    EXPECT_NO_THROW(check_plain_addresses("", other, other, tap));
+}
+
+TEST(PlainTap, FamiliesOfThePlaintextSideMustAgree) {
+  expect_error(Errc::config_invalid, {"'drone.a.plain_bind'", "IPv4"},
+               [] { check_plain_addresses("drone.a.", at("127.0.0.1", 1), at("::1", 2), {}); });
 }
 
 TEST(EnginePlainTap, CopiesWhatTheAutopilotSaysWithAndWithoutASession) {
   UdpPeer reader, watcher;
   const KeyFolders keys;
-  const auto lonely = start(with(drone_values(keys, "uav1", watcher.address().port(), watcher.address().port()), {{"plain_tap", reader.address().text()}}));
+  const auto lonely = start(with(drone_values(keys, "uav1", watcher.address().port(), watcher.address().port()),
+                                 {{"plain_tap", reader.address().text()}}));
   watcher.send("before any session", plain_port(*lonely, "uav1"));
   EXPECT_EQ(reader.receive_text(), "before any session");
   EXPECT_TRUE(eventually([&] { return stat(*lonely, "plain_dropped_no_session") == 1; }));
@@ -115,24 +129,27 @@ TEST(EnginePlainTap, AReaderThatIsDeadOrSleepsCostsTheTunnelNothing) {
   send_some(200);
   EXPECT_EQ(stat(*tunnel.gcs, "delivered"), 400u);
   EXPECT_EQ(stat(*tunnel.drone, "plain_rx_packets"), 400u);
-  EXPECT_TRUE(eventually([&] { return stat(*tunnel.drone, "plain_tap_packets") + stat(*tunnel.drone, "plain_tap_dropped") == 400; }));
+  EXPECT_TRUE(eventually(
+      [&] { return stat(*tunnel.drone, "plain_tap_packets") + stat(*tunnel.drone, "plain_tap_dropped") == 400; }));
 }
 
 TEST(EnginePlainTap, RefusesAnAddressThatIsNotForIt) {
   const KeyFolders keys;
   const auto drone = drone_values(keys, "uav1", 1, 1);
   const auto expect_refused = [&](std::initializer_list<std::string> words, const FlatConfig& more) {
-    expect_error(Errc::address, words, [&] { start(with(drone, more)); });
+    expect_error(Errc::config_invalid, words, [&] { (void)EngineConfig::from_flat(with(drone, more)); });
   };
   expect_refused({"'plain_tap'", "192.0.2.1:14591", "loopback"}, {{"plain_tap", "192.0.2.1:14591"}});
-  expect_refused({"'plain_tap'", "'plain_peer'"}, {{"plain_tap", "127.0.0.1:14591"}, {"plain_peer", "127.0.0.1:14591"}});
+  expect_refused({"'plain_tap'", "'plain_peer'"},
+                 {{"plain_tap", "127.0.0.1:14591"}, {"plain_peer", "127.0.0.1:14591"}});
   std::uint16_t free_port = 0;
   {
     UdpPeer reserved;
     free_port = reserved.address().port();
   }
   const auto port = std::to_string(free_port);
-  expect_refused({"'plain_tap'", "'plain_bind'"}, {{"plain_tap", "127.0.0.1:" + port}, {"plain_bind", "0.0.0.0:" + port}});
+  expect_refused({"'plain_tap'", "'plain_bind'"},
+                 {{"plain_tap", "127.0.0.1:" + port}, {"plain_bind", "0.0.0.0:" + port}});
   expect_error(Errc::config_unknown_key, {"plain_tap", "only a drone"},
                [&] { (void)EngineConfig::from_flat(with(gcs_values(keys), {{"plain_tap", "127.0.0.1:14591"}})); });
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In a child process, because none of it can be taken back.
 #include "pqc_mav_tunnel/process.hpp"
 

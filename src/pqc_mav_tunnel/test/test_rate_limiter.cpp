@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "handshake/rate_limiter.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
-// A rekey that meets an accident at any of its steps, on either side: the handshake cut at each message, each end killed at each step of the commit, the link
-// dark in one or both directions from there, a message held back. The world (session_world.hpp) checks all along that no key has two senders or sees a nonce
-// twice, that no key outlives its time, and that the ends are not apart for longer than silence takes to be noticed and cured.
+// SPDX-License-Identifier: Apache-2.0
+// A rekey that meets an accident at any of its steps, on either side: the handshake cut at each message, each end
+// killed at each step of the commit, the link dark in one or both directions from there, a message held back. The world
+// (session_world.hpp) checks all along that no key has two senders or sees a nonce twice, that no key outlives its
+// time, and that the ends are not apart for longer than silence takes to be noticed and cured.
 #include <gtest/gtest-spi.h>
 
 #include "session_world.hpp"
@@ -18,14 +20,16 @@ using test::World;
 const SessionId kNone{};
 
 std::string words(const Plan& plan) {
-  return std::string(test::kAccidentNames[static_cast<std::size_t>(plan.what)]) + " at " + test::kStepNames[static_cast<std::size_t>(plan.at)] + " for " +
-         std::to_string(plan.duration / kMs) + " ms";
+  return std::string(test::kAccidentNames[static_cast<std::size_t>(plan.what)]) + " at " +
+         test::kStepNames[static_cast<std::size_t>(plan.at)] + " for " + std::to_string(plan.duration / kMs) + " ms";
 }
-bool is_message(Step step) { return step == Step::m0 || step == Step::m1 || step == Step::m2 || step == Step::m3 || step == Step::m4; }
+bool is_message(Step step) {
+  return step == Step::m0 || step == Step::m1 || step == Step::m2 || step == Step::m3 || step == Step::m4;
+}
 bool connected(Step step) { return is_message(step) || step == Step::gcs_installed; }
 
-/// Every accident that can happen at every step. Darkness shorter than silence takes to be noticed, longer than that, longer than unused keys and longer than
-/// any key may live without a sign of life.
+/// Every accident that can happen at every step. Darkness shorter than silence takes to be noticed, longer than that,
+/// longer than unused keys and longer than any key may live without a sign of life.
 std::vector<Plan> every_plan() {
   std::vector<Plan> out;
   for (const auto at : test::kSteps)
@@ -34,7 +38,8 @@ std::vector<Plan> every_plan() {
       if (what == Accident::stall && !is_message(at)) continue;
       std::vector<std::uint64_t> durations = {0};
       if (what == Accident::stall) durations = {100 * kMs, 4 * kS, 20 * kS, 60 * kS};
-      if (what == Accident::dark || what == Accident::dark_up || what == Accident::dark_down) durations = {300 * kMs, 3 * kS, 12 * kS, 40 * kS, 200 * kS};
+      if (what == Accident::dark || what == Accident::dark_up || what == Accident::dark_down)
+        durations = {300 * kMs, 3 * kS, 12 * kS, 40 * kS, 200 * kS};
       for (const auto duration : durations) out.push_back({at, what, duration});
     }
   return out;
@@ -70,7 +75,8 @@ TEST(RekeyFaults, EveryAccidentAtEveryStepHeals) {
       world.rekey_now();
       ASSERT_TRUE(world.run_until([&] { return world.happened(); }, 10 * kS)) << "the rekey never got there";
       world.run(plan.duration);
-      ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, World::kApartMost + kS)) << "the link does not come back";
+      ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, World::kApartMost + kS))
+          << "the link does not come back";
       ASSERT_NO_FATAL_FAILURE(expect_clean_rekey(world));
     }
 }
@@ -121,12 +127,14 @@ TEST(RekeyFaults, TwoAccidentsInARowHeal) {
     for (const auto& plan : {first, second}) {
       world.plan(plan);
       world.rekey_now();
-      // The second may be asked for while the first still disturbs: then it happens later, or its rekey fails before it gets there.
+      // The second may be asked for while the first still disturbs: then it happens later, or its rekey fails before it
+      // gets there.
       world.run_until([&] { return world.happened(); }, 20 * kS);
     }
     world.run(first.duration + second.duration);
     world.heal();
-    ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, World::kApartMost + 2 * kS)) << "the link does not come back";
+    ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, World::kApartMost + 2 * kS))
+        << "the link does not come back";
     ASSERT_NO_FATAL_FAILURE(expect_clean_rekey(world));
   }
 }
@@ -152,7 +160,8 @@ TEST(RekeyFaults, RandomSchedulesAroundTheSwitchHeal) {
   EXPECT_GT(accidents, 1000u) << "the schedules miss what they are for";
 }
 
-/// The drone uses keys whose first packets were all lost, and rekeys from there: the gcs learns from the handshake that they are in use.
+/// The drone uses keys whose first packets were all lost, and rekeys from there: the gcs learns from the handshake that
+/// they are in use.
 TEST(RekeyFaults, AHandshakeFromKeysNobodyHeardYetKeepsWhatIsOnTheWay) {
   test::KeySource source(3);
   Session drone(true, test::kTimers, 1024), gcs(false, test::kTimers, 1024);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/replay_window.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +61,8 @@ TEST_P(WindowSizes, AgreesWithTheModelOnRandomSequences) {
           sequence = model.next() + 3 - std::min(model.next() + 3, random() % (bits + bits / 2));
           break;
       }
-      ASSERT_EQ(window.check(sequence), model.check(sequence)) << "sequence " << sequence << " with next " << model.next();
+      ASSERT_EQ(window.check(sequence), model.check(sequence))
+          << "sequence " << sequence << " with next " << model.next();
       if (random() % 4 != 0) {
         ASSERT_EQ(window.accept(sequence), model.accept(sequence)) << sequence;
       }
@@ -98,7 +100,8 @@ TEST_P(WindowSizes, AForgedHighSequenceMovesNothing) {
   const auto bits = GetParam();
   ReplayWindow window(bits);
   ASSERT_TRUE(window.accept(100));
-  for (const std::uint64_t forged : {std::uint64_t{101} + bits, kSequenceLimit - 1, kSequenceLimit, ~std::uint64_t{0}}) {
+  for (const std::uint64_t forged :
+       {std::uint64_t{101} + bits, kSequenceLimit - 1, kSequenceLimit, ~std::uint64_t{0}}) {
     (void)window.check(forged);
     EXPECT_EQ(window.next_expected(), 101u);
     EXPECT_EQ(window.check(99), Verdict::fresh);

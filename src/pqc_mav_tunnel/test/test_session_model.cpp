@@ -1,5 +1,6 @@
-// Two sessions in a simulated world: handshakes that half succeed, packets lost, doubled, held back and overtaken, blackouts, crashes, goodbyes. Every schedule
-// comes from a seed; a failure names it.
+// SPDX-License-Identifier: Apache-2.0
+// Two sessions in a simulated world: handshakes that half succeed, packets lost, doubled, held back and overtaken,
+// blackouts, crashes, goodbyes. Every schedule comes from a seed; a failure names it.
 #include "session_world.hpp"
 
 namespace pqcmav {
@@ -47,7 +48,8 @@ TEST(SessionModel, RekeysLoseNothing) {
     ASSERT_GT(world.handshakes(), 5u);
     // Keepalives of the last moments may still be on the way.
     ASSERT_LE(world.in_flight(), 4u);
-    ASSERT_GE(world.delivered() + world.in_flight(), world.sent()) << world.sent() - world.delivered() << " of " << world.sent() << " lost";
+    ASSERT_GE(world.delivered() + world.in_flight(), world.sent())
+        << world.sent() - world.delivered() << " of " << world.sent() << " lost";
   }
 }
 

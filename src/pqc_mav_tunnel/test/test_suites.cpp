@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/suites.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +67,8 @@ TEST(Suites, CannotBeChanged) {
   static_assert(std::is_same_v<decltype(filter_suites({}))::value_type, const Suite*>);
   // A filter gives a view: the objects are those of the table, and narrowing one leaves the others as they were.
   const auto before = filter_suites({});
-  const auto narrow = filter_suites({.max_level = 1, .aeads = {AeadId::aes256gcm}, .kem_families = {}, .sig_families = {}});
+  const auto narrow =
+      filter_suites({.max_level = 1, .aeads = {AeadId::aes256gcm}, .kem_families = {}, .sig_families = {}});
   EXPECT_EQ(narrow.size(), 9u);
   for (const auto* suite : narrow) EXPECT_EQ(suite, find_suite(suite->id));
   EXPECT_EQ(filter_suites({}), before);
@@ -131,7 +133,8 @@ const std::pair<const char*, const char*> kCampaign[] = {
 TEST(Suites, CampaignViewIsTheMeasuredThirty) {
   std::map<std::string, std::string> expected(std::begin(kCampaign), std::end(kCampaign)), actual;
   ASSERT_EQ(expected.size(), 30u);
-  for (const auto* suite : filter_suites({.view = SuiteView::campaign_2025, .aeads = {}, .kem_families = {}, .sig_families = {}}))
+  for (const auto* suite :
+       filter_suites({.view = SuiteView::campaign_2025, .aeads = {}, .kem_families = {}, .sig_families = {}}))
     actual[suite->id] = suite->short_code;
   EXPECT_EQ(actual, expected);
 }
@@ -146,8 +149,9 @@ TEST(Suites, FoundByIdOrShortCodeWithoutRegardToCase) {
     EXPECT_EQ(find_suite(suite.short_code), &suite);
     EXPECT_EQ(find_suite(code), &suite);
   }
-  for (const auto& text : {std::string(), std::string("cs-mlkem768-aesgcm"), std::string("cs-mlkem768-aesgcm-mldsa65 "),
-                           std::string("cs-mlkem768-aesgcm-mldsa44"), std::string(1'000'000, 'x'), std::string("ml-768-ag-md-65\0", 16)}) {
+  for (const auto& text :
+       {std::string(), std::string("cs-mlkem768-aesgcm"), std::string("cs-mlkem768-aesgcm-mldsa65 "),
+        std::string("cs-mlkem768-aesgcm-mldsa44"), std::string(1'000'000, 'x'), std::string("ml-768-ag-md-65\0", 16)}) {
     EXPECT_EQ(find_suite(text), nullptr);
   }
   ASSERT_NE(find_suite(kDefaultSuite), nullptr);
@@ -196,9 +200,10 @@ TEST(Suites, SizesOfTheStandards) {
                                                             {"classicmceliece460896", 524160},
                                                             {"classicmceliece8192128", 1357824}};
   for (const auto& [token, size] : public_keys) EXPECT_EQ(find_kem(token)->public_key, size) << token;
-  const std::map<std::string_view, std::size_t> signatures{{"mldsa44", 2420},          {"mldsa65", 3309},          {"mldsa87", 4627},
-                                                           {"sphincs128s", 7856},      {"sphincs192s", 16224},     {"sphincs256s", 29792},
-                                                           {"sphincs128fsha2", 17088}, {"sphincs192fsha2", 35664}, {"sphincs256fsha2", 49856}};
+  const std::map<std::string_view, std::size_t> signatures{
+      {"mldsa44", 2420},          {"mldsa65", 3309},          {"mldsa87", 4627},
+      {"sphincs128s", 7856},      {"sphincs192s", 16224},     {"sphincs256s", 29792},
+      {"sphincs128fsha2", 17088}, {"sphincs192fsha2", 35664}, {"sphincs256fsha2", 49856}};
   for (const auto& [token, size] : signatures) EXPECT_EQ(find_sig(token)->signature_max, size) << token;
   for (const auto& aead : aeads()) {
     EXPECT_EQ(aead.tag, 16u);

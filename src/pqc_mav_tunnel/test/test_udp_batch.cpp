@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/udp_batch.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,9 @@ std::vector<Bytes> datagrams(const std::vector<std::size_t>& sizes) {
   return out;
 }
 
-std::size_t bytes_of(const std::vector<std::size_t>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}); }
+std::size_t bytes_of(const std::vector<std::size_t>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+}
 
 class UdpBatch : public ::testing::TestWithParam<bool> {
  protected:
@@ -246,7 +249,8 @@ TEST_P(UdpReceive, WritingIntoOneSlotsRoomLeavesItsNeighboursAlone) {
     std::fill(room.begin(), room.begin() + kHead, 0xaa);
     std::fill(room.end() - kTail, room.end(), 0xbb);
   }
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::equal(packets[i].begin(), packets[i].end(), receiver.slot(i).bytes.begin())) << i;
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(std::equal(packets[i].begin(), packets[i].end(), receiver.slot(i).bytes.begin())) << i;
 }
 
 TEST_P(UdpReceive, SaysWhatWasCutOff) {

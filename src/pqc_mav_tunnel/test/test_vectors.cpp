@@ -1,4 +1,6 @@
-// The fixed vectors of docs/vectors, which the independent Python implementation makes: every message, hash, key and datagram must come out here the same.
+// SPDX-License-Identifier: Apache-2.0
+// The fixed vectors of docs/vectors, which the independent Python implementation makes: every message, hash, key and
+// datagram must come out here the same.
 #include <gtest/gtest.h>
 
 #include "crypto/oqs.hpp"
@@ -32,7 +34,9 @@ template <std::size_t N>
 void expect_bytes(const VectorSection& values, const std::string& key, const std::span<const std::uint8_t, N> got) {
   EXPECT_EQ(hex(got), values.text(key)) << key;
 }
-void expect_hash(const VectorSection& values, const std::string& key, const Hash& got) { EXPECT_EQ(hex(got), values.text(key)) << key; }
+void expect_hash(const VectorSection& values, const std::string& key, const Hash& got) {
+  EXPECT_EQ(hex(got), values.text(key)) << key;
+}
 
 class HandshakeVector : public ::testing::TestWithParam<std::string> {
  protected:
@@ -43,7 +47,8 @@ class HandshakeVector : public ::testing::TestWithParam<std::string> {
   const Suite& suite_ = *find_suite(section(file_, "vector").text("suite"));
   const bool hybrid_ = inputs_.number("hybrid") == 1, signs_ = inputs_.number("drone_signs") == 1;
   const Psk psk_{std::span<const std::uint8_t, 32>(inputs_.array<32>("psk"))};
-  const Bytes m0_ = messages_.bytes("m0"), m1_ = messages_.bytes("m1"), m3_ = messages_.bytes("m3"), m4_ = messages_.bytes("m4");
+  const Bytes m0_ = messages_.bytes("m0"), m1_ = messages_.bytes("m1"), m3_ = messages_.bytes("m3"),
+              m4_ = messages_.bytes("m4");
 };
 
 TEST_P(HandshakeVector, TheClientHelloAndItsGate) {
@@ -104,7 +109,8 @@ TEST_P(HandshakeVector, TheClientFinishTheKeysAndTheServerFinish) {
   const auto t3 = transcript_t3(h3, finish->signature);
   expect_hash(values_, "t3", t3);
 
-  const auto ss_kem = Kem(*suite_.kem).decapsulate(SecretBytes(ByteView(inputs_.bytes("kem_secret_key"))), finish->ciphertext);
+  const auto ss_kem =
+      Kem(*suite_.kem).decapsulate(SecretBytes(ByteView(inputs_.bytes("kem_secret_key"))), finish->ciphertext);
   EXPECT_EQ(hex(ss_kem.view()), values_.text("ss_kem"));
   Secret<32> ss_x25519;
   if (hybrid_) {
@@ -112,8 +118,9 @@ TEST_P(HandshakeVector, TheClientFinishTheKeysAndTheServerFinish) {
     expect_bytes(values_, "ss_x25519", ss_x25519.view());
     EXPECT_EQ(hex(X25519(inputs_.array<32>("x25519_drone_scalar")).public_key()), hex(finish->x25519_public));
   }
-  const auto secrets = derive_secrets(psk_, ss_kem.view(), hybrid_ ? ByteView(ss_x25519.view()) : ByteView(), h3, suite_.id, inputs_.array<8>("session_id"),
-                                      static_cast<std::uint8_t>(inputs_.number("epoch")));
+  const auto secrets =
+      derive_secrets(psk_, ss_kem.view(), hybrid_ ? ByteView(ss_x25519.view()) : ByteView(), h3, suite_.id,
+                     inputs_.array<8>("session_id"), static_cast<std::uint8_t>(inputs_.number("epoch")));
   expect_bytes(values_, "k_d2g", secrets.k_d2g.view());
   expect_bytes(values_, "k_g2d", secrets.k_g2d.view());
   expect_bytes(values_, "k_cc", secrets.k_cc.view());
@@ -128,7 +135,8 @@ TEST_P(HandshakeVector, TheClientFinishTheKeysAndTheServerFinish) {
 TEST_P(HandshakeVector, TheFirstDatagrams) {
   const auto& data = section(file_, "data");
   for (const std::string direction : {"d2g", "g2d"}) {
-    SendKey send(suite_, inputs_.array<8>("session_id"), static_cast<std::uint8_t>(inputs_.number("epoch")), values_.array<32>("k_" + direction));
+    SendKey send(suite_, inputs_.array<8>("session_id"), static_cast<std::uint8_t>(inputs_.number("epoch")),
+                 values_.array<32>("k_" + direction));
     const auto payload = data.bytes(direction + "_payload");
     Bytes packet(kOverhead + payload.size());
     std::copy(payload.begin(), payload.end(), packet.begin() + kHeaderSize);
@@ -233,8 +241,10 @@ TEST(ControlVectors, FieldsOfEachKind) {
     EXPECT_EQ(report.jitter_us, given->number("tlv_jitter_us"));
     EXPECT_EQ(report.loss_ppm, given->number("tlv_loss_ppm"));
     EXPECT_EQ(report.blackouts, given->number("tlv_blackouts"));
-    const std::array<const char*, kDropKinds> names{"malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail"};
-    for (std::size_t i = 0; i < kDropKinds; ++i) EXPECT_EQ(report.drops[i], given->number(std::string("tlv_drop_") + names[i]));
+    const std::array<const char*, kDropKinds> names{"malformed", "unknown",   "seq_old",
+                                                    "replay",    "auth_fail", "decrypt_fail"};
+    for (std::size_t i = 0; i < kDropKinds; ++i)
+      EXPECT_EQ(report.drops[i], given->number(std::string("tlv_drop_") + names[i]));
   }
   {
     const auto [given, item] = parse("rekey_request");
@@ -260,7 +270,8 @@ std::string outcome_of(ReceiveKey& receive, Bytes packet, std::string& plaintext
                                                               "drop_replay",    "drop_auth_fail", "drop_decrypt_fail"};
   const auto header = parse_header(packet);
   if (!header) return kNames[static_cast<std::size_t>(Drop::malformed)];
-  if (header->session_id != receive.session_id() || header->epoch != receive.epoch()) return kNames[static_cast<std::size_t>(Drop::unknown)];
+  if (header->session_id != receive.session_id() || header->epoch != receive.epoch())
+    return kNames[static_cast<std::size_t>(Drop::unknown)];
   const auto opened = receive.open(*header, packet);
   if (opened.drop) return kNames[static_cast<std::size_t>(*opened.drop)];
   ControlList list;
@@ -277,7 +288,8 @@ TEST(ReceiveVectors, EveryStepInOrder) {
   for (const auto& [name, step] : file) {
     if (!name.starts_with("step-")) continue;
     std::string plaintext;
-    EXPECT_EQ(outcome_of(ends.receive, step.bytes("datagram"), plaintext), step.text("outcome")) << name << ": " << step.text("what");
+    EXPECT_EQ(outcome_of(ends.receive, step.bytes("datagram"), plaintext), step.text("outcome"))
+        << name << ": " << step.text("what");
     EXPECT_EQ(plaintext, step.text("plaintext")) << name;
     ++steps;
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crypto/x25519.hpp"
 
 #include <gtest/gtest.h>
@@ -55,13 +56,16 @@ TEST(X25519, FreshKeysAgreeAndDiffer) {
 }
 
 TEST(X25519, RefusesPeersOfLowOrder) {
-  // The points of small order on the curve and its twist (RFC 7748, section 7), some also in a form not reduced modulo p.
+  // The points of small order on the curve and its twist (RFC 7748, section 7), some also in a form not reduced modulo
+  // p.
   const X25519 own;
-  for (const auto* peer :
-       {"0000000000000000000000000000000000000000000000000000000000000000", "0100000000000000000000000000000000000000000000000000000000000000",
-        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800", "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
-        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"}) {
+  for (const auto* peer : {"0000000000000000000000000000000000000000000000000000000000000000",
+                           "0100000000000000000000000000000000000000000000000000000000000000",
+                           "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+                           "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+                           "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+                           "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+                           "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"}) {
     Secret<32> out(unhex_array<32>("ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"));
     EXPECT_FALSE(own.derive(unhex_array<32>(peer), out)) << peer;
     EXPECT_EQ(hex(out.view()), std::string(64, '0')) << "a refused result must not linger";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the files of docs/vectors; their form is described in the README there.
 #pragma once
 
@@ -45,7 +46,8 @@ inline VectorFile read_vectors(const std::filesystem::path& path) {
       continue;
     }
     const auto equals = line.find('=');
-    if (equals == std::string::npos || out.empty()) throw std::runtime_error("not a vector line: " + line.substr(0, 60));
+    if (equals == std::string::npos || out.empty())
+      throw std::runtime_error("not a vector line: " + line.substr(0, 60));
     const auto begin = std::min(line.size(), equals + 2);
     out.back().second.values[line.substr(0, line.find_last_not_of(' ', equals - 1) + 1)] = line.substr(begin);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pqcmav-tunneld: the tunnel from one YAML file, for machines without ROS or Python.
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -9,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "config_yaml.hpp"
 #include "net/net.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -22,22 +24,24 @@ using namespace pqcmav;
 constexpr const char* kUsage =
     "Usage: pqcmav-tunneld [--check] CONFIG.yaml\n"
     "Runs one end of a PQC-MAV tunnel until SIGINT or SIGTERM. docs/configuration.md explains every key.\n"
-    "  --check      read configuration and keys, say whether they are good, open nothing\n"
-    "  --preflight  list the algorithms of this liboqs and what is missing\n"
-    "  --version    print versions\n"
+    "  --check      read configuration and keys and say whether they are good; open no socket\n"
+    "  --preflight  list the algorithms this liboqs has, and what is missing\n"
+    "  --version    print the versions of the engine and of liboqs\n"
     "Exit codes: 0 ended cleanly, 1 the tunnel could not run, 2 wrong usage or configuration.\n";
 
 std::string line_of(const Event& event) {
   std::string who = event.drone_id.empty() ? "" : "[" + event.drone_id + "] ";
   if (const auto* state = std::get_if<StateEvent>(&event.what))
-    return who + std::string(to_string(state->before)) + " -> " + std::string(to_string(state->after)) + ": " + state->reason;
-  if (const auto* log = std::get_if<LogEvent>(&event.what)) return who + std::string(to_string(log->level)) + ": " + log->text;
+    return who + std::string(to_string(state->before)) + " -> " + std::string(to_string(state->after)) + ": " +
+           state->reason;
+  if (const auto* log = std::get_if<LogEvent>(&event.what))
+    return who + std::string(to_string(log->level)) + ": " + log->text;
   const auto& handshake = std::get<HandshakeEvent>(event.what);
   char ms[32];
   std::snprintf(ms, sizeof ms, "%.1f ms", static_cast<double>(handshake.duration_ns) / 1e6);
   if (handshake.ok)
-    return who + (handshake.rekey ? "rekey" : "handshake") + " with " + handshake.peer + " under " + handshake.suite + (handshake.hybrid ? " + X25519" : "") +
-           " in " + ms;
+    return who + (handshake.rekey ? "rekey" : "handshake") + " with " + handshake.peer + " under " + handshake.suite +
+           (handshake.hybrid ? " + X25519" : "") + " in " + ms;
   return who + "handshake failed (" + std::string(to_string(handshake.error)) + "): " + handshake.reason;
 }
 
@@ -68,22 +72,18 @@ int run(const std::string& path, bool check_only) {
   std::unique_ptr<Engine> engine;
   try {
     engine = std::make_unique<Engine>(EngineConfig::from_flat(load_yaml_config(path)));
+    if (!check_only) engine->start();
   } catch (const TunnelError& error) {
     std::cerr << "pqcmav-tunneld: " << error.what() << '\n';
-    return 2;
+    return is_configuration(error.code()) ? 2 : 1;
   }
   if (check_only) {
     std::cout << path << ": configuration and keys are good.\n";
     return 0;
   }
-  try {
-    engine->start();
-  } catch (const TunnelError& error) {
-    std::cerr << "pqcmav-tunneld: " << error.what() << '\n';
-    return 1;
-  }
   const auto ports = engine->ports();
-  std::cerr << "pqcmav-tunneld " << engine_version() << ": " << to_string(engine->config().role) << ", encrypted UDP port " << ports.data;
+  std::cerr << "pqcmav-tunneld " << engine_version() << ": " << to_string(engine->config().role)
+            << ", encrypted UDP port " << ports.data;
   if (ports.handshake != 0) std::cerr << ", handshake TCP port " << ports.handshake;
   for (const auto& [id, port] : ports.plain) std::cerr << ", plaintext of " << id << " on UDP port " << port;
   std::cerr << std::endl;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Control frames: the TLVs inside them (docs/protocol.md section 6). Times are nanoseconds, `*_us` microseconds."""
 
 from __future__ import annotations

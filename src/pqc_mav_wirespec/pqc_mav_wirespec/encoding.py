@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integers, length-prefixed fields and frames (docs/protocol.md sections 1 and 4)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ways in which a peer, a file or a library can be wrong. Every message is one sentence for a person."""
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The handshake without sockets: `feed` takes received bytes, returns bytes to send (docs/protocol.md section 4).
 
 A peer's bad input never raises: it ends the handshake, `error` says why, and whatever `feed` returned (nothing, or a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the key files of a drone's or the gcs' key folder.
 
 A file is text: the line `pqcmav-key 1`, the lines `kind: psk|sig-secret|sig-public`, `algorithm: <token>|psk` and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the handshake's frames and secrets to keys (the formulas of docs/protocol.md section 4, one function each)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bodies of the handshake messages and how long each may be (docs/protocol.md section 4)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """liboqs through `liboqs-python`, loaded only from the folder that OQS_INSTALL_PATH names.
 
 Importing `oqs` without a usable library would clone and build one over the network. So this module first checks

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Complete blocking peers for tests: a drone and a gcs over real TCP and UDP, each call bounded by a timeout."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hash, MAC, key derivation and X25519 (docs/protocol.md section 1)."""
 
 from __future__ import annotations

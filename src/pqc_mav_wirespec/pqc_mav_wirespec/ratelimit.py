@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Token buckets per source address (docs/protocol.md section 4, Rate limit)."""
 
 from __future__ import annotations

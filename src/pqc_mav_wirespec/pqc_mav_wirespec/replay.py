@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The replay window (docs/protocol.md section 5)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reproducible randomness for test vectors, in Python and in liboqs. Never for keys that protect anything."""
 
 from __future__ import annotations

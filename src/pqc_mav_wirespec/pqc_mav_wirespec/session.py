@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The keys one end holds for one peer, and their change without a gap (docs/protocol.md section 7)."""
 
 from __future__ import annotations

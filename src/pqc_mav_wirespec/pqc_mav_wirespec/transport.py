@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a socket-free handshake over a blocking TCP socket, bounded in time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text form of test vectors: `[section]` lines, `key = value` lines, `#` comments, nothing else.
 
 A value is hex, ASCII text or a decimal number; docs/vectors/README.md says which key has which. One value is one line.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generates and checks the fixed test vectors: `python -m pqc_mav_wirespec.vectors generate|check`."""
 
 from __future__ import annotations

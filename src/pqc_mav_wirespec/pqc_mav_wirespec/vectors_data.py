@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test vectors of the suite table, the data plane and control frames."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine under the same names as this package's own parties; importing this skips where the engine is not built."""
 
 from __future__ import annotations

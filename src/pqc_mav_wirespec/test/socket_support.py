@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A running engine beside this package's peers: key folders, configurations, conditions with a deadline."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What several tests need: signature keys made once per algorithm, and both ends of one handshake."""
 
 from __future__ import annotations

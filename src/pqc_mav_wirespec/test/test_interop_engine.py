@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine against the executable specification: every available suite, pure and hybrid, in both roles."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A second source on random inputs: PyPI `ascon`, `cryptography` and liboqs-python against the engine's primitives."""
 
 import ascon

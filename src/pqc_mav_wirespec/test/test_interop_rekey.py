@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make before break between the running engine and this package's peers: no packet is lost at a change of keys."""
 
 from __future__ import annotations

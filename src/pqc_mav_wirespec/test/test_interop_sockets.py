@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The running engine against this package's peers over real TCP and UDP, in both roles."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine and the executable specification must take, refuse and name the same bytes in the same way."""
 
 import secrets

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav demo`: the demo and its scenarios, watched and judged."""

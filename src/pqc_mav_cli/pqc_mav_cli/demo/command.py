@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav demo`: a vehicle, the tunnel and a ground client on this machine, watched and judged."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo's ground client: flies the vehicle through the tunnel and tells its parent what it sees, a JSON line each.
 
     python3 -m pqc_mav_cli.demo.ground LISTEN TAKE_OFF_S LAND_S ALTITUDE_M

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the demo and its scenarios print: a line a second while they fly, and their result."""
 
 from __future__ import annotations

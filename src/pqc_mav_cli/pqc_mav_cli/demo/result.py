@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a demo showed, and the verdict. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the demo: proxies first, then ground client and vehicle, and everything down again in the right order.
 
 The order matters for the counting: the vehicle starts when the tunnel is up; at the end the ground client falls silent,

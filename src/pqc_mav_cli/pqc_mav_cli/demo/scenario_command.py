@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `pqcmav demo --scenario` does: prepare, fly, draw, judge."""
 
 from __future__ import annotations

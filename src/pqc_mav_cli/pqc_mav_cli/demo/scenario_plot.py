@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The picture of a scenario: suite, temperature, battery, link and flight over time, with every decision to change."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Listens to the drone during a scenario, fills a `ScenarioTrace`, and publishes the rule-based threat report."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a scenario: the demo with senses and policy, a simulated board, and whatever is done to the vehicle.
 
 The order of starting and ending is the demo's (see run.py), so that both applications count every message.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a scenario needs that must not be reused: fresh keys, free ports, a folder for the simulated board."""
 
 from __future__ import annotations

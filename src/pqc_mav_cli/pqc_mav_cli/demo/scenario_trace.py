@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a scenario's flight looked like over time: plain rows, times in seconds of flight. Pure."""
 
 from __future__ import annotations

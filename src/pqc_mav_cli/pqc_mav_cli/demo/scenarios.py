@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scenarios of `pqcmav demo --scenario` as data: the flight, what is done to the vehicle, what must follow.
 
 Times are seconds after the ground first heard the vehicle.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav doctor`: is everything here that the tunnel needs?"""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one check of `pqcmav doctor` found."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of the machine: processor, memory, kernel, ports, clock, randomness. Texts of the kernel's files are arguments
 where a check only reads them, so that any machine can be judged in a test."""
 

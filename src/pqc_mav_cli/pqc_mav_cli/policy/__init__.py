@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy`: the drone's policy, watched, set, compared and trained."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy`: watch the drone's policy, let it explain itself, set its mode, pin a suite, list suites by cost."""
 
 from __future__ import annotations

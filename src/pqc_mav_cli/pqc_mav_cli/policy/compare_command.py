@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy compare`: the same missions under every strategy and static suites, as table, JSON, CSV, picture."""
 
 from __future__ import annotations

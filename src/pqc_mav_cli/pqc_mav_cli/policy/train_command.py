@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy train`: makes the table of the strategies rl and hybrid."""
 
 from __future__ import annotations

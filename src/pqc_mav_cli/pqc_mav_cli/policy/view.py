@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How `pqcmav policy` shows decisions, conditions and suites."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav bench` where there is no campaign yet, and with options that cannot be."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Synthetic flights of scenarios, good until a test spoils them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo as a whole, with everything real in it."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A short scenario with everything real in it, and what is refused."""
 
 import json

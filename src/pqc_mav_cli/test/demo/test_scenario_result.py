@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every check of the verdict can fail, and says what was wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy` against a running drone without senses: it holds and says so, and does what the operator asks."""
 
 from __future__ import annotations

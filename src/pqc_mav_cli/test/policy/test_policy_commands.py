@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`policy train`, `policy compare` and `replay`, as their users run them; no ROS is needed for these."""
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def test_replay_takes_the_parameters_of_the_flight(recording: Path, tmp_path: Pa
 def test_replay_refusals(recording: Path, tmp_path: Path) -> None:
     assert "No such file" in refused(1, "replay", str(tmp_path / "no.mcap"))
     assert "no telemetry in namespace /other" in refused(1, "replay", str(recording), "--namespace", "other")
-    assert "no strategy 'luck'" in refused(2, "replay", str(recording), "--strategy", "luck")
+    assert "'luck' is not a strategy" in refused(2, "replay", str(recording), "--strategy", "luck")
     bad = tmp_path / "bad.json"
     bad.write_text("{}")
     line = refused(2, "replay", str(recording), "--strategy", "rl", "--table", str(bad))

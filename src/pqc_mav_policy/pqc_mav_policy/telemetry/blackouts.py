@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts the outages of a link one by one, from reports that only say how many there were in the last few seconds."""
 
 from __future__ import annotations

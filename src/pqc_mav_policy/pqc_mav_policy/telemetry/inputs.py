@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything a decision sees, as one immutable snapshot. No ROS, no clock.
 
 Units follow the names' endings. None means unknown; a stream whose `valid` is false must not be used, whatever its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keeps the newest message of every topic and makes the snapshot a decision sees. No ROS: messages are read by field.
 
 Times are seconds of one monotonic clock, given as arguments. NaN means unknown in messages and becomes None here.

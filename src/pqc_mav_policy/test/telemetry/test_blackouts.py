@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Outages counted one by one out of window counts."""
 
 from __future__ import annotations

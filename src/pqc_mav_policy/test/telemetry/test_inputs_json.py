@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots as text: exact both ways, refused when they are something else."""
 
 from __future__ import annotations

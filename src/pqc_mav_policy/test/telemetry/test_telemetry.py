@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From messages to a snapshot: ages, validity, sessions, outages, threats."""
 
 from __future__ import annotations

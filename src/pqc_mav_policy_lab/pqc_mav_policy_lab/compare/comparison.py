@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flies the same missions under every strategy and static suites, and says what each was worth and what it cost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts where a flight broke the policy's invariants ([pqcmav-paper] IV-A and IV-D), no matter who decided.
 
 * I1 safety: something was requested on stale telemetry, or an emergency was left unanswered, on a suite that is not the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the strategies are compared with: one suite for the whole flight, its keys renewed at a fixed interval."""
 
 from __future__ import annotations

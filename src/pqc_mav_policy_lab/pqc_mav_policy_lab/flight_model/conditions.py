@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a mission does to the drone from outside, moment by moment: flight, weather, radio, attacker. Simulated."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a handshake costs: computation per suite, from a measurement or the published tables. No clock.
 
 Two sources: the published medians on a Raspberry Pi 5 (suite_cost; the default, for it is the machine a drone carries),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated radio link as the ground's receiver sees it: rate, gaps, loss, silences over 5 s. No clock."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated drone's battery, processor temperature and load, one second a step. No clock, no randomness, no I/O.
 
 The battery is the simulator's (pqc_mav_sim.battery: equivalent circuit of a 4S 5 Ah pack). The processor's temperature

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated tunnel session: handshakes that take their time, fail on a dead link, and never interrupt the data.
 
 Rekeys are make-before-break, as the engine's are (bench/results/rekeys.md: none of 1,440 lost a packet): the old keys

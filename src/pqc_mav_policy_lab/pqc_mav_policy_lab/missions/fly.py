@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flies a mission under a strategy: snapshot, decision, session, once a second. No clock but the mission's time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recorded flight as a mission: battery, temperature, link and attacks as they were, but with its own session.
 
 The link is sensed as recorded, so a strategy's own handshakes do not show in it; they take their time all the same.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated missions: what happens to the drone second by second, the same for every strategy that flies them.
 
 Variant 0 of a mission is fixed; other variants draw times and magnitudes from their number, so that a strategy can be

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots of a recording in which no policy ran: made from the sensors' and the proxy's topics, as the node would."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Feeds a recording to a strategy: the same recording, strategy and parameters give the same lines, byte for byte.
 
 Replayed are the snapshots the policy saw, as its decisions carry them. Their session is the one that was flown: a

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Training of the table that the strategies rl and hybrid fly."""

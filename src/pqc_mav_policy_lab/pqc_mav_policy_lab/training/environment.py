@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Gymnasium environment the strategy is trained in: battery, temperature, link and attacks, all simulated.
 
 Needed for training only. Observations are the bins of a state of the strategy rl, actions its choices; a step lasts

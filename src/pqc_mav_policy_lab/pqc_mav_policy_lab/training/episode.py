@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One mission as a sequence of choices: the protection flies until the next one is due. No gymnasium."""
 
 from __future__ import annotations

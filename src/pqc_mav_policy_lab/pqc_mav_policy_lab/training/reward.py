@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reward a learned strategy maximises: R = w_sec S - w_lat L - w_pwr P ([endurance-paper] 6.2), weighted by phase.
 
 S, L and P are fractions (0-1). The weights are the policy's (strategy rl): a trained table names them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trains the table: tabular Q-learning over choices of unequal length, reproducible from a seed byte for byte.
 
 Q(s,a) += alpha (R + gamma^t max Q(s',.) - Q(s,a)), where R is what the t seconds of the step were worth (Q-learning on

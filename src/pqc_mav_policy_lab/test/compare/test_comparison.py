@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The comparison: its figures are those of the flights, and a static suite shows what adaptation is for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each invariant's check finds its violation, and finds none where there is none."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The picture: a whole PNG of the expected shape, drawn from the same traces every time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The comparison on paper: the same figures in JSON, CSV and page; equal comparisons, equal bytes."""
 
 from __future__ import annotations

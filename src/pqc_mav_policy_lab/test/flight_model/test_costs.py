@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Costs: the published arithmetic, and the benchmark's file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated link: what the receiver's window shows of losses, narrow channels and silences."""
 
 from __future__ import annotations

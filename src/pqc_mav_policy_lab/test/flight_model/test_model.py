@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated drone: published temperatures, slopes, and that it empties, heats and sags as one."""
 
 from __future__ import annotations

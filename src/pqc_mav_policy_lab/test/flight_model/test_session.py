@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated session: how long handshakes take, when they fail, and that data never waits for them."""
 
 from __future__ import annotations

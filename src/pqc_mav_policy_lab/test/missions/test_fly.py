@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flying missions under the cascade: it meets the trouble, and the same flight comes out again."""
 
 from __future__ import annotations

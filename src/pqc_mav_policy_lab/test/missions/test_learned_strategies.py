@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The learned strategies on whole missions: no invariant breaks, even with the worst table; the shipped one pays."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recorded flight flown again: what it met is what was recorded, the session is its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated missions are data: the same number gives the same mission, and each has the trouble it is named after."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots out of plain telemetry, where no policy was recorded."""
 
 from __future__ import annotations

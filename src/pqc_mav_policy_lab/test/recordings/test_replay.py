@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Replay: the same recording and strategy give the same lines, byte for byte, and what was decided is found again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reward: the documents' formula with its worked example, and what it prefers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Training: the environment keeps Gymnasium's contract, and the same seed gives the same file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a link between two TAP descriptors that the caller opened: `python -m pqc_mav_sim.impairment A B --seed N`.
 
 Commands come as JSON lines on the standard input, each is answered by one line; at the end of the input the link ends.

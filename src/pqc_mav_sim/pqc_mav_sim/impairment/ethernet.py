@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Just enough of Ethernet, IPv4, UDP and TCP to say what a frame is and to change its ports."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bad link itself: moves frames between two descriptors (TAP devices) as two `ImpairedDirection`s say.
 
 What is due at once is written at once; the rest waits in a heap. One thread, no clock but the monotonic one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When the frames of one direction come out of a bad link, if at all. No socket, no clock: time is an argument.
 
 Every frame takes the same number of draws from the seeded generator, whatever the settings, so that a run with the same

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A port-translating NAT that can forget its bindings, as mobile networks do in mid-flow.
 
 The inside is one direction's sender. Each inside port gets an outside port on first use; after `rebind` every flow gets

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same impairments through the kernel's own `tc netem`, where it has it: command lines for one interface.
 
 What netem cannot do is refused, never left out in silence: keeping order under jitter needs the userspace link.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Network namespaces without names: one lives as long as its descriptor is open, so nothing is left over.
 
 Needs root (CAP_SYS_ADMIN). Linux keeps the namespace per thread: what has to happen inside one runs in a thread of its

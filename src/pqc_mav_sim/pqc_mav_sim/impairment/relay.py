@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bad link between two programs on one machine, without privileges: a relay for the tunnel's UDP and TCP ports.
 
 Side a (the drone) talks to the relay's ports instead of side b's (the ground station's). Datagrams have the fate that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a link does to the frames of one direction, as plain numbers with ranges."""
 
 from __future__ import annotations

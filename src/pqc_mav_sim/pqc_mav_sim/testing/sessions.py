@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real ground clients as functions: MAVSDK and MAVProxy, each in a process of its own with a deadline.
 
 Both listen on a UDP port on 127.0.0.1 and answer to where the vehicle's datagrams come from, so they work the same

@@ -1,4 +1,5 @@
-// Configuration of an engine: one schema table, from which ROS parameters, YAML checking and documentation come.
+// SPDX-License-Identifier: Apache-2.0
+// Configuration of an engine: one table of keys, from which ROS parameters, checks and documentation are made.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct ConfigKey {
   std::optional<double> min, max;  // inclusive, numbers only
   std::string_view unit;           // "" = none
   std::string_view description;
-  bool drone, gcs;  // which roles know it
+  bool drone, gcs;  // which roles have it
   std::vector<std::string_view> choices = {};
   bool required = false;
 };
@@ -67,15 +68,10 @@ struct EngineConfig {
   std::vector<const KemInfo*> key_pool_kems;
   double key_pool_max_age_s = 0, handshakes_per_drone_s = 0;
 
-  FlatConfig effective;  // every key with its value, for showing
+  FlatConfig effective;  // every key with its value, for display
 
   /// Checks everything that can be checked without touching the system. Throws TunnelError(config_*, suite_*).
   static EngineConfig from_flat(const FlatConfig& values);
 };
-
-/// A YAML file as a flat configuration: nested maps joined by dots. Throws TunnelError(config_syntax) with file and line.
-FlatConfig load_yaml_config(const std::string& path);
-/// The same of a text; `name` stands for the file in errors.
-FlatConfig parse_yaml_config(const std::string& text, const std::string& name);
 
 }  // namespace pqcmav

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed errors. Set-up code (configuration, keys, sockets) throws TunnelError; the packet path never throws.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 namespace pqcmav {
 
-enum class Errc {
+enum class Errc {      // up to suite_unavailable: is_configuration
   config_syntax,       // the file cannot be parsed
   config_unknown_key,  // a key that is not in the schema
   config_invalid,      // a value out of range or of the wrong type
@@ -25,6 +26,8 @@ enum class Errc {
 };
 
 std::string_view to_string(Errc code) noexcept;
+/// Configuration, keys or suite: the same start fails again until someone changes a file.
+bool is_configuration(Errc code) noexcept;
 
 /// what() is one sentence for a person: what was wrong, where, and what to do.
 class TunnelError : public std::runtime_error {

@@ -1,4 +1,6 @@
-// What an engine tells its host: state changes, finished handshakes, log lines. A bounded queue; nothing here is on the packet path.
+// SPDX-License-Identifier: Apache-2.0
+// What an engine reports to its host: state changes, finished handshakes, log lines. A bounded queue; the packet path
+// does not use it.
 #pragma once
 
 #include <chrono>
@@ -7,15 +9,14 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "handshake/handshake.hpp"
+#include "pqc_mav_tunnel/handshake_outcome.hpp"
+#include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
-
-enum class LinkState : std::uint8_t { down, handshaking, up, degraded, rekeying };
-std::string_view to_string(LinkState state) noexcept;
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 std::string_view to_string(LogLevel level) noexcept;

@@ -1,4 +1,5 @@
-// What a process that holds session keys owes them.
+// SPDX-License-Identifier: Apache-2.0
+// Protection of the memory of a process that holds session keys.
 #pragma once
 
 #include <string>
@@ -8,8 +9,9 @@ namespace pqcmav {
 /// Set to "1", a process keeps its core dumps: for developers, with keys that protect nothing.
 inline constexpr const char* kCoreDumpsVariable = "PQCMAV_CORE_DUMPS";
 
-/// Forbids this process and its children core dumps, and other processes of the same user to read its memory (ptrace, /proc/<pid>/mem). Irreversible. Without
-/// effect where PQCMAV_CORE_DUMPS=1 is set, or, which the sentence says, where the system refuses. Returns what a log should say, "" when all is done.
+/// Disables core dumps for this process and its children, and keeps other processes of the same user from reading its
+/// memory (ptrace, /proc/<pid>/mem). Irreversible. No effect where PQCMAV_CORE_DUMPS=1 is set or the system refuses:
+/// then it returns a sentence for the log, "" otherwise.
 std::string forbid_core_dumps();
 
 }  // namespace pqcmav

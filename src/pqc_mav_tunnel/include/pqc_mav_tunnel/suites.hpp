@@ -1,16 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite registry: one immutable table of algorithms and the suites built from it (docs/protocol.md section 3).
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "crypto/aead.hpp"
-
 namespace pqcmav {
+
+enum class AeadId : std::uint8_t { aes256gcm, chacha20poly1305, ascon128a };
 
 struct KemInfo {
   std::string_view token, display, family, short_code;
@@ -42,7 +44,9 @@ struct Suite {
   std::uint8_t level;  // NIST 1, 3 or 5
   bool core;           // one of the 72
   bool campaign_2025;  // one of the 30 measured in October 2025
-  [[nodiscard]] std::array<std::uint8_t, 4> wire_ids() const noexcept { return {kem->family_id, kem->param_id, sig->family_id, sig->param_id}; }
+  [[nodiscard]] std::array<std::uint8_t, 4> wire_ids() const noexcept {
+    return {kem->family_id, kem->param_id, sig->family_id, sig->param_id};
+  }
 };
 
 struct Availability {
@@ -73,7 +77,8 @@ const SigInfo* find_sig(std::string_view token) noexcept;
 std::span<const Suite> all_suites();
 /// By suite id or short code, without regard to case; nullptr when unknown.
 const Suite* find_suite(std::string_view id_or_code);
-/// As find_suite, but throws TunnelError(suite_unknown) naming the closest suites, or (suite_unavailable) with the reason.
+/// As find_suite, but throws TunnelError(suite_unknown) naming the closest suites, or (suite_unavailable) with the
+/// reason.
 const Suite& require_suite(std::string_view id_or_code);
 /// Up to `count` suite ids by edit distance.
 std::vector<std::string> closest_suites(std::string_view text, std::size_t count = 3);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The PQC-MAV engine for Python: the tunnel itself, the suite registry, long-term keys and the wire codec.
 
 Everything is implemented in C++ (``_engine``); packets never pass through Python.

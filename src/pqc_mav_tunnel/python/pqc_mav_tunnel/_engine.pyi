@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the extension module offers. Every refusal is a `TunnelError` with a `code` and one sentence."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/blacklist.hpp"
 
 namespace pqcmav {
@@ -23,7 +24,8 @@ bool Blacklist::blames_suite(HandshakeError error, std::uint8_t reject_code) noe
   switch (error) {
     case HandshakeError::rejected: {
       const auto code = static_cast<Reject>(reject_code);
-      return code == Reject::suite_unknown || code == Reject::suite_not_allowed || code == Reject::algorithm_unavailable;
+      return code == Reject::suite_unknown || code == Reject::suite_not_allowed ||
+             code == Reject::algorithm_unavailable;
     }
     case HandshakeError::bad_frame:
     case HandshakeError::malformed:

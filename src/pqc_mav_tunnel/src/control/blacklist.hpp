@@ -1,5 +1,6 @@
-// Suites whose handshake failed lately. Automatic choices (policy, periodic rekey, reconnect) avoid them; an explicit request may still try, and
-// success forgets the entry. The default suite is never listed, so something always remains.
+// SPDX-License-Identifier: Apache-2.0
+// Suites whose handshake failed recently. Automatic choices (policy, periodic rekey, reconnect) avoid them; an explicit
+// request may still try, and success forgets the entry. The default suite is never listed, so something always remains.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ class Blacklist {
   /// What is listed now; forgets what expired.
   std::vector<Entry> entries(std::uint64_t now);
 
-  /// Does this failure speak against the suite, rather than against the network or the moment?
+  /// Does this failure count against the suite, rather than against the network or the moment?
   static bool blames_suite(HandshakeError error, std::uint8_t reject_code) noexcept;
 
  private:

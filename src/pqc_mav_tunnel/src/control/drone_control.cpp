@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/drone_control.hpp"
 
 #include <sys/eventfd.h>
@@ -15,8 +16,6 @@ constexpr std::uint64_t kPollNs = 100'000'000;
 constexpr unsigned kFailuresBeforeDefault = 3;
 constexpr const char* kBusy = "Busy: another rekey of this drone is running; try again when it is done.";
 
-std::uint64_t ns(auto duration) { return static_cast<std::uint64_t>(nanoseconds(duration).count()); }
-
 std::uint64_t seed() {
   ByteArray<8> bytes;
   random_bytes(bytes);
@@ -26,14 +25,15 @@ std::uint64_t seed() {
 }  // namespace
 
 std::uint64_t Backoff::next_ns() {
-  const auto base = std::min(ns(kBackoffMax), ns(kBackoffFirst) << std::min(step_, 10u));
+  const auto base = std::min(to_ns(kBackoffMax), to_ns(kBackoffFirst) << std::min(step_, 10u));
   ++step_;
   return base - base / 5 + random_() % (2 * base / 5 + 1);
 }
 
 std::uint64_t jittered_ns(double seconds, std::minstd_rand& random) {
-  const double share = static_cast<double>(random() - std::minstd_rand::min()) / static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
-  return static_cast<std::uint64_t>(seconds * (0.9 + 0.2 * share) * 1e9);
+  const double share = static_cast<double>(random() - std::minstd_rand::min()) /
+                       static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
+  return to_ns(seconds * (0.9 + 0.2 * share));
 }
 
 DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
@@ -45,7 +45,7 @@ DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
       suite_(config.suite),
       backoff_(seed()),
       random_(static_cast<std::minstd_rand::result_type>(seed())),
-      blacklist_(*config.suite, static_cast<std::uint64_t>(config.blacklist_s * 1e9)),
+      blacklist_(*config.suite, to_ns(config.blacklist_s)),
       cancel_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   (void)parameters(*suite_);  // the keys of the first handshake must be there and good
 }
@@ -62,7 +62,8 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
   if (config_.sign) {
     out.own_secret = keys_.own_secret(*suite.sig);
     if (!out.own_secret)
-      throw TunnelError(Errc::key_missing, "'sign' is on, but " + config_.keys + " has no key pair of this drone for " + std::string(suite.sig->display) +
+      throw TunnelError(Errc::key_missing, "'sign' is on, but " + config_.keys + " has no key pair of this drone for " +
+                                               std::string(suite.sig->display) +
                                                "; make one with 'pqcmav keys init --sign' and export it again.");
   }
   return out;
@@ -82,8 +83,7 @@ void DroneControl::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  const std::uint64_t one = 1;
-  (void)!::write(cancel_.get(), &one, sizeof one);
+  ring(cancel_);
   wake_.notify_all();
   thread_.join();
 }
@@ -115,8 +115,8 @@ void DroneControl::run() {
 void DroneControl::step() {
   const auto picture = data_->link(0).picture();
   const auto now = now_ns();
-  const bool need_fresh =
-      force_fresh_ || !picture.current || !picture.can_send || picture.heard_silence_ns >= static_cast<std::uint64_t>(config_.reconnect_after_s * 1e9);
+  const bool need_fresh = force_fresh_ || !picture.current || !picture.can_send ||
+                          picture.heard_silence_ns >= to_ns(config_.reconnect_after_s);
   std::optional<Request> request;
   {
     const std::lock_guard lock(mutex_);
@@ -143,7 +143,8 @@ void DroneControl::step() {
   if (!due && !worn) return;
   {
     const std::lock_guard lock(mutex_);
-    if (!requests_.empty()) return;  // whoever asks comes first, and is not told "busy" by a rekey that began after the question
+    if (!requests_.empty())
+      return;  // a request comes first, and is not answered "busy" because of a rekey that began later
     busy_ = true;
   }
   const auto outcome = rekey(*picture.current->suite, due ? "interval" : "packets");
@@ -155,7 +156,9 @@ void DroneControl::step() {
   next_attempt_ns_ = outcome.ok ? 0 : now_ns() + backoff_.next_ns();
 }
 
-void DroneControl::schedule_periodic() { next_periodic_ns_ = now_ns() + jittered_ns(config_.rekey_interval_s, random_) + 1; }
+void DroneControl::schedule_periodic() {
+  next_periodic_ns_ = now_ns() + jittered_ns(config_.rekey_interval_s, random_) + 1;
+}
 
 bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uint8_t epoch, ClientOutcome& outcome) {
   const bool rekey = prev != SessionId{};
@@ -182,7 +185,8 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
     const std::lock_guard lock(mutex_);
     if (ok)
       blacklist_.remove(suite);
-    else if ((outcome.answered || outcome.error != HandshakeError::timeout) && Blacklist::blames_suite(outcome.error, outcome.reject_code))
+    else if ((outcome.answered || outcome.error != HandshakeError::timeout) &&
+             Blacklist::blames_suite(outcome.error, outcome.reject_code))
       blacklist_.add(suite, outcome.reason, now_ns());
   }
   ledger_.running(-1, rekey);
@@ -208,7 +212,8 @@ std::vector<BlacklistedSuite> DroneControl::blacklist() {
   const std::lock_guard lock(mutex_);
   const auto now = now_ns();
   std::vector<BlacklistedSuite> out;
-  for (const auto& entry : blacklist_.entries(now)) out.push_back({entry.suite->id, entry.reason, static_cast<double>(entry.expires_ns - now) / 1e9});
+  for (const auto& entry : blacklist_.entries(now))
+    out.push_back({entry.suite->id, entry.reason, static_cast<double>(entry.expires_ns - now) / 1e9});
   return out;
 }
 
@@ -222,16 +227,17 @@ void DroneControl::fresh_handshake() {
     schedule_periodic();
     return;
   }
-  // A suite that was chosen in flight and no longer works must not keep the drone off the air: back to the configured one. A gcs that is out of reach says
-  // nothing about the suite: whoever cuts the link must not choose it.
+  // A suite that was chosen in flight and no longer works must not keep the drone off the air: back to the configured
+  // one. A gcs that is out of reach says nothing about the suite: cutting the link must not choose it.
   bool listed = false;
   {
     const std::lock_guard lock(mutex_);
     listed = blacklist_.contains(*suite_, now_ns());
   }
   if (suite_ != config_.suite && (listed || (outcome.answered && ++failures_ >= kFailuresBeforeDefault))) {
-    events_.log(LogLevel::warning, config_.drone_id,
-                "Handshakes with " + suite_->id + " keep failing; going back to the configured " + config_.suite->id + ".");
+    events_.log(
+        LogLevel::warning, config_.drone_id,
+        "Handshakes with " + suite_->id + " keep failing; going back to the configured " + config_.suite->id + ".");
     suite_ = config_.suite;
     failures_ = 0;
   }
@@ -255,12 +261,14 @@ RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) 
   out.duration_ms = static_cast<double>(outcome.duration_ns) / 1e6;
   if (out.ok) {
     suite_ = &suite;
-    out.message = "Rekeyed to " + suite.id + ", epoch " + std::to_string(out.epoch) + (reason.empty() ? "." : " (" + reason + ").");
+    out.message = "Rekeyed to " + suite.id + ", epoch " + std::to_string(out.epoch) +
+                  (reason.empty() ? "." : " (" + reason + ").");
     schedule_periodic();
   } else {
     out.epoch = picture.current->epoch;
-    out.message = "The rekey to " + suite.id + " failed and the running session goes on: " + outcome.reason;
-    if (outcome.error == HandshakeError::rejected && outcome.reject_code == static_cast<std::uint8_t>(Reject::session_unknown)) {
+    out.message = "The rekey to " + suite.id + " failed and the running session continues: " + outcome.reason;
+    if (outcome.error == HandshakeError::rejected &&
+        outcome.reject_code == static_cast<std::uint8_t>(Reject::session_unknown)) {
       // The gcs was restarted and does not know this session any more: a fresh one is the way on.
       force_fresh_ = true;
     }
@@ -273,15 +281,19 @@ bool DroneControl::avoided(const Suite& suite) {
   return blacklist_.contains(suite, now_ns());
 }
 
-/// Also a suite that automatic choices avoid is tried when it is asked for: whoever asks may know that the cause is gone. The answer says that it was avoided.
+/// Even a suite that automatic choices avoid is tried on request: the person asking may know that the cause is
+/// gone. The answer says that it was avoided.
 RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
   try {
     const auto picture = data_->link(0).picture();
-    const auto& suite = !request.suite.empty() ? require_suite(request.suite) : picture.current ? *picture.current->suite : *suite_;
+    const auto& suite = !request.suite.empty() ? require_suite(request.suite)
+                        : picture.current      ? *picture.current->suite
+                                               : *suite_;
     const bool before = avoided(suite);
     auto outcome = rekey(suite, request.reason);
     if (before && outcome.ok) outcome.message += " It had failed before and was avoided; it no longer is.";
-    if (before && !outcome.ok && avoided(suite)) outcome.message = "This suite has failed before and is still avoided. " + outcome.message;
+    if (before && !outcome.ok && avoided(suite))
+      outcome.message = "This suite has failed before and is still avoided. " + outcome.message;
     return outcome;
   } catch (const TunnelError& error) {
     return {false, request.suite, 0, 0, std::string("The rekey was refused: ") + error.what()};
@@ -291,7 +303,7 @@ RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
 void DroneControl::serve(Request request) {
   const auto outcome = rekey_on_request(request);
   {
-    // Before the answer: whoever hears "done" may ask again at once.
+    // Before the answer: on hearing "done" the asker may ask again at once.
     const std::lock_guard lock(mutex_);
     busy_ = false;
     if (serving_remote_) last_remote_ = {*serving_remote_, outcome};
@@ -306,7 +318,9 @@ void DroneControl::serve(Request request) {
 void DroneControl::answer_remote(std::uint32_t id, const RekeyOutcome& outcome) {
   Bytes tlvs(512);
   const auto text = std::string_view(outcome.message).substr(0, 255);
-  const auto used = append_control(tlvs, 0, RekeyResult{id, outcome.ok, outcome.epoch, static_cast<std::uint32_t>(outcome.duration_ms * 1000), text});
+  const auto used = append_control(
+      tlvs, 0,
+      RekeyResult{id, outcome.ok, outcome.epoch, static_cast<std::uint32_t>(outcome.duration_ms * 1000), text});
   tlvs.resize(used.value_or(0));
   if (!tlvs.empty()) data_->send_control(0, std::move(tlvs));
 }
@@ -333,7 +347,8 @@ void DroneControl::on_rekey_requested(std::uint32_t request_id, std::string suit
   wake_.notify_all();
 }
 
-RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout) {
+RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::string& reason,
+                                         std::chrono::nanoseconds timeout) {
   std::promise<RekeyOutcome> promise;
   auto answer = promise.get_future();
   {
@@ -344,7 +359,8 @@ RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::st
   }
   wake_.notify_all();
   if (answer.wait_for(timeout) != std::future_status::ready)
-    return {false, suite, 0, 0, "The rekey did not finish in time; it goes on in the background and the running session is untouched."};
+    return {false, suite, 0, 0,
+            "The rekey did not finish in time; it continues in the background, and the running session is untouched."};
   return answer.get();
 }
 

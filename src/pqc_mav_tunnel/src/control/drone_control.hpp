@@ -1,5 +1,7 @@
-// The drone's control thread: it alone decides when to shake hands. A fresh handshake when there is no session or the gcs fell silent (with back-off), a rekey
-// when asked, when due by time, or when a key was used enough. The running session is untouched until a handshake succeeded.
+// SPDX-License-Identifier: Apache-2.0
+// The drone's control thread: it alone decides when to shake hands. A fresh handshake when there is no session or the
+// gcs fell silent (with back-off), a rekey when asked, when due by time, or when a key was used enough. The running
+// session is untouched until a handshake succeeded.
 #pragma once
 
 #include <condition_variable>
@@ -14,9 +16,11 @@
 #include "control/blacklist.hpp"
 #include "control/handshake_client.hpp"
 #include "control/link_ledger.hpp"
+#include "keys/key_folders.hpp"
 #include "net/data_plane.hpp"
-#include "pqc_mav_tunnel/engine.hpp"
-#include "pqc_mav_tunnel/keystore.hpp"
+#include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/status.hpp"
 #include "thread.hpp"
 
 namespace pqcmav {
@@ -33,7 +37,8 @@ class Backoff {
   unsigned step_ = 0;
 };
 
-/// The time until the next periodic rekey: the interval and up to a tenth more or less, so that a fleet does not rekey in step either.
+/// The time until the next periodic rekey: the interval and up to a tenth more or less, so that a fleet does not rekey
+/// in step either.
 [[nodiscard]] std::uint64_t jittered_ns(double seconds, std::minstd_rand& random);
 
 class DroneControl {

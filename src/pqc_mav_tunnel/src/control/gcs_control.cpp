@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/gcs_control.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ GcsControl::GcsControl(const EngineConfig& config, EventQueue& events)
     : config_(config),
       events_(events),
       keys_(config.keys),
-      pool_(config.key_pool_depth, static_cast<std::uint64_t>(config.key_pool_max_age_s * 1e9), config.key_pool_kems) {
+      pool_(config.key_pool_depth, to_ns(config.key_pool_max_age_s), config.key_pool_kems) {
   for (const auto& entry : config_.drones) {
     by_id_[entry.id] = drones_.size();
     drones_.push_back({entry, keys_.psk(entry.id), std::make_unique<LinkLedger>(entry.id, events)});
@@ -35,12 +36,18 @@ std::set<const SigInfo*> GcsControl::signatures_allowed() const {
     add(drone.allowed_suites);
     all = all || (drone.allowed_suites.empty() && config_.allowed_suites.empty());
   }
-  if (all) add(filter_suites({.view = SuiteView::extended, .max_level = 5, .aeads = {}, .kem_families = {}, .sig_families = {}, .only_available = true}));
+  if (all)
+    add(filter_suites({.view = SuiteView::extended,
+                       .max_level = 5,
+                       .aeads = {},
+                       .kem_families = {},
+                       .sig_families = {},
+                       .only_available = true}));
   return out;
 }
 
-/// A key that is there must be good. One that is not there costs its suites: the gcs serves the others, and says so once; a key that comes later is read when a
-/// drone asks for it.
+/// A key that is there must be good. One that is not there costs its suites: the gcs serves the others, and says so
+/// once; a key that comes later is read when a drone asks for it.
 void GcsControl::read_signing_keys() {
   std::string lacking;
   for (const auto* sig : signatures_allowed()) {
@@ -51,11 +58,14 @@ void GcsControl::read_signing_keys() {
   }
   if (lacking.empty()) return;
   if (signing_.empty())
-    throw TunnelError(Errc::key_missing, "No suite that is allowed can be served: there is no signing key for " + lacking + " below " + config_.keys +
-                                             "; make keys with 'pqcmav keys init', or copy them from where they were made.");
-  events_.log(
-      LogLevel::warning, "",
-      "No signing key for " + lacking + ": their suites are refused. 'pqcmav keys init' makes what is missing; 'allowed_suites' without them ends this line.");
+    throw TunnelError(Errc::key_missing,
+                      "None of the allowed suites can be served: there is no signing key for " + lacking + " below " +
+                          config_.keys +
+                          "; make keys with 'pqcmav keys init', or copy them from where they were made.");
+  events_.log(LogLevel::warning, "",
+              "No signing key for " + lacking +
+                  ": their suites are refused. 'pqcmav keys init' makes the missing keys; leaving these suites out of "
+                  "'allowed_suites' ends this warning.");
 }
 
 std::optional<std::size_t> GcsControl::find(std::string_view drone_id) const {
@@ -73,7 +83,8 @@ SecretBytes GcsControl::signing_key(const SigInfo& sig) {
 std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const Suite& suite, bool hybrid) {
   const auto& drone = drones_[*find(drone_id)];
   const auto& allowed = drone.entry.allowed_suites.empty() ? config_.allowed_suites : drone.entry.allowed_suites;
-  if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), &suite) == allowed.end()) return Reject::suite_not_allowed;
+  if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), &suite) == allowed.end())
+    return Reject::suite_not_allowed;
   if (!hybrid && !config_.allow_pure) return Reject::suite_not_allowed;
   try {
     (void)signing_key(*suite.sig);
@@ -84,12 +95,14 @@ std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const S
   return std::nullopt;
 }
 
-std::optional<Reject> GcsControl::check_session(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch) const {
+std::optional<Reject> GcsControl::check_session(std::string_view drone_id, const SessionId& prev,
+                                                std::uint8_t epoch) const {
   if (prev == SessionId{}) return epoch == 0 ? std::nullopt : std::optional(Reject::epoch);
   const auto picture = data_->link(*find(drone_id)).picture();
   // The newest keys may still be pending here while the drone already uses them.
   for (const auto& info : {picture.pending, picture.current})
-    if (info && info->id == prev) return info->epoch < 255 && epoch == info->epoch + 1 ? std::nullopt : std::optional(Reject::epoch);
+    if (info && info->id == prev)
+      return info->epoch < 255 && epoch == info->epoch + 1 ? std::nullopt : std::optional(Reject::epoch);
   return Reject::session_unknown;
 }
 
@@ -101,8 +114,12 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
     const auto& drone = drones_[*index];
     return DroneRecord{drone.psk.clone(), drone.entry.require_signature, config_.allow_pure};
   };
-  env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) { return check_suite(id, suite, hybrid); };
-  env->check_session = [this](std::string_view id, const SessionId& prev, std::uint8_t epoch) { return check_session(id, prev, epoch); };
+  env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) {
+    return check_suite(id, suite, hybrid);
+  };
+  env->check_session = [this](std::string_view id, const SessionId& prev, std::uint8_t epoch) {
+    return check_session(id, prev, epoch);
+  };
   env->gcs_secret = [this](const SigInfo& sig) { return signing_key(sig); };
   env->drone_public = [this](std::string_view id, const SigInfo& sig) { return keys_.drone_public(id, sig); };
   env->kem_keypair = [this](const KemInfo& kem) { return pool_.take(kem); };
@@ -132,10 +149,13 @@ void GcsControl::start(DataPlane& data) {
       on_changed(*index);
     }
   };
-  const auto refused = [this](const std::string& source, const std::string& id, HandshakeError error) { on_refused(source, id, error); };
-  server_ = std::make_unique<HandshakeServer>(resolve(config_.bind, config_.handshake_port, true, SOCK_STREAM),
-                                              ServerLimits{config_.max_handshakes, config_.handshake_threads, config_.handshakes_per_drone_s}, environment(),
-                                              install, finished, progress, refused);
+  const auto refused = [this](const std::string& source, const std::string& id, HandshakeError error) {
+    on_refused(source, id, error);
+  };
+  server_ = std::make_unique<HandshakeServer>(
+      resolve(config_.bind, config_.handshake_port, true, SOCK_STREAM),
+      ServerLimits{config_.max_handshakes, config_.handshake_threads, config_.handshakes_per_drone_s}, environment(),
+      install, finished, progress, refused);
   server_->start();
 }
 
@@ -157,7 +177,8 @@ void GcsControl::on_refused(const std::string& source, const std::string& drone_
   }
   next_refusal_log_ns_ = now + kRefusalLogNs;
   const bool known = find(drone_id).has_value();
-  auto text = "Refused a handshake from " + source + (drone_id.empty() ? ". " : " in the name of '" + drone_id + "'. ") + describe(error, 0, false);
+  auto text = "Refused a handshake from " + source +
+              (drone_id.empty() ? ". " : " in the name of '" + drone_id + "'. ") + describe(error, 0, false);
   if (unlogged_refusals_ > 0) text += " (" + std::to_string(unlogged_refusals_) + " more since the last such line.)";
   unlogged_refusals_ = 0;
   events_.log(LogLevel::warning, known ? drone_id : "", std::move(text));
@@ -177,7 +198,8 @@ void GcsControl::on_rekey_answered(std::size_t link, const RekeyResult& result) 
   answered_.notify_all();
 }
 
-RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout) {
+RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
+                                       std::chrono::nanoseconds timeout) {
   std::string name;
   try {
     if (!suite.empty()) name = require_suite(suite).id;
@@ -192,9 +214,12 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
 
   std::unique_lock lock(asked_mutex_);
   if (std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) { return each.link == link; }))
-    return {false, name, 0, 0, "Busy: another rekey of this drone is being asked for; try again when it is done."};
+    return {false, name, 0, 0, "Busy: another rekey of this drone has been requested; try again when it is done."};
   asked_.push_back({link, id, std::nullopt});
-  const auto mine = [&] { return std::find_if(asked_.begin(), asked_.end(), [&](const auto& each) { return each.id == id && each.link == link; }); };
+  const auto mine = [&] {
+    return std::find_if(asked_.begin(), asked_.end(),
+                        [&](const auto& each) { return each.id == id && each.link == link; });
+  };
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   RekeyOutcome out{false, name, 0, 0, "The drone did not answer in time; the running session is untouched."};
   // A request or its answer may be lost on the air: ask again with the same number, the drone does it once.
@@ -207,7 +232,8 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
     lock.unlock();
     data_->send_control(link, tlvs);
     lock.lock();
-    answered_.wait_until(lock, std::min(deadline, std::chrono::steady_clock::now() + kAskAgain), [&] { return stopping_ || mine()->answer; });
+    answered_.wait_until(lock, std::min(deadline, std::chrono::steady_clock::now() + kAskAgain),
+                         [&] { return stopping_ || mine()->answer; });
     if (mine()->answer) {
       out = *mine()->answer;
       const auto now = data_->link(link).picture();

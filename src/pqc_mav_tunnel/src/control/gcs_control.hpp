@@ -1,4 +1,6 @@
-// The gcs' control side: answers handshakes of many drones, keeps keys and the KEM pool, and asks drones in-band for rekeys.
+// SPDX-License-Identifier: Apache-2.0
+// The gcs' control side: answers handshakes of many drones, keeps keys and the KEM pool, and asks drones in-band for
+// rekeys.
 #pragma once
 
 #include <condition_variable>
@@ -12,15 +14,18 @@
 #include "control/handshake_server.hpp"
 #include "control/key_pool.hpp"
 #include "control/link_ledger.hpp"
+#include "keys/key_folders.hpp"
 #include "net/data_plane.hpp"
-#include "pqc_mav_tunnel/engine.hpp"
-#include "pqc_mav_tunnel/keystore.hpp"
+#include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
 
 class GcsControl {
  public:
-  /// Reads every drone's PSK and the signing keys there are for what is allowed (throws TunnelError, also where that leaves no suite).
+  /// Reads every drone's PSK and the signing keys there are for what is allowed (throws TunnelError, even where that
+  /// leaves no suite).
   GcsControl(const EngineConfig& config, EventQueue& events);
   GcsControl(const GcsControl&) = delete;
   GcsControl& operator=(const GcsControl&) = delete;
@@ -28,7 +33,8 @@ class GcsControl {
   /// Listens (throws TunnelError) and serves.
   void start(DataPlane& data);
   void stop();
-  RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);
+  RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
+                             std::chrono::nanoseconds timeout);
 
   // Hooks of the data plane.
   void on_changed(std::size_t link);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/handshake_client.hpp"
 
 #include <fcntl.h>
@@ -5,16 +6,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 #include "net/lookup.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
 
-/// A gcs that does not answer the connection with its challenge by then is not there: better try again than wait for the kernel's retries, which a long
-/// blackout has spread far apart.
+/// A gcs that does not answer the connection with its challenge by then is not there: better try again than wait for
+/// the kernel's retries, which a long blackout has spread far apart.
 constexpr seconds kAnswerLimit{5};
 
 enum class Ready { yes, cancelled, timeout };
@@ -32,9 +33,9 @@ Ready wait_for(int fd, short events, int cancel_fd, std::uint64_t deadline_ns) {
   }
 }
 
-std::uint64_t ns(auto duration) { return static_cast<std::uint64_t>(nanoseconds(duration).count()); }
-
-HandshakeError error_of(Ready ready) { return ready == Ready::cancelled ? HandshakeError::cancelled : HandshakeError::timeout; }
+HandshakeError error_of(Ready ready) {
+  return ready == Ready::cancelled ? HandshakeError::cancelled : HandshakeError::timeout;
+}
 
 /// Sends everything, also what does not fit the socket buffer at once.
 HandshakeError send_all(int fd, ByteView bytes, int cancel_fd, std::uint64_t deadline_ns) {
@@ -53,7 +54,8 @@ HandshakeError send_all(int fd, ByteView bytes, int cancel_fd, std::uint64_t dea
 
 class Attempt {
  public:
-  Attempt(const std::string& host, std::uint16_t port, int cancel_fd, const std::function<bool(const SockAddr&)>& usable)
+  Attempt(const std::string& host, std::uint16_t port, int cancel_fd,
+          const std::function<bool(const SockAddr&)>& usable)
       : host_(host), port_(port), cancel_fd_(cancel_fd), usable_(usable), start_ns_(now_ns()) {}
 
   ClientOutcome run(InitiatorParams params) {
@@ -82,9 +84,9 @@ class Attempt {
     }
     std::erase_if(found, [&](const auto& address) { return !usable_(address); });
     if (found.empty())
-      return fail(
-          HandshakeError::closed,
-          "'" + host_ + "' has no address that the configured 'bind' can reach: leave 'bind' empty, or give an address of the peer's kind (IPv4, IPv6).");
+      return fail(HandshakeError::closed, "'" + host_ +
+                                              "' has no address that the configured 'bind' can reach: leave 'bind' "
+                                              "empty, or give an address of the peer's kind (IPv4, IPv6).");
     for (const auto& address : found) {
       if (connect_to(address)) return true;
       if (out_.error == HandshakeError::cancelled) break;
@@ -94,13 +96,15 @@ class Attempt {
 
   bool connect_to(const SockAddr& address) {
     out_.gcs = address;
-    deadline_ns_ = now_ns() + ns(kAnswerLimit);
+    deadline_ns_ = now_ns() + to_ns(kAnswerLimit);
     socket_ = Fd(::socket(out_.gcs.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     tune_handshake_socket(socket_.get());
-    if (!socket_ || (::connect(socket_.get(), out_.gcs.get(), out_.gcs.size) != 0 && errno != EINPROGRESS)) return fail_connect(errno);
+    if (!socket_ || (::connect(socket_.get(), out_.gcs.get(), out_.gcs.size) != 0 && errno != EINPROGRESS))
+      return fail_connect(errno);
     if (const auto ready = wait_for(socket_.get(), POLLOUT, cancel_fd_, deadline_ns_); ready != Ready::yes)
       return fail(error_of(ready), ready == Ready::cancelled ? "The handshake was cancelled."
-                                                             : "No answer from the gcs at " + target() + "; check 'peer', the network and firewalls.");
+                                                             : "No answer from the gcs at " + target() +
+                                                                   "; check 'peer', the network and firewalls.");
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
@@ -113,8 +117,9 @@ class Attempt {
 
   bool fail_connect(int error) {
     if (error == ECONNREFUSED)
-      return fail(HandshakeError::closed, "Nothing listens for handshakes at " + target() + "; start the gcs proxy or check 'peer' and 'handshake_port'.");
-    return fail(HandshakeError::closed, "Cannot connect to the gcs at " + target() + ": " + std::generic_category().message(error) + ".");
+      return fail(HandshakeError::closed, "Nothing listens for handshakes at " + target() +
+                                              "; start the gcs proxy or check 'peer' and 'handshake_port'.");
+    return fail(HandshakeError::closed, "Cannot connect to the gcs at " + target() + ": " + system_reason(error) + ".");
   }
 
   void converse(InitiatorParams params) {
@@ -124,15 +129,18 @@ class Attempt {
       const auto got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && errno == EAGAIN) {
-        if (const auto ready = wait_for(socket_.get(), POLLIN, cancel_fd_, deadline_ns_); ready != Ready::yes) return finish(initiator, error_of(ready));
+        if (const auto ready = wait_for(socket_.get(), POLLIN, cancel_fd_, deadline_ns_); ready != Ready::yes)
+          return finish(initiator, error_of(ready));
         continue;
       }
       if (got <= 0) return finish(initiator, HandshakeError::closed);
       out_.answered = true;
-      deadline_ns_ = start_ns_ + ns(kHandshakeLimit);
+      deadline_ns_ = start_ns_ + to_ns(kHandshakeLimit);
       const auto step = initiator.on_data(ByteView(buffer).first(static_cast<std::size_t>(got)), now_ns());
       if (!step.send.empty())
-        if (const auto error = send_all(socket_.get(), step.send, cancel_fd_, deadline_ns_); error != HandshakeError::none) return finish(initiator, error);
+        if (const auto error = send_all(socket_.get(), step.send, cancel_fd_, deadline_ns_);
+            error != HandshakeError::none)
+          return finish(initiator, error);
       if (step.status == HandshakeStatus::failed) return finish(initiator, initiator.error());
       if (step.status == HandshakeStatus::done) {
         out_.keys = initiator.take_keys();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The drone's handshake over TCP: one connection per attempt, driven by the socket-free initiator.
 #pragma once
 
@@ -20,8 +21,9 @@ struct ClientOutcome {
   HandshakeTimes times;
 };
 
-/// Connects to host:port, to the first of its addresses that is `usable` and answers, and runs one handshake; ends early with `cancelled` when `cancel_fd` (an eventfd) becomes readable. Blocks for up to the
-/// handshake limit. Errors come in the outcome, nothing is thrown.
+/// Connects to host:port, to the first of its addresses that is `usable` and answers, and runs one handshake; ends
+/// early with `cancelled` when `cancel_fd` (an eventfd) becomes readable. Blocks for up to the handshake limit. Errors
+/// come in the outcome, nothing is thrown.
 ClientOutcome run_client_handshake(
     const std::string& host, std::uint16_t port, InitiatorParams params, int cancel_fd,
     const std::function<bool(const SockAddr&)>& usable = [](const SockAddr&) { return true; });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/handshake_server.hpp"
 
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -20,8 +22,6 @@ constexpr int kExpireMs = 100;
 constexpr int kWorkerNice = 5;
 
 constexpr std::uint64_t kLingerNs = 5'000'000;
-
-std::uint64_t ns(auto duration) { return static_cast<std::uint64_t>(nanoseconds(duration).count()); }
 
 /// Sends what the socket takes and keeps the rest in `bytes`; true when nothing is left.
 bool send_some(int fd, Bytes& bytes) {
@@ -38,8 +38,9 @@ bool send_some(int fd, Bytes& bytes) {
 
 }  // namespace
 
-HandshakeServer::HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install,
-                                 Finished finished, Progress progress, Refused refused)
+HandshakeServer::HandshakeServer(const SockAddr& listen, const ServerLimits& limits,
+                                 std::shared_ptr<const ResponderEnv> env, Install install, Finished finished,
+                                 Progress progress, Refused refused)
     : listener_(open_tcp_listener(listen, "handshakes (TCP)")),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
@@ -51,7 +52,8 @@ HandshakeServer::HandshakeServer(const SockAddr& listen, const ServerLimits& lim
       progress_(std::move(progress)),
       refused_(std::move(refused)),
       drones_(std::max(4.0 * limits.per_drone_s, 4.0), limits.per_drone_s) {
-  if (!epoll_ || !wake_) throw TunnelError(Errc::io, "Cannot create an epoll descriptor: " + std::generic_category().message(errno) + ".");
+  if (!epoll_ || !wake_)
+    throw TunnelError(Errc::io, "Cannot create an epoll descriptor: " + system_reason(errno) + ".");
   for (const auto& [fd, tag] : {std::pair{listener_.get(), kListenerTag}, std::pair{wake_.get(), kWakeTag}}) {
     epoll_event event{};
     event.events = EPOLLIN;
@@ -82,8 +84,7 @@ void HandshakeServer::stop() {
   }
   stop_accepting_ = true;
   work_ready_.notify_all();
-  const std::uint64_t one = 1;
-  (void)!::write(wake_.get(), &one, sizeof one);
+  ring(wake_);
   if (thread_.joinable()) thread_.join();
   for (auto& worker : workers_) worker.join();
   workers_.clear();
@@ -95,7 +96,8 @@ void HandshakeServer::run() {
   std::array<epoll_event, 64> ready{};
   std::uint64_t expire_at = 0;
   while (!stop_accepting_) {
-    const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), connections_.empty() ? -1 : kExpireMs);
+    const int count =
+        ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), connections_.empty() ? -1 : kExpireMs);
     const auto now = now_ns();
     for (int i = 0; i < count; ++i) {
       const auto& event = ready[static_cast<std::size_t>(i)];
@@ -139,20 +141,23 @@ void HandshakeServer::make_room() {
   for (const auto& [id, c] : connections_)
     if (c->phase == Phase::before_gate) ++held[c->source_network];
   if (held.empty()) return;
-  const auto& most = std::max_element(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+  const auto& most = std::max_element(held.begin(), held.end(), [](const auto& a, const auto& b) {
+                       return a.second < b.second;
+                     })->first;
   for (const auto& [id, c] : connections_)  // ids grow with time: the first is the oldest
     if (c->phase == Phase::before_gate && c->source_network == most) return end(id, HandshakeError::timeout, now_ns());
 }
 
 void HandshakeServer::admit(Fd socket, const SockAddr& source, std::uint64_t now) {
-  const auto waiting = std::count_if(connections_.begin(), connections_.end(), [](const auto& item) { return item.second->phase == Phase::before_gate; });
+  const auto waiting = std::count_if(connections_.begin(), connections_.end(),
+                                     [](const auto& item) { return item.second->phase == Phase::before_gate; });
   if (static_cast<std::size_t>(waiting) >= kMaxPreGateConnections) make_room();
   tune_handshake_socket(socket.get());
   const auto id = next_id_++;
   auto connection = std::make_shared<Connection>(std::move(socket), source, env_);
   connection->source_network = source.network_text();
   connection->accepted_ns = now;
-  connection->deadline_ns = now + ns(kFirstByteLimit);
+  connection->deadline_ns = now + to_ns(kFirstByteLimit);
   connection->out = connection->responder.start(now);
   epoll_event event{};
   event.events = EPOLLIN;
@@ -168,7 +173,8 @@ void HandshakeServer::watch(Id id, std::uint32_t events) {
   event.data.u64 = id;
   const int fd = connections_.at(id)->fd.get();
   // A hang-up while a worker had it took it off the list.
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT)
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
 void HandshakeServer::on_readable(Id id, std::uint64_t now) {
@@ -190,7 +196,7 @@ void HandshakeServer::on_readable(Id id, std::uint64_t now) {
   }
   if (!c.heard) {
     c.heard = true;
-    c.deadline_ns = c.accepted_ns + ns(kClientHelloLimit);
+    c.deadline_ns = c.accepted_ns + to_ns(kClientHelloLimit);
   }
   const auto step = c.responder.on_data(received, now);
   if (step.status == HandshakeStatus::failed) return end(id, c.responder.error(), now);
@@ -201,7 +207,7 @@ void HandshakeServer::on_gated(Id id, std::uint64_t now) {
   auto& c = *connections_.at(id);
   const auto& drone = c.responder.drone_id();
   counters_.gated.add();
-  c.deadline_ns = c.accepted_ns + ns(kHandshakeLimit);
+  c.deadline_ns = c.accepted_ns + to_ns(kHandshakeLimit);
   // A drone has one handshake at a time: the newer attempt is the live one.
   if (const auto old = by_drone_.find(drone); old != by_drone_.end()) {
     const auto old_id = old->second;
@@ -210,7 +216,8 @@ void HandshakeServer::on_gated(Id id, std::uint64_t now) {
     else
       previous.abandoned = true;
   }
-  const auto in_flight = std::count_if(connections_.begin(), connections_.end(), [](const auto& item) { return item.second->counted; });
+  const auto in_flight =
+      std::count_if(connections_.begin(), connections_.end(), [](const auto& item) { return item.second->counted; });
   const bool too_fast = !drones_.allows(drone, now);
   if (!too_fast) drones_.charge(drone, now);
   c.counted = true;
@@ -250,21 +257,23 @@ void HandshakeServer::work() {
       const std::lock_guard lock(mutex_);
       results_.push_back({job.id, std::move(step)});
     }
-    const std::uint64_t one = 1;
-    (void)!::write(wake_.get(), &one, sizeof one);
+    ring(wake_);
   }
 }
 
-/// The expensive part. What it has to say it sends itself, and it waits a moment for the answer: the way over the accept thread would add two thread
-/// switches to every message. What does not fit the socket, or comes later, is left to the accept thread.
+/// The expensive part. What it has to say it sends itself, and it waits a moment for the answer: the way over the
+/// accept thread would add two thread switches to every message. What does not fit the socket, or comes later, is left
+/// to the accept thread.
 HandshakeStep HandshakeServer::compute(Connection& c, ByteView received) {
   auto& responder = c.responder;
   auto step = received.empty() ? responder.go_on(now_ns()) : responder.on_data(received, now_ns());
   std::array<std::uint8_t, 16384> buffer;
-  for (const auto linger_until = now_ns() + kLingerNs; step.status == HandshakeStatus::working && send_some(c.fd.get(), step.send);) {
+  for (const auto linger_until = now_ns() + kLingerNs;
+       step.status == HandshakeStatus::working && send_some(c.fd.get(), step.send);) {
     const auto now = now_ns();
     pollfd wait{c.fd.get(), POLLIN, 0};
-    if (now >= linger_until || ::poll(&wait, 1, static_cast<int>((linger_until - now) / 1'000'000) + 1) <= 0) return step;
+    if (now >= linger_until || ::poll(&wait, 1, static_cast<int>((linger_until - now) / 1'000'000) + 1) <= 0)
+      return step;
     const auto got = ::recv(c.fd.get(), buffer.data(), buffer.size(), 0);
     if (got <= 0) return step;  // the accept thread sees it too, and ends the connection
     step = responder.on_data(ByteView(buffer).first(static_cast<std::size_t>(got)), now_ns());
@@ -282,8 +291,7 @@ HandshakeStep HandshakeServer::compute(Connection& c, ByteView received) {
 }
 
 void HandshakeServer::collect(std::uint64_t now) {
-  std::uint64_t value = 0;
-  (void)!::read(wake_.get(), &value, sizeof value);
+  drain(wake_);
   std::vector<Result> results;
   {
     const std::lock_guard lock(mutex_);
@@ -339,7 +347,8 @@ void HandshakeServer::end(Id id, HandshakeError error, std::uint64_t now) {
     return;
   }
   const auto& drone = c.responder.drone_id();
-  if (const auto current = by_drone_.find(drone); current != by_drone_.end() && current->second == id) by_drone_.erase(current);
+  if (const auto current = by_drone_.find(drone); current != by_drone_.end() && current->second == id)
+    by_drone_.erase(current);
   (error == HandshakeError::none ? counters_.completed : counters_.failed).add();
   HandshakeEvent event;
   event.ok = error == HandshakeError::none;

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gcs' side of handshakes over TCP.
 //
-//   accept thread: every socket; Challenge, ClientHello and gate (one HMAC), deadlines, rate limit, sending      -- cheap work only
+//   accept thread: every socket; Challenge, ClientHello and gate (one HMAC), deadlines, rate limit, sending: cheap work
 //   workers:       key generation, signing, decapsulation, installing keys; at lower priority, with large stacks
 //
 // A connection is either with the accept thread or with one worker, never with both.
@@ -39,7 +40,8 @@ struct ServerCounters {
 
 class HandshakeServer {
  public:
-  /// Called in a worker when the client proved the keys; returns when they receive (then M4 goes out), or false to give up.
+  /// Called in a worker when the client proved the keys; returns when they receive (then M4 goes out), or false to give
+  /// up.
   using Install = std::function<bool(const std::string& drone_id, SessionKeys keys, const SessionId& prev)>;
   using Finished = std::function<void(const std::string& drone_id, HandshakeEvent event)>;
   /// A handshake of this drone passed the gate (count +1) or ended (-1).
@@ -49,8 +51,8 @@ class HandshakeServer {
   using Refused = std::function<void(const std::string& source, const std::string& drone_id, HandshakeError error)>;
 
   /// Listens at once (throws TunnelError); serves from start() to stop().
-  HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env, Install install, Finished finished,
-                  Progress progress, Refused refused);
+  HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env,
+                  Install install, Finished finished, Progress progress, Refused refused);
   ~HandshakeServer();
   HandshakeServer(const HandshakeServer&) = delete;
   HandshakeServer& operator=(const HandshakeServer&) = delete;
@@ -61,9 +63,14 @@ class HandshakeServer {
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
 
  private:
-  enum class Phase : std::uint8_t { before_gate, with_worker, waiting };  // with_worker: or on its way; waiting: for ClientFinish
+  enum class Phase : std::uint8_t {
+    before_gate,
+    with_worker,
+    waiting
+  };  // with_worker: or on its way; waiting: for ClientFinish
   struct Connection {
-    Connection(Fd socket, SockAddr from, std::shared_ptr<const ResponderEnv> env) : fd(std::move(socket)), source(from), responder(std::move(env)) {}
+    Connection(Fd socket, SockAddr from, std::shared_ptr<const ResponderEnv> env)
+        : fd(std::move(socket)), source(from), responder(std::move(env)) {}
     Fd fd;
     SockAddr source;
     std::string source_network;  // what the limits before the gate count

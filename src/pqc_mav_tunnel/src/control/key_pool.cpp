@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/key_pool.hpp"
 
 #include <poll.h>
@@ -15,14 +16,16 @@
 namespace pqcmav {
 namespace {
 
-/// The idle thread may lose the processor while it holds the lock, and on a busy machine that takes long: a handshake does not wait for it.
+/// The idle thread may lose the processor while it holds the lock, and on a busy machine that takes long: a handshake
+/// does not wait for it.
 constexpr std::uint64_t kPatienceNs = 2'000'000;
 constexpr std::chrono::microseconds kBetweenTries{20};
 
 /// As std::unique_lock with a time limit on a timed mutex, which ThreadSanitizer of GCC 12 does not know.
 std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
   std::unique_lock lock(mutex, std::try_to_lock);
-  for (const auto until = now_ns() + kPatienceNs; !lock && now_ns() < until; (void)lock.try_lock()) std::this_thread::sleep_for(kBetweenTries);
+  for (const auto until = now_ns() + kPatienceNs; !lock && now_ns() < until; (void)lock.try_lock())
+    std::this_thread::sleep_for(kBetweenTries);
   return lock;
 }
 
@@ -45,10 +48,7 @@ KeyPool::~KeyPool() {
   thread_.hurry();
 }
 
-void KeyPool::wake() noexcept {
-  const std::uint64_t one = 1;
-  (void)!::write(wake_.get(), &one, sizeof one);
-}
+void KeyPool::wake() noexcept { ring(wake_); }
 
 EphemeralKem KeyPool::take(const KemInfo& kem) {
   if (depth_ != 0) {
@@ -85,7 +85,8 @@ const KemInfo* KeyPool::next_due(std::uint64_t now) {
 
 void KeyPool::run() {
   // How often old pairs are looked for.
-  const auto pause_ms = static_cast<int>(std::min<std::uint64_t>(max_age_ns_ / 4'000'000 + 1, std::numeric_limits<int>::max()));
+  const auto pause_ms =
+      static_cast<int>(std::min<std::uint64_t>(max_age_ns_ / 4'000'000 + 1, std::numeric_limits<int>::max()));
   std::unique_lock lock(mutex_, std::defer_lock);
   while (!stopping_) {
     lock.lock();
@@ -94,8 +95,7 @@ void KeyPool::run() {
     if (kem == nullptr) {
       pollfd wait{wake_.get(), POLLIN, 0};
       (void)::poll(&wait, 1, pause_ms);
-      std::uint64_t value = 0;
-      (void)!::read(wake_.get(), &value, sizeof value);
+      drain(wake_);
       continue;
     }
     std::optional<KemKeyPair> pair;

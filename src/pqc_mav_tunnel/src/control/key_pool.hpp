@@ -1,5 +1,6 @@
-// Ephemeral KEM key pairs made ahead on an idle-priority thread, so that a handshake does not wait for Classic McEliece key generation.
-// A pair is handed out once; one that grew too old is wiped unused.
+// SPDX-License-Identifier: Apache-2.0
+// Ephemeral KEM key pairs made ahead on an idle-priority thread, so that a handshake does not wait for Classic McEliece
+// key generation. A pair is handed out once; one that grew too old is wiped unused.
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "control/link_ledger.hpp"
 
 namespace pqcmav {
@@ -38,7 +39,8 @@ void LinkLedger::finished(HandshakeEvent event) {
 }
 
 LinkState LinkLedger::state_of(const LinkPicture& picture) const {
-  if (!picture.current || !picture.can_send) return handshakes_running_ > 0 || picture.pending ? LinkState::handshaking : LinkState::down;
+  if (!picture.current || !picture.can_send)
+    return handshakes_running_ > 0 || picture.pending ? LinkState::handshaking : LinkState::down;
   if (picture.degraded) return LinkState::degraded;
   return rekeys_running_ > 0 ? LinkState::rekeying : LinkState::up;
 }
@@ -54,7 +56,7 @@ std::string LinkLedger::reason_for(LinkState state, const LinkPicture& picture) 
     case LinkState::degraded:
       return "Nothing heard from the peer for " + std::to_string(picture.heard_silence_ns / 1'000'000'000) + " s.";
     case LinkState::rekeying:
-      return "A rekey is running beside the session.";
+      return "A rekey is running alongside the session.";
   }
   return {};
 }
@@ -64,7 +66,8 @@ void LinkLedger::refresh(const std::function<LinkPicture()>& newest) {
   const auto picture = newest();
   const auto now = state_of(picture);
   if (now == state_) return;
-  if (now == LinkState::up && state_ != LinkState::rekeying) last_error_.clear();  // what kept the link from working is over
+  if (now == LinkState::up && state_ != LinkState::rekeying)
+    last_error_.clear();  // what kept the link from working is over
   events_.push(Event{0, id_, StateEvent{state_, now, reason_for(now, picture)}});
   state_ = now;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the control side knows of one drone: running handshakes, results, and the state a user sees.
 #pragma once
 
@@ -6,7 +7,8 @@
 #include <string>
 
 #include "net/link.hpp"
-#include "pqc_mav_tunnel/engine.hpp"
+#include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
 
@@ -18,8 +20,8 @@ class LinkLedger {
   void running(int change, bool rekey);
   /// Counts and reports a finished handshake.
   void finished(HandshakeEvent event);
-  /// Recomputes the state and reports a change. Called from several threads: `newest` is asked when it is this call's turn, so that no older picture can
-  /// have the last word.
+  /// Recomputes the state and reports a change. Called from several threads: `newest` is asked when it is this call's
+  /// turn, so that no older picture can have the last word.
   void refresh(const std::function<LinkPicture()>& newest);
   /// The state with everything else a user sees of the link.
   [[nodiscard]] LinkStatus status(const LinkPicture& picture) const;

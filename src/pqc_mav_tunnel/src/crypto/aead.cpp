@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crypto/aead.hpp"
 
 #include "crypto/aead_raw.hpp"
@@ -10,11 +11,13 @@ class AsconAead final : public RawAead {
  public:
   explicit AsconAead(std::span<const std::uint8_t, 16> key) noexcept : cipher_(key) {}
 
-  bool seal_raw(const std::uint8_t* nonce, ByteView aad, MutableBytes data, std::span<std::uint8_t, 16> tag) noexcept override {
+  bool seal_raw(const std::uint8_t* nonce, ByteView aad, MutableBytes data,
+                std::span<std::uint8_t, 16> tag) noexcept override {
     cipher_.encrypt(std::span<const std::uint8_t, 16>(nonce, 16), aad, data, tag);
     return true;
   }
-  Open open_raw(const std::uint8_t* nonce, ByteView aad, MutableBytes data, std::span<const std::uint8_t, 16> tag) noexcept override {
+  Open open_raw(const std::uint8_t* nonce, ByteView aad, MutableBytes data,
+                std::span<const std::uint8_t, 16> tag) noexcept override {
     return cipher_.decrypt(std::span<const std::uint8_t, 16>(nonce, 16), aad, data, tag) ? Open::ok : Open::bad_tag;
   }
 
@@ -25,7 +28,8 @@ class AsconAead final : public RawAead {
 }  // namespace
 
 ByteArray<16> packet_nonce(std::uint8_t epoch, std::uint64_t sequence) noexcept {
-  // The sequence as 11 bytes has three zeros in front. Whole words, because bytes that are read back as words stall the processor.
+  // The sequence as 11 bytes has three zeros in front. Whole words, because bytes that are read back as words stall the
+  // processor.
   ByteArray<16> nonce;
   store_be(nonce.data(), std::uint64_t{epoch} << 56 | sequence >> 32);
   store_be(nonce.data() + 8, sequence << 32);

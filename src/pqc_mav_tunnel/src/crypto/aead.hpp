@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Per-packet authenticated encryption in place: AES-256-GCM and ChaCha20-Poly1305 through OpenSSL, Ascon-128a native.
 #pragma once
 
@@ -6,10 +7,9 @@
 #include <span>
 
 #include "bytes.hpp"
+#include "pqc_mav_tunnel/suites.hpp"
 
 namespace pqcmav {
-
-enum class AeadId : std::uint8_t { aes256gcm, chacha20poly1305, ascon128a };
 
 /// One key in one direction, with its context set up once and reused for every packet. Not thread-safe.
 /// The nonce is epoch || sequence (11 bytes, big-endian), docs/protocol.md section 5.
@@ -20,10 +20,12 @@ class Aead {
   Aead& operator=(const Aead&) = delete;
 
   /// Encrypts `data` in place and writes 16 tag bytes. False when the crypto library failed.
-  virtual bool seal(std::uint8_t epoch, std::uint64_t sequence, ByteView aad, MutableBytes data, std::span<std::uint8_t, 16> tag) noexcept = 0;
+  virtual bool seal(std::uint8_t epoch, std::uint64_t sequence, ByteView aad, MutableBytes data,
+                    std::span<std::uint8_t, 16> tag) noexcept = 0;
   enum class Open { ok, bad_tag, failed };
   /// Decrypts `data` in place; its content is undefined unless the result is ok.
-  virtual Open open(std::uint8_t epoch, std::uint64_t sequence, ByteView aad, MutableBytes data, std::span<const std::uint8_t, 16> tag) noexcept = 0;
+  virtual Open open(std::uint8_t epoch, std::uint64_t sequence, ByteView aad, MutableBytes data,
+                    std::span<const std::uint8_t, 16> tag) noexcept = 0;
 
  protected:
   Aead() = default;

@@ -1,4 +1,6 @@
-// After "Ascon v1.2", C. Dobraunig, M. Eichlseder, F. Mendel, M. Schlaeffer (submission to NIST, 2021), sections 2.4 to 2.6.
+// SPDX-License-Identifier: Apache-2.0
+// After "Ascon v1.2", C. Dobraunig, M. Eichlseder, F. Mendel, M. Schlaeffer (submission to NIST, 2021), sections 2.4
+// to 2.6.
 #include "crypto/ascon128a.hpp"
 
 #include <openssl/crypto.h>
@@ -36,7 +38,9 @@ inline void store_part(std::uint8_t* out, std::uint64_t word, std::size_t count)
 /// A one bit behind `count` bytes.
 constexpr std::uint64_t pad(std::size_t count) noexcept { return std::uint64_t{0x80} << (56 - 8 * count); }
 /// The top `count` (0-7) bytes.
-constexpr std::uint64_t top(std::size_t count) noexcept { return count == 0 ? 0 : ~std::uint64_t{0} << (64 - 8 * count); }
+constexpr std::uint64_t top(std::size_t count) noexcept {
+  return count == 0 ? 0 : ~std::uint64_t{0} << (64 - 8 * count);
+}
 
 struct State {
   std::uint64_t x0, x1, x2, x3, x4;
@@ -47,7 +51,8 @@ struct State {
     x0 ^= x4;
     x4 ^= x3;
     x2 ^= x1;
-    const std::uint64_t t0 = x0 ^ (~x1 & x2), t1 = x1 ^ (~x2 & x3), t2 = x2 ^ (~x3 & x4), t3 = x3 ^ (~x4 & x0), t4 = x4 ^ (~x0 & x1);
+    const std::uint64_t t0 = x0 ^ (~x1 & x2), t1 = x1 ^ (~x2 & x3), t2 = x2 ^ (~x3 & x4), t3 = x3 ^ (~x4 & x0),
+                        t4 = x4 ^ (~x0 & x1);
     const std::uint64_t s0 = t0 ^ t4, s1 = t1 ^ t0, s2 = ~t2, s3 = t3 ^ t2, s4 = t4;
     // linear diffusion layer
     x0 = s0 ^ std::rotr(s0, 19) ^ std::rotr(s0, 28);
@@ -150,14 +155,16 @@ inline void crypt(State& s, MutableBytes bytes) noexcept {
 Ascon128a::Ascon128a(std::span<const std::uint8_t, 16> key) noexcept : key_{load(key.data()), load(key.data() + 8)} {}
 Ascon128a::~Ascon128a() { OPENSSL_cleanse(key_, sizeof key_); }
 
-void Ascon128a::encrypt(std::span<const std::uint8_t, 16> nonce, ByteView aad, MutableBytes data, std::span<std::uint8_t, 16> tag) const noexcept {
+void Ascon128a::encrypt(std::span<const std::uint8_t, 16> nonce, ByteView aad, MutableBytes data,
+                        std::span<std::uint8_t, 16> tag) const noexcept {
   State s = initialise(key_, nonce.data());
   absorb(s, aad);
   crypt<true>(s, data);
   finish(s, key_, tag.data());
 }
 
-bool Ascon128a::decrypt(std::span<const std::uint8_t, 16> nonce, ByteView aad, MutableBytes data, std::span<const std::uint8_t, 16> tag) const noexcept {
+bool Ascon128a::decrypt(std::span<const std::uint8_t, 16> nonce, ByteView aad, MutableBytes data,
+                        std::span<const std::uint8_t, 16> tag) const noexcept {
   State s = initialise(key_, nonce.data());
   absorb(s, aad);
   crypt<false>(s, data);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crypto/kdf.hpp"
 
 #include <sys/random.h>
@@ -43,7 +44,8 @@ Hash sha256(std::initializer_list<ByteView> parts) {
   return finish(ctx);
 }
 
-// Spelt out over SHA-256: OpenSSL's own HMAC looks its digest up by name in every call, which takes longer than the hashing.
+// Spelt out over SHA-256: OpenSSL's own HMAC looks its digest up by name in every call, which takes longer than the
+// hashing.
 Hash hmac_sha256(ByteView key, std::initializer_list<ByteView> parts) {
   Secret<kBlock> inner_key, outer_key;
   if (key.size() > kBlock) {
@@ -77,7 +79,8 @@ Secret<32> hkdf_extract(ByteView salt, ByteView ikm) {
 
 void hkdf_expand(ByteView prk, ByteView info, MutableBytes out) {
   if (out.size() > 255 * kDigest) {
-    throw TunnelError(Errc::crypto, "HKDF-Expand was asked for " + std::to_string(out.size()) + " bytes; RFC 5869 allows at most 8160.");
+    throw TunnelError(Errc::crypto, "HKDF-Expand was asked for " + std::to_string(out.size()) +
+                                        " bytes; RFC 5869 allows at most 8160.");
   }
   Secret<kDigest> previous;
   std::uint8_t counter = 1;
@@ -92,13 +95,18 @@ void hkdf_expand(ByteView prk, ByteView info, MutableBytes out) {
   }
 }
 
-bool constant_time_equal(ByteView a, ByteView b) noexcept { return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }
+bool constant_time_equal(ByteView a, ByteView b) noexcept {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
 
 void random_bytes(MutableBytes out) {
   while (!out.empty()) {
     const auto got = getrandom(out.data(), out.size(), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw TunnelError(Errc::crypto, "The operating system gave no random bytes; getrandom() failed, which a working Linux never does.");
+    if (got <= 0)
+      throw TunnelError(
+          Errc::crypto,
+          "The operating system gave no random bytes: getrandom() failed, which never happens on a working Linux.");
     out = out.subspan(static_cast<std::size_t>(got));
   }
 }

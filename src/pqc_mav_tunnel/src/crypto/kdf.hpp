@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hashes, MACs and key derivation through OpenSSL: SHA-256 (FIPS 180-4), HMAC (RFC 2104), HKDF (RFC 5869).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owning handles for OpenSSL objects, and the error that every failed call becomes.
 #pragma once
 
@@ -32,7 +33,8 @@ using EvpCipherCtxHandle = std::unique_ptr<EVP_CIPHER_CTX, OpensslFree<EVP_CIPHE
   const unsigned long code = ERR_get_error();
   const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
   ERR_clear_error();
-  return {Errc::crypto, "OpenSSL could not " + std::string(what) + " (" + (reason == nullptr ? "no reason given" : reason) +
+  return {Errc::crypto, "OpenSSL could not " + std::string(what) + " (" +
+                            (reason == nullptr ? "no reason given" : reason) +
                             "); check that the system's OpenSSL 3 and its default provider are intact."};
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crypto/oqs.hpp"
 
 #include "crypto/oqs_lookup.hpp"
@@ -9,18 +10,21 @@ namespace {
 template <typename Info>
 std::string require(const Info& info) {
   const auto name = resolve(info);
-  if (name.empty()) throw TunnelError(Errc::suite_unavailable, std::string(info.display) + " cannot be used here: " + look_up(info).reason);
+  if (name.empty())
+    throw TunnelError(Errc::suite_unavailable,
+                      std::string(info.display) + " cannot be used here: " + look_up(info).reason);
   return std::string(name);
 }
 
 void check_size(std::string_view algorithm, const char* what, std::size_t got, std::size_t wanted) {
   if (got == wanted) return;
-  throw TunnelError(Errc::crypto,
-                    "A " + std::string(algorithm) + " " + what + " has " + std::to_string(wanted) + " bytes, but " + std::to_string(got) + " were given.");
+  throw TunnelError(Errc::crypto, "A " + std::string(algorithm) + " " + what + " has " + std::to_string(wanted) +
+                                      " bytes, but " + std::to_string(got) + " were given.");
 }
 
 void check_status(std::string_view algorithm, const char* what, OQS_STATUS status) {
-  if (status != OQS_SUCCESS) throw TunnelError(Errc::crypto, "liboqs failed at " + std::string(algorithm) + " " + what + ".");
+  if (status != OQS_SUCCESS)
+    throw TunnelError(Errc::crypto, "liboqs failed at " + std::string(algorithm) + " " + what + ".");
 }
 
 }  // namespace
@@ -31,7 +35,8 @@ struct Kem::Impl {
 };
 
 Kem::Kem(const KemInfo& info) : impl_(new Impl{info, OqsKemHandle(OQS_KEM_new(require(info).c_str()))}) {
-  if (!impl_->kem) throw TunnelError(Errc::crypto, "liboqs could not set up " + std::string(info.display) + ": out of memory.");
+  if (!impl_->kem)
+    throw TunnelError(Errc::crypto, "liboqs could not set up " + std::string(info.display) + ": out of memory.");
 }
 
 Kem::~Kem() = default;
@@ -39,7 +44,8 @@ Kem::~Kem() = default;
 KemKeyPair Kem::keypair() const {
   const auto& info = impl_->info;
   KemKeyPair out{Bytes(info.public_key), SecretBytes(info.secret_key)};
-  check_status(info.display, "key generation", OQS_KEM_keypair(impl_->kem.get(), out.public_key.data(), out.secret_key.mut().data()));
+  check_status(info.display, "key generation",
+               OQS_KEM_keypair(impl_->kem.get(), out.public_key.data(), out.secret_key.mut().data()));
   return out;
 }
 
@@ -48,7 +54,8 @@ Bytes Kem::encapsulate(ByteView public_key, SecretBytes& shared) const {
   check_size(info.display, "public key", public_key.size(), info.public_key);
   Bytes ciphertext(info.ciphertext);
   SecretBytes secret(info.shared_secret);
-  check_status(info.display, "encapsulation", OQS_KEM_encaps(impl_->kem.get(), ciphertext.data(), secret.mut().data(), public_key.data()));
+  check_status(info.display, "encapsulation",
+               OQS_KEM_encaps(impl_->kem.get(), ciphertext.data(), secret.mut().data(), public_key.data()));
   shared = std::move(secret);
   return ciphertext;
 }
@@ -58,7 +65,8 @@ SecretBytes Kem::decapsulate(const SecretBytes& secret_key, ByteView ciphertext)
   check_size(info.display, "secret key", secret_key.size(), info.secret_key);
   check_size(info.display, "ciphertext", ciphertext.size(), info.ciphertext);
   SecretBytes secret(info.shared_secret);
-  check_status(info.display, "decapsulation", OQS_KEM_decaps(impl_->kem.get(), secret.mut().data(), ciphertext.data(), secret_key.view().data()));
+  check_status(info.display, "decapsulation",
+               OQS_KEM_decaps(impl_->kem.get(), secret.mut().data(), ciphertext.data(), secret_key.view().data()));
   return secret;
 }
 
@@ -68,7 +76,8 @@ struct Sig::Impl {
 };
 
 Sig::Sig(const SigInfo& info) : impl_(new Impl{info, OqsSigHandle(OQS_SIG_new(require(info).c_str()))}) {
-  if (!impl_->sig) throw TunnelError(Errc::crypto, "liboqs could not set up " + std::string(info.display) + ": out of memory.");
+  if (!impl_->sig)
+    throw TunnelError(Errc::crypto, "liboqs could not set up " + std::string(info.display) + ": out of memory.");
 }
 
 Sig::~Sig() = default;
@@ -76,7 +85,8 @@ Sig::~Sig() = default;
 KemKeyPair Sig::keypair() const {
   const auto& info = impl_->info;
   KemKeyPair out{Bytes(info.public_key), SecretBytes(info.secret_key)};
-  check_status(info.display, "key generation", OQS_SIG_keypair(impl_->sig.get(), out.public_key.data(), out.secret_key.mut().data()));
+  check_status(info.display, "key generation",
+               OQS_SIG_keypair(impl_->sig.get(), out.public_key.data(), out.secret_key.mut().data()));
   return out;
 }
 
@@ -85,8 +95,12 @@ Bytes Sig::sign(const SecretBytes& secret_key, ByteView message) const {
   check_size(info.display, "secret key", secret_key.size(), info.secret_key);
   Bytes signature(info.signature_max);
   std::size_t size = signature.size();
-  check_status(info.display, "signing", OQS_SIG_sign(impl_->sig.get(), signature.data(), &size, message.data(), message.size(), secret_key.view().data()));
-  if (size > signature.size()) throw TunnelError(Errc::crypto, "liboqs returned a " + std::string(info.display) + " signature longer than it may be.");
+  check_status(info.display, "signing",
+               OQS_SIG_sign(impl_->sig.get(), signature.data(), &size, message.data(), message.size(),
+                            secret_key.view().data()));
+  if (size > signature.size())
+    throw TunnelError(Errc::crypto,
+                      "liboqs returned a " + std::string(info.display) + " signature longer than it may be.");
   signature.resize(size);
   return signature;
 }
@@ -95,7 +109,8 @@ bool Sig::verify(ByteView public_key, ByteView message, ByteView signature) cons
   const auto& info = impl_->info;
   // Falcon's signatures vary in length; the library checks the exact form of each.
   if (public_key.size() != info.public_key || signature.empty() || signature.size() > info.signature_max) return false;
-  return OQS_SIG_verify(impl_->sig.get(), message.data(), message.size(), signature.data(), signature.size(), public_key.data()) == OQS_SUCCESS;
+  return OQS_SIG_verify(impl_->sig.get(), message.data(), message.size(), signature.data(), signature.size(),
+                        public_key.data()) == OQS_SUCCESS;
 }
 
 }  // namespace pqcmav

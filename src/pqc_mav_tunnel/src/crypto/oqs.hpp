@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KEMs and signatures through liboqs, with sizes checked on every call.
 #pragma once
 
@@ -14,9 +15,10 @@ struct KemKeyPair {
   SecretBytes secret_key;
 };
 
-/// Throws TunnelError(suite_unavailable) when this liboqs lacks it, TunnelError(crypto) when a call fails or a size is wrong.
-/// A ciphertext that was tampered with decapsulates to another secret, except with HQC, which throws. Different objects may be used by different threads.
-/// Classic McEliece works on the stack: key generation took 1.3 MiB with liboqs 0.13 and AVX2, its portable code takes several; give such threads 16 MiB.
+/// Throws TunnelError(suite_unavailable) when this liboqs lacks it, TunnelError(crypto) when a call fails or a size is
+/// wrong. A ciphertext that was tampered with decapsulates to another secret, except with HQC, which throws. Different
+/// objects may be used by different threads. Classic McEliece works on the stack: key generation took 1.3 MiB with
+/// liboqs 0.13 and AVX2, its portable code takes several; give such threads 16 MiB.
 class Kem {
  public:
   explicit Kem(const KemInfo& info);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crypto/oqs_lookup.hpp"
 
 #include <mutex>
@@ -15,8 +16,8 @@ struct Size {
 std::string difference(std::initializer_list<Size> sizes) {
   for (const auto& size : sizes) {
     if (size.table != size.library) {
-      return std::string("its ") + size.what + " has " + std::to_string(size.library) + " bytes there and " + std::to_string(size.table) +
-             " in the suite table";
+      return std::string("its ") + size.what + " has " + std::to_string(size.library) + " bytes there and " +
+             std::to_string(size.table) + " in the suite table";
     }
   }
   return {};
@@ -53,10 +54,13 @@ Resolution look_up_any(const Info& info) {
     if (!algorithm) continue;
     const auto differs = difference(info, *algorithm);
     if (differs.empty()) return {candidate, {}};
-    mismatch = name + " of liboqs " + OQS_version() + " is another version of the algorithm (" + differs + "); use liboqs 0.13.";
+    mismatch = name + " of liboqs " + OQS_version() + " is another version of the algorithm (" + differs +
+               "); use liboqs 0.13.";
   }
   if (!mismatch.empty()) return {{}, mismatch};
-  return {{}, std::string("liboqs ") + OQS_version() + " was built without " + names + "; rebuild it with that algorithm turned on."};
+  return {{},
+          std::string("liboqs ") + OQS_version() + " was built without " + names +
+              "; rebuild it with that algorithm turned on."};
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding an algorithm of the table in the liboqs this process runs with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crypto/running_hash.hpp"
 
 namespace pqcmav {

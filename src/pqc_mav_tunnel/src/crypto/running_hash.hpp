@@ -1,4 +1,6 @@
-// SHA-256 over a stream: fed as bytes arrive, so that a message of a megabyte is hashed by the time its last byte is there.
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 over a stream: fed as bytes arrive, so that a message of a megabyte is hashed by the time its last byte is
+// there.
 #pragma once
 
 #include "crypto/kdf.hpp"

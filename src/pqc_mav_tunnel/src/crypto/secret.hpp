@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for secrets: wiped when it dies, never copied by accident, never printed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/suites.hpp"
 
 #include <algorithm>
@@ -28,7 +29,11 @@ std::vector<Suite> build() {
     for (const auto& aead : aeads()) {
       Suite suite;
       suite.id.append("cs-").append(row.kem->token).append("-").append(aead.token).append("-").append(row.sig->token);
-      suite.short_code.append(row.kem->short_code).append("-").append(aead.short_code).append("-").append(row.sig->short_code);
+      suite.short_code.append(row.kem->short_code)
+          .append("-")
+          .append(aead.short_code)
+          .append("-")
+          .append(row.sig->short_code);
       suite.kem = row.kem;
       suite.sig = row.sig;
       suite.aead = &aead;
@@ -93,7 +98,8 @@ const Suite& require_suite(std::string_view id_or_code) {
   if (suite == nullptr) {
     std::string closest;
     for (const auto& id : closest_suites(id_or_code)) closest += (closest.empty() ? "" : ", ") + id;
-    throw TunnelError(Errc::suite_unknown, "There is no suite \"" + printable(id_or_code) + "\"; the closest are " + closest + ".");
+    throw TunnelError(Errc::suite_unknown,
+                      "There is no suite \"" + printable(id_or_code) + "\"; the closest are " + closest + ".");
   }
   if (const auto& state = availability(*suite); !state.available) {
     throw TunnelError(Errc::suite_unavailable, "The suite " + suite->id + " cannot be used here: " + state.reason);

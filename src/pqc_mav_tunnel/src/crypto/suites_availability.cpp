@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the liboqs of this process has of the table. Looked up once: a library does not change while it is loaded.
 #include <map>
 
@@ -45,7 +46,8 @@ Availability assess(const Suite& suite) {
 
 template <typename Info>
 AlgorithmCheck check(const Info& info, const Resolution& found, const char* kind) {
-  return {std::string(info.token), std::string(info.display), kind, std::string(found.name), found.reason, !found.name.empty()};
+  return {std::string(info.token), std::string(info.display), kind, std::string(found.name), found.reason,
+          !found.name.empty()};
 }
 
 }  // namespace
@@ -60,7 +62,8 @@ const Availability& availability(const Suite& suite) {
     return out;
   }();
   const auto found = states.find(suite.id);
-  if (found == states.end()) throw TunnelError(Errc::suite_unknown, "The suite " + suite.id + " is not in the suite table.");
+  if (found == states.end())
+    throw TunnelError(Errc::suite_unknown, "The suite " + suite.id + " is not in the suite table.");
   return found->second;
 }
 

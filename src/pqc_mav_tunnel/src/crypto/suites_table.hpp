@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table behind the registry: algorithms, and which KEM goes with which signature.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // X25519 (RFC 7748) through OpenSSL.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handshake without sockets: bytes and time in, bytes and results out (docs/protocol.md section 4).
 #pragma once
 
@@ -12,50 +13,25 @@
 #include "crypto/kdf.hpp"
 #include "crypto/oqs.hpp"
 #include "crypto/secret.hpp"
+#include "pqc_mav_tunnel/handshake_outcome.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 #include "session/frame.hpp"
 
 namespace pqcmav {
 
-enum class HandshakeError {
-  none,
-  bad_frame,      // wrong type, length outside the limits, bytes beyond the turn
-  malformed,      // a field that does not parse
-  unknown_drone,  // gcs: silent
-  bad_gate,       // gcs: silent
-  rejected,       // drone: the gcs answered Reject; see reject_code
-  wrong_magic,    // drone: not a PQC-MAV gcs, or another version
-  wrong_epoch,
-  bad_signature,        // drone: the gcs key is not the one on this drone
-  bad_drone_signature,  // gcs
-  bad_confirm,          // the two ends disagree on the keys: wrong PSK or manipulation
-  weak_key,             // X25519 result all zero
-  crypto,               // a library call failed
-  timeout,
-  closed,           // the peer closed in between (a drone with a wrong PSK sees this after M1)
-  refused_locally,  // gcs sends Reject; see reject_code
-  cancelled,
+enum class Reject : std::uint8_t {
+  suite_unknown = 1,
+  suite_not_allowed,
+  algorithm_unavailable,
+  epoch,
+  busy,
+  session_unknown
 };
-std::string_view to_string(HandshakeError error) noexcept;  // the identifier
-/// A sentence for a user of that side: what happened, the likely cause, what to do.
-std::string describe(HandshakeError error, std::uint8_t reject_code, bool drone_side);
-
-enum class Reject : std::uint8_t { suite_unknown = 1, suite_not_allowed, algorithm_unavailable, epoch, busy, session_unknown };
 std::string_view to_string(Reject code) noexcept;
-
-/// Times of one handshake in nanoseconds, own side only; 0 = did not happen here. Sizes in bytes.
-struct HandshakeTimes {
-  std::uint64_t kem_keygen = 0, kem_encaps = 0, kem_decaps = 0, sig_sign = 0, sig_verify = 0, x25519 = 0, kdf = 0;
-  bool keygen_pooled = false;
-  std::size_t public_key = 0, ciphertext = 0, signature = 0, drone_signature = 0;
-  std::uint64_t bytes_sent = 0, bytes_received = 0;
-  /// From the first byte of one message seen/sent to the next, by on_data's `now`: connect-to-M0, M0-M1, M1-M2, M2-M3, M3-M4.
-  std::array<std::uint64_t, 5> phases{};
-};
 
 enum class HandshakeStatus { working, done, failed };
 
-/// What one step gives. `send` must go out also when the status is failed (a Reject), then the connection is closed.
+/// What one step gives. `send` must go out even when the status is failed (a Reject); then the connection is closed.
 struct HandshakeStep {
   HandshakeStatus status = HandshakeStatus::working;
   Bytes send;
@@ -108,15 +84,17 @@ struct EphemeralKem {
   bool pooled = false;
 };
 
-/// The environment of a responder. Every call happens in on_data of the thread that runs it. Callbacks may throw TunnelError: the handshake fails with `crypto`.
+/// The environment of a responder. Every call happens in on_data of the thread that runs it. Callbacks may throw
+/// TunnelError: the handshake fails with `crypto`.
 struct ResponderEnv {
-  std::function<std::optional<DroneRecord>(std::string_view drone_id)> find_drone;                         // pre-gate: must be cheap
+  std::function<std::optional<DroneRecord>(std::string_view drone_id)> find_drone;  // pre-gate: must be cheap
   std::function<std::optional<Reject>(std::string_view drone_id, const Suite&, bool hybrid)> check_suite;  // post-gate
   /// Post-gate: prev_session/epoch against what is running; nullopt = fine.
-  std::function<std::optional<Reject>(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch)> check_session;
+  std::function<std::optional<Reject>(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch)>
+      check_session;
   std::function<SecretBytes(const SigInfo&)> gcs_secret;                                        // post-gate
   std::function<std::optional<Bytes>(std::string_view drone_id, const SigInfo&)> drone_public;  // nullopt = none known
-  std::function<EphemeralKem(const KemInfo&)> kem_keypair;                                      // post-gate: pool or fresh
+  std::function<EphemeralKem(const KemInfo&)> kem_keypair;  // post-gate: pool or fresh
   RandomSource random = random_bytes;
 };
 
@@ -126,11 +104,13 @@ class HandshakeResponder {
   explicit HandshakeResponder(std::shared_ptr<const ResponderEnv> env);
   ~HandshakeResponder();
   Bytes start(std::uint64_t now_ns);
-  /// As for the initiator. It has two halves so that a server can run the cheap one on its accept thread: on_data stops after a valid gate with
-  /// status working and gated() true, nothing sent; then go_on() does the expensive work (keygen, signing) and returns M2 or a Reject.
+  /// As for the initiator. It has two halves so that a server can run the cheap one on its accept thread: on_data stops
+  /// after a valid gate with status working and gated() true, nothing sent; then go_on() does the expensive work
+  /// (keygen, signing) and returns M2 or a Reject.
   HandshakeStep on_data(ByteView received, std::uint64_t now_ns);
-  [[nodiscard]] bool gated() const noexcept;      // the gate verified and go_on() is due
-  [[nodiscard]] bool past_gate() const noexcept;  // the gate verified at some point: failures no longer charge the rate limit
+  [[nodiscard]] bool gated() const noexcept;  // the gate verified and go_on() is due
+  [[nodiscard]] bool past_gate()
+      const noexcept;  // the gate verified at some point: failures no longer charge the rate limit
   HandshakeStep go_on(std::uint64_t now_ns);
   /// Instead of go_on(): refuse a gated client (busy).
   HandshakeStep refuse(Reject code);
@@ -140,7 +120,8 @@ class HandshakeResponder {
   [[nodiscard]] const Suite* suite() const noexcept;
   [[nodiscard]] const SessionId& prev_session() const noexcept;
   [[nodiscard]] const HandshakeTimes& times() const noexcept;
-  /// Once, after done. The step that reports done carries M4 in `send`: the keys must be installed for receiving BEFORE M4 is sent.
+  /// Once, after done. The step that reports done carries M4 in `send`: the keys must be installed for receiving BEFORE
+  /// M4 is sent.
   [[nodiscard]] SessionKeys take_keys();
 
  private:

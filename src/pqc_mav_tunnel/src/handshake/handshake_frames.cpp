@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "handshake/handshake_frames.hpp"
 
 #include <algorithm>
@@ -43,8 +44,9 @@ void FrameReader::take_from(ByteView& in, std::size_t up_to) {
 
 bool FrameReader::header_allowed() const noexcept {
   const auto size = announced(frame_);
-  return std::any_of(allowed_.begin(), allowed_.end(),
-                     [&](const FrameLimits& limits) { return type() == limits.type && size >= limits.least && size <= limits.greatest; });
+  return std::any_of(allowed_.begin(), allowed_.end(), [&](const FrameLimits& limits) {
+    return type() == limits.type && size >= limits.least && size <= limits.greatest;
+  });
 }
 
 MessageType FrameReader::type() const noexcept { return static_cast<MessageType>(frame_[kFrameHeaderSize - 1]); }

@@ -1,4 +1,6 @@
-// The frames of the handshake's TCP stream, `u32 length | u8 type | body`: a reader that refuses before it allocates, and the way to build one.
+// SPDX-License-Identifier: Apache-2.0
+// The frames of the handshake's TCP stream, `u32 length | u8 type | body`: a reader that refuses before it allocates,
+// and the way to build one.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +10,14 @@
 
 namespace pqcmav {
 
-enum class MessageType : std::uint8_t { challenge = 0, client_hello = 1, server_hello = 2, client_finish = 3, server_finish = 4, reject = 9 };
+enum class MessageType : std::uint8_t {
+  challenge = 0,
+  client_hello = 1,
+  server_hello = 2,
+  client_finish = 3,
+  server_finish = 4,
+  reject = 9
+};
 
 /// A message that may legally come next, with the least and greatest length of its body in bytes.
 struct FrameLimits {
@@ -16,8 +25,9 @@ struct FrameLimits {
   std::size_t least, greatest;
 };
 
-/// Collects one frame out of a stream. The header is checked against the limits before any room is made for the body, and room is made for what has
-/// arrived, not for what was announced: never more than twice the bytes received (or one page).
+/// Collects one frame out of a stream. The header is checked against the limits before any room is made for the body,
+/// and room is made for what has arrived, not for what was announced: never more than twice the bytes received (or one
+/// page).
 class FrameReader {
  public:
   enum class State { partial, complete, refused };

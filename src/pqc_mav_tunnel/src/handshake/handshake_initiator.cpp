@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +15,9 @@ namespace pqcmav {
 namespace {
 
 void check(const InitiatorParams& params) {
-  if (params.suite == nullptr) throw TunnelError(Errc::state, "A handshake needs a suite; name one, for example " + std::string(kDefaultSuite) + ".");
+  if (params.suite == nullptr)
+    throw TunnelError(Errc::state,
+                      "A handshake needs a suite; name one, for example " + std::string(kDefaultSuite) + ".");
   const auto& suite = *params.suite;
   if (const auto& have = availability(suite); !have.available) {
     throw TunnelError(Errc::suite_unavailable, "The suite " + suite.id + " cannot be used: " + have.reason);
@@ -23,8 +26,9 @@ void check(const InitiatorParams& params) {
     throw TunnelError(Errc::config_invalid, "The drone id must be 1-32 characters of a-z, 0-9, _ and -.");
   }
   const auto size_error = [&](const char* whose, std::size_t got, std::size_t wanted) {
-    return TunnelError(Errc::key_format, std::string(whose) + " key for " + std::string(suite.sig->display) + " has " + std::to_string(got) +
-                                             " bytes instead of " + std::to_string(wanted) + "; export the drone's keys again.");
+    return TunnelError(Errc::key_format, std::string(whose) + " key for " + std::string(suite.sig->display) + " has " +
+                                             std::to_string(got) + " bytes instead of " + std::to_string(wanted) +
+                                             "; export the drone's keys again.");
   };
   if (params.gcs_public_key.size() != suite.sig->public_key) {
     throw size_error("The ground station's public", params.gcs_public_key.size(), suite.sig->public_key);
@@ -71,7 +75,8 @@ struct HandshakeInitiator::Impl {
   }
 
   HandshakeStep on_data(ByteView received) {
-    if (!received.empty() && !reader.started()) clock.seen(wait == Wait::challenge ? 0 : wait == Wait::server_hello ? 2 : 4);
+    if (!received.empty() && !reader.started())
+      clock.seen(wait == Wait::challenge ? 0 : wait == Wait::server_hello ? 2 : 4);
     const auto state = reader.feed(received);
     if (wait == Wait::server_hello) hash_arrived();
     switch (state) {
@@ -120,7 +125,8 @@ struct HandshakeInitiator::Impl {
     return answer(1, std::move(m1));
   }
 
-  /// Takes what has come of M2 since the last time into the two hashes over it. What turns out to be no M2 was hashed for nothing.
+  /// Takes what has come of M2 since the last time into the two hashes over it. What turns out to be no M2 was hashed
+  /// for nothing.
   void hash_arrived() {
     const auto frame = reader.frame();
     const auto from = std::exchange(hashed, frame.size());
@@ -160,7 +166,8 @@ struct HandshakeInitiator::Impl {
       finish.x25519_public = own_public;
     }
     SecretBytes ss_kem;
-    const auto ciphertext = timed(times.kem_encaps, [&] { return Kem(*suite.kem).encapsulate(hello->kem_public, ss_kem); });
+    const auto ciphertext =
+        timed(times.kem_encaps, [&] { return Kem(*suite.kem).encapsulate(hello->kem_public, ss_kem); });
     finish.ciphertext = ciphertext;
     times.ciphertext = ciphertext.size();
 
@@ -176,7 +183,8 @@ struct HandshakeInitiator::Impl {
     keys.session_id = hello->session_id;
     timed(times.kdf, [&] {
       const ByteView x25519_part = params.hybrid ? ByteView(ss_x25519.view()) : ByteView();
-      auto secrets = derive_secrets(params.psk, ss_kem.view(), x25519_part, h3, suite.id, keys.session_id, params.epoch);
+      auto secrets =
+          derive_secrets(params.psk, ss_kem.view(), x25519_part, h3, suite.id, keys.session_id, params.epoch);
       keys.k_d2g = std::move(secrets.k_d2g);
       keys.k_g2d = std::move(secrets.k_g2d);
       finish.confirm = confirm_client(secrets.k_cc, t3);
@@ -248,7 +256,9 @@ HandshakeStep HandshakeInitiator::on_data(ByteView received, std::uint64_t now_n
 
 void HandshakeInitiator::prepare() noexcept {
   auto& self = *impl_;
-  if (self.status != HandshakeStatus::working || self.wait != Impl::Wait::server_hello || !self.params.hybrid || self.x25519) return;
+  if (self.status != HandshakeStatus::working || self.wait != Impl::Wait::server_hello || !self.params.hybrid ||
+      self.x25519)
+    return;
   try {
     self.make_x25519();
   } catch (const std::exception&) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "handshake/handshake_messages.hpp"
 
 #include <algorithm>
@@ -37,25 +38,33 @@ Bytes encode_challenge(const Cookie& cookie) {
   return frame;
 }
 
-std::vector<FrameLimits> challenge_limits() { return {{MessageType::challenge, kMagic.size() + kCookieSize, kMagic.size() + kCookieSize}}; }
+std::vector<FrameLimits> challenge_limits() {
+  return {{MessageType::challenge, kMagic.size() + kCookieSize, kMagic.size() + kCookieSize}};
+}
 
-bool is_challenge(ByteView body) noexcept { return body.size() >= kMagic.size() && as_text(body.first(kMagic.size())) == kMagic; }
+bool is_challenge(ByteView body) noexcept {
+  return body.size() >= kMagic.size() && as_text(body.first(kMagic.size())) == kMagic;
+}
 
 Bytes encode_client_hello(const ClientHello& hello) {
-  const auto size = kHelloFixed + hello.drone_id.size() + hello.suite.size() + hello.kem_name.size() + hello.sig_name.size();
+  const auto size =
+      kHelloFixed + hello.drone_id.size() + hello.suite.size() + hello.kem_name.size() + hello.sig_name.size();
   auto frame = start_frame(MessageType::client_hello, size);
   append_lp(frame, as_bytes(hello.drone_id));
   append(frame, hello.nonce);
   append_lp(frame, as_bytes(hello.suite));
   append_lp(frame, as_bytes(hello.kem_name));
   append_lp(frame, as_bytes(hello.sig_name));
-  append_be(frame, static_cast<std::uint8_t>((hello.hybrid ? kFlagHybrid : 0) | (hello.drone_signs ? kFlagDroneSigns : 0)));
+  append_be(frame,
+            static_cast<std::uint8_t>((hello.hybrid ? kFlagHybrid : 0) | (hello.drone_signs ? kFlagDroneSigns : 0)));
   append(frame, hello.prev_session);
   append_be(frame, hello.epoch);
   return frame;
 }
 
-std::vector<FrameLimits> client_hello_limits() { return {{MessageType::client_hello, kHelloFixed + 1, kHelloFixed + kDroneIdMax + 3 * kNameMax}}; }
+std::vector<FrameLimits> client_hello_limits() {
+  return {{MessageType::client_hello, kHelloFixed + 1, kHelloFixed + kDroneIdMax + 3 * kNameMax}};
+}
 
 std::optional<ClientHello> parse_client_hello(ByteView body) noexcept {
   ByteReader reader(body);
@@ -86,7 +95,9 @@ Bytes encode_server_hello(const ServerHello& hello, std::size_t signature_max) {
   return frame;
 }
 
-std::size_t signed_end_of_m2(const Suite& suite, bool hybrid) noexcept { return kFrameHeaderSize + kSignedFixed + suite.kem->public_key + x25519_size(hybrid); }
+std::size_t signed_end_of_m2(const Suite& suite, bool hybrid) noexcept {
+  return kFrameHeaderSize + kSignedFixed + suite.kem->public_key + x25519_size(hybrid);
+}
 
 void finish_server_hello(Bytes& unfinished, ByteView signature) {
   append_lp(unfinished, signature);
@@ -101,7 +112,8 @@ std::vector<FrameLimits> server_hello_limits(const Suite& suite, bool hybrid) {
 std::optional<ServerHello> parse_server_hello(ByteView body, const Suite& suite, bool hybrid) noexcept {
   ByteReader reader(body);
   ServerHello hello;
-  if (!reader.into(hello.session_id) || hello.session_id == SessionId{} || !reader.into(hello.nonce)) return std::nullopt;
+  if (!reader.into(hello.session_id) || hello.session_id == SessionId{} || !reader.into(hello.nonce))
+    return std::nullopt;
   const auto epoch = reader.be<std::uint8_t>();
   if (!epoch || !lp_exact(reader, suite.kem->public_key, hello.kem_public)) return std::nullopt;
   if (!lp_exact(reader, x25519_size(hybrid), hello.x25519_public)) return std::nullopt;
@@ -113,7 +125,8 @@ std::optional<ServerHello> parse_server_hello(ByteView body, const Suite& suite,
 }
 
 Bytes encode_client_finish(const ClientFinish& finish) {
-  const auto size = 3 * kLp + finish.ciphertext.size() + finish.x25519_public.size() + finish.signature.size() + kHashSize;
+  const auto size =
+      3 * kLp + finish.ciphertext.size() + finish.x25519_public.size() + finish.signature.size() + kHashSize;
   auto frame = start_frame(MessageType::client_finish, size);
   append_lp(frame, finish.ciphertext);
   append_lp(frame, finish.x25519_public);
@@ -128,7 +141,8 @@ std::vector<FrameLimits> client_finish_limits(const Suite& suite, bool hybrid, b
   return {{MessageType::client_finish, fixed + 1, fixed + suite.sig->signature_max}};
 }
 
-std::optional<ClientFinish> parse_client_finish(ByteView body, const Suite& suite, bool hybrid, bool drone_signs) noexcept {
+std::optional<ClientFinish> parse_client_finish(ByteView body, const Suite& suite, bool hybrid,
+                                                bool drone_signs) noexcept {
   ByteReader reader(body);
   ClientFinish finish;
   if (!lp_exact(reader, suite.kem->ciphertext, finish.ciphertext)) return std::nullopt;
@@ -162,7 +176,8 @@ Bytes encode_reject(Reject code) {
 }
 
 std::optional<Reject> parse_reject(ByteView body) noexcept {
-  if (body.size() != 1 || body[0] < static_cast<std::uint8_t>(Reject::suite_unknown) || body[0] > static_cast<std::uint8_t>(Reject::session_unknown)) {
+  if (body.size() != 1 || body[0] < static_cast<std::uint8_t>(Reject::suite_unknown) ||
+      body[0] > static_cast<std::uint8_t>(Reject::session_unknown)) {
     return std::nullopt;
   }
   return static_cast<Reject>(body[0]);

@@ -1,5 +1,6 @@
-// The five handshake messages and Reject: their fields, sizes and bytes (docs/protocol.md section 4). No cryptography here.
-// Parsed fields are views into the frame they came from.
+// SPDX-License-Identifier: Apache-2.0
+// The five handshake messages and Reject: their fields, sizes and bytes (docs/protocol.md section 4). No cryptography
+// here. Parsed fields are views into the frame they came from.
 #pragma once
 
 #include <optional>
@@ -64,7 +65,8 @@ struct ClientFinish {
 };
 Bytes encode_client_finish(const ClientFinish& finish);
 std::vector<FrameLimits> client_finish_limits(const Suite& suite, bool hybrid, bool drone_signs);
-std::optional<ClientFinish> parse_client_finish(ByteView body, const Suite& suite, bool hybrid, bool drone_signs) noexcept;
+std::optional<ClientFinish> parse_client_finish(ByteView body, const Suite& suite, bool hybrid,
+                                                bool drone_signs) noexcept;
 
 Bytes encode_server_finish(const Hash& confirm);
 std::vector<FrameLimits> server_finish_limits();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
 #include "crypto/x25519.hpp"
@@ -21,8 +22,8 @@ const Psk& decoy_psk() {
 }
 
 void check(const ResponderEnv* env) {
-  if (env == nullptr || !env->find_drone || !env->check_suite || !env->check_session || !env->gcs_secret || !env->drone_public || !env->kem_keypair ||
-      !env->random) {
+  if (env == nullptr || !env->find_drone || !env->check_suite || !env->check_session || !env->gcs_secret ||
+      !env->drone_public || !env->kem_keypair || !env->random) {
     throw TunnelError(Errc::state, "The handshake environment of a ground station must have all its functions set.");
   }
 }
@@ -95,7 +96,9 @@ struct HandshakeResponder::Impl {
     drone_id = hello.drone_id;
     auto record = env->find_drone(drone_id);
     const bool known = record.has_value();
-    const Hash expected = timed(times.kdf, [&] { return gate_mac(known ? record->psk : decoy_psk(), m0, ByteView(m1).first(m1.size() - kHashSize)); });
+    const Hash expected = timed(times.kdf, [&] {
+      return gate_mac(known ? record->psk : decoy_psk(), m0, ByteView(m1).first(m1.size() - kHashSize));
+    });
     const bool passed = constant_time_equal(expected, hello.gate);
     if (!known) return fail(HandshakeError::unknown_drone);
     if (!passed) return fail(HandshakeError::bad_gate);
@@ -120,7 +123,8 @@ struct HandshakeResponder::Impl {
     }
     if (verdict) return verdict;
     const auto& own = availability(*suite);
-    if (!own.available || own.kem_name != hello.kem_name || own.sig_name != hello.sig_name) return Reject::algorithm_unavailable;
+    if (!own.available || own.kem_name != hello.kem_name || own.sig_name != hello.sig_name)
+      return Reject::algorithm_unavailable;
     signing_key = signing_secret();
     if (!signing_key) return Reject::algorithm_unavailable;
     if (const auto code = env->check_session(drone_id, hello.prev_session, hello.epoch)) return code;
@@ -182,8 +186,10 @@ struct HandshakeResponder::Impl {
     auto ephemeral = timed(took, [&] { return env->kem_keypair(*suite->kem); });
     times.keygen_pooled = ephemeral.pooled;
     if (!ephemeral.pooled) times.kem_keygen = took;
-    if (ephemeral.pair.public_key.size() != suite->kem->public_key || ephemeral.pair.secret_key.size() != suite->kem->secret_key) {
-      throw TunnelError(Errc::crypto, "A KEM key pair of the wrong size was supplied for " + std::string(suite->kem->display) + ".");
+    if (ephemeral.pair.public_key.size() != suite->kem->public_key ||
+        ephemeral.pair.secret_key.size() != suite->kem->secret_key) {
+      throw TunnelError(Errc::crypto,
+                        "A KEM key pair of the wrong size was supplied for " + std::string(suite->kem->display) + ".");
     }
     return ephemeral;
   }
@@ -194,7 +200,8 @@ struct HandshakeResponder::Impl {
     times.ciphertext = finish->ciphertext.size();
     times.drone_signature = finish->signature.size();
     const auto h3 = transcript_h3(h2, finish->ciphertext, finish->x25519_public);
-    if (hello.drone_signs && !drone_signature_good(h3, finish->signature)) return fail(HandshakeError::bad_drone_signature);
+    if (hello.drone_signs && !drone_signature_good(h3, finish->signature))
+      return fail(HandshakeError::bad_drone_signature);
 
     Secret<32> ss_x25519;
     if (hello.hybrid) {
@@ -203,7 +210,8 @@ struct HandshakeResponder::Impl {
       x25519.reset();
       if (!strong) return fail(HandshakeError::weak_key);
     }
-    const auto ss_kem = timed(times.kem_decaps, [&] { return Kem(*suite->kem).decapsulate(kem_secret, finish->ciphertext); });
+    const auto ss_kem =
+        timed(times.kem_decaps, [&] { return Kem(*suite->kem).decapsulate(kem_secret, finish->ciphertext); });
     kem_secret = SecretBytes();
 
     const auto t3 = transcript_t3(h3, finish->signature);
@@ -254,7 +262,8 @@ struct HandshakeResponder::Impl {
   SessionKeys keys;
 };
 
-HandshakeResponder::HandshakeResponder(std::shared_ptr<const ResponderEnv> env) : impl_(std::make_unique<Impl>(std::move(env))) {}
+HandshakeResponder::HandshakeResponder(std::shared_ptr<const ResponderEnv> env)
+    : impl_(std::make_unique<Impl>(std::move(env))) {}
 HandshakeResponder::~HandshakeResponder() = default;
 
 Bytes HandshakeResponder::start(std::uint64_t now_ns) {
@@ -276,7 +285,9 @@ HandshakeStep HandshakeResponder::on_data(ByteView received, std::uint64_t now_n
   }
 }
 
-bool HandshakeResponder::gated() const noexcept { return impl_->wait == Impl::Wait::go_on && impl_->status == HandshakeStatus::working; }
+bool HandshakeResponder::gated() const noexcept {
+  return impl_->wait == Impl::Wait::go_on && impl_->status == HandshakeStatus::working;
+}
 bool HandshakeResponder::past_gate() const noexcept { return impl_->past_gate; }
 
 HandshakeStep HandshakeResponder::go_on(std::uint64_t now_ns) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What handshake results are called, and what is said of them to a person.
 #include "handshake/handshake.hpp"
 
@@ -63,25 +64,27 @@ std::string_view to_string(Reject code) noexcept {
 
 namespace {
 
-/// What the drone is told about the answer of its ground station.
+/// The drone's sentence about the answer of its ground station.
 std::string_view rejected(Reject code) noexcept {
   switch (code) {
     case Reject::suite_unknown:
-      return "The ground station does not know the suite: its software is probably older than the drone's; update it, or choose one of the 72 core suites.";
+      return "The ground station does not know the suite: its software is probably older than the drone's; update it, "
+             "or choose one of the 72 core suites.";
     case Reject::suite_not_allowed:
-      return "The ground station does not allow this suite for this drone, or wants hybrid mode, or wants a drone signature it can verify: choose an allowed "
-             "suite, "
-             "leave hybrid on, or give the drone a signing key whose public half the ground station has.";
+      return "The ground station does not allow this suite for this drone, or wants hybrid mode, or wants a drone "
+             "signature it can verify: choose an allowed suite, leave hybrid on, or give the drone a signing key whose "
+             "public half the ground station has.";
     case Reject::algorithm_unavailable:
-      return "The ground station lacks an algorithm of this suite, has no signing key for it, or its liboqs calls it by another name: choose another suite, or "
-             "bring "
-             "liboqs and the keys of both ends to the same state.";
+      return "The ground station lacks an algorithm of this suite, has no signing key for it, or its liboqs calls it "
+             "by another name: choose another suite, or give both ends the same liboqs and keys.";
     case Reject::epoch:
-      return "The ground station counts another epoch for this session than the drone does: a fresh handshake starts over at epoch 0.";
+      return "The ground station and the drone are at different epochs of this session: a fresh handshake starts over "
+             "at epoch 0.";
     case Reject::busy:
       return "The ground station is busy with as many handshakes as it allows: try again in a moment.";
     case Reject::session_unknown:
-      return "The ground station no longer holds the session that was to be rekeyed, probably because it was restarted: a fresh handshake replaces it.";
+      return "The ground station no longer holds the session that was to be rekeyed, probably because it was "
+             "restarted: a fresh handshake replaces it.";
   }
   return "The ground station refused with a code this version does not know: update the drone's software.";
 }
@@ -90,21 +93,24 @@ std::string_view rejected(Reject code) noexcept {
 std::string_view refused(Reject code) noexcept {
   switch (code) {
     case Reject::suite_unknown:
-      return "Refused: the drone asked for a suite that is not in this version's table; update this ground station, or choose another suite on the drone.";
+      return "Refused: the drone asked for a suite that is not in this version's table; update this ground station, or "
+             "choose another suite on the drone.";
     case Reject::suite_not_allowed:
-      return "Refused: this drone may not use that suite, or asked for pure mode where hybrid is required, or brought no signature that can be verified with "
-             "the keys here; "
-             "change the allowed suites, or add the drone's public signing key.";
+      return "Refused: this drone may not use that suite, or asked for pure mode where hybrid is required, or brought "
+             "no signature that can be verified with the keys here; change the allowed suites, or add the drone's "
+             "public signing key.";
     case Reject::algorithm_unavailable:
-      return "Refused: this liboqs lacks an algorithm of the suite, names it otherwise than the drone does, or there is no signing key for it here; compare "
-             "the preflight "
-             "of both ends and make the missing key.";
+      return "Refused: this liboqs lacks an algorithm of the suite, uses another name for it than the drone does, or "
+             "there is no signing key for it here; compare the preflight of both ends and make the missing key.";
     case Reject::epoch:
-      return "Refused: the drone's rekey carried an epoch that does not follow the running one; it will start over with a fresh handshake.";
+      return "Refused: the drone's rekey carried an epoch that does not follow the running one; it will start over "
+             "with a fresh handshake.";
     case Reject::busy:
-      return "Refused: as many handshakes are running as the configuration allows; raise max_handshakes if this is normal load.";
+      return "Refused: as many handshakes are running as the configuration allows; raise max_handshakes if this is "
+             "normal load.";
     case Reject::session_unknown:
-      return "Refused: the drone wanted to rekey a session that is not held here; it will start over with a fresh handshake.";
+      return "Refused: the drone wanted to rekey a session that is not held here; it will start over with a fresh "
+             "handshake.";
   }
   return "Refused, with a code this version does not know.";
 }
@@ -114,34 +120,37 @@ std::string_view drone_sentence(HandshakeError error) noexcept {
     case HandshakeError::none:
       return "No error.";
     case HandshakeError::bad_frame:
-      return "What answered does not speak this handshake (a message of the wrong type or length, or bytes out of turn): check the ground station's address "
-             "and port, and that "
-             "both ends have the same version.";
+      return "The other end does not speak this protocol (a message of the wrong type or length, or bytes out of "
+             "turn): check the ground station's address and port, and that both ends have the same version.";
     case HandshakeError::malformed:
-      return "The ground station's message has a field that does not parse for this suite: both ends must have the same version; if they have, someone alters "
-             "the traffic.";
+      return "The ground station's message has a field that does not parse for this suite: both ends must have the "
+             "same version; if they do, someone is altering the traffic.";
     case HandshakeError::wrong_magic:
-      return "The answer is not from a PQC-MAV ground station of protocol version 2: check address, port and the version of both ends.";
+      return "The answer is not from a PQC-MAV ground station of protocol version 2: check address, port and the "
+             "version of both ends.";
     case HandshakeError::wrong_epoch:
-      return "The ground station answered for another epoch than was asked: a delayed or altered message; the next attempt starts clean.";
+      return "The ground station answered for a different epoch than was asked for: a delayed or altered message; the "
+             "next attempt starts afresh.";
     case HandshakeError::bad_signature:
-      return "The ground station's signature does not verify with the public key on this drone: the ground station's keys were made anew (export the drone's "
-             "keys again), or "
-             "this is not your ground station.";
+      return "The ground station's signature does not verify with the public key on this drone: the ground station has "
+             "new keys (export the drone's keys again), or this is not your ground station.";
     case HandshakeError::bad_confirm:
-      return "The ground station did not prove the same keys: its last message was altered on the way; try again, and suspect interference if it persists.";
+      return "The ground station did not prove that it has the same keys: its last message was altered on the way; try "
+             "again, and suspect interference if it persists.";
     case HandshakeError::weak_key:
-      return "The ground station sent an X25519 key that forces a known secret; it was refused. Its software is broken or hostile.";
+      return "The ground station sent an X25519 key that forces a known secret; it was refused. Its software is broken "
+             "or hostile.";
     case HandshakeError::crypto:
-      return "A cryptographic library call failed on the drone: check free memory and that liboqs and OpenSSL are the ones this was built with (see the "
-             "preflight).";
+      return "A cryptographic library call failed on the drone: check free memory and that liboqs and OpenSSL are the "
+             "ones this was built with (see the preflight).";
     case HandshakeError::timeout:
-      return "The ground station did not answer in time: check that it runs, that its TCP port is reachable, and for slow suites that the link is fast enough "
-             "for their keys.";
+      return "The ground station did not answer in time: check that it runs, that its TCP port is reachable, and for "
+             "slow suites that the link is fast enough for their keys.";
     case HandshakeError::closed:
-      return "The ground station closed the connection without a word. Likely, in this order: the PSK on the drone and the ground station differ; the ground "
-             "station does not know "
-             "this drone id; too many failed attempts from this address (wait ten seconds); the ground station stopped. Its own log tells which.";
+      return "The ground station closed the connection without giving a reason. In order of likelihood: the PSK on the "
+             "drone and "
+             "the ground station differ; the ground station does not know this drone id; too many failed attempts from "
+             "this address (wait ten seconds); the ground station stopped. Its own log says which.";
     case HandshakeError::cancelled:
       return "The handshake was cancelled on the drone, by a newer one or by shutdown.";
     case HandshakeError::unknown_drone:
@@ -159,32 +168,37 @@ std::string_view gcs_sentence(HandshakeError error) noexcept {
     case HandshakeError::none:
       return "No error.";
     case HandshakeError::bad_frame:
-      return "The client sent a message of the wrong type or length, or bytes out of turn: not a drone of this protocol version, or a port scan.";
+      return "The client sent a message of the wrong type or length, or bytes out of turn: not a drone of this "
+             "protocol version, or a port scan.";
     case HandshakeError::malformed:
-      return "The client's message has a field that does not parse: not a drone of this protocol version, or altered traffic.";
+      return "The client's message has a field that does not parse: not a drone of this protocol version, or altered "
+             "traffic.";
     case HandshakeError::unknown_drone:
-      return "A client named a drone id that is not provisioned here: make its PSK and put it into this ground station's keys, or ignore it if the drone is "
-             "not yours.";
+      return "A client named a drone id that is not provisioned here: make its PSK and add it to this ground station's "
+             "keys, or ignore it if the drone is not yours.";
     case HandshakeError::bad_gate:
-      return "A client that names this drone does not know its PSK: the key files of the two ends differ (export the drone's keys again), or someone is "
-             "guessing.";
+      return "A client that names this drone does not know its PSK: the key files of the two ends differ (export the "
+             "drone's keys again), or someone is guessing.";
     case HandshakeError::bad_drone_signature:
-      return "The drone's signature does not verify with its public key here: the drone's signing key was made anew (copy its public half here), or its PSK is "
-             "in wrong hands.";
+      return "The drone's signature does not verify with its public key here: the drone has a new signing key (copy "
+             "its public half here), or its PSK is in the wrong hands.";
     case HandshakeError::bad_confirm:
-      return "The drone did not prove the same keys: its last message was altered on the way, or it failed at encapsulation; nothing was installed.";
+      return "The drone did not prove that it has the same keys: its last message was altered on the way, or its "
+             "encapsulation failed; nothing was installed.";
     case HandshakeError::weak_key:
-      return "The drone sent an X25519 key that forces a known secret; it was refused. Its software is broken or hostile.";
+      return "The drone sent an X25519 key that forces a known secret; it was refused. Its software is broken or "
+             "hostile.";
     case HandshakeError::crypto:
-      return "A cryptographic library call or a key file failed here: check free memory, the key files of this suite, and that liboqs and OpenSSL are the ones "
-             "this was built with.";
+      return "A cryptographic library call or a key file failed here: check free memory, the key files of this suite, "
+             "and that liboqs and OpenSSL are the ones this was built with.";
     case HandshakeError::timeout:
-      return "The drone fell silent in the middle of the handshake: a bad link, or a client that only occupies connections.";
+      return "The drone fell silent in the middle of the handshake: a bad link, or a client that only occupies "
+             "connections.";
     case HandshakeError::closed:
-      return "The drone closed the connection before the handshake was complete: it was stopped, or it did not accept this ground station's signature (its own "
-             "log tells which).";
+      return "The drone closed the connection before the handshake was complete: it was stopped, or it did not accept "
+             "this ground station's signature (its own log says which).";
     case HandshakeError::cancelled:
-      return "The handshake was cancelled here, by a newer one of the same drone or by shutdown.";
+      return "The handshake was cancelled here, by a newer one from the same drone or by shutdown.";
     case HandshakeError::wrong_magic:
     case HandshakeError::wrong_epoch:
     case HandshakeError::bad_signature:
@@ -199,7 +213,8 @@ std::string_view gcs_sentence(HandshakeError error) noexcept {
 
 std::string describe(HandshakeError error, std::uint8_t reject_code, bool drone_side) {
   if (error == HandshakeError::rejected && drone_side) return std::string(rejected(static_cast<Reject>(reject_code)));
-  if (error == HandshakeError::refused_locally && !drone_side) return std::string(refused(static_cast<Reject>(reject_code)));
+  if (error == HandshakeError::refused_locally && !drone_side)
+    return std::string(refused(static_cast<Reject>(reject_code)));
   return std::string(drone_side ? drone_sentence(error) : gcs_sentence(error));
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "handshake/key_schedule.hpp"
 
 namespace pqcmav {
@@ -62,8 +63,8 @@ Hash transcript_t3(const Hash& h3, ByteView drone_signature) {
   return sha256({h3, length_of(drone_signature), drone_signature});
 }
 
-HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, const Hash& h3, std::string_view suite_id, const SessionId& session_id,
-                                std::uint8_t epoch) {
+HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, const Hash& h3,
+                                std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch) {
   const auto prk = hkdf_extract(psk.view(), key_material(ss_kem, ss_x25519, h3).view());
   const auto expand = [&](std::string_view label, Secret<32>& out) {
     Bytes info;
@@ -83,6 +84,8 @@ HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25
 
 Hash confirm_client(const Secret<32>& k_cc, const Hash& t3) { return hmac_sha256(k_cc.view(), {t3}); }
 
-Hash confirm_server(const Secret<32>& k_cs, const Hash& t3, const Hash& confirm_c) { return hmac_sha256(k_cs.view(), {sha256({t3, confirm_c})}); }
+Hash confirm_server(const Secret<32>& k_cs, const Hash& t3, const Hash& confirm_c) {
+  return hmac_sha256(k_cs.view(), {sha256({t3, confirm_c})});
+}
 
 }  // namespace pqcmav

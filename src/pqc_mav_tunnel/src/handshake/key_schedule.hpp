@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the handshake hashes, authenticates and derives (docs/protocol.md section 4), with every label in one place.
 #pragma once
 
@@ -11,7 +12,8 @@ namespace pqcmav {
 
 /// HMAC over M0 || M1-, under a key made from the PSK.
 Hash gate_mac(const Psk& psk, ByteView m0, ByteView m1_without_gate);
-/// The byte strings that are signed: a label, so that no signature serves in the other's place, and a hash. The gcs signs SHA-256(M0 || M1 || M2-).
+/// The byte strings that are signed: a label, so that no signature serves in the other's place, and a hash. The gcs
+/// signs SHA-256(M0 || M1 || M2-).
 Bytes server_hello_to_sign(const Hash& hello_hash);
 Bytes client_finish_to_sign(const Hash& h3);
 
@@ -24,8 +26,8 @@ struct HandshakeSecrets {
   Secret<32> k_d2g, k_g2d, k_cc, k_cs;
 };
 /// HKDF-SHA256 (RFC 5869) with the PSK as salt over both shared secrets and h3. `ss_x25519` is empty in pure mode.
-HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, const Hash& h3, std::string_view suite_id, const SessionId& session_id,
-                                std::uint8_t epoch);
+HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, const Hash& h3,
+                                std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch);
 
 Hash confirm_client(const Secret<32>& k_cc, const Hash& t3);
 Hash confirm_server(const Secret<32>& k_cs, const Hash& t3, const Hash& confirm_c);

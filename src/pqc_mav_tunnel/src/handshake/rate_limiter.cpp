@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "handshake/rate_limiter.hpp"
 
 #include <algorithm>
@@ -35,9 +36,12 @@ void RateLimiter::charge(const std::string& source, std::uint64_t now_ns) {
 
 void RateLimiter::make_room(std::uint64_t now_ns) {
   // A full bucket says the same as none at all, so forgetting it costs nothing.
-  std::erase_if(buckets_, [&](const auto& entry) { return refilled(entry.second.tokens, entry.second.at_ns, now_ns, per_second_, burst_) >= burst_; });
+  std::erase_if(buckets_, [&](const auto& entry) {
+    return refilled(entry.second.tokens, entry.second.at_ns, now_ns, per_second_, burst_) >= burst_;
+  });
   if (buckets_.size() < max_sources_) return;
-  buckets_.erase(std::min_element(buckets_.begin(), buckets_.end(), [](const auto& a, const auto& b) { return a.second.at_ns < b.second.at_ns; }));
+  buckets_.erase(std::min_element(buckets_.begin(), buckets_.end(),
+                                  [](const auto& a, const auto& b) { return a.second.at_ns < b.second.at_ns; }));
 }
 
 }  // namespace pqcmav

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A token bucket per source address, in bounded memory (docs/protocol.md section 4, rate limit).
 #pragma once
 
@@ -11,7 +12,8 @@ namespace pqcmav {
 
 class RateLimiter {
  public:
-  explicit RateLimiter(double burst = kBucketBurst, double per_second = kBucketPerSecond, std::size_t max_sources = 4096);
+  explicit RateLimiter(double burst = kBucketBurst, double per_second = kBucketPerSecond,
+                       std::size_t max_sources = 4096);
   /// May this source open a connection now? Charges nothing.
   [[nodiscard]] bool allows(const std::string& source, std::uint64_t now_ns);
   /// One connection of this source ended before a valid gate.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One key file: its text format, the checks when it is read, and the way it is written whole or not at all.
 #pragma once
 
@@ -32,15 +33,17 @@ struct KeyWanted {
   std::string_view owner;
 };
 
-/// Whether something is there, also when it is a link to nowhere. Throws TunnelError(key_missing) when the system does not say.
+/// Whether something is there, even if it is a link to nowhere. Throws TunnelError(key_missing) when the system does
+/// not say.
 bool key_file_exists(const std::filesystem::path& file);
-/// Reads and parses. Checks what it is on disk: a regular file of at most kKeyFileMax bytes, which nobody else can replace and,
-/// when `secret`, nobody else can read. Throws TunnelError (key_missing, key_permissions, key_format).
+/// Reads and parses. Checks what it is on disk: a regular file of at most kKeyFileMax bytes, which nobody else can
+/// replace and, when `secret`, nobody else can read. Throws TunnelError (key_missing, key_permissions, key_format).
 KeyFile read_key_file(const std::filesystem::path& file, bool secret);
 /// Reads, and checks that it is what is wanted.
 KeyFile read_key_file(const std::filesystem::path& file, const KeyWanted& wanted);
 
-/// Writes to a temporary name in the same folder, syncs and renames. Throws TunnelError(io), also when `file` exists, and then leaves nothing behind.
+/// Writes to a temporary name in the same folder, syncs and renames. Throws TunnelError(io), even when `file` exists,
+/// and then leaves nothing behind.
 void write_key_file(const std::filesystem::path& file, const KeyFile& content);
 /// Makes a folder of mode 0700, and its parents, unless it is there. Throws TunnelError(io).
 void make_key_folder(const std::filesystem::path& folder);
@@ -50,17 +53,5 @@ std::filesystem::path temporary_beside(const std::filesystem::path& file);
 void rename_new(const std::filesystem::path& from, const std::filesystem::path& to);
 /// Throws TunnelError(key_permissions) when others can write to the folder, for then they can replace the keys in it.
 void check_key_folder(const std::filesystem::path& folder);
-
-/// Owns one descriptor.
-struct OwnedFd {
-  explicit OwnedFd(int descriptor) noexcept : fd(descriptor) {}
-  OwnedFd(const OwnedFd&) = delete;
-  OwnedFd& operator=(const OwnedFd&) = delete;
-  ~OwnedFd();
-  const int fd;
-};
-
-/// The text of an errno value, for a message.
-std::string system_reason(int code);
 
 }  // namespace pqcmav

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
@@ -8,7 +9,9 @@
 #include <cstdio>
 
 #include "crypto/kdf.hpp"
+#include "fd.hpp"
 #include "keys/key_file.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 
@@ -19,7 +22,8 @@ namespace {
 constexpr std::size_t kLine = 64;  // characters of base64 per line
 
 [[noreturn]] void cannot(const std::string& what, int code) {
-  const char* remedy = code == ENOSPC || code == EDQUOT || code == EFBIG ? "; make room and run this again." : "; correct that and run this again.";
+  const char* remedy = code == ENOSPC || code == EDQUOT || code == EFBIG ? "; make room and run this again."
+                                                                         : "; correct that and run this again.";
   throw TunnelError(Errc::io, what + " (" + system_reason(code) + ")" + remedy);
 }
 
@@ -27,8 +31,8 @@ fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.
 
 /// The whole file in memory that is wiped afterwards.
 SecretBytes render(const KeyFile& content) {
-  const std::string head =
-      "pqcmav-key 1\nkind: " + std::string(to_string(content.kind)) + "\nalgorithm: " + content.algorithm + "\nowner: " + content.owner + "\n";
+  const std::string head = "pqcmav-key 1\nkind: " + std::string(to_string(content.kind)) +
+                           "\nalgorithm: " + content.algorithm + "\nowner: " + content.owner + "\n";
   const std::size_t encoded_size = (content.key.size() + 2) / 3 * 4;
   SecretBytes encoded(encoded_size + 1);  // OpenSSL adds a NUL
   EVP_EncodeBlock(encoded.mut().data(), content.key.view().data(), static_cast<int>(content.key.size()));
@@ -69,8 +73,8 @@ class Unlinker {
 };
 
 void sync_folder(const fs::path& folder) {
-  const OwnedFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.fd >= 0) ::fsync(opened.fd);  // some file systems cannot; the file itself is safe already
+  const Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened) ::fsync(opened.get());  // some file systems cannot; the file itself is safe already
 }
 
 }  // namespace
@@ -99,10 +103,11 @@ void write_key_file(const fs::path& file, const KeyFile& content) {
   const auto text = render(content);
   const auto temporary = temporary_beside(file);
   {
-    const OwnedFd out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (out.fd < 0) cannot("The key file " + file.string() + " cannot be written", errno);
+    const Fd out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!out) cannot("The key file " + file.string() + " cannot be written", errno);
     Unlinker unlinker(temporary);
-    if (const int code = write_all(out.fd, text.view()); code != 0) cannot("The key file " + file.string() + " cannot be written", code);
+    if (const int code = write_all(out.get(), text.view()); code != 0)
+      cannot("The key file " + file.string() + " cannot be written", code);
     rename_new(temporary, file);
     unlinker.release();
   }
@@ -114,9 +119,11 @@ void make_key_folder(const fs::path& folder) {
   if (fs::is_directory(folder, error)) return;
   const auto parent = folder.parent_path();
   if (!parent.empty() && parent != folder) make_key_folder(parent);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) cannot("The key folder " + folder.string() + " cannot be made", errno);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    cannot("The key folder " + folder.string() + " cannot be made", errno);
   if (!fs::is_directory(folder, error))
-    throw TunnelError(Errc::io, "The key folder " + folder.string() + " cannot be made: a file of that name is in the way; remove or rename it.");
+    throw TunnelError(Errc::io, "The key folder " + folder.string() +
+                                    " cannot be made: a file of that name is in the way; remove or rename it.");
 }
 
 }  // namespace pqcmav

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making keys and handing a drone its own. Layout: keystore.hpp.
 #include <algorithm>
 #include <functional>
@@ -16,14 +17,18 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void contradiction(const fs::path& first, const fs::path& second) {
-  throw TunnelError(Errc::key_format, "The key files " + first.string() + " and " + second.string() +
-                                          " should hold the same key but differ; remove the wrong one and run this again.");
+  throw TunnelError(Errc::key_format,
+                    "The key files " + first.string() + " and " + second.string() +
+                        " should hold the same key but differ; remove the wrong one and run this again.");
 }
 
 void check_id(const std::string& id) {
   if (!valid_drone_id(id))
-    throw TunnelError(Errc::config_invalid, "A drone id has 1-32 characters of a-z 0-9 _ -; \"" + id.substr(0, kNameMax) + "\" does not.");
-  if (id == kGcsOwner) throw TunnelError(Errc::config_invalid, "The id \"gcs\" stands for the ground station; give the drone another one.");
+    throw TunnelError(Errc::config_invalid,
+                      "A drone id has 1-32 characters of a-z 0-9 _ -; \"" + id.substr(0, kNameMax) + "\" does not.");
+  if (id == kGcsOwner)
+    throw TunnelError(Errc::config_invalid,
+                      "The id \"gcs\" stands for the ground station; give the drone another one.");
 }
 
 std::vector<const SigInfo*> chosen_algorithms(const std::vector<std::string>& tokens) {
@@ -33,7 +38,8 @@ std::vector<const SigInfo*> chosen_algorithms(const std::vector<std::string>& to
     if (sig == nullptr) {
       std::string known;
       for (const auto& entry : sigs()) known += (known.empty() ? "" : ", ") + std::string(entry.token);
-      throw TunnelError(Errc::config_invalid, "There is no signature algorithm \"" + token.substr(0, kNameMax) + "\"; there are " + known + ".");
+      throw TunnelError(Errc::config_invalid, "There is no signature algorithm \"" + token.substr(0, kNameMax) +
+                                                  "\"; there are " + known + ".");
     }
     const Sig available(*sig);  // throws, with the reason, where this liboqs lacks it
     if (std::ranges::find(out, sig) == out.end()) out.push_back(sig);
@@ -45,8 +51,10 @@ std::vector<const SigInfo*> chosen_algorithms(const std::vector<std::string>& to
   return out;
 }
 
-/// The same key in two places: what one lacks is copied from the other; what both lack is made, when there is something to make it.
-void share(const fs::path& first, const fs::path& second, const KeyWanted& wanted, const std::function<SecretBytes()>& make = {}) {
+/// The same key in two places: what one lacks is copied from the other; what both lack is made, when there is something
+/// to make it.
+void share(const fs::path& first, const fs::path& second, const KeyWanted& wanted,
+           const std::function<SecretBytes()>& make = {}) {
   const bool in_first = key_file_exists(first), in_second = key_file_exists(second);
   if (!in_first && !in_second && !make) return;
   KeyFile content;
@@ -55,7 +63,8 @@ void share(const fs::path& first, const fs::path& second, const KeyWanted& wante
   } else {
     content = KeyFile{wanted.kind, std::string(wanted.algorithm), std::string(wanted.owner), make()};
   }
-  if (in_first && in_second && !constant_time_equal(content.key.view(), read_key_file(second, wanted).key.view())) contradiction(first, second);
+  if (in_first && in_second && !constant_time_equal(content.key.view(), read_key_file(second, wanted).key.view()))
+    contradiction(first, second);
   for (const auto& [file, present] : {std::pair(first, in_first), std::pair(second, in_second)}) {
     if (present) continue;
     make_key_folder(file.parent_path());
@@ -66,12 +75,14 @@ void share(const fs::path& first, const fs::path& second, const KeyWanted& wante
 /// A pair `<token>.key`, `<token>.pub` in `folder`, kept when it is there.
 void make_pair(const fs::path& folder, const SigInfo& sig, std::string_view owner) {
   const auto secret = folder / (std::string(sig.token) + ".key"), open = folder / (std::string(sig.token) + ".pub");
-  const KeyWanted secret_wanted{KeyKind::sig_secret, sig.token, sig.secret_key, owner}, open_wanted{KeyKind::sig_public, sig.token, sig.public_key, owner};
+  const KeyWanted secret_wanted{KeyKind::sig_secret, sig.token, sig.secret_key, owner},
+      open_wanted{KeyKind::sig_public, sig.token, sig.public_key, owner};
   const bool has_secret = key_file_exists(secret), has_open = key_file_exists(open);
   if (has_secret != has_open) {
     const auto& [there, missing] = has_secret ? std::pair(secret, open) : std::pair(open, secret);
-    throw TunnelError(Errc::key_missing, "The key file " + there.string() + " is there but its other half " + missing.string() +
-                                             " is not; bring that back, or remove the first as well to have a new pair made.");
+    throw TunnelError(Errc::key_missing,
+                      "The key file " + there.string() + " is there but its other half " + missing.string() +
+                          " is not; restore it, or remove the first as well to have a new pair made.");
   }
   if (has_secret) {
     (void)read_key_file(secret, secret_wanted);
@@ -82,7 +93,8 @@ void make_pair(const fs::path& folder, const SigInfo& sig, std::string_view owne
   auto pair = Sig(sig).keypair();
   write_key_file(open, {KeyKind::sig_public, std::string(sig.token), std::string(owner), SecretBytes(pair.public_key)});
   try {
-    write_key_file(secret, {KeyKind::sig_secret, std::string(sig.token), std::string(owner), std::move(pair.secret_key)});
+    write_key_file(secret,
+                   {KeyKind::sig_secret, std::string(sig.token), std::string(owner), std::move(pair.secret_key)});
   } catch (...) {
     std::error_code ignored;
     fs::remove(open, ignored);  // a pair is whole or absent
@@ -96,7 +108,8 @@ SecretBytes random_psk() {
   return psk;
 }
 
-void add_drone(const fs::path& root, const std::string& id, const std::vector<const SigInfo*>& algorithms, bool with_signatures) {
+void add_drone(const fs::path& root, const std::string& id, const std::vector<const SigInfo*>& algorithms,
+               bool with_signatures) {
   const auto gcs = root / "gcs", drone = root / "drones" / id;
   share(gcs / "psk" / (id + ".key"), drone / "psk.key", {KeyKind::psk, kPskAlgorithm, kPskSize, id}, random_psk);
   for (const SigInfo* sig : algorithms) {
@@ -104,7 +117,8 @@ void add_drone(const fs::path& root, const std::string& id, const std::vector<co
     share(gcs / "sig" / open, drone / "gcs" / open, {KeyKind::sig_public, sig->token, sig->public_key, kGcsOwner});
     if (!with_signatures) continue;
     const auto known_to_gcs = gcs / "drones" / id / open;
-    // A key the gcs knows and that is not in the drone's folder here lives on the drone already: a new one would lock that drone out.
+    // A key the gcs knows and that is not in the drone's folder here lives on the drone already: a new one would lock
+    // that drone out.
     if (key_file_exists(known_to_gcs) && !key_file_exists(drone / "sig" / open)) continue;
     make_pair(drone / "sig", *sig, id);
     share(drone / "sig" / open, known_to_gcs, {KeyKind::sig_public, sig->token, sig->public_key, id});
@@ -136,10 +150,17 @@ void copy_if_present(const fs::path& from, const fs::path& to, const KeyWanted& 
 
 }  // namespace
 
-void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids, const std::vector<std::string>& sig_tokens, bool drone_signatures) {
+bool valid_drone_id(std::string_view id) noexcept {
+  return !id.empty() && id.size() <= kDroneIdMax && std::ranges::all_of(id, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids,
+               const std::vector<std::string>& sig_tokens, bool drone_signatures) {
   std::ranges::for_each(drone_ids, check_id);
   const auto algorithms = chosen_algorithms(sig_tokens);
-  make_key_folder(root / "gcs" / "psk");  // there also before the first drone, so that a gcs without drones starts
+  make_key_folder(root / "gcs" / "psk");  // there even before the first drone, so that a gcs without drones starts
   for (const SigInfo* sig : algorithms) make_pair(root / "gcs" / "sig", *sig, kGcsOwner);
   for (const auto& id : drone_ids) add_drone(root, id, algorithms, drone_signatures);
 }
@@ -150,16 +171,20 @@ void export_drone(const fs::path& root, std::string_view drone_id, const fs::pat
   const auto source = root / "drones" / id;
   // A trailing slash would make the last name empty.
   const auto to = fs::absolute(target / "").lexically_normal().parent_path();
-  if (key_file_exists(to)) throw TunnelError(Errc::io, to.string() + " exists already and is not replaced; give a new path.");
+  if (key_file_exists(to))
+    throw TunnelError(Errc::io, to.string() + " already exists and is not replaced; give a new path.");
   const auto temporary = temporary_beside(to);
   FolderRemover remover(temporary);
   make_key_folder(temporary);
   write_key_file(temporary / "psk.key", read_key_file(source / "psk.key", {KeyKind::psk, kPskAlgorithm, kPskSize, id}));
   for (const auto& sig : sigs()) {
     const std::string token(sig.token);
-    copy_if_present(source / "gcs" / (token + ".pub"), temporary / "gcs" / (token + ".pub"), {KeyKind::sig_public, sig.token, sig.public_key, kGcsOwner});
-    copy_if_present(source / "sig" / (token + ".pub"), temporary / "sig" / (token + ".pub"), {KeyKind::sig_public, sig.token, sig.public_key, id});
-    copy_if_present(source / "sig" / (token + ".key"), temporary / "sig" / (token + ".key"), {KeyKind::sig_secret, sig.token, sig.secret_key, id});
+    copy_if_present(source / "gcs" / (token + ".pub"), temporary / "gcs" / (token + ".pub"),
+                    {KeyKind::sig_public, sig.token, sig.public_key, kGcsOwner});
+    copy_if_present(source / "sig" / (token + ".pub"), temporary / "sig" / (token + ".pub"),
+                    {KeyKind::sig_public, sig.token, sig.public_key, id});
+    copy_if_present(source / "sig" / (token + ".key"), temporary / "sig" / (token + ".key"),
+                    {KeyKind::sig_secret, sig.token, sig.secret_key, id});
   }
   rename_new(temporary, to);
   remover.release();

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "constants.hpp"
 #include "keys/key_file.hpp"
+#include "keys/key_folders.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 
@@ -25,7 +27,9 @@ std::string fingerprint_of(const KeyFile& content, const fs::path& file) {
   const SigInfo& sig = *find_sig(content.algorithm);
   if (content.kind == KeyKind::sig_public) return fingerprint_public(sig, content.key.view());
   auto other = file;
-  return fingerprint_public(sig, read_key_file(other.replace_extension(".pub"), {KeyKind::sig_public, sig.token, sig.public_key, content.owner}).key.view());
+  return fingerprint_public(sig, read_key_file(other.replace_extension(".pub"),
+                                               {KeyKind::sig_public, sig.token, sig.public_key, content.owner})
+                                     .key.view());
 }
 
 KeyEntry describe(const fs::path& file) {
@@ -38,8 +42,8 @@ KeyEntry describe(const fs::path& file) {
     out.owner = content.owner;
     (void)read_key_file(file, {content.kind, content.algorithm, proper_size(content), content.owner});
     if ((file.extension() == ".pub") != (content.kind == KeyKind::sig_public)) {
-      throw TunnelError(Errc::key_format,
-                        "The key file " + out.path + " holds a key of kind " + out.kind + ", which its name does not say; put the right file there.");
+      throw TunnelError(Errc::key_format, "The key file " + out.path + " holds a key of kind " + out.kind +
+                                              ", which does not match its name; put the right file there.");
     }
     out.fingerprint = fingerprint_of(content, file);
   } catch (const TunnelError& error) {

@@ -1,17 +1,22 @@
-// Counters with one writing thread and any number of readers: plain loads and stores, no locked instruction on the packet path.
+// SPDX-License-Identifier: Apache-2.0
+// Counters with one writing thread and any number of readers: plain loads and stores, no locked instruction on the
+// packet path.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 
-#include "session/frame.hpp"
+#include "clock.hpp"
+#include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
 
 class Counter {
  public:
-  void add(std::uint64_t n = 1) noexcept { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
+  void add(std::uint64_t n = 1) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -21,10 +26,15 @@ class Counter {
 /// Average duration of an operation measured on every 32nd call.
 class SampledTime {
  public:
-  [[nodiscard]] bool due() noexcept { return (calls_++ & 31u) == 0; }
-  void record(std::uint64_t ns) noexcept {
-    total_ns_.add(ns);
+  /// Does the work and returns its result.
+  template <typename Work>
+  auto measure(Work work) noexcept {
+    if ((calls_++ & 31u) != 0) return work();
+    const auto before = now_ns();
+    auto result = work();
+    total_ns_.add(now_ns() - before);
     samples_.add();
+    return result;
   }
   [[nodiscard]] double average_ns() const noexcept {
     const auto samples = samples_.get();

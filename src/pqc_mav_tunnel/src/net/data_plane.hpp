@@ -1,10 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data thread. The way of a packet:
 //
-//   plain socket of a drone --recvmmsg--> slot with room for header and tag --seal in place--> runs --sendmmsg/GSO--> encrypted socket
-//   encrypted socket --recvmmsg/GRO--> datagrams of a run --header, session lookup, open in place--> runs per drone --sendmmsg/GSO--> its plain socket
+//   plain socket of a drone --recvmmsg--> slot with room for header and tag --seal in place--> runs
+//     --sendmmsg/GSO--> encrypted socket
+//   encrypted socket --recvmmsg/GRO--> datagrams of a run --header, session lookup, open in place--> runs per drone
+//     --sendmmsg/GSO--> its plain socket
 //
-// One thread owns every session, key and counter; other threads reach it only through post() (handed over by an eventfd), so there is no lock and no
-// allocation on the packet path. Ten times a second a timer does what is due: key expiry, keepalives, probes, link reports, pictures for readers.
+// One thread owns every session, key and counter; other threads reach it only through post() (handed over by an
+// eventfd), so there is no lock and no allocation on the packet path. Ten times a second a timer does what is due: key
+// expiry, keepalives, probes, link reports, pictures for readers.
 #pragma once
 
 #include <atomic>
@@ -26,9 +30,11 @@ namespace pqcmav {
 
 /// What the data thread tells the control side. Called in the data thread: must be quick and must not block.
 struct ControlHooks {
-  std::function<void(std::size_t link, std::uint32_t request_id, std::string suite, std::string reason)> rekey_requested;
+  std::function<void(std::size_t link, std::uint32_t request_id, std::string suite, std::string reason)>
+      rekey_requested;
   std::function<void(std::size_t link, const RekeyResult& result)> rekey_answered;
-  std::function<void(std::size_t link)> changed;  // keys installed, switched, wiped, peer closed, silence began or ended
+  std::function<void(std::size_t link)>
+      changed;  // keys installed, switched, wiped, peer closed, silence began or ended
 };
 
 class DataPlane {
@@ -49,8 +55,11 @@ class DataPlane {
   [[nodiscard]] const ProcessCounters& totals() const noexcept { return totals_; }
   [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
   /// Can the encrypted socket send there? An IPv4 socket reaches IPv4 alone, one bound to "::" both.
-  [[nodiscard]] bool reaches(const SockAddr& address) const noexcept { return address.family() == local_.family() || local_.host_text() == "::"; }
-  /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was installed).
+  [[nodiscard]] bool reaches(const SockAddr& address) const noexcept {
+    return address.family() == local_.family() || local_.host_text() == "::";
+  }
+  /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was
+  /// installed).
   bool install(std::size_t link, SessionKeys keys, const SessionId& prev, const SockAddr& peer);
   /// Sends control messages to a peer if there is a session.
   void send_control(std::size_t link, std::vector<std::uint8_t> tlvs);
@@ -66,6 +75,9 @@ class DataPlane {
     bool more = false;  // a batch was full: the socket may hold more
   };
   void read_plain(std::size_t index, std::uint64_t now, Round& round);
+  void refuse_too_big(Link& link, std::uint64_t now);
+  void seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept;
+  void send_sealed(Link& link) noexcept;
   void read_encrypted(std::uint64_t now, Round& round);
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);

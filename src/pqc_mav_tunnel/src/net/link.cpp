@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/link.hpp"
 
 #include <algorithm>
@@ -19,13 +20,16 @@ void ProbeTracker::on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept 
 std::optional<std::uint64_t> ProbeTracker::rtt_min_ns() const noexcept {
   if (count_ == 0) return std::nullopt;
   const auto n = std::min(count_, samples_.size());
-  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n), [](const auto& a, const auto& b) { return a.rtt < b.rtt; })->rtt;
+  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n),
+                          [](const auto& a, const auto& b) { return a.rtt < b.rtt; })
+      ->rtt;
 }
 
 std::optional<std::int64_t> ProbeTracker::offset_ns() const noexcept {
   if (count_ == 0) return std::nullopt;
   const auto n = std::min(count_, samples_.size());
-  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n), [](const auto& a, const auto& b) { return a.rtt < b.rtt; })
+  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n),
+                          [](const auto& a, const auto& b) { return a.rtt < b.rtt; })
       ->offset;
 }
 

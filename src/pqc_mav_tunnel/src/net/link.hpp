@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One drone as the data thread sees it, and the picture of it that other threads may read.
 #pragma once
 
@@ -13,7 +14,8 @@
 
 namespace pqcmav {
 
-/// A consistent copy of what changes slowly, refreshed by the data thread (ten times a second and at every change of keys).
+/// A consistent copy of what changes slowly, refreshed by the data thread (ten times a second and at every change of
+/// keys).
 struct LinkPicture {
   std::optional<Session::Info> current, pending;
   SockAddr peer, plain_peer, plain_local;
@@ -26,7 +28,8 @@ struct LinkPicture {
   std::optional<std::int64_t> clock_offset_ns;
 };
 
-/// Round trips and clock offset from probes: the offset is that of the quickest of the last eight probes, the least disturbed one.
+/// Round trips and clock offset from probes: the offset is that of the quickest of the last eight probes, the least
+/// disturbed one.
 class ProbeTracker {
  public:
   void on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept;

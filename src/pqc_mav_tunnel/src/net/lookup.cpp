@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/lookup.hpp"
 
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 #include "thread.hpp"
 
 namespace pqcmav {
@@ -29,23 +31,22 @@ void ask(const std::shared_ptr<Answer>& answer, const std::string& host, std::ui
   } catch (const std::exception& error) {
     answer->error = error.what();
   }
-  const std::uint64_t one = 1;
-  (void)!::write(answer->done.get(), &one, sizeof one);
+  ring(answer->done);
 }
 
 }  // namespace
 
-std::optional<std::vector<SockAddr>> lookup(const std::string& host, std::uint16_t port, int socket_type, int cancel_fd) {
+std::optional<std::vector<SockAddr>> lookup(const std::string& host, std::uint16_t port, int socket_type,
+                                            int cancel_fd) {
   if (is_ipv4(host) || is_ipv6(host)) return resolve_all(host, port, false, socket_type);
   const auto answer = std::make_shared<Answer>();
-  if (!answer->done) throw TunnelError(Errc::io, "Cannot create an event descriptor: " + std::generic_category().message(errno) + ".");
+  if (!answer->done) throw TunnelError(Errc::io, "Cannot create an event descriptor: " + system_reason(errno) + ".");
   std::thread([answer, host, port, socket_type] { ask(answer, host, port, socket_type); }).detach();
   pollfd fds[2] = {{answer->done.get(), POLLIN, 0}, {cancel_fd, POLLIN, 0}};
   while (::poll(fds, 2, -1) < 0 && errno == EINTR) {
   }
   if (fds[1].revents != 0) return std::nullopt;
-  std::uint64_t value = 0;
-  (void)!::read(answer->done.get(), &value, sizeof value);  // after it, what the thread wrote is here
+  drain(answer->done);  // after it, what the thread wrote is here
   if (!answer->error.empty()) throw TunnelError(Errc::address, answer->error);
   return std::move(answer->found);
 }

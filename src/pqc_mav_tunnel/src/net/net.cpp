@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/net.hpp"
 
 #include <arpa/inet.h>
@@ -11,43 +12,42 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <sstream>
 
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
 
-std::string system_text(int error) { return std::generic_category().message(error); }
-
 [[noreturn]] void throw_bind_error(int error, const SockAddr& local, const std::string& purpose) {
   const auto where = purpose + " at " + local.text();
-  if (error == EADDRINUSE) throw TunnelError(Errc::port_in_use, "The port for " + where + " is in use by another program; stop it or configure another port.");
-  if (error == EACCES) throw TunnelError(Errc::permission, "Not allowed to open the port for " + where + "; use a port of 1024 or above.");
-  if (error == EADDRNOTAVAIL) throw TunnelError(Errc::address, "This machine does not have the address for " + where + "; check 'bind'.");
-  throw TunnelError(Errc::io, "Cannot open the port for " + where + ": " + system_text(error) + ".");
+  if (error == EADDRINUSE)
+    throw TunnelError(Errc::port_in_use,
+                      "The port for " + where + " is in use by another program; stop it or configure another port.");
+  if (error == EACCES)
+    throw TunnelError(Errc::permission, "Not allowed to open the port for " + where + "; use a port of 1024 or above.");
+  if (error == EADDRNOTAVAIL)
+    throw TunnelError(Errc::address, "This machine does not have the address for " + where + "; check 'bind'.");
+  throw TunnelError(Errc::io, "Cannot open the port for " + where + ": " + system_reason(error) + ".");
 }
 
 void set_int(int fd, int level, int name, int value) noexcept { ::setsockopt(fd, level, name, &value, sizeof value); }
 
 constexpr int kTcpRtoMaxMs = 44;  // TCP_RTO_MAX_MS of Linux 6.15: older headers lack it, older kernels refuse it
 constexpr int kLongestRepeatMs = 4000;
-constexpr int kProbeAfterS = 2, kProbes = 8;  // of a handshake's connection; at 30 % loss each way all are lost once in two hundred times
+constexpr int kProbeAfterS = 2,
+              kProbes = 8;  // of a handshake's connection; at 30 % loss each way all are lost once in two hundred times
 
 void set_buffers(int fd, std::size_t kib) noexcept {
   const auto bytes = static_cast<int>(kib * 1024);
   for (const auto& [force, plain] : {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, std::pair{SO_SNDBUFFORCE, SO_SNDBUF}})
-    if (::setsockopt(fd, SOL_SOCKET, force, &bytes, sizeof bytes) != 0) ::setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof bytes);
+    if (::setsockopt(fd, SOL_SOCKET, force, &bytes, sizeof bytes) != 0)
+      ::setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof bytes);
 }
 
 }  // namespace
-
-void Fd::reset() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
 
 std::uint16_t SockAddr::port() const noexcept {
   if (family() == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
@@ -61,7 +61,8 @@ void SockAddr::set_port(std::uint16_t port) noexcept {
 }
 
 bool SockAddr::loopback() const noexcept {
-  if (family() == AF_INET) return ntohl(reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (family() == AF_INET)
+    return ntohl(reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
   if (family() != AF_INET6) return false;
   const auto& address = reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
   return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == IN_LOOPBACKNET);
@@ -69,7 +70,8 @@ bool SockAddr::loopback() const noexcept {
 
 std::string SockAddr::host_text() const {
   char text[INET6_ADDRSTRLEN] = "";
-  if (family() == AF_INET) ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr, text, sizeof text);
+  if (family() == AF_INET)
+    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr, text, sizeof text);
   if (family() == AF_INET6) {
     const auto& address = reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
     if (IN6_IS_ADDR_V4MAPPED(&address))
@@ -105,7 +107,8 @@ bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
   if (a.family() == AF_INET6) {
     const auto& x = reinterpret_cast<const sockaddr_in6&>(a.storage);
     const auto& y = reinterpret_cast<const sockaddr_in6&>(b.storage);
-    return x.sin6_port == y.sin6_port && x.sin6_scope_id == y.sin6_scope_id && std::memcmp(&x.sin6_addr, &y.sin6_addr, 16) == 0;
+    return x.sin6_port == y.sin6_port && x.sin6_scope_id == y.sin6_scope_id &&
+           std::memcmp(&x.sin6_addr, &y.sin6_addr, 16) == 0;
   }
   return a.size == b.size;
 }
@@ -123,18 +126,19 @@ bool is_ipv6(const std::string& host) noexcept {
 std::string problem_of_host(const std::string& host) {
   constexpr std::size_t kNameMost = 253, kLabelMost = 63;  // RFC 1035
   if (is_ipv4(host) || is_ipv6(host)) return "";
-  if (host.find(':') != std::string::npos) return "it is no IPv6 address, and ports have keys of their own";
+  if (host.find(':') != std::string::npos) return "it is not an IPv6 address, and ports have their own keys";
   if (host.size() > kNameMost) return "a host name has at most 253 characters";
   std::string label, last;
   std::istringstream labels(host);
   while (std::getline(labels, label, '.')) {
     last = label;
-    if (label.empty() || label.size() > kLabelMost) return "between the dots of a host name there are 1-63 characters";
+    if (label.empty() || label.size() > kLabelMost) return "each part of a host name has 1-63 characters";
     const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
     if (!std::all_of(label.begin(), label.end(), allowed) || label.front() == '-' || label.back() == '-')
       return "a host name consists of letters, digits and '-'";
   }
-  if (std::all_of(last.begin(), last.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) return "it is no IPv4 address";
+  if (std::all_of(last.begin(), last.end(), [](unsigned char c) { return std::isdigit(c) != 0; }))
+    return "it is not an IPv4 address";
   return "";
 }
 
@@ -146,7 +150,9 @@ std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, b
   addrinfo* found = nullptr;
   const auto service = std::to_string(port);
   const int code = ::getaddrinfo(host.empty() ? nullptr : host.c_str(), service.c_str(), &hints, &found);
-  if (code != 0) throw TunnelError(Errc::address, "Cannot resolve '" + host + "': " + ::gai_strerror(code) + "; check the name or give an address.");
+  if (code != 0)
+    throw TunnelError(Errc::address, "Cannot resolve '" + host + "': " + ::gai_strerror(code) +
+                                         "; check the name or give an address.");
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(found, &::freeaddrinfo);
   std::vector<SockAddr> out;
   for (const auto* each = found; each != nullptr; each = each->ai_next) {
@@ -159,24 +165,28 @@ std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, b
   return out;
 }
 
-SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int socket_type) { return resolve_all(host, port, passive, socket_type).front(); }
+SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int socket_type) {
+  return resolve_all(host, port, passive, socket_type).front();
+}
 
-SockAddr resolve_endpoint(const std::string& endpoint, const std::string& key) {
-  const auto colon = endpoint.rfind(':');
-  std::uint16_t port = 0;
-  bool good = colon != std::string::npos && colon > 0;
-  if (good) {
-    const auto* end = endpoint.data() + endpoint.size();
-    const auto [p, e] = std::from_chars(endpoint.data() + colon + 1, end, port);
-    good = e == std::errc{} && p == end && p != endpoint.data() + colon + 1;
+std::optional<Endpoint> parse_endpoint(const std::string& text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return std::nullopt;
+  Endpoint out{text.substr(0, colon), 0};
+  const auto* end = text.data() + text.size();
+  const auto [p, e] = std::from_chars(text.data() + colon + 1, end, out.port);
+  if (e != std::errc{} || p != end) return std::nullopt;
+  if (out.host.front() == '[') {
+    if (out.host.size() < 3 || out.host.back() != ']') return std::nullopt;
+    out.host = out.host.substr(1, out.host.size() - 2);
   }
-  auto host = good ? endpoint.substr(0, colon) : "";
-  if (good && host.front() == '[') {
-    good = host.size() > 2 && host.back() == ']';
-    if (good) host = host.substr(1, host.size() - 2);
-  }
-  if (!good) throw TunnelError(Errc::address, "'" + key + "' is '" + endpoint + "'; write it as host:port, for example 127.0.0.1:14550.");
-  return resolve(host, port, false, SOCK_DGRAM);
+  return out;
+}
+
+SockAddr resolve_endpoint(const std::string& text, const std::string& key) {
+  const auto endpoint = parse_endpoint(text);
+  if (!endpoint) throw TunnelError(Errc::address, "'" + key + "' is '" + text + "'" + kWriteHostPort);
+  return resolve(endpoint->host, endpoint->port, false, SOCK_DGRAM);
 }
 
 Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string& purpose, bool* gro_on) {
@@ -220,12 +230,14 @@ Fd open_tcp_listener(const SockAddr& local, const std::string& purpose) {
 
 void tune_handshake_socket(int fd) noexcept {
   set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // A handshake is a few segments each way, so one that is lost twice waits for a timer that doubles every time; at 30 % loss that made the difference between
-  // seconds and a minute. A stream so thin may repeat at the pace of its round trip instead, and in no case more seldom than the longest round trip there is.
+  // A handshake is a few segments each way, so one that is lost twice waits for a timer that doubles every time; at 30
+  // % loss that made the difference between seconds and a minute. A stream so thin may repeat at the pace of its round
+  // trip instead, and in no case more seldom than the longest round trip there is.
   set_int(fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, 1);
   set_int(fd, IPPROTO_TCP, kTcpRtoMaxMs, kLongestRepeatMs);
-  // Whoever waits for the other's computation has nothing to send, so nothing would tell it that the other lost its power: without these probes a drone waited
-  // out the 45 s of a handshake for a gcs that had long come back and knew nothing of it.
+  // An end that waits for the other's computation has nothing to send, so nothing would tell it that the other lost its
+  // power: without these probes a drone waited out the 45 s of a handshake for a gcs that had long come back and knew
+  // nothing of it.
   set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, kProbeAfterS);
   set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
@@ -235,7 +247,8 @@ void tune_handshake_socket(int fd) noexcept {
 SockAddr local_address(const Fd& socket) {
   SockAddr out;
   out.size = sizeof out.storage;
-  if (::getsockname(socket.get(), out.get(), &out.size) != 0) throw TunnelError(Errc::io, "Cannot read a socket's address: " + system_text(errno) + ".");
+  if (::getsockname(socket.get(), out.get(), &out.size) != 0)
+    throw TunnelError(Errc::io, "Cannot read a socket's address: " + system_reason(errno) + ".");
   return out;
 }
 
@@ -243,12 +256,6 @@ bool supports_gso(const Fd& udp_socket) noexcept {
   int value = 0;
   socklen_t size = sizeof value;
   return ::getsockopt(udp_socket.get(), SOL_UDP, UDP_SEGMENT, &value, &size) == 0;
-}
-
-std::uint64_t now_ns() noexcept {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 }  // namespace pqcmav

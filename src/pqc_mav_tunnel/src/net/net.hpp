@@ -1,39 +1,19 @@
-// Sockets with owners: descriptors, addresses, and the UDP and TCP sockets the engine opens.
+// SPDX-License-Identifier: Apache-2.0
+// Socket addresses, and the UDP and TCP sockets the engine opens.
 #pragma once
 
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "clock.hpp"
+#include "fd.hpp"
+
 namespace pqcmav {
-
-/// Owns one descriptor.
-class Fd {
- public:
-  Fd() noexcept = default;
-  explicit Fd(int fd) noexcept : fd_(fd) {}
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    if (this != &other) {
-      reset();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-  ~Fd() { reset(); }
-  void reset() noexcept;
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 /// An IPv4 or IPv6 socket address.
 struct SockAddr {
@@ -59,31 +39,38 @@ bool is_ipv6(const std::string& host) noexcept;
 /// "" when this may be a host name or an address, else what is wrong with it. Asks nobody.
 std::string problem_of_host(const std::string& host);
 
-/// Every address of a host name, in the system's order; throws TunnelError(address). An empty host with `passive` is every local address.
+/// Every address of a host name, in the system's order; throws TunnelError(address). An empty host with `passive` is
+/// every local address.
 std::vector<SockAddr> resolve_all(const std::string& host, std::uint16_t port, bool passive, int socket_type);
 /// The first of them.
 SockAddr resolve(const std::string& host, std::uint16_t port, bool passive, int socket_type);
-/// "host:port" or "[v6]:port"; `key` names the setting in the error.
-SockAddr resolve_endpoint(const std::string& endpoint, const std::string& key);
+/// "host:port" or "[v6]:port" taken apart; nullopt when it is written in another way. Asks nobody.
+struct Endpoint {
+  std::string host;
+  std::uint16_t port;
+};
+std::optional<Endpoint> parse_endpoint(const std::string& text);
+inline constexpr const char* kWriteHostPort = "; write it as host:port, for example 127.0.0.1:14550.";
+/// The address of an endpoint; `key` names the setting in the error.
+SockAddr resolve_endpoint(const std::string& text, const std::string& key);
 
 struct UdpOptions {
   std::size_t buffer_kib = 4096;
   int dscp = -1;  // -1 leaves the default
   bool gro = false;
 };
-/// Bound and non-blocking; throws TunnelError(port_in_use, address, permission) naming `purpose`. `gro_on` says whether UDP_GRO was granted.
+/// Bound and non-blocking; throws TunnelError(port_in_use, address, permission) naming `purpose`. `gro_on` says whether
+/// UDP_GRO was granted.
 Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
 /// The same on every local address, IPv4 and IPv6; where this machine has no IPv6, IPv4 alone.
 Fd open_udp_both(std::uint16_t port, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
 /// Listening and non-blocking.
 Fd open_tcp_listener(const SockAddr& local, const std::string& purpose);
-/// For a socket that listens for handshakes or carries one: segments leave at once, and over a link that loses packets they are repeated at an even pace.
+/// For a socket that listens for handshakes or carries one: segments leave at once, and over a link that loses packets
+/// they are repeated at an even pace.
 void tune_handshake_socket(int fd) noexcept;
 SockAddr local_address(const Fd& socket);
 /// Does this kernel know UDP_SEGMENT on this socket?
 bool supports_gso(const Fd& udp_socket) noexcept;
-
-/// Monotonic time in nanoseconds.
-std::uint64_t now_ns() noexcept;
 
 }  // namespace pqcmav

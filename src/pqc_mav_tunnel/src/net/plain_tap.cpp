@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/plain_tap.hpp"
 
 #include <algorithm>
@@ -8,13 +9,9 @@
 namespace pqcmav {
 namespace {
 
-SockAddr checked_target(const std::string& endpoint) {
-  auto address = resolve_endpoint(endpoint, "plain_tap");
-  if (!address.loopback() || address.port() == 0) {
-    throw TunnelError(Errc::address, "'plain_tap' is '" + endpoint +
-                                         "'; the copies are plaintext, so it must be a loopback address with a port, for example 127.0.0.1:14591.");
-  }
-  return address;
+bool reaches(const SockAddr& tap, const SockAddr& local) {
+  const auto host = local.host_text();
+  return local.port() == tap.port() && (host == tap.host_text() || host == "0.0.0.0" || host == "::");
 }
 
 SockAddr any_port(const SockAddr& address) {
@@ -27,18 +24,30 @@ constexpr std::size_t kBufferKib = 64;  // nothing is received here, and on loop
 
 }  // namespace
 
-PlainTap::PlainTap(const std::string& endpoint, std::size_t slots, std::size_t capacity)
-    : to_(checked_target(endpoint)),
+void check_plain_addresses(const std::string& prefix, const SockAddr& bind, const SockAddr& peer, const SockAddr& tap) {
+  if (!bind.empty() && !peer.empty() && bind.family() != peer.family())
+    throw TunnelError(Errc::config_invalid,
+                      "'" + prefix + "plain_bind' and '" + prefix + "plain_peer' must both be IPv4 or both IPv6.");
+  if (tap.empty()) return;
+  if (!tap.loopback() || tap.port() == 0)
+    throw TunnelError(
+        Errc::config_invalid,
+        "'plain_tap' is '" + tap.text() +
+            "'; the copies are plaintext, so it must be a loopback address with a port, for example 127.0.0.1:14591.");
+  for (const auto* own : {&bind, &peer})
+    if (!own->empty() && reaches(tap, *own))
+      throw TunnelError(Errc::config_invalid,
+                        "'plain_tap' is the same address as 'plain_bind' or 'plain_peer': the vehicle's packets would "
+                        "come back to it.");
+}
+
+PlainTap::PlainTap(const SockAddr& to, std::size_t slots, std::size_t capacity)
+    : to_(to),
       socket_(open_udp(any_port(to_), {kBufferKib, -1, false}, "copies of the plaintext (UDP)")),
       slots_(std::min(slots, UdpSender::kCapacity)),
       capacity_(capacity),
       memory_(new std::uint8_t[slots_ * capacity]),
       out_(supports_gso(socket_)) {}
-
-bool PlainTap::reaches(const SockAddr& local) const {
-  const auto host = local.host_text();
-  return local.port() == to_.port() && (host == to_.host_text() || host == "0.0.0.0" || host == "::");
-}
 
 void PlainTap::take(ByteView datagram, const SockAddr& source, LinkCounters& counters) noexcept {
   if (source == to_) return;

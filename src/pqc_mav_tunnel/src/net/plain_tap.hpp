@@ -1,7 +1,10 @@
-// A copy of the autopilot's plaintext for programs on this machine that only want to read it (battery and sensor monitors).
+// SPDX-License-Identifier: Apache-2.0
+// A copy of the autopilot's plaintext for programs on this machine that only want to read it (battery and sensor
+// monitors).
 //
-// The packets of a batch are copied before they are sealed in place, and leave after the batch is on its way to the peer: what becomes of the copies is of no
-// concern to the tunnel. Nothing is read back: a program that answers answers nobody.
+// The packets of a batch are copied before they are sealed in place, and leave after the batch is on its way to the
+// peer: what becomes of the copies is of no concern to the tunnel. Nothing is read back: a program that answers answers
+// nobody.
 #pragma once
 
 #include <memory>
@@ -13,15 +16,18 @@
 
 namespace pqcmav {
 
+/// Throws TunnelError(config_invalid) unless the plaintext addresses of one drone fit together: bind and peer of one
+/// family, the tap a loopback address with a port (the copies are in clear) that is neither of them. Empty ones are not
+/// known (yet).
+void check_plain_addresses(const std::string& prefix, const SockAddr& bind, const SockAddr& peer, const SockAddr& tap);
+
 /// One thread; no allocation after construction.
 class PlainTap {
  public:
-  /// Copies of up to `slots` datagrams of up to `capacity` bytes go to `endpoint` ("host:port"). Throws TunnelError(address) for anything but a loopback address
-  /// with a port: the copies are in clear.
-  PlainTap(const std::string& endpoint, std::size_t slots, std::size_t capacity);
-  /// Would a socket bound there receive the copies?
-  [[nodiscard]] bool reaches(const SockAddr& local) const;
-  /// Keeps a copy for the next flush. What came from the reader itself is not for it: a router there would send it round in circles.
+  /// Copies of up to `slots` datagrams of up to `capacity` bytes go to `to`, which was checked (below).
+  PlainTap(const SockAddr& to, std::size_t slots, std::size_t capacity);
+  /// Keeps a copy for the next flush. What came from the reader itself is not for it: a router there would send it
+  /// round in circles.
   void take(ByteView datagram, const SockAddr& source, LinkCounters& counters) noexcept;
   /// Sends what was taken. What the kernel does not take at once is counted and forgotten.
   void flush(LinkCounters& counters) noexcept;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/udp_batch.hpp"
 
 #include <netinet/udp.h>
@@ -7,7 +8,8 @@
 
 namespace pqcmav {
 
-UdpReceiver::UdpReceiver(std::size_t slots, std::size_t capacity, std::size_t headroom, std::size_t tailroom, bool names)
+UdpReceiver::UdpReceiver(std::size_t slots, std::size_t capacity, std::size_t headroom, std::size_t tailroom,
+                         bool names)
     : headroom_(headroom),
       tailroom_(tailroom),
       stride_((headroom + capacity + tailroom + 63) / 64 * 64),
@@ -47,10 +49,14 @@ UdpReceiver::Slot UdpReceiver::slot(std::size_t i) noexcept {
       if (size > 0) segment = static_cast<std::size_t>(size);
     }
   }
-  return {{static_cast<std::uint8_t*>(vectors_[i].iov_base), message.msg_len}, segment, (message.msg_hdr.msg_flags & MSG_TRUNC) != 0};
+  return {{static_cast<std::uint8_t*>(vectors_[i].iov_base), message.msg_len},
+          segment,
+          (message.msg_hdr.msg_flags & MSG_TRUNC) != 0};
 }
 
-MutableBytes UdpReceiver::with_room(std::size_t i) noexcept { return {memory_.get() + i * stride_, headroom_ + headers_[i].msg_len + tailroom_}; }
+MutableBytes UdpReceiver::with_room(std::size_t i) noexcept {
+  return {memory_.get() + i * stride_, headroom_ + headers_[i].msg_len + tailroom_};
+}
 
 const SockAddr& UdpReceiver::source(std::size_t i) noexcept {
   sources_[i].size = headers_[i].msg_hdr.msg_namelen;
@@ -102,7 +108,8 @@ void UdpSender::account(const Run& run, Sent& out) const noexcept {
   for (std::size_t i = 0; i < run.count; ++i) out.bytes += vectors_[run.first + i].iov_len;
 }
 
-/// A run that the kernel refused as GSO (a path narrower than the segment, a device without checksum offload), one by one.
+/// A run that the kernel refused as GSO (a path narrower than the segment, a device without checksum offload), one by
+/// one.
 void UdpSender::send_single(int fd, const SockAddr& to, const Run& run, Sent& out) noexcept {
   for (std::size_t i = 0; i < run.count; ++i) {
     const auto& vector = vectors_[run.first + i];
@@ -120,8 +127,10 @@ UdpSender::Sent UdpSender::flush(int fd, const SockAddr& to) noexcept {
   const auto runs = plan_runs();
   for (std::size_t i = 0; i < runs; ++i) prepare(i, runs_[i], to);
   for (std::size_t done = 0; done < runs;) {
-    const int sent = runs - done == 1 ? (::sendmsg(fd, &headers_[done].msg_hdr, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ? 1 : -1)
-                                      : ::sendmmsg(fd, &headers_[done], static_cast<unsigned>(runs - done), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const int sent =
+        runs - done == 1
+            ? (::sendmsg(fd, &headers_[done].msg_hdr, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ? 1 : -1)
+            : ::sendmmsg(fd, &headers_[done], static_cast<unsigned>(runs - done), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent > 0) {
       for (int i = 0; i < sent; ++i) account(runs_[done + static_cast<std::size_t>(i)], out);
       done += static_cast<std::size_t>(sent);

@@ -1,4 +1,6 @@
-// Many datagrams per system call: recvmmsg with optional UDP GRO, sendmmsg with optional UDP GSO. No allocation after construction.
+// SPDX-License-Identifier: Apache-2.0
+// Many datagrams per system call: recvmmsg with optional UDP GRO, sendmmsg with optional UDP GSO. No allocation after
+// construction.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,7 +16,8 @@
 
 namespace pqcmav {
 
-/// Receives into fixed slots. With GRO one slot may hold a run of datagrams of `segment` bytes each, the last one possibly shorter.
+/// Receives into fixed slots. With GRO one slot may hold a run of datagrams of `segment` bytes each, the last one
+/// possibly shorter.
 class UdpReceiver {
  public:
   struct Slot {
@@ -22,7 +25,8 @@ class UdpReceiver {
     std::size_t segment;  // = bytes.size() without GRO
     bool truncated;
   };
-  /// Each slot leaves `headroom` and `tailroom` bytes around up to `capacity` bytes of datagram, so that it can be sealed in place.
+  /// Each slot leaves `headroom` and `tailroom` bytes around up to `capacity` bytes of datagram, so that it can be
+  /// sealed in place.
   UdpReceiver(std::size_t slots, std::size_t capacity, std::size_t headroom, std::size_t tailroom, bool names);
   /// Number of slots filled, 0 when nothing waits.
   std::size_t receive(int fd) noexcept;
@@ -53,7 +57,8 @@ class UdpSender {
   struct Sent {
     std::size_t packets = 0, bytes = 0, dropped = 0;
   };
-  /// Sends what was added and forgets it. What the kernel does not take at once is dropped and counted: late telemetry is worth nothing.
+  /// Sends what was added and forgets it. What the kernel does not take at once is dropped and counted: late telemetry
+  /// is worth nothing.
   Sent flush(int fd, const SockAddr& to) noexcept;
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/control_frame.hpp"
 
 #include <algorithm>
@@ -6,7 +7,16 @@
 namespace pqcmav {
 namespace {
 
-enum class Tlv : std::uint8_t { probe = 1, probe_reply = 2, link_report = 3, switched = 4, rekey_request = 5, close = 6, keepalive = 7, rekey_result = 8 };
+enum class Tlv : std::uint8_t {
+  probe = 1,
+  probe_reply = 2,
+  link_report = 3,
+  switched = 4,
+  rekey_request = 5,
+  close = 6,
+  keepalive = 7,
+  rekey_result = 8
+};
 constexpr std::size_t kTlvHeader = 3;
 
 bool printable(std::string_view text) noexcept {
@@ -132,7 +142,9 @@ class Writer {
 struct WriteValue {
   Writer& to;
   Tlv operator()(const Probe& item) const noexcept { return to.be(item.id).be(item.t1), Tlv::probe; }
-  Tlv operator()(const ProbeReply& item) const noexcept { return to.be(item.id).be(item.t1).be(item.t2).be(item.t3), Tlv::probe_reply; }
+  Tlv operator()(const ProbeReply& item) const noexcept {
+    return to.be(item.id).be(item.t1).be(item.t2).be(item.t3), Tlv::probe_reply;
+  }
   Tlv operator()(const LinkReport& item) const noexcept {
     to.be(item.window_ms).be(item.packets_per_s_milli).be(item.gap_p95_us).be(item.longest_silence_us);
     to.be(item.jitter_us).be(item.loss_ppm).be(item.blackouts);
@@ -140,11 +152,17 @@ struct WriteValue {
     return Tlv::link_report;
   }
   Tlv operator()(const Switched& item) const noexcept { return to.be(item.epoch), Tlv::switched; }
-  Tlv operator()(const RekeyRequest& item) const noexcept { return to.be(item.request_id).text(item.suite).text(item.reason), Tlv::rekey_request; }
+  Tlv operator()(const RekeyRequest& item) const noexcept {
+    return to.be(item.request_id).text(item.suite).text(item.reason), Tlv::rekey_request;
+  }
   Tlv operator()(const Close& item) const noexcept { return to.be(item.reason), Tlv::close; }
   Tlv operator()(const Keepalive&) const noexcept { return Tlv::keepalive; }
   Tlv operator()(const RekeyResult& item) const noexcept {
-    to.be(item.request_id).be(static_cast<std::uint8_t>(item.ok ? 1 : 0)).be(item.epoch).be(item.duration_us).text(item.text);
+    to.be(item.request_id)
+        .be(static_cast<std::uint8_t>(item.ok ? 1 : 0))
+        .be(item.epoch)
+        .be(item.duration_us)
+        .text(item.text);
     return Tlv::rekey_result;
   }
 };

@@ -1,13 +1,16 @@
-// Control frames: TLVs inside the encrypted channel (docs/protocol.md section 6). Written into and read from caller memory.
+// SPDX-License-Identifier: Apache-2.0
+// Control frames: TLVs inside the encrypted channel (docs/protocol.md section 6). Written into and read from caller
+// memory.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <variant>
 
 #include "bytes.hpp"
-#include "session/frame.hpp"
+#include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
 
@@ -18,10 +21,6 @@ struct Probe {
 struct ProbeReply {
   std::uint32_t id;
   std::uint64_t t1, t2, t3;  // ns
-};
-struct LinkReport {
-  std::uint32_t window_ms = 0, packets_per_s_milli = 0, gap_p95_us = 0, longest_silence_us = 0, jitter_us = 0, loss_ppm = 0, blackouts = 0;
-  std::array<std::uint64_t, kDropKinds> drops{};
 };
 struct Switched {
   std::uint8_t epoch;
@@ -52,9 +51,11 @@ struct ControlList {
   std::array<Control, kControlsPerFrame> items;
   std::size_t count = 0;
 };
-/// False when the content is unusable as a whole (empty, a length that does not fit, more than kControlsPerFrame). Nothing may then be acted on.
+/// False when the content is unusable as a whole (empty, a length that does not fit, more than kControlsPerFrame).
+/// Nothing may then be acted on.
 bool parse_controls(ByteView content, ControlList& out) noexcept;
-/// Appends one TLV at `out[used...]`; returns the new fill, or nullopt when there is no room or a text is too long. No allocation.
+/// Appends one TLV at `out[used...]`; returns the new fill, or nullopt without room or when a string is too long. No
+/// allocation.
 std::optional<std::size_t> append_control(MutableBytes out, std::size_t used, const Control& control) noexcept;
 
 }  // namespace pqcmav

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/frame.hpp"
 
 #include <algorithm>
@@ -55,7 +56,8 @@ bool SendKey::seal(FrameType type, MutableBytes packet) noexcept {
 
 void SendKey::skip_to(std::uint64_t sequence) noexcept { next_ = std::max(next_, std::min(sequence, kSequenceLimit)); }
 
-ReceiveKey::ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key, std::size_t window_bits)
+ReceiveKey::ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch,
+                       std::span<const std::uint8_t, 32> key, std::size_t window_bits)
     : id_(id), epoch_(epoch), ids_(suite.wire_ids()), window_(window_bits), aead_(make_aead(suite.aead->id, key)) {}
 
 ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet) noexcept {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data-plane frame and its two ends: a SendKey that seals and a ReceiveKey that opens, both in place.
 #pragma once
 
@@ -7,16 +8,13 @@
 #include "constants.hpp"
 #include "crypto/aead.hpp"
 #include "crypto/secret.hpp"
+#include "pqc_mav_tunnel/status.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 #include "session/replay_window.hpp"
 
 namespace pqcmav {
 
 enum class FrameType : std::uint8_t { data = 0, control = 1 };
-
-/// The six reasons for which a received datagram is dropped, in the order of docs/protocol.md section 5.
-enum class Drop : std::uint8_t { malformed, unknown, seq_old, replay, auth_fail, decrypt_fail };
-inline constexpr std::size_t kDropKinds = 6;
 
 struct Header {
   FrameType type;
@@ -40,12 +38,13 @@ struct SessionKeys {
   Secret<32> k_d2g, k_g2d;
 };
 
-/// Seals packets of one key; owns the only sequence counter of that key, so no (key, epoch, sequence) is used twice. One thread.
+/// Seals packets of one key; owns the only sequence counter of that key, so no (key, epoch, sequence) is used twice.
+/// One thread.
 class SendKey {
  public:
   SendKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key);
-  /// `packet` holds kHeaderSize bytes of room, the payload, kTagSize bytes of room. False when the sequence is exhausted or the library failed:
-  /// then nothing may be sent (the sequence is spent all the same).
+  /// `packet` holds kHeaderSize bytes of room, the payload, kTagSize bytes of room. False when the sequence is
+  /// exhausted or the library failed: then nothing may be sent (the sequence is spent all the same).
   bool seal(FrameType type, MutableBytes packet) noexcept;
   /// Leaves sequence numbers out; only ever forwards, so nothing can be used twice.
   void skip_to(std::uint64_t sequence) noexcept;
@@ -62,14 +61,16 @@ class SendKey {
 /// Opens packets of one key, with its replay window. One thread.
 class ReceiveKey {
  public:
-  ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key, std::size_t window_bits = kWindowBits);
+  ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
+             std::size_t window_bits = kWindowBits);
   struct Opened {
     std::optional<Drop> drop;  // nullopt: the packet is genuine and new
     FrameType type = FrameType::data;
     MutableBytes payload;  // inside `packet`, after decryption
     bool newest = false;   // highest sequence so far: its source is the peer's address
   };
-  /// `header` is the parsed head of `packet`; session and epoch were looked up by the caller. Checks ids, window, tag; only then marks the window.
+  /// `header` is the parsed head of `packet`; session and epoch were looked up by the caller. Checks ids, window, tag;
+  /// only then marks the window.
   Opened open(const Header& header, MutableBytes packet) noexcept;
   [[nodiscard]] const SessionId& session_id() const noexcept { return id_; }
   [[nodiscard]] std::uint8_t epoch() const noexcept { return epoch_; }

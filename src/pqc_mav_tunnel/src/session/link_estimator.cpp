@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/link_estimator.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ constexpr auto kBlackoutNs = static_cast<std::uint64_t>(nanoseconds(kBlackout).c
 
 // The histogram: bucket 0 holds gaps below 4 us, then five buckets per octave, up to 180 s and beyond in the last one.
 constexpr std::uint64_t kFirstBoundNs = 4'000;
-constexpr std::array<double, 5> kSteps{1.0, 1.148698354997035, 1.319507910772894, 1.515716566510398, 1.741101126592248};  // 2^(i/5)
+constexpr std::array<double, 5> kSteps{1.0, 1.148698354997035, 1.319507910772894, 1.515716566510398,
+                                       1.741101126592248};  // 2^(i/5)
 
 /// Lowest gap of each bucket in nanoseconds, so that the packet path only compares integers.
 constexpr auto kLowest = [] {
@@ -37,7 +39,8 @@ std::size_t bucket_of(std::uint64_t gap_ns) noexcept {
 /// The geometric middle of a bucket: at most 7.2 % away from anything in it.
 double middle_ns(std::size_t bucket) noexcept {
   if (bucket == 0) return static_cast<double>(kFirstBoundNs) / 2;
-  return static_cast<double>(kFirstBoundNs) * std::exp2((static_cast<double>(bucket) - 0.5) / static_cast<double>(kSteps.size()));
+  return static_cast<double>(kFirstBoundNs) *
+         std::exp2((static_cast<double>(bucket) - 0.5) / static_cast<double>(kSteps.size()));
 }
 
 std::uint32_t saturate(double value) noexcept {
@@ -90,7 +93,8 @@ void LinkEstimator::on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::
   last_arrival_ns_ = now_ns;
 }
 
-void LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept {
+void LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t key_tag,
+                                std::uint64_t sequence) noexcept {
   std::size_t k = newest_key_;
   if (!keys_[k].used || keys_[k].tag != key_tag) {
     k = 1 - newest_key_;
@@ -155,7 +159,8 @@ LinkReport LinkEstimator::report(std::uint64_t now_ns) const noexcept {
   longest = std::max(longest, longest_ended);
 
   result.window_ms = saturate(static_cast<double>(window_ns) * 1e-6);
-  if (window_ns > 0) result.packets_per_s_milli = saturate(static_cast<double>(packets) * 1e12 / static_cast<double>(window_ns));
+  if (window_ns > 0)
+    result.packets_per_s_milli = saturate(static_cast<double>(packets) * 1e12 / static_cast<double>(window_ns));
   if (gap_count > 0) {
     auto rank = (gap_count * 95 + 99) / 100;
     std::size_t b = 0;
@@ -165,7 +170,8 @@ LinkReport LinkEstimator::report(std::uint64_t now_ns) const noexcept {
   result.longest_silence_us = to_us(longest);
   if (jitter_samples > 0) result.jitter_us = to_us(jitter_ns / jitter_samples);
   if (missing > 0) {
-    result.loss_ppm = saturate(static_cast<double>(missing) * 1e6 / (static_cast<double>(missing) + static_cast<double>(packets)));
+    result.loss_ppm =
+        saturate(static_cast<double>(missing) * 1e6 / (static_cast<double>(missing) + static_cast<double>(packets)));
   }
   result.blackouts = blackouts;
   return result;

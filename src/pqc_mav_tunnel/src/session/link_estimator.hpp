@@ -1,4 +1,6 @@
-// What a receiver can say of a link from arrivals and sequence numbers: rates, gaps, silence, jitter, loss, blackouts over a sliding window.
+// SPDX-License-Identifier: Apache-2.0
+// What a receiver can say of a link from arrivals and sequence numbers: rates, gaps, silence, jitter, loss, blackouts
+// over a sliding window.
 #pragma once
 
 #include <array>
@@ -11,19 +13,22 @@ namespace pqcmav {
 
 /// Fixed memory, no allocation after construction; one thread. Times are monotonic nanoseconds.
 ///
-/// The window is kept in slots of 100 ms, the newest of which is still filling: it covers the last 4.9-5.0 s, and the report says how much (less after the first
-/// packet). What the figures mean:
-///  * gap: time between one packet and the next, counted when it ends. p95 is the nearest rank out of a log-spaced histogram (within 10 % or 4 us).
+/// The window is kept in slots of 100 ms, the newest of which is still filling: it covers the last 4.9-5.0 s, and the
+/// report says how much (less after the first packet). What the figures mean:
+///  * gap: time between one packet and the next, counted when it ends. p95 is the nearest rank out of a log-spaced
+///  histogram (within 10 % or 4 us).
 ///  * longest silence: the longest gap that ended in the window, or the one now under way.
 ///  * jitter: mean absolute difference of successive gaps.
-///  * loss: sequence numbers skipped within the range a key has shown, less those that came late while their gap was still in the window, over all that were due.
-///    Ranges are per key, and the key before the current one is still followed, so that neither a new key nor its overlap with the old one counts as loss.
+///  * loss: sequence numbers skipped within the range a key has shown, less those that came late while their gap was
+///    still in the window, over all that were due. Ranges are per key, and the key before the current one is still
+///    followed, so that neither a new key nor its overlap with the old one counts as loss.
 ///  * blackout: a silence longer than kBlackout, ended in the window or under way. Three fit into a window at most.
-/// docs/protocol.md section 6 defines them for everybody.
+/// docs/protocol.md section 6 defines them.
 class LinkEstimator {
  public:
   LinkEstimator() noexcept = default;
-  /// One genuine packet. `key_tag` tells keys apart (any number that changes with session or epoch). A sequence must not be given twice.
+  /// One genuine packet. `key_tag` tells keys apart (any number that changes with session or epoch). A sequence must
+  /// not be given twice.
   void on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept;
   /// The report for the window that ends now; `drops` is left to the caller.
   [[nodiscard]] LinkReport report(std::uint64_t now_ns) const noexcept;
@@ -31,7 +36,8 @@ class LinkEstimator {
  private:
   static constexpr std::size_t kSlots = 50;
   static constexpr std::size_t kBuckets = 128;
-  /// The sequence numbers that one key advanced over during one slot, so that a late packet finds the slot its gap was charged to.
+  /// The sequence numbers that one key advanced over during one slot, so that a late packet finds the slot its gap was
+  /// charged to.
   struct Range {
     std::uint64_t key_tag, first, last;
     bool used;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/replay_window.hpp"
 
 #include <algorithm>
@@ -8,11 +9,13 @@
 
 namespace pqcmav {
 
-// Sequence s lives in bit s % 64 of word (s / 64) % size. A window of n * 64 bits touches at most n + 1 words at a time, so with one word more than
-// the window no live bit shares a word with a sequence that has left it; advancing only clears the words that are entered anew (RFC 6479).
+// Sequence s lives in bit s % 64 of word (s / 64) % size. A window of n * 64 bits touches at most n + 1 words at a
+// time, so with one word more than the window no live bit shares a word with a sequence that has left it; advancing
+// only clears the words that are entered anew (RFC 6479).
 ReplayWindow::ReplayWindow(std::size_t bits) : bits_(bits) {
   if (bits < kWindowBitsMin || bits > kWindowBitsMax || bits % 64 != 0) {
-    throw TunnelError(Errc::config_invalid, "replay window of " + std::to_string(bits) + " bits: use a multiple of 64 from " + std::to_string(kWindowBitsMin) +
+    throw TunnelError(Errc::config_invalid, "replay window of " + std::to_string(bits) +
+                                                " bits: use a multiple of 64 from " + std::to_string(kWindowBitsMin) +
                                                 " to " + std::to_string(kWindowBitsMax));
   }
   words_.assign(std::bit_ceil(bits / 64 + 1), 0);
@@ -31,7 +34,8 @@ bool ReplayWindow::accept(std::uint64_t sequence) noexcept {
   const auto mask = words_.size() - 1;
   const bool newest = sequence >= next_;
   if (newest) {
-    // Words up to (next_ - 1) / 64 are in use; those after it, up to the word of `sequence`, still hold bits of a lap ago.
+    // Words up to (next_ - 1) / 64 are in use; those after it, up to the word of `sequence`, still hold bits of a lap
+    // ago.
     const auto first_unused = (next_ + 63) / 64;
     const auto target = sequence / 64;
     if (target >= first_unused) {

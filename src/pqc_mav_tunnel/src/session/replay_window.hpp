@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sliding anti-replay window (RFC 6479 style bitmap of words, so that advancing never shifts the whole map).
 #pragma once
 

@@ -1,15 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "session/session.hpp"
 
 #include <algorithm>
 
 namespace pqcmav {
 
-Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits) : drone_side_(drone_side), timers_(timers), window_bits_(window_bits) {}
+Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits)
+    : drone_side_(drone_side), timers_(timers), window_bits_(window_bits) {}
 
 Session::Slot& Session::free_slot() noexcept {
   for (auto& slot : slots_)
     if (!slot.key) return slot;
-  // Rekeys faster than the grace time: the old key that expires first makes room. Current and pending are at most two of four.
+  // Rekeys faster than the grace time: the old key that expires first makes room. Current and pending are at most two
+  // of four.
   Slot* victim = nullptr;
   for (auto& slot : slots_)
     if (slot.use == Use::old && (victim == nullptr || slot.expires_ns < victim->expires_ns)) victim = &slot;
@@ -44,8 +47,8 @@ void Session::promote(std::uint64_t now) noexcept {
 }
 
 void Session::install(SessionKeys keys, const SessionId& prev, std::uint64_t now) {
-  // The drone named the pending session as its running one, so it uses it: it must not be thrown away. Its handshake is also a sign of life: the keys are new,
-  // whatever the time of the last packet.
+  // The drone named the pending session as its running one, so it uses it: it must not be thrown away. Its handshake is
+  // also a sign of life: the keys are new, whatever the time of the last packet.
   if (pending_ && pending_->id == prev) {
     promote(now);
     heard_ns_ = now;
@@ -90,7 +93,8 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
       out.drop = opened.drop;
       return out;
     }
-    // A peer that is heard under old keys alone does not have the current ones: that counts as silence, so that the drone starts afresh.
+    // A peer that is heard under old keys alone does not have the current ones: that counts as silence, so that the
+    // drone starts afresh.
     if (slot.use != Use::old) heard_ns_ = now;
     out.type = opened.type;
     out.payload = opened.payload;

@@ -1,7 +1,11 @@
-// One drone's keys over time, without sockets: which key sends, which keys still receive, when each is wiped, when the peer counts as silent.
+// SPDX-License-Identifier: Apache-2.0
+// One drone's keys over time, without sockets: which key sends, which keys still receive, when each is wiped, and
+// when the peer counts as silent.
 //
-// drone: install() makes the new keys current at once and keeps the old receive key until `grace` after the first packet under the new one.
-// gcs:   install() keeps the new keys pending; the first packet that opens under them makes them current (docs/protocol.md section 7).
+// drone: install() makes the new keys current at once and keeps the old receive key until `grace` after the first
+//        packet under the new one.
+// gcs:   install() keeps the new keys pending; the first packet that opens under them makes them current
+//        (docs/protocol.md section 7).
 #pragma once
 
 #include <array>
@@ -20,7 +24,7 @@ class Session {
  public:
   static constexpr std::size_t kSlots = 4;
 
-  /// What is known of one installed key pair, without the keys.
+  /// What is known about one installed key pair, without the keys.
   struct Info {
     const Suite* suite = nullptr;
     bool hybrid = false, drone_signed = false;
@@ -47,17 +51,21 @@ class Session {
   Opened open(const Header& header, MutableBytes packet, std::uint64_t now) noexcept;
   /// Wipes what is due. True when the set of receive keys changed.
   bool tick(std::uint64_t now) noexcept;
-  /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they come from a later handshake.
+  /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they
+  /// come from a later handshake.
   void close(std::uint64_t now) noexcept;
   void wipe() noexcept;
 
   [[nodiscard]] const std::optional<Info>& current() const noexcept { return current_; }
   [[nodiscard]] const std::optional<Info>& pending() const noexcept { return pending_; }
-  [[nodiscard]] std::uint64_t silence(std::uint64_t now) const noexcept { return now > heard_ns_ ? now - heard_ns_ : 0; }
+  [[nodiscard]] std::uint64_t silence(std::uint64_t now) const noexcept {
+    return now > heard_ns_ ? now - heard_ns_ : 0;
+  }
   [[nodiscard]] bool degraded(std::uint64_t now) const noexcept { return silence(now) >= timers_.degraded; }
   [[nodiscard]] std::uint64_t last_sent_ns() const noexcept { return sent_ns_; }
   [[nodiscard]] std::uint64_t sealed_packets() const noexcept { return send_ ? send_->sealed() : 0; }
-  /// How often the more used of the two current keys was used, as far as this end knows: by the peer at least up to the highest sequence that opened.
+  /// How often the more used of the two current keys was used, as far as this end knows: by the peer at least up to the
+  /// highest sequence that opened.
   [[nodiscard]] std::uint64_t key_use() const noexcept;
 
   template <typename Visit>

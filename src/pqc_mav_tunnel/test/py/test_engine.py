@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import threading
@@ -231,7 +232,7 @@ def test_nested_and_flat_configuration_are_one(keys: Path) -> None:
         ({"max_payload": None}, "config_invalid", "NoneType"),
         ({"max_payload": b"1200"}, "config_invalid", "'max_payload'"),
         ({"hybrid": 1}, "config_invalid", "true or false"),
-        ({"peer": ["a", 1]}, "config_invalid", "list of texts"),
+        ({"peer": ["a", 1]}, "config_invalid", "list of strings"),
         ({"suite": "cs-mlkem768-aesgcm-mldsa66"}, "suite_unknown", "mldsa65"),
         ({"keys": "/nowhere"}, "key_missing", "/nowhere"),
         ({"drone_id": "UAV"}, "config_invalid", "a-z"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No sequence is used twice under one key by programs that are killed with SIGKILL and started again, all the while
 rekeying and sending: everything two pqcmav-tunneld put on the wire passes through here."""
 

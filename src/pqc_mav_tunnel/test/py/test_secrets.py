@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A call with wrong arguments must not show the secrets among them."""
 
 from __future__ import annotations

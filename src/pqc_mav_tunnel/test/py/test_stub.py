@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The type stub names exactly what the extension module has."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pqcmav-tunneld as a user runs it: files in, exit codes and sentences out."""
 
 from __future__ import annotations
@@ -115,6 +116,10 @@ def test_check(gcs_file: Path) -> None:
         ("role: gcs\nkeys: /k\ndrones: [a]\nkeepalive: 1", "Did you mean 'keepalive_s'?"),
         ("role: gcs\nkeys: /k\ndrones: [a]\nhandshake_port: 70000", "between 0 and 65535"),
         ("role: gcs\nkeys: /nowhere\ndrones: [a]", "/nowhere"),
+        ("role: gcs\nkeys: /k\ndrones: [drone1, drone1]", "'drones' names 'drone1' twice."),
+        ("role: drone\nkeys: /k\ndrone_id: a\npeer: b\nplain_bind: '14590'", "write it as host:port"),
+        ("role: drone\nkeys: /k\ndrone_id: a\npeer: b\nplain_bind: 14590", "must be a string, not 14590."),
+        ("role: drone\nkeys: /k\ndrone_id: a\npeer: b\nplain_tap: 10.0.0.1:1", "loopback"),
     ],
 )
 @pytest.mark.parametrize("options", [("--check",), ()])

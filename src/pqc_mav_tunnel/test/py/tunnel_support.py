@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configurations and a running pair of engines."""
 
 from __future__ import annotations

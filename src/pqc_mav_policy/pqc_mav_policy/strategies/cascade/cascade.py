@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The telemetry-aware cascade: nine rules in strict order; the first that matches decides ([pqcmav-paper] IV)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A decision laid open: every condition of the cascade with its figure, its limit and whether it is met."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of the cascade, in order. Each looks at a situation and either decides or passes (None).
 
 Priorities 1 to 9 are those of [pqcmav-paper] Table II. Rules 1 to 4 and the two preconditions protect the link

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a snapshot shows: emergency, bad link, stress. Each answer is a clause with the figures, or "" for no.
 
 A stream that is not valid shows nothing; whether it may be missing is for the safety rule to say.

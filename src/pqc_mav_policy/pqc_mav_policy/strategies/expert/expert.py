@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The expert strategy of the documents' older generation: guards that look suites up in measured performance.
 
 Rules 1 to 4 of the cascade overrule it. Then the first active guard decides ([endurance-paper] 6.1):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thresholds of the expert strategy. The documents name its guards but no figures ([endurance-paper] 3.2 is lost)."""
 
 from __future__ import annotations

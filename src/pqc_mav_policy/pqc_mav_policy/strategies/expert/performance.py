@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measured performance of suites: the file that a benchmark writes and the expert strategy reads.
 
 CSV with the columns `suite,handshake_ms,power_w,energy_j,loss,source,simulated`; an empty cell is unknown, `loss` a

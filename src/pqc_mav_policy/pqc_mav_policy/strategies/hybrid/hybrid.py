@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hybrid strategy: the expert decides, the learned table breaks its ties, both within the safe set.
 
 The figures of two suites often differ by less than they are accurate: then any suite measured as no worse than the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safe set: what a learned strategy may choose from. The cascade's protection overrules it (rules.protect).
 
 * Nothing at all while the rate limit is exhausted, and no fresh keys while the present ones are fresh: the limit's

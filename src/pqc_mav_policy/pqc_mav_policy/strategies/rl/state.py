@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the learned strategy distinguishes: a snapshot in a few bins ([endurance-paper] 6.2), and the actions it knows.
 
 The published state vector is load, state of charge, latency, loss and rekey frequency; phase of flight, level in use,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The learned strategy: the best safe choice by a trained table, under the cascade's protection."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much security, latency and power count in what a learned strategy was trained for, by phase of flight.
 
 The documents print the formula ([endurance-paper] 6.2) and that its weights depend on the phase of flight, no numbers.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conditions laid open agree with what the rules see."""
 
 from __future__ import annotations

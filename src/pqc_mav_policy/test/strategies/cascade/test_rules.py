@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the rules do beyond their thresholds: order, ways round, phases, keys that cannot be renewed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The expert's guards, each choosing as published out of the published measurements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of measured performance: what is read, what is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hybrid: the expert's word stands, its ties are the table's, and neither leaves the safe set."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safe set holds in every situation there can be."""
 
 from __future__ import annotations

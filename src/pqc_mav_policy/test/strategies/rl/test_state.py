@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States: every situation has one within the bins, and the edges are where they are said to be."""
 
 from __future__ import annotations

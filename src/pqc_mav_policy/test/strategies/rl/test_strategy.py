@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The learned strategy: whatever a table says, the protection wins and no invariant breaks."""
 
 from __future__ import annotations

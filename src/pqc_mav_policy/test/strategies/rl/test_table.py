@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trained table as a file: equal tables, equal bytes; anything doubtful is refused."""
 
 from __future__ import annotations

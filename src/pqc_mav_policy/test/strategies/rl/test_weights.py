@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The weights: those of the documents' worked example, and what the phases of flight change."""
 
 from __future__ import annotations

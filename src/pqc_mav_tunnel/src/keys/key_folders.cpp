@@ -1,4 +1,5 @@
-#include "pqc_mav_tunnel/keystore.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "keys/key_folders.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,6 +9,7 @@
 #include "crypto/kdf.hpp"
 #include "keys/key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/keystore.hpp"
 
 namespace pqcmav {
 
@@ -34,7 +36,9 @@ Bytes read_public(const fs::path& file, const SigInfo& sig, std::string_view own
 /// An id becomes part of a path only after this.
 void require_id(std::string_view id) {
   if (!valid_drone_id(id))
-    throw TunnelError(Errc::key_missing, "A drone id has 1-32 characters of a-z 0-9 _ -; the one asked for does not, so there can be no key for it.");
+    throw TunnelError(
+        Errc::key_missing,
+        "The drone id asked for is not valid (1-32 characters of a-z 0-9 _ -), so there can be no key for it.");
 }
 
 std::string fingerprint(KeyKind kind, std::string_view algorithm, ByteView key) {
@@ -53,16 +57,13 @@ std::string fingerprint(KeyKind kind, std::string_view algorithm, ByteView key) 
 
 }  // namespace
 
-bool valid_drone_id(std::string_view id) noexcept {
-  return !id.empty() && id.size() <= kDroneIdMax &&
-         std::ranges::all_of(id, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
-}
-
 Psk load_psk(const fs::path& file) { return read_psk(file, {}); }
 SecretBytes load_sig_secret(const fs::path& file, const SigInfo& sig) { return read_secret(file, sig, {}); }
 Bytes load_sig_public(const fs::path& file, const SigInfo& sig) { return read_public(file, sig, {}); }
 
-std::string fingerprint_public(const SigInfo& sig, ByteView public_key) { return fingerprint(KeyKind::sig_public, sig.token, public_key); }
+std::string fingerprint_public(const SigInfo& sig, ByteView public_key) {
+  return fingerprint(KeyKind::sig_public, sig.token, public_key);
+}
 
 std::string fingerprint_psk(const Psk& psk) {
   ByteArray<32> derived;
@@ -75,7 +76,8 @@ struct DroneKeys::Cache {
   std::map<std::string_view, Bytes> gcs_public;  // by token of the suite table, which outlives it
 };
 
-DroneKeys::DroneKeys(fs::path folder, std::string drone_id) : folder_(std::move(folder)), drone_id_(std::move(drone_id)), cache_(std::make_shared<Cache>()) {}
+DroneKeys::DroneKeys(fs::path folder, std::string drone_id)
+    : folder_(std::move(folder)), drone_id_(std::move(drone_id)), cache_(std::make_shared<Cache>()) {}
 
 Psk DroneKeys::psk() const { return read_psk(folder_ / "psk.key", drone_id_); }
 
@@ -83,7 +85,8 @@ Bytes DroneKeys::gcs_public(const SigInfo& sig) const {
   const std::lock_guard lock(cache_->mutex);
   const auto known = cache_->gcs_public.find(sig.token);
   if (known != cache_->gcs_public.end()) return known->second;
-  return cache_->gcs_public.emplace(sig.token, read_public(folder_ / "gcs" / named(sig, ".pub"), sig, kGcsOwner)).first->second;
+  return cache_->gcs_public.emplace(sig.token, read_public(folder_ / "gcs" / named(sig, ".pub"), sig, kGcsOwner))
+      .first->second;
 }
 
 std::optional<SecretBytes> DroneKeys::own_secret(const SigInfo& sig) const {
@@ -116,7 +119,9 @@ std::vector<std::string> GcsKeys::drone_ids() const {
   return out;
 }
 
-SecretBytes GcsKeys::sig_secret(const SigInfo& sig) const { return read_secret(folder_ / "sig" / named(sig, ".key"), sig, kGcsOwner); }
+SecretBytes GcsKeys::sig_secret(const SigInfo& sig) const {
+  return read_secret(folder_ / "sig" / named(sig, ".key"), sig, kGcsOwner);
+}
 
 bool GcsKeys::has_sig_secret(const SigInfo& sig) const { return key_file_exists(folder_ / "sig" / named(sig, ".key")); }
 

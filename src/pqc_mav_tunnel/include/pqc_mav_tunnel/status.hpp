@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of an engine's links, their counters and their quality, as copies without keys.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pqcmav {
+
+enum class LinkState : std::uint8_t { down, handshaking, up, degraded, rekeying };
+std::string_view to_string(LinkState state) noexcept;
+
+/// The six reasons for which a received datagram is dropped, in the order of docs/protocol.md section 5.
+enum class Drop : std::uint8_t { malformed, unknown, seq_old, replay, auth_fail, decrypt_fail };
+inline constexpr std::size_t kDropKinds = 6;
+
+/// How one end hears the other, over a sliding window (docs/protocol.md section 6).
+struct LinkReport {
+  std::uint32_t window_ms = 0, packets_per_s_milli = 0, gap_p95_us = 0, longest_silence_us = 0, jitter_us = 0,
+                loss_ppm = 0, blackouts = 0;
+  std::array<std::uint64_t, kDropKinds> drops{};
+};
+
+struct LinkStatus {
+  std::string drone_id;
+  LinkState state = LinkState::down;
+  std::string suite;  // "" = no session
+  std::uint8_t epoch = 0;
+  std::string session_id;  // hex
+  double key_age_s = 0, silence_s = 0;
+  std::string peer, plain_local, plain_peer, last_error;
+  bool hybrid = false, drone_signed = false;
+  std::uint32_t handshakes_ok = 0, handshakes_failed = 0, rekeys_ok = 0;
+  std::vector<std::string> blacklisted_suites;  // drone only
+};
+
+/// Counters by name, in the order of the documentation.
+using NamedCounters = std::vector<std::pair<std::string_view, std::uint64_t>>;
+
+struct LinkStats {
+  std::string drone_id;
+  NamedCounters counters;
+  double seal_ns_avg = 0, open_ns_avg = 0;
+};
+
+struct LinkQualityView {
+  std::string drone_id;
+  LinkReport local;
+  std::optional<LinkReport> peer;
+  double peer_age_s = 0;
+  std::optional<double> rtt_ms, rtt_min_ms, clock_offset_ms;
+};
+
+struct RekeyOutcome {
+  bool ok = false;
+  std::string suite;
+  std::uint8_t epoch = 0;
+  double duration_ms = 0;
+  std::string message;  // a sentence in either case
+};
+
+struct BlacklistedSuite {
+  std::string suite, reason;
+  double remaining_s;
+};
+
+struct EnginePorts {
+  std::uint16_t handshake = 0, data = 0;  // handshake 0 on a drone
+  std::vector<std::pair<std::string, std::uint16_t>> plain;
+};
+
+}  // namespace pqcmav

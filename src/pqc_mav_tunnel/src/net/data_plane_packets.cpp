@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packet path of the data thread: plaintext in, sealed packets out, and the way back (drawn in data_plane.hpp).
+#include <algorithm>
+
+#include "net/data_plane.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kLogEveryNs = 60'000'000'000;
+
+std::uint64_t key_of(const SessionId& id) noexcept { return load_be<std::uint64_t>(id.data()); }
+
+}  // namespace
+
+void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
+  auto& link = *links_[index];
+  const auto got = plain_in_.receive(link.plain.get());
+  round.datagrams += got;
+  round.more = round.more || got == plain_in_.capacity();
+  for (std::size_t i = 0; i < got; ++i) {
+    const auto slot = plain_in_.slot(i);
+    const auto& source = plain_in_.source(i);
+    link.counters.plain_rx_packets.add();
+    link.counters.plain_rx_bytes.add(slot.bytes.size());
+    if (link.learn_plain_peer && !(link.plain_peer == source)) link.plain_peer = source;
+    if (slot.truncated) {
+      refuse_too_big(link, now);
+      continue;
+    }
+    if (tap_) tap_->take(slot.bytes, source, link.counters);  // now, before it is sealed in place
+    seal_plain(link, plain_in_.with_room(i), now);
+  }
+  send_sealed(link);
+  if (tap_) tap_->flush(link.counters);
+}
+
+void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
+  link.counters.plain_dropped_too_big.add();
+  if (now < link.next_log_ns) return;
+  link.next_log_ns = now + kLogEveryNs;
+  events_.log(LogLevel::warning, link.id,
+              "A plaintext datagram longer than max_payload (" + std::to_string(config_.max_payload) +
+                  " bytes) was refused; further ones are only counted.");
+}
+
+void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
+  const bool ready = link.session.can_send() && !link.peer.empty();
+  if (ready && link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); }))
+    encrypted_out_.add(packet);
+  else
+    link.counters.plain_dropped_no_session.add();
+}
+
+void DataPlane::send_sealed(Link& link) noexcept {
+  if (encrypted_out_.empty()) return;
+  const auto sent = encrypted_out_.flush(encrypted_.get(), link.peer);
+  link.counters.enc_tx_packets.add(sent.packets);
+  link.counters.enc_tx_bytes.add(sent.bytes);
+  link.counters.enc_dropped_send.add(sent.dropped);
+}
+
+void DataPlane::read_encrypted(std::uint64_t now, Round& round) {
+  const auto got = encrypted_in_.receive(encrypted_.get());
+  round.more = round.more || got == encrypted_in_.capacity();
+  for (std::size_t i = 0; i < got; ++i) {
+    const auto slot = encrypted_in_.slot(i);
+    const auto& source = encrypted_in_.source(i);
+    if (slot.truncated) {
+      totals_.enc_rx_datagrams.add();
+      count_drop(nullptr, Drop::malformed);
+      continue;
+    }
+    auto rest = slot.bytes;
+    do {  // once for an empty datagram too
+      const auto size = std::min(slot.segment, rest.size());
+      on_datagram(rest.first(size), source, now);
+      ++round.datagrams;
+      rest = rest.subspan(size);
+    } while (!rest.empty());
+  }
+  flush_delivery();
+}
+
+void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
+  totals_.enc_rx_datagrams.add();
+  const auto header = parse_header(datagram);
+  if (!header || datagram.size() > kOverhead + std::max(config_.max_payload, kControlFrameMax))
+    return count_drop(nullptr, Drop::malformed);
+  std::size_t index = 0;
+  auto* link = find(header->session_id, index);
+  if (link == nullptr) return count_drop(nullptr, Drop::unknown);
+
+  const auto opened = link->counters.open_time.measure([&] { return link->session.open(*header, datagram, now); });
+  if (opened.drop) return count_drop(link, *opened.drop);
+
+  link->counters.enc_rx_packets.add();
+  link->counters.enc_rx_bytes.add(datagram.size());
+  if (opened.current) link->estimator.on_packet(now, key_of(header->session_id), header->sequence);
+  if (config_.role == Role::gcs && (opened.switched || (opened.move_peer && !(link->peer == source)))) {
+    if (!link->peer.empty() && !(link->peer == source)) {
+      link->counters.roams.add();
+      events_.log(LogLevel::info, link->id, "The drone's address is now " + source.text() + ".");
+    }
+    link->peer = source;
+  }
+  if (opened.switched) {
+    std::array<std::uint8_t, 8> tlvs{};
+    const auto size = append_control(tlvs, 0, Switched{header->epoch});
+    send_control_now(*link, ByteView(tlvs).first(*size), now);
+    changed(index, now);
+  }
+  if (opened.type == FrameType::data) {
+    totals_.delivered.add();
+    link->counters.delivered.add();
+    deliver(index, opened.payload);
+    return;
+  }
+  ControlList controls;
+  if (!parse_controls(opened.payload, controls)) return count_drop(link, Drop::decrypt_fail);
+  totals_.control.add();
+  link->counters.control.add();
+  on_control(*link, index, controls, opened.current, now);
+}
+
+void DataPlane::deliver(std::size_t index, MutableBytes payload) {
+  if (index != delivery_link_ || plain_out_.full()) flush_delivery();
+  delivery_link_ = index;
+  plain_out_.add(payload);
+}
+
+void DataPlane::flush_delivery() {
+  if (plain_out_.empty()) return;
+  auto& link = *links_[delivery_link_];
+  // Nobody has spoken on the plaintext port yet: there is no one to deliver to, and sending fails with "no
+  // destination".
+  const auto sent = plain_out_.flush(link.plain.get(), link.plain_peer);
+  link.counters.plain_tx_packets.add(sent.packets);
+  link.counters.plain_tx_bytes.add(sent.bytes);
+  (link.plain_peer.empty() ? link.counters.plain_dropped_no_peer : link.counters.plain_dropped_send).add(sent.dropped);
+}
+
+void DataPlane::count_drop(Link* link, Drop drop) noexcept {
+  const auto kind = static_cast<std::size_t>(drop);
+  totals_.drops[kind].add();
+  if (link != nullptr) link->counters.drops[kind].add();
+}
+
+void DataPlane::refresh_lookup(std::size_t index) {
+  std::erase_if(by_session_, [&](const auto& item) { return item.second == index; });
+  links_[index]->session.for_each_receive_id([&](const SessionId& id) { by_session_[key_of(id)] = index; });
+  cache_valid_ = false;
+}
+
+Link* DataPlane::find(const SessionId& id, std::size_t& index) noexcept {
+  const auto key = key_of(id);
+  if (!cache_valid_ || key != cached_id_) {
+    const auto it = by_session_.find(key);
+    if (it == by_session_.end()) return nullptr;
+    cached_id_ = key;
+    cached_link_ = it->second;
+    cache_valid_ = true;
+  }
+  index = cached_link_;
+  return links_[index].get();
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pqc_mav_tunnel/status.hpp"
+
+namespace pqcmav {
+
+std::string_view to_string(LinkState state) noexcept {
+  switch (state) {
+    case LinkState::down:
+      return "DOWN";
+    case LinkState::handshaking:
+      return "HANDSHAKING";
+    case LinkState::up:
+      return "UP";
+    case LinkState::degraded:
+      return "DEGRADED";
+    case LinkState::rekeying:
+      return "REKEYING";
+  }
+  return "?";
+}
+
+}  // namespace pqcmav
