@@ -116,7 +116,7 @@ def gaps_ms(log: Path, rekeys: list[Rekey]) -> tuple[float, float]:
 
 
 def measure(tunnel: Tunnel, suite: str, times: int, folder: Path) -> dict[str, Any]:
-    """``times`` rekeys into the suite and as many out of it, under load, with as long a quiet time beside them."""
+    """``times`` rekeys into the suite and as many out of it, under load, with an equally long quiet time for comparison."""
     partner = BASE_PARTNER if suite == BASE else BASE
     if suite == BASE:
         tunnel.rekey(partner)
@@ -165,7 +165,7 @@ def render(rows: list[dict[str, Any]], drops: dict[str, int], machine: str) -> s
     during, outside = max(r["gap_during_ms"] for r in rows), max(r["gap_outside_ms"] for r in rows)
     text = (
         "# Rekeys under traffic\n\nWritten by `tools/run bench/rekeys.py`. Two engines on loopback, 320 messages/s of "
-        f"280 bytes each way; every suite {rows[0]['rekeys'] // 2} times in and as often out.\n\n*{machine}*\n\n"
+        f"280 bytes each way; every suite {rows[0]['rekeys'] // 2} times in and as many times out.\n\n*{machine}*\n\n"
         f"{len(rows)} suites, {total['rekeys_ok']} of {total['rekeys']} rekeys done; {total['sent']:,} "
         f"messages sent: **{total['lost']} lost, {total['duplicates']} duplicated, {total['corrupted']} corrupted**. "
         f"Longest gap between two deliveries during a rekey {during} ms, outside one {outside} ms. "
@@ -186,7 +186,7 @@ def render(rows: list[dict[str, Any]], drops: dict[str, int], machine: str) -> s
         head,
         [
             (
-                r["suite"], f"{r['rekeys_ok']}/{r['rekeys']}", r["sent"], r["lost"], r["duplicates"], r["corrupted"],
+                pqc_mav_tunnel.find_suite(r["suite"]).short_code, f"{r['rekeys_ok']}/{r['rekeys']}", r["sent"], r["lost"], r["duplicates"], r["corrupted"],
                 r["rekey_into_ms_median"], r["gap_during_ms"], r["gap_outside_ms"],
             )
             for r in rows

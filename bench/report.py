@@ -8,6 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import pqc_mav_tunnel
+
+
+def code(suite: str) -> str:
+    """What a person calls a suite."""
+    return str(pqc_mav_tunnel.find_suite(suite).short_code)
+
 
 @dataclass(frozen=True)
 class Peer:
@@ -63,7 +70,7 @@ def render_handshake(rows: list[dict[str, Any]]) -> str:
     )
     for key, name in (("ratio", "Ratio"), ("ratio_same_keygen", "With the same key generation on both sides")):
         ratios = [r[key] for r in cold]
-        over = [f"{r['suite']} {r[key]:.2f}" for r in cold if r[key] > 1.2]
+        over = [f"{code(r['suite'])} {r[key]:.2f}" for r in cold if r[key] > 1.2]
         text += (
             f"{name}, {len(cold)} suites: median {statistics.median(ratios):.2f}, largest {max(ratios):.2f}. "
             f"Goal <= 1.2 for every suite: {verdict(not over)}{' (' + ', '.join(over) + ')' if over else ''}.\n\n"
@@ -73,7 +80,7 @@ def render_handshake(rows: list[dict[str, Any]]) -> str:
         head,
         [
             (
-                r["suite"],
+                code(r["suite"]),
                 ms(r["handshake_us"]),
                 ms(r["floor_us"]),
                 f"{r['ratio']:.2f}",
@@ -91,7 +98,7 @@ def render_handshake(rows: list[dict[str, Any]]) -> str:
         text += table(
             ("suite", "handshake ms", "floor ms", "hashing ms", "key generation hidden ms"),
             [
-                (r["suite"], *(ms(r[key]) for key in ("handshake_us", "floor_us", "hashing_us", "keygen_us")))
+                (code(r["suite"]), *(ms(r[key]) for key in ("handshake_us", "floor_us", "hashing_us", "keygen_us")))
                 for r in pooled
             ],
         )
@@ -154,7 +161,7 @@ def render_ciphers(rows: list[dict[str, Any]]) -> str:
         f"{p['tunnel_gso'] / p['forwarder_gso']:.2f} with GSO/GRO"
         for p, size in rates
     ]
-    return text + f"\nAES-256-GCM tunnel over a forwarder that sends alike: {'; '.join(shares)}.\n"
+    return text + f"\nAES-256-GCM tunnel over a forwarder that sends in the same way: {'; '.join(shares)}.\n"
 
 
 def render_latency(rows: list[dict[str, Any]]) -> str:
@@ -175,7 +182,7 @@ def render_latency(rows: list[dict[str, Any]]) -> str:
     text += f"\nAdded p50 per hop, largest {worst} us, goal <= 10 us: {verdict(worst <= 10)}. "
     return text + (
         "`busy` is the low-latency mode, `busy_poll_us: 20000`. Here two ends that never sleep share the processors "
-        "with the load: the middle is lower, but on two processors the tail is a time slice. On a machine of its own "
+        "with the load: the median is lower, but on two processors the tail is a time slice. On its own machine, "
         "an end keeps one processor busy while traffic flows.\n"
     )
 
@@ -198,7 +205,10 @@ def render_aead(rows: dict[str, Any]) -> str:
         ],
     )
     worst = max(r.get(f"ratio_{name}") or 0 for r in rows["results"] for name in names)
-    return text + f"\nLargest ratio {worst:.2f}, goal <= 1.15: {verdict(worst <= 1.15)}. Ascon-128a has no peer here.\n"
+    return (
+        text
+        + f"\nLargest ratio {worst:.2f}, goal <= 1.15: {verdict(worst <= 1.15)}. Ascon-128a has nothing to be compared with here.\n"
+    )
 
 
 def render_footprint(rows: list[dict[str, Any]]) -> str:
@@ -267,7 +277,7 @@ def render_peers(results: dict[str, Any]) -> str:
         "\n## Other systems, for scale\n\n"
         "Their figures were measured once, on another 2-core machine of this kind and not in these runs: they give the "
         "scale, not a comparison. 256-byte packets; best value of a range; CPU of both ends together at 320 packets/s "
-        "one way; memory of one process. In brackets where this engine stands beside them.\n\n"
+        "one way; memory of one process. The brackets say how this engine compares.\n\n"
     )
     head = ("system", "lossless packets/s", "handshake", "CPU", "RSS", "note")
     return text + table(head, [row(own), *(row(peer) for peer in PEERS)])

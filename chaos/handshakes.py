@@ -104,7 +104,13 @@ def row(each: Connects) -> tuple[object, ...]:
     times = [
         f"{value:.2f}" for value in (percentile(done, 0.5), percentile(done, 0.95), max(done, default=float("nan")))
     ]
-    return (each.suite, f"{each.loss} %", f"{len(done)}/{len(each.seconds)}", *times, each.failed_attempts)
+    return (
+        pqc_mav_tunnel.find_suite(each.suite).short_code,
+        f"{each.loss} %",
+        f"{len(done)}/{len(each.seconds)}",
+        *times,
+        each.failed_attempts,
+    )
 
 
 def page(results: Sequence[Connects], machine: str) -> str:

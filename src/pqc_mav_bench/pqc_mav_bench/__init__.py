@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of PQC-MAV: campaigns over cipher suites, their metrics, analysis and report."""
+"""The suite benchmark of PQC-MAV: campaigns over cipher suites, their metrics, analysis and report."""

@@ -5,7 +5,7 @@
     -> finalize_suite -> save_suite_metrics
 
 The merge only adds: a value that is there is never replaced by another, so the drone's and the ground's figures of
-the same handshake stay side by side for whoever audits them.
+the same handshake stay side by side for an audit.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Progress:
 
 
 class Campaign:
-    """One campaign in its folder; made for `run` and for `resume` alike, since the schedule says what is left."""
+    """One campaign in its folder; made for both `run` and `resume`, since the schedule says what is left."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Campaign:
                     self._log(f"{decision.item.name}: {decision.reason}")
                 self._one(decision.item)
         finally:
-            # Also after a failure: whoever looks finds the table of what there is. A full disk must not hide its cause.
+            # Even after a failure, so that there is a table of what was measured. A full disk must not hide its cause.
             self._finish()
         return self._schedule.counts().pending == 0
 

@@ -40,11 +40,6 @@ class ClockEstimate:
     exchanges: int
     spread_ns: float
 
-    @property
-    def uncertainty_ms(self) -> float:
-        """Half the round trip."""
-        return self.round_trip_ns / 2e6
-
 
 def estimate(exchanges: Iterable[Exchange]) -> ClockEstimate:
     """The estimate of the best exchange. Raises ValueError without one whose round trip is possible."""

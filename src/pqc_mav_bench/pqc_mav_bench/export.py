@@ -64,7 +64,7 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         f"# Campaign {manifest['campaign_id']}",
         "",
         f"{counts['passed']} of {counts['total']} runs passed, {counts['failed']} failed, {counts['pending']} pending. "
-        f"Begun {manifest['started_at']}, resumed {manifest['resumed']} times.",
+        f"Begun {manifest['started_at']}, {_resumed(manifest['resumed'])}.",
         "",
         f"* Machine: {_environment(manifest)}.",
         f"* Runs: {options['duration_s']:g} s of data each, {load}; scenarios {', '.join(options['scenarios'])}; "
@@ -82,6 +82,10 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
     for _, row in named.sort_values("handshake.handshake_ms").iterrows():
         lines.append(f"| {' | '.join(_cell(row[column]) for column in shown)} |")
     return "\n".join([*lines, ""])
+
+
+def _resumed(times: int) -> str:
+    return {0: "never resumed", 1: "resumed once"}.get(times, f"resumed {times} times")
 
 
 def _pair(cost: Mapping[str, Any], who: str) -> str:

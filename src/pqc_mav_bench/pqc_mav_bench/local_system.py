@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A benchmark on one machine, as data: both proxies, agent, controller and, where it is installed, the power node.
 
-Fresh keys, free ports and a namespace of its own, so that it may run beside a real system and beside other benchmarks.
+Fresh keys, free ports and its own namespace, so that it can run next to a real system and other benchmarks.
 Every key of the configuration not named here has its default, but for the key pool: a campaign measures whole
 handshakes, so nothing is made ahead.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both node processes do alike: bring ROS up and down around a spinning node."""
+"""What both node processes have in common: they bring ROS up and down around a spinning node."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenarios: named load profiles of the drone's computer.
 
-The published campaigns ran each suite alone (baseline) and beside a detector of attacks: XGBoost (light) and a time
-series transformer, TST (heavy). Where no detector runs, its demand is emulated: a share of one core kept busy in every
-second, and memory held. The figures are what the two detectors added on the published Raspberry Pi 4 ([rpi4-analysis],
-table 1; 004, trend 3: processor 77.2 / 78.5 / 90.6 % of four cores, resident memory 272 / 607 / 761 MiB).
+The published campaigns ran each suite alone (baseline) and with an attack detector next to it: XGBoost (light) and a
+time series transformer, TST (heavy). Where no detector runs, its demand is emulated: a share of one core kept busy in
+every second, and memory held. The figures are what the two detectors added on the published Raspberry Pi 4
+([rpi4-analysis] Table 1; [rpi4-results] trend 3: processor 77.2 / 78.5 / 90.6 % of four cores, resident memory
+272 / 607 / 761 MiB).
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Counts:
 def ordered_runs(
     scenarios: Sequence[str], suites: Sequence[str], repetitions: int, *, randomise: bool, seed: int
 ) -> list[Item]:
-    """All runs in their order: scenario by scenario, within it round by round, each round in an order of its own.
+    """All runs in their order: scenario by scenario, within it round by round, each round in its own order.
 
     A round has every suite once, so that slow changes of the machine (warmth, other load) spread over all suites
     instead of over the repetitions of one.

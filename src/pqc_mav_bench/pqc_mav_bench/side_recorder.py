@@ -96,7 +96,7 @@ class SideRecorder:
         self._traffic = True
 
     def begin_window(self) -> None:
-        """The data time begins; happens by itself at a good handshake of the run's suite."""
+        """The data time begins; happens automatically at a good handshake of the run's suite."""
         with self._lock:
             if self._window is None:
                 self._window = (time.monotonic(), 0.0)

@@ -112,7 +112,8 @@ def _label(run: RunMetrics, status: dict[str, MetricStatus]) -> None:
     if run.workload.scenario_load == "emulated":
         for path in ("workload.scenario_load", "system_drone.load_cpu_percent", "workload.scenario_load_memory_mib"):
             status[path] = MetricStatus(
-                status=StatusKind.EMULATED, reason="a documented load stands for the detector, which does not run here"
+                status=StatusKind.EMULATED,
+                reason="a documented load takes the place of the detector, which does not run here",
             )
     if run.mavproxy_drone.simulated:
         status["mavproxy_drone.simulated"] = MetricStatus(

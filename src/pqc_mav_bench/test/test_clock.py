@@ -32,7 +32,6 @@ def test_the_estimate_is_wrong_by_at_most_half_the_round_trip(offset, ways):
     assert abs(found.offset_ns - offset) <= found.round_trip_ns / 2 + 1
     assert found.round_trip_ns == min(there + back for there, back in ways)
     assert found.exchanges == len(ways)
-    assert found.uncertainty_ms == found.round_trip_ns / 2e6
 
 
 def test_impossible_exchanges_are_left_out():

@@ -91,7 +91,7 @@ def test_an_emergency_changes_the_suite_and_every_decision_carries_its_inputs(fl
     acted = drone.decided(lambda d: d.requested, "a request")
     assert (acted.action, acted.guard, acted.strategy, acted.mode) == ("DOWN_0", "emergency", "cascade", "auto")
     assert (acted.from_suite, acted.to_suite) == (DEFAULT, LIGHT)
-    assert (acted.to_tier, acted.from_tier > 0) == (0, True)
+    assert (acted.to_rank, acted.from_rank > 0) == (0, True)
     assert "85.0 C" in acted.reason
     assert acted.phase == 3
     after = drone.decided(lambda d: d.from_suite == LIGHT and d.outcome_ok, "a decision on the new suite")

@@ -44,7 +44,7 @@ def _keyed(table: pd.DataFrame, column: str) -> pd.Series:
 def compare(a: pd.DataFrame, b: pd.DataFrame, column: str = "handshake_ms") -> Comparison:
     """Compares `column` of two tidy tables by scenario and suite, from medians over repetitions.
 
-    A machine that is n times faster shifts every ratio alike, which explains itself. A suite is flagged when its ratio
+    A machine that is n times faster shifts every ratio by the same factor. A suite is flagged when its ratio
     differs from the median ratio by more than DEVIATION_FACTOR and is an outlier among the ratios (in log space): the
     machine does not explain it.
     """

@@ -28,11 +28,6 @@ def goodput_percent(throughput_mbps: float, target_mbps: float = TARGET_MBPS) ->
     return percent(throughput_mbps, target_mbps)
 
 
-def is_adaptive(baseline_loss: float, lightweight_loss: float) -> bool:
-    """Adaptive flag of the 2025 document: less loss with the lightweight detector than without one."""
-    return lightweight_loss < baseline_loss
-
-
 def resilience(losses: pd.DataFrame) -> pd.Series:
     """Resilience score 0..100 per row: 100 (1 - mean loss over the scenarios / largest such mean of all rows).
 
@@ -45,7 +40,13 @@ def resilience(losses: pd.DataFrame) -> pd.Series:
     return mean * 0.0 + 100.0 if worst == 0 else 100.0 * (1 - mean / worst)
 
 
-def loss_ranking(losses: pd.DataFrame, baseline: str, lightweight: str) -> pd.DataFrame:
-    """`losses` with columns `resilience` and `adaptive`, most resilient first; rows with a missing scenario last."""
-    scored = losses.assign(resilience=resilience(losses), adaptive=losses[lightweight] < losses[baseline])
+def loss_ranking(losses: pd.DataFrame) -> pd.DataFrame:
+    """`losses` with the column `resilience`, most resilient first; rows with a missing scenario last.
+
+    Where the baseline and the light detector ran, the column `adaptive` is the flag of [rpi4-analysis]: less loss with
+    the detector than without it.
+    """
+    scored = losses.assign(resilience=resilience(losses))
+    if {"baseline", "xgboost"} <= set(losses.columns):
+        scored["adaptive"] = losses["xgboost"] < losses["baseline"]
     return scored.sort_values("resilience", ascending=False, kind="stable")

@@ -15,9 +15,6 @@ import pandas as pd
 #: Who and what a row is about.
 IDENTITY = ("scenario", "suite", "repetition", "passed", "kem", "sig", "aead", "kem_family", "sig_family", "nist_level")
 
-#: How a row came about: where its power figure comes from, whether a sensor measured it, what loaded the machine.
-ORIGIN = ("power_source", "power_measured", "scenario_load", "workload", "same_host", "metrics_file", "metrics_sha256")
-
 #: Quantities of a row: column -> what it is.
 QUANTITIES = {
     "public_key_bytes": "size of the KEM public key",

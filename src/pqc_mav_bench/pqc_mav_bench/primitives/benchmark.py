@@ -2,8 +2,8 @@
 """Times every operation: warm-up, blocks in randomised order, all samples kept, the machine's state recorded.
 
 Samples are taken in blocks of BLOCK; the blocks of all operations are shuffled together, so that slow changes of the
-machine meet all operations alike, while within a block caches are as warm as in use. Operations faster than SHORTEST_US
-are timed several at once; a sample then is their mean.
+machine affect all operations equally, while within a block caches are as warm as in use. Operations faster than
+SHORTEST_US are timed several at once; a sample then is their mean.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ MIXED = "this campaign, with published figures marked"
 PUBLISHED = "published figures, not this campaign"
 MODELLED = "modelled, not measured by a sensor"
 EMULATED = "this campaign, detector load emulated"
-EXPLAINED = "explanation"
 
 
 @dataclass(frozen=True)

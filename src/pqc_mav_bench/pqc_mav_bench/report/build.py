@@ -38,7 +38,7 @@ def _folder(output: Path | str | None, campaign: ReportInput, run_dir: Path | st
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ReportError(
-            f"{folder} could not be made: {error.strerror or error}; choose another output folder."
+            f"{folder} could not be created: {error.strerror or error}; choose another output folder."
         ) from None
     return folder
 

@@ -128,9 +128,9 @@ def methods(c: ReportInput) -> list[str]:
         f"repetitions that passed.",
         "Percentiles interpolate linearly between the nearest values. Loss intervals are Wilson score intervals "
         "at 95 %.",
-        "A value that was not measured is a dash and takes part in no statistic; it is never counted as zero.",
+        "A value that was not measured is a dash and is left out of all statistics; it is never counted as zero.",
         "Handshake times are the drone's, from connecting to installed keys. Primitive times come from the same "
-        "handshakes, each from the end that ran it.",
+        "handshakes, each measured at the end that ran it.",
     ]
     return [line for line in lines if line]
 
@@ -143,7 +143,7 @@ def _noise(c: ReportInput) -> str:
     if not ratios:
         return ""
     return (
-        "Suites that differ only in the cipher do the same work in it, yet the slowest of them takes "
+        "Suites that differ only in the packet cipher do the same work in the handshake, yet the slowest of them takes "
         f"{number(float(pd.Series(ratios).median()), 2)} times as long as the fastest in the median: smaller "
         f"differences are noise."
     )
@@ -169,7 +169,7 @@ def limitations(c: ReportInput) -> list[str]:
         "and both ends share the processor."
         if _same_host(c)
         else "",
-        "No power sensor was present; figures of power and energy are modelled or published, as marked."
+        "No power sensor was present; power and energy figures are modelled or published, as marked."
         if not c.power_is_measured
         else "",
         f"The detectors of {listed([SCENARIO_NAMES.get(n, n) for n in c.emulated])} are emulated by a documented "
@@ -178,8 +178,8 @@ def limitations(c: ReportInput) -> list[str]:
         else "",
         f"One handshake per suite and scenario. {_noise(c)}".strip() if c.repetitions <= 1 else "",
         "Published figures come from other machines (Raspberry Pi 4 and 5) and another implementation; ratios to "
-        "them mix both.",
-        "One drone, one ground station; the documents' own limitation of a single vehicle applies.",
+        "them reflect both.",
+        "One drone and one ground station: a single vehicle, as in the documents.",
         _busy(c),
         "Processor temperature was not available." if not has(c.runs, "temperature_mean_c") else "",
     ]

@@ -57,8 +57,8 @@ class PrimitiveResults:
 
 
 def read_primitives(run_dir: Path) -> PrimitiveResults | None:
-    """The results in a campaign's folder, beside it or in `primitives` beside it, where 'pqcmav bench primitives' puts
-    them; None where there are none. Raises StoreError for a changed file."""
+    """The results in a campaign's folder, next to it, or in `primitives` next to it, where 'pqcmav bench primitives'
+    puts them; None where there are none. Raises StoreError for a changed file."""
     places = (run_dir, run_dir.parent, run_dir.parent / "primitives")
     path = next((folder / RESULT for folder in places if (folder / RESULT).is_file()), None)
     if path is None:

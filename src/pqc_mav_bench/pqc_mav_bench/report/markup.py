@@ -54,7 +54,7 @@ def _kind(text: str) -> str:
 
 
 def table_html(frame: pd.DataFrame, key: str, caption: str, digits: int = 3) -> str:
-    """A table in a container that scrolls by itself. Columns whose cells are numbers are set flush right."""
+    """A table in a container that scrolls on its own. Columns whose cells are numbers are set flush right."""
     columns = [_column(frame[name].tolist(), digits) for name in frame.columns]
     numeric = [2 * sum(c[2] for c in column) >= sum(c[0] != MISSING for c in column) for column in columns]
     head = "".join(

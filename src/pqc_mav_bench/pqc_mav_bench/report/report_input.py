@@ -114,7 +114,7 @@ def by_short_code(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_2025() -> ReportInput:
-    """The October 2025 campaign as a campaign of its own, for development and where a report has nothing else."""
+    """The October 2025 campaign as a campaign, for development and where a report has nothing else."""
     names = ("rpi4_suites_all_modes", "rpi4_power_energy", "rpi4_cpu_memory", "rpi4_packets_by_policy")
     return ReportInput(
         "the published campaign of October 2025", by_short_code(pi4_2025()), pd.DataFrame(), published_source(*names)

@@ -26,7 +26,7 @@ def extremes(values: Mapping[str, float], what: str, unit: str, least: str = "le
         return ""
     low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
     if quantity(known[low], unit) == quantity(known[high], unit):
-        return f"To three digits all {len(known)} have the same {what}, {quantity(known[low], unit)}."
+        return f"All {len(known)} have the same {what} to three digits, {quantity(known[low], unit)}."
     ratio = (
         f", {times(known[high] / known[low])} as much" if known[low] > 0 and known[high] / known[low] >= 1.05 else ""
     )
@@ -45,8 +45,8 @@ def fastest_slowest(values: Mapping[str, float], what: str) -> str:
     if known[low] <= 0 or duration(known[high]) == duration(known[low]):
         return ""
     return (
-        f"The shortest {what} is that of {low}, {duration(known[low])}; the longest that of {high}, "
-        f"{duration(known[high])}, {times(known[high] / known[low])} as long."
+        f"{low} has the shortest {what} ({duration(known[low])}), {high} the longest "
+        f"({duration(known[high])}, {times(known[high] / known[low])} as long)."
     )
 
 
@@ -73,7 +73,7 @@ def overhead(rows: Sequence[Overhead], what: str, scenario_names: Mapping[str, s
             continue
         if not changed:
             sentences.append(
-                f"Under {name} no group's {what} differs from Baseline by {NOTICEABLE_PERCENT:.0f} % or more."
+                f"Under {name}, no group's {what} differs from Baseline by {NOTICEABLE_PERCENT:.0f} % or more."
             )
             continue
         parts = [
@@ -87,7 +87,7 @@ def overhead(rows: Sequence[Overhead], what: str, scenario_names: Mapping[str, s
             if rest
             else ""
         )
-        sentences.append(f"Under {name} the {what} of {listed(parts)}{unchanged}.")
+        sentences.append(f"Under {name}, the {what} of {listed(parts)}{unchanged}.")
     return sentences
 
 
@@ -131,8 +131,8 @@ def family_decides(by_family: Mapping[str, Summary], by_level: Mapping[str, Summ
     family, level = spans
     facts = f"medians span {times(family)} between KEM families and {times(level)} between levels"
     if family > level:
-        return f"The published finding that the KEM family decides, not the level, holds here: {facts}."
-    return f"The published finding that the KEM family decides, not the level, does not hold here: {facts}."
+        return f"The published finding that the KEM family matters more than the level holds here: {facts}."
+    return f"The published finding that the KEM family matters more than the level does not hold here: {facts}."
 
 
 def loss(table: pd.DataFrame) -> str:
@@ -143,14 +143,14 @@ def loss(table: pd.DataFrame) -> str:
     sent = int(known["sent_packets"].sum())
     lost = sent - int(known["received_packets"].sum())
     if lost == 0:
-        return f"Of {sent:,} packets none was lost."
+        return f"None of {sent:,} packets was lost."
     worst = known.loc[known["loss_percent"].idxmax()] if known["loss_percent"].notna().any() else None
     where = (
         f" The worst run is {worst['suite']} ({worst['scenario']}) with {number(worst['loss_percent'])} %."
         if worst is not None
         else ""
     )
-    return f"Of {sent:,} packets {lost:,} ({number(100 * lost / sent, 2)} %) were lost.{where}"
+    return f"{lost:,} of {sent:,} packets ({number(100 * lost / sent, 2)} %) were lost.{where}"
 
 
 def ranges(summaries: Mapping[str, Summary]) -> list[str]:
@@ -193,5 +193,5 @@ def correlation(r: float, what: str, published: float | None = None) -> str:
         return ""
     size = abs(r)
     strength = "strong" if size >= 0.8 else "moderate" if size >= 0.5 else "weak" if size >= 0.2 else "hardly any"
-    text = f"There is {'a ' if strength != 'hardly any' else ''}{strength} correlation of {what} (r = {r:.2f}"
+    text = f"There is {'a ' if strength != 'hardly any' else ''}{strength} correlation between {what} (r = {r:.2f}"
     return f"{text}; published r = {published:.2f})." if published is not None else f"{text})."

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a metric is declared: one `metric(...)` line gives its meaning, unit and side; documents come from it.
 
-A metric may be null; then the run's `metric_status` says why. Where a category is measured alike on both sides, the
-category says the side and its fields inherit it.
+A metric may be null; then the run's `metric_status` says why. Where a category is measured in the same way on both
+sides, the category says the side and its fields inherit it.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Workload(Category):
 
 
 class Validation(Category):
-    """R: what the sanity checks of this run said; their sentences stand in `findings` of the file."""
+    """R: what the sanity checks of this run said; their sentences are in `findings` of the file."""
 
     letter: ClassVar[str] = "R"
     title: ClassVar[str] = "Validation"

@@ -22,7 +22,7 @@ class SystemLoad(Category):
     cpu_mean_percent: float | None = metric("all cores together, mean", "%")
     cpu_peak_percent: float | None = metric("all cores together, largest sample", "%")
     cpu_min_percent: float | None = metric("all cores together, smallest sample", "%", zero=_IDLE)
-    cpu_std_percent: float | None = metric("all cores together, standard deviation", "%", zero="every sample alike")
+    cpu_std_percent: float | None = metric("all cores together, standard deviation", "%", zero="all samples are equal")
     core_mean_percent: list[float] | None = metric("per core, mean", "%")
     tunnel_cpu_percent: float | None = metric("the proxy's processor time, as share of one core", "%")
     bench_cpu_percent: float | None = metric(

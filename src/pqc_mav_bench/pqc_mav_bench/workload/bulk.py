@@ -31,7 +31,7 @@ MAX_DATAGRAM = 2048
 
 @dataclass(frozen=True)
 class BulkSpec:
-    """One end. `peer` None: whoever says hello. `sends`: whether this end is a source."""
+    """One end. `peer` None: the first end that says hello. `sends`: whether this end is a source."""
 
     bind: tuple[str, int]
     peer: tuple[str, int] | None
@@ -188,7 +188,7 @@ class BulkEnd:
         elif packet.kind == Kind.ECHO:
             self._rtt_ms.append((now_ns - packet.stamp_ns) / 1e6)
         elif packet.kind == Kind.HELLO and self.spec.peer is None:
-            # An end that only receives must answer too, or the drone would say hello for ever.
+            # An end that only receives must answer too, or the drone would say hello indefinitely.
             self._send(encode(Kind.HELLO, self.spec.run, 0, packet.stamp_ns, 64))
 
     def __enter__(self) -> BulkEnd:

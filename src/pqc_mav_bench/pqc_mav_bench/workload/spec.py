@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one end of a workload is told, as JSON: the controller writes it, both ends' worker processes read it."""
+"""The instructions of one end of a workload, as JSON: the controller writes it, both ends' worker processes read it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
     python3 -m pqc_mav_bench.workload.worker
 
-A process of its own, so that the collectors do not disturb the traffic they measure and its processor time is known.
+A separate process, so that the collectors do not disturb the traffic they measure and its processor time is known.
 One JSON object per line: {"command": "start", "spec": {...}}, {"command": "quiet"}, {"command": "stop",
 "expected": n}; each is answered with {"ok": true, ...} or {"ok": false, "message": ...}. Ends with its input.
 """

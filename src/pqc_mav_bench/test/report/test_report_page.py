@@ -145,11 +145,11 @@ def test_observations_follow_the_numbers(built):
         for block in s.blocks
         if getattr(block, "explanation", None)
     }
-    assert "Under + TST the median handshake of ML-KEM rises by" in text["overhead"]
+    assert "Under + TST, the median handshake of ML-KEM rises by" in text["overhead"]
     assert "(+50 %)" in text["overhead"]
     assert "AES-256-GCM" in text["aead"]
     assert "As published, Ascon" not in text["aead"]
-    assert "Of 24,000 packets 120 (0.50 %) were lost" in text["cross-scenario"]
+    assert "120 of 24,000 packets (0.50 %) were lost" in text["cross-scenario"]
 
 
 def test_published_campaign_gives_a_page_too(paper):
@@ -194,7 +194,7 @@ def test_unusable_folders_are_refused_with_a_sentence(tmp_path, capsys):
 def test_output_that_cannot_be_written(run_dir, tmp_path):
     blocker = tmp_path / "file"
     blocker.write_text("in the way")
-    with pytest.raises(ReportError, match="could not be made"):
+    with pytest.raises(ReportError, match="could not be created"):
         report(run_dir, blocker / "out", pdf=False)
 
 

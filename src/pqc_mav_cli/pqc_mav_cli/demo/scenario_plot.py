@@ -93,14 +93,14 @@ def _reasons(rows: Sequence[DecisionRow], count: int) -> list[str]:
 
 def _suites(axis: Any, result: ScenarioResult) -> None:
     trace = result.trace
-    tiers = {row.to_suite: row.to_tier for row in trace.decisions if row.to_suite}
-    ladder = sorted(tiers, key=lambda suite: tiers[suite])
+    ranks = {row.to_suite: row.to_rank for row in trace.decisions if row.to_suite}
+    ladder = sorted(ranks, key=lambda suite: ranks[suite])
     rung = {suite: index for index, suite in enumerate(ladder)}
     points = [(row.t, rung[row.suite]) for row in trace.status if row.suite in rung]
     if points:
         times, rungs = zip(*points, (_end_s(result), points[-1][1]), strict=True)
         axis.step(times, rungs, where="post", color="#222222", linewidth=2.2)
-    axis.set_yticks(range(len(ladder)), [f"{short_code(suite)}\n(rank {tiers[suite]})" for suite in ladder], fontsize=8)
+    axis.set_yticks(range(len(ladder)), [f"{short_code(suite)}\n(rank {ranks[suite]})" for suite in ladder], fontsize=8)
     room = 0.95 if trace.events else 0.45  # for what was done to the vehicle, in two rows
     axis.set_ylim(-room, len(ladder) - 0.25)
     axis.set_ylabel("suite in use")

@@ -136,7 +136,7 @@ class ScenarioRecorder:
                     rows.DecisionRow(
                         self._now(),
                         *(message.action, message.guard, message.reason, message.from_suite, message.to_suite),
-                        *(int(message.to_tier), message.requested),
+                        *(int(message.to_rank), message.requested),
                     )
                 )
 

@@ -72,11 +72,11 @@ class ScenarioResult(FlightResult):
         if not downs:
             wanted = " or ".join(sorted(self.scenario.guards))
             return Check(name, False, f"the rule {wanted} decided no step down")
-        tiers = {row.to_suite: row.to_tier for row in trace.decisions}
-        used = {row.suite for row in trace.status if row.suite in tiers}
+        ranks = {row.to_suite: row.to_rank for row in trace.decisions}
+        used = {row.suite for row in trace.status if row.suite in ranks}
         if any(row.to_suite not in used for row in downs):
             return Check(name, False, "a suite that was decided on was never used")
-        lightest = min(tiers, key=lambda suite: tiers[suite])
+        lightest = min(ranks, key=lambda suite: ranks[suite])
         if self.scenario.lightest and lightest not in used:
             return Check(name, False, "the lightest suite was not reached")
         steps = "; ".join(f"{row.t:.0f} s {row.guard} to {short_code(row.to_suite)}" for row in downs)

@@ -81,7 +81,7 @@ class DecisionRow:
     reason: str
     from_suite: str
     to_suite: str
-    to_tier: int
+    to_rank: int
     requested: bool
 
 
@@ -116,9 +116,9 @@ class ScenarioTrace:
         """Decisions for which the proxy was asked for a rekey."""
         return [decision for decision in self.decisions if decision.requested]
 
-    def tier(self, suite: str) -> int | None:
+    def rank(self, suite: str) -> int | None:
         """Rank of a suite in the policy's order of cost, as far as a decision named it."""
-        return next((row.to_tier for row in self.decisions if row.to_suite == suite), None)
+        return next((row.to_rank for row in self.decisions if row.to_suite == suite), None)
 
     def as_json(self) -> dict[str, Any]:
         """Every row; NaN becomes None."""

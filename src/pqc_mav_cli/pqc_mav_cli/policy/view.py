@@ -44,8 +44,8 @@ def as_json(message: Any) -> dict[str, Any]:
     """Everything of a decision, its inputs as an object."""
     stamp = message.header.stamp
     names = (
-        *("sequence", "strategy", "mode", "action", "guard", "reason", "from_suite", "to_suite", "from_tier"),
-        *("to_tier", "phase", "requested", "outcome", "outcome_ok"),
+        *("sequence", "strategy", "mode", "action", "guard", "reason", "from_suite", "to_suite", "from_rank"),
+        *("to_rank", "phase", "requested", "outcome", "outcome_ok"),
     )
     content = {name: getattr(message, name) for name in names}
     return {

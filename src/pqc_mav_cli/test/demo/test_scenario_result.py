@@ -115,7 +115,7 @@ def test_the_hot_flight_has_to_reach_the_lightest_suite() -> None:
     result = flown("hot")
     lighter = "cs-lighter"
     result.trace.decisions.append(
-        replace(decision(50.0, "HOLD", "emergency", LIGHT, LIGHT), to_suite=lighter, to_tier=0)
+        replace(decision(50.0, "HOLD", "emergency", LIGHT, LIGHT), to_suite=lighter, to_rank=0)
     )
     assert "lightest" in failed(result)["lighter suites"]
 

@@ -10,7 +10,7 @@ from pqc_mav_cli.demo.scenario_trace import FloodRule
 def test_requests_and_tiers() -> None:
     trace = flown("hot").trace
     assert [row.action for row in trace.requests] == ["DOWN", "DOWN_0", "UPGRADE"]
-    assert trace.tier(HEAVY) == 81 and trace.tier(LIGHT) == 3 and trace.tier("cs-none") is None
+    assert trace.rank(HEAVY) == 81 and trace.rank(LIGHT) == 3 and trace.rank("cs-none") is None
 
 
 def test_json_has_no_nan() -> None:

@@ -57,7 +57,7 @@ def aeads(c: ReportInput) -> Section:
     agrees = (
         "As published, Ascon-128a is the fastest of the three."
         if fastest == "Ascon-128a"
-        else f"Published, Ascon-128a is the fastest; here {fastest} is."
+        else f"In the documents Ascon-128a is the fastest; here {fastest} is."
     )
     explanation = Explanation(
         "Median time of the tunnel's engine to seal and to open one packet of the workload, sampled while traffic ran.",

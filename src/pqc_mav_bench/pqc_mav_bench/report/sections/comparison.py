@@ -67,7 +67,7 @@ def ratio_blocks(
             else "."
         )
         if len(flagged)
-        else f"No suite deviates from it by more than a factor of {DEVIATION_FACTOR:.0f} and out of the spread of "
+        else f"No suite deviates from it by more than a factor of {DEVIATION_FACTOR:.0f} and beyond the spread of "
         f"the others.",
         f"{count(len(found.only_a), 'row')} only in {names[0]}, {count(len(found.only_b), 'row')} only in {names[1]}."
         if found.only_a or found.only_b
@@ -75,7 +75,7 @@ def ratio_blocks(
     ]
     explanation = Explanation(
         f"For every suite that both have: {what} of {names[0]} over that of {names[1]}.",
-        "A machine that is faster shifts all bars alike. A suite that leaves the others behind is red: the "
+        "A faster machine shifts all bars by the same factor. A suite that deviates from the others is red: the "
         "machine alone does not explain it.",
         observations,
     )

@@ -73,7 +73,7 @@ def detector_overhead(c: ReportInput) -> Section:
         "Bars below zero mean that the median was lower with the detector.",
         sentences.overhead(rows, "median handshake", SCENARIO_NAMES),
         [
-            "The documents print both a table and a text for these deltas, and they differ; see the page on the "
+            "The documents give these deltas in a table and again in the text, and the two differ; see the page on the "
             "published figures."
         ],
     )

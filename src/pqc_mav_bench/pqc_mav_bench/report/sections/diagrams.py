@@ -112,12 +112,12 @@ def handshake(key: str = "handshake") -> Diagram:
     s.arrow(95, y + 6, 665, y + 6, "encrypted packets, both ways", both=True)
     title = "Handshake: five messages over TCP, repeated under traffic for every rekey"
     text = Explanation(
-        "Who sends what. The ground does nothing expensive before the gate proves that the drone knows its key.",
+        "Who sends what. The ground does nothing expensive until the gate has proved that the drone knows its key.",
         "Time runs downward.",
         [],
         [
             "The published protocol has two messages and signs inside the first; the challenge and the gate were "
-            "added so that strangers cost one HMAC only."
+            "added so that strangers cost only one HMAC."
         ],
     )
     return Diagram(

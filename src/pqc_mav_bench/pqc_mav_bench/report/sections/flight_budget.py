@@ -124,10 +124,8 @@ def _recommendation(c: ReportInput) -> Table | Notice:
     explanation = Explanation(
         "For each use the qualifying suite with the shortest handshake in the main scenario.",
         f"A suite qualifies by the rule named, and only with a loss of at most {recommend.LOSS_LIMIT_PERCENT:.0f} %.",
-        [f"The choice for {' and '.join(same)} is the documents' own." if same else "", *near],
-        ["Where the two differ by less than a few milliseconds, that is no reason to leave the documents' choice."]
-        if near
-        else [],
+        [f"For {' and '.join(same)} the documents recommend the same suite." if same else "", *near],
+        ["A difference of a few milliseconds is no reason to depart from the documents' choice."] if near else [],
     )
     return Table("recommendation", "Recommended suites", frame, c.origin(), c.sources, explanation)
 

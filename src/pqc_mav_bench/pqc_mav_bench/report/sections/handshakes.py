@@ -43,7 +43,7 @@ def handshake_ranking(c: ReportInput) -> Section:
     first, last = suites.iloc[0], suites.iloc[-1]
     half = suites.head(max(1, len(suites) // 2))["kem_family"].value_counts()
     observations = [
-        f"Fastest is {first['suite']} with {duration(first['handshake_ms'])}, slowest {last['suite']} with "
+        f"The fastest is {first['suite']} with {duration(first['handshake_ms'])}, the slowest {last['suite']} with "
         f"{duration(last['handshake_ms'])}.",
         sentences.below(suites, "handshake_ms", 20.0, "per handshake", "ms"),
         f"The faster half of the suites uses {listed([f'{name} ({n})' for name, n in half.items()])}.",
@@ -74,7 +74,7 @@ def _alike(c: ReportInput) -> str:
     return (
         f"Median round trips under traffic lie between {duration(trips.min())} and {duration(trips.max())} for "
         f"all suites: "
-        "once the keys are there, the choice of suite is hardly felt."
+        "once the keys are in place, the choice of suite makes hardly any difference."
     )
 
 
@@ -90,7 +90,7 @@ def handshake_statistics(c: ReportInput) -> Section:
     levels, families = by_level(known(c)), by_family(known(c))
     by = Explanation(
         "Number of suites, mean, median, 95th percentile and maximum of the suites' handshakes in each group.",
-        "P95 interpolates between the two nearest suites; suites that failed are not in any number.",
+        "P95 interpolates between the two nearest suites; suites that failed are left out.",
         [
             sentences.spread(levels, "handshake"),
             sentences.spread(families, "handshake"),
@@ -130,7 +130,7 @@ def handshake_spread(c: ReportInput) -> Section:
         f"{widest} spreads most, its interquartile range is {duration(boxes[widest].iqr)}." if len(boxes) > 1 else "",
     ]
     explanation = Explanation(
-        "How the suites of each level distribute: the box is the middle half, the bar in it the median.",
+        "How the suites of each level are distributed: the box is the middle half, the bar in it the median.",
         "Whiskers reach to the farthest suite within 1.5 box heights, rings are suites beyond. The axis is "
         "logarithmic.",
         observations,
@@ -197,7 +197,7 @@ def pareto_frontier(c: ReportInput) -> Section:
         ),
         f"All of them use {families[0]}, as published."
         if families == ["ML-KEM"]
-        else f"Published, all of them use ML-KEM; here they use {listed(families)}.",
+        else f"In the documents all of them use ML-KEM; here they use {listed(families)}.",
     ]
     explanation = Explanation(
         "Every suite as a point. Squares mark the fastest suite of each level, which the documents call the frontier; "

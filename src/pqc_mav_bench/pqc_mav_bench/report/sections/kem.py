@@ -44,14 +44,14 @@ def kem_keygen(c: ReportInput) -> Section:
     ratios = {name: published[name] / base[name] for name in base if name in published and base[name] > 0}
     faster = [name for name, ratio in ratios.items() if ratio > 1]
     versus = (
-        f"{len(faster)} of the {count(len(ratios), 'KEM')} that the documents time too generate keys faster here."
+        f"{len(faster)} of the {count(len(ratios), 'KEM')} that the documents also time generate keys faster here."
         if ratios
         else ""
     )
     frame = pd.DataFrame({"KEM": order} | {s.label: list(s.values) for s in series} | {_PI5: reference})
     explanation = Explanation(
         "Median time to generate an ephemeral KEM key pair inside the handshakes, per KEM and scenario.",
-        "The axis is logarithmic: one step of the labelled grid is ten times. Diamonds are the published "
+        "The axis is logarithmic: each labelled grid line is ten times the one below. Diamonds are the published "
         "Raspberry Pi 5 "
         "figures; their machine differs, so compare the pattern rather than the height.",
         [sentences.fastest_slowest(base, "key generation"), versus],

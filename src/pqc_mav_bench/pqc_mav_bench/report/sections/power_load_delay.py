@@ -77,7 +77,7 @@ def _power(c: ReportInput) -> list[Block]:
         explanation = Explanation(
             f"Mean power of the drone's computer per suite in "
             f"{SCENARIO_NAMES.get(c.main_scenario, c.main_scenario)}.{note}",
-            "The axis does not start at zero, because the differences would not be visible.",
+            "The axis does not start at zero, because the differences would otherwise be invisible.",
             [
                 f"All suites lie between {quantity(values.min(), 'W')} and {quantity(values.max(), 'W')}, a "
                 f"spread of {number(percent, 2)} %."
@@ -102,10 +102,10 @@ def _power(c: ReportInput) -> list[Block]:
         added = (grid["tst"] - grid["baseline"]).dropna()
         explanation = Explanation(
             f"The same with and without the transformer.{note}",
-            "The distance of the two dots is what the detector adds.",
+            "The distance between the two dots is what the detector adds.",
             [
                 f"It adds {quantity(added.min(), 'W')} to {quantity(added.max(), 'W')}, "
-                f"{quantity(added.mean(), 'W')} in the mean."
+                f"{quantity(added.mean(), 'W')} on average."
                 if len(added)
                 else ""
             ],
@@ -247,7 +247,7 @@ def round_trips(c: ReportInput) -> Section:
     grid = wide(good.suites, "goodput_percent")
     low = grid.min(axis=1)
     explanation = Explanation(
-        "Payload delivered as per cent of the payload offered, per suite and scenario.",
+        "Payload delivered as a percentage of the payload offered, per suite and scenario.",
         "The dashed line is 100 %: everything that was offered arrived.",
         [
             f"{int((low >= 99.9).sum())} of {len(low)} suites deliver at least 99.9 % in every scenario.",

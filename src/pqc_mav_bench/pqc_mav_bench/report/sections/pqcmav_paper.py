@@ -225,7 +225,7 @@ def _regression(c: ReportInput) -> list[Block]:
             f"R² = {fit.r_squared:.2f} over {fit.n} suites (T in ms, sizes in bytes).",
             f"The published equation (R² = 0.96) misses the handshakes of this table by a factor of "
             f"{number(median_off, 2)} in the median"
-            + ("; it misses the paper's own tables by 7 to 110." if median_off > 2 else "."),
+            + ("; it misses the paper's own tables by factors of 7 to 110." if median_off > 2 else "."),
         ],
         ["Sizes stand in for the algorithm family; they do not cause the computation time."],
     )
@@ -308,10 +308,10 @@ def pqcmav_paper_tables(c: ReportInput) -> Section:
     if len(tiers) > 1:
         explanation = Explanation(
             "The published tier function against the measured handshake.",
-            "Equal tiers are several suites: the signature is not in the function.",
+            "Several suites share a tier, because the signature is not part of the function.",
             [
                 sentences.correlation(pearson, "tier and handshake", 0.94),
-                f"Of the ranks alone it is {spearman:.2f}." if math.isfinite(spearman) else "",
+                f"The rank correlation is {spearman:.2f}." if math.isfinite(spearman) else "",
             ],
         )
         blocks.append(
@@ -337,7 +337,7 @@ def _isolated(c: ReportInput) -> list[Block]:
                 c,
                 "isolated primitive timings",
                 "the primitive benchmark was not run with it",
-                "Items 167 to 169 have the primitives as the handshakes timed them.",
+                "The sections on KEMs, signatures and AEADs have the primitives as the handshakes timed them.",
             )
         )
     else:

@@ -59,7 +59,7 @@ def rekey_overhead(c: ReportInput) -> Section:
         [
             f"At one rekey a minute the slowest suite spends {number(rekey.phi_percent(slowest, 60))} % of the "
             f"time in handshakes.",
-            f"It stays within 0.1 % when keys are renewed no oftener than every "
+            f"It stays within 0.1 % when keys are renewed no more often than every "
             f"{number(rekey.interval_for(slowest, 0.1))} s.",
             f"The median suite change under traffic took {duration(live)} from request to new keys."
             if math.isfinite(live)

@@ -58,9 +58,9 @@ def signatures(c: ReportInput) -> Section:
         ).dropna(axis=1, how="all")
         explanation = Explanation(
             "Median time to sign and to verify the handshake, per signature algorithm, in the main scenario.",
-            "Two scales: the right panel is for SPHINCS+ alone, whose bars would hide all others.",
+            "Two scales: the right panel is for SPHINCS+ alone, whose bars would dwarf all others.",
             [sentences.fastest_slowest(sign, "signing time"), compare],
-            ["The ground station signs, the drone verifies: the drone pays only the verification."],
+            ["The ground station signs, the drone verifies: the drone pays for verification only."],
         )
         chart = Chart(
             "signatures",

@@ -148,7 +148,7 @@ def _energy(c: ReportInput) -> Block:
     origin = "modelled, not measured by a sensor" if not c.power_is_measured else c.origin()
     explanation = Explanation(
         "Energy of the drone's computer per bit carried: the five best and the five worst suites.",
-        "It is whole-machine power over throughput; when every suite carries the same traffic it only repeats "
+        "It is whole-machine power over throughput; when every suite carries the same traffic it only restates "
         "the power.",
         [
             sentences.extremes(
@@ -192,9 +192,7 @@ def _loss(c: ReportInput) -> Block:
     grid = wide(c.suites, "loss_percent")
     if grid.empty or not grid.notna().any().any():
         return without(c, "loss figures", "no workload counted its packets")
-    scored = grid.assign(**{"Resilience score": reliability.resilience(grid)})
-    if {"baseline", "xgboost"} <= set(grid.columns):
-        scored["Adaptive"] = [bool(v) for v in grid["xgboost"] < grid["baseline"]]
+    scored = reliability.loss_ranking(grid)
     totals = c.runs[c.runs["passed"]].groupby("suite")[["sent_packets", "received_packets"]].sum()
     intervals = {
         s: reliability.wilson_percent(int(r.sent_packets - r.received_packets), int(r.sent_packets))
@@ -203,8 +201,9 @@ def _loss(c: ReportInput) -> Block:
     }
     scored["Wilson 95 % low (%)"] = [intervals.get(s, (float("nan"),) * 2)[0] for s in scored.index]
     scored["Wilson 95 % high (%)"] = [intervals.get(s, (float("nan"),) * 2)[1] for s in scored.index]
-    frame = scored.sort_values("Resilience score", ascending=False, kind="stable").reset_index()
-    frame = frame.rename(columns={n: f"Loss {SCENARIO_NAMES.get(n, n)} (%)" for n in grid.columns} | {"suite": "Suite"})
+    titles = {"suite": "Suite", "resilience": "Resilience score", "adaptive": "Adaptive"}
+    losses = {n: f"Loss {SCENARIO_NAMES.get(n, n)} (%)" for n in grid.columns}
+    frame = scored.reset_index().rename(columns=losses | titles)
     worst = float(grid.to_numpy().max())
     explanation = Explanation(
         "Loss per scenario, the resilience score 100 (1 - mean loss / largest mean loss), and the interval of "

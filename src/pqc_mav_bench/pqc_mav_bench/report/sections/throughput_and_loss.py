@@ -67,7 +67,7 @@ def throughput(c: ReportInput) -> Section:
         means = {SCENARIO_NAMES.get(n, n): float(v) for n, v in wide(use.suites, "throughput_mbps").mean().items()}
         explanation = Explanation(
             "The same figures with all scenarios on one row per suite.",
-            "Dots of one suite that lie together mean that the scenario makes no difference.",
+            "Where the dots of a suite coincide, the scenario makes no difference.",
             [sentences.extremes(means, "mean throughput", "Mb/s", "lowest", "highest")],
         )
         blocks.append(
@@ -104,7 +104,7 @@ def _loss_block(c: ReportInput) -> Chart:
     stats = {g.label: summarise(g.values) for g in groups}
     explanation = Explanation(
         "Packets lost per suite, one shape per scenario; every dot is a suite.",
-        "The shape is wide where many suites lie. A scenario without any spread has dots only.",
+        "The shape is wide where many suites lie. A scenario without any spread has only dots.",
         [
             sentences.loss(c.runs[c.runs["passed"]]),
             sentences.extremes({n: s.median for n, s in stats.items()}, "median loss", "%", "lowest", "highest"),
@@ -195,8 +195,6 @@ def _overlap(panels: list[spread.Panel]) -> str:
         same = number(min(s.median for s in stats)) == number(max(s.median for s in stats))
         (alike if low <= high or same else apart).append(panel.axis.split(" (")[0].split(",")[0].lower())
     text = (
-        f"The groups' middle halves all overlap for {listed(alike)}: there the grouping decides little."
-        if alike
-        else ""
+        f"The groups' middle halves all overlap for {listed(alike)}: there the grouping says little." if alike else ""
     )
     return f"{text} They do not all overlap for {listed(apart)}.".strip() if apart else text
