@@ -248,10 +248,10 @@ TEST_F(EngineKeys, ADronesOwnSuitesCountToo) {
 
 TEST_F(EngineKeys, AGcsThatCanServeNothingDoesNotStart) {
   fs::remove(keys.gcs() + "/sig/mldsa65.key");
-  expect_refused(Errc::key_missing, {"No suite", "ML-DSA-65", "keys init"},
+  expect_refused(Errc::key_missing, {"None of the allowed suites", "ML-DSA-65", "keys init"},
                  with(gcs_config(), {{"allowed_suites", Names{"cs-mlkem768-aesgcm-mldsa65"}}}));
   fs::remove_all(keys.gcs() + "/sig");
-  expect_refused(Errc::key_missing, {"No suite", "ML-DSA-44", "Falcon-512"}, gcs_config());
+  expect_refused(Errc::key_missing, {"None of the allowed suites", "ML-DSA-44", "Falcon-512"}, gcs_config());
 }
 
 TEST_F(EngineKeys, ASignatureIsAskedForAndThereIsNoKey) {
