@@ -116,7 +116,7 @@ def gaps_ms(log: Path, rekeys: list[Rekey]) -> tuple[float, float]:
 
 
 def measure(tunnel: Tunnel, suite: str, times: int, folder: Path) -> dict[str, Any]:
-    """``times`` rekeys into the suite and as many out of it, under load, with an equally long quiet time for comparison."""
+    """``times`` rekeys into the suite and as many out of it, under load, and an equally long time without one."""
     partner = BASE_PARTNER if suite == BASE else BASE
     if suite == BASE:
         tunnel.rekey(partner)
@@ -186,7 +186,8 @@ def render(rows: list[dict[str, Any]], drops: dict[str, int], machine: str) -> s
         head,
         [
             (
-                pqc_mav_tunnel.find_suite(r["suite"]).short_code, f"{r['rekeys_ok']}/{r['rekeys']}", r["sent"], r["lost"], r["duplicates"], r["corrupted"],
+                pqc_mav_tunnel.find_suite(r["suite"]).short_code, f"{r['rekeys_ok']}/{r['rekeys']}",
+                r["sent"], r["lost"], r["duplicates"], r["corrupted"],
                 r["rekey_into_ms_median"], r["gap_during_ms"], r["gap_outside_ms"],
             )
             for r in rows

@@ -280,7 +280,8 @@ def page(
         head,
         [
             (
-                f"{s.second:.0f}", pqc_mav_tunnel.find_suite(s.suite).short_code, f"{s.rekey_ms:.0f}" if s.rekey_ok else "FAILED", s.sent, s.longest_gap_ms,
+                f"{s.second:.0f}", pqc_mav_tunnel.find_suite(s.suite).short_code,
+                f"{s.rekey_ms:.0f}" if s.rekey_ok else "FAILED", s.sent, s.longest_gap_ms,
                 f"{s.rss_drone_kib} / {s.rss_gcs_kib}", f"{s.fds_drone} / {s.fds_gcs}",
                 f"{s.threads_drone} / {s.threads_gcs}",
             )

@@ -80,7 +80,8 @@ def test_there_are_interfaces() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_file_says_what_it_is_for(path: Path) -> None:
-    first = path.read_text().splitlines()[0]
+    licence, first, *_ = path.read_text().splitlines()
+    assert licence == "# SPDX-License-Identifier: Apache-2.0"
     assert first.startswith("# ")
     assert first.endswith(".")
 
