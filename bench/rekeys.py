@@ -3,13 +3,14 @@
 """Rekeys into and out of every core suite under traffic: nothing may be lost, doubled or spoiled, no gap may appear.
 
 ``tools/run bench/rekeys.py [--times 10] [--suites ID ...]`` runs two engines on loopback, 320 messages/s of 280 bytes
-each way, and writes bench/results/rekeys.md and rekeys.json. A gap is the time between two deliveries; those that
+each way, and writes bench/results/rekeys.md and rekeys.json.gz. A gap is the time between two deliveries; those that
 overlap a rekey (from its request to half a second after its end) are compared with the others of the same run.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import itertools
 import json
 import signal
@@ -200,7 +201,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=10, help="rekeys into each suite, and out of it")
     parser.add_argument("--suites", nargs="+", help="suite ids or short codes (default: the 72 core suites)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for rekeys.md and rekeys.json")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for rekeys.md and rekeys.json.gz.gz")
     options = parser.parse_args()
     chosen = options.suites or [s.id for s in pqc_mav_tunnel.suites(only_available=True)]
     suites = [pqc_mav_tunnel.find_suite(name).id for name in chosen]
@@ -217,7 +218,8 @@ def main() -> int:
     environment = rig.environment()
     machine = f"{environment['date']}, {environment['machine']}, Linux {environment['kernel']}"
     options.output.mkdir(parents=True, exist_ok=True)
-    atomic_write(options.output / "rekeys.json", as_lines({"environment": environment, "rows": rows}, 2) + "\n")
+    raw = as_lines({"environment": environment, "rows": rows}, 2) + "\n"
+    atomic_write(options.output / "rekeys.json.gz", gzip.compress(raw.encode(), mtime=0))
     atomic_write(options.output / "rekeys.md", render(rows, drops, machine))
     clean = all(r["rekeys_ok"] == r["rekeys"] and not (r["lost"] or r["duplicates"] or r["corrupted"]) for r in rows)
     print((options.output / "rekeys.md").read_text())

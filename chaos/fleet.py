@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + text)
     if options.output:
         tables.write_page(Path(options.output) / "fleet.md", text)
-        tables.write_json(Path(options.output) / "fleet.json", summary(result, found, options, machine))
+        tables.write_json(Path(options.output) / "fleet.json.gz", summary(result, found, options, machine))
     return 1 if found else 0
 
 

@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         tables.write_page(Path(options.output) / "chaos.md", page(rows, notes, repeated, machine, verdict))
         whole = {"machine": machine, "seed": options.seed, "verdict": verdict, "repeated": repeated, "rows": details}
-        tables.write_json(Path(options.output) / "chaos.json", whole)
+        tables.write_json(Path(options.output) / "chaos.json.gz", whole)
     return 1 if notes else 0
 
 

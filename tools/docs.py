@@ -5,8 +5,8 @@
     make docs                  write them
     make docs ARGS=--check     write nothing; exit code 1, naming each file that is out of date
 
-Pages, commented configuration files, the metrics schema and the symbolic models are made from tables in the code. They
-are committed so that they can be read without building anything; this program keeps them in step.
+Pages and commented configuration files are made from tables in the code. They are committed so that they can be read
+without building anything; this program keeps them in step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from itertools import islice
 from pathlib import Path
 
 import configuration_doc
-import model_variants
 import policy_doc
 import suites_doc
 
@@ -40,18 +39,10 @@ def generated() -> dict[str, str]:
         "docs/suites.md": suites_doc.text(),
         "docs/policy-parameters.md": policy_doc.text(),
         "docs/metrics.md": metrics.page(),
-        "docs/metrics.schema.json": metrics.json_schema(),
         "docs/published-figures.md": published_figures.render(),
         **{f"{CONFIG}/{name}.yaml": config_template.render(name) for name in ("drone", "gcs", "demo", "policy")},
         f"{CONFIG}/sensing.yaml": sensing_template.render(),
-        **{f"docs/model/{name}": text for name, text in model_variants.models().items()},
     }
-
-
-def left_over(wanted: Mapping[str, str], root: Path = ROOT) -> list[str]:
-    """Return the models on disk that no variant makes any more."""
-    present = (str(path.relative_to(root)) for path in sorted((root / "docs/model").glob("*.vp")))
-    return [path for path in present if path not in wanted]
 
 
 def read(path: Path) -> str:
@@ -73,21 +64,17 @@ def check(wanted: Mapping[str, str], root: Path = ROOT) -> int:
         if lines:
             print("\n".join(lines))
             stale.append(path)
-    stale += left_over(wanted, root)
     for path in stale:
         print(f"error: {path} is out of date; run 'make docs'", file=sys.stderr)
     return 1 if stale else 0
 
 
 def write(wanted: Mapping[str, str], root: Path = ROOT) -> None:
-    """Write what differs, remove what is left over, and name each file touched."""
+    """Write what differs and name each file touched."""
     for path, text in wanted.items():
         if read(root / path) != text:
             (root / path).write_text(text, encoding="utf-8")
             print(f"wrote {path}")
-    for path in left_over(wanted, root):
-        (root / path).unlink()
-        print(f"removed {path}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The symbolic models docs/model/*.vp, made from one template, docs/model/handshake.vp.in (see docs.py).
+"""The symbolic models of the handshake, made from one template, docs/model/handshake.vp.in.
+
+    python3 tools/model_variants.py FOLDER     writes them; 'make verify-model' does it
 
 Verifpal has no includes, and a dozen copies kept by hand would drift apart. A line of the template that ends in
 `//? flag !other` is in a model only when its variant has every flag that is named and none that is negated.
@@ -7,6 +9,7 @@ Verifpal has no includes, and a dozen copies kept by hand would drift apart. A l
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,3 +96,17 @@ def models(folder: Path = MODEL) -> dict[str, str]:
     """Return every model's text by its file name. Raise TemplateError."""
     template = (folder / TEMPLATE).read_text(encoding="utf-8")
     return {f"{variant.name}.vp": model(template, variant) for variant in VARIANTS}
+
+
+def main() -> None:
+    """Write every model into the folder named as argument, and nothing else."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob("*.vp"):
+        left.unlink()
+    for name, text in models().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

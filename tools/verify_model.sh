@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the symbolic models of the handshake (docs/model/*.vp) with Verifpal. Fails when a query does not hold.
+# Checks the symbolic models of the handshake with Verifpal. Fails when a query does not hold.
+#   verify_model.sh [FOLDER]     the *.vp of a folder; without it those that docs/model/handshake.vp.in makes
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
@@ -10,8 +11,10 @@ if ! have verifpal; then
   say "verify-model: skipped, verifpal is not on PATH (cargo install --ignore-rust-version verifpal)"
   exit 0
 fi
-models=(docs/model/*.vp)
-[ -f "${models[0]}" ] || die "no model in docs/model"
+folder="${1:-build/model}"
+[ $# -gt 0 ] || "$("$ROOT/tools/find_python.sh")" "$ROOT/tools/model_variants.py" "$folder"
+models=("$folder"/*.vp)
+[ -f "${models[0]}" ] || die "no model in $folder"
 # A model whose point is an attack (what a stolen secret would allow) states the outcome it expects in a comment,
 # "// expect: c0a1...", one letter and digit a query as `verifpal verify --result-code` prints them; 1 is an attack.
 failed=()

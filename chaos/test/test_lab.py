@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -142,7 +143,7 @@ def test_a_row_is_repeated_once_and_only_when_the_machine_stood_still(
     page = (tmp_path / "chaos.md").read_text()
     assert ("## Repeated" in page) == (runs == 2)
     assert ("## Not as expected" in page) == (code == 1)
-    assert len(json.loads((tmp_path / "chaos.json").read_text())["repeated"]) == runs - 1
+    assert len(json.loads(gzip.decompress((tmp_path / "chaos.json.gz").read_bytes()))["repeated"]) == runs - 1
 
 
 def test_the_list_names_every_condition(capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,9 +125,7 @@ def test_programs_under_test_can_be_interrupted_even_in_the_background(
         signal.signal(signal.SIGINT, before)
 
 
-def test_tests_that_are_not_built_are_named(
-    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tests_that_are_not_built_are_named(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "src" / "engine"
     (package / "test").mkdir(parents=True)
     for name in ("test_one", "test_two"):

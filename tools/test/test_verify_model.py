@@ -23,7 +23,7 @@ def model(workspace: Path) -> Path:
 
 @pytest.mark.usefixtures("model")
 def test_skips_in_one_line_without_verifpal(run: Run) -> None:
-    result = run("tools/verify_model.sh")
+    result = run("tools/verify_model.sh", "docs/model")
     assert result.returncode == 0
     assert len(result.stdout.splitlines()) == 1
     assert "cargo install --ignore-rust-version verifpal" in result.stdout
@@ -44,18 +44,18 @@ def test_skips_in_one_line_without_verifpal(run: Run) -> None:
 def test_outcome_is_compared(run: Run, fake: Fake, model: Path, expected: str, code: str, exit_code: int) -> None:
     model.write_text(f"{expected}\nattacker[active]\n")
     fake("verifpal", f"echo some text; echo {code}")
-    result = run("tools/verify_model.sh")
+    result = run("tools/verify_model.sh", "docs/model")
     assert result.returncode == exit_code, result.stdout + result.stderr
 
 
 @pytest.mark.usefixtures("model")
 def test_unreadable_model_fails(run: Run, fake: Fake) -> None:
     fake("verifpal", "echo c0a0; exit 1")
-    result = run("tools/verify_model.sh")
+    result = run("tools/verify_model.sh", "docs/model")
     assert result.returncode == 1
     assert "could not be analysed" in result.stderr
 
 
 def test_no_model_fails(run: Run, fake: Fake) -> None:
     fake("verifpal", "exit 0")
-    assert "no model" in run("tools/verify_model.sh").stderr
+    assert "no model" in run("tools/verify_model.sh", "docs/model").stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schema and the page docs/metrics.md, both made out of the models; `make docs` writes them."""
+"""The page docs/metrics.md, which `make docs` writes, and the JSON Schema, both made out of the models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD = """\
 Schema version {version}; campaigns recorded under version 1 are read with these names. A run is one `metrics.json`:
 {count} fields in 18 categories, A to R. The same fields, flattened as `category.field`, are the columns of a campaign's
 `tidy.csv` and `tidy.parquet`, one row per run (structures such as counts by type are in the JSON only).
-[metrics.schema.json](metrics.schema.json) is the JSON Schema.
+`pqcmav bench schema` prints its JSON Schema.
 
 * A value that is null has an entry in `metric_status` that says why; so has a zero that is normal ("zero" below) and a
   value that is modelled, emulated or anomalous. Statuses: {statuses}.

@@ -311,6 +311,15 @@ def compare(
     _say_written(written)
 
 
+@bench_app.command()
+def schema() -> None:
+    """Print the JSON Schema of a run's metrics.json."""
+    with bench_errors():
+        from pqc_mav_bench.schema.document import json_schema
+
+        print(json_schema(), end="")
+
+
 def _say_written(written: Any) -> None:
     for path in (written.html, written.pdf):
         if path is not None:

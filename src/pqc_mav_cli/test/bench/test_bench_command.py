@@ -33,3 +33,9 @@ def test_options_out_of_range_are_refused_before_anything_starts(tmp_path: Path)
     assert "duration" in refused(2, "bench", "run", "--duration", "-1", "--root", str(tmp_path))
     assert "closest" in refused(2, "bench", "run", "--suite", "cs-mlkem768", "--root", str(tmp_path)).lower()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_schema_is_printed() -> None:
+    printed = pqcmav("bench", "schema")
+    assert printed.returncode == 0
+    assert "handshake_ms" in json.loads(printed.stdout)["$defs"]["Handshake"]["properties"]

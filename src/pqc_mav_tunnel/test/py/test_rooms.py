@@ -34,7 +34,9 @@ def test_a_room_includes_only_those_below_it(room: str) -> None:
 def test_what_all_rooms_use_includes_no_room() -> None:
     for path in sorted((PACKAGE / "src").glob("*.?pp")):
         if path.name not in TOGETHER:
-            outside = [header for header in included(path) if "/" in header and not header.startswith("pqc_mav_tunnel/")]
+            outside = [
+                header for header in included(path) if "/" in header and not header.startswith("pqc_mav_tunnel/")
+            ]
             assert not outside, f"{path.name} includes {outside}"
 
 
