@@ -27,9 +27,7 @@ def test_committed_files_are_current(generated: dict[str, str], capsys: pytest.C
     assert docs.check(generated) == 0, capsys.readouterr()
 
 
-def test_stale_and_missing_files_are_named_and_renewed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stale_and_missing_files_are_named_and_renewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {"docs/page.md": "one\ntwo\n", "docs/new.md": "new\n"}
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/page.md").write_text("one\n2\n")
