@@ -111,10 +111,10 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     Where the name ends in .gz the file is compressed, to the same bytes each time.
     """
     text = as_lines(rounded(content, 6), 2) + "\n"
-    atomic_write(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+    write_page(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
 
 
-def write_page(path: Path, text: str) -> None:
+def write_page(path: Path, content: str | bytes) -> None:
     """Write a results page, in one step, into a folder that need not be there yet."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(path, text)
+    atomic_write(path, content)
