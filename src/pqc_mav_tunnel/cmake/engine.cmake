@@ -22,6 +22,7 @@ add_library(pqcmav_engine STATIC
   src/crypto/suites_table.cpp
   src/crypto/x25519.cpp
   # long-term keys on disk
+  src/keys/gcs_psk.cpp
   src/keys/key_file.cpp
   src/keys/key_file_write.cpp
   src/keys/key_folders.cpp
@@ -42,6 +43,7 @@ add_library(pqcmav_engine STATIC
   src/handshake/key_schedule.cpp
   src/handshake/rate_limiter.cpp
   # sockets and the packet thread
+  src/net/announcements.cpp
   src/net/data_plane.cpp
   src/net/data_plane_packets.cpp
   src/net/data_plane_upkeep.cpp
@@ -50,7 +52,8 @@ add_library(pqcmav_engine STATIC
   src/net/net.cpp
   src/net/plain_tap.cpp
   src/net/udp_batch.cpp
-  # when to shake hands, and doing it over TCP
+  # when to shake hands, and doing it
+  src/control/admission.cpp
   src/control/blacklist.cpp
   src/control/drone_control.cpp
   src/control/gcs_control.cpp
@@ -58,6 +61,7 @@ add_library(pqcmav_engine STATIC
   src/control/handshake_server.cpp
   src/control/key_pool.cpp
   src/control/link_ledger.cpp
+  src/control/worker_pool.cpp
 )
 set_target_properties(pqcmav_engine PROPERTIES EXPORT_NAME engine)
 configure_file(cmake/version.hpp.in "${CMAKE_CURRENT_BINARY_DIR}/include/pqc_mav_tunnel/version.hpp" @ONLY)

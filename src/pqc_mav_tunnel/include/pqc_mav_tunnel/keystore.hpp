@@ -26,14 +26,16 @@ struct KeyEntry {
   std::string problem;                                    // "" or a sentence
 };
 
-/// Makes gcs signing keys for every available algorithm (or `sig_tokens`) and a PSK per drone under `<root>/gcs`, and
+/// Makes gcs signing keys for every available algorithm (or `sig_tokens`) and a PSK per drone under `<root>/gcs` (derived
+/// from the drone's own one for the ground station of this id), and
 /// the drones' folders `<root>/drones/<id>`; with `drone_signatures` also a key pair per drone. Existing files are
 /// kept (never
 /// overwritten): what one side has and the other lacks is copied, halves that contradict each other are an error. Each
 /// file is written to a temporary name and renamed. Throws TunnelError (config_invalid for an id or token,
 /// suite_unavailable, io, and all of the loaders); what was written whole until then stays.
 void init_keys(const std::filesystem::path& root, const std::vector<std::string>& drone_ids,
-               const std::vector<std::string>& sig_tokens = {}, bool drone_signatures = false);
+               const std::vector<std::string>& sig_tokens = {}, bool drone_signatures = false,
+               const std::string& gcs_id = "gcs");
 /// Copies one drone's folder (PSK, gcs public keys, its own key pairs) to `target`, which must not exist; all of it or
 /// nothing.
 void export_drone(const std::filesystem::path& root, std::string_view drone_id, const std::filesystem::path& target);
