@@ -64,4 +64,28 @@ inline constexpr std::uint16_t kDefaultHandshakePort = 46000;
 inline constexpr std::uint16_t kDefaultGcsDataPort = 46011;
 inline constexpr std::uint16_t kDefaultDroneDataPort = 46012;
 
+// Section 6: Retry and return proofs.
+inline constexpr std::uint8_t kRetryType = 0x53;
+inline constexpr std::size_t kRetryTagSize = 16;
+inline constexpr std::uint32_t kCookieGoodForS = 30;
+inline constexpr std::size_t kReturnKeySize = 32;
+inline constexpr std::uint32_t kReturnGoodForHours = 7 * 24;
+
+// Section 9: a restarted ground station.
+inline constexpr std::size_t kRestartKeySize = 32;
+inline constexpr std::size_t kRestartTokenSize = 16;
+
+// Section 13: limits against floods.
+inline constexpr std::uint32_t kHandshakeDatagramsPerS = 20'000;
+
+// Section 14: paths.
+inline constexpr unsigned kPathChallenges = 6;
+inline constexpr milliseconds kPathDecisionMin{500};
+inline constexpr seconds kPathIgnored{10};
+inline constexpr std::size_t kPathsIgnored = 8;
+inline constexpr std::size_t kPathsRemembered = 4;
+inline constexpr seconds kPathWatch{1};
+inline constexpr unsigned kPathWatchUnanswered = 3;
+inline constexpr std::size_t kUnvalidatedFactor = 3;  // bytes to an address for each byte from it
+
 }  // namespace pqcmav
