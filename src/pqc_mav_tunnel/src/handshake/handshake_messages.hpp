@@ -10,13 +10,13 @@
 #include "constants.hpp"
 #include "crypto/kdf.hpp"
 #include "handshake/handshake.hpp"
+#include "handshake/handshake_datagram.hpp"
 #include "handshake/handshake_frames.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 
 namespace pqcmav {
 
 using Nonce = ByteArray<kNonceSize>;
-using Cookie = ByteArray<kCookieSize>;
 
 /// M0, whole.
 Bytes encode_challenge(const Cookie& cookie);
