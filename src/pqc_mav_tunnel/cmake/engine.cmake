@@ -28,6 +28,7 @@ add_library(pqcmav_engine STATIC
   src/keys/key_folders.cpp
   src/keys/keystore_init.cpp
   src/keys/keystore_list.cpp
+  src/keys/restart_key_file.cpp
   # packets and keys of a session, without sockets or clock
   src/session/control_frame.cpp
   src/session/frame.cpp
@@ -35,6 +36,7 @@ add_library(pqcmav_engine STATIC
   src/session/replay_window.cpp
   src/session/session.cpp
   # the handshake, without sockets or clock
+  src/handshake/datagram_limits.cpp
   src/handshake/handshake_frames.cpp
   src/handshake/handshake_initiator.cpp
   src/handshake/handshake_messages.cpp
@@ -42,6 +44,8 @@ add_library(pqcmav_engine STATIC
   src/handshake/handshake_text.cpp
   src/handshake/key_schedule.cpp
   src/handshake/rate_limiter.cpp
+  src/handshake/restart_key.cpp
+  src/handshake/retry_cookie.cpp
   # sockets and the packet thread
   src/net/announcements.cpp
   src/net/data_plane.cpp
@@ -50,6 +54,7 @@ add_library(pqcmav_engine STATIC
   src/net/link.cpp
   src/net/lookup.cpp
   src/net/net.cpp
+  src/net/path_validator.cpp
   src/net/plain_tap.cpp
   src/net/udp_batch.cpp
   # when to shake hands, and doing it

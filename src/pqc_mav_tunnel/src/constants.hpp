@@ -37,14 +37,14 @@ inline constexpr std::size_t kX25519Size = 32;
 inline constexpr std::size_t kDroneIdMax = 32;  // and a gcs_id's
 inline constexpr std::size_t kNameMax = 64;     // suite ids and algorithm names
 inline constexpr std::size_t kFrameHeaderSize = 5;
-inline constexpr std::size_t kReturnProofSize = 28;  // serial, address_tag, MAC
+inline constexpr std::size_t kReturnProofPrefix = 12, kReturnProofSize = 28;  // serial, address_tag; and the MAC
 inline constexpr std::size_t kServerHelloMax = 1'410'000, kClientFinishMax = 72'000;
 inline constexpr std::string_view kDefaultGcsId = "gcs";
 
 // Section 5: handshake datagrams.
 inline constexpr std::size_t kAttemptSize = 8;
 inline constexpr std::size_t kCookieSize = 32;
-inline constexpr std::uint16_t kDatagramLimit = 1200, kSmallDatagramLimit = 548;
+inline constexpr std::uint16_t kDatagramLimit = 1200, kDatagramSmall = 548;  // the latter where a path or an end takes no more
 inline constexpr seconds kNoProgressLimit{10};
 inline constexpr seconds kHandshakeLimit{45};  // and a second more per KiB of M2
 inline constexpr seconds kLastAnswerKept{30};  // M4 is sent again on request
@@ -72,5 +72,29 @@ inline constexpr milliseconds kBlackout{2000};
 
 inline constexpr std::uint16_t kDefaultGcsDataPort = 46011;
 inline constexpr std::uint16_t kDefaultDroneDataPort = 46012;
+
+// Section 6: Retry and return proofs.
+inline constexpr std::uint8_t kRetryType = 0x53;
+inline constexpr std::size_t kRetryTagSize = 16;
+inline constexpr std::uint32_t kCookieGoodForS = 30;
+inline constexpr std::size_t kReturnKeySize = 32;
+inline constexpr std::uint32_t kReturnGoodForHours = 7 * 24;
+
+// Section 9: a restarted ground station.
+inline constexpr std::size_t kRestartKeySize = 32;
+inline constexpr std::size_t kRestartTokenSize = 16;
+
+// Section 13: limits against floods.
+inline constexpr std::uint32_t kHandshakeDatagramsPerS = 20'000;
+
+// Section 14: paths.
+inline constexpr unsigned kPathChallenges = 6;
+inline constexpr milliseconds kPathDecisionMin{500};
+inline constexpr seconds kPathIgnored{10};
+inline constexpr std::size_t kPathsIgnored = 8;
+inline constexpr std::size_t kPathsRemembered = 4;
+inline constexpr seconds kPathWatch{1};
+inline constexpr unsigned kPathWatchUnanswered = 3;
+inline constexpr std::size_t kUnvalidatedFactor = 3;  // bytes to an address for each byte from it
 
 }  // namespace pqcmav

@@ -2,14 +2,15 @@
 // Long-term keys on disk: making, exporting and listing them.
 //
 //   <gcs folder>/psk/<drone_id>.key  <gcs folder>/sig/<sig token>.key, .pub  <gcs folder>/drones/<drone_id>/<token>.pub
+//   <gcs folder>/restart.key: made by the gcs itself; one per running instance, never to be copied to another one
 //   <drone folder>/psk.key           <drone folder>/gcs/<sig token>.pub      <drone folder>/sig/<sig token>.key, .pub
 //
 // Secret keys are files of mode 0600; init_keys makes all others so too, in folders of mode 0700. Reading refuses a
 // secret that group or others can read, and any key that they can write or whose folder they can write to. Links are
 // followed, and their target is checked.
 //
-// Every file is text: a line "pqcmav-key 1", lines "kind: psk|sig-secret|sig-public", "algorithm: <token or psk>" and
-// "owner: <gcs or drone id>", then base64.
+// Every file is text: a line "pqcmav-key 1", lines "kind: psk|sig-secret|sig-public|restart", "algorithm: <token, psk or
+// restart>" and "owner: <gcs or drone id>", then base64.
 #pragma once
 
 #include <filesystem>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "keys/restart_key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -139,7 +140,7 @@ void GcsControl::start(DataPlane& data) {
                              refused};
   server_ = std::make_unique<HandshakeServer>(
       AdmissionLimits{config_.max_handshakes, drones_.size(), config_.handshakes_per_drone_s},
-      config_.handshake_threads, load_or_make_restart_key(config_.keys), std::move(host), data);
+      config_.handshake_threads, RestartKey(load_or_make_restart_key(config_.keys)), std::move(host), data);
   data.set_handshakes(server_.get());
 }
 

@@ -26,7 +26,7 @@ TransportOptions options_of(const AttemptId& name, bool in_session, std::uint16_
   out.attempt = name;
   out.in_session = in_session;
   out.first_packet = random_packet_number();
-  out.datagram_limit = max_datagram < kDatagramLimit ? kSmallDatagramLimit : kDatagramLimit;
+  out.datagram_limit = max_datagram < kDatagramLimit ? kDatagramSmall : kDatagramLimit;
   return out;
 }
 

@@ -84,7 +84,7 @@ std::optional<ClientHello> parse_client_hello(ByteView body) noexcept {
   const auto proof = reader.lp(kReturnProofSize);
   if (!proof || (!proof->empty() && proof->size() != kReturnProofSize)) return std::nullopt;
   if (!reader.into(hello.gate) || !reader.empty()) return std::nullopt;
-  if (*max_datagram < kSmallDatagramLimit) return std::nullopt;
+  if (*max_datagram < kDatagramSmall) return std::nullopt;
   if ((*flags & kFlagStandby) != 0 && (*features & kFeatureStandby) == 0) return std::nullopt;
   hello.epoch = *epoch;
   hello.features = *features;

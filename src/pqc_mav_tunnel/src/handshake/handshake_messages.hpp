@@ -34,7 +34,6 @@ struct ClientHello {
 /// `return_proof` gives the first 12 bytes of the proof (serial, address_tag). Append the 16 bytes of MAC, then the
 /// gate.
 Bytes encode_client_hello(const ClientHello& hello);
-inline constexpr std::size_t kReturnProofPrefix = 12;
 std::vector<FrameLimits> client_hello_limits();
 std::optional<ClientHello> parse_client_hello(ByteView body) noexcept;
 

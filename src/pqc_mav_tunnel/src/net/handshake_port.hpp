@@ -14,7 +14,7 @@
 namespace pqcmav {
 
 // The first byte of what is no packet of a session.
-inline constexpr std::uint8_t kFromDroneType = 0x33, kFromGcsType = 0x43, kRetryType = 0x53, kRestartType = 0x63;
+inline constexpr std::uint8_t kFromDroneType = 0x33, kFromGcsType = 0x43, kRestartType = 0x63;  // and kRetryType
 
 /// The handshakes of this process as the data thread drives them. Every call comes from the data thread, must be quick
 /// and must not block.
