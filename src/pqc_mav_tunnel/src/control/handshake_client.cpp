@@ -148,7 +148,6 @@ void HandshakeClient::begin(std::shared_ptr<Attempt> attempt) {
 
 void HandshakeClient::say_hello(std::uint64_t now) {
   auto& attempt = *attempt_;
-  attempt.again_ns = Transport::kNever;
   attempt.transport->expect(attempt.answers);
   if (attempt.targets.empty())
     attempt.transport->start(attempt.m1, now);
@@ -161,7 +160,7 @@ void HandshakeClient::ask_again(std::uint16_t after_ms) {
   if (!attempt_) return;
   const auto wait = std::clamp<std::uint64_t>(after_ms, kBusyRetryMin.count(), kBusyRetryMax.count());
   attempt_->transport->expect(attempt_->answers);  // an M2 is welcome even so
-  attempt_->again_ns = now_ns() + wait * 1'000'000;
+  attempt_->transport->hold_hello(now_ns() + wait * 1'000'000);
   reschedule();
 }
 
@@ -255,7 +254,6 @@ void HandshakeClient::run(std::uint64_t now) {
     attempt.target = (attempt.target + 1) % attempt.targets.size();
     attempt.next_target_ns = now + kNextTargetNs;
   }
-  if (now >= attempt.again_ns) say_hello(now);
   send_due(now);
 }
 
@@ -263,7 +261,7 @@ void HandshakeClient::reschedule() noexcept {
   deadline_ = Transport::kNever;
   if (!attempt_) return;
   const auto& attempt = *attempt_;
-  deadline_ = std::min({attempt.transport->deadline(), attempt.again_ns, attempt.limit_ns,
+  deadline_ = std::min({attempt.transport->deadline(), attempt.limit_ns,
                         attempt.transport->last_progress() + to_ns(kNoProgressLimit)});
   if (attempt.targets.size() > 1) deadline_ = std::min(deadline_, attempt.next_target_ns);
 }

@@ -73,7 +73,6 @@ class HandshakeClient final : public HandshakePort {
     bool proven = false;
     std::vector<FrameLimits> answers;  // what may answer M1
     std::uint64_t limit_ns = 0;
-    std::uint64_t again_ns = Transport::kNever;  // a busy gcs may be asked again
   };
   /// What the data thread tells the control thread.
   struct Letter {

@@ -191,6 +191,7 @@ HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const S
         m1 && cookies_.good(*frames->cookie, source.ip16(), source.port(), attempt.name, *m1, now))
       attempt.transport.validate(index);
   }
+  attempt.newest_path = index;
   const auto took = attempt.transport.on_datagram(datagram, index, now);
   if (auto message = attempt.transport.take_message(); message && attempt.phase == Phase::waiting)
     compute(attempt, std::move(*message));
@@ -272,7 +273,7 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
 
 /// M3 verified: the keys are in place before M4 says so.
 void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64_t now) {
-  const auto where = attempt.transport.validated().value_or(attempt.transport.last_path());
+  const auto where = attempt.transport.validated().value_or(attempt.newest_path);
   data_.install_now(attempt.link, attempt.responder->take_keys(), attempt.session ? data_.link(attempt.link).peer : attempt.paths[where], now);
   attempt.transport.linger(std::move(step.send), now);
   attempt.phase = Phase::lingering;

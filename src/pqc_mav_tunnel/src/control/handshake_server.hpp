@@ -71,6 +71,7 @@ class HandshakeServer final : public HandshakePort {
     FragmentKeys keys;
     Transport transport;
     std::vector<SockAddr> paths;
+    PathIndex newest_path = 0;  // where the newest datagram came from
     std::shared_ptr<HandshakeResponder> responder;
     Phase phase = Phase::waiting;
     std::uint64_t began_ns = 0, limit_ns = 0;
