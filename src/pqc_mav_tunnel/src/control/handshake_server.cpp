@@ -275,6 +275,7 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
 void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64_t now) {
   const auto where = attempt.transport.validated().value_or(attempt.newest_path);
   data_.install_now(attempt.link, attempt.responder->take_keys(), attempt.session ? data_.link(attempt.link).peer : attempt.paths[where], now);
+  attempt.transport.start(step.send, now);
   attempt.transport.linger(std::move(step.send), now);
   attempt.phase = Phase::lingering;
   attempt.limit_ns = now + to_ns(kLastAnswerKept);
