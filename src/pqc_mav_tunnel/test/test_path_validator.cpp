@@ -216,7 +216,7 @@ TEST_F(Paths, CopiesAndChallengesStayBelowThreeTimesWhatCame) {
   EXPECT_EQ(to(poll(), x), 1);
   EXPECT_EQ(validator.copy_to(600 - 2 * kChallenge), nullptr) << "not below, with the next challenge";
   ASSERT_NE(validator.copy_to(600 - 2 * kChallenge - 1), nullptr);
-  EXPECT_EQ(*&validator.path(), y);
+  EXPECT_EQ(validator.path(), y);
   EXPECT_EQ(validator.copy_to(1), nullptr);
   EXPECT_EQ(to(pass(499 * kMs), x), 1) << "the one that was kept room for";
   packet(x, false, 100);  // not newest, but new
