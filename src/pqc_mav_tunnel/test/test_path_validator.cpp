@@ -161,6 +161,17 @@ TEST_F(Paths, WrongRepeatedAndStaleAnswersProveNothing) {
   EXPECT_EQ(validator.refused(), 2u);
 }
 
+TEST_F(Paths, AnAnswerFromAnEarlierValidationSaysNothingAboutNow) {
+  packets(x);
+  const auto first = pass(600 * kMs);
+  now += 11 * kSecond;
+  packets(x);
+  for (const auto& challenge : first) validator.on_response(challenge.value, now);
+  pass(600 * kMs);
+  EXPECT_EQ(validator.path(), y);
+  EXPECT_EQ(validator.refused(), 2u);
+}
+
 TEST_F(Paths, OneValidationAtATime) {
   packet(x);
   packet(z);
