@@ -24,7 +24,9 @@ Bytes fragment(std::uint8_t message, std::uint32_t total, std::uint16_t size, st
   return out;
 }
 
-bool parses(const Bytes& frames, bool cookie_allowed = true) { return parse_frames(frames, cookie_allowed).has_value(); }
+bool parses(const Bytes& frames, bool cookie_allowed = true) {
+  return parse_frames(frames, cookie_allowed).has_value();
+}
 
 Bytes operator+(Bytes a, const Bytes& b) {
   append(a, b);

@@ -106,7 +106,7 @@ TEST(OutgoingMessage, WhatAnAckLacksIsLostOldestFirst) {
   const auto again = out.on_ack(ack(106, 1, bits));
   EXPECT_FALSE(again.fresh);
   EXPECT_EQ(again.lost, 0U);
-  out.on_ack(ack(50, 1));  // older than the cut
+  out.on_ack(ack(50, 1));                        // older than the cut
   EXPECT_FALSE(out.on_ack(ack(106, 11)).fresh);  // beyond the message
   EXPECT_TRUE(out.on_ack(ack(120, 10)).fresh);
   EXPECT_TRUE(out.done());
