@@ -36,15 +36,23 @@ add_library(pqcmav_engine STATIC
   src/session/session.cpp
   # the handshake, without sockets or clock
   src/handshake/datagram_limits.cpp
+  src/handshake/handshake_datagram.cpp
   src/handshake/handshake_frames.cpp
   src/handshake/handshake_initiator.cpp
   src/handshake/handshake_messages.cpp
   src/handshake/handshake_responder.cpp
   src/handshake/handshake_text.cpp
+  src/handshake/incoming_message.cpp
   src/handshake/key_schedule.cpp
+  src/handshake/outgoing_message.cpp
   src/handshake/rate_limiter.cpp
   src/handshake/restart_key.cpp
   src/handshake/retry_cookie.cpp
+  src/handshake/rtt_estimator.cpp
+  src/handshake/send_window.cpp
+  src/handshake/transport.cpp
+  src/handshake/transport_input.cpp
+  src/handshake/transport_output.cpp
   # sockets and the packet thread
   src/net/data_plane.cpp
   src/net/data_plane_packets.cpp

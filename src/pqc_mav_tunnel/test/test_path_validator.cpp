@@ -166,7 +166,8 @@ TEST_F(Paths, AnAnswerFromAnEarlierValidationSaysNothingAboutNow) {
   const auto first = pass(600 * kMs);
   now += 11 * kSecond;
   packets(x);
-  for (const auto& challenge : first) validator.on_response(challenge.value, now);
+  for (const auto& challenge : first)
+    if (challenge.to == x) validator.on_response(challenge.value, now);
   pass(600 * kMs);
   EXPECT_EQ(validator.path(), y);
   EXPECT_EQ(validator.refused(), 2u);

@@ -11,8 +11,8 @@
 
 #include "bytes.hpp"
 #include "constants.hpp"
-#include "handshake/handshake_datagram.hpp"   // HandshakeSide, AttemptId, FragmentKeys, Cookie
-#include "handshake/handshake_frames.hpp"     // FrameLimits, MessageType
+#include "handshake/handshake_datagram.hpp"  // HandshakeSide, AttemptId, FragmentKeys, Cookie
+#include "handshake/handshake_frames.hpp"    // FrameLimits, MessageType
 
 namespace pqcmav {
 
@@ -23,8 +23,8 @@ using PathIndex = std::uint8_t;
 struct TransportOptions {
   HandshakeSide side = HandshakeSide::drone;
   AttemptId attempt{};
-  bool in_session = false;            // frames travel in control TLV 32: no tag, padding, cookie or three-times rule
-  std::uint32_t first_packet = 0;     // gcs: random below 2^31
+  bool in_session = false;              // frames travel in control TLV 32: no tag, padding, cookie or three-times rule
+  std::uint32_t first_packet = 0;       // gcs: random below 2^31
   std::uint16_t datagram_limit = 1200;  // 548 where one end's max_datagram says so
 };
 
@@ -44,6 +44,9 @@ class Transport {
   /// Any other message; it replaces the one before it, which the peer has (its answer came) or gave up.
   /// Frame = whole message frame `u32 length | u8 type | body`; its type is the message number.
   void start(Bytes frame, std::uint64_t now);
+
+  /// Drone, after an authenticated Reject 5 (busy): no M1 before `until`, then two copies per time-out as ever.
+  void hold_hello(std::uint64_t until) noexcept;
 
   // --- What comes -----------------------------------------------------------------------------------------------------
   /// Messages that may come next, by their limits (body lengths). Fragments of other messages are repeated (if of a former one) or malformed.
@@ -78,7 +81,8 @@ class Transport {
   [[nodiscard]] bool lossy() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> srtt() const noexcept;  // ns
   struct Counts {
-    std::uint64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0, repeated_fragments = 0, lost = 0, timeouts = 0, rebuilt = 0;
+    std::uint64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0, repeated_fragments = 0, lost = 0,
+                  timeouts = 0, rebuilt = 0;
   };
   [[nodiscard]] const Counts& counts() const noexcept;
   /// After the handshake is done: forget the message being sent but keep answering. gcs: M3 that comes again is answered with M4 again;
