@@ -249,6 +249,45 @@ TEST(Transport, AnEchoValidatesWhereItsDatagramWent) {
   EXPECT_FALSE(other.end.validated());
 }
 
+TEST(Transport, NewAddressGetsAnAckAndTakesOverWhenItsNumberIsEchoed) {
+  auto gcs = gcs_with_m1();
+  gcs.end.start(made_up(MessageType::server_hello, 60 * 1150), gcs.now);
+  auto sent = gcs.poll();
+  ASSERT_EQ(sent.size(), 3U);
+  gcs.now += 100 * kMs;
+  gcs.hear(Bench::ack(2, sent[2].packet, 3));
+  EXPECT_EQ(gcs.end.validated(), 0);
+  sent = gcs.poll();
+  ASSERT_GE(sent.size(), 1U);
+  for (const auto& each : sent) {
+    EXPECT_EQ(each.frames.ack_count, 0);  // the first ACK has come: M1's is not repeated
+    EXPECT_EQ(each.path, 0);
+  }
+  // The same number again, from elsewhere, is a replay; a new one is a new address.
+  gcs.hear(Bench::ack(2, sent[0].packet, 3), 1, gcs.packet - 1);
+  gcs.poll();
+  const auto before = sent[0].packet;
+  gcs.now += 1 * kMs;
+  gcs.hear(Bench::ack(2, before, 3), 1);
+  sent = gcs.poll();
+  std::optional<std::uint32_t> to_new, to_old;
+  for (const auto& each : sent)
+    if (each.frames.ack_count == 1 && each.frames.fragment_count == 0) (each.path == 1 ? to_new : to_old) = each.packet;
+  ASSERT_TRUE(to_new);
+  EXPECT_TRUE(to_old);
+  EXPECT_EQ(gcs.end.validated(), 0);
+  gcs.hear(Bench::ack(2, *to_new, 3), 1);
+  EXPECT_EQ(gcs.end.validated(), 1);
+  // A delayed echo of the address that was left does not lead back.
+  gcs.hear(Bench::ack(2, before, 3), 0);
+  EXPECT_EQ(gcs.end.validated(), 1);
+  gcs.now += 200 * kMs;
+  gcs.hear(Bench::ack(2, *to_new, 3), 1);
+  bool any = false;
+  for (const auto& each : gcs.poll()) any |= each.path == 1 && each.frames.fragment_count == 1;
+  EXPECT_TRUE(any);
+}
+
 TEST(Transport, M3ValidatesOnlyAnUnambiguousAddress) {
   for (const bool two : {false, true}) {
     auto gcs = gcs_with_m1();
@@ -271,6 +310,15 @@ TEST(Transport, M3ValidatesOnlyAnUnambiguousAddress) {
     ASSERT_EQ(again.size(), 1U);
     EXPECT_EQ(again[0].message(), 4);
     EXPECT_EQ(again[0].path, 0);
+  }
+}
+
+TEST(Transport, ADroneBeginsAtNought) {
+  for (const std::uint32_t first : {0U, 1U}) {
+    Bench gcs(HandshakeSide::gcs);
+    gcs.end.expect({exactly(m1())});
+    gcs.hear(Bench::whole(m1()), 0, first);
+    EXPECT_EQ(gcs.end.lossy(), first == 1);
   }
 }
 
@@ -331,6 +379,22 @@ TEST(Transport, M3GoesTwiceWhereLossWasSeen) {
   EXPECT_EQ(drone.poll().size(), 1U);
   EXPECT_EQ(drone.at(119).size(), 0U);
   EXPECT_EQ(drone.at(120).size(), 1U);
+}
+
+TEST(Transport, M3OfTwoFragmentsGoesTwiceToo) {
+  for (const std::size_t size : {2000, 2400}) {
+    auto drone = drone_that_said_hello();
+    drone.hear(Bench::fragment(m2(), 1150, 0));
+    ++drone.packet;
+    for (std::uint16_t i = 1; i < 4; ++i) drone.hear(Bench::fragment(m2(), 1150, i));
+    drone.end.take_message();
+    drone.poll();
+    drone.end.start(made_up(MessageType::client_finish, size), drone.now);
+    const auto first = drone.poll();
+    EXPECT_EQ(first.size(), size == 2000 ? 3U : 4U);
+    EXPECT_EQ(drone.at(20).size(), size == 2000 ? 1U : 0U);
+    EXPECT_EQ(drone.at(40).size(), size == 2000 ? 1U : 0U);
+  }
 }
 
 TEST(Transport, TwoTimeoutsAndM3IsCutSmall) {
