@@ -20,6 +20,7 @@ add_library(pqcmav_engine STATIC
   src/crypto/suites.cpp
   src/crypto/suites_availability.cpp
   src/crypto/suites_table.cpp
+  src/crypto/wipe_stack.cpp
   src/crypto/x25519.cpp
   # long-term keys on disk
   src/keys/key_file.cpp

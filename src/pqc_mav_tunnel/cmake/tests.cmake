@@ -63,6 +63,7 @@ pqcmav_test(session)
 pqcmav_test(session_model TIMEOUT 600)
 pqcmav_test(suites)
 pqcmav_test(udp_batch)
+pqcmav_test(wipe_stack)
 pqcmav_test(x25519)
 
 # The vectors belong to the repository, not to the package: a source tree of the package alone does without this test.
