@@ -26,6 +26,7 @@ add_library(pqcmav_engine STATIC
   src/keys/key_file.cpp
   src/keys/key_file_write.cpp
   src/keys/key_folders.cpp
+  src/keys/key_path.cpp
   src/keys/keystore_init.cpp
   src/keys/keystore_list.cpp
   # packets and keys of a session, without sockets or clock
