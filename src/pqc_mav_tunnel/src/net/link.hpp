@@ -8,6 +8,7 @@
 
 #include "net/counters.hpp"
 #include "net/net.hpp"
+#include "net/plain_learner.hpp"
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
@@ -62,6 +63,7 @@ struct Link {
   ProbeTracker probes;
   Fd plain;
   SockAddr peer, plain_peer, plain_local;
+  PlainLearner plain_learner;
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
   LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;
