@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crypto/wipe_stack.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -181,6 +182,7 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
     ok = data_->install(0, std::move(outcome.keys), prev, peer);
     if (!ok) outcome.error = HandshakeError::cancelled;
   }
+  wipe_stack();
   {
     const std::lock_guard lock(mutex_);
     if (ok)

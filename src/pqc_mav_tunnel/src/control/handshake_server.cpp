@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 
+#include "crypto/wipe_stack.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
 
@@ -258,6 +259,7 @@ void HandshakeServer::work() {
       results_.push_back({job.id, std::move(step)});
     }
     ring(wake_);
+    wipe_stack();
   }
 }
 
