@@ -9,6 +9,7 @@ too long. A second signal shortens the wait. Children are killed by the kernel s
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
@@ -17,6 +18,7 @@ from pqc_mav_bringup import configuration
 from pqc_mav_bringup.child import PATIENCE_S, Child
 from pqc_mav_bringup.description import Process, Respawn
 from pqc_mav_bringup.executables import command
+from pqc_mav_bringup.loopback import loopback_environment
 
 HURRIED_S = 3.0  # what is left of the patience after a second signal
 CONFIG_ERROR = 2  # exit code by which a process says that its configuration is at fault
@@ -47,7 +49,8 @@ class Supervisor:
         self._commands = [(process, command(process)) for process in processes]
         self._on_line = on_line
         self._patience_s = patience_s
-        self._environment = {"PYTHONUNBUFFERED": "1", **(environment or {})}
+        more = dict(environment or {})
+        self._environment = {"PYTHONUNBUFFERED": "1", **loopback_environment({**os.environ, **more}), **more}
         self._stop = asyncio.Event()
         self._signalled = False
         self._exit_code = ExitCode.OK
