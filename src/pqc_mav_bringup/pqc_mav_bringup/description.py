@@ -32,12 +32,14 @@ class Argument:
 class Respawn:
     """When a process that died is started again.
 
-    The delay grows by `factor` from `delay_s` to `max_delay_s` and is forgotten after `settled_s` of life. An exit
-    with a code of `never_after` is final (the same start would fail again); one of `never_first` is when it was the
-    first start.
+    The first `quick` deaths in a row are answered after `delay_s`: a proxy that is killed must be back before the
+    autopilot's failsafe. Then the delay grows by `factor` up to `max_delay_s`. A life of `settled_s` ends the row. An
+    exit with a code of `never_after` is final (the same start would fail again); one of `never_first` is when it was
+    the first start.
     """
 
-    delay_s: float = 1.0
+    delay_s: float = 0.2
+    quick: int = 5
     factor: float = 2.0
     max_delay_s: float = 15.0
     settled_s: float = 30.0
