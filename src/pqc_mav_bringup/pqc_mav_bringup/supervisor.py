@@ -79,7 +79,7 @@ class Supervisor:
 
     async def _keep(self, process: Process, line: Sequence[str]) -> None:
         """Keeps one process running for as long as its policy and the system want it."""
-        delay_s, starts = 0.0, 0
+        delay_s, starts, deaths = 0.0, 0, 0
         loop = asyncio.get_running_loop()
         while not await self._stopping_within(delay_s):
             began = loop.time()
@@ -96,7 +96,8 @@ class Supervisor:
                 self.stop(ExitCode.CONFIG if code == CONFIG_ERROR else ExitCode.FAILED)
                 return
             settled = loop.time() - began >= policy.settled_s
-            delay_s = policy.delay_s if settled or delay_s == 0 else min(delay_s * policy.factor, policy.max_delay_s)
+            deaths = 1 if settled else deaths + 1
+            delay_s = policy.delay_after(deaths)
             self._on_line(process.label, f"ended with {_describe(code)}; starting it again in {delay_s:g} s")
 
     async def _run_once(self, process: Process, line: Sequence[str]) -> int:
