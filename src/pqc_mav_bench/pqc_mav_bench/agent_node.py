@@ -26,6 +26,7 @@ from pqc_mav_bench.errors import BenchError
 from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common.parameters import ParameterSpec, take
+from pqc_mav_proxy.wording import short_code
 
 NODE_NAME = "bench_agent"
 LEASE_S = 60.0
@@ -141,7 +142,8 @@ class AgentNode(Node):
     def _stop_suite(self, request: Any, response: Any) -> Any:
         response.message = self._refusal(request.controller)
         if not response.message and request.suite != self._suite:
-            response.message = f"Suite {request.suite} was not started here, but {self._suite or 'none'}."
+            started = short_code(self._suite) or "none"
+            response.message = f"Suite {short_code(request.suite)} was not started here, but {started}."
         if response.message:
             return response
         try:

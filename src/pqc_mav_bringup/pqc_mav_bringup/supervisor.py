@@ -98,8 +98,9 @@ class Supervisor:
                     self._on_line(process.label, f"ended with {_describe(code)}")
                 self.stop(ExitCode.CONFIG if code == CONFIG_ERROR else ExitCode.FAILED)
                 return
-            deaths = 1 if loop.time() - began >= policy.settled_s else deaths + 1
-            delay_s = min(policy.delay_s * policy.factor ** max(0, deaths - policy.quick), policy.max_delay_s)
+            settled = loop.time() - began >= policy.settled_s
+            deaths = 1 if settled else deaths + 1
+            delay_s = policy.delay_after(deaths)
             self._on_line(process.label, f"ended with {_describe(code)}; starting it again in {delay_s:g} s")
 
     async def _run_once(self, process: Process, line: Sequence[str]) -> int:

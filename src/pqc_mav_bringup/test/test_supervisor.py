@@ -14,7 +14,7 @@ from pqc_mav_bringup.description import BringupError, Process, Respawn
 from pqc_mav_bringup.supervisor import ExitCode, Supervisor
 
 DEADLINE_S = 30.0
-EAGER = Respawn(delay_s=0.01, quick=2, factor=2.0, max_delay_s=0.05, never_first=frozenset())
+EAGER = Respawn(delay_s=0.01, quick=1, factor=2.0, max_delay_s=0.05, never_first=frozenset())
 SLEEP = "import time;print('ready');time.sleep(60)"
 
 
@@ -80,6 +80,18 @@ def test_what_is_killed_is_back_within_a_second_the_first_times() -> None:
     session.reactions.append(note)
     session.run()
     assert waits == [f"{policy.delay_s:g} s"] * policy.quick + [f"{policy.delay_s * policy.factor:g} s"]
+
+
+def test_the_first_deaths_are_answered_within_a_second_and_a_long_life_forgets_them(tmp_path: Path) -> None:
+    """The fifth life lasts; the wait after it is that of a first death."""
+    marker = tmp_path / "starts"
+    count = f"open('{marker}','a').write('x');n=len(open('{marker}').read())"
+    code = f"import time;{count};time.sleep(1.2 if n==5 else 0);raise SystemExit(9 if n<7 else 0)"
+    policy = Respawn(delay_s=0.01, max_delay_s=0.05, settled_s=1.0, never_first=frozenset())
+    session = Session(python_process("a", code, policy))
+    assert session.run() is ExitCode.OK
+    waits = [text.rpartition(" in ")[2] for text in session.texts() if "starting it again" in text]
+    assert waits == ["0.01 s", "0.01 s", "0.01 s", "0.02 s", "0.01 s", "0.01 s"]
 
 
 def test_death_by_signal_is_named() -> None:

@@ -27,6 +27,7 @@ def test_unit(role: str) -> None:
     options = [argument.removeprefix("--") for argument in arguments[3:] if argument.startswith("--")]
     assert set(options) <= {argument.name for argument in SYSTEMS[role].arguments}
     assert unit["Restart"] == "on-failure"
+    assert unit["RestartSec"] == f"{Respawn().delay_s * 1000:.0f}ms", "as the supervisor does"
     assert {int(code) for code in unit["RestartPreventExitStatus"].split()} == set(Respawn().never_after)
     assert unit["NoNewPrivileges"] == "yes" and unit["User"] == "pqcmav"
     assert unit["MemorySwapMax"] == unit["LimitCORE"] == "0"

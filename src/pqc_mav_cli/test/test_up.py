@@ -100,7 +100,7 @@ def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
         drone.wait_for("-> UP")
         (proxy,) = descendants(drone)
         proxy.kill()
-        drone.wait_for("ended with signal SIGKILL; starting it again in 1 s")
+        drone.wait_for("ended with signal SIGKILL; starting it again in 0.3 s")
         deadline = time.monotonic() + DEADLINE_S
         while sum("-> UP" in line for line in drone.lines) < 2:
             assert time.monotonic() < deadline, "\n".join(drone.lines)

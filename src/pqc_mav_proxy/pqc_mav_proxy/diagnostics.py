@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pqc_mav_common.diagnostics import Diagnostic, Level
+from pqc_mav_proxy.wording import short_code
 
 # Counter -> what it means when it grows. A stranger can cause any of them, so they warn and never count as errors.
 SUSPICIOUS: Mapping[str, str] = {
@@ -66,7 +67,7 @@ def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:
     state, error = status["state"], status["last_error"]
     if state in ("UP", "REKEYING"):
         suffix = ", renewing its keys" if state == "REKEYING" else ""
-        return Level.OK, f"up with {status['suite']}, epoch {status['epoch']}{suffix}"
+        return Level.OK, f"up with {short_code(status['suite'])}, epoch {status['epoch']}{suffix}"
     if state == "DEGRADED":
         return Level.WARN, f"nothing heard from the peer for {status['silence_s']:.1f} s"
     if state == "HANDSHAKING":

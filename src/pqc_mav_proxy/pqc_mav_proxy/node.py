@@ -34,6 +34,7 @@ from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
+from pqc_mav_proxy.wording import short_code
 
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
@@ -217,7 +218,7 @@ class PqcProxyNode(LifecycleNode):
         if event["ok"]:
             self.get_logger().info(
                 f"{event['drone_id']}: {kind} with {event['peer']} took {event['handshake_ms']:.1f} ms, "
-                f"{event['suite']}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
+                f"{short_code(event['suite'])}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
             )
             self._failures.pop(event["drone_id"], None)
         elif event["rekey"] or self._failures.get(event["drone_id"]) != event["reason"]:

@@ -7,7 +7,7 @@ from pqc_mav_proxy.diagnostics import STRANGERS, SUSPICIOUS, Diagnoser
 STATUS = {
     "drone_id": "d1",
     "state": "UP",
-    "suite": "s",
+    "suite": "cs-mlkem512-aesgcm-mldsa44",
     "epoch": 2,
     "peer": "p",
     "key_age_s": 1.0,
@@ -20,8 +20,8 @@ STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered",
 @pytest.mark.parametrize(
     ("role", "state", "error", "level", "said"),
     [
-        ("drone", "UP", "", Level.OK, "up with s, epoch 2"),
-        ("drone", "UP", "old trouble", Level.OK, "up with s"),
+        ("drone", "UP", "", Level.OK, "up with ML-512-AG-MD-44, epoch 2"),
+        ("drone", "UP", "old trouble", Level.OK, "up with ML-512"),
         ("drone", "REKEYING", "", Level.OK, "renewing"),
         ("drone", "DEGRADED", "", Level.WARN, "0.5 s"),
         ("drone", "HANDSHAKING", "", Level.WARN, "connecting"),
