@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The keys one end holds for one peer, and their change without a gap (docs/protocol.md section 7)."""
+"""The keys one end holds for one peer, and their change without a gap (docs/protocol.md section 12)."""
 
 from __future__ import annotations
 
