@@ -261,7 +261,7 @@ def encode(*tlvs: Tlv) -> bytes:
     """The content of one control frame that carries these TLVs in order."""
     content = b""
     for tlv in tlvs:
-        value = tlv.value() if isinstance(tlv, VARIABLE) else tlv.FORM.pack(*astuple(tlv))
+        value = tlv.value() if isinstance(tlv, (RekeyRequest, RekeyResult, Handshake)) else tlv.FORM.pack(*astuple(tlv))
         content += u8(tlv.TYPE) + u16(len(value)) + value
     return content
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The handshake without sockets: `feed` takes one whole frame and returns the answer (docs/protocol.md section 4).
 
-A peer's bad input never raises: it ends the handshake, `error` says why, and what `feed` returned (nothing, or a Reject)
-is all that may still be sent.
+A peer's bad input never raises: it ends the handshake, `error` says why, and what `feed` returned (nothing, or a
+Reject) is all that may still be sent.
 """
 
 from __future__ import annotations

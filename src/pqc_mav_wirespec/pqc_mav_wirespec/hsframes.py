@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Handshake datagrams, their frames and tags, Retry and Restart: bytes only, no state (docs/protocol.md sections 5, 6)."""
+"""Handshake datagrams, their frames and tags, Retry and Restart, as bytes (docs/protocol.md sections 5, 6, 9)."""
 
 from __future__ import annotations
 

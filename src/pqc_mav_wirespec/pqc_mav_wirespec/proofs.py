@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The PSK of one gcs, and what a gcs hands out and recognises without keeping it (docs/protocol.md sections 2, 6, 9)."""
+"""The PSK of a gcs, and what it hands out and recognises without keeping it (docs/protocol.md sections 2, 6, 9)."""
 
 from __future__ import annotations
 
