@@ -22,11 +22,13 @@ add_library(pqcmav_engine STATIC
   src/crypto/suites_table.cpp
   src/crypto/x25519.cpp
   # long-term keys on disk
+  src/keys/gcs_psk.cpp
   src/keys/key_file.cpp
   src/keys/key_file_write.cpp
   src/keys/key_folders.cpp
   src/keys/keystore_init.cpp
   src/keys/keystore_list.cpp
+  src/keys/restart_key_file.cpp
   # packets and keys of a session, without sockets or clock
   src/session/control_frame.cpp
   src/session/frame.cpp
@@ -34,23 +36,37 @@ add_library(pqcmav_engine STATIC
   src/session/replay_window.cpp
   src/session/session.cpp
   # the handshake, without sockets or clock
+  src/handshake/datagram_limits.cpp
+  src/handshake/handshake_datagram.cpp
   src/handshake/handshake_frames.cpp
   src/handshake/handshake_initiator.cpp
   src/handshake/handshake_messages.cpp
   src/handshake/handshake_responder.cpp
   src/handshake/handshake_text.cpp
+  src/handshake/incoming_message.cpp
   src/handshake/key_schedule.cpp
+  src/handshake/outgoing_message.cpp
   src/handshake/rate_limiter.cpp
+  src/handshake/restart_key.cpp
+  src/handshake/retry_cookie.cpp
+  src/handshake/rtt_estimator.cpp
+  src/handshake/send_window.cpp
+  src/handshake/transport.cpp
+  src/handshake/transport_input.cpp
+  src/handshake/transport_output.cpp
   # sockets and the packet thread
+  src/net/announcements.cpp
   src/net/data_plane.cpp
   src/net/data_plane_packets.cpp
   src/net/data_plane_upkeep.cpp
   src/net/link.cpp
   src/net/lookup.cpp
   src/net/net.cpp
+  src/net/path_validator.cpp
   src/net/plain_tap.cpp
   src/net/udp_batch.cpp
-  # when to shake hands, and doing it over TCP
+  # when to shake hands, and doing it
+  src/control/admission.cpp
   src/control/blacklist.cpp
   src/control/drone_control.cpp
   src/control/gcs_control.cpp
@@ -58,6 +74,7 @@ add_library(pqcmav_engine STATIC
   src/control/handshake_server.cpp
   src/control/key_pool.cpp
   src/control/link_ledger.cpp
+  src/control/worker_pool.cpp
 )
 set_target_properties(pqcmav_engine PROPERTIES EXPORT_NAME engine)
 configure_file(cmake/version.hpp.in "${CMAKE_CURRENT_BINARY_DIR}/include/pqc_mav_tunnel/version.hpp" @ONLY)

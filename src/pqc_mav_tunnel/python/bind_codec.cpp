@@ -62,6 +62,15 @@ struct ToDict {
     return named("REKEY_RESULT", "request_id", c.request_id, "ok", c.ok, "epoch", c.epoch, "duration_us", c.duration_us,
                  "text", std::string(c.text));
   }
+  py::tuple operator()(const HandshakePart& c) const { return named("HS", "value", to_bytes(c.value)); }
+  py::tuple operator()(const ReturnGrant& c) const {
+    return named("RETURN", "serial", c.serial, "address_tag", to_bytes(c.address_tag), "return_key",
+                 to_bytes(c.return_key));
+  }
+  py::tuple operator()(const RestartToken& c) const { return named("RESTART", "token", to_bytes(c.token)); }
+  py::tuple operator()(const PathChallenge& c) const { return named("PATH_CHALLENGE", "random", to_bytes(c.random)); }
+  py::tuple operator()(const PathResponse& c) const { return named("PATH_RESPONSE", "random", to_bytes(c.random)); }
+  py::tuple operator()(const Got& c) const { return named("GOT", "type", c.type, "check", to_bytes(c.check)); }
 
  private:
   static void put(py::dict&) {}
@@ -83,6 +92,17 @@ T field(const py::kwargs& fields, const char* name) {
   if (!fields.contains(name))
     throw TunnelError(Errc::config_invalid, std::string("The control message needs the field '") + name + "'.");
   return fields[name].cast<T>();
+}
+
+template <std::size_t N>
+ByteArray<N> field_bytes(const py::kwargs& fields, const char* name) {
+  const auto text = field<std::string>(fields, name);
+  if (text.size() != N)
+    throw TunnelError(Errc::config_invalid,
+                      std::string("The field '") + name + "' must have " + std::to_string(N) + " bytes.");
+  ByteArray<N> out;
+  std::copy(text.begin(), text.end(), out.begin());
+  return out;
 }
 
 py::bytes encode_control(const std::string& name, const py::kwargs& f) {
@@ -116,13 +136,27 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     a = field<std::string>(f, "text");
     control = RekeyResult{field<u32>(f, "request_id"), field<bool>(f, "ok"), field<u8>(f, "epoch"),
                           field<u32>(f, "duration_us"), a};
+  } else if (name == "HS") {
+    a = field<std::string>(f, "value");
+    control = HandshakePart{as_bytes(a)};
+  } else if (name == "RETURN") {
+    a = field<std::string>(f, "return_key");
+    control = ReturnGrant{field<u32>(f, "serial"), field_bytes<8>(f, "address_tag"), as_bytes(a)};
+  } else if (name == "RESTART") {
+    control = RestartToken{field_bytes<kRestartTokenSize>(f, "token")};
+  } else if (name == "PATH_CHALLENGE") {
+    control = PathChallenge{field_bytes<8>(f, "random")};
+  } else if (name == "PATH_RESPONSE") {
+    control = PathResponse{field_bytes<8>(f, "random")};
+  } else if (name == "GOT") {
+    control = Got{field<u8>(f, "type"), field_bytes<4>(f, "check")};
   } else {
     throw TunnelError(Errc::config_invalid, "Unknown control message '" + name + "'.");
   }
   Bytes out(kControlFrameMax);
   const auto used = append_control(out, 0, control);
   if (!used)
-    throw TunnelError(Errc::config_invalid, "The control message does not fit: a string has at most 255 bytes.");
+    throw TunnelError(Errc::config_invalid, "The control message does not fit: a field has too many or too few bytes.");
   out.resize(*used);
   return to_bytes(out);
 }

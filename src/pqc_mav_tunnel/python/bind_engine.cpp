@@ -47,10 +47,9 @@ py::dict log_dict(const LogEvent& event) {
 
 }  // namespace
 
-py::dict times_dict(const HandshakeTimes& times, std::uint64_t connect_ns) {
+py::dict times_dict(const HandshakeTimes& times) {
   py::dict phases, primitives, sizes, out;
-  phases["connect"] = ms(connect_ns);
-  static constexpr const char* names[] = {"challenge", "hello", "server_hello", "finish", "server_finish"};
+  static constexpr const char* names[] = {"hello", "server_hello", "finish", "server_finish"};
   for (std::size_t i = 0; i < times.phases.size(); ++i) phases[names[i]] = ms(times.phases[i]);
   primitives["kem_keygen"] = ms(times.kem_keygen);
   primitives["kem_encaps"] = ms(times.kem_encaps);
@@ -75,7 +74,7 @@ py::dict times_dict(const HandshakeTimes& times, std::uint64_t connect_ns) {
 namespace {
 
 py::dict handshake_dict(const HandshakeEvent& event) {
-  auto out = times_dict(event.times, event.connect_ns);
+  auto out = times_dict(event.times);
   out["type"] = "handshake";
   out["ok"] = event.ok;
   out["error"] = std::string(to_string(event.error));
@@ -169,7 +168,6 @@ py::list list_of(const Items& items, Convert convert) {
 
 py::dict ports_dict(const EnginePorts& ports) {
   py::dict out, plain;
-  out["handshake"] = ports.handshake == 0 ? py::none() : py::object(py::int_(ports.handshake));
   out["data"] = ports.data;
   for (const auto& [id, port] : ports.plain) plain[py::str(id)] = port;
   out["plain"] = plain;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The socket-free handshake for tests and the specification peer. Keys are handed out here, and only here.
 #include <map>
+#include <tuple>
 
 #include "convert.hpp"
 #include "handshake/handshake.hpp"
 
 namespace pqcmav::python {
 
-py::dict times_dict(const HandshakeTimes& times, std::uint64_t connect_ns);
+py::dict times_dict(const HandshakeTimes& times);
 
 namespace {
 
@@ -21,6 +22,18 @@ py::tuple step_tuple(const HandshakeStep& step) {
   return py::make_tuple(names[static_cast<std::size_t>(step.status)], to_bytes(step.send));
 }
 
+/// `(session id, epoch, chain secret)` of a running session.
+using SessionTuple = std::tuple<py::bytes, std::uint8_t, py::bytes>;
+
+RunningSession running_session(const SessionTuple& session) {
+  RunningSession out;
+  const auto id = exactly<kSessionIdSize>(std::get<0>(session), "A session id");
+  std::copy(id.begin(), id.end(), out.id.begin());
+  out.epoch = std::get<1>(session);
+  out.chain = SecretBytes(exactly<kKeySize>(std::get<2>(session), "A chain secret"));
+  return out;
+}
+
 const SigInfo& sig_of(const std::string& token) {
   const auto* sig = find_sig(token);
   if (sig == nullptr) throw TunnelError(Errc::config_invalid, "Unknown signature algorithm '" + token + "'.");
@@ -31,9 +44,12 @@ class PyInitiator {
  public:
   PyInitiator(const std::string& suite, const std::string& drone_id, const py::bytes& psk,
               const py::bytes& gcs_public_key, bool hybrid, const std::optional<py::bytes>& own_secret,
-              const py::bytes& prev_session, std::uint8_t epoch)
-      : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, prev_session, epoch)) {}
+              const std::optional<SessionTuple>& session, const std::string& gcs_id,
+              const std::optional<std::pair<py::bytes, py::bytes>>& ticket, std::uint16_t max_datagram)
+      : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, session, gcs_id, ticket,
+                     max_datagram)) {}
 
+  py::bytes start() { return to_bytes(core_.start(now())); }
   py::tuple on_data(const py::bytes& received) {
     HandshakeStep step;
     const auto bytes = view(received);
@@ -41,28 +57,45 @@ class PyInitiator {
       py::gil_scoped_release release;
       step = core_.on_data(bytes, now());
     }
+    busy_ms_ = step.busy_ms;
     return step_tuple(step);
   }
+  [[nodiscard]] std::optional<std::uint16_t> busy_ms() const { return busy_ms_; }
   HandshakeInitiator core_;
 
  private:
   static InitiatorParams params(const std::string& suite, const std::string& drone_id, const py::bytes& psk,
                                 const py::bytes& gcs_public_key, bool hybrid,
-                                const std::optional<py::bytes>& own_secret, const py::bytes& prev_session,
-                                std::uint8_t epoch) {
+                                const std::optional<py::bytes>& own_secret, const std::optional<SessionTuple>& session,
+                                const std::string& gcs_id,
+                                const std::optional<std::pair<py::bytes, py::bytes>>& ticket,
+                                std::uint16_t max_datagram) {
     InitiatorParams out;
     out.suite = &require_suite(suite);
     out.drone_id = drone_id;
+    out.gcs_id = gcs_id;
     out.hybrid = hybrid;
     out.psk = Psk(exactly<kPskSize>(psk, "The PSK"));
     const auto key = view(gcs_public_key);
     out.gcs_public_key = Bytes(key.begin(), key.end());
     if (own_secret) out.own_secret = SecretBytes(view(*own_secret));
-    const auto prev = exactly<kSessionIdSize>(prev_session, "prev_session");
-    std::copy(prev.begin(), prev.end(), out.prev_session.begin());
-    out.epoch = epoch;
+    if (session) {
+      auto running = running_session(*session);
+      out.prev_session = running.id;
+      out.epoch = static_cast<std::uint8_t>(running.epoch + 1);
+      out.chain_prev = std::move(running.chain);
+    }
+    if (ticket) {
+      ReturnTicket granted;
+      const auto prefix = exactly<kReturnProofPrefix>(ticket->first, "The ticket's serial and address tag");
+      std::copy(prefix.begin(), prefix.end(), granted.prefix.begin());
+      granted.key = Secret<32>(exactly<kKeySize>(ticket->second, "The ticket's key"));
+      out.ticket = std::move(granted);
+    }
+    out.max_datagram = max_datagram;
     return out;
   }
+  std::optional<std::uint16_t> busy_ms_;
 };
 
 class PyResponder {
@@ -70,14 +103,13 @@ class PyResponder {
   using Psks = std::map<std::string, py::bytes>;
   using Secrets = std::map<std::string, py::bytes>;
   using Publics = std::map<std::pair<std::string, std::string>, py::bytes>;
-  using Sessions = std::map<std::string, std::pair<py::bytes, std::uint8_t>>;
 
   PyResponder(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature,
-              bool allow_pure, const Sessions& sessions)
+              bool allow_pure, const std::optional<SessionTuple>& session, const std::string& gcs_id)
       : state_(std::make_shared<State>()),
-        core_(environment(psks, gcs_secrets, drone_publics, require_signature, allow_pure, sessions)) {}
+        core_(environment(psks, gcs_secrets, drone_publics, require_signature, allow_pure, gcs_id),
+              session ? std::optional(running_session(*session)) : std::nullopt) {}
 
-  py::bytes start() { return to_bytes(core_.start(now())); }
   py::tuple on_data(const py::bytes& received) {
     HandshakeStep step;
     const auto bytes = view(received);
@@ -88,6 +120,11 @@ class PyResponder {
     }
     return step_tuple(step);
   }
+  /// M1, and then a refusal (busy) instead of the work.
+  py::bytes refuse_busy(const py::bytes& m1, std::uint16_t retry_ms) {
+    (void)core_.on_data(view(m1), now());
+    return to_bytes(core_.refuse(Reject::busy, retry_ms).send);
+  }
   [[nodiscard]] int keygens() const { return state_->keygens; }
 
  private:
@@ -96,14 +133,13 @@ class PyResponder {
     std::map<std::string, Psk> psks;
     std::map<std::string, SecretBytes> secrets;
     std::map<std::pair<std::string, std::string>, Bytes> publics;
-    std::map<std::string, std::pair<SessionId, std::uint8_t>> sessions;
     int keygens = 0;
   };
   std::shared_ptr<State> state_;
 
   std::shared_ptr<const ResponderEnv> environment(const Psks& psks, const Secrets& gcs_secrets,
                                                   const Publics& drone_publics, bool require_signature, bool allow_pure,
-                                                  const Sessions& sessions) {
+                                                  const std::string& gcs_id) {
     auto s = state_;
     for (const auto& [id, psk] : psks) s->psks.emplace(id, Psk(exactly<kPskSize>(psk, "A PSK")));
     for (const auto& [token, key] : gcs_secrets) s->secrets.emplace(sig_of(token).token, SecretBytes(view(key)));
@@ -111,25 +147,14 @@ class PyResponder {
       const auto bytes = view(key);
       s->publics.emplace(who, Bytes(bytes.begin(), bytes.end()));
     }
-    for (const auto& [id, session] : sessions) {
-      SessionId sid;
-      const auto raw = exactly<kSessionIdSize>(session.first, "A session id");
-      std::copy(raw.begin(), raw.end(), sid.begin());
-      s->sessions.emplace(id, std::pair(sid, session.second));
-    }
     auto env = std::make_shared<ResponderEnv>();
+    env->gcs_id = gcs_id;
     env->find_drone = [s, require_signature, allow_pure](std::string_view id) -> std::optional<DroneRecord> {
       const auto it = s->psks.find(std::string(id));
       if (it == s->psks.end()) return std::nullopt;
       return DroneRecord{it->second.clone(), require_signature, allow_pure};
     };
     env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional<Reject>{}; };
-    env->check_session = [s](std::string_view id, const SessionId& prev, std::uint8_t epoch) -> std::optional<Reject> {
-      if (prev == SessionId{}) return epoch == 0 ? std::nullopt : std::optional(Reject::epoch);
-      const auto it = s->sessions.find(std::string(id));
-      if (it == s->sessions.end() || it->second.first != prev) return Reject::session_unknown;
-      return epoch == it->second.second + 1 ? std::nullopt : std::optional(Reject::epoch);
-    };
     env->gcs_secret = [s](const SigInfo& sig) {
       const auto it = s->secrets.find(std::string(sig.token));
       if (it == s->secrets.end())
@@ -159,7 +184,7 @@ void bind_common(Class& cls, bool drone_side) {
       .def(
           "describe",
           [drone_side](const Core& self) { return describe(self.core_.error(), self.core_.reject_code(), drone_side); })
-      .def("times", [](const Core& self) { return times_dict(self.core_.times(), 0); })
+      .def("times", [](const Core& self) { return times_dict(self.core_.times()); })
       .def("take_keys", [](Core& self) { return self.core_.take_keys(); });
   refuse_other_method(cls, "on_data");
 }
@@ -172,7 +197,7 @@ void bind_handshake(py::module_& module) {
       "The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out.");
   session_keys
       .def(py::init([](const std::string& suite, const py::bytes& session_id, std::uint8_t epoch, const py::bytes& d2g,
-                       const py::bytes& g2d) {
+                       const py::bytes& g2d, const py::bytes& chain) {
              SessionKeys keys;
              keys.suite = &require_suite(suite);
              const auto id = exactly<kSessionIdSize>(session_id, "The session id");
@@ -180,9 +205,11 @@ void bind_handshake(py::module_& module) {
              keys.epoch = epoch;
              keys.k_d2g = Secret<32>(exactly<kKeySize>(d2g, "k_d2g"));
              keys.k_g2d = Secret<32>(exactly<kKeySize>(g2d, "k_g2d"));
+             keys.chain = Secret<32>(exactly<kKeySize>(chain, "chain"));
              return keys;
            }),
-           py::arg("suite"), py::arg("session_id"), py::arg("epoch"), py::arg("k_d2g"), py::arg("k_g2d"))
+           py::arg("suite"), py::arg("session_id"), py::arg("epoch"), py::arg("k_d2g"), py::arg("k_g2d"),
+           py::arg("chain") = py::bytes(std::string(kKeySize, '\0')))
       .def_property_readonly("suite", [](const SessionKeys& keys) { return keys.suite->id; })
       .def_readonly("hybrid", &SessionKeys::hybrid)
       .def_readonly("drone_signed", &SessionKeys::drone_signed)
@@ -190,6 +217,7 @@ void bind_handshake(py::module_& module) {
       .def_readonly("epoch", &SessionKeys::epoch)
       .def_property_readonly("k_d2g", [](const SessionKeys& keys) { return to_bytes(keys.k_d2g.view()); })
       .def_property_readonly("k_g2d", [](const SessionKeys& keys) { return to_bytes(keys.k_g2d.view()); })
+      .def_property_readonly("chain", [](const SessionKeys& keys) { return to_bytes(keys.chain.view()); })
       .def("__repr__", [](const SessionKeys& keys) {
         return "<SessionKeys " + (keys.suite ? keys.suite->id : std::string("empty")) + ">";
       });
@@ -197,21 +225,25 @@ void bind_handshake(py::module_& module) {
 
   py::class_<PyInitiator> initiator(module, "Initiator", "The drone's side of one handshake, without sockets.");
   initiator.def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool,
-                         const std::optional<py::bytes>&, const py::bytes&, std::uint8_t>(),
+                         const std::optional<py::bytes>&, const std::optional<SessionTuple>&, const std::string&,
+                         const std::optional<std::pair<py::bytes, py::bytes>>&, std::uint16_t>(),
                 py::arg("suite"), py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"),
-                py::arg("hybrid") = true, py::arg("own_secret") = py::none(),
-                py::arg("prev_session") = py::bytes(std::string(kSessionIdSize, '\0')), py::arg("epoch") = 0);
+                py::arg("hybrid") = true, py::arg("own_secret") = py::none(), py::arg("session") = py::none(),
+                py::arg("gcs_id") = std::string(kDefaultGcsId), py::arg("ticket") = py::none(),
+                py::arg("max_datagram") = kDatagramLimit)
+      .def("start", &PyInitiator::start)
+      .def_property_readonly("busy_ms", &PyInitiator::busy_ms);
   refuse_other_init(initiator, "Initiator");
   bind_common<PyInitiator>(initiator, true);
 
   py::class_<PyResponder> responder(module, "Responder", "The gcs' side of one handshake, without sockets.");
   responder
       .def(py::init<const PyResponder::Psks&, const PyResponder::Secrets&, const PyResponder::Publics&, bool, bool,
-                    const PyResponder::Sessions&>(),
+                    const std::optional<SessionTuple>&, const std::string&>(),
            py::arg("psks"), py::arg("gcs_secrets"), py::arg("drone_publics") = PyResponder::Publics{},
            py::arg("require_signature") = false, py::arg("allow_pure") = true,
-           py::arg("sessions") = PyResponder::Sessions{})
-      .def("start", &PyResponder::start)
+           py::arg("session") = py::none(), py::arg("gcs_id") = std::string(kDefaultGcsId))
+      .def("refuse_busy", &PyResponder::refuse_busy, py::arg("m1"), py::arg("retry_ms"))
       .def_property_readonly("drone_id", [](const PyResponder& self) { return self.core_.drone_id(); })
       .def_property_readonly("gated_keygens", &PyResponder::keygens);
   refuse_other_init(responder, "Responder");

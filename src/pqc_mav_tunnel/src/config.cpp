@@ -80,10 +80,10 @@ std::vector<const Suite*> suite_list(const Strings& names, const std::string& ke
   return out;
 }
 
-void check_drone_id(const std::string& id, const std::string& key) {
+void check_id(const std::string& id, const std::string& key) {
   if (!valid_drone_id(id))
     throw TunnelError(Errc::config_invalid,
-                      "'" + key + "': '" + id + "' is not a drone id; use 1-32 characters out of a-z 0-9 _ -.");
+                      "'" + key + "': '" + id + "' is not a valid id; use 1-32 characters out of a-z 0-9 _ -.");
 }
 
 [[noreturn]] void refuse_address(const std::string& key, const std::string& text, const std::string& why) {
@@ -180,7 +180,7 @@ Role role_of(const FlatConfig& values) {
 
 void read_drone(Reader& in, EngineConfig& out) {
   out.drone_id = in.get<std::string>("drone_id");
-  check_drone_id(out.drone_id, "drone_id");
+  check_id(out.drone_id, "drone_id");
   out.peer = in.get<std::string>("peer");
   if (const auto problem = problem_of_host(out.peer); !problem.empty())
     throw TunnelError(Errc::config_invalid, "'peer' is '" + out.peer + "': " + problem +
@@ -198,9 +198,8 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
   out.blacklist_s = in.get<double>("blacklist_s");
   out.rekey_packets = static_cast<std::uint64_t>(in.get<std::int64_t>("rekey_packets"));
-  if (out.handshake_port == 0 || out.data_port == 0)
-    throw TunnelError(Errc::config_invalid,
-                      "'handshake_port' and 'data_port' of a drone name the gcs' ports and cannot be 0.");
+  if (out.data_port == 0)
+    throw TunnelError(Errc::config_invalid, "'data_port' of a drone names the gcs' port and cannot be 0.");
 }
 
 void read_gcs(Reader& in, EngineConfig& out) {
@@ -223,7 +222,7 @@ void read_gcs(Reader& in, EngineConfig& out) {
   }
   std::set<std::string> seen;
   for (const auto& id : in.get<Strings>("drones")) {
-    check_drone_id(id, "drones");
+    check_id(id, "drones");
     if (!seen.insert(id).second) throw TunnelError(Errc::config_invalid, "'drones' names '" + id + "' twice.");
     DroneEntry entry{id,
                      in.get_drone<std::string>(id, "plain_bind"),
@@ -247,7 +246,8 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   out.bind = in.get<std::string>("bind");
   if (const auto problem = out.bind.empty() ? "" : problem_of_host(out.bind); !problem.empty())
     refuse_address("bind", out.bind, ": " + problem + ". Give an address of this machine, or leave it empty.");
-  out.handshake_port = static_cast<std::uint16_t>(in.get<std::int64_t>("handshake_port"));
+  out.gcs_id = in.get<std::string>("gcs_id");
+  check_id(out.gcs_id, "gcs_id");
   out.data_port = static_cast<std::uint16_t>(in.get<std::int64_t>("data_port"));
   out.max_payload = static_cast<std::size_t>(in.get<std::int64_t>("max_payload"));
   out.replay_window = static_cast<std::size_t>(in.get<std::int64_t>("replay_window"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every number of the wire protocol, version 2 (docs/protocol.md). A protocol value has its home here and nowhere else.
+// Every number of the wire protocol, version 3 (docs/protocol.md). A protocol value has its home here and nowhere else.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ inline constexpr std::size_t kHeaderSize = 22;
 inline constexpr std::size_t kTagSize = 16;
 inline constexpr std::size_t kOverhead = kHeaderSize + kTagSize;
 inline constexpr std::size_t kSessionIdSize = 8;
-inline constexpr std::uint8_t kVersion = 2;
+inline constexpr std::uint8_t kVersion = 3;
 inline constexpr std::uint64_t kSequenceLimit = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kForcedRekeyPackets = std::uint64_t{1} << 28;
 inline constexpr std::size_t kDefaultMaxPayload = 1432;
@@ -27,41 +27,74 @@ inline constexpr std::size_t kWindowBits = 1024;
 inline constexpr std::size_t kWindowBitsMin = 64;
 inline constexpr std::size_t kWindowBitsMax = 8192;
 
-// Section 4: handshake.
-inline constexpr std::string_view kMagic{"PQMAV/2\0", 8};
-inline constexpr std::size_t kCookieSize = 32;
+// Section 4: messages.
+inline constexpr std::string_view kMagic{"PQMAV/3\0", 8};
 inline constexpr std::size_t kNonceSize = 32;
 inline constexpr std::size_t kPskSize = 32;
 inline constexpr std::size_t kKeySize = 32;
 inline constexpr std::size_t kHashSize = 32;
 inline constexpr std::size_t kX25519Size = 32;
-inline constexpr std::size_t kDroneIdMax = 32;
-inline constexpr std::size_t kNameMax = 64;  // suite ids and algorithm names
+inline constexpr std::size_t kDroneIdMax = 32;  // and a gcs_id's
+inline constexpr std::size_t kNameMax = 64;     // suite ids and algorithm names
 inline constexpr std::size_t kFrameHeaderSize = 5;
-inline constexpr seconds kHandshakeLimit{45};
-inline constexpr seconds kFirstByteLimit{2};
-inline constexpr seconds kClientHelloLimit{5};
-inline constexpr double kBucketBurst = 5.0;
-inline constexpr double kBucketPerSecond = 1.0;
-inline constexpr std::size_t kMaxPreGateConnections = 64;
+inline constexpr std::size_t kReturnProofPrefix = 12, kReturnProofSize = 28;  // serial, address_tag; and the MAC
+inline constexpr std::size_t kServerHelloMax = 1'410'000, kClientFinishMax = 72'000;
+inline constexpr std::string_view kDefaultGcsId = "gcs";
+
+// Section 5: handshake datagrams.
+inline constexpr std::size_t kAttemptSize = 8;
+inline constexpr std::size_t kCookieSize = 32;
+inline constexpr std::uint16_t kDatagramLimit = 1200, kDatagramSmall = 548;  // the latter where a path or an end takes no more
+inline constexpr seconds kNoProgressLimit{10};
+inline constexpr seconds kHandshakeLimit{45};  // and a second more per KiB of M2
+inline constexpr seconds kLastAnswerKept{30};  // M4 is sent again on request
+
+// Section 8: refusals.
+inline constexpr milliseconds kBusyRetry{500}, kBusyRetryMin{100}, kBusyRetryMax{10'000};
 
 // Section 7: liveness.
-inline constexpr milliseconds kKeepaliveIdle{1000};
-inline constexpr milliseconds kDegradedAfter{3000};
-inline constexpr milliseconds kReconnectAfter{5000};
+inline constexpr milliseconds kKeepaliveIdle{500};
+inline constexpr milliseconds kDegradedAfter{1500};
+inline constexpr milliseconds kReconnectAfter{2000};
 inline constexpr milliseconds kBackoffFirst{500};
 inline constexpr milliseconds kBackoffMax{8000};
 inline constexpr seconds kSessionHardLimit{180};
 inline constexpr milliseconds kGrace{2000};
 inline constexpr seconds kUnusedKeyLimit{30};
+inline constexpr seconds kRekeyInterval{600};
 inline constexpr seconds kLinkWindow{5};
 inline constexpr milliseconds kReportEvery{1000};
 inline constexpr milliseconds kProbeAfterReport{500};
+inline constexpr milliseconds kProbeSilence{1000};      // from this silence on ...
+inline constexpr milliseconds kProbeSilentEvery{250};  // ... the drone probes this often
 // Twice the longest pause of an idle link, so that one lost packet is no blackout.
 inline constexpr milliseconds kBlackout{2000};
 
-inline constexpr std::uint16_t kDefaultHandshakePort = 46000;
 inline constexpr std::uint16_t kDefaultGcsDataPort = 46011;
 inline constexpr std::uint16_t kDefaultDroneDataPort = 46012;
+
+// Section 6: Retry and return proofs.
+inline constexpr std::uint8_t kRetryType = 0x53;
+inline constexpr std::size_t kRetryTagSize = 16;
+inline constexpr std::uint32_t kCookieGoodForS = 30;
+inline constexpr std::size_t kReturnKeySize = 32;
+inline constexpr std::uint32_t kReturnGoodForHours = 7 * 24;
+
+// Section 9: a restarted ground station.
+inline constexpr std::size_t kRestartKeySize = 32;
+inline constexpr std::size_t kRestartTokenSize = 16;
+
+// Section 13: limits against floods.
+inline constexpr std::uint32_t kHandshakeDatagramsPerS = 20'000;
+
+// Section 14: paths.
+inline constexpr unsigned kPathChallenges = 6;
+inline constexpr milliseconds kPathDecisionMin{500};
+inline constexpr seconds kPathIgnored{10};
+inline constexpr std::size_t kPathsIgnored = 8;
+inline constexpr std::size_t kPathsRemembered = 4;
+inline constexpr seconds kPathWatch{1};
+inline constexpr unsigned kPathWatchUnanswered = 3;
+inline constexpr std::size_t kUnvalidatedFactor = 3;  // bytes to an address for each byte from it
 
 }  // namespace pqcmav

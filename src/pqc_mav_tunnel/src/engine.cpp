@@ -59,11 +59,10 @@ class Engine::Impl {
     }
     data = std::make_unique<DataPlane>(config, events, std::move(hooks));
     try {
+      // The data thread drives the handshakes: who handles them is known before it runs.
+      if (gcs) gcs->start(*data);
       data->start();
-      if (drone)
-        drone->start(*data);
-      else
-        gcs->start(*data);
+      if (drone) drone->start(*data);
     } catch (...) {
       data->stop();
       data.reset();
@@ -107,7 +106,6 @@ EnginePorts Engine::ports() const {
   const auto& data = impl_->plane();
   EnginePorts out;
   out.data = data.data_port();
-  if (impl_->gcs) out.handshake = impl_->gcs->port();
   for (std::size_t i = 0; i < data.link_count(); ++i)
     out.plain.emplace_back(data.link(i).id, data.link(i).picture().plain_local.port());
   return out;
@@ -157,17 +155,17 @@ NamedCounters Engine::totals() const {
   NamedCounters out = {
       {"enc_rx_datagrams", t.enc_rx_datagrams.get()}, {"delivered", t.delivered.get()}, {"control", t.control.get()}};
   add_drops(out, t.drops);
+  for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) out.emplace_back(kHandshakeDropNames[i], t.handshakes[i].get());
+  out.emplace_back("other_version", t.other_version.get());
   if (impl_->gcs) {
     const auto& s = impl_->gcs->counters();
     for (const auto& [name, counter] :
-         std::initializer_list<std::pair<std::string_view, const Counter&>>{{"hs_accepted", s.accepted},
-                                                                            {"hs_rate_limited", s.rate_limited},
-                                                                            {"hs_pregate_failed", s.pregate_failed},
-                                                                            {"hs_pregate_timeout", s.pregate_timeout},
-                                                                            {"hs_gated", s.gated},
+         std::initializer_list<std::pair<std::string_view, const Counter&>>{{"hs_gated", s.gated},
+                                                                            {"hs_retried", s.retried},
                                                                             {"hs_completed", s.completed},
                                                                             {"hs_failed", s.failed},
-                                                                            {"hs_busy", s.busy}})
+                                                                            {"hs_busy", s.busy},
+                                                                            {"restarts_told", s.restarts}})
       out.emplace_back(name, counter.get());
     out.emplace_back("keygens", impl_->gcs->keygens());
   }

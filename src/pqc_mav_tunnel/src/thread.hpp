@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 namespace pqcmav {
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "handshake/handshake.hpp"
+#include "handshake/key_schedule.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav::test {
@@ -43,13 +44,22 @@ struct Scene {
   std::uint8_t drone_psk = 1, gcs_psk = 1;
   bool require_signature = false, allow_pure = true;
   std::string drone_id = "uav1";
-  SessionId prev_session{};
   std::uint8_t epoch = 0;
+  /// A rekey inside the session of these bytes, at this epoch, with this chain secret at either end; 0 = a first
+  /// handshake.
+  std::uint8_t session = 0, running_epoch = 0, drone_chain = 5, gcs_chain = 5;
+  std::string gcs_id = "gcs";  // that the drone asks for
 };
+
+inline SessionId session_of(std::uint8_t fill) {
+  SessionId id;
+  id.fill(fill);
+  return id;
+}
 
 /// How often the gcs was asked for what.
 struct Calls {
-  int find_drone = 0, check_suite = 0, check_session = 0, gcs_secret = 0, drone_public = 0, keygen = 0;
+  int find_drone = 0, check_suite = 0, gcs_secret = 0, drone_public = 0, keygen = 0;
   bool operator==(const Calls&) const = default;
 };
 
@@ -61,9 +71,16 @@ inline InitiatorParams drone_params(const Scene& scene) {
   params.psk = psk_of(scene.drone_psk);
   params.gcs_public_key = signing_pair("gcs", *scene.suite->sig).public_key;
   if (scene.drone_signs) params.own_secret = signing_pair("uav1", *scene.suite->sig).secret_key.clone();
-  params.prev_session = scene.prev_session;
+  params.gcs_id = scene.gcs_id;
+  params.prev_session = session_of(scene.session);
   params.epoch = scene.epoch;
+  if (scene.session != 0) params.chain_prev = SecretBytes(psk_of(scene.drone_chain).view());
   return params;
+}
+
+inline std::optional<RunningSession> gcs_session(const Scene& scene) {
+  if (scene.session == 0) return std::nullopt;
+  return RunningSession{session_of(scene.session), scene.running_epoch, SecretBytes(psk_of(scene.gcs_chain).view())};
 }
 
 /// Knows the drone "uav1" alone.
@@ -79,9 +96,6 @@ inline std::shared_ptr<ResponderEnv> gcs_env(const Scene& scene, Calls* calls = 
   env->check_suite = [&count](std::string_view, const Suite&, bool) {
     return ++count.check_suite, std::optional<Reject>();
   };
-  env->check_session = [&count](std::string_view, const SessionId&, std::uint8_t) {
-    return ++count.check_session, std::optional<Reject>();
-  };
   env->gcs_secret = [&count](const SigInfo& sig) {
     return ++count.gcs_secret, signing_pair("gcs", sig).secret_key.clone();
   };
@@ -92,15 +106,14 @@ inline std::shared_ptr<ResponderEnv> gcs_env(const Scene& scene, Calls* calls = 
   return env;
 }
 
-/// Change message `index` (2 may be a Reject) on its way.
+/// Change message `index` (1-4; 2 may be a Reject) on its way.
 using Tamper = std::function<void(std::size_t index, Bytes& frame)>;
 
 struct Outcome {
   HandshakeStatus drone = HandshakeStatus::working, gcs = HandshakeStatus::working;
   HandshakeError drone_error = HandshakeError::none, gcs_error = HandshakeError::none;
   std::uint8_t drone_code = 0, gcs_code = 0;
-  bool past_gate = false;
-  std::vector<Bytes> messages;  // as sent, before tampering
+  std::vector<Bytes> messages;  // M0 and then as sent, before tampering
   std::optional<SessionKeys> drone_keys, gcs_keys;
   HandshakeTimes drone_times, gcs_times;
   [[nodiscard]] bool done() const { return drone == HandshakeStatus::done && gcs == HandshakeStatus::done; }
@@ -121,13 +134,14 @@ HandshakeStep feed(End& end, ByteView frame, std::size_t chunk, std::uint64_t no
 }
 
 inline Outcome run(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, const Tamper& tamper = {},
-                   std::size_t chunk = 0) {
+                   std::size_t chunk = 0, std::optional<RunningSession> session = std::nullopt) {
   Outcome out;
   HandshakeInitiator drone(std::move(params));
-  HandshakeResponder gcs(std::move(env));
+  HandshakeResponder gcs(std::move(env), std::move(session));
   std::uint64_t now = 1'000'000'000;
-  Bytes frame = gcs.start(now);
-  for (std::size_t index = 0; index < 5 && !frame.empty(); ++index) {
+  out.messages.emplace_back(challenge().begin(), challenge().end());
+  Bytes frame = drone.start(now);
+  for (std::size_t index = 1; index < 5 && !frame.empty(); ++index) {
     out.messages.push_back(frame);
     if (tamper) tamper(index, frame);
     now += 10'000'000'000;  // far more than any step takes, so that the phases come out in order
@@ -149,7 +163,6 @@ inline Outcome run(InitiatorParams params, std::shared_ptr<const ResponderEnv> e
   out.gcs_error = gcs.error();
   out.drone_code = drone.reject_code();
   out.gcs_code = gcs.reject_code();
-  out.past_gate = gcs.past_gate();
   out.drone_times = drone.times();
   out.gcs_times = gcs.times();
   if (out.drone == HandshakeStatus::done) out.drone_keys = drone.take_keys();
@@ -158,13 +171,14 @@ inline Outcome run(InitiatorParams params, std::shared_ptr<const ResponderEnv> e
 }
 
 inline Outcome run(const Scene& scene, const Tamper& tamper = {}, std::size_t chunk = 0) {
-  return run(drone_params(scene), gcs_env(scene), tamper, chunk);
+  return run(drone_params(scene), gcs_env(scene), tamper, chunk, gcs_session(scene));
 }
 
 inline bool same(const SessionKeys& a, const SessionKeys& b) {
   return a.suite == b.suite && a.hybrid == b.hybrid && a.drone_signed == b.drone_signed &&
          a.session_id == b.session_id && a.epoch == b.epoch && constant_time_equal(a.k_d2g.view(), b.k_d2g.view()) &&
-         constant_time_equal(a.k_g2d.view(), b.k_g2d.view());
+         constant_time_equal(a.k_g2d.view(), b.k_g2d.view()) &&
+         constant_time_equal(a.chain.view(), b.chain.view());
 }
 
 }  // namespace pqcmav::test

@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
+#include <utility>
+
+#include "crypto/kdf.hpp"
 
 namespace pqcmav {
 namespace {
@@ -23,6 +28,14 @@ LinkReport sample_report() {
   return report;
 }
 
+Bytes counting(std::size_t size, std::uint8_t first) {
+  Bytes out(size);
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+const Bytes kPart = counting(kHandshakePartHeader + 9, 1);
+const Bytes kReturnKey = counting(kReturnKeySize, 100);
+
 std::vector<Control> one_of_each() {
   return {Probe{7, 123456789012345},
           ProbeReply{8, 1, 2, 3},
@@ -31,14 +44,20 @@ std::vector<Control> one_of_each() {
           RekeyRequest{9, "cs-mlkem768-aesgcm-mldsa65", "battery low"},
           Close{2},
           Keepalive{},
-          RekeyResult{10, true, 3, 4242, "done"}};
+          RekeyResult{10, true, 3, 4242, "done"},
+          HandshakePart{kPart},
+          ReturnGrant{57000, {1, 2, 3, 4, 5, 6, 7, 8}, kReturnKey},
+          RestartToken{{9, 8, 7}},
+          PathChallenge{{1, 1, 2, 3, 5, 8, 13, 21}},
+          PathResponse{{2, 7, 1, 8, 2, 8, 1, 8}},
+          Got{33, {1, 2, 3, 4}}};
 }
 
 TEST(Control, EveryKindComesBackAsItWas) {
   const auto bytes = encode(one_of_each());
   ControlList list;
   ASSERT_TRUE(parse_controls(bytes, list));
-  ASSERT_EQ(list.count, 8u);
+  ASSERT_EQ(list.count, 14u);
   EXPECT_EQ(std::get<Probe>(list.items[0]).id, 7u);
   EXPECT_EQ(std::get<Probe>(list.items[0]).t1, 123456789012345u);
   const auto& reply = std::get<ProbeReply>(list.items[1]);
@@ -68,6 +87,15 @@ TEST(Control, EveryKindComesBackAsItWas) {
   EXPECT_EQ(result.epoch, 3);
   EXPECT_EQ(result.duration_us, 4242u);
   EXPECT_EQ(result.text, "done");
+  EXPECT_TRUE(std::ranges::equal(std::get<HandshakePart>(list.items[8]).value, kPart));
+  const auto& grant = std::get<ReturnGrant>(list.items[9]);
+  EXPECT_EQ(grant.serial, 57000u);
+  EXPECT_EQ(grant.address_tag, (ByteArray<8>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_TRUE(std::ranges::equal(grant.return_key, kReturnKey));
+  EXPECT_EQ(std::get<RestartToken>(list.items[10]).token, (ByteArray<kRestartTokenSize>{9, 8, 7}));
+  EXPECT_EQ(std::get<PathChallenge>(list.items[11]).random, (ByteArray<8>{1, 1, 2, 3, 5, 8, 13, 21}));
+  EXPECT_EQ(std::get<PathResponse>(list.items[12]).random, (ByteArray<8>{2, 7, 1, 8, 2, 8, 1, 8}));
+  EXPECT_EQ(std::get<Got>(list.items[13]), (Got{33, {1, 2, 3, 4}}));
 }
 
 TEST(Control, TheBytesAreTheDocumentedOnes) {
@@ -75,6 +103,15 @@ TEST(Control, TheBytesAreTheDocumentedOnes) {
   EXPECT_EQ(encode({Keepalive{}, Close{1}}), (Bytes{7, 0, 0, 6, 0, 1, 1}));
   EXPECT_EQ(encode({RekeyRequest{1, "", "hi"}}), (Bytes{5, 0, 8, 0, 0, 0, 1, 0, 2, 'h', 'i'}));
   EXPECT_EQ(encode({RekeyResult{2, true, 5, 0x100, "x"}}), (Bytes{8, 0, 12, 0, 0, 0, 2, 1, 5, 0, 0, 1, 0, 1, 'x'}));
+  EXPECT_EQ(encode({HandshakePart{kPart}}),
+            (Bytes{32, 0, 21, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}));
+  const auto grant = encode({ReturnGrant{0x01020304, {5, 6, 7, 8, 9, 10, 11, 12}, kReturnKey}});
+  ASSERT_EQ(grant.size(), 3u + 44);
+  EXPECT_EQ(Bytes(grant.begin(), grant.begin() + 16), (Bytes{33, 0, 44, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 100}));
+  EXPECT_EQ(encode({RestartToken{{1, 2}}}), (Bytes{34, 0, 16, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(encode({PathChallenge{{1, 2, 3, 4, 5, 6, 7, 8}}}), (Bytes{36, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(encode({PathResponse{{1, 2, 3, 4, 5, 6, 7, 8}}}), (Bytes{37, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(encode({Got{34, {1, 2, 3, 4}}}), (Bytes{40, 0, 5, 34, 1, 2, 3, 4}));
   const auto report = encode({sample_report()});
   ASSERT_EQ(report.size(), 3u + 7 * 4 + 6 * 8);
   EXPECT_EQ(Bytes(report.begin(), report.begin() + 11), (Bytes{3, 0, 76, 0, 0, 0x13, 0x88, 0, 4, 0xe2, 0}));
@@ -97,6 +134,7 @@ TEST(Control, EveryTruncationOfEveryKindIsUnusableAsAWhole) {
 
 TEST(Control, AWrongLengthForAKnownKindIsUnusable) {
   for (const auto& control : one_of_each()) {
+    if (std::holds_alternative<HandshakePart>(control)) continue;  // of any length
     auto longer = encode({control});
     longer.push_back(0);
     store_be(longer.data() + 1, static_cast<std::uint16_t>(longer.size() - 3));
@@ -108,6 +146,52 @@ TEST(Control, AWrongLengthForAKnownKindIsUnusable) {
     store_be(shorter.data() + 1, static_cast<std::uint16_t>(shorter.size() - 3));
     EXPECT_FALSE(parse_controls(shorter, list)) << control.index();
   }
+}
+
+TEST(Control, AHandshakePartFillsTheLargestDatagramAndNeedsItsHeader) {
+  Bytes out(kControlFrameMax);
+  const auto largest = counting(kControlFrameMax - kTlvHeader, 0);
+  EXPECT_EQ(largest.size() + kTlvHeader + kOverhead, 1200u);
+  ASSERT_EQ(append_control(out, 0, HandshakePart{largest}), kControlFrameMax);
+  ControlList list;
+  ASSERT_TRUE(parse_controls(out, list));
+  EXPECT_TRUE(std::ranges::equal(std::get<HandshakePart>(list.items[0]).value, largest));
+  EXPECT_FALSE(append_control(out, 0, HandshakePart{counting(largest.size() + 1, 0)}));
+
+  EXPECT_FALSE(append_control(out, 0, HandshakePart{ByteView(largest).first(kHandshakePartHeader - 1)}));
+  Bytes short_one{32, 0, kHandshakePartHeader - 1};
+  append(short_one, ByteView(largest).first(kHandshakePartHeader - 1));
+  EXPECT_FALSE(parse_controls(short_one, list));
+  Bytes enormous(0x10000 + kTlvHeader);
+  EXPECT_FALSE(append_control(enormous, 0, HandshakePart{ByteView(enormous).first(0x10000)}));
+}
+
+TEST(Control, AReturnGrantHasAWholeKey) {
+  Bytes out(kControlFrameMax);
+  for (const std::size_t size : {0u, 31u, 33u})
+    EXPECT_FALSE(append_control(out, 0, ReturnGrant{1, {}, counting(size, 0)})) << size;
+}
+
+TEST(Control, GotAnswersWhatIsRepeatedUntilThen) {
+  const ReturnGrant grant{57000, {1, 2, 3, 4, 5, 6, 7, 8}, kReturnKey};
+  const auto bytes = encode({grant});
+  const auto hash = sha256({ByteView(bytes).subspan(kTlvHeader)});
+  const auto got = got_for(grant);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(*got, (Got{33, {hash[0], hash[1], hash[2], hash[3]}}));
+  // What was parsed gives the same answer as what was sent, another value another one.
+  ControlList list;
+  ASSERT_TRUE(parse_controls(bytes, list));
+  EXPECT_EQ(got_for(list.items[0]), got);
+  EXPECT_NE(got_for(ReturnGrant{57001, grant.address_tag, kReturnKey}), got);
+  const RestartToken token{{1, 2, 3}};
+  const auto token_hash = sha256({token.token});
+  EXPECT_EQ(got_for(token), (Got{34, {token_hash[0], token_hash[1], token_hash[2], token_hash[3]}}));
+  for (const auto& control : one_of_each())
+    EXPECT_EQ(got_for(control).has_value(),
+              std::holds_alternative<ReturnGrant>(control) || std::holds_alternative<RestartToken>(control))
+        << control.index();
+  EXPECT_FALSE(got_for(ReturnGrant{1, {}, {}}));
 }
 
 TEST(Control, UnknownKindsAreSkippedWhateverTheirLength) {
@@ -176,9 +260,11 @@ TEST(Control, WhateverParsesIsWrittenBackTheSame) {
   for (int round = 0; round < 200000; ++round) {
     Bytes bytes;
     for (auto items = 1 + random() % 4; items > 0; --items) {
-      const auto kind = static_cast<std::uint8_t>(1 + random() % 8);
-      static constexpr std::size_t kSizes[] = {12, 28, 76, 1, 8, 1, 0, 11};
-      const auto size = kSizes[kind - 1] + (random() % 8 == 0 ? random() % 3 : 0);
+      static constexpr std::pair<std::uint8_t, std::size_t> kKinds[] = {{1, 12},  {2, 28}, {3, 76}, {4, 1},   {5, 8},
+                                                                        {6, 1},   {7, 0},  {8, 11}, {32, 12}, {33, 44},
+                                                                        {34, 16}, {36, 8}, {37, 8}, {40, 5}};
+      const auto [kind, least] = kKinds[random() % std::size(kKinds)];
+      const auto size = least + (random() % 8 == 0 ? random() % 3 : 0);
       append_be(bytes, kind);
       append_be(bytes, static_cast<std::uint16_t>(size));
       for (std::size_t i = 0; i < size; ++i)

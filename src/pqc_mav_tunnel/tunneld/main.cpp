@@ -40,7 +40,7 @@ std::string line_of(const Event& event) {
   char ms[32];
   std::snprintf(ms, sizeof ms, "%.1f ms", static_cast<double>(handshake.duration_ns) / 1e6);
   if (handshake.ok)
-    return who + (handshake.rekey ? "rekey" : "handshake") + " with " + handshake.peer + " under " + handshake.suite +
+    return who + (handshake.rekey ? "rekey" : "handshake") + " with " + handshake.peer + " under " + find_suite(handshake.suite)->short_code +
            (handshake.hybrid ? " + X25519" : "") + " in " + ms;
   return who + "handshake failed (" + std::string(to_string(handshake.error)) + "): " + handshake.reason;
 }
@@ -84,7 +84,6 @@ int run(const std::string& path, bool check_only) {
   const auto ports = engine->ports();
   std::cerr << "pqcmav-tunneld " << engine_version() << ": " << to_string(engine->config().role)
             << ", encrypted UDP port " << ports.data;
-  if (ports.handshake != 0) std::cerr << ", handshake TCP port " << ports.handshake;
   for (const auto& [id, port] : ports.plain) std::cerr << ", plaintext of " << id << " on UDP port " << port;
   std::cerr << std::endl;
   std::thread printer([&] {

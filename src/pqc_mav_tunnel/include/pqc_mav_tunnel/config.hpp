@@ -58,9 +58,9 @@ struct EngineConfig {
   // drone
   std::string drone_id, peer, plain_bind, plain_peer, plain_tap;
   std::uint16_t local_data_port = 0;
-  // both: the gcs' ports
-  std::string bind;
-  std::uint16_t handshake_port = 0, data_port = 0;
+  // both: the gcs' name and port
+  std::string bind, gcs_id;
+  std::uint16_t data_port = 0;
   // gcs
   std::vector<DroneEntry> drones;
   std::vector<const Suite*> allowed_suites;

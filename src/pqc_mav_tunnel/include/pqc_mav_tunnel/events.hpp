@@ -35,7 +35,6 @@ struct HandshakeEvent {
   std::uint8_t epoch = 0;
   std::string peer;
   std::uint64_t duration_ns = 0;
-  std::uint64_t connect_ns = 0;  // drone: TCP connect
   HandshakeTimes times;
 };
 

@@ -15,17 +15,18 @@ enum class HandshakeError {
   bad_frame,      // wrong type, length outside the limits, bytes beyond the turn
   malformed,      // a field that does not parse
   unknown_drone,  // gcs: silent
+  other_gcs,      // gcs: silent; the drone asked for a ground station of another name
   bad_gate,       // gcs: silent
-  rejected,       // drone: the gcs answered Reject; see reject_code
-  wrong_magic,    // drone: not a PQC-MAV gcs, or another version
+  rejected,       // drone: the gcs refused, and proved that it was the gcs; see reject_code
+  bad_reject,     // drone: a refusal that anybody could have sent
   wrong_epoch,
   bad_signature,        // drone: the gcs key is not the one on this drone
   bad_drone_signature,  // gcs
   bad_confirm,          // the two ends disagree on the keys: wrong PSK or manipulation
   weak_key,             // X25519 result all zero
   crypto,               // a library call failed
-  timeout,
-  closed,           // the peer closed in between (a drone with a wrong PSK sees this after M1)
+  timeout,          // nothing more came (a drone with a wrong PSK hears nothing at all)
+  unreachable,      // drone: the peer's name gives no address that can be reached
   refused_locally,  // gcs sends Reject; see reject_code
   cancelled,
 };
@@ -39,9 +40,8 @@ struct HandshakeTimes {
   bool keygen_pooled = false;
   std::size_t public_key = 0, ciphertext = 0, signature = 0, drone_signature = 0;
   std::uint64_t bytes_sent = 0, bytes_received = 0;
-  /// From the first byte of one message seen/sent to the next, by on_data's `now`: connect-to-M0, M0-M1, M1-M2, M2-M3,
-  /// M3-M4.
-  std::array<std::uint64_t, 5> phases{};
+  /// From one message seen or sent to the next, by the caller's `now`: start-M1, M1-M2, M2-M3, M3-M4.
+  std::array<std::uint64_t, 4> phases{};
 };
 
 }  // namespace pqcmav

@@ -2,14 +2,15 @@
 // Long-term keys on disk: making, exporting and listing them.
 //
 //   <gcs folder>/psk/<drone_id>.key  <gcs folder>/sig/<sig token>.key, .pub  <gcs folder>/drones/<drone_id>/<token>.pub
+//   <gcs folder>/restart.key: made by the gcs itself; one per running instance, never to be copied to another one
 //   <drone folder>/psk.key           <drone folder>/gcs/<sig token>.pub      <drone folder>/sig/<sig token>.key, .pub
 //
 // Secret keys are files of mode 0600; init_keys makes all others so too, in folders of mode 0700. Reading refuses a
 // secret that group or others can read, and any key that they can write or whose folder they can write to. Links are
 // followed, and their target is checked.
 //
-// Every file is text: a line "pqcmav-key 1", lines "kind: psk|sig-secret|sig-public", "algorithm: <token or psk>" and
-// "owner: <gcs or drone id>", then base64.
+// Every file is text: a line "pqcmav-key 1", lines "kind: psk|sig-secret|sig-public|restart", "algorithm: <token, psk or
+// restart>" and "owner: <gcs or drone id>", then base64.
 #pragma once
 
 #include <filesystem>
@@ -26,14 +27,16 @@ struct KeyEntry {
   std::string problem;                                    // "" or a sentence
 };
 
-/// Makes gcs signing keys for every available algorithm (or `sig_tokens`) and a PSK per drone under `<root>/gcs`, and
+/// Makes gcs signing keys for every available algorithm (or `sig_tokens`) and a PSK per drone under `<root>/gcs` (derived
+/// from the drone's own one for the ground station of this id), and
 /// the drones' folders `<root>/drones/<id>`; with `drone_signatures` also a key pair per drone. Existing files are
 /// kept (never
 /// overwritten): what one side has and the other lacks is copied, halves that contradict each other are an error. Each
 /// file is written to a temporary name and renamed. Throws TunnelError (config_invalid for an id or token,
 /// suite_unavailable, io, and all of the loaders); what was written whole until then stays.
 void init_keys(const std::filesystem::path& root, const std::vector<std::string>& drone_ids,
-               const std::vector<std::string>& sig_tokens = {}, bool drone_signatures = false);
+               const std::vector<std::string>& sig_tokens = {}, bool drone_signatures = false,
+               const std::string& gcs_id = "gcs");
 /// Copies one drone's folder (PSK, gcs public keys, its own key pairs) to `target`, which must not exist; all of it or
 /// nothing.
 void export_drone(const std::filesystem::path& root, std::string_view drone_id, const std::filesystem::path& target);

@@ -71,7 +71,7 @@ struct BlacklistedSuite {
 };
 
 struct EnginePorts {
-  std::uint16_t handshake = 0, data = 0;  // handshake 0 on a drone
+  std::uint16_t data = 0;
   std::vector<std::pair<std::string, std::uint16_t>> plain;
 };
 

@@ -107,7 +107,7 @@ class SuiteInfo:
 class SessionKeys:
     """The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out."""
 
-    def __init__(self, suite: str, session_id: bytes, epoch: int, k_d2g: bytes, k_g2d: bytes) -> None: ...
+    def __init__(self, suite: str, session_id: bytes, epoch: int, k_d2g: bytes, k_g2d: bytes, chain: bytes = ...) -> None: ...
     @property
     def suite(self) -> str: ...
     @property
@@ -122,6 +122,8 @@ class SessionKeys:
     def k_d2g(self) -> bytes: ...
     @property
     def k_g2d(self) -> bytes: ...
+    @property
+    def chain(self) -> bytes: ...
 
 @final
 class Initiator:
@@ -135,9 +137,16 @@ class Initiator:
         gcs_public_key: bytes,
         hybrid: bool = True,
         own_secret: bytes | None = None,
-        prev_session: bytes = ...,
-        epoch: int = 0,
+        session: tuple[bytes, int, bytes] | None = None,
+        gcs_id: str = "gcs",
+        ticket: tuple[bytes, bytes] | None = None,
+        max_datagram: int = 1200,
     ) -> None: ...
+    def start(self) -> bytes:
+        """Return M1."""
+    @property
+    def busy_ms(self) -> int | None:
+        """Milliseconds after which a busy gcs may be asked again; None after any other message."""
     def on_data(self, received: bytes) -> tuple[str, bytes]:
         """Take bytes in and return the status (working, done, failed) and the bytes to send."""
     @property
@@ -162,10 +171,11 @@ class Responder:
         drone_publics: Mapping[tuple[str, str], bytes] = ...,
         require_signature: bool = False,
         allow_pure: bool = True,
-        sessions: Mapping[str, tuple[bytes, int]] = ...,
+        session: tuple[bytes, int, bytes] | None = None,
+        gcs_id: str = "gcs",
     ) -> None: ...
-    def start(self) -> bytes:
-        """Return the challenge, the first bytes to send."""
+    def refuse_busy(self, m1: bytes, retry_ms: int) -> bytes:
+        """Return the refusal of a busy gcs to this M1."""
     def on_data(self, received: bytes) -> tuple[str, bytes]:
         """Take bytes in and return the status (working, done, failed) and the bytes to send."""
     @property
@@ -244,7 +254,11 @@ def openssl_version() -> str:
     """Return the version of OpenSSL."""
 
 def init_keys(
-    root: str, drone_ids: Sequence[str], sig_tokens: Sequence[str] = ..., drone_signatures: bool = False
+    root: str,
+    drone_ids: Sequence[str],
+    sig_tokens: Sequence[str] = ...,
+    drone_signatures: bool = False,
+    gcs_id: str = "gcs",
 ) -> None:
     """Make the long-term keys of a gcs and its drones below `root`; existing ones are kept."""
 

@@ -27,12 +27,8 @@ bool Blacklist::blames_suite(HandshakeError error, std::uint8_t reject_code) noe
       return code == Reject::suite_unknown || code == Reject::suite_not_allowed ||
              code == Reject::algorithm_unavailable;
     }
-    case HandshakeError::bad_frame:
-    case HandshakeError::malformed:
-    case HandshakeError::bad_signature:
-    case HandshakeError::bad_confirm:
     case HandshakeError::crypto:
-    case HandshakeError::timeout:
+    case HandshakeError::weak_key:
       return true;
     default:
       return false;

@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "keys/gcs_psk.hpp"
+#include "net/lookup.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kPollNs = 100'000'000;
-constexpr unsigned kFailuresBeforeDefault = 3;
+constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
 constexpr const char* kBusy = "Busy: another rekey of this drone is running; try again when it is done.";
 
 std::uint64_t seed() {
@@ -40,7 +42,7 @@ DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
     : config_(config),
       events_(events),
       keys_(config.keys, config.drone_id),
-      psk_(keys_.psk()),
+      psk_(psk_of_gcs(keys_.psk(), config.gcs_id)),
       ledger_(config.drone_id, events),
       suite_(config.suite),
       backoff_(seed()),
@@ -56,6 +58,7 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
   InitiatorParams out;
   out.suite = &suite;
   out.drone_id = config_.drone_id;
+  out.gcs_id = config_.gcs_id;
   out.hybrid = config_.hybrid;
   out.psk = psk_.clone();
   out.gcs_public_key = keys_.gcs_public(*suite.sig);
@@ -71,6 +74,8 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
 
 void DroneControl::start(DataPlane& data) {
   data_ = &data;
+  client_ = std::make_unique<HandshakeClient>(data, [this] { on_restarted(); });
+  data.set_handshakes(client_.get());
   thread_ = BigThread([this] {
     name_this_thread("pqc-control");
     lower_this_thread(5);
@@ -85,7 +90,17 @@ void DroneControl::stop() {
   }
   ring(cancel_);
   wake_.notify_all();
+  if (client_) client_->nudge();
   thread_.join();
+}
+
+void DroneControl::on_restarted() {
+  {
+    const std::lock_guard lock(mutex_);
+    restarted_ = true;
+  }
+  client_->nudge();
+  wake_.notify_all();
 }
 
 void DroneControl::on_changed() {
@@ -115,12 +130,16 @@ void DroneControl::run() {
 void DroneControl::step() {
   const auto picture = data_->link(0).picture();
   const auto now = now_ns();
-  const bool need_fresh = force_fresh_ || !picture.current || !picture.can_send ||
-                          picture.heard_silence_ns >= to_ns(config_.reconnect_after_s);
+  bool need_first =
+      !picture.current || !picture.can_send || picture.heard_silence_ns >= to_ns(config_.reconnect_after_s);
   std::optional<Request> request;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
+    if (restarted_) {
+      need_first = true;
+      next_attempt_ns_ = 0;
+    }
     if (!requests_.empty()) {
       request = std::move(requests_.front());
       requests_.pop_front();
@@ -133,8 +152,8 @@ void DroneControl::step() {
     serve(std::move(*request));
     return;
   }
-  if (need_fresh) {
-    if (now >= next_attempt_ns_) fresh_handshake();
+  if (need_first) {
+    if (now >= next_attempt_ns_) first_handshake();
     return;
   }
   if (next_periodic_ns_ == 0) schedule_periodic();
@@ -160,33 +179,98 @@ void DroneControl::schedule_periodic() {
   next_periodic_ns_ = now_ns() + jittered_ns(config_.rekey_interval_s, random_) + 1;
 }
 
-bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uint8_t epoch, ClientOutcome& outcome) {
-  const bool rekey = prev != SessionId{};
+/// The gcs' addresses that the encrypted socket can reach; none, with the reason in the outcome.
+std::vector<SockAddr> DroneControl::addresses(ClientOutcome& outcome) const {
+  std::vector<SockAddr> found;
+  try {
+    auto all = lookup(config_.peer, config_.data_port, SOCK_DGRAM, cancel_.get());
+    if (!all) {
+      outcome.error = HandshakeError::cancelled;
+      outcome.reason = "The handshake was cancelled.";
+      return {};
+    }
+    found = std::move(*all);
+  } catch (const TunnelError& error) {
+    outcome.error = HandshakeError::unreachable;
+    outcome.reason = error.what();
+    return {};
+  }
+  std::erase_if(found, [this](const auto& address) { return !data_->reaches(address); });
+  if (found.empty()) {
+    outcome.error = HandshakeError::unreachable;
+    outcome.reason = "'" + config_.peer +
+                     "' has no address that the configured 'bind' can reach: leave 'bind' empty, or give an address of "
+                     "the peer's kind (IPv4, IPv6).";
+  }
+  return found;
+}
+
+/// Asked while an attempt runs: a sentence ends it.
+std::optional<std::string> DroneControl::reason_to_give_up(bool rekey, bool replaces, std::uint64_t began_ns) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return "The proxy is shutting down.";
+    if (rekey && restarted_) return "The gcs was restarted and does not know this session any more.";
+  }
+  const auto picture = data_->link(0).picture();
+  const auto reconnect_ns = to_ns(config_.reconnect_after_s);
+  if (rekey && (!picture.can_send || picture.heard_silence_ns >= reconnect_ns))
+    return "The gcs fell silent; a first handshake comes instead.";
+  // What answers first wins: the running session, or the handshake that would replace it.
+  if (replaces && picture.can_send && picture.heard_silence_ns < reconnect_ns / 2)
+    return "The running session is heard again.";
+  if (!rekey && !told_silence_ && client_->silent() && now_ns() - began_ns > kSayNothingHeardNs) {
+    told_silence_ = true;
+    events_.log(LogLevel::warning, config_.drone_id,
+                "No answer yet from the gcs at " + config_.peer + ":" + std::to_string(config_.data_port) +
+                    " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends have "
+                    "the same PSK: a gcs does not answer strangers.");
+  }
+  return std::nullopt;
+}
+
+bool DroneControl::handshake(const Suite& suite, bool rekey, ClientOutcome& outcome) {
   ledger_.running(+1, rekey);
   ledger_.refresh([this] { return data_->link(0).picture(); });
+  told_silence_ = false;
+  std::uint8_t epoch = 0;
   try {
     auto params = parameters(suite);
-    params.prev_session = prev;
-    params.epoch = epoch;
-    outcome = run_client_handshake(config_.peer, config_.handshake_port, std::move(params), cancel_.get(),
-                                   [this](const SockAddr& address) { return data_->reaches(address); });
+    std::vector<SockAddr> targets;
+    bool replaces = false;
+    if (rekey) {
+      if (auto running = data_->running_session(0)) {
+        epoch = static_cast<std::uint8_t>(running->epoch + 1);
+        params.prev_session = running->id;
+        params.epoch = epoch;
+        params.chain_prev = std::move(running->chain);
+      } else {
+        outcome.error = HandshakeError::cancelled;
+        outcome.reason = "There is no running session any more.";
+      }
+    } else {
+      params.ticket = client_->ticket();
+      targets = addresses(outcome);
+      const std::lock_guard lock(mutex_);
+      replaces = !std::exchange(restarted_, false) && data_->link(0).picture().can_send;
+    }
+    if (outcome.error == HandshakeError::none)
+      outcome = client_->run(std::move(params), std::move(targets),
+                             [&, began = now_ns()] { return reason_to_give_up(rekey, replaces, began); });
   } catch (const TunnelError& error) {
     outcome.error = HandshakeError::crypto;
     outcome.reason = error.what();
   }
   bool ok = outcome.error == HandshakeError::none;
   if (ok) {
-    auto peer = outcome.gcs;
-    peer.set_port(config_.data_port);
-    ok = data_->install(0, std::move(outcome.keys), prev, peer);
+    ok = data_->install(0, std::move(outcome.keys), outcome.gcs);
     if (!ok) outcome.error = HandshakeError::cancelled;
   }
   {
     const std::lock_guard lock(mutex_);
     if (ok)
       blacklist_.remove(suite);
-    else if ((outcome.answered || outcome.error != HandshakeError::timeout) &&
-             Blacklist::blames_suite(outcome.error, outcome.reject_code))
+    else if (Blacklist::blames_suite(outcome.error, outcome.reject_code))
       blacklist_.add(suite, outcome.reason, now_ns());
   }
   ledger_.running(-1, rekey);
@@ -199,9 +283,8 @@ bool DroneControl::handshake(const Suite& suite, const SessionId& prev, std::uin
   event.rekey = rekey;
   event.drone_side = true;
   event.epoch = epoch;
-  event.peer = outcome.gcs.text();
+  event.peer = outcome.gcs.empty() ? data_->link(0).picture().peer.text() : outcome.gcs.text();
   event.duration_ns = outcome.duration_ns;
-  event.connect_ns = outcome.connect_ns;
   event.times = outcome.times;
   ledger_.finished(std::move(event));
   ledger_.refresh([this] { return data_->link(0).picture(); });
@@ -217,31 +300,26 @@ std::vector<BlacklistedSuite> DroneControl::blacklist() {
   return out;
 }
 
-void DroneControl::fresh_handshake() {
-  force_fresh_ = false;
+void DroneControl::first_handshake() {
   ClientOutcome outcome;
-  if (handshake(*suite_, SessionId{}, 0, outcome)) {
+  if (handshake(*suite_, false, outcome)) {
     backoff_.reset();
-    failures_ = 0;
     next_attempt_ns_ = 0;
     schedule_periodic();
     return;
   }
-  // A suite that was chosen in flight and no longer works must not keep the drone off the air: back to the configured
-  // one. A gcs that is out of reach says nothing about the suite: cutting the link must not choose it.
-  bool listed = false;
-  {
-    const std::lock_guard lock(mutex_);
-    listed = blacklist_.contains(*suite_, now_ns());
-  }
-  if (suite_ != config_.suite && (listed || (outcome.answered && ++failures_ >= kFailuresBeforeDefault))) {
-    events_.log(
-        LogLevel::warning, config_.drone_id,
-        "Handshakes with " + suite_->id + " keep failing; going back to the configured " + config_.suite->id + ".");
+  // A suite that was chosen in flight and that the gcs refuses, or that does not work here, must not keep the drone off
+  // the air: back to the configured one. Silence and what anybody could have sent say nothing about a suite.
+  const bool refused = Blacklist::blames_suite(outcome.error, outcome.reject_code);
+  if (suite_ != config_.suite && refused) {
+    events_.log(LogLevel::warning, config_.drone_id,
+                "Handshakes with " + suite_->short_code + " do not work; going back to the configured " +
+                    config_.suite->short_code + ". " + outcome.reason);
     suite_ = config_.suite;
-    failures_ = 0;
   }
-  next_attempt_ns_ = now_ns() + backoff_.next_ns();
+  // An attempt that heard nothing lasted ten seconds already, and one that gave way has nothing to wait for.
+  const bool at_once = outcome.error == HandshakeError::timeout || outcome.error == HandshakeError::cancelled;
+  next_attempt_ns_ = at_once ? 0 : now_ns() + backoff_.next_ns();
 }
 
 RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) {
@@ -249,29 +327,22 @@ RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) 
   out.suite = suite.id;
   const auto picture = data_->link(0).picture();
   if (!picture.current) {
-    out.message = "There is no session to rekey; the drone is connecting with " + suite_->id + ".";
+    out.message = "There is no session to rekey; the drone is connecting with " + suite_->short_code + ".";
     return out;
   }
-  // After epoch 255 the next handshake is a first one, with a new session and epoch 0.
-  const bool wrap = picture.current->epoch == 255;
-  const auto prev = wrap ? SessionId{} : picture.current->id;
-  out.epoch = wrap ? 0 : static_cast<std::uint8_t>(picture.current->epoch + 1);
+  out.epoch = static_cast<std::uint8_t>(picture.current->epoch + 1);
   ClientOutcome outcome;
-  out.ok = handshake(suite, prev, out.epoch, outcome);
+  out.ok = handshake(suite, true, outcome);
   out.duration_ms = static_cast<double>(outcome.duration_ns) / 1e6;
   if (out.ok) {
     suite_ = &suite;
-    out.message = "Rekeyed to " + suite.id + ", epoch " + std::to_string(out.epoch) +
+    out.message = "Rekeyed to " + suite.short_code + ", epoch " + std::to_string(out.epoch) +
                   (reason.empty() ? "." : " (" + reason + ").");
     schedule_periodic();
   } else {
     out.epoch = picture.current->epoch;
-    out.message = "The rekey to " + suite.id + " failed and the running session continues: " + outcome.reason;
-    if (outcome.error == HandshakeError::rejected &&
-        outcome.reject_code == static_cast<std::uint8_t>(Reject::session_unknown)) {
-      // The gcs was restarted and does not know this session any more: a fresh one is the way on.
-      force_fresh_ = true;
-    }
+    out.message =
+        "The rekey to " + suite.short_code + " failed and the running session continues: " + outcome.reason;
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drone's control thread: it alone decides when to shake hands. A fresh handshake when there is no session or the
-// gcs fell silent (with back-off), a rekey when asked, when due by time, or when a key was used enough. The running
+// The drone's control thread: it alone decides when to shake hands. A first handshake when there is no session, the gcs
+// fell silent or was restarted; a rekey inside the session when asked, when due by time, or when a key was used enough. The running
 // session is untouched until a handshake succeeded.
 #pragma once
 
@@ -57,6 +57,8 @@ class DroneControl {
 
   // Hooks of the data plane.
   void on_changed();
+  /// The gcs was restarted and does not know the session any more.
+  void on_restarted();
   void on_rekey_requested(std::uint32_t request_id, std::string suite, std::string reason);
 
   [[nodiscard]] LinkLedger& ledger() noexcept { return ledger_; }
@@ -73,11 +75,14 @@ class DroneControl {
   InitiatorParams parameters(const Suite& suite) const;
   void run();
   void step();
-  void fresh_handshake();
+  void first_handshake();
   RekeyOutcome rekey(const Suite& suite, const std::string& reason);
   RekeyOutcome rekey_on_request(const Request& request);
   void serve(Request request);
-  bool handshake(const Suite& suite, const SessionId& prev, std::uint8_t epoch, ClientOutcome& outcome);
+  /// `rekey`: inside the running session.
+  bool handshake(const Suite& suite, bool rekey, ClientOutcome& outcome);
+  std::vector<SockAddr> addresses(ClientOutcome& outcome) const;
+  std::optional<std::string> reason_to_give_up(bool rekey, bool replaces, std::uint64_t began_ns);
   void answer_remote(std::uint32_t id, const RekeyOutcome& outcome);
   void schedule_periodic();
   [[nodiscard]] bool avoided(const Suite& suite);
@@ -88,11 +93,11 @@ class DroneControl {
   Psk psk_;
   LinkLedger ledger_;
   DataPlane* data_ = nullptr;
+  std::unique_ptr<HandshakeClient> client_;
   const Suite* suite_;  // of the next fresh handshake: the last one that worked
   Backoff backoff_;
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0;
-  unsigned failures_ = 0;
-  bool force_fresh_ = false;  // the gcs no longer knows the running session
+  bool told_silence_ = false;  // of the attempt that runs
   std::minstd_rand random_;
   std::optional<std::pair<std::uint32_t, RekeyOutcome>> last_remote_;  // a repeated request gets the same answer
 
@@ -101,6 +106,7 @@ class DroneControl {
   std::deque<Request> requests_;
   Blacklist blacklist_;
   bool stopping_ = false, attention_ = false, busy_ = false;
+  bool restarted_ = false;  // the gcs showed the token of the running session
   std::optional<std::uint32_t> serving_remote_;
   Fd cancel_;
   BigThread thread_;

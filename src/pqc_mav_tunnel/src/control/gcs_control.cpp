@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "keys/restart_key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -89,25 +90,15 @@ std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const S
   try {
     (void)signing_key(*suite.sig);
   } catch (const TunnelError& error) {
-    events_.log(LogLevel::error, std::string(drone_id), std::string("Refused ") + suite.id + ": " + error.what());
+    events_.log(LogLevel::error, std::string(drone_id), std::string("Refused ") + suite.short_code + ": " + error.what());
     return Reject::algorithm_unavailable;
   }
   return std::nullopt;
 }
 
-std::optional<Reject> GcsControl::check_session(std::string_view drone_id, const SessionId& prev,
-                                                std::uint8_t epoch) const {
-  if (prev == SessionId{}) return epoch == 0 ? std::nullopt : std::optional(Reject::epoch);
-  const auto picture = data_->link(*find(drone_id)).picture();
-  // The newest keys may still be pending here while the drone already uses them.
-  for (const auto& info : {picture.pending, picture.current})
-    if (info && info->id == prev)
-      return info->epoch < 255 && epoch == info->epoch + 1 ? std::nullopt : std::optional(Reject::epoch);
-  return Reject::session_unknown;
-}
-
 std::shared_ptr<const ResponderEnv> GcsControl::environment() {
   auto env = std::make_shared<ResponderEnv>();
+  env->gcs_id = config_.gcs_id;
   env->find_drone = [this](std::string_view id) -> std::optional<DroneRecord> {
     const auto index = find(id);
     if (!index) return std::nullopt;
@@ -117,9 +108,6 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
   env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) {
     return check_suite(id, suite, hybrid);
   };
-  env->check_session = [this](std::string_view id, const SessionId& prev, std::uint8_t epoch) {
-    return check_session(id, prev, epoch);
-  };
   env->gcs_secret = [this](const SigInfo& sig) { return signing_key(sig); };
   env->drone_public = [this](std::string_view id, const SigInfo& sig) { return keys_.drone_public(id, sig); };
   env->kem_keypair = [this](const KemInfo& kem) { return pool_.take(kem); };
@@ -128,10 +116,6 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
 
 void GcsControl::start(DataPlane& data) {
   data_ = &data;
-  const auto install = [this](const std::string& id, SessionKeys keys, const SessionId& prev) {
-    const auto index = find(id);
-    return index && data_->install(*index, std::move(keys), prev, SockAddr{});
-  };
   const auto finished = [this](const std::string& id, HandshakeEvent event) {
     const auto index = find(id);
     if (!index) return;
@@ -152,11 +136,12 @@ void GcsControl::start(DataPlane& data) {
   const auto refused = [this](const std::string& source, const std::string& id, HandshakeError error) {
     on_refused(source, id, error);
   };
+  HandshakeServer::Host host{environment(), [this](std::string_view id) { return find(id); }, finished, progress,
+                             refused};
   server_ = std::make_unique<HandshakeServer>(
-      resolve(config_.bind, config_.handshake_port, true, SOCK_STREAM),
-      ServerLimits{config_.max_handshakes, config_.handshake_threads, config_.handshakes_per_drone_s}, environment(),
-      install, finished, progress, refused);
-  server_->start();
+      AdmissionLimits{config_.max_handshakes, drones_.size(), config_.handshakes_per_drone_s},
+      config_.handshake_threads, RestartKey(load_or_make_restart_key(config_.keys)), std::move(host), data);
+  data.set_handshakes(server_.get());
 }
 
 void GcsControl::stop() {
@@ -168,7 +153,7 @@ void GcsControl::stop() {
   if (server_) server_->stop();
 }
 
-/// Called in the accept thread. A flood of them must not become a flood of log lines.
+/// A flood of them must not become a flood of log lines.
 void GcsControl::on_refused(const std::string& source, const std::string& drone_id, HandshakeError error) {
   const auto now = now_ns();
   if (now < next_refusal_log_ns_) {

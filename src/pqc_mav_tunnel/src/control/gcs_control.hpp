@@ -30,7 +30,7 @@ class GcsControl {
   GcsControl(const GcsControl&) = delete;
   GcsControl& operator=(const GcsControl&) = delete;
 
-  /// Listens (throws TunnelError) and serves.
+  /// Serves from now on.
   void start(DataPlane& data);
   void stop();
   RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
@@ -41,7 +41,6 @@ class GcsControl {
   void on_rekey_answered(std::size_t link, const RekeyResult& result);
 
   [[nodiscard]] const LinkLedger& ledger(std::size_t link) const noexcept { return *drones_[link].ledger; }
-  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   [[nodiscard]] const ServerCounters& counters() const noexcept { return server_->counters(); }
   [[nodiscard]] std::uint64_t keygens() const noexcept { return pool_.made(); }
 
@@ -59,7 +58,6 @@ class GcsControl {
   std::shared_ptr<const ResponderEnv> environment();
   [[nodiscard]] std::optional<std::size_t> find(std::string_view drone_id) const;
   std::optional<Reject> check_suite(std::string_view drone_id, const Suite& suite, bool hybrid);
-  std::optional<Reject> check_session(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch) const;
   SecretBytes signing_key(const SigInfo& sig);
   [[nodiscard]] std::set<const SigInfo*> signatures_allowed() const;
   void read_signing_keys();
@@ -76,7 +74,7 @@ class GcsControl {
   DataPlane* data_ = nullptr;
   std::unique_ptr<HandshakeServer> server_;
 
-  // Accept thread only.
+  // Data thread only.
   std::uint64_t next_refusal_log_ns_ = 0, unlogged_refusals_ = 0;
 
   std::mutex asked_mutex_;

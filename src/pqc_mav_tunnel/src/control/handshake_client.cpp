@@ -1,176 +1,290 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/handshake_client.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
+#include <algorithm>
 
-#include <cerrno>
-
-#include "net/lookup.hpp"
+#include "handshake/handshake_messages.hpp"
+#include "handshake/retry_cookie.hpp"
 #include "pqc_mav_tunnel/error.hpp"
-#include "text.hpp"
 
 namespace pqcmav {
 namespace {
 
-/// A gcs that does not answer the connection with its challenge by then is not there: better try again than wait for
-/// the kernel's retries, which a long blackout has spread far apart.
-constexpr seconds kAnswerLimit{5};
-
-enum class Ready { yes, cancelled, timeout };
-
-/// Waits for `events` on `fd` until the deadline (monotonic ns).
-Ready wait_for(int fd, short events, int cancel_fd, std::uint64_t deadline_ns) {
-  for (;;) {
-    const auto now = now_ns();
-    if (now >= deadline_ns) return Ready::timeout;
-    pollfd fds[2] = {{fd, events, 0}, {cancel_fd, POLLIN, 0}};
-    const int count = ::poll(fds, 2, static_cast<int>((deadline_ns - now) / 1'000'000 + 1));
-    if (count < 0 && errno == EINTR) continue;
-    if (fds[1].revents != 0) return Ready::cancelled;
-    if (fds[0].revents != 0) return Ready::yes;
-  }
-}
-
-HandshakeError error_of(Ready ready) {
-  return ready == Ready::cancelled ? HandshakeError::cancelled : HandshakeError::timeout;
-}
-
-/// Sends everything, also what does not fit the socket buffer at once.
-HandshakeError send_all(int fd, ByteView bytes, int cancel_fd, std::uint64_t deadline_ns) {
-  while (!bytes.empty()) {
-    const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN) {
-      if (const auto ready = wait_for(fd, POLLOUT, cancel_fd, deadline_ns); ready != Ready::yes) return error_of(ready);
-    } else if (errno != EINTR) {
-      return HandshakeError::closed;
-    }
-  }
-  return HandshakeError::none;
-}
-
-class Attempt {
- public:
-  Attempt(const std::string& host, std::uint16_t port, int cancel_fd,
-          const std::function<bool(const SockAddr&)>& usable)
-      : host_(host), port_(port), cancel_fd_(cancel_fd), usable_(usable), start_ns_(now_ns()) {}
-
-  ClientOutcome run(InitiatorParams params) {
-    if (connect()) converse(std::move(params));
-    out_.duration_ns = now_ns() - start_ns_;
-    return std::move(out_);
-  }
-
- private:
-  bool fail(HandshakeError error, std::string reason) {
-    out_.error = error;
-    out_.reason = std::move(reason);
-    return false;
-  }
-
-  std::string target() const { return out_.gcs.empty() ? host_ + ":" + std::to_string(port_) : out_.gcs.text(); }
-
-  bool connect() {
-    std::vector<SockAddr> found;
-    try {
-      auto addresses = lookup(host_, port_, SOCK_STREAM, cancel_fd_);
-      if (!addresses) return fail(HandshakeError::cancelled, "The handshake was cancelled.");
-      found = std::move(*addresses);
-    } catch (const TunnelError& error) {
-      return fail(HandshakeError::closed, error.what());
-    }
-    std::erase_if(found, [&](const auto& address) { return !usable_(address); });
-    if (found.empty())
-      return fail(HandshakeError::closed, "'" + host_ +
-                                              "' has no address that the configured 'bind' can reach: leave 'bind' "
-                                              "empty, or give an address of the peer's kind (IPv4, IPv6).");
-    for (const auto& address : found) {
-      if (connect_to(address)) return true;
-      if (out_.error == HandshakeError::cancelled) break;
-    }
-    return false;
-  }
-
-  bool connect_to(const SockAddr& address) {
-    out_.gcs = address;
-    deadline_ns_ = now_ns() + to_ns(kAnswerLimit);
-    socket_ = Fd(::socket(out_.gcs.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    tune_handshake_socket(socket_.get());
-    if (!socket_ || (::connect(socket_.get(), out_.gcs.get(), out_.gcs.size) != 0 && errno != EINPROGRESS))
-      return fail_connect(errno);
-    if (const auto ready = wait_for(socket_.get(), POLLOUT, cancel_fd_, deadline_ns_); ready != Ready::yes)
-      return fail(error_of(ready), ready == Ready::cancelled ? "The handshake was cancelled."
-                                                             : "No answer from the gcs at " + target() +
-                                                                   "; check 'peer', the network and firewalls.");
-    int error = 0;
-    socklen_t size = sizeof error;
-    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0) return fail_connect(error);
-    out_.connect_ns = now_ns() - start_ns_;
-    out_.error = HandshakeError::none;
-    out_.reason.clear();
-    return true;
-  }
-
-  bool fail_connect(int error) {
-    if (error == ECONNREFUSED)
-      return fail(HandshakeError::closed, "Nothing listens for handshakes at " + target() +
-                                              "; start the gcs proxy or check 'peer' and 'handshake_port'.");
-    return fail(HandshakeError::closed, "Cannot connect to the gcs at " + target() + ": " + system_reason(error) + ".");
-  }
-
-  void converse(InitiatorParams params) {
-    HandshakeInitiator initiator(std::move(params));
-    Bytes buffer(std::size_t{256} << 10);
-    for (;;) {
-      const auto got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0 && errno == EAGAIN) {
-        if (const auto ready = wait_for(socket_.get(), POLLIN, cancel_fd_, deadline_ns_); ready != Ready::yes)
-          return finish(initiator, error_of(ready));
-        continue;
-      }
-      if (got <= 0) return finish(initiator, HandshakeError::closed);
-      out_.answered = true;
-      deadline_ns_ = start_ns_ + to_ns(kHandshakeLimit);
-      const auto step = initiator.on_data(ByteView(buffer).first(static_cast<std::size_t>(got)), now_ns());
-      if (!step.send.empty())
-        if (const auto error = send_all(socket_.get(), step.send, cancel_fd_, deadline_ns_);
-            error != HandshakeError::none)
-          return finish(initiator, error);
-      if (step.status == HandshakeStatus::failed) return finish(initiator, initiator.error());
-      if (step.status == HandshakeStatus::done) {
-        out_.keys = initiator.take_keys();
-        return finish(initiator, HandshakeError::none);
-      }
-      initiator.prepare();
-    }
-  }
-
-  void finish(const HandshakeInitiator& initiator, HandshakeError error) {
-    out_.times = initiator.times();
-    out_.reject_code = initiator.reject_code();
-    out_.error = error;
-    if (error != HandshakeError::none) out_.reason = describe(error, out_.reject_code, true);
-  }
-
-  const std::string& host_;
-  std::uint16_t port_;
-  int cancel_fd_;
-  const std::function<bool(const SockAddr&)>& usable_;
-  std::uint64_t start_ns_, deadline_ns_ = 0;
-  Fd socket_;
-  ClientOutcome out_;
-};
+constexpr std::chrono::milliseconds kAskEvery{50};
+constexpr std::uint64_t kNextTargetNs = 1'000'000'000;  // a name with several addresses: the next one is tried after this
+constexpr std::size_t kPerFragment = 30;                // overhead of a datagram around a fragment
+constexpr std::size_t kRestartSize = 1 + kSessionIdSize + kRestartTokenSize;
 
 }  // namespace
 
-ClientOutcome run_client_handshake(const std::string& host, std::uint16_t port, InitiatorParams params, int cancel_fd,
-                                   const std::function<bool(const SockAddr&)>& usable) {
-  return Attempt(host, port, cancel_fd, usable).run(std::move(params));
+HandshakeClient::HandshakeClient(DataPlane& data, std::function<void()> restarted)
+    : data_(data), restarted_(std::move(restarted)) {}
+
+// --- control thread -------------------------------------------------------------------------------------------------
+
+ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr> targets,
+                                   const std::function<std::optional<std::string>()>& give_up) {
+  ClientOutcome out;
+  const auto began = now_ns();
+  if (!targets.empty()) out.gcs = targets.front();
+  const auto fail = [&](HandshakeError error, std::string reason) {
+    out.error = error;
+    out.reason = std::move(reason);
+  };
+  try {
+    auto attempt = std::make_shared<Attempt>();
+    random_bytes(attempt->name);
+    attempt->keys = derive_fragment_keys(params.psk, attempt->name);
+    TransportOptions options;
+    options.attempt = attempt->name;
+    options.in_session = targets.empty();
+    options.datagram_limit = params.max_datagram;
+    attempt->transport.emplace(options, attempt->keys.clone());
+    attempt->targets = std::move(targets);
+    attempt->proven = params.ticket.has_value();
+    const auto longest = kFrameHeaderSize + server_hello_limits(*params.suite, params.hybrid).front().greatest;
+    const std::size_t fragments = longest / (params.max_datagram - 50) + 1;
+    attempt->need = longest + kPerFragment * fragments;
+    attempt->limit_ns = began + to_ns(kHandshakeLimit) + longest / 1024 * to_ns(seconds(1));
+
+    HandshakeInitiator initiator(std::move(params));
+    attempt->m1 = initiator.start(now_ns());
+    attempt->answers = initiator.expecting();
+    {
+      const std::lock_guard lock(mutex_);
+      letters_.clear();
+    }
+    if (!data_.post([this, attempt] { begin(attempt); })) {
+      fail(HandshakeError::cancelled, "The proxy is shutting down.");
+      return out;
+    }
+    attempt.reset();
+    initiator.prepare();
+    for (;;) {
+      std::string reason;
+      auto letter = next_letter(give_up, reason);
+      if (!letter) {
+        fail(HandshakeError::cancelled, std::move(reason));
+        break;
+      }
+      if (letter->ended) {
+        fail(*letter->ended, describe(*letter->ended, 0, true));
+        break;
+      }
+      if (!letter->from.empty()) out.gcs = letter->from;
+      auto step = initiator.on_data(letter->message, now_ns());
+      if (step.status == HandshakeStatus::done) {
+        out.keys = initiator.take_keys();
+        break;
+      }
+      if (step.status == HandshakeStatus::failed) {
+        out.reject_code = initiator.reject_code();
+        fail(initiator.error(), describe(initiator.error(), out.reject_code, true));
+        break;
+      }
+      if (step.busy_ms)
+        data_.post([this, ms = *step.busy_ms] { ask_again(ms); });
+      else
+        data_.post([this, frame = std::move(step.send), expecting = initiator.expecting()]() mutable {
+          reply(std::move(frame), std::move(expecting));
+        });
+    }
+    out.times = initiator.times();
+  } catch (const TunnelError& error) {
+    fail(HandshakeError::crypto, error.what());
+  }
+  data_.post([this] { finish(); });
+  out.duration_ns = now_ns() - began;
+  return out;
+}
+
+std::optional<HandshakeClient::Letter> HandshakeClient::next_letter(
+    const std::function<std::optional<std::string>()>& give_up, std::string& reason) {
+  for (;;) {
+    if (auto why = give_up()) {
+      reason = std::move(*why);
+      return std::nullopt;
+    }
+    std::unique_lock lock(mutex_);
+    ready_.wait_for(lock, kAskEvery, [&] { return nudged_ || !letters_.empty(); });
+    nudged_ = false;
+    if (letters_.empty()) continue;
+    auto letter = std::move(letters_.front());
+    letters_.pop_front();
+    return letter;
+  }
+}
+
+void HandshakeClient::nudge() {
+  {
+    const std::lock_guard lock(mutex_);
+    nudged_ = true;
+  }
+  ready_.notify_all();
+}
+
+std::optional<ReturnTicket> HandshakeClient::ticket() {
+  const std::lock_guard lock(mutex_);
+  return ticket_ ? std::optional(ticket_->clone()) : std::nullopt;
+}
+
+// --- data thread ----------------------------------------------------------------------------------------------------
+
+void HandshakeClient::post_letter(Letter letter) {
+  {
+    const std::lock_guard lock(mutex_);
+    letters_.push_back(std::move(letter));
+  }
+  ready_.notify_all();
+}
+
+void HandshakeClient::begin(std::shared_ptr<Attempt> attempt) {
+  attempt_ = std::move(attempt);
+  silent_ = true;
+  const auto now = now_ns();
+  attempt_->next_target_ns = now + kNextTargetNs;
+  say_hello(now);
+}
+
+void HandshakeClient::say_hello(std::uint64_t now) {
+  auto& attempt = *attempt_;
+  attempt.transport->expect(attempt.answers);
+  if (attempt.targets.empty())
+    attempt.transport->start(attempt.m1, now);
+  else
+    attempt.transport->start_hello(attempt.m1, attempt.need, attempt.proven, now);
+  send_due(now);
+}
+
+void HandshakeClient::ask_again(std::uint16_t after_ms) {
+  if (!attempt_) return;
+  const auto wait = std::clamp<std::uint64_t>(after_ms, kBusyRetryMin.count(), kBusyRetryMax.count());
+  attempt_->transport->expect(attempt_->answers);  // an M2 is welcome even so
+  attempt_->transport->hold_hello(now_ns() + wait * 1'000'000);
+  reschedule();
+}
+
+void HandshakeClient::reply(Bytes frame, std::vector<FrameLimits> expecting) {
+  if (!attempt_) return;
+  const auto now = now_ns();
+  attempt_->transport->expect(std::move(expecting));
+  attempt_->transport->start(std::move(frame), now);
+  send_due(now);
+}
+
+void HandshakeClient::finish() {
+  attempt_.reset();
+  reschedule();
+}
+
+HandshakeDrop HandshakeClient::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
+  if (datagram[0] == kRestartType) {
+    if (datagram.size() != kRestartSize) return HandshakeDrop::malformed;
+    const auto session = datagram.subspan(1, kSessionIdSize);
+    if (!token_ || !std::equal(session.begin(), session.end(), token_->session.begin())) return HandshakeDrop::unknown;
+    if (!constant_time_equal(sha256({datagram.subspan(1 + kSessionIdSize)}), token_->hash)) return HandshakeDrop::tag;
+    token_.reset();  // once per session
+    restarted_();
+    return HandshakeDrop::taken;
+  }
+  if (!attempt_ || attempt_->targets.empty()) return HandshakeDrop::unknown;
+  auto& attempt = *attempt_;
+  if (std::find(attempt.targets.begin(), attempt.targets.end(), source) == attempt.targets.end())
+    return HandshakeDrop::unknown;
+  if (datagram[0] == kRetryType) {
+    const auto cookie = open_retry(datagram, attempt.name, attempt.keys.from_gcs);
+    if (!cookie) return HandshakeDrop::tag;
+    silent_ = false;
+    attempt.transport->set_cookie(*cookie, now);
+    send_due(now);
+    return HandshakeDrop::taken;
+  }
+  const auto header = parse_handshake_header(datagram);
+  if (!header || header->from != HandshakeSide::gcs) return HandshakeDrop::malformed;
+  if (header->attempt != attempt.name) return HandshakeDrop::unknown;
+  if (!tag_good(attempt.keys.from_gcs, datagram)) return HandshakeDrop::tag;
+  auto outcome = HandshakeDrop::taken;
+  take(datagram, source, now, outcome);
+  return outcome;
+}
+
+void HandshakeClient::on_session_frame(std::size_t, ByteView value, std::uint64_t now) {
+  if (!attempt_ || !attempt_->targets.empty() || value.size() < kAttemptSize) return;
+  if (!std::equal(attempt_->name.begin(), attempt_->name.end(), value.begin())) return;
+  auto outcome = HandshakeDrop::taken;
+  take(value, SockAddr{}, now, outcome);
+}
+
+void HandshakeClient::take(ByteView datagram, const SockAddr& source, std::uint64_t now, HandshakeDrop& outcome) {
+  auto& attempt = *attempt_;
+  silent_ = false;
+  const auto took = attempt.transport->on_datagram(datagram, 0, now);
+  outcome = took == Transport::Took::taken      ? HandshakeDrop::taken
+            : took == Transport::Took::repeated ? HandshakeDrop::repeated
+                                                : HandshakeDrop::malformed;
+  // The address that answers is the gcs: the others are tried no more.
+  if (attempt.transport->arriving() && attempt.targets.size() > 1) {
+    attempt.targets = {source};
+    attempt.target = 0;
+  }
+  if (auto message = attempt.transport->take_message())
+    post_letter({std::nullopt, std::move(*message), source});
+  send_due(now);
+}
+
+void HandshakeClient::send_due(std::uint64_t now) {
+  auto& attempt = *attempt_;
+  while (auto out = attempt.transport->poll(now)) {
+    if (attempt.targets.empty())
+      data_.send_handshake_part(0, out->datagram, now);
+    else
+      data_.send_datagram(out->datagram, attempt.targets[attempt.target]);
+  }
+  reschedule();
+}
+
+void HandshakeClient::run(std::uint64_t now) {
+  if (!attempt_) return reschedule();
+  auto& attempt = *attempt_;
+  if (now >= attempt.limit_ns || now >= attempt.transport->last_progress() + to_ns(kNoProgressLimit)) {
+    finish();
+    return post_letter({HandshakeError::timeout, {}, {}});
+  }
+  if (attempt.targets.size() > 1 && now >= attempt.next_target_ns) {
+    attempt.target = (attempt.target + 1) % attempt.targets.size();
+    attempt.next_target_ns = now + kNextTargetNs;
+  }
+  send_due(now);
+}
+
+void HandshakeClient::reschedule() noexcept {
+  deadline_ = Transport::kNever;
+  if (!attempt_) return;
+  const auto& attempt = *attempt_;
+  deadline_ = std::min({attempt.transport->deadline(), attempt.limit_ns,
+                        attempt.transport->last_progress() + to_ns(kNoProgressLimit)});
+  if (attempt.targets.size() > 1) deadline_ = std::min(deadline_, attempt.next_target_ns);
+}
+
+void HandshakeClient::on_session_ended(std::size_t, std::uint64_t) {
+  token_.reset();
+  if (!attempt_ || !attempt_->targets.empty()) return;
+  finish();
+  post_letter({HandshakeError::cancelled, {}, {}});
+}
+
+void HandshakeClient::on_return(const ReturnGrant& grant) {
+  ReturnTicket ticket;
+  store_be(ticket.prefix.data(), grant.serial);
+  std::copy(grant.address_tag.begin(), grant.address_tag.end(), ticket.prefix.begin() + 4);
+  ticket.key = Secret<32>(grant.return_key.first<32>());
+  const std::lock_guard lock(mutex_);
+  ticket_ = std::move(ticket);
+}
+
+void HandshakeClient::on_restart_token(const RestartToken& token, std::size_t link) {
+  const auto& current = data_.session(link).current();
+  if (current) token_ = Token{current->id, sha256({token.token})};
 }
 
 }  // namespace pqcmav

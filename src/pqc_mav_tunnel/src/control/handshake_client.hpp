@@ -1,31 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drone's handshake over TCP: one connection per attempt, driven by the socket-free initiator.
+// The drone's side of handshakes over the data port: one attempt at a time.
+//
+//   data thread:    datagrams, fragments, time-outs
+//   control thread: run(), which computes and waits
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "handshake/handshake.hpp"
-#include "net/net.hpp"
+#include "handshake/transport.hpp"
+#include "net/data_plane.hpp"
+#include "net/handshake_port.hpp"
 
 namespace pqcmav {
 
 struct ClientOutcome {
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
-  std::string reason;     // sentence, "" when ok
-  bool answered = false;  // a gcs said something; otherwise nothing is known but that it could not be reached
-  SessionKeys keys;       // when ok
-  SockAddr gcs;           // the address that answered, with the handshake port
-  std::uint64_t connect_ns = 0, duration_ns = 0;
+  std::string reason;  // sentence, "" when ok
+  SessionKeys keys;    // when ok
+  SockAddr gcs;        // the address that answered
+  std::uint64_t duration_ns = 0;
   HandshakeTimes times;
 };
 
-/// Connects to host:port, to the first of its addresses that is `usable` and answers, and runs one handshake; ends
-/// early with `cancelled` when `cancel_fd` (an eventfd) becomes readable. Blocks for up to the handshake limit. Errors
-/// come in the outcome, nothing is thrown.
-ClientOutcome run_client_handshake(
-    const std::string& host, std::uint16_t port, InitiatorParams params, int cancel_fd,
-    const std::function<bool(const SockAddr&)>& usable = [](const SockAddr&) { return true; });
+class HandshakeClient final : public HandshakePort {
+ public:
+  /// `restarted` is called in the data thread when the gcs shows the token of the current session.
+  HandshakeClient(DataPlane& data, std::function<void()> restarted);
+
+  /// Runs one handshake: a first one with the gcs at one of `targets`, or, without targets, a rekey inside the running
+  /// session. `give_up` is asked every so often; a sentence ends the attempt (cancelled). Blocks; throws nothing but
+  /// std::bad_alloc. Control thread.
+  ClientOutcome run(InitiatorParams params, std::vector<SockAddr> targets,
+                    const std::function<std::optional<std::string>()>& give_up);
+  /// Wakes run(), so that it asks give_up. Any thread.
+  void nudge();
+  /// Has the attempt that runs heard nothing at all? Any thread.
+  [[nodiscard]] bool silent() const noexcept { return silent_.load(std::memory_order_relaxed); }
+  /// What the gcs handed out last. Any thread.
+  [[nodiscard]] std::optional<ReturnTicket> ticket();
+
+  HandshakeDrop on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) override;
+  void on_session_frame(std::size_t link, ByteView value, std::uint64_t now) override;
+  void on_unknown_session(const SessionId&, const SockAddr&, std::uint64_t) override {}
+  void on_session_ended(std::size_t link, std::uint64_t now) override;
+  void on_switched(std::size_t, std::uint64_t) override {}
+  void on_return(const ReturnGrant& grant) override;
+  void on_restart_token(const RestartToken& token, std::size_t link) override;
+  void run(std::uint64_t now) override;
+  [[nodiscard]] std::uint64_t deadline() const noexcept override { return deadline_; }
+
+ private:
+  /// The data thread's half of an attempt.
+  struct Attempt {
+    AttemptId name{};
+    FragmentKeys keys;
+    std::optional<Transport> transport;
+    std::vector<SockAddr> targets;  // empty: inside the session
+    std::size_t target = 0;
+    std::uint64_t next_target_ns = 0;
+    Bytes m1;
+    std::size_t need = 0;
+    bool proven = false;
+    std::vector<FrameLimits> answers;  // what may answer M1
+    std::uint64_t limit_ns = 0;
+  };
+  /// What the data thread tells the control thread.
+  struct Letter {
+    std::optional<HandshakeError> ended;
+    Bytes message;
+    SockAddr from;
+  };
+
+  [[nodiscard]] std::optional<Letter> next_letter(const std::function<std::optional<std::string>()>& give_up,
+                                                  std::string& reason);
+  void begin(std::shared_ptr<Attempt> attempt);
+  void reply(Bytes frame, std::vector<FrameLimits> expecting);
+  void ask_again(std::uint16_t after_ms);
+  void finish();
+  void say_hello(std::uint64_t now);
+  void take(ByteView datagram, const SockAddr& source, std::uint64_t now, HandshakeDrop& outcome);
+  void send_due(std::uint64_t now);
+  void post_letter(Letter letter);
+  void reschedule() noexcept;
+
+  DataPlane& data_;
+  std::function<void()> restarted_;
+
+  // Data thread.
+  std::shared_ptr<Attempt> attempt_;
+  std::uint64_t deadline_ = Transport::kNever;
+  struct Token {
+    SessionId session{};
+    Hash hash{};
+  };
+  std::optional<Token> token_;
+
+  std::atomic<bool> silent_{true};
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<Letter> letters_;
+  bool nudged_ = false;
+  std::optional<ReturnTicket> ticket_;
+};
 
 }  // namespace pqcmav

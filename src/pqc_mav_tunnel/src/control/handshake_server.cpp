@@ -1,366 +1,399 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/handshake_server.hpp"
 
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
+#include "handshake/handshake_messages.hpp"
+#include "handshake/key_schedule.hpp"
 #include "pqc_mav_tunnel/error.hpp"
-#include "text.hpp"
 
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kListenerTag = 0, kWakeTag = 1;
-constexpr int kAcceptsPerTurn = 64;
-constexpr int kExpireMs = 100;
-constexpr int kWorkerNice = 5;
+constexpr double kRestartsPerSource = 10, kRestartsInAll = 100;
+constexpr std::size_t kLargeServerHello = 16 * 1024;
+constexpr auto kHelloType = static_cast<std::uint8_t>(MessageType::client_hello);
 
-constexpr std::uint64_t kLingerNs = 5'000'000;
+std::uint32_t random_packet_number() {
+  ByteArray<4> bytes;
+  random_bytes(bytes);
+  return load_be<std::uint32_t>(bytes.data()) & 0x7fffffffu;
+}
 
-/// Sends what the socket takes and keeps the rest in `bytes`; true when nothing is left.
-bool send_some(int fd, Bytes& bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const auto sent = ::send(fd, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
-    if (sent <= 0 && errno == EINTR) continue;
-    if (sent <= 0) break;
-    done += static_cast<std::size_t>(sent);
-  }
-  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(done));
-  return bytes.empty();
+TransportOptions options_of(const AttemptId& name, bool in_session, std::uint16_t max_datagram) {
+  TransportOptions out;
+  out.side = HandshakeSide::gcs;
+  out.attempt = name;
+  out.in_session = in_session;
+  out.first_packet = random_packet_number();
+  out.datagram_limit = max_datagram < kDatagramLimit ? kDatagramSmall : kDatagramLimit;
+  return out;
+}
+
+/// The body of a whole M1 frame; empty when it is none.
+ByteView body_of_m1(ByteView frame) noexcept {
+  const bool good = frame.size() > kFrameHeaderSize &&
+                    load_be<std::uint32_t>(frame.data()) == frame.size() - kFrameHeaderSize &&
+                    frame[kFrameHeaderSize - 1] == kHelloType;
+  return good ? frame.subspan(kFrameHeaderSize) : ByteView();
 }
 
 }  // namespace
 
-HandshakeServer::HandshakeServer(const SockAddr& listen, const ServerLimits& limits,
-                                 std::shared_ptr<const ResponderEnv> env, Install install, Finished finished,
-                                 Progress progress, Refused refused)
-    : listener_(open_tcp_listener(listen, "handshakes (TCP)")),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      port_(local_address(listener_).port()),
-      limits_(limits),
-      env_(std::move(env)),
-      install_(std::move(install)),
-      finished_(std::move(finished)),
-      progress_(std::move(progress)),
-      refused_(std::move(refused)),
-      drones_(std::max(4.0 * limits.per_drone_s, 4.0), limits.per_drone_s) {
-  if (!epoll_ || !wake_)
-    throw TunnelError(Errc::io, "Cannot create an epoll descriptor: " + system_reason(errno) + ".");
-  for (const auto& [fd, tag] : {std::pair{listener_.get(), kListenerTag}, std::pair{wake_.get(), kWakeTag}}) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.u64 = tag;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
-  }
-}
+HandshakeServer::HandshakeServer(const AdmissionLimits& limits, std::size_t threads, RestartKey restart, Host host,
+                                 DataPlane& data)
+    : host_(std::move(host)),
+      data_(data),
+      admission_(limits),
+      restart_(std::move(restart)),
+      restart_sources_(kRestartsPerSource, kRestartsPerSource),
+      restart_all_(kRestartsInAll, kRestartsInAll),
+      workers_(threads) {}
 
 HandshakeServer::~HandshakeServer() { stop(); }
 
-void HandshakeServer::start() {
-  for (std::size_t i = 0; i < limits_.threads; ++i)
-    workers_.emplace_back([this] {
-      name_this_thread("pqc-handshake");
-      lower_this_thread(kWorkerNice);
-      work();
-    });
-  thread_ = std::thread([this] {
-    name_this_thread("pqc-accept");
-    run();
+void HandshakeServer::stop() { workers_.stop(); }
+
+HandshakeServer::Attempts::iterator HandshakeServer::find(std::uint64_t id) {
+  return std::find_if(attempts_.begin(), attempts_.end(), [id](const auto& each) { return each->id == id; });
+}
+
+std::vector<AttemptFacts> HandshakeServer::running() const {
+  std::vector<AttemptFacts> out;
+  for (const auto& attempt : attempts_)
+    if (attempt->phase != Phase::lingering && !attempt->session) {
+      out.push_back(attempt->facts);
+      out.back().validated = attempt->transport.validated().has_value();
+    }
+  return out;
+}
+
+HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
+  admission_.on_datagram(now);
+  const auto header = parse_handshake_header(datagram);
+  if (!header || header->from != HandshakeSide::drone) return HandshakeDrop::malformed;
+  // Another drone may have copied the eight bytes of an attempt: the tag tells whose it is.
+  for (const auto& attempt : attempts_)
+    if (attempt->name == header->attempt && !attempt->session && tag_good(attempt->keys.from_drone, datagram)) {
+      const auto outcome = feed(*attempt, datagram, source, now);
+      reschedule();
+      return outcome;
+    }
+  const auto outcome = on_newcomer(datagram, header->attempt, source, now);
+  reschedule();
+  return outcome;
+}
+
+HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source,
+                                           std::uint64_t now) {
+  const auto frames = parse_frames(frames_of(datagram), true);
+  if (!frames) return HandshakeDrop::malformed;
+  const auto m1 = whole_message_of(*frames, kHelloType);
+  if (!m1) return HandshakeDrop::unknown;
+  const auto hello = parse_client_hello(body_of_m1(*m1));
+  if (!hello || hello->prev_session != SessionId{}) return HandshakeDrop::malformed;
+
+  const std::string drone(hello->drone_id);
+  const auto record = host_.env->find_drone(drone);
+  const bool ours = hello->gcs_id == host_.env->gcs_id;
+  const auto& psk = record && ours ? record->psk : decoy_psk();
+  auto keys = derive_fragment_keys(psk, name);
+  const auto refuse = [&](HandshakeError error, HandshakeDrop outcome) {
+    host_.refused(source.host_text(), drone, error);
+    return outcome;
+  };
+  const bool tag = tag_good(keys.from_drone, datagram), gate = gate_good(psk, *m1);
+  if (!record) return refuse(HandshakeError::unknown_drone, HandshakeDrop::tag);
+  if (!ours) return refuse(HandshakeError::other_gcs, HandshakeDrop::gate);
+  if (!tag) return refuse(HandshakeError::bad_gate, HandshakeDrop::tag);
+  if (!gate) return refuse(HandshakeError::bad_gate, HandshakeDrop::gate);
+  admission_.on_gate(now);
+  if (admission_.has_ended(drone, name)) return HandshakeDrop::replay;
+
+  const auto ip = source.ip16();
+  AttemptFacts facts{drone, source.host_text(), false, false, false};
+  const auto* suite = find_suite(hello->suite);
+  if (!hello->return_proof.empty()) {
+    const auto mac_at = m1->size() - kHashSize - (kReturnProofSize - kReturnProofPrefix);
+    const auto proof = restart_.check(hello->return_proof, drone, ip, m1->first(mac_at), serial_now());
+    facts.proven = proof != RestartKey::Proof::bad;
+    facts.validated = proof == RestartKey::Proof::drone_and_address;
+  }
+  if (frames->cookie && cookies_.good(*frames->cookie, ip, source.port(), name, *m1, now)) facts.validated = true;
+  if (suite != nullptr) {
+    const auto signed_in = sign_ns_.find(suite->sig);
+    const auto longest = longest_server_hello(*suite, hello->hybrid);
+    facts.large = longest > kLargeServerHello;
+    if (admission_.wants_retry(facts, costly(*suite, signed_in == sign_ns_.end() ? 0 : signed_in->second), running())) {
+      counters_.retried.add();
+      data_.send_datagram(encode_retry(name, cookies_.make(ip, source.port(), name, *m1, now), keys.from_gcs), source);
+      return HandshakeDrop::taken;
+    }
+  }
+  if (!admission_.admit(facts, running(), now)) {
+    counters_.busy.add();
+    refuse_busy(datagram, name, keys, *m1, source, now);
+    return HandshakeDrop::taken;
+  }
+
+  counters_.gated.add();
+  auto attempt = std::make_unique<Attempt>(
+      next_id_++, Transport(options_of(name, false, hello->max_datagram), keys.clone()));
+  attempt->name = name;
+  attempt->keys = std::move(keys);
+  attempt->link = *host_.link_of(drone);
+  attempt->paths.push_back(source);
+  if (facts.validated) attempt->transport.validate(0);
+  attempt->facts = std::move(facts);
+  attempt->responder = std::make_shared<HandshakeResponder>(host_.env);
+  begin(std::move(attempt), suite, datagram, hello->hybrid, now);
+  return HandshakeDrop::taken;
+}
+
+/// Takes on an attempt whose first datagram, or first frame in a session, carries M1 whole.
+void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, const Suite* suite, ByteView first, bool hybrid,
+                            std::uint64_t now) {
+  attempt->began_ns = now;
+  const auto kib = suite == nullptr ? 0 : longest_server_hello(*suite, hybrid) / 1024;
+  attempt->limit_ns = now + to_ns(kHandshakeLimit) + kib * to_ns(seconds(1));
+  attempt->announced = true;
+  host_.progress(attempt->facts.drone, +1);
+  attempts_.push_back(std::move(attempt));
+  auto& taken = *attempts_.back();
+  taken.transport.expect(client_hello_limits());
+  (void)taken.transport.on_datagram(first, 0, now);
+  if (auto m1 = taken.transport.take_message()) compute(taken, std::move(*m1));
+}
+
+/// A Reject keeps nothing: it is made anew for each M1.
+void HandshakeServer::refuse_busy(ByteView datagram, const AttemptId& name, const FragmentKeys& keys, ByteView m1,
+                                  const SockAddr& source, std::uint64_t now) {
+  HandshakeResponder responder(host_.env);
+  (void)responder.on_data(m1, now);
+  if (!responder.gated()) return;
+  Transport once(options_of(name, false, kDatagramLimit), keys.clone());
+  once.expect(client_hello_limits());
+  (void)once.on_datagram(datagram, 0, now);
+  once.start(responder.refuse(Reject::busy, static_cast<std::uint16_t>(kBusyRetry.count())).send, now);
+  if (const auto out = once.poll(now)) data_.send_datagram(out->datagram, source);
+}
+
+HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now) {
+  auto path = std::find(attempt.paths.begin(), attempt.paths.end(), source);
+  if (path == attempt.paths.end()) {
+    if (attempt.paths.size() == Transport::kPaths) return HandshakeDrop::limit;
+    attempt.paths.push_back(source);
+    path = attempt.paths.end() - 1;
+  }
+  const auto index = static_cast<PathIndex>(path - attempt.paths.begin());
+  if (const auto frames = parse_frames(frames_of(datagram), true); frames && frames->cookie) {
+    if (const auto m1 = whole_message_of(*frames, kHelloType);
+        m1 && cookies_.good(*frames->cookie, source.ip16(), source.port(), attempt.name, *m1, now))
+      attempt.transport.validate(index);
+  }
+  attempt.newest_path = index;
+  const auto took = attempt.transport.on_datagram(datagram, index, now);
+  if (auto message = attempt.transport.take_message(); message && attempt.phase == Phase::waiting)
+    compute(attempt, std::move(*message));
+  send_due(attempt, now);
+  return took == Transport::Took::taken      ? HandshakeDrop::taken
+         : took == Transport::Took::repeated ? HandshakeDrop::repeated
+                                             : HandshakeDrop::malformed;
+}
+
+void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::uint64_t now) {
+  const auto& session = data_.session(link);
+  if (value.size() < kAttemptSize || !session.current() || session.chain() == nullptr) return;
+  AttemptId name;
+  std::copy_n(value.begin(), kAttemptSize, name.begin());
+  const auto same = [&](const auto& each) { return each->session == session.current()->id; };
+  auto running = std::find_if(attempts_.begin(), attempts_.end(), same);
+  if (running != attempts_.end() && (*running)->name == name) {
+    auto& attempt = **running;
+    (void)attempt.transport.on_datagram(value, 0, now);
+    if (auto message = attempt.transport.take_message(); message && attempt.phase == Phase::waiting)
+      compute(attempt, std::move(*message));
+    send_due(attempt, now);
+    reschedule();
+    return;
+  }
+  const auto frames = parse_frames(value.subspan(std::min(value.size(), kHandshakePartHeader)), false);
+  const auto m1 = frames ? whole_message_of(*frames, kHelloType) : std::nullopt;
+  const auto hello = m1 ? parse_client_hello(body_of_m1(*m1)) : std::nullopt;
+  const auto& drone = data_.link(link).id;
+  if (!hello || hello->drone_id != drone || admission_.has_ended(drone, name)) return;
+  // A session runs one attempt: the drone itself, by the AEAD, began another one.
+  if (running != attempts_.end()) end(running, HandshakeError::cancelled, now);
+  counters_.gated.add();
+  auto attempt = std::make_unique<Attempt>(next_id_++,
+                                           Transport(options_of(name, true, kDatagramLimit), FragmentKeys{}));
+  attempt->name = name;
+  attempt->link = link;
+  attempt->session = session.current()->id;
+  attempt->facts.drone = drone;
+  attempt->responder = std::make_shared<HandshakeResponder>(
+      host_.env,
+      RunningSession{session.current()->id, session.current()->epoch, SecretBytes(session.chain()->view())});
+  begin(std::move(attempt), find_suite(hello->suite), value, hello->hybrid, now);
+  reschedule();
+}
+
+/// Hands a message to a worker, and its result back to this thread.
+void HandshakeServer::compute(Attempt& attempt, Bytes message) {
+  attempt.phase = Phase::with_worker;
+  const bool finish = message[kFrameHeaderSize - 1] == static_cast<std::uint8_t>(MessageType::client_finish);
+  workers_.add([this, id = attempt.id, finish, responder = attempt.responder, bytes = std::move(message)]() mutable {
+    auto step = std::make_shared<HandshakeStep>(responder->on_data(bytes, now_ns()));
+    if (!finish && responder->gated()) *step = responder->go_on(now_ns());
+    responder.reset();
+    data_.post([this, id, step] { on_step(id, std::move(*step), now_ns()); });
   });
 }
 
-void HandshakeServer::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  stop_accepting_ = true;
-  work_ready_.notify_all();
-  ring(wake_);
-  if (thread_.joinable()) thread_.join();
-  for (auto& worker : workers_) worker.join();
-  workers_.clear();
-  connections_.clear();
-  listener_.reset();  // or the kernel would go on accepting drones that nobody answers
-}
-
-void HandshakeServer::run() {
-  std::array<epoll_event, 64> ready{};
-  std::uint64_t expire_at = 0;
-  while (!stop_accepting_) {
-    const int count =
-        ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), connections_.empty() ? -1 : kExpireMs);
-    const auto now = now_ns();
-    for (int i = 0; i < count; ++i) {
-      const auto& event = ready[static_cast<std::size_t>(i)];
-      if (event.data.u64 == kListenerTag) {
-        accept_all(now);
-      } else if (event.data.u64 == kWakeTag) {
-        collect(now);
-      } else {
-        if ((event.events & EPOLLOUT) != 0) send_pending(event.data.u64, now);
-        if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) on_readable(event.data.u64, now);
-      }
-    }
-    if (now >= expire_at) {
-      expire(now);
-      expire_at = now + static_cast<std::uint64_t>(kExpireMs) * 1'000'000;
-    }
-  }
-}
-
-void HandshakeServer::accept_all(std::uint64_t now) {
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    SockAddr source;
-    source.size = sizeof source.storage;
-    Fd socket(::accept4(listener_.get(), source.get(), &source.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) {
-      if (errno == EMFILE || errno == ENFILE) make_room();
-      return;
-    }
-    counters_.accepted.add();
-    if (!sources_.allows(source.network_text(), now)) {
-      counters_.rate_limited.add();
-      continue;
-    }
-    admit(std::move(socket), source, now);
-  }
-}
-
-/// When all places before the gate are taken, the source that holds most of them loses its oldest.
-void HandshakeServer::make_room() {
-  std::map<std::string, std::size_t> held;
-  for (const auto& [id, c] : connections_)
-    if (c->phase == Phase::before_gate) ++held[c->source_network];
-  if (held.empty()) return;
-  const auto& most = std::max_element(held.begin(), held.end(), [](const auto& a, const auto& b) {
-                       return a.second < b.second;
-                     })->first;
-  for (const auto& [id, c] : connections_)  // ids grow with time: the first is the oldest
-    if (c->phase == Phase::before_gate && c->source_network == most) return end(id, HandshakeError::timeout, now_ns());
-}
-
-void HandshakeServer::admit(Fd socket, const SockAddr& source, std::uint64_t now) {
-  const auto waiting = std::count_if(connections_.begin(), connections_.end(),
-                                     [](const auto& item) { return item.second->phase == Phase::before_gate; });
-  if (static_cast<std::size_t>(waiting) >= kMaxPreGateConnections) make_room();
-  tune_handshake_socket(socket.get());
-  const auto id = next_id_++;
-  auto connection = std::make_shared<Connection>(std::move(socket), source, env_);
-  connection->source_network = source.network_text();
-  connection->accepted_ns = now;
-  connection->deadline_ns = now + to_ns(kFirstByteLimit);
-  connection->out = connection->responder.start(now);
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = id;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection->fd.get(), &event) != 0) return;
-  connections_.emplace(id, std::move(connection));
-  send_pending(id, now);
-}
-
-void HandshakeServer::watch(Id id, std::uint32_t events) {
-  epoll_event event{};
-  event.events = events;
-  event.data.u64 = id;
-  const int fd = connections_.at(id)->fd.get();
-  // A hang-up while a worker had it took it off the list.
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT)
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
-}
-
-void HandshakeServer::on_readable(Id id, std::uint64_t now) {
-  const auto it = connections_.find(id);
-  if (it == connections_.end()) return;
-  auto& c = *it->second;
-  if (c.phase == Phase::with_worker) {  // only a hang-up gets here: the worker's result finds it out
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, c.fd.get(), nullptr);
-    return;
-  }
-  std::array<std::uint8_t, 16384> buffer;
-  const auto got = ::recv(c.fd.get(), buffer.data(), c.phase == Phase::before_gate ? 2048 : buffer.size(), 0);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got <= 0) return end(id, HandshakeError::closed, now);
-  const auto received = ByteView(buffer).first(static_cast<std::size_t>(got));
-  if (c.phase == Phase::waiting) {
-    watch(id, 0);
-    return enqueue(id, Bytes(received.begin(), received.end()));
-  }
-  if (!c.heard) {
-    c.heard = true;
-    c.deadline_ns = c.accepted_ns + to_ns(kClientHelloLimit);
-  }
-  const auto step = c.responder.on_data(received, now);
-  if (step.status == HandshakeStatus::failed) return end(id, c.responder.error(), now);
-  if (c.responder.gated()) on_gated(id, now);
-}
-
-void HandshakeServer::on_gated(Id id, std::uint64_t now) {
-  auto& c = *connections_.at(id);
-  const auto& drone = c.responder.drone_id();
-  counters_.gated.add();
-  c.deadline_ns = c.accepted_ns + to_ns(kHandshakeLimit);
-  // A drone has one handshake at a time: the newer attempt is the live one.
-  if (const auto old = by_drone_.find(drone); old != by_drone_.end()) {
-    const auto old_id = old->second;
-    if (auto& previous = *connections_.at(old_id); previous.phase == Phase::waiting)
-      end(old_id, HandshakeError::cancelled, now);
-    else
-      previous.abandoned = true;
-  }
-  const auto in_flight =
-      std::count_if(connections_.begin(), connections_.end(), [](const auto& item) { return item.second->counted; });
-  const bool too_fast = !drones_.allows(drone, now);
-  if (!too_fast) drones_.charge(drone, now);
-  c.counted = true;
-  by_drone_[drone] = id;
-  progress_(drone, +1);
-  if (too_fast || static_cast<std::size_t>(in_flight) >= limits_.max_handshakes) {
-    counters_.busy.add();
-    return on_step(id, c.responder.refuse(Reject::busy), now);
-  }
-  watch(id, 0);
-  enqueue(id, {});
-}
-
-void HandshakeServer::enqueue(Id id, Bytes received) {
-  auto& connection = connections_.at(id);
-  connection->phase = Phase::with_worker;
-  {
-    const std::lock_guard lock(mutex_);
-    jobs_.push_back({id, connection, std::move(received)});
-  }
-  work_ready_.notify_one();
-}
-
-void HandshakeServer::work() {
-  for (;;) {
-    Job job;
-    {
-      std::unique_lock lock(mutex_);
-      work_ready_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
-      if (stopping_) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
-    }
-    auto step = compute(*job.connection, job.received);
-    job.connection.reset();
-    {
-      const std::lock_guard lock(mutex_);
-      results_.push_back({job.id, std::move(step)});
-    }
-    ring(wake_);
-  }
-}
-
-/// The expensive part. What it has to say it sends itself, and it waits a moment for the answer: the way over the
-/// accept thread would add two thread switches to every message. What does not fit the socket, or comes later, is left
-/// to the accept thread.
-HandshakeStep HandshakeServer::compute(Connection& c, ByteView received) {
-  auto& responder = c.responder;
-  auto step = received.empty() ? responder.go_on(now_ns()) : responder.on_data(received, now_ns());
-  std::array<std::uint8_t, 16384> buffer;
-  for (const auto linger_until = now_ns() + kLingerNs;
-       step.status == HandshakeStatus::working && send_some(c.fd.get(), step.send);) {
-    const auto now = now_ns();
-    pollfd wait{c.fd.get(), POLLIN, 0};
-    if (now >= linger_until || ::poll(&wait, 1, static_cast<int>((linger_until - now) / 1'000'000) + 1) <= 0)
-      return step;
-    const auto got = ::recv(c.fd.get(), buffer.data(), buffer.size(), 0);
-    if (got <= 0) return step;  // the accept thread sees it too, and ends the connection
-    step = responder.on_data(ByteView(buffer).first(static_cast<std::size_t>(got)), now_ns());
-  }
+void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_t now) {
+  const auto it = find(id);
+  if (it == attempts_.end()) return;  // ended meanwhile
+  auto& attempt = **it;
+  attempt.phase = Phase::waiting;
+  if (const auto* suite = attempt.responder->suite(); suite != nullptr && attempt.responder->times().sig_sign > 0)
+    sign_ns_[suite->sig] = attempt.responder->times().sig_sign;
   if (step.status == HandshakeStatus::done) {
-    if (!c.abandoned && install_(responder.drone_id(), responder.take_keys(), responder.prev_session())) {
-      (void)send_some(c.fd.get(), step.send);
-    } else {
-      step.status = HandshakeStatus::failed;
-      step.send.clear();
-      c.installed = false;
+    complete(attempt, std::move(step), now);
+  } else {
+    attempt.makes = attempt.responder->session_id();
+    if (!step.send.empty()) {
+      attempt.transport.expect(attempt.responder->expecting());
+      attempt.transport.start(std::move(step.send), now);
+      send_due(attempt, now);
+    }
+    if (step.status == HandshakeStatus::failed) end(it, attempt.responder->error(), now);
+  }
+  reschedule();
+}
+
+/// M3 verified: the keys are in place before M4 says so.
+void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64_t now) {
+  const auto where = attempt.transport.validated().value_or(attempt.newest_path);
+  data_.install_now(attempt.link, attempt.responder->take_keys(), attempt.session ? data_.link(attempt.link).peer : attempt.paths[where], now);
+  attempt.transport.start(step.send, now);
+  attempt.transport.linger(std::move(step.send), now);
+  attempt.phase = Phase::lingering;
+  attempt.limit_ns = now + to_ns(kLastAnswerKept);
+  send_due(attempt, now);
+  report(attempt, HandshakeError::none, now);
+  const auto older = [&](const Attempt& each) {
+    return each.link == attempt.link && each.id < attempt.id && each.phase != Phase::lingering;
+  };
+  end_all(older, HandshakeError::cancelled, now);
+}
+
+void HandshakeServer::send_due(Attempt& attempt, std::uint64_t now) {
+  while (auto out = attempt.transport.poll(now)) {
+    if (!attempt.session) {
+      data_.send_datagram(out->datagram, attempt.paths[out->path]);
+    } else if (const auto& current = data_.session(attempt.link).current(); current && current->id == attempt.session) {
+      data_.send_handshake_part(attempt.link, out->datagram, now);
     }
   }
-  return step;
 }
 
-void HandshakeServer::collect(std::uint64_t now) {
-  drain(wake_);
-  std::vector<Result> results;
-  {
-    const std::lock_guard lock(mutex_);
-    results.swap(results_);
+void HandshakeServer::run(std::uint64_t now) {
+  for (auto& attempt : attempts_)
+    if (attempt->transport.deadline() <= now) send_due(*attempt, now);
+  end_all(
+      [now](const Attempt& each) {
+        if (each.phase == Phase::with_worker) return false;
+        if (each.phase == Phase::lingering) return now >= each.limit_ns;
+        return now >= each.limit_ns || now >= each.transport.last_progress() + to_ns(kNoProgressLimit);
+      },
+      HandshakeError::timeout, now);
+  reschedule();
+}
+
+void HandshakeServer::reschedule() noexcept {
+  deadline_ = ~std::uint64_t{0};
+  for (const auto& each : attempts_) {
+    deadline_ = std::min(deadline_, each->transport.deadline());
+    if (each->phase == Phase::lingering) deadline_ = std::min(deadline_, each->limit_ns);
+    if (each->phase == Phase::waiting)
+      deadline_ = std::min({deadline_, each->limit_ns, each->transport.last_progress() + to_ns(kNoProgressLimit)});
   }
-  for (auto& result : results) on_step(result.id, std::move(result.step), now);
 }
 
-void HandshakeServer::on_step(Id id, HandshakeStep step, std::uint64_t now) {
-  const auto it = connections_.find(id);
-  if (it == connections_.end()) return;
-  auto& c = *it->second;
-  c.phase = Phase::waiting;
-  c.last_step = step.status != HandshakeStatus::working;
-  if (c.abandoned && !c.last_step) return end(id, HandshakeError::cancelled, now);
-  c.out = std::move(step.send);
-  c.sent = 0;
-  send_pending(id, now);
+template <typename Which>
+void HandshakeServer::end_all(const Which& which, HandshakeError error, std::uint64_t now) {
+  for (std::size_t i = 0; i < attempts_.size();)
+    if (which(*attempts_[i]))
+      end(attempts_.begin() + static_cast<std::ptrdiff_t>(i), error, now);
+    else
+      ++i;
 }
 
-void HandshakeServer::send_pending(Id id, std::uint64_t now) {
-  const auto it = connections_.find(id);
-  if (it == connections_.end()) return;
-  auto& c = *it->second;
-  while (c.sent < c.out.size()) {
-    const auto sent = ::send(c.fd.get(), c.out.data() + c.sent, c.out.size() - c.sent, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) return watch(id, EPOLLIN | EPOLLOUT);
-    if (sent <= 0) return end(id, HandshakeError::closed, now);
-    c.sent += static_cast<std::size_t>(sent);
-  }
-  c.out = Bytes{};
-  c.sent = 0;
-  if (c.last_step) return end(id, c.installed ? c.responder.error() : HandshakeError::cancelled, now);
-  watch(id, EPOLLIN);
+void HandshakeServer::end(Attempts::iterator it, HandshakeError error, std::uint64_t now) {
+  auto& attempt = **it;
+  // A refusal keeps nothing: the same M1 is answered again.
+  if (error != HandshakeError::refused_locally) admission_.ended(attempt.facts.drone, attempt.name);
+  if (attempt.announced) report(attempt, error, now);
+  attempts_.erase(it);
 }
 
-void HandshakeServer::expire(std::uint64_t now) {
-  std::vector<Id> late;
-  for (const auto& [id, c] : connections_)
-    if (now >= c->deadline_ns && c->phase != Phase::with_worker) late.push_back(id);
-  for (const auto id : late) end(id, HandshakeError::timeout, now);
-}
-
-void HandshakeServer::end(Id id, HandshakeError error, std::uint64_t now) {
-  const auto node = connections_.extract(id);
-  auto& c = *node.mapped();
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, c.fd.get(), nullptr);
-  if (!c.responder.past_gate()) {
-    (error == HandshakeError::timeout ? counters_.pregate_timeout : counters_.pregate_failed).add();
-    sources_.charge(c.source_network, now);
-    refused_(c.source.host_text(), c.responder.drone_id(), error);
-    return;
-  }
-  const auto& drone = c.responder.drone_id();
-  if (const auto current = by_drone_.find(drone); current != by_drone_.end() && current->second == id)
-    by_drone_.erase(current);
+/// Tells the host how an attempt ended, once.
+void HandshakeServer::report(Attempt& attempt, HandshakeError error, std::uint64_t now) {
+  attempt.announced = false;
   (error == HandshakeError::none ? counters_.completed : counters_.failed).add();
   HandshakeEvent event;
   event.ok = error == HandshakeError::none;
   event.error = error;
-  event.reason = event.ok ? std::string{} : describe(error, c.responder.reject_code(), false);
-  if (const auto* suite = c.responder.suite()) event.suite = suite->id;
-  event.rekey = c.responder.prev_session() != SessionId{};
-  event.peer = c.source.text();
-  event.duration_ns = now - c.accepted_ns;
-  event.times = c.responder.times();
-  if (c.counted) progress_(drone, -1);
-  finished_(drone, std::move(event));
+  const auto& responder = *attempt.responder;
+  // A responder that a worker still holds is left alone.
+  if (attempt.phase != Phase::with_worker) {
+    event.reason = event.ok ? std::string{} : describe(error, responder.reject_code(), false);
+    if (const auto* suite = responder.suite()) event.suite = suite->id;
+    event.times = responder.times();
+  } else {
+    event.reason = describe(error, 0, false);
+  }
+  event.rekey = attempt.session.has_value();
+  event.peer = attempt.paths.empty() ? data_.link(attempt.link).peer.text() : attempt.paths.front().text();
+  event.duration_ns = now - attempt.began_ns;
+  host_.progress(attempt.facts.drone, -1);
+  host_.finished(attempt.facts.drone, std::move(event));
+}
+
+void HandshakeServer::on_session_ended(std::size_t link, std::uint64_t now) {
+  end_all([link](const Attempt& each) { return each.session && each.link == link; }, HandshakeError::cancelled, now);
+  reschedule();
+}
+
+void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {
+  end_all([link](const Attempt& each) { return each.link == link && each.phase == Phase::lingering; },
+          HandshakeError::none, now);
+  reschedule();
+  const auto& session = data_.session(link).current();
+  if (!session) return;
+  const auto& drone = data_.link(link).id;
+  const auto grant = restart_.make_return(drone, data_.link(link).peer.ip16(), serial_now());
+  data_.announce(link,
+                 {Announcements::of(ReturnGrant{grant.serial, grant.address_tag, grant.return_key.view()}),
+                  Announcements::of(RestartToken{restart_.token(session->id)})},
+                 now);
+}
+
+/// A drone that still uses a session from before a restart learns so at once, by a token that only this gcs can make.
+void HandshakeServer::on_unknown_session(const SessionId& session, const SockAddr& source, std::uint64_t now) {
+  const auto who = source.network_text();
+  if (!restart_sources_.allows(who, now) || !restart_all_.allows({}, now)) return;
+  // One that is about to begin is no secret: its id is in M2, for all to see.
+  if (std::any_of(attempts_.begin(), attempts_.end(), [&](const auto& each) { return each->makes == session; })) return;
+  restart_sources_.charge(who, now);
+  restart_all_.charge({}, now);
+  counters_.restarts.add();
+  ByteArray<1 + kSessionIdSize + 16> answer;
+  answer[0] = kRestartType;
+  std::copy(session.begin(), session.end(), answer.begin() + 1);
+  const auto token = restart_.token(session);
+  std::copy(token.begin(), token.end(), answer.begin() + 1 + kSessionIdSize);
+  data_.send_datagram(answer, source);
 }
 
 }  // namespace pqcmav

@@ -1,138 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gcs' side of handshakes over TCP.
+// The gcs' side of handshakes over the data port.
 //
-//   accept thread: every socket; Challenge, ClientHello and gate (one HMAC), deadlines, rate limit, sending: cheap work
-//   workers:       key generation, signing, decapsulation, installing keys; at lower priority, with large stacks
+//   data thread: every datagram, tags and gates (a few HMACs), fragments, time-outs, installing keys: cheap work
+//   workers:     key generation, signing, decapsulation; at lower priority, with large stacks
 //
-// A connection is either with the accept thread or with one worker, never with both.
+// Before a gate has verified nothing is kept. A responder is used by one worker at a time, or by nobody.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "control/admission.hpp"
+#include "control/worker_pool.hpp"
 #include "handshake/handshake.hpp"
-#include "handshake/rate_limiter.hpp"
-#include "net/counters.hpp"
-#include "net/net.hpp"
+#include "handshake/restart_key.hpp"
+#include "handshake/retry_cookie.hpp"
+#include "handshake/transport.hpp"
+#include "net/data_plane.hpp"
+#include "net/handshake_port.hpp"
 #include "pqc_mav_tunnel/events.hpp"
-#include "thread.hpp"
 
 namespace pqcmav {
 
-struct ServerLimits {
-  std::size_t max_handshakes;  // beyond the gate
-  std::size_t threads;
-  double per_drone_s;  // handshakes per second and drone
-};
-
-/// Written by the accept thread.
+/// Written by the data thread.
 struct ServerCounters {
-  Counter accepted, rate_limited, pregate_failed, pregate_timeout, gated, completed, failed, busy;
+  Counter gated, retried, completed, failed, busy, restarts;
 };
 
-class HandshakeServer {
+class HandshakeServer final : public HandshakePort {
  public:
-  /// Called in a worker when the client proved the keys; returns when they receive (then M4 goes out), or false to give
-  /// up.
-  using Install = std::function<bool(const std::string& drone_id, SessionKeys keys, const SessionId& prev)>;
-  using Finished = std::function<void(const std::string& drone_id, HandshakeEvent event)>;
-  /// A handshake of this drone passed the gate (count +1) or ended (-1).
-  using Progress = std::function<void(const std::string& drone_id, int change)>;
-
-  /// A client ended before a valid gate; `drone_id` is what it called itself, "" when it did not get that far.
-  using Refused = std::function<void(const std::string& source, const std::string& drone_id, HandshakeError error)>;
-
-  /// Listens at once (throws TunnelError); serves from start() to stop().
-  HandshakeServer(const SockAddr& listen, const ServerLimits& limits, std::shared_ptr<const ResponderEnv> env,
-                  Install install, Finished finished, Progress progress, Refused refused);
-  ~HandshakeServer();
-  HandshakeServer(const HandshakeServer&) = delete;
-  HandshakeServer& operator=(const HandshakeServer&) = delete;
-
-  void start();
+  struct Host {
+    std::shared_ptr<const ResponderEnv> env;
+    std::function<std::optional<std::size_t>(std::string_view drone_id)> link_of;
+    std::function<void(const std::string& drone_id, HandshakeEvent event)> finished;
+    /// A handshake of this drone passed the gate (+1) or ended (-1).
+    std::function<void(const std::string& drone_id, int change)> progress;
+    /// Somebody who knows no PSK, or asks for another ground station.
+    std::function<void(const std::string& source, const std::string& drone_id, HandshakeError error)> refused;
+  };
+  HandshakeServer(const AdmissionLimits& limits, std::size_t threads, RestartKey restart, Host host, DataPlane& data);
+  ~HandshakeServer() override;
+  /// Ends the workers. Nothing is installed afterwards.
   void stop();
-  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
 
+  HandshakeDrop on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) override;
+  void on_session_frame(std::size_t link, ByteView value, std::uint64_t now) override;
+  void on_unknown_session(const SessionId& session, const SockAddr& source, std::uint64_t now) override;
+  void on_session_ended(std::size_t link, std::uint64_t now) override;
+  void on_switched(std::size_t link, std::uint64_t now) override;
+  void on_return(const ReturnGrant&) override {}  // a gcs gives, it does not take
+  void on_restart_token(const RestartToken&, std::size_t) override {}
+  void run(std::uint64_t now) override;
+  [[nodiscard]] std::uint64_t deadline() const noexcept override { return deadline_; }
+
  private:
-  enum class Phase : std::uint8_t {
-    before_gate,
-    with_worker,
-    waiting
-  };  // with_worker: or on its way; waiting: for ClientFinish
-  struct Connection {
-    Connection(Fd socket, SockAddr from, std::shared_ptr<const ResponderEnv> env)
-        : fd(std::move(socket)), source(from), responder(std::move(env)) {}
-    Fd fd;
-    SockAddr source;
-    std::string source_network;  // what the limits before the gate count
-    HandshakeResponder responder;
-    Phase phase = Phase::before_gate;
-    std::uint64_t accepted_ns = 0, deadline_ns = 0;
-    bool heard = false, last_step = false, counted = false, installed = true;
-    std::atomic<bool> abandoned{false};  // a newer attempt of the same drone is running
-    Bytes out;
-    std::size_t sent = 0;
+  enum class Phase : std::uint8_t { with_worker, waiting, lingering };
+  struct Attempt {
+    Attempt(std::uint64_t number, Transport&& carrier) : id(number), transport(std::move(carrier)) {}
+    std::uint64_t id;  // never used again, so that a late result finds nobody
+    AttemptId name{};
+    AttemptFacts facts;
+    std::size_t link = 0;
+    std::optional<SessionId> session;  // the one whose frames carry it
+    std::optional<SessionId> makes;    // the one that it offered in M2
+    FragmentKeys keys;
+    Transport transport;
+    std::vector<SockAddr> paths;
+    PathIndex newest_path = 0;  // where the newest datagram came from
+    std::shared_ptr<HandshakeResponder> responder;
+    Phase phase = Phase::waiting;
+    std::uint64_t began_ns = 0, limit_ns = 0;
+    bool announced = false;  // the host was told that it runs
   };
-  using Id = std::uint64_t;
-  struct Job {
-    Id id;
-    std::shared_ptr<Connection> connection;
-    Bytes received;  // empty: go on after the gate
-  };
-  struct Result {
-    Id id;
-    HandshakeStep step;
-  };
+  using Attempts = std::vector<std::unique_ptr<Attempt>>;
 
-  void run();
-  void work();
-  HandshakeStep compute(Connection& c, ByteView received);
-  void accept_all(std::uint64_t now);
-  void admit(Fd socket, const SockAddr& source, std::uint64_t now);
-  void make_room();
-  void on_readable(Id id, std::uint64_t now);
-  void on_gated(Id id, std::uint64_t now);
-  void on_step(Id id, HandshakeStep step, std::uint64_t now);
-  void enqueue(Id id, Bytes received);
-  void send_pending(Id id, std::uint64_t now);
-  void expire(std::uint64_t now);
-  void end(Id id, HandshakeError error, std::uint64_t now);
-  void watch(Id id, std::uint32_t events);
-  void collect(std::uint64_t now);
+  HandshakeDrop on_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source, std::uint64_t now);
+  HandshakeDrop feed(Attempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now);
+  void begin(std::unique_ptr<Attempt> attempt, const Suite* suite, ByteView first, bool hybrid, std::uint64_t now);
+  void refuse_busy(ByteView datagram, const AttemptId& name, const FragmentKeys& keys, ByteView m1,
+                   const SockAddr& source, std::uint64_t now);
+  void compute(Attempt& attempt, Bytes message);
+  void on_step(std::uint64_t id, HandshakeStep step, std::uint64_t now);
+  void complete(Attempt& attempt, HandshakeStep step, std::uint64_t now);
+  void send_due(Attempt& attempt, std::uint64_t now);
+  void report(Attempt& attempt, HandshakeError error, std::uint64_t now);
+  void end(Attempts::iterator it, HandshakeError error, std::uint64_t now);
+  template <typename Which>
+  void end_all(const Which& which, HandshakeError error, std::uint64_t now);
+  void reschedule() noexcept;
+  [[nodiscard]] std::vector<AttemptFacts> running() const;
+  [[nodiscard]] Attempts::iterator find(std::uint64_t id);
 
-  Fd listener_, epoll_, wake_;
-  std::uint16_t port_;
-  ServerLimits limits_;
-  std::shared_ptr<const ResponderEnv> env_;
-  Install install_;
-  Finished finished_;
-  Progress progress_;
-  Refused refused_;
+  Host host_;
+  DataPlane& data_;
+  Admission admission_;
+  CookieJar cookies_;
+  RestartKey restart_;
+  RateLimiter restart_sources_, restart_all_;
   ServerCounters counters_;
-
-  // Accept thread only.
-  std::map<Id, std::shared_ptr<Connection>> connections_;
-  std::map<std::string, Id> by_drone_;  // beyond the gate
-  RateLimiter sources_, drones_;
-  Id next_id_ = 2;
-
-  std::mutex mutex_;
-  std::condition_variable work_ready_;
-  std::deque<Job> jobs_;
-  std::vector<Result> results_;
-  bool stopping_ = false;
-  std::atomic<bool> stop_accepting_{false};
-  std::thread thread_;
-  std::vector<BigThread> workers_;
+  Attempts attempts_;
+  std::uint64_t next_id_ = 1, deadline_ = ~std::uint64_t{0};
+  std::map<const SigInfo*, std::uint64_t> sign_ns_;  // what the last signature took
+  WorkerPool workers_;                               // last: its jobs use everything above
 };
 
 }  // namespace pqcmav

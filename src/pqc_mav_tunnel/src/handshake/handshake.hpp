@@ -13,6 +13,7 @@
 #include "crypto/kdf.hpp"
 #include "crypto/oqs.hpp"
 #include "crypto/secret.hpp"
+#include "handshake/handshake_frames.hpp"
 #include "pqc_mav_tunnel/handshake_outcome.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 #include "session/frame.hpp"
@@ -31,25 +32,37 @@ std::string_view to_string(Reject code) noexcept;
 
 enum class HandshakeStatus { working, done, failed };
 
-/// What one step gives. `send` must go out even when the status is failed (a Reject); then the connection is closed.
+/// What one step gives: a message to send, even when the status is failed (a Reject).
 struct HandshakeStep {
   HandshakeStatus status = HandshakeStatus::working;
   Bytes send;
+  /// Drone: the gcs is busy. The same M1 may be sent again after so many milliseconds; an M2 is still welcome.
+  std::optional<std::uint16_t> busy_ms;
 };
 
-/// Where cookies, nonces, session ids and X25519 scalars come from: the operating system unless a test vector fixes it.
+/// Where nonces, session ids and X25519 scalars come from: the operating system unless a test vector fixes it.
 /// KEM and signature randomness stays liboqs' own.
 using RandomSource = std::function<void(MutableBytes)>;
 
+/// What a gcs handed out in a session, so that a drone is known when it comes back (docs/protocol.md section 6).
+struct ReturnTicket {
+  ByteArray<12> prefix{};  // serial, address_tag
+  Secret<32> key;
+  [[nodiscard]] ReturnTicket clone() const { return {prefix, key.clone()}; }
+};
+
 struct InitiatorParams {
   const Suite* suite = nullptr;
-  std::string drone_id;
+  std::string drone_id, gcs_id{kDefaultGcsId};
   bool hybrid = true;
-  Psk psk;
+  Psk psk;                                // the one this gcs holds (psk_of_gcs)
   Bytes gcs_public_key;                   // of the suite's signature algorithm
   std::optional<SecretBytes> own_secret;  // sign ClientFinish when present
   SessionId prev_session{};               // zero = first
   std::uint8_t epoch = 0;
+  SecretBytes chain_prev;  // ck of prev_session; empty = first
+  std::optional<ReturnTicket> ticket;
+  std::uint16_t max_datagram = kDatagramLimit;
   RandomSource random = random_bytes;
 };
 
@@ -57,10 +70,14 @@ class HandshakeInitiator {
  public:
   explicit HandshakeInitiator(InitiatorParams params);
   ~HandshakeInitiator();
-  /// Feeds received bytes (any split). `now_ns` is monotonic. After done or failed it must not be called again.
+  /// M1. Once, before anything else. `now_ns` is monotonic.
+  Bytes start(std::uint64_t now_ns);
+  /// Feeds received bytes (any split). After done or failed it must not be called again.
   HandshakeStep on_data(ByteView received, std::uint64_t now_ns);
   /// Does ahead what needs no answer: to be called, or not, while the gcs works on its ServerHello.
   void prepare() noexcept;
+  /// The messages that may come next.
+  [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept;
   [[nodiscard]] HandshakeError error() const noexcept;
   [[nodiscard]] std::uint8_t reject_code() const noexcept;
   [[nodiscard]] const HandshakeTimes& times() const noexcept;
@@ -87,38 +104,41 @@ struct EphemeralKem {
 /// The environment of a responder. Every call happens in on_data of the thread that runs it. Callbacks may throw
 /// TunnelError: the handshake fails with `crypto`.
 struct ResponderEnv {
+  std::string gcs_id{kDefaultGcsId};
   std::function<std::optional<DroneRecord>(std::string_view drone_id)> find_drone;  // pre-gate: must be cheap
   std::function<std::optional<Reject>(std::string_view drone_id, const Suite&, bool hybrid)> check_suite;  // post-gate
-  /// Post-gate: prev_session/epoch against what is running; nullopt = fine.
-  std::function<std::optional<Reject>(std::string_view drone_id, const SessionId& prev, std::uint8_t epoch)>
-      check_session;
   std::function<SecretBytes(const SigInfo&)> gcs_secret;                                        // post-gate
   std::function<std::optional<Bytes>(std::string_view drone_id, const SigInfo&)> drone_public;  // nullopt = none known
   std::function<EphemeralKem(const KemInfo&)> kem_keypair;  // post-gate: pool or fresh
   RandomSource random = random_bytes;
 };
 
+/// The session in which a rekey runs: its M1 must name it, and its chain secret goes into the new keys.
+struct RunningSession {
+  SessionId id{};
+  std::uint8_t epoch = 0;
+  SecretBytes chain;
+};
+
 class HandshakeResponder {
  public:
-  /// The first bytes to send (M0) come from start().
-  explicit HandshakeResponder(std::shared_ptr<const ResponderEnv> env);
+  /// `session`: the one whose frames carry this handshake; none for a first one.
+  explicit HandshakeResponder(std::shared_ptr<const ResponderEnv> env, std::optional<RunningSession> session = {});
   ~HandshakeResponder();
-  Bytes start(std::uint64_t now_ns);
-  /// As for the initiator. It has two halves so that a server can run the cheap one on its accept thread: on_data stops
-  /// after a valid gate with status working and gated() true, nothing sent; then go_on() does the expensive work
-  /// (keygen, signing) and returns M2 or a Reject.
+  /// As for the initiator; M1 comes first. It has two halves so that a server can run the cheap one before it takes on
+  /// anything: on_data stops after a valid gate with status working and gated() true, nothing sent; then go_on() does
+  /// the expensive work (keygen, signing) and returns M2 or a Reject.
   HandshakeStep on_data(ByteView received, std::uint64_t now_ns);
   [[nodiscard]] bool gated() const noexcept;  // the gate verified and go_on() is due
-  [[nodiscard]] bool past_gate()
-      const noexcept;  // the gate verified at some point: failures no longer charge the rate limit
   HandshakeStep go_on(std::uint64_t now_ns);
-  /// Instead of go_on(): refuse a gated client (busy).
-  HandshakeStep refuse(Reject code);
+  /// Instead of go_on(): refuse a gated client. `retry_ms` is what a busy gcs asks it to wait.
+  HandshakeStep refuse(Reject code, std::uint16_t retry_ms = 0);
+  [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept;
   [[nodiscard]] HandshakeError error() const noexcept;
   [[nodiscard]] std::uint8_t reject_code() const noexcept;
   [[nodiscard]] const std::string& drone_id() const noexcept;  // "" before the ClientHello parsed
   [[nodiscard]] const Suite* suite() const noexcept;
-  [[nodiscard]] const SessionId& prev_session() const noexcept;
+  [[nodiscard]] const SessionId& session_id() const noexcept;  // of the session on offer; zero before M2
   [[nodiscard]] const HandshakeTimes& times() const noexcept;
   /// Once, after done. The step that reports done carries M4 in `send`: the keys must be installed for receiving BEFORE
   /// M4 is sent.

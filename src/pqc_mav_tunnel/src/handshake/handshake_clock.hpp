@@ -38,7 +38,7 @@ class PhaseClock {
 
  private:
   void mark(std::size_t message, std::uint64_t at_ns) noexcept {
-    times_.phases[message] = at_ns > last_ns_ ? at_ns - last_ns_ : 0;
+    times_.phases[message - 1] = at_ns > last_ns_ ? at_ns - last_ns_ : 0;
     last_ns_ = at_ns;
   }
   HandshakeTimes& times_;

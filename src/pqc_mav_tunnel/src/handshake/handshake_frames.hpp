@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of the handshake's TCP stream, `u32 length | u8 type | body`: a reader that refuses before it allocates,
-// and the way to build one.
+// The frames of the handshake's messages, `u32 length | u8 type | body`: a reader that refuses before it allocates, and
+// the way to build one.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,7 @@ class FrameReader {
 
   /// Forgets what it holds and waits for one of `allowed`.
   void expect(std::vector<FrameLimits> allowed);
+  [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept { return allowed_; }
   /// Takes from the front of `in` what belongs to the frame. Complete and refused last until expect().
   State feed(ByteView& in);
 

@@ -36,6 +36,12 @@ void check(const InitiatorParams& params) {
   if (params.own_secret && params.own_secret->size() != suite.sig->secret_key) {
     throw size_error("The drone's own signing", params.own_secret->size(), suite.sig->secret_key);
   }
+  if (!valid_drone_id(params.gcs_id)) {
+    throw TunnelError(Errc::config_invalid, "The gcs id must be 1-32 characters of a-z, 0-9, _ and -.");
+  }
+  if ((params.prev_session == SessionId{}) != params.chain_prev.empty()) {
+    throw TunnelError(Errc::state, "A rekey needs the chain secret of the session that it continues, a first handshake none.");
+  }
   if (params.prev_session == SessionId{} && params.epoch != 0) {
     throw TunnelError(Errc::state, "A first handshake has epoch 0; only a rekey of a running session has another.");
   }
@@ -45,11 +51,10 @@ void check(const InitiatorParams& params) {
 }  // namespace
 
 struct HandshakeInitiator::Impl {
-  enum class Wait { challenge, server_hello, server_finish };
+  enum class Wait { start, server_hello, server_finish };
 
   explicit Impl(InitiatorParams&& given) : params(std::move(given)), clock(times) {
     check(params);
-    reader.expect(challenge_limits());
   }
 
   HandshakeStep fail(HandshakeError why) {
@@ -63,9 +68,12 @@ struct HandshakeInitiator::Impl {
   void forget() {
     params.psk = Psk();
     params.own_secret.reset();
+    params.chain_prev = SecretBytes();
+    params.ticket.reset();
     x25519.reset();
     keys.k_d2g = Secret<32>();
     keys.k_g2d = Secret<32>();
+    keys.chain = Secret<32>();
   }
 
   HandshakeStep answer(std::size_t message, Bytes frame) {
@@ -75,8 +83,7 @@ struct HandshakeInitiator::Impl {
   }
 
   HandshakeStep on_data(ByteView received) {
-    if (!received.empty() && !reader.started())
-      clock.seen(wait == Wait::challenge ? 0 : wait == Wait::server_hello ? 2 : 4);
+    if (!received.empty() && !reader.started()) clock.seen(wait == Wait::server_hello ? 2 : 4);
     const auto state = reader.feed(received);
     if (wait == Wait::server_hello) hash_arrived();
     switch (state) {
@@ -89,8 +96,8 @@ struct HandshakeInitiator::Impl {
     }
     if (!received.empty()) return fail(HandshakeError::bad_frame);
     switch (wait) {
-      case Wait::challenge:
-        return on_challenge();
+      case Wait::start:
+        break;
       case Wait::server_hello:
         return reader.type() == MessageType::reject ? on_reject() : on_server_hello();
       case Wait::server_finish:
@@ -99,12 +106,12 @@ struct HandshakeInitiator::Impl {
     return on_server_finish();
   }
 
-  HandshakeStep on_challenge() {
-    if (!is_challenge(reader.body())) return fail(HandshakeError::wrong_magic);
+  Bytes start() {
     const auto& suite = *params.suite;
     const auto& names = availability(suite);
     ClientHello hello;
     hello.drone_id = params.drone_id;
+    hello.gcs_id = params.gcs_id;
     params.random(hello.nonce);
     hello.suite = suite.id;
     hello.kem_name = names.kem_name;
@@ -113,16 +120,28 @@ struct HandshakeInitiator::Impl {
     hello.drone_signs = params.own_secret.has_value();
     hello.prev_session = params.prev_session;
     hello.epoch = params.epoch;
-    const auto m0 = reader.take();
-    auto m1 = encode_client_hello(hello);
-    append(m1, timed(times.kdf, [&] { return gate_mac(params.psk, m0, m1); }));
+    hello.max_datagram = params.max_datagram;
+    if (params.ticket) hello.return_proof = params.ticket->prefix;
+    m1 = encode_client_hello(hello);
+    timed(times.kdf, [&] {
+      if (params.ticket) append(m1, ByteView(hmac_sha256(params.ticket->key.view(), {m1})).first(16));
+      append(m1, gate_mac(params.psk, m1));
+    });
+    params.ticket.reset();
+    await_server_hello();
+    return answer(1, m1).send;
+  }
+
+  void await_server_hello() {
+    hello_hash = RunningHash();
+    h2 = RunningHash();
     for (auto* hash : {&hello_hash, &h2}) {
-      hash->add(m0);
+      hash->add(challenge());
       hash->add(m1);
     }
-    reader.expect(server_hello_limits(suite, params.hybrid));
+    hashed = 0;
+    reader.expect(server_hello_limits(*params.suite, params.hybrid));
     wait = Wait::server_hello;
-    return answer(1, std::move(m1));
   }
 
   /// Takes what has come of M2 since the last time into the two hashes over it. What turns out to be no M2 was hashed
@@ -137,9 +156,16 @@ struct HandshakeInitiator::Impl {
   }
 
   HandshakeStep on_reject() {
-    const auto code = parse_reject(reader.body());
-    if (!code) return fail(HandshakeError::malformed);
-    reject_code = static_cast<std::uint8_t>(*code);
+    const auto refusal = parse_reject(reader.body());
+    if (!refusal) return fail(HandshakeError::malformed);
+    const auto code = static_cast<std::uint8_t>(refusal->code);
+    if (!constant_time_equal(reject_mac(params.psk, m1, code, refusal->retry_ms), refusal->mac))
+      return fail(HandshakeError::bad_reject);
+    if (refusal->code == Reject::busy) {
+      await_server_hello();
+      return {status, {}, refusal->retry_ms};
+    }
+    reject_code = code;
     return fail(HandshakeError::rejected);
   }
 
@@ -184,13 +210,16 @@ struct HandshakeInitiator::Impl {
     timed(times.kdf, [&] {
       const ByteView x25519_part = params.hybrid ? ByteView(ss_x25519.view()) : ByteView();
       auto secrets =
-          derive_secrets(params.psk, ss_kem.view(), x25519_part, h3, suite.id, keys.session_id, params.epoch);
+          derive_secrets(params.psk, ss_kem.view(), x25519_part, params.chain_prev.view(), h3, suite.id,
+                         keys.session_id, params.epoch);
       keys.k_d2g = std::move(secrets.k_d2g);
       keys.k_g2d = std::move(secrets.k_g2d);
+      keys.chain = std::move(secrets.chain);
       finish.confirm = confirm_client(secrets.k_cc, t3);
       expected_confirm = confirm_server(secrets.k_cs, t3, finish.confirm);
     });
     params.psk = Psk();
+    params.chain_prev = SecretBytes();
     reader.expect(server_finish_limits());
     wait = Wait::server_finish;
     return answer(3, encode_client_finish(finish));
@@ -225,12 +254,13 @@ struct HandshakeInitiator::Impl {
 
   InitiatorParams params;
   FrameReader reader;
-  Wait wait = Wait::challenge;
+  Wait wait = Wait::start;
   HandshakeStatus status = HandshakeStatus::working;
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
   HandshakeTimes times;
   PhaseClock clock;
+  Bytes m1;
   RunningHash hello_hash, h2;  // over M0 || M1 || M2- and M0 || M1 || M2
   std::size_t hashed = 0;      // bytes of M2 in h2
   std::optional<X25519> x25519;
@@ -242,8 +272,17 @@ struct HandshakeInitiator::Impl {
 HandshakeInitiator::HandshakeInitiator(InitiatorParams params) : impl_(std::make_unique<Impl>(std::move(params))) {}
 HandshakeInitiator::~HandshakeInitiator() = default;
 
+Bytes HandshakeInitiator::start(std::uint64_t now_ns) {
+  if (impl_->wait != Impl::Wait::start) throw TunnelError(Errc::state, "A handshake is started once.");
+  impl_->clock.enter(now_ns);
+  return impl_->start();
+}
+
+const std::vector<FrameLimits>& HandshakeInitiator::expecting() const noexcept { return impl_->reader.expecting(); }
+
 HandshakeStep HandshakeInitiator::on_data(ByteView received, std::uint64_t now_ns) {
   auto& self = *impl_;
+  if (self.wait == Impl::Wait::start) throw TunnelError(Errc::state, "A handshake is started before it takes data.");
   if (self.status != HandshakeStatus::working) return {self.status, {}};
   self.clock.enter(now_ns);
   self.times.bytes_received += received.size();

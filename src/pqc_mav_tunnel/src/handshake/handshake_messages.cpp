@@ -9,9 +9,12 @@ namespace pqcmav {
 namespace {
 
 constexpr std::size_t kLp = 4;
-constexpr std::uint8_t kFlagHybrid = 1, kFlagDroneSigns = 2;
-constexpr std::size_t kHelloFixed = kLp + kNonceSize + 3 * kLp + 1 + kSessionIdSize + 1 + kHashSize;
-constexpr std::size_t kSignedFixed = kSessionIdSize + kNonceSize + 1 + 2 * kLp;
+constexpr std::uint8_t kFlagHybrid = 1, kFlagDroneSigns = 2, kFlagStandby = 4;
+constexpr std::uint16_t kFeatureStandby = 8;
+constexpr std::size_t kHelloFixed =
+    2 * kLp + kNonceSize + 3 * kLp + 1 + kSessionIdSize + 1 + 2 + 1 + 2 + 4 + kLp + kHashSize;
+constexpr std::size_t kSignedFixed = kSessionIdSize + kNonceSize + 1 + 2 + 2 + 2 * kLp;
+constexpr std::size_t kRejectSize = 1 + 2 + kHashSize;
 
 std::size_t x25519_size(bool hybrid) noexcept { return hybrid ? kX25519Size : 0; }
 
@@ -31,26 +34,13 @@ bool lp_text(ByteReader& reader, std::size_t limit, std::string_view& out) noexc
 
 }  // namespace
 
-Bytes encode_challenge(const Cookie& cookie) {
-  auto frame = start_frame(MessageType::challenge, kMagic.size() + cookie.size());
-  append(frame, as_bytes(kMagic));
-  append(frame, cookie);
-  return frame;
-}
-
-std::vector<FrameLimits> challenge_limits() {
-  return {{MessageType::challenge, kMagic.size() + kCookieSize, kMagic.size() + kCookieSize}};
-}
-
-bool is_challenge(ByteView body) noexcept {
-  return body.size() >= kMagic.size() && as_text(body.first(kMagic.size())) == kMagic;
-}
-
 Bytes encode_client_hello(const ClientHello& hello) {
   const auto size =
-      kHelloFixed + hello.drone_id.size() + hello.suite.size() + hello.kem_name.size() + hello.sig_name.size();
+      kHelloFixed + hello.drone_id.size() + hello.gcs_id.size() + hello.suite.size() + hello.kem_name.size() +
+      hello.sig_name.size() + (hello.return_proof.empty() ? 0 : kReturnProofSize);
   auto frame = start_frame(MessageType::client_hello, size);
   append_lp(frame, as_bytes(hello.drone_id));
+  append_lp(frame, as_bytes(hello.gcs_id));
   append(frame, hello.nonce);
   append_lp(frame, as_bytes(hello.suite));
   append_lp(frame, as_bytes(hello.kem_name));
@@ -59,28 +49,49 @@ Bytes encode_client_hello(const ClientHello& hello) {
             static_cast<std::uint8_t>((hello.hybrid ? kFlagHybrid : 0) | (hello.drone_signs ? kFlagDroneSigns : 0)));
   append(frame, hello.prev_session);
   append_be(frame, hello.epoch);
+  append_be(frame, hello.features);
+  append_be(frame, hello.index);
+  append_be(frame, hello.max_datagram);
+  append_be(frame, hello.term);
+  append_be(frame, static_cast<std::uint32_t>(hello.return_proof.empty() ? 0 : kReturnProofSize));
+  append(frame, hello.return_proof.first(std::min(hello.return_proof.size(), kReturnProofPrefix)));
   return frame;
 }
 
 std::vector<FrameLimits> client_hello_limits() {
-  return {{MessageType::client_hello, kHelloFixed + 1, kHelloFixed + kDroneIdMax + 3 * kNameMax}};
+  return {{MessageType::client_hello, kHelloFixed + 2,
+           kHelloFixed + 2 * kDroneIdMax + 3 * kNameMax + kReturnProofSize}};
 }
 
 std::optional<ClientHello> parse_client_hello(ByteView body) noexcept {
   ByteReader reader(body);
   ClientHello hello;
   if (!lp_text(reader, kDroneIdMax, hello.drone_id) || !valid_drone_id(hello.drone_id)) return std::nullopt;
+  if (!lp_text(reader, kDroneIdMax, hello.gcs_id) || !valid_drone_id(hello.gcs_id)) return std::nullopt;
   if (!reader.into(hello.nonce)) return std::nullopt;
   if (!lp_text(reader, kNameMax, hello.suite) || !lp_text(reader, kNameMax, hello.kem_name)) return std::nullopt;
   if (!lp_text(reader, kNameMax, hello.sig_name)) return std::nullopt;
   const auto flags = reader.be<std::uint8_t>();
-  if (!flags || (*flags & ~(kFlagHybrid | kFlagDroneSigns)) != 0) return std::nullopt;
+  if (!flags || (*flags & ~(kFlagHybrid | kFlagDroneSigns | kFlagStandby)) != 0) return std::nullopt;
   hello.hybrid = (*flags & kFlagHybrid) != 0;
   hello.drone_signs = (*flags & kFlagDroneSigns) != 0;
   if (!reader.into(hello.prev_session)) return std::nullopt;
   const auto epoch = reader.be<std::uint8_t>();
-  if (!epoch || !reader.into(hello.gate) || !reader.empty()) return std::nullopt;
+  const auto features = reader.be<std::uint16_t>();
+  const auto index = reader.be<std::uint8_t>();
+  const auto max_datagram = reader.be<std::uint16_t>();
+  const auto term = reader.be<std::uint32_t>();
+  const auto proof = reader.lp(kReturnProofSize);
+  if (!proof || (!proof->empty() && proof->size() != kReturnProofSize)) return std::nullopt;
+  if (!reader.into(hello.gate) || !reader.empty()) return std::nullopt;
+  if (*max_datagram < kDatagramSmall) return std::nullopt;
+  if ((*flags & kFlagStandby) != 0 && (*features & kFeatureStandby) == 0) return std::nullopt;
   hello.epoch = *epoch;
+  hello.features = *features;
+  hello.index = *index;
+  hello.max_datagram = *max_datagram;
+  hello.term = *term;
+  hello.return_proof = *proof;
   return hello;
 }
 
@@ -90,6 +101,8 @@ Bytes encode_server_hello(const ServerHello& hello, std::size_t signature_max) {
   append(frame, hello.session_id);
   append(frame, hello.nonce);
   append_be(frame, hello.epoch);
+  append_be(frame, hello.features);
+  append_be(frame, hello.index);
   append_lp(frame, hello.kem_public);
   append_lp(frame, hello.x25519_public);
   return frame;
@@ -106,7 +119,7 @@ void finish_server_hello(Bytes& unfinished, ByteView signature) {
 
 std::vector<FrameLimits> server_hello_limits(const Suite& suite, bool hybrid) {
   const auto fixed = kSignedFixed + suite.kem->public_key + x25519_size(hybrid) + kLp;
-  return {{MessageType::server_hello, fixed + 1, fixed + suite.sig->signature_max}, {MessageType::reject, 1, 1}};
+  return {{MessageType::server_hello, fixed + 1, fixed + suite.sig->signature_max}, {MessageType::reject, kRejectSize, kRejectSize}};
 }
 
 std::optional<ServerHello> parse_server_hello(ByteView body, const Suite& suite, bool hybrid) noexcept {
@@ -115,7 +128,11 @@ std::optional<ServerHello> parse_server_hello(ByteView body, const Suite& suite,
   if (!reader.into(hello.session_id) || hello.session_id == SessionId{} || !reader.into(hello.nonce))
     return std::nullopt;
   const auto epoch = reader.be<std::uint8_t>();
-  if (!epoch || !lp_exact(reader, suite.kem->public_key, hello.kem_public)) return std::nullopt;
+  const auto features = reader.be<std::uint16_t>();
+  const auto index = reader.be<std::uint16_t>();
+  // This version offers no features, so none can be in force.
+  if (!index || *features != 0 || !lp_exact(reader, suite.kem->public_key, hello.kem_public)) return std::nullopt;
+  hello.index = *index;
   if (!lp_exact(reader, x25519_size(hybrid), hello.x25519_public)) return std::nullopt;
   hello.epoch = *epoch;
   const auto signature = reader.lp(suite.sig->signature_max);
@@ -169,18 +186,26 @@ std::optional<Hash> parse_server_finish(ByteView body) noexcept {
   return confirm;
 }
 
-Bytes encode_reject(Reject code) {
-  auto frame = start_frame(MessageType::reject, 1);
-  append_be(frame, static_cast<std::uint8_t>(code));
+Bytes encode_reject(const Refusal& refusal) {
+  auto frame = start_frame(MessageType::reject, kRejectSize);
+  append_be(frame, static_cast<std::uint8_t>(refusal.code));
+  append_be(frame, refusal.retry_ms);
+  append(frame, refusal.mac);
   return frame;
 }
 
-std::optional<Reject> parse_reject(ByteView body) noexcept {
-  if (body.size() != 1 || body[0] < static_cast<std::uint8_t>(Reject::suite_unknown) ||
-      body[0] > static_cast<std::uint8_t>(Reject::session_unknown)) {
+std::optional<Refusal> parse_reject(ByteView body) noexcept {
+  ByteReader reader(body);
+  Refusal out{};
+  const auto code = reader.be<std::uint8_t>();
+  const auto retry_ms = reader.be<std::uint16_t>();
+  if (!retry_ms || !reader.into(out.mac) || !reader.empty()) return std::nullopt;
+  if (*code < static_cast<std::uint8_t>(Reject::suite_unknown) ||
+      *code > static_cast<std::uint8_t>(Reject::session_unknown))
     return std::nullopt;
-  }
-  return static_cast<Reject>(body[0]);
+  out.code = static_cast<Reject>(*code);
+  out.retry_ms = *retry_ms;
+  return out;
 }
 
 }  // namespace pqcmav

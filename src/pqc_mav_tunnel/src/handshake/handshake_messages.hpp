@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The five handshake messages and Reject: their fields, sizes and bytes (docs/protocol.md section 4). No cryptography
+// The handshake messages and Reject: their fields, sizes and bytes (docs/protocol.md section 4). No cryptography
 // here. Parsed fields are views into the frame they came from.
 #pragma once
 
@@ -16,24 +16,23 @@
 namespace pqcmav {
 
 using Nonce = ByteArray<kNonceSize>;
-using Cookie = ByteArray<kCookieSize>;
-
-/// M0, whole.
-Bytes encode_challenge(const Cookie& cookie);
-std::vector<FrameLimits> challenge_limits();
-/// False when the magic is not ours.
-bool is_challenge(ByteView body) noexcept;
-
 struct ClientHello {
-  std::string_view drone_id;
+  std::string_view drone_id, gcs_id;
   Nonce nonce{};
   std::string_view suite, kem_name, sig_name;
   bool hybrid = false, drone_signs = false;
   SessionId prev_session{};
   std::uint8_t epoch = 0;
+  std::uint16_t features = 0;  // bits that this version does not know are ignored
+  std::uint8_t index = 0;
+  std::uint16_t max_datagram = kDatagramLimit;
+  std::uint32_t term = 0;
+  ByteView return_proof;  // empty, or kReturnProofSize bytes
   Hash gate{};
 };
-/// M1-: the frame without its gate, which its header counts already; append the gate to complete it.
+/// M1 up to where the MAC of the return proof is due, or the gate where there is none. Its header counts everything;
+/// `return_proof` gives the first 12 bytes of the proof (serial, address_tag). Append the 16 bytes of MAC, then the
+/// gate.
 Bytes encode_client_hello(const ClientHello& hello);
 std::vector<FrameLimits> client_hello_limits();
 std::optional<ClientHello> parse_client_hello(ByteView body) noexcept;
@@ -42,6 +41,7 @@ struct ServerHello {
   SessionId session_id{};
   Nonce nonce{};
   std::uint8_t epoch = 0;
+  std::uint16_t features = 0, index = 0;
   ByteView kem_public, x25519_public;  // the latter empty in pure mode
   ByteView signature;
 };
@@ -72,8 +72,13 @@ Bytes encode_server_finish(const Hash& confirm);
 std::vector<FrameLimits> server_finish_limits();
 std::optional<Hash> parse_server_finish(ByteView body) noexcept;
 
-Bytes encode_reject(Reject code);
-/// nullopt for a code that the protocol does not have.
-std::optional<Reject> parse_reject(ByteView body) noexcept;
+struct Refusal {
+  Reject code;
+  std::uint16_t retry_ms = 0;
+  Hash mac{};
+};
+Bytes encode_reject(const Refusal& refusal);
+/// nullopt for a code that the protocol does not have. The MAC is the caller's to verify.
+std::optional<Refusal> parse_reject(ByteView body) noexcept;
 
 }  // namespace pqcmav

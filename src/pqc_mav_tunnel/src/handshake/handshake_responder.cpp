@@ -11,18 +11,8 @@
 namespace pqcmav {
 namespace {
 
-/// The key of drones that do not exist: their ClientHello costs what a real one costs, and the answer takes as long.
-const Psk& decoy_psk() {
-  static const Psk key = [] {
-    Psk out;
-    random_bytes(out.mut());
-    return out;
-  }();
-  return key;
-}
-
 void check(const ResponderEnv* env) {
-  if (env == nullptr || !env->find_drone || !env->check_suite || !env->check_session || !env->gcs_secret ||
+  if (env == nullptr || !env->find_drone || !env->check_suite || !env->gcs_secret ||
       !env->drone_public || !env->kem_keypair || !env->random) {
     throw TunnelError(Errc::state, "The handshake environment of a ground station must have all its functions set.");
   }
@@ -31,9 +21,13 @@ void check(const ResponderEnv* env) {
 }  // namespace
 
 struct HandshakeResponder::Impl {
-  enum class Wait { start, client_hello, go_on, client_finish };
+  enum class Wait { client_hello, go_on, client_finish };
 
-  explicit Impl(std::shared_ptr<const ResponderEnv>&& given) : env(std::move(given)), clock(times) { check(env.get()); }
+  Impl(std::shared_ptr<const ResponderEnv>&& given, std::optional<RunningSession>&& running)
+      : env(std::move(given)), session(std::move(running)), clock(times) {
+    check(env.get());
+    reader.expect(client_hello_limits());
+  }
 
   HandshakeStep fail(HandshakeError why, Bytes last_words = {}) {
     error = why;
@@ -43,9 +37,10 @@ struct HandshakeResponder::Impl {
     return {status, std::move(last_words)};
   }
 
-  HandshakeStep reject(Reject code) {
+  HandshakeStep reject(Reject code, std::uint16_t retry_ms = 0) {
     reject_code = static_cast<std::uint8_t>(code);
-    return fail(HandshakeError::refused_locally, encode_reject(code));
+    const auto mac = reject_mac(drone.psk, m1, reject_code, retry_ms);
+    return fail(HandshakeError::refused_locally, encode_reject({code, retry_ms, mac}));
   }
 
   /// Everything that is secret and not yet wiped.
@@ -56,21 +51,14 @@ struct HandshakeResponder::Impl {
     x25519.reset();
     keys.k_d2g = Secret<32>();
     keys.k_g2d = Secret<32>();
+    keys.chain = Secret<32>();
+    session.reset();
   }
 
   HandshakeStep answer(std::size_t message, Bytes frame) {
     times.bytes_sent += frame.size();
     clock.sent(message);
     return {status, std::move(frame)};
-  }
-
-  Bytes start() {
-    Cookie cookie;
-    env->random(cookie);
-    m0 = encode_challenge(cookie);
-    reader.expect(client_hello_limits());
-    wait = Wait::client_hello;
-    return answer(0, m0).send;
   }
 
   HandshakeStep on_data(ByteView received) {
@@ -95,15 +83,15 @@ struct HandshakeResponder::Impl {
     m1 = reader.take();  // the views of `hello` stay valid: moving a vector does not move its bytes
     drone_id = hello.drone_id;
     auto record = env->find_drone(drone_id);
-    const bool known = record.has_value();
-    const Hash expected = timed(times.kdf, [&] {
-      return gate_mac(known ? record->psk : decoy_psk(), m0, ByteView(m1).first(m1.size() - kHashSize));
-    });
-    const bool passed = constant_time_equal(expected, hello.gate);
+    const bool known = record.has_value(), ours = hello.gcs_id == env->gcs_id;
+    const bool passed =
+        timed(times.kdf, [&] { return gate_good(known && ours ? record->psk : decoy_psk(), m1); });
     if (!known) return fail(HandshakeError::unknown_drone);
+    if (!ours) return fail(HandshakeError::other_gcs);
     if (!passed) return fail(HandshakeError::bad_gate);
+    // Another session than the one that carries this is a broken or confused drone: there is nothing to refuse politely.
+    if (hello.prev_session != (session ? session->id : SessionId{})) return fail(HandshakeError::malformed);
     drone = std::move(*record);
-    past_gate = true;
     wait = Wait::go_on;
     return {};
   }
@@ -127,8 +115,8 @@ struct HandshakeResponder::Impl {
       return Reject::algorithm_unavailable;
     signing_key = signing_secret();
     if (!signing_key) return Reject::algorithm_unavailable;
-    if (const auto code = env->check_session(drone_id, hello.prev_session, hello.epoch)) return code;
-    if ((hello.prev_session == SessionId{}) != (hello.epoch == 0)) return Reject::epoch;
+    const auto expected = session ? static_cast<std::uint8_t>(session->epoch + 1) : std::uint8_t{0};
+    if (hello.epoch != expected) return Reject::epoch;
     return std::nullopt;
   }
 
@@ -148,11 +136,11 @@ struct HandshakeResponder::Impl {
       answer_hello.x25519_public = x25519->public_key();
     }
     auto m2 = encode_server_hello(answer_hello, suite->sig->signature_max);
-    const auto to_sign = server_hello_to_sign(sha256({m0, m1, signed_part(m2, *suite, hello.hybrid)}));
+    const auto to_sign = server_hello_to_sign(sha256({challenge(), m1, signed_part(m2, *suite, hello.hybrid)}));
     const auto signature = timed(times.sig_sign, [&] { return Sig(*suite->sig).sign(*signing_key, to_sign); });
     signing_key.reset();
     finish_server_hello(m2, signature);
-    h2 = sha256({m0, m1, m2});
+    h2 = sha256({challenge(), m1, m2});
     times.public_key = answer_hello.kem_public.size();
     times.signature = signature.size();
 
@@ -218,13 +206,17 @@ struct HandshakeResponder::Impl {
     Hash confirm_c, confirm_s;
     timed(times.kdf, [&] {
       const ByteView x25519_part = hello.hybrid ? ByteView(ss_x25519.view()) : ByteView();
-      auto secrets = derive_secrets(drone.psk, ss_kem.view(), x25519_part, h3, suite->id, keys.session_id, hello.epoch);
+      const ByteView chain = session ? session->chain.view() : ByteView();
+      auto secrets =
+          derive_secrets(drone.psk, ss_kem.view(), x25519_part, chain, h3, suite->id, keys.session_id, hello.epoch);
+      keys.chain = std::move(secrets.chain);
       keys.k_d2g = std::move(secrets.k_d2g);
       keys.k_g2d = std::move(secrets.k_g2d);
       confirm_c = confirm_client(secrets.k_cc, t3);
       confirm_s = confirm_server(secrets.k_cs, t3, confirm_c);
     });
     drone.psk = Psk();
+    session.reset();
     if (!constant_time_equal(confirm_c, finish->confirm)) return fail(HandshakeError::bad_confirm);
 
     keys.suite = suite;
@@ -241,15 +233,16 @@ struct HandshakeResponder::Impl {
   }
 
   std::shared_ptr<const ResponderEnv> env;
+  std::optional<RunningSession> session;
   FrameReader reader;
-  Wait wait = Wait::start;
+  Wait wait = Wait::client_hello;
   HandshakeStatus status = HandshakeStatus::working;
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
-  bool past_gate = false, keys_taken = false;
+  bool keys_taken = false;
   HandshakeTimes times;
   PhaseClock clock;
-  Bytes m0, m1;
+  Bytes m1;
   ClientHello hello;  // views into m1
   std::string drone_id;
   DroneRecord drone;
@@ -262,19 +255,14 @@ struct HandshakeResponder::Impl {
   SessionKeys keys;
 };
 
-HandshakeResponder::HandshakeResponder(std::shared_ptr<const ResponderEnv> env)
-    : impl_(std::make_unique<Impl>(std::move(env))) {}
+HandshakeResponder::HandshakeResponder(std::shared_ptr<const ResponderEnv> env, std::optional<RunningSession> session)
+    : impl_(std::make_unique<Impl>(std::move(env), std::move(session))) {}
 HandshakeResponder::~HandshakeResponder() = default;
 
-Bytes HandshakeResponder::start(std::uint64_t now_ns) {
-  if (impl_->wait != Impl::Wait::start) throw TunnelError(Errc::state, "A handshake is started once.");
-  impl_->clock.enter(now_ns);
-  return impl_->start();
-}
+const std::vector<FrameLimits>& HandshakeResponder::expecting() const noexcept { return impl_->reader.expecting(); }
 
 HandshakeStep HandshakeResponder::on_data(ByteView received, std::uint64_t now_ns) {
   auto& self = *impl_;
-  if (self.wait == Impl::Wait::start) throw TunnelError(Errc::state, "A handshake is started before it takes data.");
   if (self.status != HandshakeStatus::working) return {self.status, {}};
   self.clock.enter(now_ns);
   self.times.bytes_received += received.size();
@@ -288,7 +276,6 @@ HandshakeStep HandshakeResponder::on_data(ByteView received, std::uint64_t now_n
 bool HandshakeResponder::gated() const noexcept {
   return impl_->wait == Impl::Wait::go_on && impl_->status == HandshakeStatus::working;
 }
-bool HandshakeResponder::past_gate() const noexcept { return impl_->past_gate; }
 
 HandshakeStep HandshakeResponder::go_on(std::uint64_t now_ns) {
   if (!gated()) throw TunnelError(Errc::state, "A handshake goes on only after a valid ClientHello, and once.");
@@ -300,16 +287,16 @@ HandshakeStep HandshakeResponder::go_on(std::uint64_t now_ns) {
   }
 }
 
-HandshakeStep HandshakeResponder::refuse(Reject code) {
+HandshakeStep HandshakeResponder::refuse(Reject code, std::uint16_t retry_ms) {
   if (!gated()) throw TunnelError(Errc::state, "Only a client whose gate verified may be told why it is refused.");
-  return impl_->reject(code);
+  return impl_->reject(code, retry_ms);
 }
 
 HandshakeError HandshakeResponder::error() const noexcept { return impl_->error; }
 std::uint8_t HandshakeResponder::reject_code() const noexcept { return impl_->reject_code; }
 const std::string& HandshakeResponder::drone_id() const noexcept { return impl_->drone_id; }
 const Suite* HandshakeResponder::suite() const noexcept { return impl_->suite; }
-const SessionId& HandshakeResponder::prev_session() const noexcept { return impl_->hello.prev_session; }
+const SessionId& HandshakeResponder::session_id() const noexcept { return impl_->keys.session_id; }
 const HandshakeTimes& HandshakeResponder::times() const noexcept { return impl_->times; }
 
 SessionKeys HandshakeResponder::take_keys() {

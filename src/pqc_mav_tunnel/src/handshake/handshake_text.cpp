@@ -18,8 +18,10 @@ std::string_view to_string(HandshakeError error) noexcept {
       return "bad_gate";
     case HandshakeError::rejected:
       return "rejected";
-    case HandshakeError::wrong_magic:
-      return "wrong_magic";
+    case HandshakeError::other_gcs:
+      return "other_gcs";
+    case HandshakeError::bad_reject:
+      return "bad_reject";
     case HandshakeError::wrong_epoch:
       return "wrong_epoch";
     case HandshakeError::bad_signature:
@@ -34,8 +36,8 @@ std::string_view to_string(HandshakeError error) noexcept {
       return "crypto";
     case HandshakeError::timeout:
       return "timeout";
-    case HandshakeError::closed:
-      return "closed";
+    case HandshakeError::unreachable:
+      return "unreachable";
     case HandshakeError::refused_locally:
       return "refused_locally";
     case HandshakeError::cancelled:
@@ -125,9 +127,9 @@ std::string_view drone_sentence(HandshakeError error) noexcept {
     case HandshakeError::malformed:
       return "The ground station's message has a field that does not parse for this suite: both ends must have the "
              "same version; if they do, someone is altering the traffic.";
-    case HandshakeError::wrong_magic:
-      return "The answer is not from a PQC-MAV ground station of protocol version 2: check address, port and the "
-             "version of both ends.";
+    case HandshakeError::bad_reject:
+      return "A refusal came that does not prove to be the ground station's: the key files of the two ends differ, or "
+             "someone interferes. It changed nothing; the next attempt follows.";
     case HandshakeError::wrong_epoch:
       return "The ground station answered for a different epoch than was asked for: a delayed or altered message; the "
              "next attempt starts afresh.";
@@ -144,16 +146,15 @@ std::string_view drone_sentence(HandshakeError error) noexcept {
       return "A cryptographic library call failed on the drone: check free memory and that liboqs and OpenSSL are the "
              "ones this was built with (see the preflight).";
     case HandshakeError::timeout:
-      return "The ground station did not answer in time: check that it runs, that its TCP port is reachable, and for "
-             "slow suites that the link is fast enough for their keys.";
-    case HandshakeError::closed:
-      return "The ground station closed the connection without giving a reason. In order of likelihood: the PSK on the "
-             "drone and "
-             "the ground station differ; the ground station does not know this drone id; too many failed attempts from "
-             "this address (wait ten seconds); the ground station stopped. Its own log says which.";
+      return "The ground station did not answer, or fell silent. In order of likelihood: it does not run, or its UDP "
+             "port is not reachable; the PSK on the drone and the ground station differ, or it does not know this "
+             "drone id (it never answers then, its own log says which); the link is too slow for this suite.";
+    case HandshakeError::unreachable:
+      return "The ground station's name has no address that can be reached: check 'peer', 'bind' and the network.";
     case HandshakeError::cancelled:
       return "The handshake was cancelled on the drone, by a newer one or by shutdown.";
     case HandshakeError::unknown_drone:
+    case HandshakeError::other_gcs:
     case HandshakeError::bad_gate:
     case HandshakeError::bad_drone_signature:
     case HandshakeError::rejected:
@@ -192,14 +193,15 @@ std::string_view gcs_sentence(HandshakeError error) noexcept {
       return "A cryptographic library call or a key file failed here: check free memory, the key files of this suite, "
              "and that liboqs and OpenSSL are the ones this was built with.";
     case HandshakeError::timeout:
-      return "The drone fell silent in the middle of the handshake: a bad link, or a client that only occupies "
-             "connections.";
-    case HandshakeError::closed:
-      return "The drone closed the connection before the handshake was complete: it was stopped, or it did not accept "
+      return "The drone fell silent in the middle of the handshake: a bad link, it was stopped, or it did not accept "
              "this ground station's signature (its own log says which).";
+    case HandshakeError::other_gcs:
+      return "A drone asked for a ground station of another name: give both ends the same 'gcs_id', or ignore it if "
+             "the drone is another station's.";
     case HandshakeError::cancelled:
       return "The handshake was cancelled here, by a newer one from the same drone or by shutdown.";
-    case HandshakeError::wrong_magic:
+    case HandshakeError::bad_reject:
+    case HandshakeError::unreachable:
     case HandshakeError::wrong_epoch:
     case HandshakeError::bad_signature:
     case HandshakeError::rejected:

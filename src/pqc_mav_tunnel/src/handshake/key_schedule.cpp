@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handshake/key_schedule.hpp"
 
+#include "constants.hpp"
+#include "handshake/handshake_frames.hpp"
+
 namespace pqcmav {
 namespace {
 
-constexpr std::string_view kGate = "PQMAV/2 gate";
-constexpr std::string_view kServerHello = "PQMAV/2 server hello";
-constexpr std::string_view kClientFinish = "PQMAV/2 client finish";
-constexpr std::string_view kDroneToGcs = "PQMAV/2 d2g";
-constexpr std::string_view kGcsToDrone = "PQMAV/2 g2d";
-constexpr std::string_view kConfirmClient = "PQMAV/2 confirm c";
-constexpr std::string_view kConfirmServer = "PQMAV/2 confirm s";
+constexpr std::string_view kGate = "PQMAV/3 gate";
+constexpr std::string_view kServerHello = "PQMAV/3 server hello";
+constexpr std::string_view kClientFinish = "PQMAV/3 client finish";
+constexpr std::string_view kDroneToGcs = "PQMAV/3 d2g";
+constexpr std::string_view kGcsToDrone = "PQMAV/3 g2d";
+constexpr std::string_view kConfirmClient = "PQMAV/3 confirm c";
+constexpr std::string_view kConfirmServer = "PQMAV/3 confirm s";
+constexpr std::string_view kChain = "PQMAV/3 chain";
+constexpr std::string_view kReject = "PQMAV/3 reject";
 
 ByteArray<4> length_of(ByteView field) noexcept {
   ByteArray<4> out;
@@ -26,9 +31,9 @@ Bytes labelled(std::string_view label, const Hash& hash) {
   return out;
 }
 
-/// lp(ss_kem) || lp(ss_x25519) || h3, in memory that is wiped.
-SecretBytes key_material(ByteView ss_kem, ByteView ss_x25519, const Hash& h3) {
-  SecretBytes out(4 + ss_kem.size() + 4 + ss_x25519.size() + h3.size());
+/// lp(ss_kem) || lp(ss_x25519) || lp(ck_prev) || h3, in memory that is wiped.
+SecretBytes key_material(ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev, const Hash& h3) {
+  SecretBytes out(4 + ss_kem.size() + 4 + ss_x25519.size() + 4 + ck_prev.size() + h3.size());
   auto rest = out.mut();
   const auto put = [&rest](ByteView part) {
     if (!part.empty()) std::memcpy(rest.data(), part.data(), part.size());
@@ -38,16 +43,52 @@ SecretBytes key_material(ByteView ss_kem, ByteView ss_x25519, const Hash& h3) {
   put(ss_kem);
   put(length_of(ss_x25519));
   put(ss_x25519);
+  put(length_of(ck_prev));
+  put(ck_prev);
   put(h3);
   return out;
 }
 
 }  // namespace
 
-Hash gate_mac(const Psk& psk, ByteView m0, ByteView m1_without_gate) {
+const Psk& decoy_psk() {
+  static const Psk key = [] {
+    Psk out;
+    random_bytes(out.mut());
+    return out;
+  }();
+  return key;
+}
+
+ByteView challenge() noexcept {
+  static const Bytes frame = [] {
+    auto out = start_frame(MessageType::challenge, kMagic.size() + 32);
+    append(out, as_bytes(kMagic));
+    out.resize(out.size() + 32);
+    return out;
+  }();
+  return frame;
+}
+
+Hash gate_mac(const Psk& psk, ByteView m1_without_gate) {
   Secret<32> key;
   hkdf_expand(psk.view(), as_bytes(kGate), key.mut());
-  return hmac_sha256(key.view(), {m0, m1_without_gate});
+  return hmac_sha256(key.view(), {challenge(), m1_without_gate});
+}
+
+bool gate_good(const Psk& psk, ByteView m1) {
+  if (m1.size() < kHashSize) return false;
+  const auto split = m1.size() - kHashSize;
+  return constant_time_equal(gate_mac(psk, m1.first(split)), m1.subspan(split));
+}
+
+Hash reject_mac(const Psk& psk, ByteView m1, std::uint8_t code, std::uint16_t retry_ms) {
+  Secret<32> key;
+  hkdf_expand(psk.view(), as_bytes(kReject), key.mut());
+  ByteArray<3> said;
+  said[0] = code;
+  store_be(said.data() + 1, retry_ms);
+  return hmac_sha256(key.view(), {sha256({challenge(), m1}), said});
 }
 
 Bytes server_hello_to_sign(const Hash& hello_hash) { return labelled(kServerHello, hello_hash); }
@@ -63,9 +104,9 @@ Hash transcript_t3(const Hash& h3, ByteView drone_signature) {
   return sha256({h3, length_of(drone_signature), drone_signature});
 }
 
-HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, const Hash& h3,
-                                std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch) {
-  const auto prk = hkdf_extract(psk.view(), key_material(ss_kem, ss_x25519, h3).view());
+HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev,
+                                const Hash& h3, std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch) {
+  const auto prk = hkdf_extract(psk.view(), key_material(ss_kem, ss_x25519, ck_prev, h3).view());
   const auto expand = [&](std::string_view label, Secret<32>& out) {
     Bytes info;
     append(info, as_bytes(label));
@@ -79,6 +120,7 @@ HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25
   expand(kGcsToDrone, secrets.k_g2d);
   expand(kConfirmClient, secrets.k_cc);
   expand(kConfirmServer, secrets.k_cs);
+  expand(kChain, secrets.chain);
   return secrets;
 }
 

@@ -10,8 +10,17 @@
 
 namespace pqcmav {
 
+/// The key of drones that do not exist: their ClientHello costs what a real one costs, and silence takes as long.
+const Psk& decoy_psk();
+
+/// M0, the first part of every transcript: a constant that both ends make, and nobody sends.
+ByteView challenge() noexcept;
 /// HMAC over M0 || M1-, under a key made from the PSK.
-Hash gate_mac(const Psk& psk, ByteView m0, ByteView m1_without_gate);
+Hash gate_mac(const Psk& psk, ByteView m1_without_gate);
+/// Does the gate at the end of this whole M1 verify? Takes as long whatever the answer.
+bool gate_good(const Psk& psk, ByteView m1);
+/// What makes a refusal believable: an HMAC over M0 || M1, the code and the time to wait.
+Hash reject_mac(const Psk& psk, ByteView m1, std::uint8_t code, std::uint16_t retry_ms);
 /// The byte strings that are signed: a label, so that no signature serves in the other's place, and a hash. The gcs
 /// signs SHA-256(M0 || M1 || M2-).
 Bytes server_hello_to_sign(const Hash& hello_hash);
@@ -24,10 +33,12 @@ Hash transcript_t3(const Hash& h3, ByteView drone_signature);
 
 struct HandshakeSecrets {
   Secret<32> k_d2g, k_g2d, k_cc, k_cs;
+  Secret<32> chain;  // ck: goes into the keys of the session that replaces this one
 };
-/// HKDF-SHA256 (RFC 5869) with the PSK as salt over both shared secrets and h3. `ss_x25519` is empty in pure mode.
-HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, const Hash& h3,
-                                std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch);
+/// HKDF-SHA256 (RFC 5869) with the PSK as salt over both shared secrets, the chain secret of the session that is
+/// replaced, and h3. `ss_x25519` is empty in pure mode, `ck_prev` in a first handshake.
+HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev,
+                                const Hash& h3, std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch);
 
 Hash confirm_client(const Secret<32>& k_cc, const Hash& t3);
 Hash confirm_server(const Secret<32>& k_cs, const Hash& t3, const Hash& confirm_c);

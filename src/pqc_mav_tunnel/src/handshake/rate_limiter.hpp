@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A token bucket per source address, in bounded memory (docs/protocol.md section 4, rate limit).
+// A token bucket per source, in bounded memory.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 
-#include "constants.hpp"
-
 namespace pqcmav {
 
 class RateLimiter {
  public:
-  explicit RateLimiter(double burst = kBucketBurst, double per_second = kBucketPerSecond,
-                       std::size_t max_sources = 4096);
-  /// May this source open a connection now? Charges nothing.
+  RateLimiter(double burst, double per_second, std::size_t max_sources = 4096);
+  /// May this source go on now? Charges nothing.
   [[nodiscard]] bool allows(const std::string& source, std::uint64_t now_ns);
-  /// One connection of this source ended before a valid gate.
+  /// This source used one of its tokens.
   void charge(const std::string& source, std::uint64_t now_ns);
   [[nodiscard]] std::size_t sources() const noexcept { return buckets_.size(); }
 

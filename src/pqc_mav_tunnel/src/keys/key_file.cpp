@@ -29,6 +29,8 @@ std::string_view to_string(KeyKind kind) noexcept {
       return "sig-secret";
     case KeyKind::sig_public:
       return "sig-public";
+    case KeyKind::restart:
+      return "restart";
   }
   return "unknown";
 }
@@ -138,6 +140,12 @@ std::optional<SecretBytes> decode_lines(std::string_view text) {
   return out;
 }
 
+bool fits(KeyKind kind, std::string_view algorithm) {
+  if (kind == KeyKind::psk) return algorithm == kPskAlgorithm;
+  if (kind == KeyKind::restart) return algorithm == kRestartAlgorithm;
+  return find_sig(algorithm) != nullptr;
+}
+
 KeyFile parse(const fs::path& file, std::string_view text) {
   constexpr std::string_view kFirstLine = "pqcmav-key 1\n";
   if (!text.starts_with(kFirstLine)) {
@@ -155,13 +163,12 @@ KeyFile parse(const fs::path& file, std::string_view text) {
   out.algorithm = *algorithm;
   out.owner = *owner;
   bool known = false;
-  for (const auto candidate : {KeyKind::psk, KeyKind::sig_secret, KeyKind::sig_public}) {
+  for (const auto candidate : {KeyKind::psk, KeyKind::sig_secret, KeyKind::sig_public, KeyKind::restart}) {
     if (*kind != to_string(candidate)) continue;
     out.kind = candidate;
     known = true;
   }
-  const bool is_psk = out.kind == KeyKind::psk;
-  if (!known || is_psk != (out.algorithm == kPskAlgorithm) || (!is_psk && find_sig(out.algorithm) == nullptr)) {
+  if (!known || !fits(out.kind, out.algorithm)) {
     bad_format(file,
                "has a kind or algorithm that this version does not know; use the version of pqcmav that made it, or "
                "make new keys.");

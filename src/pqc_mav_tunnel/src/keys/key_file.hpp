@@ -12,10 +12,11 @@
 
 namespace pqcmav {
 
-enum class KeyKind { psk, sig_secret, sig_public };
+enum class KeyKind { psk, sig_secret, sig_public, restart };
 std::string_view to_string(KeyKind kind) noexcept;
 
 inline constexpr std::string_view kPskAlgorithm = "psk";
+inline constexpr std::string_view kRestartAlgorithm = "restart";
 inline constexpr std::string_view kGcsOwner = "gcs";
 inline constexpr std::size_t kKeyFileMax = 64 * 1024;  // the longest key makes a file of 7 KiB
 

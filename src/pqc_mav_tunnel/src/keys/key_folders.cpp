@@ -55,6 +55,13 @@ std::string fingerprint(KeyKind kind, std::string_view algorithm, ByteView key) 
   return out;
 }
 
+/// Through a one-way step, so that a secret is no closer for its fingerprint.
+std::string fingerprint_secret(KeyKind kind, std::string_view algorithm, const Secret<32>& key) {
+  ByteArray<32> derived;
+  hkdf_expand(key.view(), as_bytes("PQMAV/2 fingerprint"), derived);
+  return fingerprint(kind, algorithm, derived);
+}
+
 }  // namespace
 
 Psk load_psk(const fs::path& file) { return read_psk(file, {}); }
@@ -65,10 +72,10 @@ std::string fingerprint_public(const SigInfo& sig, ByteView public_key) {
   return fingerprint(KeyKind::sig_public, sig.token, public_key);
 }
 
-std::string fingerprint_psk(const Psk& psk) {
-  ByteArray<32> derived;
-  hkdf_expand(psk.view(), as_bytes("PQMAV/2 fingerprint"), derived);
-  return fingerprint(KeyKind::psk, kPskAlgorithm, derived);
+std::string fingerprint_psk(const Psk& psk) { return fingerprint_secret(KeyKind::psk, kPskAlgorithm, psk); }
+
+std::string fingerprint_restart(const Secret<kRestartKeySize>& key) {
+  return fingerprint_secret(KeyKind::restart, kRestartAlgorithm, key);
 }
 
 struct DroneKeys::Cache {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making keys and handing a drone its own. Layout: keystore.hpp.
 #include <algorithm>
-#include <functional>
+#include <tuple>
 
 #include "constants.hpp"
 #include "crypto/kdf.hpp"
 #include "crypto/oqs.hpp"
+#include "keys/gcs_psk.hpp"
 #include "keys/key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
@@ -51,18 +52,11 @@ std::vector<const SigInfo*> chosen_algorithms(const std::vector<std::string>& to
   return out;
 }
 
-/// The same key in two places: what one lacks is copied from the other; what both lack is made, when there is something
-/// to make it.
-void share(const fs::path& first, const fs::path& second, const KeyWanted& wanted,
-           const std::function<SecretBytes()>& make = {}) {
+/// The same key in two places: what one lacks is copied from the other.
+void share(const fs::path& first, const fs::path& second, const KeyWanted& wanted) {
   const bool in_first = key_file_exists(first), in_second = key_file_exists(second);
-  if (!in_first && !in_second && !make) return;
-  KeyFile content;
-  if (in_first || in_second) {
-    content = read_key_file(in_first ? first : second, wanted);
-  } else {
-    content = KeyFile{wanted.kind, std::string(wanted.algorithm), std::string(wanted.owner), make()};
-  }
+  if (!in_first && !in_second) return;
+  const auto content = read_key_file(in_first ? first : second, wanted);
   if (in_first && in_second && !constant_time_equal(content.key.view(), read_key_file(second, wanted).key.view()))
     contradiction(first, second);
   for (const auto& [file, present] : {std::pair(first, in_first), std::pair(second, in_second)}) {
@@ -108,10 +102,33 @@ SecretBytes random_psk() {
   return psk;
 }
 
+/// The drone's PSK, and what the gcs of this name holds of it. A gcs that has its own where the drone's folder is gone
+/// serves a drone that lives elsewhere: nothing to do.
+void share_psk(const fs::path& drone_file, const fs::path& gcs_file, const std::string& id, std::string_view gcs_id) {
+  const KeyWanted wanted{KeyKind::psk, kPskAlgorithm, kPskSize, id};
+  const bool at_drone = key_file_exists(drone_file), at_gcs = key_file_exists(gcs_file);
+  if (at_gcs && !at_drone) {
+    (void)read_key_file(gcs_file, wanted);
+    return;
+  }
+  auto own = at_drone ? read_key_file(drone_file, wanted).key : random_psk();
+  auto derived = psk_of_gcs(Psk(own.view().first<kPskSize>()), gcs_id);
+  if (at_gcs && !constant_time_equal(read_key_file(gcs_file, wanted).key.view(), derived.view()))
+    throw TunnelError(Errc::key_format, "The PSK " + gcs_file.string() + " does not belong to " + drone_file.string() +
+                                            " and the ground station '" + std::string(gcs_id) +
+                                            "'; remove the wrong one and run this again.");
+  for (const auto& [file, there, key] :
+       {std::tuple(&drone_file, at_drone, own.view()), std::tuple(&gcs_file, at_gcs, ByteView(derived.view()))}) {
+    if (there) continue;
+    make_key_folder(file->parent_path());
+    write_key_file(*file, KeyFile{KeyKind::psk, std::string(kPskAlgorithm), id, SecretBytes(key)});
+  }
+}
+
 void add_drone(const fs::path& root, const std::string& id, const std::vector<const SigInfo*>& algorithms,
-               bool with_signatures) {
+               bool with_signatures, std::string_view gcs_id) {
   const auto gcs = root / "gcs", drone = root / "drones" / id;
-  share(gcs / "psk" / (id + ".key"), drone / "psk.key", {KeyKind::psk, kPskAlgorithm, kPskSize, id}, random_psk);
+  share_psk(drone / "psk.key", gcs / "psk" / (id + ".key"), id, gcs_id);
   for (const SigInfo* sig : algorithms) {
     const auto open = std::string(sig->token) + ".pub";
     share(gcs / "sig" / open, drone / "gcs" / open, {KeyKind::sig_public, sig->token, sig->public_key, kGcsOwner});
@@ -157,12 +174,14 @@ bool valid_drone_id(std::string_view id) noexcept {
 }
 
 void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids,
-               const std::vector<std::string>& sig_tokens, bool drone_signatures) {
+               const std::vector<std::string>& sig_tokens, bool drone_signatures, const std::string& gcs_id) {
+  if (!valid_drone_id(gcs_id))
+    throw TunnelError(Errc::config_invalid, "A gcs id has 1-32 characters of a-z 0-9 _ -.");
   std::ranges::for_each(drone_ids, check_id);
   const auto algorithms = chosen_algorithms(sig_tokens);
   make_key_folder(root / "gcs" / "psk");  // there even before the first drone, so that a gcs without drones starts
   for (const SigInfo* sig : algorithms) make_pair(root / "gcs" / "sig", *sig, kGcsOwner);
-  for (const auto& id : drone_ids) add_drone(root, id, algorithms, drone_signatures);
+  for (const auto& id : drone_ids) add_drone(root, id, algorithms, drone_signatures, gcs_id);
 }
 
 void export_drone(const fs::path& root, std::string_view drone_id, const fs::path& target) {

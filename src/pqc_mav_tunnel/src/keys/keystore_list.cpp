@@ -17,6 +17,7 @@ constexpr std::size_t kListMax = 10'000;
 
 std::size_t proper_size(const KeyFile& content) {
   if (content.kind == KeyKind::psk) return kPskSize;
+  if (content.kind == KeyKind::restart) return kRestartKeySize;
   const SigInfo& sig = *find_sig(content.algorithm);
   return content.kind == KeyKind::sig_secret ? sig.secret_key : sig.public_key;
 }
@@ -24,6 +25,8 @@ std::size_t proper_size(const KeyFile& content) {
 /// A secret is known by the fingerprint of its public half.
 std::string fingerprint_of(const KeyFile& content, const fs::path& file) {
   if (content.kind == KeyKind::psk) return fingerprint_psk(Psk(content.key.view().first<kPskSize>()));
+  if (content.kind == KeyKind::restart)
+    return fingerprint_restart(Secret<kRestartKeySize>(content.key.view().first<kRestartKeySize>()));
   const SigInfo& sig = *find_sig(content.algorithm);
   if (content.kind == KeyKind::sig_public) return fingerprint_public(sig, content.key.view());
   auto other = file;

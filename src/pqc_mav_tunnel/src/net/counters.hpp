@@ -6,11 +6,19 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "clock.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
+
+/// What became of a datagram that belongs to handshakes: each ends in exactly one of these (docs/protocol.md section
+/// 5).
+enum class HandshakeDrop : std::uint8_t { taken, repeated, malformed, unknown, tag, gate, replay, limit };
+inline constexpr std::size_t kHandshakeDropKinds = 8;
+inline constexpr std::array<std::string_view, kHandshakeDropKinds> kHandshakeDropNames = {
+    "hs_taken", "hs_repeated", "hs_malformed", "hs_unknown", "hs_tag", "hs_gate", "hs_replay", "hs_limit"};
 
 class Counter {
  public:
@@ -57,10 +65,12 @@ struct LinkCounters {
   SampledTime seal_time, open_time;
 };
 
-/// Of the whole process. enc_rx_datagrams == delivered + control + sum(drops), always.
+/// Of the whole process. enc_rx_datagrams == delivered + control + sum(drops) + sum(handshakes), always.
 struct ProcessCounters {
   Counter enc_rx_datagrams, delivered, control;
   std::array<Counter, kDropKinds> drops;
+  std::array<Counter, kHandshakeDropKinds> handshakes;
+  Counter other_version;  // of drop_malformed: packets of an older protocol
 };
 
 }  // namespace pqcmav

@@ -30,7 +30,7 @@ constexpr std::size_t kCrowd = 8;
 constexpr std::uint64_t kGatherNs = 150'000;
 constexpr std::uint64_t kTickNs = 100'000'000;
 // epoll tags below the plain sockets' indices.
-constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kFirstPlain = 3;
+constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kFirstPlain = 4;
 
 SessionTimers timers_of(const EngineConfig& config) {
   return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
@@ -50,6 +50,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "an epoll descriptor")),
       wake_(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "an event descriptor")),
       timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
+      handshake_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
       plain_in_(kPlainSlots, config.max_payload, kHeaderSize, kTagSize, true),
       encrypted_in_(config.gso ? kGroSlots : kEncryptedSlots,
                     config.gso ? kGroCapacity : std::max<std::size_t>(2048, config.max_payload + kOverhead), 0, 0,
@@ -103,6 +104,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   };
   watch(wake_.get(), kWake);
   watch(timer_.get(), kTimer);
+  watch(handshake_timer_.get(), kHandshakeTimer);
   watch(encrypted_.get(), kEncrypted);
   for (std::size_t i = 0; i < links_.size(); ++i)
     watch(links_[i]->plain.get(), kFirstPlain + static_cast<std::uint32_t>(i));
@@ -187,6 +189,10 @@ void DataPlane::run() {
           tick(now);
           break;
         }
+        case kHandshakeTimer: {
+          drain(handshake_timer_);
+          break;  // what is due is done below
+        }
         case kEncrypted:
           spin_until = now + spin_ns;
           read_encrypted(now, round);
@@ -196,11 +202,27 @@ void DataPlane::run() {
           read_plain(tag - kFirstPlain, now, round);
       }
     }
+    if (handshakes_ != nullptr && handshakes_->deadline() <= now) handshakes_->run(now);
+    arm_handshakes();
     if (spin_ns == 0 && round.datagrams >= kCrowd && !round.more) {
       const timespec moment{0, static_cast<long>(kGatherNs)};
       ::nanosleep(&moment, nullptr);
     }
   }
+}
+
+/// Rings when the handshakes are due next.
+void DataPlane::arm_handshakes() noexcept {
+  if (handshakes_ == nullptr) return;
+  const auto due = handshakes_->deadline();
+  if (due == armed_ns_) return;  // setting it costs a system call
+  armed_ns_ = due;
+  itimerspec when{};
+  if (due != ~std::uint64_t{0}) {
+    when.it_value.tv_sec = static_cast<time_t>(due / 1'000'000'000);
+    when.it_value.tv_nsec = static_cast<long>(due % 1'000'000'000) + (due == 0 ? 1 : 0);
+  }
+  ::timerfd_settime(handshake_timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
 }  // namespace pqcmav

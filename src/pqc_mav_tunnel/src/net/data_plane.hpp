@@ -20,6 +20,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "handshake/handshake.hpp"
+#include "net/handshake_port.hpp"
 #include "net/link.hpp"
 #include "net/plain_tap.hpp"
 #include "net/udp_batch.hpp"
@@ -60,13 +62,27 @@ class DataPlane {
   }
   /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was
   /// installed).
-  bool install(std::size_t link, SessionKeys keys, const SessionId& prev, const SockAddr& peer);
+  bool install(std::size_t link, SessionKeys keys, const SockAddr& peer);
+  /// The current session of a link with its chain secret, for a rekey inside it; none when it cannot send.
+  std::optional<RunningSession> running_session(std::size_t link);
+  /// Does something in the data thread. False when it is not running (then it is not done).
+  bool post(std::function<void()> task);
   /// Sends control messages to a peer if there is a session.
   void send_control(std::size_t link, std::vector<std::uint8_t> tlvs);
 
+  // Data thread only.
+  /// Who handles handshakes; set before start(), and alive until stop() has returned.
+  void set_handshakes(HandshakePort* port) noexcept { handshakes_ = port; }
+  void install_now(std::size_t link, SessionKeys keys, const SockAddr& peer, std::uint64_t now);
+  void send_datagram(ByteView datagram, const SockAddr& to) noexcept;
+  /// A handshake datagram inside the current session of a link; nothing without one.
+  void send_handshake_part(std::size_t link, ByteView value, std::uint64_t now);
+  /// Says this at once, and then with every control frame until the peer has got it.
+  void announce(std::size_t link, std::vector<Announcements::Value> values, std::uint64_t now);
+  [[nodiscard]] const Session& session(std::size_t link) const noexcept { return links_[link]->session; }
+
  private:
   using Task = std::function<void()>;
-  bool post(Task task);
   void run();
   void run_tasks();
   /// What one wake-up found.
@@ -80,9 +96,14 @@ class DataPlane {
   void send_sealed(Link& link) noexcept;
   void read_encrypted(std::uint64_t now, Round& round);
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
+  bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
+  void arm_handshakes() noexcept;
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
+  void move_peer(Link& link, const SockAddr& to);
+  void other_version(const SockAddr& source, std::uint64_t now);
   void deliver(std::size_t index, MutableBytes payload);
   void flush_delivery();
+  void acknowledge(Link& link, const Control& control, std::uint64_t now);
   void send_control_now(Link& link, ByteView tlvs, std::uint64_t now);
   void tick(std::uint64_t now);
   void tick_link(std::size_t index, std::uint64_t now);
@@ -96,9 +117,12 @@ class DataPlane {
   ControlHooks hooks_;
   std::vector<std::unique_ptr<Link>> links_;
   ProcessCounters totals_;
-  Fd encrypted_, epoll_, wake_, timer_;
+  Fd encrypted_, epoll_, wake_, timer_, handshake_timer_;
+  HandshakePort* handshakes_ = nullptr;
+  std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings
   SockAddr local_;
   bool gro_ = false;
+  std::uint64_t next_version_log_ns_ = 0;
   UdpReceiver plain_in_, encrypted_in_;
   UdpSender encrypted_out_, plain_out_;
   std::unique_ptr<PlainTap> tap_;  // of a drone, where configured

@@ -82,14 +82,32 @@ void DataPlane::read_encrypted(std::uint64_t now, Round& round) {
   flush_delivery();
 }
 
+/// True when the datagram belongs to handshakes: then it is done with.
+bool DataPlane::on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now) {
+  if (datagram.empty() || handshakes_ == nullptr) return false;
+  const auto type = datagram[0];
+  const bool ours = config_.role == Role::gcs ? type == kFromDroneType
+                                              : type == kFromGcsType || type == kRetryType || type == kRestartType;
+  if (!ours) return false;
+  totals_.handshakes[static_cast<std::size_t>(handshakes_->on_datagram(datagram, source, now))].add();
+  return true;
+}
+
 void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
   totals_.enc_rx_datagrams.add();
   const auto header = parse_header(datagram);
-  if (!header || datagram.size() > kOverhead + std::max(config_.max_payload, kControlFrameMax))
+  if (!header || datagram.size() > kOverhead + std::max(config_.max_payload, kControlFrameMax)) {
+    if (on_handshake(datagram, source, now)) return;
+    if (!datagram.empty() && (datagram[0] == 0x02 || datagram[0] == 0x12)) other_version(source, now);
     return count_drop(nullptr, Drop::malformed);
+  }
   std::size_t index = 0;
   auto* link = find(header->session_id, index);
-  if (link == nullptr) return count_drop(nullptr, Drop::unknown);
+  if (link == nullptr) {
+    count_drop(nullptr, Drop::unknown);
+    if (handshakes_ != nullptr) handshakes_->on_unknown_session(header->session_id, source, now);
+    return;
+  }
 
   const auto opened = link->counters.open_time.measure([&] { return link->session.open(*header, datagram, now); });
   if (opened.drop) return count_drop(link, *opened.drop);
@@ -97,17 +115,13 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
   link->counters.enc_rx_packets.add();
   link->counters.enc_rx_bytes.add(datagram.size());
   if (opened.current) link->estimator.on_packet(now, key_of(header->session_id), header->sequence);
-  if (config_.role == Role::gcs && (opened.switched || (opened.move_peer && !(link->peer == source)))) {
-    if (!link->peer.empty() && !(link->peer == source)) {
-      link->counters.roams.add();
-      events_.log(LogLevel::info, link->id, "The drone's address is now " + source.text() + ".");
-    }
-    link->peer = source;
-  }
+  if (config_.role == Role::gcs && (opened.switched || (opened.move_peer && !(link->peer == source))))
+    move_peer(*link, opened.switched ? link->pending_peer : source);
   if (opened.switched) {
     std::array<std::uint8_t, 8> tlvs{};
     const auto size = append_control(tlvs, 0, Switched{header->epoch});
     send_control_now(*link, ByteView(tlvs).first(*size), now);
+    if (handshakes_ != nullptr) handshakes_->on_switched(index, now);
     changed(index, now);
   }
   if (opened.type == FrameType::data) {
@@ -121,6 +135,23 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
   totals_.control.add();
   link->counters.control.add();
   on_control(*link, index, controls, opened.current, now);
+}
+
+void DataPlane::move_peer(Link& link, const SockAddr& to) {
+  if (!link.peer.empty() && !(link.peer == to)) {
+    link.counters.roams.add();
+    events_.log(LogLevel::info, link.id, "The drone's address is now " + to.text() + ".");
+  }
+  link.peer = to;
+}
+
+void DataPlane::other_version(const SockAddr& source, std::uint64_t now) {
+  totals_.other_version.add();
+  if (now < next_version_log_ns_) return;
+  next_version_log_ns_ = now + kLogEveryNs;
+  events_.log(LogLevel::warning, "",
+              "A packet of an older protocol came from " + source.text() +
+                  ": update that end too. Further ones are only counted (other_version).");
 }
 
 void DataPlane::deliver(std::size_t index, MutableBytes payload) {

@@ -32,13 +32,32 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
         hooks_.rekey_requested(index, request->request_id, std::string(request->suite), std::string(request->reason));
     } else if (const auto* result = std::get_if<RekeyResult>(&control)) {
       if (hooks_.rekey_answered) hooks_.rekey_answered(index, *result);
+    } else if (const auto* part = std::get_if<HandshakePart>(&control)) {
+      // Under old keys it belongs to a session that is over.
+      if (handshakes_ != nullptr && current) handshakes_->on_session_frame(index, part->value, now);
+    } else if (const auto* got = std::get_if<Got>(&control)) {
+      link.announcements.on_got(*got);
+    } else if (const auto* grant = std::get_if<ReturnGrant>(&control)) {
+      if (handshakes_ != nullptr && current) handshakes_->on_return(*grant);
+      acknowledge(link, control, now);
+    } else if (const auto* token = std::get_if<RestartToken>(&control)) {
+      if (handshakes_ != nullptr && current) handshakes_->on_restart_token(*token, index);
+      acknowledge(link, control, now);
     } else if (std::holds_alternative<Close>(control) &&
                current) {  // one that was held back says nothing about the session of now
       link.session.close(now);
       link.closed_by_peer = true;
+      if (handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
       changed(index, now);
     }
   }
+}
+
+void DataPlane::acknowledge(Link& link, const Control& control, std::uint64_t now) {
+  const auto got = got_for(control);
+  std::array<std::uint8_t, 16> tlvs{};
+  if (const auto used = got ? append_control(tlvs, 0, *got) : std::nullopt)
+    send_control_now(link, ByteView(tlvs).first(*used), now);
 }
 
 void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now) {
@@ -64,28 +83,34 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   auto& link = *links_[index];
   bool notify = link.session.tick(now);
   if (notify) refresh_lookup(index);
+  if (notify && !link.session.can_send() && handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
   const bool degraded = link.session.current() && link.session.degraded(now);
   notify = notify || degraded != link.was_degraded;
   link.was_degraded = degraded;
 
   std::array<std::uint8_t, 256> tlvs{};
   std::size_t used = 0;
+  const bool silent = config_.role == Role::drone && link.session.silence(now) >= to_ns(kProbeSilence);
   if (now >= link.next_report_ns) {
     link.next_report_ns = now + to_ns(kReportEvery);
-    link.next_probe_ns = now + to_ns(kProbeAfterReport);
+    link.next_probe_ns = now + to_ns(silent ? kProbeSilentEvery : kProbeAfterReport);
     link.local = link.estimator.report(now);
     for (std::size_t i = 0; i < kDropKinds; ++i) link.local.drops[i] = link.counters.drops[i].get();
     used = *append_control(tlvs, used, link.local);
-  } else if (now >=
-             link.next_probe_ns) {  // half-way to the next report, so that also an idle link is heard twice a second
-    link.next_probe_ns = link.next_report_ns + to_ns(kProbeAfterReport);
+  } else if (now >= link.next_probe_ns) {
+    // Half-way to the next report, so that even an idle link is heard twice a second. A drone that hears nothing probes
+    // more often: an answer says that the session lives, and ends the handshake that would replace it.
+    link.next_probe_ns = silent ? now + to_ns(kProbeSilentEvery) : link.next_report_ns + to_ns(kProbeAfterReport);
     link.probes.open_id = link.probes.next_id++;
     link.probes.open_t1 = now_ns();
     used = *append_control(tlvs, used, Probe{link.probes.open_id, link.probes.open_t1});
   } else if (now - link.session.last_sent_ns() >= to_ns(config_.keepalive_s)) {
     used = *append_control(tlvs, used, Keepalive{});
   }
-  if (used != 0) send_control_now(link, ByteView(tlvs).first(used), now);
+  if (used != 0) {
+    used = link.announcements.append_to(tlvs, used);
+    send_control_now(link, ByteView(tlvs).first(used), now);
+  }
   if (notify)
     changed(index, now);
   else
@@ -99,32 +124,36 @@ void DataPlane::changed(std::size_t index, std::uint64_t now) {
   if (hooks_.changed) hooks_.changed(index);
 }
 
-bool DataPlane::install(std::size_t index, SessionKeys keys, const SessionId& prev, const SockAddr& peer) {
+void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, std::uint64_t now) {
+  auto& link = *links_[index];
+  const auto epoch = keys.epoch;
+  link.session.install(std::move(keys), now);
+  refresh_lookup(index);
+  link.closed_by_peer = false;
+  if (config_.role == Role::drone) {
+    link.peer = peer;
+    // At once, so that the gcs switches even when no telemetry flows.
+    std::array<std::uint8_t, 16> tlvs{};
+    auto used = append_control(tlvs, 0, Switched{epoch});
+    used = append_control(tlvs, *used, Keepalive{});
+    send_control_now(link, ByteView(tlvs).first(*used), now);
+  } else {
+    link.pending_peer = peer;
+  }
+  changed(index, now);
+}
+
+bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& peer) {
   std::promise<void> installed;
   auto done = installed.get_future();
   auto shared = std::make_shared<SessionKeys>(std::move(keys));
   const bool accepted = post([&, shared] {
-    auto& link = *links_[index];
-    const auto now = now_ns();
-    const auto epoch = shared->epoch;
     try {
-      link.session.install(std::move(*shared), prev, now);
+      install_now(index, std::move(*shared), peer, now_ns());
+      installed.set_value();
     } catch (...) {
       installed.set_exception(std::current_exception());
-      return;
     }
-    refresh_lookup(index);
-    link.closed_by_peer = false;
-    if (config_.role == Role::drone) {
-      link.peer = peer;
-      // At once, so that the gcs switches even when no telemetry flows.
-      std::array<std::uint8_t, 16> tlvs{};
-      auto used = append_control(tlvs, 0, Switched{epoch});
-      used = append_control(tlvs, *used, Keepalive{});
-      send_control_now(link, ByteView(tlvs).first(*used), now);
-    }
-    changed(index, now);
-    installed.set_value();
   });
   if (!accepted) return false;
   // The data thread takes about as long as falling asleep and being woken would; a handshake waits for this.
@@ -133,6 +162,38 @@ bool DataPlane::install(std::size_t index, SessionKeys keys, const SessionId& pr
     std::this_thread::yield();
   done.get();
   return true;
+}
+
+std::optional<RunningSession> DataPlane::running_session(std::size_t index) {
+  auto answer = std::make_shared<std::promise<std::optional<RunningSession>>>();
+  auto coming = answer->get_future();
+  const bool accepted = post([this, index, answer] {
+    const auto& session = links_[index]->session;
+    std::optional<RunningSession> out;
+    if (const auto* chain = session.chain())
+      out = RunningSession{session.current()->id, session.current()->epoch, SecretBytes(chain->view())};
+    answer->set_value(std::move(out));
+  });
+  return accepted ? coming.get() : std::nullopt;
+}
+
+void DataPlane::announce(std::size_t index, std::vector<Announcements::Value> values, std::uint64_t now) {
+  auto& link = *links_[index];
+  link.announcements.set(std::move(values));
+  std::array<std::uint8_t, 256> tlvs{};
+  if (const auto used = link.announcements.append_to(tlvs, 0))
+    send_control_now(link, ByteView(tlvs).first(used), now);
+}
+
+void DataPlane::send_datagram(ByteView datagram, const SockAddr& to) noexcept {
+  // What the kernel does not take now is lost like any other datagram: the sender repeats it.
+  (void)::sendto(encrypted_.get(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size);
+}
+
+void DataPlane::send_handshake_part(std::size_t index, ByteView value, std::uint64_t now) {
+  std::array<std::uint8_t, kControlFrameMax> tlvs;
+  if (const auto used = append_control(tlvs, 0, HandshakePart{value}))
+    send_control_now(*links_[index], ByteView(tlvs).first(*used), now);
 }
 
 void DataPlane::send_control(std::size_t index, std::vector<std::uint8_t> tlvs) {

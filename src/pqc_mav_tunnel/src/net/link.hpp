@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "net/announcements.hpp"
 #include "net/counters.hpp"
 #include "net/net.hpp"
 #include "session/control_frame.hpp"
@@ -60,8 +61,10 @@ struct Link {
   Session session;
   LinkEstimator estimator;
   ProbeTracker probes;
+  Announcements announcements;
   Fd plain;
   SockAddr peer, plain_peer, plain_local;
+  SockAddr pending_peer;  // gcs: where the handshake of the pending keys came from
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
   LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;

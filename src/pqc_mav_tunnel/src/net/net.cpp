@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
 #include <netinet/udp.h>
 #include <unistd.h>
 
@@ -35,11 +34,6 @@ namespace {
 
 void set_int(int fd, int level, int name, int value) noexcept { ::setsockopt(fd, level, name, &value, sizeof value); }
 
-constexpr int kTcpRtoMaxMs = 44;  // TCP_RTO_MAX_MS of Linux 6.15: older headers lack it, older kernels refuse it
-constexpr int kLongestRepeatMs = 4000;
-constexpr int kProbeAfterS = 2,
-              kProbes = 8;  // of a handshake's connection; at 30 % loss each way all are lost once in two hundred times
-
 void set_buffers(int fd, std::size_t kib) noexcept {
   const auto bytes = static_cast<int>(kib * 1024);
   for (const auto& [force, plain] : {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, std::pair{SO_SNDBUFFORCE, SO_SNDBUF}})
@@ -66,6 +60,17 @@ bool SockAddr::loopback() const noexcept {
   if (family() != AF_INET6) return false;
   const auto& address = reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
   return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == IN_LOOPBACKNET);
+}
+
+ByteArray<16> SockAddr::ip16() const noexcept {
+  ByteArray<16> out{};
+  if (family() == AF_INET) {
+    out[10] = out[11] = 0xff;
+    std::memcpy(out.data() + 12, &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr, 4);
+  } else if (family() == AF_INET6) {
+    std::memcpy(out.data(), &reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr, 16);
+  }
+  return out;
 }
 
 std::string SockAddr::host_text() const {
@@ -215,33 +220,6 @@ Fd open_udp_both(std::uint16_t port, const UdpOptions& options, const std::strin
     if (error.code() == Errc::port_in_use || error.code() == Errc::permission) throw;
   }
   return open_udp(resolve("", port, true, SOCK_DGRAM), options, purpose, gro_on);
-}
-
-Fd open_tcp_listener(const SockAddr& local, const std::string& purpose) {
-  Fd fd(::socket(local.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) throw_bind_error(errno, local, purpose);
-  if (local.family() == AF_INET6) set_int(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  set_int(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  tune_handshake_socket(fd.get());
-  if (::bind(fd.get(), local.get(), local.size) != 0) throw_bind_error(errno, local, purpose);
-  if (::listen(fd.get(), 128) != 0) throw_bind_error(errno, local, purpose);
-  return fd;
-}
-
-void tune_handshake_socket(int fd) noexcept {
-  set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // A handshake is a few segments each way, so one that is lost twice waits for a timer that doubles every time; at 30
-  // % loss that made the difference between seconds and a minute. A stream so thin may repeat at the pace of its round
-  // trip instead, and in no case more seldom than the longest round trip there is.
-  set_int(fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, 1);
-  set_int(fd, IPPROTO_TCP, kTcpRtoMaxMs, kLongestRepeatMs);
-  // An end that waits for the other's computation has nothing to send, so nothing would tell it that the other lost its
-  // power: without these probes a drone waited out the 45 s of a handshake for a gcs that had long come back and knew
-  // nothing of it.
-  set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, kProbeAfterS);
-  set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-  set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
 SockAddr local_address(const Fd& socket) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Socket addresses, and the UDP and TCP sockets the engine opens.
+// Socket addresses, and the UDP sockets the engine opens.
 #pragma once
 
 #include <netinet/in.h>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bytes.hpp"
 #include "clock.hpp"
 #include "fd.hpp"
 
@@ -29,6 +30,7 @@ struct SockAddr {
   [[nodiscard]] bool loopback() const noexcept;    // 127.0.0.0/8, ::1, or the first as IPv4-mapped
   [[nodiscard]] std::string text() const;          // 127.0.0.1:14550, [::1]:14550, "" when empty
   [[nodiscard]] std::string network_text() const;  // what one owner has: an IPv4 address, or the /64 of an IPv6 one
+  [[nodiscard]] ByteArray<16> ip16() const noexcept;  // the IP address, IPv4 as IPv4-mapped
   [[nodiscard]] std::string host_text() const;     // without the port; IPv4-mapped as IPv4
   friend bool operator==(const SockAddr& a, const SockAddr& b) noexcept;
 };
@@ -64,11 +66,6 @@ struct UdpOptions {
 Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
 /// The same on every local address, IPv4 and IPv6; where this machine has no IPv6, IPv4 alone.
 Fd open_udp_both(std::uint16_t port, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
-/// Listening and non-blocking.
-Fd open_tcp_listener(const SockAddr& local, const std::string& purpose);
-/// For a socket that listens for handshakes or carries one: segments leave at once, and over a link that loses packets
-/// they are repeated at an even pace.
-void tune_handshake_socket(int fd) noexcept;
 SockAddr local_address(const Fd& socket);
 /// Does this kernel know UDP_SEGMENT on this socket?
 bool supports_gso(const Fd& udp_socket) noexcept;

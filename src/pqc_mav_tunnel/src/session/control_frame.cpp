@@ -2,7 +2,9 @@
 #include "session/control_frame.hpp"
 
 #include <algorithm>
-#include <type_traits>
+
+#include "crypto/kdf.hpp"
+#include "crypto/secret.hpp"
 
 namespace pqcmav {
 namespace {
@@ -15,9 +17,14 @@ enum class Tlv : std::uint8_t {
   rekey_request = 5,
   close = 6,
   keepalive = 7,
-  rekey_result = 8
+  rekey_result = 8,
+  handshake_part = 32,
+  return_grant = 33,
+  restart_token = 34,
+  path_challenge = 36,
+  path_response = 37,
+  got = 40
 };
-constexpr std::size_t kTlvHeader = 3;
 
 bool printable(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
@@ -40,6 +47,18 @@ class Fields {
     const auto raw = size ? reader_.take(*size) : std::nullopt;
     if (raw) out = as_text(*raw);
     good_ = good_ && raw.has_value() && printable(out);
+    return *this;
+  }
+  template <std::size_t N>
+  Fields& bytes(ByteArray<N>& out) noexcept {
+    good_ = good_ && reader_.into(out);
+    return *this;
+  }
+  /// `size` bytes that stay where they are.
+  Fields& view(ByteView& out, std::size_t size) noexcept {
+    const auto raw = reader_.take(size);
+    if (raw) out = *raw;
+    good_ = good_ && raw.has_value();
     return *this;
   }
   [[nodiscard]] bool complete() const noexcept { return good_ && reader_.empty(); }
@@ -100,6 +119,35 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
       item.ok = ok != 0;
       return keep(item);
     }
+    case Tlv::handshake_part:
+      if (value.size() < kHandshakePartHeader) return Parsed::unusable;
+      out = HandshakePart{value};
+      return Parsed::item;
+    case Tlv::return_grant: {
+      ReturnGrant item{};
+      fields.be(item.serial).bytes(item.address_tag).view(item.return_key, kReturnKeySize);
+      return keep(item);
+    }
+    case Tlv::restart_token: {
+      RestartToken item{};
+      fields.bytes(item.token);
+      return keep(item);
+    }
+    case Tlv::path_challenge: {
+      PathChallenge item{};
+      fields.bytes(item.random);
+      return keep(item);
+    }
+    case Tlv::path_response: {
+      PathResponse item{};
+      fields.bytes(item.random);
+      return keep(item);
+    }
+    case Tlv::got: {
+      Got item{};
+      fields.be(item.type).bytes(item.check);
+      return keep(item);
+    }
   }
   return Parsed::skipped;
 }
@@ -124,6 +172,18 @@ class Writer {
                      [](char c) { return static_cast<std::uint8_t>(c >= 0x20 && c <= 0x7e ? c : '?'); });
       at_ += text.size();
     }
+    return *this;
+  }
+  Writer& bytes(ByteView bytes) noexcept {
+    if (room(bytes.size())) {
+      std::copy(bytes.begin(), bytes.end(), out_.begin() + static_cast<std::ptrdiff_t>(at_));
+      at_ += bytes.size();
+    }
+    return *this;
+  }
+  /// For a value whose size is not the type's.
+  Writer& require(bool condition) noexcept {
+    good_ = good_ && condition;
     return *this;
   }
   [[nodiscard]] bool good() const noexcept { return good_; }
@@ -165,6 +225,18 @@ struct WriteValue {
         .text(item.text);
     return Tlv::rekey_result;
   }
+  Tlv operator()(const HandshakePart& item) const noexcept {
+    const auto size = item.value.size();
+    return to.require(size >= kHandshakePartHeader && size <= 0xffff).bytes(item.value), Tlv::handshake_part;
+  }
+  Tlv operator()(const ReturnGrant& item) const noexcept {
+    to.require(item.return_key.size() == kReturnKeySize);
+    return to.be(item.serial).bytes(item.address_tag).bytes(item.return_key), Tlv::return_grant;
+  }
+  Tlv operator()(const RestartToken& item) const noexcept { return to.bytes(item.token), Tlv::restart_token; }
+  Tlv operator()(const PathChallenge& item) const noexcept { return to.bytes(item.random), Tlv::path_challenge; }
+  Tlv operator()(const PathResponse& item) const noexcept { return to.bytes(item.random), Tlv::path_response; }
+  Tlv operator()(const Got& item) const noexcept { return to.be(item.type).bytes(item.check), Tlv::got; }
 };
 
 }  // namespace
@@ -203,6 +275,19 @@ std::optional<std::size_t> append_control(MutableBytes out, std::size_t used, co
   out[used] = static_cast<std::uint8_t>(type);
   store_be(out.data() + used + 1, static_cast<std::uint16_t>(writer.at() - used - kTlvHeader));
   return writer.at();
+}
+
+std::optional<Got> got_for(const Control& control) {
+  if (!std::holds_alternative<ReturnGrant>(control) && !std::holds_alternative<RestartToken>(control))
+    return std::nullopt;
+  Secret<kTlvHeader + 4 + 8 + kReturnKeySize> written;  // the longer of the two; wiped afterwards
+  const auto size = append_control(written.mut(), 0, control);
+  if (!size) return std::nullopt;
+  const auto tlv = ByteView(written.view()).first(*size);
+  const auto hash = sha256({tlv.subspan(kTlvHeader)});
+  Got out{tlv[0], {}};
+  std::copy_n(hash.begin(), out.check.size(), out.check.begin());
+  return out;
 }
 
 }  // namespace pqcmav

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "bytes.hpp"
+#include "constants.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
@@ -41,10 +42,39 @@ struct RekeyResult {
   std::uint32_t duration_us;
   std::string_view text;
 };
-using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult>;
+/// A handshake datagram inside the session: attempt[8], packet u32, frames. The transport reads it.
+struct HandshakePart {
+  ByteView value;  // points into the parsed frame
+};
+/// What a drone needs to make a return proof in its next M1.
+struct ReturnGrant {
+  std::uint32_t serial;
+  ByteArray<8> address_tag;
+  ByteView return_key;  // kReturnKeySize bytes; a secret, therefore not copied: points into the parsed frame
+};
+struct RestartToken {
+  ByteArray<kRestartTokenSize> token;
+};
+struct PathChallenge {
+  ByteArray<8> random;
+};
+struct PathResponse {
+  ByteArray<8> random;  // the challenge's
+};
+/// A TLV that is repeated until this answer has arrived.
+struct Got {
+  std::uint8_t type;
+  ByteArray<4> check;  // the first bytes of SHA-256 over its value
+  friend bool operator==(const Got&, const Got&) = default;
+};
+using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult,
+                             HandshakePart, ReturnGrant, RestartToken, PathChallenge, PathResponse, Got>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
-inline constexpr std::size_t kControlFrameMax = 1024;
+inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16
+/// So that one handshake part fills the largest handshake datagram, 1,200 bytes.
+inline constexpr std::size_t kControlFrameMax = 1200 - kOverhead;
+inline constexpr std::size_t kHandshakePartHeader = 12;  // attempt, packet
 
 /// The TLVs of one frame in fixed memory, in order; unknown types are skipped.
 struct ControlList {
@@ -57,5 +87,8 @@ bool parse_controls(ByteView content, ControlList& out) noexcept;
 /// Appends one TLV at `out[used...]`; returns the new fill, or nullopt without room or when a string is too long. No
 /// allocation.
 std::optional<std::size_t> append_control(MutableBytes out, std::size_t used, const Control& control) noexcept;
+/// The GOT that answers `control`, for its receiver to send and for its sender to compare; nullopt for a type that is
+/// not acknowledged.
+std::optional<Got> got_for(const Control& control);
 
 }  // namespace pqcmav

@@ -36,6 +36,7 @@ struct SessionKeys {
   SessionId session_id{};
   std::uint8_t epoch = 0;
   Secret<32> k_d2g, k_g2d;
+  Secret<32> chain;  // ck: a rekey inside this session is bound to it
 };
 
 /// Seals packets of one key; owns the only sequence counter of that key, so no (key, epoch, sequence) is used twice.

@@ -42,17 +42,12 @@ void Session::promote(std::uint64_t now) noexcept {
     }
   send_ = std::move(pending_send_);
   pending_send_.reset();
+  chain_ = std::move(pending_chain_);
   current_ = pending_;
   pending_.reset();
 }
 
-void Session::install(SessionKeys keys, const SessionId& prev, std::uint64_t now) {
-  // The drone named the pending session as its running one, so it uses it: it must not be thrown away. Its handshake is
-  // also a sign of life: the keys are new, whatever the time of the last packet.
-  if (pending_ && pending_->id == prev) {
-    promote(now);
-    heard_ns_ = now;
-  }
+void Session::install(SessionKeys keys, std::uint64_t now) {
   const auto& receive = drone_side_ ? keys.k_g2d : keys.k_d2g;
   const auto& send = drone_side_ ? keys.k_d2g : keys.k_g2d;
   ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_);
@@ -66,6 +61,7 @@ void Session::install(SessionKeys keys, const SessionId& prev, std::uint64_t now
     auto& slot = free_slot();
     slot = Slot{std::move(receive_key), Use::current, kNever};
     send_ = std::move(send_key);
+    chain_ = std::move(keys.chain);
     current_ = info;
     confirmed_ = false;
     heard_ns_ = now;
@@ -73,6 +69,7 @@ void Session::install(SessionKeys keys, const SessionId& prev, std::uint64_t now
     auto& slot = free_slot();
     slot = Slot{std::move(receive_key), Use::pending, now + timers_.unused};
     pending_send_ = std::move(send_key);
+    pending_chain_ = std::move(keys.chain);
     pending_ = info;
   }
 }
@@ -127,6 +124,7 @@ bool Session::tick(std::uint64_t now) noexcept {
     if (slot.use == Use::pending) {
       pending_.reset();
       pending_send_.reset();
+      pending_chain_ = Secret<32>();
     }
     slot.key.reset();
     changed = true;
@@ -143,6 +141,7 @@ std::uint64_t Session::key_use() const noexcept {
 
 void Session::drop_current(std::uint64_t receive_until_ns) noexcept {
   send_.reset();
+  chain_ = Secret<32>();
   current_.reset();
   retire_current(receive_until_ns);
   limit_old(receive_until_ns);
@@ -153,6 +152,7 @@ void Session::close(std::uint64_t now) noexcept { drop_current(now + timers_.gra
 void Session::wipe() noexcept {
   drop_current(0);
   pending_send_.reset();
+  pending_chain_ = Secret<32>();
   pending_.reset();
   for (auto& slot : slots_) slot.key.reset();
 }

@@ -43,8 +43,8 @@ class Session {
 
   Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits);
 
-  /// New keys from a handshake that named `prev` (zero = first). One thread only, as every method.
-  void install(SessionKeys keys, const SessionId& prev, std::uint64_t now);
+  /// New keys from a handshake. One thread only, as every method.
+  void install(SessionKeys keys, std::uint64_t now);
   [[nodiscard]] bool can_send() const noexcept { return send_.has_value(); }
   /// See SendKey::seal. False without keys.
   bool seal(FrameType type, MutableBytes packet, std::uint64_t now) noexcept;
@@ -56,6 +56,8 @@ class Session {
   void close(std::uint64_t now) noexcept;
   void wipe() noexcept;
 
+  /// The chain secret of the current session, while it can send: a rekey inside it is bound to it.
+  [[nodiscard]] const Secret<32>* chain() const noexcept { return send_ ? &chain_ : nullptr; }
   [[nodiscard]] const std::optional<Info>& current() const noexcept { return current_; }
   [[nodiscard]] const std::optional<Info>& pending() const noexcept { return pending_; }
   [[nodiscard]] std::uint64_t silence(std::uint64_t now) const noexcept {
@@ -94,6 +96,7 @@ class Session {
   std::size_t window_bits_;
   std::array<Slot, kSlots> slots_;
   std::optional<SendKey> send_, pending_send_;
+  Secret<32> chain_, pending_chain_;
   std::optional<Info> current_, pending_;
   bool confirmed_ = false;  // drone: a packet opened under the current key
   std::uint64_t heard_ns_ = 0, sent_ns_ = 0;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom a gcs lets begin a handshake once the gate verified: limits against floods, and when an address must first be
+// proven (docs/protocol.md sections 6 and 13). No sockets, no clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "handshake/handshake_datagram.hpp"
+#include "handshake/rate_limiter.hpp"
+#include "pqc_mav_tunnel/suites.hpp"
+
+namespace pqcmav {
+
+struct AdmissionLimits {
+  std::size_t max_handshakes = 16;  // without a return proof
+  std::size_t drones = 1;           // configured: one more place each with a return proof
+  double per_drone_s = 5;
+};
+
+/// One attempt as the limits see it.
+struct AttemptFacts {
+  std::string drone;
+  std::string source;  // its IP address
+  bool proven = false;     // M1 carried a good return proof
+  bool validated = false;  // its address is known to be its own
+  bool large = false;      // its M2 is of Classic McEliece size
+};
+
+class Admission {
+ public:
+  explicit Admission(const AdmissionLimits& limits);
+
+  /// A datagram of handshakes came, or a gate verified: what load is judged by.
+  void on_datagram(std::uint64_t now) noexcept;
+  void on_gate(std::uint64_t now) noexcept;
+
+  /// Must this newcomer, without cookie and proof, first show that its address is its own?
+  [[nodiscard]] bool wants_retry(const AttemptFacts& newcomer, bool costly_suite,
+                                 const std::vector<AttemptFacts>& running) const noexcept;
+  /// May it run beside those that run? Takes one of the drone's tokens when it may.
+  bool admit(const AttemptFacts& newcomer, const std::vector<AttemptFacts>& running, std::uint64_t now);
+
+  /// An attempt ended: what still comes of it is dropped (replay).
+  void ended(const std::string& drone, const AttemptId& attempt);
+  [[nodiscard]] bool has_ended(const std::string& drone, const AttemptId& attempt) const;
+
+ private:
+  /// How often something happened in the last second, in steps of a tenth.
+  class Rate {
+   public:
+    void add(std::uint64_t now) noexcept;
+    [[nodiscard]] std::uint64_t last_second() const noexcept;
+
+   private:
+    void forget(std::uint64_t slot) noexcept;
+    std::array<std::uint32_t, 10> slots_{};
+    std::uint64_t slot_ = 0;
+  };
+
+  AdmissionLimits limits_;
+  RateLimiter unproven_, proven_;
+  Rate datagrams_, gates_;
+  std::map<std::string, std::deque<AttemptId>> ended_;
+};
+
+/// Is answering this suite so much work or so many bytes that an address should be proven first? `sign_ns` is what a
+/// signature took here lately, 0 when unknown.
+[[nodiscard]] bool costly(const Suite& suite, std::uint64_t sign_ns) noexcept;
+/// The greatest length in bytes of an M2 frame of this suite.
+[[nodiscard]] std::size_t longest_server_hello(const Suite& suite, bool hybrid);
+
+}  // namespace pqcmav

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handshake/transport.hpp"
+
+#include <utility>
+
+#include "handshake/transport_impl.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kFirstTimeoutDrone = 200'000'000, kFirstTimeoutGcs = 600'000'000;
+constexpr std::uint32_t kHelloCopies = 3, kHelloCopiesProven = 2;
+
+}  // namespace
+
+Transport::Impl::Impl(const TransportOptions& chosen, FragmentKeys fragment_keys)
+    : options(chosen),
+      keys(std::move(fragment_keys)),
+      ledger(chosen.in_session || chosen.side == HandshakeSide::drone),
+      rtt(chosen.side == HandshakeSide::drone ? kFirstTimeoutDrone : kFirstTimeoutGcs),
+      log(chosen.first_packet) {}
+
+Transport::Transport(const TransportOptions& options, FragmentKeys keys)
+    : impl_(std::make_unique<Impl>(options, std::move(keys))) {}
+Transport::~Transport() = default;
+Transport::Transport(Transport&&) noexcept = default;
+
+void Transport::start_hello(Bytes m1, std::size_t need, bool proven, std::uint64_t now) {
+  const auto m = kDatagramLeast + kFragmentHeaderSize + m1.size();
+  const auto size = proven ? 0 : HelloSchedule::padded_size(m, need, impl_->options.datagram_limit);
+  impl_->start_hello(std::move(m1), proven ? kHelloCopiesProven : kHelloCopies, size, now);
+}
+
+void Transport::set_cookie(const Cookie& cookie, std::uint64_t now) {
+  if (!impl_->hello || impl_->arriving) return;
+  impl_->cookie = cookie;
+  impl_->hello->start(2, 0, now, impl_->rtt);
+}
+
+void Transport::hold_hello(std::uint64_t until) noexcept {
+  if (impl_->hello) impl_->hello->hold(until);
+}
+
+void Transport::start(Bytes frame, std::uint64_t now) { impl_->start(std::move(frame), now); }
+
+void Transport::expect(std::vector<FrameLimits> allowed) {
+  impl_->allowed = std::move(allowed);
+  for (const auto& limits : impl_->allowed) impl_->done &= ~(std::uint64_t{1} << static_cast<unsigned>(limits.type));
+}
+
+Transport::Took Transport::on_datagram(ByteView datagram, PathIndex path, std::uint64_t now) {
+  return impl_->on_datagram(datagram, path, now);
+}
+
+std::optional<Bytes> Transport::take_message() { return std::exchange(impl_->ready, std::nullopt); }
+
+std::optional<Transport::Outgoing> Transport::poll(std::uint64_t now) {
+  if (impl_->out.empty()) impl_->work(now);
+  if (impl_->out.empty()) return std::nullopt;
+  auto next = std::move(impl_->out.front());
+  impl_->out.pop_front();
+  return next;
+}
+
+std::uint64_t Transport::deadline() const noexcept { return impl_->deadline(); }
+void Transport::validate(PathIndex path) noexcept { impl_->validate(path); }
+std::optional<PathIndex> Transport::validated() const noexcept { return impl_->ledger.validated(); }
+std::uint64_t Transport::last_progress() const noexcept { return impl_->last_progress; }
+bool Transport::arriving() const noexcept { return impl_->arriving; }
+bool Transport::lossy() const noexcept { return impl_->lossy; }
+std::optional<std::uint64_t> Transport::srtt() const noexcept { return impl_->rtt.srtt(); }
+const Transport::Counts& Transport::counts() const noexcept { return impl_->counts; }
+
+void Transport::linger(Bytes last, std::uint64_t) {
+  auto& impl = *impl_;
+  impl.last = std::move(last);
+  impl.hello.reset();
+  impl.hello_frame = {};
+  impl.outgoing.reset();
+  impl.copies.clear();
+  impl.allowed.clear();
+  impl.incoming.reset();
+  impl.ready.reset();
+  impl.ack_timer.stop();
+  impl.complete_due = kNever;
+}
+
+}  // namespace pqcmav

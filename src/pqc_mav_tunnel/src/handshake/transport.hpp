@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// One attempt's way of carrying handshake messages over datagrams that get lost: fragments, acknowledgements,
+// time-outs, window, parity, copies (docs/protocol.md section 5). No socket, no clock: datagrams and times in,
+// datagrams and the next time out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bytes.hpp"
+#include "constants.hpp"
+#include "handshake/handshake_datagram.hpp"  // HandshakeSide, AttemptId, FragmentKeys, Cookie
+#include "handshake/handshake_frames.hpp"    // FrameLimits, MessageType
+
+namespace pqcmav {
+
+/// Which of the attempt's addresses (three at most, in the order in which they were first seen); a drone and an attempt inside a session
+/// have only path 0. The caller maps addresses to paths.
+using PathIndex = std::uint8_t;
+
+struct TransportOptions {
+  HandshakeSide side = HandshakeSide::drone;
+  AttemptId attempt{};
+  bool in_session = false;              // frames travel in control TLV 32: no tag, padding, cookie or three-times rule
+  std::uint32_t first_packet = 0;       // gcs: random below 2^31
+  std::uint16_t datagram_limit = 1200;  // 548 where one end's max_datagram says so
+};
+
+class Transport {
+ public:
+  static constexpr std::size_t kPaths = 3;
+  /// `keys` is not used inside a session.
+  Transport(const TransportOptions& options, FragmentKeys keys);
+  ~Transport();
+  Transport(Transport&&) noexcept;
+
+  // --- What is to be sent -------------------------------------------------------------------------------------------
+  /// Drone, first contact: M1 by rule 2. `need` is the longest M2 of the suite + 30 per fragment (rule 2); `proven`: M1 carries a return proof.
+  void start_hello(Bytes m1, std::size_t need, bool proven, std::uint64_t now);
+  /// Drone: a Retry came whose tag verified. M1 goes out twice at once, unpadded, with the cookie; ignored once M2 began to arrive.
+  void set_cookie(const Cookie& cookie, std::uint64_t now);
+  /// Any other message; it replaces the one before it, which the peer has (its answer came) or gave up.
+  /// Frame = whole message frame `u32 length | u8 type | body`; its type is the message number.
+  void start(Bytes frame, std::uint64_t now);
+
+  /// Drone, after an authenticated Reject 5 (busy): no M1 before `until`, then two copies per time-out as ever.
+  void hold_hello(std::uint64_t until) noexcept;
+
+  // --- What comes -----------------------------------------------------------------------------------------------------
+  /// Messages that may come next, by their limits (body lengths). Fragments of other messages are repeated (if of a former one) or malformed.
+  void expect(std::vector<FrameLimits> allowed);
+  enum class Took : std::uint8_t { taken, repeated, malformed };
+  /// A datagram of this attempt whose tag the caller verified (handshake_datagram.hpp): whole, header and tag included. In a session:
+  /// the value of TLV 32, `attempt packet frames`. `path`: where it came from. A datagram is counted for rule 3 here.
+  Took on_datagram(ByteView datagram, PathIndex path, std::uint64_t now);
+  /// The message that became complete, once: the whole frame. Its limits were checked, its content was not.
+  std::optional<Bytes> take_message();
+
+  // --- Output and time ------------------------------------------------------------------------------------------------
+  struct Outgoing {
+    PathIndex path = 0;
+    Bytes datagram;  // complete with tag; in a session the value of TLV 32
+  };
+  /// Call until nullopt after every other call and whenever deadline() has come.
+  std::optional<Outgoing> poll(std::uint64_t now);
+  /// When poll() is due next (monotonic ns); kNever when nothing is.
+  [[nodiscard]] std::uint64_t deadline() const noexcept;
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+  // --- What it knows ----------------------------------------------------------------------------------------------------
+  /// gcs: a COOKIE or a return proof verified for this path.
+  void validate(PathIndex path) noexcept;
+  [[nodiscard]] std::optional<PathIndex> validated() const noexcept;  // the newest validated one
+  /// The last progress: a new fragment, a new ACK bit, an ACK of a complete message (monotonic ns); the start at first.
+  [[nodiscard]] std::uint64_t last_progress() const noexcept;
+  /// True once a fragment of an expected message has come (a drone: M2 began to arrive).
+  [[nodiscard]] bool arriving() const noexcept;
+  /// Losses or time-outs were seen in this attempt (rule 10).
+  [[nodiscard]] bool lossy() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> srtt() const noexcept;  // ns
+  struct Counts {
+    std::uint64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0, repeated_fragments = 0, lost = 0,
+                  timeouts = 0, rebuilt = 0;
+  };
+  [[nodiscard]] const Counts& counts() const noexcept;
+  /// After the handshake is done: forget the message being sent but keep answering. gcs: M3 that comes again is answered with M4 again;
+  /// `last` is M4's frame. Everything else is wiped.
+  void linger(Bytes last, std::uint64_t now);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pqcmav

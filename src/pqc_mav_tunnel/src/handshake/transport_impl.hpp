@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a Transport; its input is in transport_input.cpp, its output in transport_output.cpp.
+#pragma once
+
+#include <deque>
+
+#include "handshake/ack_timer.hpp"
+#include "handshake/hello_schedule.hpp"
+#include "handshake/incoming_message.hpp"
+#include "handshake/outgoing_message.hpp"
+#include "handshake/path_ledger.hpp"
+#include "handshake/rtt_estimator.hpp"
+#include "handshake/send_window.hpp"
+#include "handshake/sent_log.hpp"
+#include "handshake/transport.hpp"
+
+namespace pqcmav {
+
+struct Transport::Impl {
+  Impl(const TransportOptions& chosen, FragmentKeys fragment_keys);
+
+  // What goes out.
+  void start_hello(Bytes m1, std::uint32_t copies, std::size_t size, std::uint64_t now);
+  void start(Bytes frame, std::uint64_t now);
+  void start_last(Bytes frame, std::uint64_t now);
+  void work(std::uint64_t now);
+  void send_hellos(std::uint64_t now);
+  void send_acks(std::uint64_t now);
+  void send_copies(std::uint64_t now);
+  void on_timeout(std::uint64_t now);
+  void pump(std::uint64_t now);
+  enum class Sent { yes, no, forbidden };
+  Sent send_next(std::uint64_t now);
+  Sent send_lost(std::uint32_t index, std::uint64_t now);
+  Sent send_new(std::uint64_t now);
+  bool send_fragment(PathIndex path, std::uint32_t index, std::uint64_t now);
+  void send_to_roamer(PathIndex path, std::uint32_t index, std::uint64_t now);
+  void send_ack(const Ack& ack, std::uint64_t now);
+  void send_ack_to(PathIndex path, const Ack& ack, std::uint64_t now);
+  void send_state(std::uint64_t now);
+  void send_last(PathIndex path, std::uint64_t now);
+  [[nodiscard]] Bytes begin() const;
+  [[nodiscard]] bool acks_hello(const Bytes& datagram, std::uint32_t index) const noexcept;
+  bool send(Bytes datagram, PathIndex path, std::uint32_t fragment, std::uint64_t now);
+  [[nodiscard]] bool is_target(PathIndex path) const noexcept;
+  [[nodiscard]] Ack ack_of_complete(std::uint64_t now) const noexcept;
+  void send_hello(std::size_t size, std::uint64_t now);
+  [[nodiscard]] Ack stamped(std::uint64_t now) const noexcept;
+  [[nodiscard]] std::uint64_t deadline() const noexcept;
+  [[nodiscard]] bool sending() const noexcept { return outgoing && !outgoing->done(); }
+  void arm(std::uint64_t now) noexcept { timeout_at = now + rtt.timeout(timeouts); }
+
+  // What comes in.
+  Took on_datagram(ByteView datagram, PathIndex path, std::uint64_t now);
+  std::optional<ByteView> open(ByteView datagram, std::uint32_t& packet) const noexcept;
+  [[nodiscard]] bool allowed_total(const Fragment& fragment) const noexcept;
+  [[nodiscard]] bool is_done(std::uint8_t message) const noexcept { return message < 64 && (done >> message & 1) != 0; }
+  void on_packet(std::uint32_t packet, PathIndex path, std::uint64_t now);
+  bool on_ack(const Ack& ack, std::uint64_t now);
+  Took on_fragment(const Fragment& fragment, PathIndex path, std::uint64_t now);
+  Took on_expected(const Fragment& fragment, PathIndex path, std::uint64_t now);
+  void on_answer(std::uint8_t message);
+  Took deliver(Bytes frame, std::uint8_t message, std::uint32_t count, PathIndex path, std::uint64_t now);
+  [[nodiscard]] CutTerms terms() const noexcept {
+    return {options.in_session, options.datagram_limit, !options.in_session || lossy};
+  }
+  void validate(PathIndex path) noexcept;
+
+  TransportOptions options;
+  FragmentKeys keys;
+  PathLedger ledger;
+  RttEstimator rtt;
+  SentLog log;
+  Counts counts;
+  std::uint64_t last_progress = 0;
+  bool begun = false, lossy = false, arriving = false;
+
+  std::deque<Outgoing> out;
+  std::optional<HelloSchedule> hello;  // while M1 goes out by rule 2
+  Bytes hello_frame;
+  std::optional<Cookie> cookie;
+  std::optional<OutgoingMessage> outgoing;
+  std::optional<SendWindow> window;
+  std::uint64_t timeout_at = kNever, next_send = 0;
+  std::uint32_t timeouts = 0, cut_timeouts = 0, forced = 0;
+  bool more = false;       // there may be something to send once next_send has come
+  bool forbidden = false;  // rule 3 stands in the way: rules 6 and 8 rest
+  bool heard_since_start = false;
+  struct Copy {
+    std::uint64_t at;
+    std::uint32_t fragment;
+  };
+  std::deque<Copy> copies;  // rule 10
+  Bytes last;               // M4 or R2: what a repeated M3 or R1 is answered with
+  std::uint8_t last_answers = 0;
+  PathIndex last_path = 0;
+  std::deque<std::uint64_t> last_due;
+  std::uint8_t m2_paths = 0;  // a bit for each path to which M2 went
+
+  std::vector<FrameLimits> allowed;
+  std::uint64_t done = 0;  // a bit for each message that came whole
+  std::optional<IncomingMessage> incoming;
+  std::optional<Bytes> ready;
+  std::optional<std::uint32_t> highest;
+  std::optional<std::uint32_t> newest_echo;
+  std::uint64_t highest_at = 0;
+  PathIndex highest_path = 0;
+  AckTimer ack_timer;
+  std::uint8_t complete_message = 0;  // the newest that came whole, and its fragments
+  std::uint32_t complete_count = 0;
+  PathIndex complete_path = 0;
+  bool ack_now = false;                 // the peer came from another address
+  std::uint64_t complete_due = kNever;  // its own acknowledgement, while the answer is not there
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Transport makes of a datagram.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "handshake/transport_impl.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kAnswerQuiet = 10 * kMs;
+constexpr auto kM1 = static_cast<std::uint8_t>(MessageType::client_hello);
+constexpr auto kM3 = static_cast<std::uint8_t>(MessageType::client_finish);
+constexpr auto kM4 = static_cast<std::uint8_t>(MessageType::server_finish);
+constexpr auto kReject = static_cast<std::uint8_t>(MessageType::reject);
+constexpr std::uint8_t kR2 = 6;
+constexpr std::size_t kSessionHeader = 12;  // attempt, packet
+
+}  // namespace
+
+/// The frames of a datagram of this attempt from the other end.
+std::optional<ByteView> Transport::Impl::open(ByteView datagram, std::uint32_t& packet) const noexcept {
+  if (options.in_session) {
+    if (datagram.size() < kSessionHeader) return std::nullopt;
+    if (!std::equal(options.attempt.begin(), options.attempt.end(), datagram.begin())) return std::nullopt;
+    packet = load_be<std::uint32_t>(datagram.data() + options.attempt.size());
+    return datagram.subspan(kSessionHeader);
+  }
+  const auto header = parse_handshake_header(datagram);
+  if (!header || header->from == options.side || header->attempt != options.attempt) return std::nullopt;
+  packet = header->packet;
+  return frames_of(datagram);
+}
+
+bool Transport::Impl::allowed_total(const Fragment& fragment) const noexcept {
+  return std::any_of(allowed.begin(), allowed.end(), [&](const FrameLimits& limits) {
+    return static_cast<std::uint8_t>(limits.type) == fragment.message &&
+           fragment.total >= kFrameHeaderSize + limits.least && fragment.total <= kFrameHeaderSize + limits.greatest;
+  });
+}
+
+Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, std::uint64_t now) {
+  std::uint32_t packet = 0;
+  const auto content = path < kPaths ? open(datagram, packet) : std::nullopt;
+  if (!content) return Took::malformed;
+  ledger.on_received(path, datagram.size());
+  ++counts.received;
+  counts.received_bytes += datagram.size();
+  heard_since_start = more = true;
+  const auto frames = parse_frames(*content, options.side == HandshakeSide::gcs && !options.in_session);
+  if (!frames) return Took::malformed;
+  const auto fragments = std::span(frames->fragments).first(frames->fragment_count);
+  for (const auto& fragment : fragments)
+    if (!is_done(fragment.message) && !allowed_total(fragment)) return Took::malformed;
+  // A Reject is made without any state: its number says nothing about the others.
+  if (fragments.empty() || fragments[0].message != kReject || options.in_session) on_packet(packet, path, now);
+  auto took = Took::repeated;
+  for (const auto& ack : std::span(frames->acks).first(frames->ack_count))
+    if (on_ack(ack, now)) took = Took::taken;
+  for (const auto& fragment : fragments) {
+    const auto this_one = on_fragment(fragment, path, now);
+    if (this_one == Took::malformed) return this_one;
+    if (this_one == Took::taken) took = this_one;
+    if (this_one == Took::repeated) ++counts.repeated_fragments;
+  }
+  if (!fragments.empty() && is_done(fragments[0].message) && fragments[0].message == last_answers)
+    if (took == Took::repeated) send_last(path, now);
+  return took;
+}
+
+void Transport::Impl::on_packet(std::uint32_t packet, PathIndex path, std::uint64_t now) {
+  const bool first_of_drone = !highest && options.side == HandshakeSide::gcs;
+  if ((highest && packet > *highest + 1) || (first_of_drone && packet > 0)) lossy = true;
+  if (highest && packet <= *highest) return;
+  if (ledger.validated() && path != highest_path && ledger.limited(path)) ack_now = true;
+  highest = packet;
+  highest_at = now;
+  highest_path = path;
+}
+
+bool Transport::Impl::on_ack(const Ack& ack, std::uint64_t now) {
+  if (ack.echo < options.first_packet || ack.echo >= log.next_packet()) return false;
+  bool news = false;
+  if (auto* record = log.find(ack.echo)) {
+    // A delayed echo of an address that was left does not lead back there.
+    if (!newest_echo || ack.echo > *newest_echo) {
+      newest_echo = ack.echo;
+      validate(record->path);
+    }
+    const auto delay = ack.delay_ms * kMs;
+    if (!record->echoed && now >= record->at + delay) {
+      news = true;
+      const auto round_trip = now - record->at - delay;
+      rtt.sample(round_trip);
+      if (window) window->on_rtt(round_trip);
+    }
+    record->echoed = true;
+  }
+  if (hello && ack.message == kM1 && ack.base > 0) {
+    hello->on_progress();
+    last_progress = now;
+  }
+  if (!outgoing || ack.message != outgoing->message()) return news;
+  const auto said = outgoing->on_ack(ack);
+  for (std::uint32_t i = 0; i < said.lost; ++i) window->on_lost();
+  counts.lost += said.lost;
+  lossy |= said.lost > 0;
+  if (ack.echo >= outgoing->first_packet()) window->on_ack(ack.echo, log.next_packet(), rtt);
+  if (said.fresh) {
+    timeouts = 0;
+    arm(now);
+  }
+  if (said.fresh || ack.base >= outgoing->layout().count) last_progress = now;
+  return news || said.fresh || said.lost > 0;
+}
+
+Transport::Took Transport::Impl::on_fragment(const Fragment& fragment, PathIndex path, std::uint64_t now) {
+  if (is_done(fragment.message)) return Took::repeated;
+  const auto layout = FragmentLayout::of(fragment.total, fragment.size).value();  // parse_frames() saw to it
+  if (fragment.message == kReject) {
+    if (ready || layout.count > 1) return layout.count > 1 ? Took::malformed : Took::repeated;
+    return deliver(Bytes(fragment.bytes.begin(), fragment.bytes.end()), kReject, 1, path, now);
+  }
+  if (incoming && (incoming->message() != fragment.message || incoming->layout().total != fragment.total))
+    return Took::malformed;
+  if (incoming && fragment.size > incoming->layout().size) return Took::repeated;
+  on_answer(fragment.message);
+  if (!incoming || fragment.size < incoming->layout().size) incoming.emplace(fragment.message, layout);
+  const auto rebuilt = incoming->rebuilt();
+  const bool fresh = incoming->add(fragment);
+  counts.rebuilt += incoming->rebuilt() - rebuilt;
+  if (fresh) last_progress = now;
+  if (incoming->complete()) return deliver(incoming->take(), fragment.message, layout.count, path, now);
+  ack_timer.on_fragment(now);
+  return fresh ? Took::taken : Took::repeated;
+}
+
+/// The peer has all of what this answers.
+void Transport::Impl::on_answer(std::uint8_t message) {
+  arriving = true;
+  hello.reset();
+  if (outgoing) outgoing->finish();
+  if (message == kM3 && !ledger.free() && !ledger.validated() && std::popcount(m2_paths) == 1)
+    validate(static_cast<PathIndex>(std::countr_zero(m2_paths)));
+}
+
+Transport::Took Transport::Impl::deliver(Bytes frame, std::uint8_t message, std::uint32_t count, PathIndex path,
+                                         std::uint64_t now) {
+  if (message != kReject) {
+    incoming.reset();
+    ack_timer.stop();
+  }
+  if (load_be<std::uint32_t>(frame.data()) != frame.size() - kFrameHeaderSize || frame[kFrameHeaderSize - 1] != message)
+    return Took::malformed;
+  ready = std::move(frame);
+  if (message == kReject) return Took::taken;
+  done |= std::uint64_t{1} << message;
+  complete_message = message;
+  complete_count = count;
+  complete_path = path;
+  if (message != kM4 && message != kR2) complete_due = now + kAnswerQuiet;
+  return Took::taken;
+}
+
+void Transport::Impl::validate(PathIndex path) noexcept {
+  if (path >= kPaths || ledger.validated() == path) return;
+  const auto former = ledger.validated();
+  if (ledger.free()) return;
+  ledger.validate(path);
+  more = true;
+  if (!outgoing) return;
+  if (former) return outgoing->take_over(path, *former);
+  // Only what went to this path is on its way now.
+  for (auto packet = log.first(); packet < log.next_packet(); ++packet)
+    if (const auto* record = log.find(packet); record->path == path && record->fragment != SentLog::kNoFragment)
+      outgoing->renumber(record->fragment, packet);
+}
+
+}  // namespace pqcmav
