@@ -74,6 +74,7 @@ class MessageSender:
         self.big_acked = False
         self._limit = limit
         self._begin(limit, parity, next_packet)
+        self.window.round.end = next_packet
 
     def _begin(self, limit: int, parity: bool, next_packet: int) -> None:
         self.cut = Cut(self._frame, fragment_size(len(self._frame), limit, in_session=self._in_session))

@@ -31,9 +31,11 @@ class Link:
         seed: int = 1,
         spoil: Callable[[str, int, bytes], list[tuple[float, bytes]] | None] | None = None,
         largest: dict[str, int] | None = None,
+        inside: bytes | None = None,
     ) -> None:
         self.attempt, self.station = attempt, station
         self.now = 0.0
+        self._inside = inside
         self.source = DRONE
         self.to: dict[str, list[bytes]] = {"up": [], "down": []}
         self.strays: list[tuple[object, bytes]] = []
@@ -67,7 +69,9 @@ class Link:
     def _pump(self) -> None:
         for datagram in self.attempt.poll(self.now):
             self.send("up", datagram)
-        outside, _ = self.station.poll(self.now)
+        outside, inside = self.station.poll(self.now)
+        for _, value in inside:
+            self.send("down", value)
         for address, datagram in outside:
             if address == self.source:
                 self.send("down", datagram)
@@ -81,7 +85,9 @@ class Link:
             due = min(self.attempt.deadline(), self.station.deadline())
             if self._queue and self._queue[0][0] <= due:
                 self.now, _, direction, source, datagram = heapq.heappop(self._queue)
-                if direction == "up":
+                if self._inside is not None:
+                    self.outcomes.append(self._inside_session(direction, datagram))
+                elif direction == "up":
                     self.outcomes.append(self.station.on_datagram(datagram, source, self.now))
                 elif datagram[0] == 0x53:
                     self.outcomes.append(self.attempt.on_retry(datagram, self.now))
@@ -94,14 +100,21 @@ class Link:
             self._pump()
         return self.now
 
+    def _inside_session(self, direction: str, value: bytes) -> str:
+        attempt, packet, frames = value[:8], int.from_bytes(value[8:12], "big"), value[12:]
+        if direction == "up":
+            return self.station.on_session_value(DRONE_ID, self._inside, attempt, packet, frames, self.now)
+        return self.attempt.on_session_value(packet, frames, self.now) if attempt == self.attempt.id else "hs_unknown"
+
 
 def make_station(suite=LIGHT, *, seed=b"station", policy=None, **options):
     return Station(policy or policy_for(suite), restart_key=RESTART_KEY, random_bytes=SeededRandom(seed), **options)
 
 
 def make_attempt(suite=LIGHT, *, seed=b"attempt", now=0.0, limit=1200, **changes):
-    source = SeededRandom(seed)
-    return Attempt(initiator_for(suite, **changes), PSK, now, limit=limit, random_bytes=source)
+    """A drone's attempt; inside a session where `previous` is among the changes."""
+    psk = None if changes.get("previous") else PSK
+    return Attempt(initiator_for(suite, **changes), psk, now, limit=limit, random_bytes=SeededRandom(seed))
 
 
 def connect(suite=LIGHT, *, station=None, attempt=None, **link):

@@ -3,9 +3,10 @@
 
 import pytest
 from simlink import DRONE, Link, connect, make_attempt, make_station
-from support import LIGHT
+from support import DRONE_ID, LIGHT
 
-from pqc_mav_wirespec.hsframes import Ack, Fragment, HandshakeDatagram
+from pqc_mav_wirespec.handshake import Previous
+from pqc_mav_wirespec.hsframes import Ack, Fragment, HandshakeDatagram, parse_frames
 from pqc_mav_wirespec.suites import find_suite
 
 DEFAULT = find_suite("ML-768-AG-MD-65")
@@ -160,3 +161,51 @@ def test_nothing_that_comes_again_changes_anything():
         assert made["station"].on_datagram(datagram, DRONE, link.now) != "hs_taken"
     after = vars(made["station"]._records[next(iter(made["station"]._records))].transport)
     assert (before["_message"], before["_next_packet"]) == (after["_message"], after["_next_packet"])
+
+
+RUNNING = Previous(b"session1", 3, b"c" * 32)
+
+
+def rekey(seed=1, suite=DEFAULT, **link):
+    station = make_station(suite, seed=b"station %d" % seed)
+    station.sessions = {DRONE_ID: RUNNING}
+    attempt = make_attempt(suite, seed=b"attempt %d" % seed, previous=RUNNING)
+    return connect(suite, station=station, attempt=attempt, seed=seed, inside=RUNNING.session_id, **link)
+
+
+def test_a_rekey_inside_the_session():
+    link, seconds = rekey()
+    assert seconds < 0.5
+    assert link.attempt.initiator.keys.epoch == 4
+    # 41 bytes more around each value, and never more than a datagram has
+    assert max(map(len, link.to["up"] + link.to["down"])) + 41 == 1200
+    first = [parse_frames(value[12:], from_drone=True, is_session=True)[0] for value in link.to["up"][:2]]
+    assert [frame.message for frame in first] == [1, 1]
+
+
+def test_rekeys_over_20_percent_loss():
+    times = sorted(rekey(seed, loss=0.2)[1] for seed in range(100))
+    assert times[50] < 0.7
+    assert times[95] < 1.2
+
+
+def test_a_newer_attempt_in_a_session_replaces_the_older():
+    station = make_station(DEFAULT)
+    station.sessions = {DRONE_ID: RUNNING}
+    older = make_attempt(DEFAULT, seed=b"older", previous=RUNNING)
+    value = older.poll(0.0)[0]
+    taken = station.on_session_value(DRONE_ID, RUNNING.session_id, value[:8], 0, value[12:], 0.0)
+    again = station.on_session_value(DRONE_ID, RUNNING.session_id, value[:8], 0, value[12:], 0.0)
+    assert (taken, again) == ("hs_taken", "hs_repeated")
+    newer = make_attempt(DEFAULT, seed=b"newer", previous=RUNNING)
+    connect(DEFAULT, station=station, attempt=newer, inside=RUNNING.session_id)
+    late = station.on_session_value(DRONE_ID, RUNNING.session_id, value[:8], 1, value[12:], 1.0)
+    assert late == "hs_replay"
+
+
+def test_a_rekey_in_a_session_that_is_not_the_newest_is_refused():
+    station = make_station(DEFAULT)
+    station.sessions = {DRONE_ID: Previous(b"session2", 4, b"d" * 32)}
+    attempt = make_attempt(DEFAULT, previous=RUNNING)
+    Link(attempt, station, inside=RUNNING.session_id).run()
+    assert attempt.initiator.error.code == 6
