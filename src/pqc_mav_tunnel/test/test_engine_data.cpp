@@ -178,7 +178,7 @@ class ManyDrones : public ::testing::Test {
     gcs = start(config);
     const auto ports = gcs->ports();
     for (const auto& name : names)
-      drones.push_back(start(quick(drone_values(*keys, name, ports.handshake, ports.data))));
+      drones.push_back(start(quick(drone_values(*keys, name, ports.data))));
   }
   bool all_up() {
     for (std::size_t i = 0; i < kCount; ++i)

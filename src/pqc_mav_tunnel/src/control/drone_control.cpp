@@ -221,10 +221,9 @@ std::optional<std::string> DroneControl::reason_to_give_up(bool rekey, bool repl
     return "The running session is heard again.";
   if (!rekey && !told_silence_ && client_->silent() && now_ns() - began_ns > kSayNothingHeardNs) {
     told_silence_ = true;
-    events_.log(LogLevel::warning, config_.drone_id,
-                "No answer yet from the gcs at " + config_.peer + ":" + std::to_string(config_.data_port) +
-                    " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends have "
-                    "the same PSK: a gcs does not answer strangers.");
+    ledger_.waiting_for("No answer yet from the gcs at " + config_.peer + ":" + std::to_string(config_.data_port) +
+                        " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends "
+                        "have the same PSK: a gcs does not answer strangers.");
   }
   return std::nullopt;
 }
