@@ -201,10 +201,7 @@ class Handshake:
     @classmethod
     def parse(cls, reader: Reader) -> Handshake:
         """Raises MalformedError."""
-        attempt, packet = reader.take(8, "attempt"), reader.u32("packet")
-        if not reader.left:
-            raise MalformedError("a handshake datagram without a frame")
-        return cls(attempt, packet, reader.rest())
+        return cls(reader.take(8, "attempt"), reader.u32("packet"), reader.rest())
 
 
 FixedTlv = (

@@ -54,7 +54,7 @@ UNUSABLE: dict[str, bytes] = {
     "rekey_request_suite_not_printable": bytes.fromhex("05000700000001010a00"),
     "rekey_request_reason_not_ascii": bytes.fromhex("050007000000010001e9"),
     "rekey_result_text_beyond_value": bytes.fromhex("08000c") + bytes.fromhex("000000010101000000ff0241"),
-    "handshake_too_short": bytes.fromhex("20000c") + bytes(12),
+    "handshake_too_short": bytes.fromhex("20000b") + bytes(11),
     "return_too_short": bytes.fromhex("21002b") + bytes(43),
     "restart_too_long": bytes.fromhex("220011") + bytes(17),
     "path_challenge_too_short": bytes.fromhex("240007") + bytes(7),

@@ -18,7 +18,7 @@ any_tlv = st.one_of(
     st.builds(control.Close, u8s),
     st.just(control.Keepalive()),
     st.builds(control.RekeyResult, u32s, st.booleans(), u8s, u32s, texts),
-    st.builds(control.Handshake, st.binary(min_size=8, max_size=8), u32s, st.binary(min_size=1, max_size=50)),
+    st.builds(control.Handshake, st.binary(min_size=8, max_size=8), u32s, st.binary(max_size=50)),
     st.builds(control.Return, u32s, st.binary(min_size=8, max_size=8), st.binary(min_size=32, max_size=32)),
     st.builds(control.Restart, st.binary(min_size=16, max_size=16)),
     st.builds(control.PathChallenge, st.binary(min_size=8, max_size=8)),

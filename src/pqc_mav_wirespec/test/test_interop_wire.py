@@ -141,11 +141,15 @@ def test_same_reading_of_control_content(content):
 
 
 def name_of(tlv):
+    if isinstance(tlv, control.Handshake):
+        return "HS"
     words = "".join(f"_{c}" if c.isupper() else c for c in type(tlv).__name__)
     return words.lstrip("_").upper()
 
 
 def fields_of(tlv):
+    if isinstance(tlv, control.Handshake):
+        return {"value": tlv.value()}
     fields = dict(vars(tlv))
     drops = [fields.pop(name) for name in list(fields) if name.startswith("drop_")]
     return fields | ({"drops": drops} if drops else {})
