@@ -119,7 +119,7 @@ TEST(EngineData, ReceivesNothingLongerThanItsLimit) {
 TEST(EngineData, NothingLeavesInClearWithoutASession) {
   const KeyFolders keys;
   UdpPeer watcher, autopilot;  // where the gcs would be
-  const auto drone = start(drone_values(keys, "uav1", watcher.address().port(), watcher.address().port()));
+  const auto drone = start(drone_values(keys, "uav1", watcher.address().port()));
   for (int i = 0; i < 20; ++i) autopilot.send("position of the drone", plain_port(*drone, "uav1"));
   ASSERT_TRUE(eventually([&] { return stat(*drone, "plain_dropped_no_session") == 20; }));
   EXPECT_EQ(stat(*drone, "plain_rx_packets"), 20u);

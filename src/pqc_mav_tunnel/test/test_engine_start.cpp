@@ -279,7 +279,7 @@ TEST_F(EngineKeys, WrongLengthOrAlgorithm) {
 
 TEST_F(EngineKeys, OfAnotherDrone) {
   const KeyFolders two(Names{"uav1", "uav2"});
-  expect_refused(Errc::key_format, {"uav1", "uav2"}, with(drone_values(two, "uav1", 1, 1), {{"drone_id", "uav2"}}));
+  expect_refused(Errc::key_format, {"uav1", "uav2"}, with(drone_values(two, "uav1", 1), {{"drone_id", "uav2"}}));
 }
 
 /// Every form in which 32 secret bytes could leak into text.
