@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Control frames: the TLVs inside them (docs/protocol.md section 6). Times are nanoseconds, `*_us` microseconds."""
+"""Control frames: the TLVs inside them (docs/protocol.md section 11). Times are nanoseconds, `*_us` microseconds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from .encoding import Reader, u8, u16, u32
 from .errors import MalformedError
+from .primitives import sha256
 
 PRINTABLE = re.compile(rb"[ -~]*")
 
@@ -136,9 +137,102 @@ class RekeyResult:
         return cls(request_id, ok, epoch, reader.u32("duration"), _take_text(reader, "text"))
 
 
-FixedTlv = Probe | ProbeReply | LinkReport | Switched | Close | Keepalive
-Tlv = FixedTlv | RekeyRequest | RekeyResult
-FIXED: tuple[type[FixedTlv], ...] = (Probe, ProbeReply, LinkReport, Switched, Close, Keepalive)
+@dataclass(frozen=True)
+class Return:
+    """What the drone proves with that it had a session; gcs to drone."""
+
+    TYPE: ClassVar[int] = 33
+    FORM: ClassVar[struct.Struct] = struct.Struct("!I8s32s")
+    serial: int
+    address_tag: bytes
+    return_key: bytes
+
+
+@dataclass(frozen=True)
+class Restart:
+    """What a restarted gcs proves with that it held this session; gcs to drone."""
+
+    TYPE: ClassVar[int] = 34
+    FORM: ClassVar[struct.Struct] = struct.Struct("!16s")
+    token: bytes
+
+
+@dataclass(frozen=True)
+class PathChallenge:
+    """Asks whether this path lives; gcs to drone."""
+
+    TYPE: ClassVar[int] = 36
+    FORM: ClassVar[struct.Struct] = struct.Struct("!8s")
+    random: bytes
+
+
+@dataclass(frozen=True)
+class PathResponse:
+    """The answer to a PathChallenge, over the path it came by."""
+
+    TYPE: ClassVar[int] = 37
+    FORM: ClassVar[struct.Struct] = struct.Struct("!8s")
+    random: bytes
+
+
+@dataclass(frozen=True)
+class Got:
+    """Ends the repetition of a RETURN or RESTART."""
+
+    TYPE: ClassVar[int] = 40
+    FORM: ClassVar[struct.Struct] = struct.Struct("!B4s")
+    type: int
+    check: bytes
+
+
+@dataclass(frozen=True)
+class Handshake:
+    """A handshake datagram inside a session; it goes alone in its frame."""
+
+    TYPE: ClassVar[int] = 32
+    attempt: bytes
+    packet: int
+    frames: bytes
+
+    def value(self) -> bytes:
+        """The value without type and length."""
+        return self.attempt + u32(self.packet) + self.frames
+
+    @classmethod
+    def parse(cls, reader: Reader) -> Handshake:
+        """Raises MalformedError."""
+        return cls(reader.take(8, "attempt"), reader.u32("packet"), reader.rest())
+
+
+FixedTlv = (
+    Probe
+    | ProbeReply
+    | LinkReport
+    | Switched
+    | Close
+    | Keepalive
+    | Return
+    | Restart
+    | PathChallenge
+    | PathResponse
+    | Got
+)
+VariableTlv = RekeyRequest | RekeyResult | Handshake
+Tlv = FixedTlv | VariableTlv
+FIXED: tuple[type[FixedTlv], ...] = (
+    Probe,
+    ProbeReply,
+    LinkReport,
+    Switched,
+    Close,
+    Keepalive,
+    Return,
+    Restart,
+    PathChallenge,
+    PathResponse,
+    Got,
+)
+VARIABLE: tuple[type[VariableTlv], ...] = (RekeyRequest, RekeyResult, Handshake)
 
 
 def _short_text(text: str) -> bytes:
@@ -155,11 +249,16 @@ def _take_text(reader: Reader, field: str) -> str:
     return raw.decode("ascii")
 
 
+def got(tlv: Return | Restart) -> Got:
+    """The answer to a RETURN or RESTART."""
+    return Got(tlv.TYPE, sha256(tlv.FORM.pack(*astuple(tlv)))[:4])
+
+
 def encode(*tlvs: Tlv) -> bytes:
     """The content of one control frame that carries these TLVs in order."""
     content = b""
     for tlv in tlvs:
-        value = tlv.value() if isinstance(tlv, (RekeyRequest, RekeyResult)) else tlv.FORM.pack(*astuple(tlv))
+        value = tlv.value() if isinstance(tlv, (RekeyRequest, RekeyResult, Handshake)) else tlv.FORM.pack(*astuple(tlv))
         content += u8(tlv.TYPE) + u16(len(value)) + value
     return content
 
@@ -172,7 +271,7 @@ def _fixed_parser(kind: type[FixedTlv]) -> Callable[[Reader], Tlv]:
 
 
 _PARSERS: dict[int, Callable[[Reader], Tlv]] = {kind.TYPE: _fixed_parser(kind) for kind in FIXED}
-_PARSERS |= {RekeyRequest.TYPE: RekeyRequest.parse, RekeyResult.TYPE: RekeyResult.parse}
+_PARSERS |= {kind.TYPE: kind.parse for kind in VARIABLE}
 
 
 def decode(content: bytes) -> list[Tlv]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sealing and opening datagrams under one key (docs/protocol.md section 5)."""
+"""Sealing and opening datagrams under one key (docs/protocol.md section 10)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .errors import KeyExhaustedError, MalformedError
 from .keyschedule import SessionKeys
 from .replay import DEFAULT_BITS, SEQUENCE_LIMIT, ReplayWindow, Verdict
 
-VERSION = 2
+VERSION = 3
 KIND_DATA, KIND_CONTROL = 0, 1
 HEADER = struct.Struct("!B4s8sQB")
 OVERHEAD_BYTES = HEADER.size + aead.TAG_BYTES

@@ -21,6 +21,11 @@ def u16(value: int) -> bytes:
     return struct.pack("!H", value)
 
 
+def u24(value: int) -> bytes:
+    """Three bytes, big-endian."""
+    return u32(value)[1:] if value < 1 << 24 else struct.pack("!B", value)
+
+
 def u32(value: int) -> bytes:
     """Four bytes, big-endian."""
     return struct.pack("!I", value)
@@ -63,6 +68,10 @@ class Reader:
         """Two bytes as a number."""
         return int.from_bytes(self.take(2, field), "big")
 
+    def u24(self, field: str) -> int:
+        """Three bytes as a number."""
+        return int.from_bytes(self.take(3, field), "big")
+
     def u32(self, field: str) -> int:
         """Four bytes as a number."""
         return int.from_bytes(self.take(4, field), "big")
@@ -74,44 +83,40 @@ class Reader:
             raise MalformedError(f"{field} has {length} bytes, expected {shortest} to {longest}")
         return self.take(length, field)
 
+    def rest(self) -> bytes:
+        """All that is left."""
+        return self.take(self.left, "the rest")
+
+    @property
+    def left(self) -> int:
+        """How many bytes are left."""
+        return len(self._data) - self._at
+
     def end(self) -> None:
         """Refuses bytes behind the last field."""
         if self._at != len(self._data):
             raise MalformedError(f"{len(self._data) - self._at} bytes behind the last field")
 
 
-class FrameReader:
-    """Collects one frame from a stream of bytes.
+Limits = tuple[int, int]
 
-    `allowed` maps each message type that may come next to its shortest and longest body in bytes. A header that says
-    otherwise is refused as soon as it is complete, before any of the body is kept, and so is a byte beyond the frame.
+
+def check_frame(whole_frame: bytes, allowed: Mapping[int, Limits]) -> None:
+    """Refuses a frame whose type is not due, or whose length is wrong or not what its header says (MalformedError).
+
+    `allowed` maps each message type that may come next to its shortest and longest body in bytes.
     """
-
-    def __init__(self, allowed: Mapping[int, tuple[int, int]]) -> None:
-        self._allowed = dict(allowed)
-        self._buffer = bytearray()
-        self._total: int | None = None
-
-    def feed(self, data: bytes) -> bytes | None:
-        """Adds received bytes; returns the whole frame once it is there, else None. Raises MalformedError."""
-        self._buffer += data
-        if self._total is None and len(self._buffer) >= FRAME_HEADER_BYTES:
-            self._total = FRAME_HEADER_BYTES + self._checked_length()
-        if self._total is None or len(self._buffer) < self._total:
-            return None
-        if len(self._buffer) > self._total:
-            raise MalformedError(f"{len(self._buffer) - self._total} bytes follow the frame out of turn")
-        return bytes(self._buffer)
-
-    def _checked_length(self) -> int:
-        length, message_type = struct.unpack_from("!IB", self._buffer)
-        limits = self._allowed.get(message_type)
-        if limits is None:
-            raise MalformedError(f"message type {message_type} came where one of {sorted(self._allowed)} was due")
-        shortest, longest = limits
-        if not shortest <= length <= longest:
-            raise MalformedError(f"message type {message_type} announces {length} bytes, expected {shortest}-{longest}")
-        return int(length)
+    if len(whole_frame) < FRAME_HEADER_BYTES:
+        raise MalformedError(f"a frame of {len(whole_frame)} bytes has no header")
+    length, message_type = struct.unpack_from("!IB", whole_frame)
+    limits = allowed.get(message_type)
+    if limits is None:
+        raise MalformedError(f"message type {message_type} came where one of {sorted(allowed)} was due")
+    shortest, longest = limits
+    if not shortest <= length <= longest:
+        raise MalformedError(f"message type {message_type} announces {length} bytes, expected {shortest}-{longest}")
+    if len(whole_frame) != FRAME_HEADER_BYTES + length:
+        raise MalformedError(f"a frame of {len(whole_frame)} bytes announces {length} behind its header")
 
 
 def frame_type(whole_frame: bytes) -> int:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The handshake without sockets: `feed` takes received bytes, returns bytes to send (docs/protocol.md section 4).
+"""The handshake without sockets: `feed` takes one whole frame and returns the answer (docs/protocol.md section 4).
 
-A peer's bad input never raises: it ends the handshake, `error` says why, and whatever `feed` returned (nothing, or a
-Reject) is all that may still be sent before the connection is closed.
+A peer's bad input never raises: it ends the handshake, `error` says why, and what `feed` returned (nothing, or a
+Reject) is all that may still be sent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from . import keyschedule as ks
 from . import messages as msg
-from .encoding import FrameReader, frame_type
+from . import proofs
+from .encoding import Limits, check_frame, frame_type
 from .errors import AuthenticationError, LibraryError, MalformedError, RejectedError, WireError
 from .messages import MessageType, RejectCode
 from .oqs_library import kem_decapsulate, kem_encapsulate, kem_keypair, library_name, sig_sign, sig_verify
@@ -23,13 +24,26 @@ from .suites import Suite, suite_by_id
 RandomBytes = Callable[[int], bytes]
 
 
+ReturnTicket = tuple[int, bytes, bytes]
+"""(serial, address tag, key) of the newest RETURN that a drone got (section 6)."""
+
+
+@dataclass(frozen=True)
+class Previous:
+    """The running session that a rekey follows; only its session id, epoch and `ck` matter."""
+
+    session_id: bytes
+    epoch: int
+    ck: bytes = field(repr=False)
+
+
 class _Party:
     """What both ends share: one frame at a time in, the reply out, one final outcome."""
 
     def __init__(self, psk: bytes, random_bytes: RandomBytes) -> None:
         self._psk = psk
         self._random = random_bytes
-        self._reader: FrameReader | None = None
+        self._allowed: dict[int, Limits] = {}
         self._next: Callable[[bytes], bytes] | None = None
         self.transcript = ks.Transcript()
         self.keys: ks.SessionKeys | None = None
@@ -40,36 +54,38 @@ class _Party:
         """Whether it is over: `keys` are there, or `error` is."""
         return self.keys is not None or self.error is not None
 
-    def feed(self, data: bytes) -> bytes:
-        """Takes bytes of the stream; returns what to send, often nothing. Raises only when it is over already."""
-        if self._reader is None or self._next is None:
-            raise MalformedError("the handshake is over or has not begun: no bytes are due")
+    @property
+    def allowed(self) -> dict[int, Limits]:
+        """The message types that may come next, with their shortest and longest body."""
+        return dict(self._allowed)
+
+    def feed(self, whole_frame: bytes) -> bytes:
+        """Takes a frame; returns what to send, often nothing. Raises only when no frame is due at all."""
+        if self._next is None:
+            raise MalformedError("the handshake is over or has not begun: no frame is due")
         try:
-            whole_frame = self._reader.feed(data)
-            return b"" if whole_frame is None else self._next(whole_frame)
-        except RejectedError as error:
-            reply = msg.reject(RejectCode(error.code)) if isinstance(self, Responder) else b""
-            self._end(error)
-            return reply
+            check_frame(whole_frame, self._allowed)
+            return self._next(whole_frame)
         except WireError as error:
             self._end(error)
             return b""
 
     def abort(self, error: WireError) -> None:
-        """Ends the handshake for a reason of the transport, such as a closed connection."""
+        """Ends the handshake for a reason of the transport, such as a time limit."""
         if not self.finished:
             self._end(error)
 
-    def _await(self, allowed: dict[int, msg.Limits], then: Callable[[bytes], bytes]) -> None:
-        self._reader, self._next = FrameReader(allowed), then
+    def _await(self, allowed: dict[int, Limits], then: Callable[[bytes], bytes]) -> None:
+        self._allowed, self._next = allowed, then
 
     def _end(self, error: WireError | None = None) -> None:
-        self.error, self._reader, self._next = error, None, None
+        self.error, self._next = error, None
+        self._allowed = {}
 
     def _complete(self, suite: Suite, hello: msg.ClientHello, session_id: bytes) -> None:
         t = self.transcript
         self.keys = ks.SessionKeys(
-            suite, session_id, hello.epoch, t.k_d2g, t.k_g2d, hello.hybrid, drone_signed=hello.drone_signs
+            suite, session_id, hello.epoch, t.k_d2g, t.k_g2d, t.ck, hello.hybrid, drone_signed=hello.drone_signs
         )
         self._end()
 
@@ -77,8 +93,8 @@ class _Party:
 class Initiator(_Party):
     """The drone's end.
 
-    `gcs_public` verifies the gcs for this suite's signature algorithm; a `sign_secret` makes the drone sign
-    too. `previous` is (session_id, epoch) of the running session for a rekey.
+    `psk` is the one of this drone and this gcs. `gcs_public` verifies the gcs for this suite's signature algorithm; a
+    `sign_secret` makes the drone sign too. `previous` is the running session for a rekey.
     """
 
     def __init__(
@@ -88,50 +104,65 @@ class Initiator(_Party):
         psk: bytes,
         gcs_public: bytes,
         *,
+        gcs_id: str = "gcs",
         hybrid: bool = True,
         sign_secret: bytes | None = None,
-        previous: tuple[bytes, int] | None = None,
+        previous: Previous | None = None,
+        return_ticket: ReturnTicket | None = None,
+        max_datagram: int = msg.LARGEST_DATAGRAM_BYTES,
         random_bytes: RandomBytes = secrets.token_bytes,
     ) -> None:
         super().__init__(psk, random_bytes)
-        self._suite = suite
+        self.suite = suite
         self._gcs_public = gcs_public
         self._sign_secret = sign_secret
+        self.retry_ms = 0
         kem_name, sig_name = library_name(suite.kem), library_name(suite.sig)
         if kem_name is None or sig_name is None:
             raise LibraryError(f"this liboqs lacks an algorithm of {suite.id}")
-        prev_session, running_epoch = previous if previous is not None else (msg.NO_SESSION, -1)
-        self._hello = msg.ClientHello(
+        self.transcript.ck_prev = previous.ck if previous else b""
+        hello = msg.ClientHello(
             drone_id=drone_id.encode("ascii"),
+            gcs_id=gcs_id.encode("ascii"),
             client_nonce=random_bytes(msg.NONCE_BYTES),
             suite_id=suite.id.encode("ascii"),
             kem_name=kem_name.encode("ascii"),
             sig_name=sig_name.encode("ascii"),
             flags=msg.FLAG_HYBRID * hybrid | msg.FLAG_DRONE_SIGNS * (sign_secret is not None),
-            prev_session=prev_session,
-            epoch=running_epoch + 1,
+            prev_session=previous.session_id if previous else msg.NO_SESSION,
+            epoch=(previous.epoch + 1) % 256 if previous else 0,
+            max_datagram=max_datagram,
         )
-        self._await({MessageType.CHALLENGE: msg.CHALLENGE_LIMITS}, self._on_challenge)
+        self.hello = hello if return_ticket is None else proofs.with_return_proof(hello, *return_ticket)
 
-    def _on_challenge(self, m0: bytes) -> bytes:
-        msg.Challenge.parse(m0)
+    def start(self) -> bytes:
+        """M1."""
         t = self.transcript
-        t.m0 = m0
         t.gate_key = ks.gate_key(self._psk)
-        t.gate = ks.gate(t.gate_key, m0, self._hello.frame_without_gate())
-        self._hello = self._hello.with_gate(t.gate)
-        t.m1 = self._hello.frame()
-        limits: dict[int, msg.Limits] = {
-            MessageType.SERVER_HELLO: msg.server_hello_limits(self._suite, self._hello.hybrid),
+        t.gate = ks.gate(t.gate_key, t.m0, self.hello.frame_without_gate())
+        self.hello = self.hello.with_gate(t.gate)
+        t.m1 = self.hello.frame()
+        limits: dict[int, Limits] = {
+            MessageType.SERVER_HELLO: msg.server_hello_limits(self.suite, self.hello.hybrid),
             MessageType.REJECT: msg.REJECT_LIMITS,
         }
         self._await(limits, self._on_server_hello)
         return t.m1
 
+    def _on_reject(self, frame: bytes) -> bytes:
+        """A bad mac changes nothing; code 5 keeps the attempt and sets `retry_ms`; every other code ends it."""
+        reject, t = msg.Reject.parse(frame), self.transcript
+        if not same(reject.mac, ks.reject_mac(self._psk, t.m0, t.m1, reject.code, reject.retry_ms)):
+            return b""
+        if reject.code == RejectCode.BUSY:
+            self.retry_ms = min(max(reject.retry_ms, 100), 10_000)
+            return b""
+        raise RejectedError(reject.code, _reject_reason(reject.code))
+
     def _on_server_hello(self, m2: bytes) -> bytes:
         if frame_type(m2) == MessageType.REJECT:
-            raise RejectedError(m2[-1], _reject_reason(m2[-1]))
-        hello, t, suite = self._hello, self.transcript, self._suite
+            return self._on_reject(m2)
+        hello, t, suite = self.hello, self.transcript, self.suite
         server = msg.ServerHello.parse(m2, suite, hello.hybrid)
         if server.epoch != hello.epoch:
             raise MalformedError(f"the ServerHello is for epoch {server.epoch}, asked was {hello.epoch}")
@@ -163,7 +194,7 @@ class Initiator(_Party):
         self.transcript.m4 = m4
         if not same(m4[-msg.MAC_BYTES :], self.transcript.confirm_s):
             raise AuthenticationError("the confirmation of the gcs does not verify")
-        self._complete(self._suite, self._hello, self._session_id)
+        self._complete(self.suite, self.hello, self._session_id)
         return b""
 
 
@@ -171,8 +202,9 @@ class Initiator(_Party):
 class GcsPolicy:
     """What a gcs knows and allows.
 
-    Signing keys are by signature token, drones' public keys by (drone_id, signature token). `sessions` tells, per
-    drone, the epoch of each session that may be rekeyed. `allowed_suites` holds suite ids, None allows all.
+    `psks` are those of each drone and this gcs. Signing keys are by signature token, drones' public keys by (drone_id,
+    signature token). `sessions` holds, per drone, what may be rekeyed. `allowed_suites` holds suite ids, None allows
+    all. `busy` is the `retry_ms` of a Reject 5, None when there is room.
     """
 
     psks: Mapping[str, bytes] = field(repr=False)
@@ -181,33 +213,46 @@ class GcsPolicy:
     require_signature: frozenset[str] = frozenset()
     allow_pure: bool = True
     allowed_suites: frozenset[str] | None = None
-    sessions: Mapping[str, Mapping[bytes, int]] = field(default_factory=dict)
-    busy: bool = False
+    sessions: Mapping[str, Previous] = field(default_factory=dict)
+    busy: int | None = None
+    gcs_id: str = "gcs"
 
 
 class Responder(_Party):
-    """The gcs' end of one connection. `drone_id` is known, and trusted, once `gated` is true."""
+    """The gcs' end of one attempt. `drone_id` is known, and trusted, once `gated` is true.
 
-    def __init__(self, policy: GcsPolicy, random_bytes: RandomBytes = secrets.token_bytes) -> None:
+    `inside` is (drone_id, session id) of the session whose frames carry the messages, None outside.
+    """
+
+    def __init__(
+        self,
+        policy: GcsPolicy,
+        random_bytes: RandomBytes = secrets.token_bytes,
+        inside: tuple[str, bytes] | None = None,
+    ) -> None:
         super().__init__(b"", random_bytes)
         self._policy = policy
+        self._inside = inside
         self.gated = False
         self.drone_id = ""
-
-    def start(self) -> bytes:
-        """M0, to be sent on connecting."""
-        self.transcript.m0 = msg.Challenge(self._random(msg.COOKIE_BYTES)).frame()
+        self.session_id = b""
         self._await({MessageType.CLIENT_HELLO: msg.CLIENT_HELLO_LIMITS}, self._on_client_hello)
-        return self.transcript.m0
 
     def _on_client_hello(self, m1: bytes) -> bytes:
         hello = msg.ClientHello.parse(m1)
+        self._check_place(hello)
         self._check_gate(hello, m1)
-        suite = self._check_policy(hello)
         t = self.transcript
         t.m1 = m1
+        try:
+            suite = self._check_policy(hello)
+        except RejectedError as error:
+            retry_ms = (self._policy.busy or 0) if error.code == RejectCode.BUSY else 0
+            self._end(error)
+            mac = ks.reject_mac(self._psk, t.m0, m1, error.code, retry_ms)
+            return msg.Reject(error.code, retry_ms, mac).frame()
         session_id = self._random(msg.SESSION_ID_BYTES)
-        while session_id == msg.NO_SESSION:
+        while session_id == msg.NO_SESSION or any(session_id == s.session_id for s in self._policy.sessions.values()):
             session_id = self._random(msg.SESSION_ID_BYTES)
         own_public = b""
         if hello.hybrid:
@@ -219,10 +264,21 @@ class Responder(_Party):
         secret = self._policy.sign_secrets[suite.sig.token]
         t.m2 = replace(server, signature=sig_sign(suite.sig, secret, ks.SIGN_LABEL + t.signed_hash)).frame()
         t.h2 = ks.hash_2(t.m0, t.m1, t.m2)
-        self._suite, self._hello, self._session_id = suite, hello, session_id
+        self._suite, self._hello, self.session_id = suite, hello, session_id
         limits = msg.client_finish_limits(suite, hello.hybrid, hello.drone_signs)
         self._await({MessageType.CLIENT_FINISH: limits}, self._on_client_finish)
         return t.m2
+
+    def _check_place(self, hello: msg.ClientHello) -> None:
+        if self._inside is None:
+            if hello.prev_session != msg.NO_SESSION:
+                raise MalformedError("a first handshake names a previous session")
+            return
+        drone_id, session_id = self._inside
+        if (hello.drone_id, hello.gcs_id) != (drone_id.encode("ascii"), self._policy.gcs_id.encode("ascii")):
+            raise MalformedError("a rekey names other ends than the session that carries it")
+        if hello.prev_session != session_id:
+            raise MalformedError("a rekey names another session than the one that carries it")
 
     def _check_gate(self, hello: msg.ClientHello, m1: bytes) -> None:
         drone_id = hello.drone_id.decode("ascii")
@@ -232,8 +288,8 @@ class Responder(_Party):
         t = self.transcript
         t.gate_key = ks.gate_key(self._psk)
         t.gate = ks.gate(t.gate_key, t.m0, m1[: -msg.MAC_BYTES])
-        if not same(t.gate, hello.gate) or not known:
-            raise AuthenticationError("the gate does not verify: unknown drone_id or another PSK")
+        if not same(t.gate, hello.gate) or not known or hello.gcs_id != self._policy.gcs_id.encode("ascii"):
+            raise AuthenticationError("the gate does not verify: unknown drone_id, another PSK or another gcs_id")
         self.gated, self.drone_id = True, drone_id
 
     def _check_policy(self, hello: msg.ClientHello) -> Suite:
@@ -251,14 +307,15 @@ class Responder(_Party):
         if names != offered or suite.sig.token not in policy.sign_secrets:
             raise _rejection(RejectCode.ALGORITHM_UNAVAILABLE)
         expected_epoch = 0
-        if hello.prev_session != msg.NO_SESSION:
-            running = policy.sessions.get(self.drone_id, {})
-            if hello.prev_session not in running:
+        if self._inside is not None:
+            running = policy.sessions.get(self.drone_id)
+            if running is None or running.session_id != hello.prev_session:
                 raise _rejection(RejectCode.SESSION_UNKNOWN)
-            expected_epoch = running[hello.prev_session] + 1
+            self.transcript.ck_prev = running.ck
+            expected_epoch = (running.epoch + 1) % 256
         if hello.epoch != expected_epoch:
             raise _rejection(RejectCode.EPOCH)
-        if policy.busy:
+        if policy.busy is not None:
             raise _rejection(RejectCode.BUSY)
         return suite
 
@@ -274,11 +331,11 @@ class Responder(_Party):
         t.ss_kem = kem_decapsulate(suite.kem, t.kem_secret_key, finish.kem_ciphertext)
         if hello.hybrid:
             t.ss_x25519 = x25519_shared(t.x25519_scalar, finish.x25519_public)
-        t.derive(self._psk, suite, self._session_id, hello.epoch)
+        t.derive(self._psk, suite, self.session_id, hello.epoch)
         if not same(t.confirm_c, finish.confirm):
             raise AuthenticationError("the confirmation of the drone does not verify")
         t.m4 = msg.server_finish(t.confirm_s)
-        self._complete(suite, hello, self._session_id)
+        self._complete(suite, hello, self.session_id)
         return t.m4
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from .errors import KeyFileError
 from .handshake import GcsPolicy
+from .proofs import gcs_psk
 
 FIRST_LINE = "pqcmav-key 1"
 PSK_BYTES = 32
@@ -71,7 +72,7 @@ def write_key_file(path: Path, key_file: KeyFile) -> None:
 
 @dataclass(frozen=True)
 class DroneKeys:
-    """What a drone's folder holds, signature keys by token."""
+    """What a drone's folder holds, signature keys by token; `psk` is the one that the gcs holds, too."""
 
     drone_id: str
     psk: bytes = field(repr=False)
@@ -79,12 +80,12 @@ class DroneKeys:
     sign_secrets: dict[str, bytes] = field(repr=False)
 
 
-def load_drone_keys(folder: Path) -> DroneKeys:
-    """Reads a drone's whole key folder. Raises KeyFileError."""
+def load_drone_keys(folder: Path, gcs_id: str = "gcs") -> DroneKeys:
+    """Reads a drone's whole key folder, for talking to this gcs. Raises KeyFileError."""
     psk = read_key_file(folder / "psk.key", "psk", "psk")
     return DroneKeys(
         drone_id=psk.owner,
-        psk=psk.key,
+        psk=gcs_psk(psk.key, gcs_id),
         gcs_publics=_by_token(folder / "gcs", ".pub", "sig-public"),
         sign_secrets=_by_token(folder / "sig", ".key", "sig-secret"),
     )

@@ -5,22 +5,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .encoding import lp, u8
+from .encoding import lp, u8, u16
+from .messages import M0
 from .primitives import hkdf_expand, hkdf_extract, hmac, sha256
 from .suites import Suite
 
-SIGN_LABEL = b"PQMAV/2 server hello"
-DRONE_SIGN_LABEL = b"PQMAV/2 client finish"
+SIGN_LABEL = b"PQMAV/3 server hello"
+DRONE_SIGN_LABEL = b"PQMAV/3 client finish"
 
 
 def gate_key(psk: bytes) -> bytes:
-    """`HKDF-Expand(PSK, "PQMAV/2 gate", 32)`."""
-    return hkdf_expand(psk, b"PQMAV/2 gate", 32)
+    """`HKDF-Expand(PSK, "PQMAV/3 gate", 32)`."""
+    return hkdf_expand(psk, b"PQMAV/3 gate", 32)
 
 
 def gate(key: bytes, m0: bytes, m1_without_gate: bytes) -> bytes:
     """`HMAC(gate key, M0 || M1-)`."""
     return hmac(key, m0 + m1_without_gate)
+
+
+def reject_mac(psk: bytes, m0: bytes, m1: bytes, code: int, retry_ms: int) -> bytes:
+    """`HMAC(HKDF-Expand(PSK, "PQMAV/3 reject", 32), SHA-256(M0 || M1) || code || retry_ms)`."""
+    key = hkdf_expand(psk, b"PQMAV/3 reject", 32)
+    return hmac(key, sha256(m0 + m1) + u8(code) + u16(retry_ms))
 
 
 def server_hello_hash(m0: bytes, m1: bytes, m2_unsigned_body: bytes) -> bytes:
@@ -43,14 +50,17 @@ def transcript_3(h3: bytes, drone_signature: bytes | None) -> bytes:
     return h3 if drone_signature is None else sha256(h3 + lp(drone_signature))
 
 
-def extract(psk: bytes, kem_secret: bytes, x25519_secret: bytes, h3: bytes) -> bytes:
-    """`prk = HKDF-Extract(PSK, lp(ss_kem) || lp(ss_x25519) || h3)`; `x25519_secret` is empty in pure mode."""
-    return hkdf_extract(psk, lp(kem_secret) + lp(x25519_secret) + h3)
+def extract(psk: bytes, kem_secret: bytes, x25519_secret: bytes, ck_prev: bytes, h3: bytes) -> bytes:
+    """`prk = HKDF-Extract(PSK, lp(ss_kem) || lp(ss_x25519) || lp(ck_prev) || h3)`.
+
+    `x25519_secret` is empty in pure mode, `ck_prev` in a first handshake.
+    """
+    return hkdf_extract(psk, lp(kem_secret) + lp(x25519_secret) + lp(ck_prev) + h3)
 
 
 def expand(prk: bytes, label: bytes, suite: Suite, session_id: bytes, epoch: int) -> bytes:
-    """`K(label) = HKDF-Expand(prk, label || suite id || session_id || epoch, 32)`."""
-    return hkdf_expand(prk, label + suite.id.encode("ascii") + session_id + u8(epoch), 32)
+    """`K(label) = HKDF-Expand(prk, label || lp(suite id) || session_id || epoch, 32)`."""
+    return hkdf_expand(prk, label + lp(suite.id.encode("ascii")) + session_id + u8(epoch), 32)
 
 
 def client_confirmation(k_cc: bytes, t3: bytes) -> bytes:
@@ -72,6 +82,7 @@ class SessionKeys:
     epoch: int
     k_d2g: bytes = field(repr=False)
     k_g2d: bytes = field(repr=False)
+    ck: bytes = field(default=b"", repr=False)
     hybrid: bool = True
     drone_signed: bool = False
 
@@ -80,7 +91,7 @@ class SessionKeys:
 class Transcript:
     """Every frame and intermediate value of one handshake, for test vectors. Holds secrets: never print one."""
 
-    m0: bytes = b""
+    m0: bytes = M0
     m1: bytes = b""
     m2: bytes = b""
     m3: bytes = b""
@@ -95,20 +106,23 @@ class Transcript:
     t3: bytes = b""
     ss_kem: bytes = field(default=b"", repr=False)
     ss_x25519: bytes = field(default=b"", repr=False)
+    ck_prev: bytes = field(default=b"", repr=False)
     prk: bytes = field(default=b"", repr=False)
     k_d2g: bytes = field(default=b"", repr=False)
     k_g2d: bytes = field(default=b"", repr=False)
     k_cc: bytes = field(default=b"", repr=False)
     k_cs: bytes = field(default=b"", repr=False)
+    ck: bytes = field(default=b"", repr=False)
     confirm_c: bytes = b""
     confirm_s: bytes = b""
 
     def derive(self, psk: bytes, suite: Suite, session_id: bytes, epoch: int) -> None:
-        """Fills prk, the four keys and both confirmations from h3, t3 and the two shared secrets."""
-        self.prk = extract(psk, self.ss_kem, self.ss_x25519, self.h3)
-        self.k_d2g = expand(self.prk, b"PQMAV/2 d2g", suite, session_id, epoch)
-        self.k_g2d = expand(self.prk, b"PQMAV/2 g2d", suite, session_id, epoch)
-        self.k_cc = expand(self.prk, b"PQMAV/2 confirm c", suite, session_id, epoch)
-        self.k_cs = expand(self.prk, b"PQMAV/2 confirm s", suite, session_id, epoch)
+        """Fills prk, the keys and both confirmations from h3, t3, ck_prev and the two shared secrets."""
+        self.prk = extract(psk, self.ss_kem, self.ss_x25519, self.ck_prev, self.h3)
+        self.k_d2g = expand(self.prk, b"PQMAV/3 d2g", suite, session_id, epoch)
+        self.k_g2d = expand(self.prk, b"PQMAV/3 g2d", suite, session_id, epoch)
+        self.k_cc = expand(self.prk, b"PQMAV/3 confirm c", suite, session_id, epoch)
+        self.k_cs = expand(self.prk, b"PQMAV/3 confirm s", suite, session_id, epoch)
+        self.ck = expand(self.prk, b"PQMAV/3 chain", suite, session_id, epoch)
         self.confirm_c = client_confirmation(self.k_cc, self.t3)
         self.confirm_s = server_confirmation(self.k_cs, self.t3, self.confirm_c)

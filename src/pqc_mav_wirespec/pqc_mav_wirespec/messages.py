@@ -7,26 +7,30 @@ import enum
 import re
 from dataclasses import dataclass, replace
 
-from .encoding import Reader, frame, frame_body, lp, u8
+from .encoding import Limits, Reader, frame, frame_body, lp, u8, u16, u32
 from .errors import MalformedError
 from .oqs_library import kem_sizes, sig_sizes
 from .primitives import X25519_BYTES
 from .suites import Suite
 
-MAGIC = b"PQMAV/2\0"
-COOKIE_BYTES = NONCE_BYTES = MAC_BYTES = 32
+NONCE_BYTES = MAC_BYTES = 32
 SESSION_ID_BYTES = 8
 NO_SESSION = bytes(SESSION_ID_BYTES)
-MAX_DRONE_ID_BYTES = 32
+MAX_ID_BYTES = 32
 MAX_NAME_BYTES = 64
-DRONE_ID_FORM = re.compile(rb"[a-z0-9_-]{1,32}")
+ID_FORM = re.compile(rb"[a-z0-9_-]{1,32}")
 FLAG_HYBRID, FLAG_DRONE_SIGNS = 1, 2
+SMALLEST_DATAGRAM_BYTES, LARGEST_DATAGRAM_BYTES = 548, 1200
+RETURN_PROOF_BYTES = 28
+
+
+M0 = frame(0, b"PQMAV/3\0" + bytes(32))
+"""The constant in front of every transcript; it is never sent."""
 
 
 class MessageType(enum.IntEnum):
     """The type byte of a handshake frame."""
 
-    CHALLENGE = 0
     CLIENT_HELLO = 1
     SERVER_HELLO = 2
     CLIENT_FINISH = 3
@@ -45,17 +49,18 @@ class RejectCode(enum.IntEnum):
     SESSION_UNKNOWN = 6
 
 
-Limits = tuple[int, int]
-CHALLENGE_LIMITS: Limits = (len(MAGIC) + COOKIE_BYTES,) * 2
-_HELLO_FIXED = 4 * 4 + NONCE_BYTES + 1 + SESSION_ID_BYTES + 1 + MAC_BYTES
-CLIENT_HELLO_LIMITS: Limits = (_HELLO_FIXED + 1, _HELLO_FIXED + MAX_DRONE_ID_BYTES + 3 * MAX_NAME_BYTES)
+_HELLO_FIXED = 6 * 4 + NONCE_BYTES + 1 + SESSION_ID_BYTES + 1 + 2 + 1 + 2 + 4 + MAC_BYTES
+CLIENT_HELLO_LIMITS: Limits = (
+    _HELLO_FIXED + 2,
+    _HELLO_FIXED + 2 * MAX_ID_BYTES + 3 * MAX_NAME_BYTES + RETURN_PROOF_BYTES,
+)
 SERVER_FINISH_LIMITS: Limits = (MAC_BYTES, MAC_BYTES)
-REJECT_LIMITS: Limits = (1, 1)
+REJECT_LIMITS: Limits = (1 + 2 + MAC_BYTES,) * 2
 
 
 def server_hello_limits(suite: Suite, hybrid: bool) -> Limits:
     """Shortest and longest ServerHello body; they differ by the signature, whose length may vary (Falcon)."""
-    fixed = SESSION_ID_BYTES + NONCE_BYTES + 1 + 3 * 4 + kem_sizes(suite.kem)[0] + X25519_BYTES * hybrid
+    fixed = SESSION_ID_BYTES + NONCE_BYTES + 1 + 2 + 2 + 3 * 4 + kem_sizes(suite.kem)[0] + X25519_BYTES * hybrid
     return fixed, fixed + sig_sizes(suite.sig)[2]
 
 
@@ -66,31 +71,11 @@ def client_finish_limits(suite: Suite, hybrid: bool, drone_signs: bool) -> Limit
 
 
 @dataclass(frozen=True)
-class Challenge:
-    """M0: what makes every ClientHello fresh without a clock."""
-
-    cookie: bytes
-
-    def frame(self) -> bytes:
-        """The whole frame."""
-        return frame(MessageType.CHALLENGE, MAGIC + self.cookie)
-
-    @classmethod
-    def parse(cls, whole_frame: bytes) -> Challenge:
-        """Raises MalformedError."""
-        reader = Reader(frame_body(whole_frame))
-        if reader.take(len(MAGIC), "magic") != MAGIC:
-            raise MalformedError("the server speaks another protocol or version: its first bytes are not PQMAV/2")
-        message = cls(reader.take(COOKIE_BYTES, "cookie"))
-        reader.end()
-        return message
-
-
-@dataclass(frozen=True)
 class ClientHello:
     """M1. Names stay bytes here: what they mean is decided only behind the gate."""
 
     drone_id: bytes
+    gcs_id: bytes
     client_nonce: bytes
     suite_id: bytes
     kem_name: bytes
@@ -98,6 +83,11 @@ class ClientHello:
     flags: int
     prev_session: bytes
     epoch: int
+    features: int = 0
+    index: int = 0
+    max_datagram: int = LARGEST_DATAGRAM_BYTES
+    term: int = 0
+    return_proof: bytes = b""
     gate: bytes = bytes(MAC_BYTES)
 
     @property
@@ -112,9 +102,11 @@ class ClientHello:
 
     def frame(self) -> bytes:
         """The whole frame."""
+        who = lp(self.drone_id) + lp(self.gcs_id) + self.client_nonce
         named = lp(self.suite_id) + lp(self.kem_name) + lp(self.sig_name)
-        body = lp(self.drone_id) + self.client_nonce + named + u8(self.flags) + self.prev_session + u8(self.epoch)
-        return frame(MessageType.CLIENT_HELLO, body + self.gate)
+        place = u8(self.flags) + self.prev_session + u8(self.epoch)
+        options = u16(self.features) + u8(self.index) + u16(self.max_datagram) + u32(self.term) + lp(self.return_proof)
+        return frame(MessageType.CLIENT_HELLO, who + named + place + options + self.gate)
 
     def frame_without_gate(self) -> bytes:
         """`M1-`: the frame without its last 32 bytes, which its header still counts."""
@@ -126,10 +118,11 @@ class ClientHello:
 
     @classmethod
     def parse(cls, whole_frame: bytes) -> ClientHello:
-        """Raises MalformedError, also for a drone_id of other characters and for unknown flag bits."""
+        """Raises MalformedError, also for an id of other characters and for unknown flag bits."""
         reader = Reader(frame_body(whole_frame))
         message = cls(
-            drone_id=reader.lp("drone_id", 1, MAX_DRONE_ID_BYTES),
+            drone_id=reader.lp("drone_id", 1, MAX_ID_BYTES),
+            gcs_id=reader.lp("gcs_id", 1, MAX_ID_BYTES),
             client_nonce=reader.take(NONCE_BYTES, "client nonce"),
             suite_id=reader.lp("suite id", 0, MAX_NAME_BYTES),
             kem_name=reader.lp("KEM name", 0, MAX_NAME_BYTES),
@@ -137,13 +130,22 @@ class ClientHello:
             flags=reader.u8("flags"),
             prev_session=reader.take(SESSION_ID_BYTES, "previous session"),
             epoch=reader.u8("epoch"),
+            features=reader.u16("features"),
+            index=reader.u8("index"),
+            max_datagram=reader.u16("largest datagram"),
+            term=reader.u32("term"),
+            return_proof=reader.lp("return proof", 0, RETURN_PROOF_BYTES),
             gate=reader.take(MAC_BYTES, "gate"),
         )
         reader.end()
-        if DRONE_ID_FORM.fullmatch(message.drone_id) is None:
-            raise MalformedError("the drone_id has characters beyond [a-z0-9_-]")
+        if not (ID_FORM.fullmatch(message.drone_id) and ID_FORM.fullmatch(message.gcs_id)):
+            raise MalformedError("the drone_id or gcs_id has characters beyond [a-z0-9_-]")
         if message.flags & ~(FLAG_HYBRID | FLAG_DRONE_SIGNS):
             raise MalformedError(f"flags {message.flags:#04x} have bits that mean nothing")
+        if message.max_datagram < SMALLEST_DATAGRAM_BYTES:
+            raise MalformedError(f"a largest datagram of {message.max_datagram} bytes is below 548")
+        if len(message.return_proof) not in (0, RETURN_PROOF_BYTES):
+            raise MalformedError(f"a return proof has 0 or 28 bytes, not {len(message.return_proof)}")
         return message
 
 
@@ -157,10 +159,12 @@ class ServerHello:
     kem_public: bytes
     x25519_public: bytes
     signature: bytes = b""
+    features: int = 0
+    index: int = 0
 
     def unsigned_body(self) -> bytes:
         """`M2-`: the body up to its last field lp(signature)."""
-        fixed = self.session_id + self.server_nonce + u8(self.epoch)
+        fixed = self.session_id + self.server_nonce + u8(self.epoch) + u16(self.features) + u16(self.index)
         return fixed + lp(self.kem_public) + lp(self.x25519_public)
 
     def frame(self) -> bytes:
@@ -176,11 +180,15 @@ class ServerHello:
             session_id=reader.take(SESSION_ID_BYTES, "session_id"),
             server_nonce=reader.take(NONCE_BYTES, "server nonce"),
             epoch=reader.u8("epoch"),
+            features=reader.u16("features"),
+            index=reader.u16("index"),
             kem_public=reader.lp("KEM public key", kem_bytes, kem_bytes),
             x25519_public=reader.lp("X25519 public key", x25519_bytes, x25519_bytes),
             signature=reader.lp("signature", 1, sig_sizes(suite.sig)[2]),
         )
         reader.end()
+        if message.features:
+            raise MalformedError(f"the ServerHello has features {message.features:#06x}; none were offered")
         return message
 
 
@@ -219,6 +227,22 @@ def server_finish(confirm: bytes) -> bytes:
     return frame(MessageType.SERVER_FINISH, confirm)
 
 
-def reject(code: RejectCode) -> bytes:
-    """A Reject as a whole frame."""
-    return frame(MessageType.REJECT, u8(code))
+@dataclass(frozen=True)
+class Reject:
+    """In place of M2: why not, when to ask again (code 5), and a mac that only holders of the PSK can make."""
+
+    code: int
+    retry_ms: int
+    mac: bytes
+
+    def frame(self) -> bytes:
+        """The whole frame."""
+        return frame(MessageType.REJECT, u8(self.code) + u16(self.retry_ms) + self.mac)
+
+    @classmethod
+    def parse(cls, whole_frame: bytes) -> Reject:
+        """Raises MalformedError."""
+        reader = Reader(frame_body(whole_frame))
+        message = cls(reader.u8("code"), reader.u16("retry time"), reader.take(MAC_BYTES, "mac"))
+        reader.end()
+        return message

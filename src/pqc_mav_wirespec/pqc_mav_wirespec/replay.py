@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The replay window (docs/protocol.md section 5)."""
+"""The replay window (docs/protocol.md section 10)."""
 
 from __future__ import annotations
 

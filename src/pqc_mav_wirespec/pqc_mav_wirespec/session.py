@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The keys one end holds for one peer, and their change without a gap (docs/protocol.md section 7)."""
+"""The keys one end holds for one peer, and their change without a gap (docs/protocol.md section 12)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .dataplane import KIND_CONTROL, KIND_DATA, Direction, Header, Outcome, ReceiveKey, SendKey
 from .errors import NoSessionError
+from .handshake import Previous
 from .keyschedule import SessionKeys
 from .replay import DEFAULT_BITS
 
@@ -65,9 +66,16 @@ class Link:
         return next((held for held in reversed(self._sets) if held.used), self._sets[-1])
 
     @property
-    def rekeyable(self) -> dict[bytes, int]:
-        """Epoch by session id of every set that is not on its way out."""
-        return {held.keys.session_id: held.keys.epoch for held in self._sets if held.wipe_at is None}
+    def rekeyable(self) -> Previous | None:
+        """What a rekey follows: the newest set that the peer has used, or the only one."""
+        if not self._sets:
+            return None
+        keys = next((held for held in reversed(self._sets) if held.used), self._sets[-1]).keys
+        return Previous(keys.session_id, keys.epoch, keys.ck)
+
+    def knows(self, session_id: bytes) -> bool:
+        """Whether any live set is of this session."""
+        return any(held.keys.session_id == session_id for held in self._sets)
 
     def holds(self, session_id: bytes, epoch: int) -> KeySet | None:
         """The live set of this session and epoch."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suites and the numbers that stand for them on the wire (docs/protocol.md section 3), as data.
+"""The suites and the numbers that stand for them on the wire (docs/protocol.md section 1), as data.
 
 Names are looked up, never taken apart: the digits in an algorithm's name say nothing about its level.
 """

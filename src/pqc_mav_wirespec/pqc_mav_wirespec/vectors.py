@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import vectors_data, vectors_handshake
+from . import vectors_data, vectors_handshake, vectors_transport
 from .errors import MalformedError, WireError
 from .vectorfile import VectorFile
 
@@ -19,6 +19,11 @@ CHECKERS: dict[str, Callable[[VectorFile], None]] = {
     "data": vectors_data.check_data,
     "control": vectors_data.check_control,
     "receive": vectors_data.check_receive,
+    "datagrams": vectors_transport.check_datagrams,
+    "acks": vectors_transport.check_acks,
+    "retry": vectors_transport.check_retry,
+    "rejects": vectors_transport.check_rejects,
+    "proofs": vectors_transport.check_proofs,
 }
 
 
@@ -28,6 +33,11 @@ def generate_all(seed: bytes) -> Iterator[VectorFile]:
     yield vectors_data.generate_data(seed)
     yield vectors_data.generate_control(seed)
     yield vectors_data.generate_receive(seed)
+    yield vectors_transport.generate_datagrams(seed)
+    yield vectors_transport.generate_acks(seed)
+    yield vectors_transport.generate_retry(seed)
+    yield vectors_transport.generate_rejects(seed)
+    yield vectors_transport.generate_proofs(seed)
     for case in vectors_handshake.CASES:
         yield vectors_handshake.generate(case, seed)
 

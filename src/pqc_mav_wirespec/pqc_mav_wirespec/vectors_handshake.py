@@ -9,7 +9,7 @@ from . import keyschedule as ks
 from . import messages as msg
 from .dataplane import Direction, Outcome, ReceiveKey, SendKey
 from .errors import AuthenticationError, MalformedError, WireError
-from .handshake import GcsPolicy, Initiator, Responder
+from .handshake import GcsPolicy, Initiator, Previous, Responder
 from .keyschedule import SessionKeys
 from .oqs_library import kem_decapsulate, library_name, sig_keypair, sig_verify
 from .primitives import sha256, x25519_public, x25519_shared
@@ -17,8 +17,8 @@ from .seeded import SeededRandom
 from .suites import Suite, find_suite
 from .vectorfile import VectorFile
 
-SECRET_VALUES = ("ss_kem", "ss_x25519", "prk", "k_d2g", "k_g2d", "k_cc", "k_cs", "confirm_c", "confirm_s")
-DRONE_ID = "drone_01"
+SECRET_VALUES = ("ss_kem", "ss_x25519", "prk", "k_d2g", "k_g2d", "k_cc", "k_cs", "ck", "confirm_c", "confirm_s")
+DRONE_ID, GCS_ID = "drone_01", "north"
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ CASES: tuple[Case, ...] = (
     Case("ML-768-AG-MD-65"),
     Case("ML-768-CP-MD-65", hybrid=False, signed=True),
     Case("ML-768-AS-MD-65", signed=True, rekey_epoch=255),
+    Case("ML-768-AG-MD-65", rekey_epoch=0),
     Case("ML-1024-AG-MD-87"),
     Case("ML-1024-CP-FA-1024", hybrid=False, rekey_epoch=7),
     Case("HQC-128-AG-FA-512", signed=True),
@@ -80,38 +81,47 @@ def _run(case: Case, suite: Suite, random: SeededRandom) -> VectorFile:
     psk = random(32)
     gcs_public, gcs_secret = sig_keypair(suite.sig)
     drone_public, drone_secret = sig_keypair(suite.sig) if case.signed else (b"", b"")
-    previous = (random(msg.SESSION_ID_BYTES), case.rekey_epoch - 1) if case.rekey_epoch is not None else None
+    previous = None
+    if case.rekey_epoch is not None:
+        previous = Previous(random(msg.SESSION_ID_BYTES), (case.rekey_epoch - 1) % 256, random(32))
     policy = GcsPolicy(
         psks={DRONE_ID: psk},
         sign_secrets={suite.sig.token: gcs_secret},
         drone_publics={(DRONE_ID, suite.sig.token): drone_public},
-        sessions={DRONE_ID: dict([previous])} if previous else {},
+        sessions={DRONE_ID: previous} if previous else {},
+        gcs_id=GCS_ID,
     )
-    responder = Responder(policy, random)
+    responder = Responder(policy, random, (DRONE_ID, previous.session_id) if previous else None)
     initiator = Initiator(
         suite,
         DRONE_ID,
         psk,
         gcs_public,
+        gcs_id=GCS_ID,
         hybrid=case.hybrid,
         sign_secret=drone_secret if case.signed else None,
         previous=previous,
         random_bytes=random,
     )
-    m3 = initiator.feed(responder.feed(initiator.feed(responder.start())))
+    m3 = initiator.feed(responder.feed(initiator.start()))
     initiator.feed(responder.feed(m3))
     keys, t, drone = responder.keys, responder.transcript, initiator.transcript
     if keys is None or initiator.keys != keys:
         raise WireError(f"{case.name}: the handshake failed: {responder.error or initiator.error}")
 
     file = VectorFile(
-        "A whole handshake of the PQC-MAV wire protocol, version 2; see README.md. Fixed keys, for tests only."
+        "A whole handshake of the PQC-MAV wire protocol, version 3; see README.md. Fixed keys, for tests only."
     )
     file.section("vector").put(kind="handshake", name=case.name, suite=suite.id, short_code=suite.short_code)
     inputs = file.section("inputs")
-    inputs.put(drone_id=DRONE_ID, kem_name=library_name(suite.kem) or "", sig_name=library_name(suite.sig) or "")
+    inputs.put(
+        drone_id=DRONE_ID, gcs_id=GCS_ID, kem_name=library_name(suite.kem) or "", sig_name=library_name(suite.sig) or ""
+    )
     inputs.put(hybrid=int(case.hybrid), drone_signs=int(case.signed), epoch=keys.epoch)
-    inputs.put(prev_session=previous[0] if previous else msg.NO_SESSION, session_id=keys.session_id, psk=psk)
+    inputs.put(
+        prev_session=previous.session_id if previous else msg.NO_SESSION, ck_prev=previous.ck if previous else b""
+    )
+    inputs.put(session_id=keys.session_id, psk=psk)
     inputs.put(gcs_public=gcs_public, drone_public=drone_public, kem_secret_key=t.kem_secret_key)
     inputs.put(x25519_gcs_scalar=t.x25519_scalar, x25519_drone_scalar=drone.x25519_scalar)
     frames = file.section("messages").put(m0=t.m0, m1=t.m1)
@@ -142,7 +152,9 @@ def check(file: VectorFile) -> None:
         h2 = _check_server_hello(file, suite, m0, m1)
 
     finish = msg.ClientFinish.parse(m3, suite, hybrid, signs)
-    t = ks.Transcript(h2=h2, h3=ks.hash_3(h2, finish.kem_ciphertext, finish.x25519_public))
+    t = ks.Transcript(
+        h2=h2, ck_prev=inputs.hex("ck_prev"), h3=ks.hash_3(h2, finish.kem_ciphertext, finish.x25519_public)
+    )
     _expect("h3", t.h3, values.hex("h3"))
     if signs:
         message = ks.DRONE_SIGN_LABEL + t.h3
@@ -160,16 +172,17 @@ def check(file: VectorFile) -> None:
         _expect(name, getattr(t, name), values.hex(name))
     _expect("confirm_c in M3", finish.confirm, t.confirm_c)
     _expect("M4", file["messages"].hex("m4"), msg.server_finish(t.confirm_s))
-    _check_data(file, SessionKeys(suite, session_id, epoch, t.k_d2g, t.k_g2d))
+    _check_data(file, SessionKeys(suite, session_id, epoch, t.k_d2g, t.k_g2d, t.ck))
 
 
 def _check_client_hello(file: VectorFile, m0: bytes, m1: bytes) -> None:
     inputs, values = file["inputs"], file["values"]
-    _expect("M0", msg.Challenge.parse(m0).frame(), m0)
+    _expect("M0", msg.M0, m0)
     hello = msg.ClientHello.parse(m1)
     _expect("M1", hello.frame(), m1)
-    recorded = (inputs.text("drone_id"), inputs.text("kem_name"), inputs.text("sig_name"), file["vector"].text("suite"))
-    carried = (hello.drone_id, hello.kem_name, hello.sig_name, hello.suite_id)
+    recorded = tuple(inputs.text(name) for name in ("drone_id", "gcs_id", "kem_name", "sig_name"))
+    recorded += (file["vector"].text("suite"),)
+    carried = (hello.drone_id, hello.gcs_id, hello.kem_name, hello.sig_name, hello.suite_id)
     _expect("a name in M1", tuple(name.decode("ascii") for name in carried), recorded)
     modes = (inputs.number("hybrid"), inputs.number("drone_signs"), inputs.number("epoch"), inputs.hex("prev_session"))
     _expect("a mode in M1", (hello.hybrid, hello.drone_signs, hello.epoch, hello.prev_session), modes)

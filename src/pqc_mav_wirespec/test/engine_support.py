@@ -34,6 +34,7 @@ class EngineParty:
 
     def feed(self, data: bytes) -> bytes:
         self.status, reply = self._party.on_data(data)
+        self.retry_ms = getattr(self._party, "busy_ms", None)
         if self.status == "done":
             self.native_keys = self._party.take_keys()
             self.keys = own_keys(self.native_keys)
@@ -59,12 +60,13 @@ class EngineParty:
 def own_keys(keys: object) -> SessionKeys:
     """The engine's session keys as this package's."""
     suite = find_suite(keys.suite)
-    return SessionKeys(suite, keys.session_id, keys.epoch, keys.k_d2g, keys.k_g2d, keys.hybrid, keys.drone_signed)
+    directions = (keys.k_d2g, keys.k_g2d)
+    return SessionKeys(suite, keys.session_id, keys.epoch, *directions, keys.chain, keys.hybrid, keys.drone_signed)
 
 
 def engine_keys(keys: SessionKeys) -> object:
     """This package's session keys as the engine's."""
-    return engine.SessionKeys(keys.suite.id, keys.session_id, keys.epoch, keys.k_d2g, keys.k_g2d)
+    return engine.SessionKeys(keys.suite.id, keys.session_id, keys.epoch, keys.k_d2g, keys.k_g2d, keys.ck or bytes(32))
 
 
 def engine_initiator(suite: Suite, *, signed: bool = False, **changes: object) -> EngineParty:

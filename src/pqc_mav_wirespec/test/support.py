@@ -48,9 +48,9 @@ def initiator_for(suite: Suite, *, signed: bool = False, **changes: object) -> I
 
 def run(initiator: Initiator, responder: Responder) -> list[bytes]:
     """Exchanges frames until both are finished or one has nothing to say; returns the frames sent."""
-    frames = [responder.start()]
+    frames = [initiator.start()]
     while frames[-1]:
-        party = initiator if len(frames) % 2 else responder
+        party = responder if len(frames) % 2 else initiator
         if party.finished:
             break
         frames.append(party.feed(frames[-1]))

@@ -18,6 +18,12 @@ any_tlv = st.one_of(
     st.builds(control.Close, u8s),
     st.just(control.Keepalive()),
     st.builds(control.RekeyResult, u32s, st.booleans(), u8s, u32s, texts),
+    st.builds(control.Handshake, st.binary(min_size=8, max_size=8), u32s, st.binary(max_size=50)),
+    st.builds(control.Return, u32s, st.binary(min_size=8, max_size=8), st.binary(min_size=32, max_size=32)),
+    st.builds(control.Restart, st.binary(min_size=16, max_size=16)),
+    st.builds(control.PathChallenge, st.binary(min_size=8, max_size=8)),
+    st.builds(control.PathResponse, st.binary(min_size=8, max_size=8)),
+    st.builds(control.Got, u8s, st.binary(min_size=4, max_size=4)),
 )
 
 
@@ -39,7 +45,7 @@ def test_any_bytes_decode_or_are_refused(content):
 
 
 def test_every_type_has_a_vector():
-    assert {tlv.TYPE for tlv in TLVS.values()} == set(range(1, 9))
+    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), 32, 33, 34, 36, 37, 40}
 
 
 def test_unknown_types_are_skipped():

@@ -29,9 +29,9 @@ def test_carries_any_datagram_in_both_directions(suite, payload):
 
 def test_layout_of_the_header():
     datagram = SendKey(keys_for(epoch=9), Direction.D2G, next_sequence=0x0102).seal(b"")
-    assert datagram[:22].hex() == "02" + "01020102" + b"session1".hex() + "0000000000000102" + "09"
+    assert datagram[:22].hex() == "03" + "01020102" + b"session1".hex() + "0000000000000102" + "09"
     control_frame = SendKey(keys_for(), Direction.D2G).seal_control(control.Keepalive())
-    assert control_frame[0] == 0x12
+    assert control_frame[0] == 0x13
 
 
 def test_directions_have_their_own_keys():

@@ -3,11 +3,13 @@
 
 import pytest
 from engine_support import OUTCOMES, engine, engine_initiator, engine_keys, engine_responder
-from support import DRONE_ID, LIGHT, initiator_for, key_pair, policy_for, run
+from support import DRONE_ID, LIGHT, PSK, initiator_for, key_pair, policy_for, run
 
-from pqc_mav_wirespec import control
+from pqc_mav_wirespec import control, proofs
 from pqc_mav_wirespec.dataplane import KIND_CONTROL, Direction, Outcome, ReceiveKey, SendKey
-from pqc_mav_wirespec.handshake import Responder
+from pqc_mav_wirespec.handshake import Previous, Responder
+from pqc_mav_wirespec.keyschedule import reject_mac
+from pqc_mav_wirespec.messages import M0, ClientHello, Reject
 from pqc_mav_wirespec.oqs_library import library_name
 from pqc_mav_wirespec.suites import ALL_SUITES, CORE_SUITES, SIGS, find_suite
 
@@ -68,7 +70,7 @@ def test_handshake_and_data(suite, role, hybrid):
     assert initiator.keys is not None, initiator.error
     assert initiator.keys == responder.keys
     assert initiator.keys.hybrid is hybrid
-    assert len(frames) == 5
+    assert len(frames) == 4
     check_data(initiator.keys)
 
 
@@ -82,40 +84,75 @@ def test_drone_signature(suite, role):
     assert initiator.keys.drone_signed
 
 
-def test_rekey_with_the_engine_as_drone():
-    other, previous = find_suite("ML-1024-AS-FA-1024"), b"session1"
-    initiator = engine_initiator(other, prev_session=previous, epoch=8)
-    responder = Responder(policy_for(other, sessions={DRONE_ID: {previous: 7}}))
+RUNNING, CK = b"session1", b"c" * 32
+
+
+@pytest.mark.parametrize("epoch", [0, 7, 254, 255])
+def test_rekey_with_the_engine_as_drone(epoch):
+    other = find_suite("ML-1024-AS-FA-1024")
+    initiator = engine_initiator(other, session=(RUNNING, epoch, CK))
+    policy = policy_for(other, sessions={DRONE_ID: Previous(RUNNING, epoch, CK)})
+    responder = Responder(policy, inside=(DRONE_ID, RUNNING))
     run(initiator, responder)
-    assert initiator.keys == responder.keys
-    assert initiator.keys.epoch == 8
-
-
-def test_rekey_with_the_engine_as_gcs():
-    other, previous = find_suite("ML-768-CP-MD-65"), b"session1"
-    initiator = initiator_for(other, previous=(previous, 254))
-    responder = engine_responder(other, sessions={DRONE_ID: (previous, 254)})
-    run(initiator, responder)
-    assert initiator.keys == responder.keys
-    assert initiator.keys.epoch == 255
-
-
-@pytest.mark.parametrize("role", ["drone", "gcs"])
-def test_byte_by_byte_delivery(role):
-    initiator, responder = parties(role, LIGHT)
-    message, turn = responder.start(), [initiator, responder]
-    for number in range(5):
-        replies = [turn[number % 2].feed(bytes([byte])) for byte in message]
-        assert not any(replies[:-1])
-        message = replies[-1]
     assert initiator.keys == responder.keys is not None
+    assert initiator.keys.epoch == (epoch + 1) % 256
+
+
+@pytest.mark.parametrize("epoch", [0, 7, 254, 255])
+def test_rekey_with_the_engine_as_gcs(epoch):
+    other = find_suite("ML-768-CP-MD-65")
+    initiator = initiator_for(other, previous=Previous(RUNNING, epoch, CK))
+    responder = engine_responder(other, session=(RUNNING, epoch, CK))
+    run(initiator, responder)
+    assert initiator.keys == responder.keys is not None
+    assert initiator.keys.epoch == (epoch + 1) % 256
+
+
+def test_a_rekey_is_bound_to_the_old_session():
+    initiator = initiator_for(LIGHT, previous=Previous(RUNNING, 3, b"another ck".ljust(32)))
+    responder = engine_responder(LIGHT, session=(RUNNING, 3, CK))
+    run(initiator, responder)
+    assert (initiator.keys, responder.keys) == (None, None)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.7", "2001:db8::7"])
+def test_the_engine_proves_that_it_returns(host):
+    restart_key, serial = b"r" * 32, 51_234
+    tag = proofs.address_tag(restart_key, DRONE_ID.encode(), serial, host)
+    ticket = (serial.to_bytes(4, "big") + tag, proofs.return_key(restart_key, DRONE_ID.encode(), serial))
+    initiator, responder = engine_initiator(LIGHT, ticket=ticket), Responder(policy_for(LIGHT))
+    hello = ClientHello.parse(run(initiator, responder)[0])
+    assert initiator.keys == responder.keys is not None
+    verdict = proofs.check_return_proof(restart_key, hello, host, serial)
+    assert (verdict.good, verdict.address_fits) == (True, True)
+
+
+def test_the_engine_is_of_one_gcs():
+    policy = policy_for(LIGHT, gcs_id="north")
+    initiator, responder = engine_initiator(LIGHT, gcs_id="north"), Responder(policy)
+    run(initiator, responder)
+    assert initiator.keys == responder.keys is not None
+    assert run(engine_initiator(LIGHT, gcs_id="south"), Responder(policy))[1:] == []
+    assert run(initiator_for(LIGHT, gcs_id="south"), engine_responder(LIGHT, gcs_id="north"))[1:] == []
+
+
+@pytest.mark.parametrize("retry_ms", [0, 100, 65_535])
+def test_busy_keeps_an_attempt_with_the_engine(retry_ms):
+    initiator = engine_initiator(LIGHT)
+    m1 = initiator.start()
+    assert initiator.feed(Responder(policy_for(LIGHT, busy=retry_ms)).feed(m1)) == b""
+    assert (initiator.status, initiator.retry_ms) == ("working", retry_ms)
+    other = initiator_for(LIGHT)
+    busy = engine.Responder(psks={DRONE_ID: PSK}, gcs_secrets={}).refuse_busy(other.start(), retry_ms)
+    assert other.feed(busy) == b""
+    assert (other.error, other.retry_ms) == (None, min(max(retry_ms, 100), 10_000))
 
 
 @pytest.mark.parametrize("role", ["drone", "gcs"])
 @pytest.mark.parametrize("changes", [{"psk": bytes(32)}, {"drone_id": "stranger"}], ids=["wrong PSK", "unknown drone"])
 def test_strangers_get_silence(role, changes):
     initiator, responder = parties(role, LIGHT, **changes)
-    assert len(run(initiator, responder)) == 2
+    assert len(run(initiator, responder)) == 1
     assert responder.finished
     assert responder.keys is None
     if role == "gcs":
@@ -127,7 +164,7 @@ def test_wrong_gcs_key_stops_the_drone(role):
     wrong = key_pair("mldsa44", "another gcs")[0]
     changes = {"gcs_public_key": wrong} if role == "drone" else {"gcs_public": wrong}
     initiator, responder = parties(role, LIGHT, **changes)
-    assert len(run(initiator, responder)) == 3
+    assert len(run(initiator, responder)) == 2
     assert initiator.finished
     assert initiator.keys is None
 
@@ -140,7 +177,7 @@ def test_a_thief_of_the_psk_cannot_sign(role):
         responder = Responder(policy_for(LIGHT, require_signature=frozenset([DRONE_ID])))
     else:
         initiator, responder = initiator_for(LIGHT, sign_secret=thief), engine_responder(LIGHT, require_signature=True)
-    assert len(run(initiator, responder)) == 4
+    assert len(run(initiator, responder)) == 3
     assert responder.finished
     assert responder.keys is None
 
@@ -148,7 +185,7 @@ def test_a_thief_of_the_psk_cannot_sign(role):
 def test_low_order_x25519_key_of_the_drone(monkeypatch):
     """A drone that computes all keys on a zero shared secret: only the check of the X25519 output can stop it."""
     initiator, responder = initiator_for(LIGHT), engine_responder(LIGHT)
-    m2 = responder.feed(initiator.feed(responder.start()))
+    m2 = responder.feed(initiator.start())
     with monkeypatch.context() as patch:
         patch.setattr("pqc_mav_wirespec.handshake.x25519_public", lambda _: bytes(32))
         patch.setattr("pqc_mav_wirespec.handshake.x25519_shared", lambda *_: bytes(32))
@@ -159,7 +196,7 @@ def test_low_order_x25519_key_of_the_drone(monkeypatch):
 
 def test_low_order_x25519_key_of_the_gcs(monkeypatch):
     initiator, responder = engine_initiator(LIGHT), Responder(policy_for(LIGHT))
-    m1 = initiator.feed(responder.start())
+    m1 = initiator.start()
     with monkeypatch.context() as patch:
         patch.setattr("pqc_mav_wirespec.handshake.x25519_public", lambda _: bytes(32))
         m2 = responder.feed(m1)
@@ -173,6 +210,7 @@ def test_a_reject_reaches_the_drone(role):
         initiator, responder = engine_initiator(LIGHT), Responder(policy_for(LIGHT, allow_pure=False, sign_secrets={}))
     else:
         initiator, responder = initiator_for(LIGHT), engine_responder(LIGHT, gcs_secrets={})
-    assert run(initiator, responder)[-1].hex() == "000000010903"
+    m1, reject = run(initiator, responder)
+    assert reject == Reject(3, 0, reject_mac(PSK, M0, m1, 3, 0)).frame()
     code = initiator.reject_code if role == "drone" else initiator.error.code
     assert (code, initiator.keys) == (3, None)

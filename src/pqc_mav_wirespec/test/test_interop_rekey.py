@@ -8,7 +8,6 @@ import time
 import pytest
 from socket_support import (
     DRONE,
-    LOCAL,
     TIMEOUT,
     application_address,
     drone_under_test,
@@ -23,9 +22,7 @@ from socket_support import (
 from pqc_mav_wirespec import control
 from pqc_mav_wirespec.dataplane import Outcome
 from pqc_mav_wirespec.errors import RejectedError
-from pqc_mav_wirespec.handshake import Initiator
 from pqc_mav_wirespec.suites import find_suite
-from pqc_mav_wirespec.transport import run_initiator
 
 SUITE = find_suite("ML-512-AG-MD-44")
 
@@ -67,18 +64,17 @@ def connected(drone, folders):
     return keys
 
 
-def test_engine_gcs_sends_on_the_old_keys_until_the_new_are_used(folders):
+def test_engine_gcs_sends_on_the_old_keys_until_the_new_are_used(folders, monkeypatch):
     with gcs_under_test(folders) as (gcs, plain, drone):
-        old = connected(drone, folders)
-        who = identity(folders, SUITE.id)
-        previous = (old.session_id, old.epoch)
-        initiator = Initiator(SUITE, DRONE, who.psk, who.gcs_public, previous=previous)
-        run_initiator((LOCAL, gcs.ports()["handshake"]), initiator, TIMEOUT)
-        assert initiator.keys is not None, initiator.error
+        connected(drone, folders)
+        waiting = []
+        with monkeypatch.context() as patch:
+            patch.setattr(drone, "_install", waiting.append)
+            new = drone.rekey(SUITE, identity(folders, SUITE.id))
         # the drone's end holds only the old keys yet, and still understands the gcs
         plain.sendto(b"old keys", application_address(gcs))
         assert drone.receive_payload(TIMEOUT) == b"old keys"
-        drone.links[DRONE].install(initiator.keys, time.monotonic())
+        drone.links[DRONE].install(new, time.monotonic())
         drone.send(b"first packet on the new keys")
         assert plain.recv(100) == b"first packet on the new keys"
         plain.sendto(b"new keys", application_address(gcs))
@@ -93,11 +89,11 @@ def test_engine_gcs_opens_old_packets_for_the_grace_and_no_longer(folders):
         drone.rekey(SUITE, identity(folders, SUITE.id))
         drone.send(b"new")
         assert plain.recv(100) == b"new"
-        drone.send_raw(held.pop(), drone.addresses[DRONE])
+        drone.send_raw(held.pop(), drone.gcs_address)
         assert plain.recv(100) == b"late"
 
         def refused():
-            drone.send_raw(held.pop(), drone.addresses[DRONE])
+            drone.send_raw(held.pop(), drone.gcs_address)
             return gcs.totals()["drop_unknown"] > 0
 
         eventually(refused)

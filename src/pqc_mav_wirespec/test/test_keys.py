@@ -4,6 +4,7 @@ from support import DRONE_ID, PSK, key_pair
 
 from pqc_mav_wirespec.errors import KeyFileError
 from pqc_mav_wirespec.keys import KeyFile, load_drone_keys, load_gcs_policy, read_key_file, write_key_file
+from pqc_mav_wirespec.proofs import gcs_psk
 
 TOKEN = "mldsa44"
 
@@ -29,7 +30,7 @@ def test_both_folders_load(folders):
     assert policy.psks == {DRONE_ID: PSK}
     assert policy.sign_secrets == {TOKEN: key_pair(TOKEN)[1]}
     assert policy.drone_publics == {(DRONE_ID, TOKEN): key_pair(TOKEN, DRONE_ID)[0]}
-    assert (own.drone_id, own.psk, own.gcs_publics[TOKEN]) == (DRONE_ID, PSK, key_pair(TOKEN)[0])
+    assert (own.drone_id, own.psk, own.gcs_publics[TOKEN]) == (DRONE_ID, gcs_psk(PSK, "gcs"), key_pair(TOKEN)[0])
     assert own.sign_secrets == {TOKEN: key_pair(TOKEN, DRONE_ID)[1]}
 
 

@@ -2,17 +2,18 @@
 import pytest
 from support import VECTORS
 
-from pqc_mav_wirespec import oqs_library, vectors, vectors_data, vectors_handshake
+from pqc_mav_wirespec import oqs_library, vectors, vectors_data, vectors_handshake, vectors_transport
 from pqc_mav_wirespec.errors import WireError
 from pqc_mav_wirespec.vectorfile import VectorFile
 
-SEED = b"PQMAV/2 vectors"
+SEED = b"PQMAV/3 vectors"
 FILES = sorted(VECTORS.glob(f"*{vectors.ENDING}"))
-HANDSHAKE = VECTORS / "handshake_ML-512-AG-MD-44_hybrid_signed.txt"
+HANDSHAKE = VECTORS / "handshake_ML-512-AG-MD-44_hybrid_signed_epoch1.txt"
+OTHERS = ("suites", "data", "control", "receive", "datagrams", "acks", "retry", "rejects", "proofs")
 
 
 def test_every_case_is_committed():
-    expected = {case.name for case in vectors_handshake.CASES} | {"suites", "data", "control", "receive"}
+    expected = {case.name for case in vectors_handshake.CASES} | set(OTHERS)
     assert {path.stem for path in FILES} == expected
     assert sum(path.stat().st_size for path in FILES) < 1_500_000
 
@@ -24,7 +25,9 @@ def test_committed_vectors_verify(path):
 
 def test_committed_data_vectors_are_generated_from_the_seed():
     made = (vectors_data.generate_data(SEED), vectors_data.generate_control(SEED), vectors_data.generate_receive(SEED))
-    for file in (*made, vectors_data.generate_suites()):
+    more = (vectors_transport.generate_acks(SEED), vectors_transport.generate_retry(SEED))
+    proofs = (vectors_transport.generate_rejects(SEED), vectors_transport.generate_proofs(SEED))
+    for file in (*made, *more, *proofs, vectors_data.generate_suites()):
         assert (VECTORS / f"{file['vector'].text('name')}.txt").read_text() == file.render()
 
 
@@ -47,7 +50,10 @@ RECOMPUTED = [
         for section in ("messages", "values", "data")
         for key in VectorFile.read(HANDSHAKE)[section].names()
     ),
-    *(("inputs", key) for key in ("psk", "gcs_public", "drone_public", "kem_secret_key", "session_id", "prev_session")),
+    *(
+        ("inputs", key)
+        for key in ("psk", "gcs_public", "drone_public", "kem_secret_key", "session_id", "prev_session", "ck_prev")
+    ),
 ]
 
 
@@ -65,10 +71,16 @@ def test_checker_notices_any_changed_value(section, key):
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
-        ("data", "\ndatagram = 02", "\ndatagram = 12"),
+        ("data", "\ndatagram = 03", "\ndatagram = 13"),
         ("control", "\ntlv_epoch = 255", "\ntlv_epoch = 254"),
         ("control", "\noutcome = control", "\noutcome = delivered"),
         ("receive", "\noutcome = drop_seq_old", "\noutcome = drop_replay"),
+        ("datagrams", "\npacket = 1\n", "\npacket = 2\n"),
+        ("acks", "\nbase = 1\n", "\nbase = 2\n"),
+        ("retry", "\nport = 46012", "\nport = 46013"),
+        ("rejects", "\nretry_ms = 1000", "\nretry_ms = 1001"),
+        ("proofs", "\nserial = 51234", "\nserial = 51235"),
+        ("proofs", "\ngcs_id = north", "\ngcs_id = south"),
         ("suites", "\nheader_ids = 01010101", "\nheader_ids = 01010102"),
     ],
 )

@@ -110,6 +110,7 @@ HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25
   const auto expand = [&](std::string_view label, Secret<32>& out) {
     Bytes info;
     append(info, as_bytes(label));
+    append(info, length_of(as_bytes(suite_id)));
     append(info, as_bytes(suite_id));
     append(info, session_id);
     append_be(info, epoch);

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Test vectors of handshake datagrams, acknowledgements, Retry, Reject, proofs and tokens."""
+
+from __future__ import annotations
+
+from . import keyschedule as ks
+from . import messages as msg
+from .control import Restart, Return, got
+from .errors import AuthenticationError, MalformedError
+from .fragments import Assembly, Cut, fragment_size
+from .handshake import GcsPolicy, Initiator, Responder
+from .hsframes import (
+    Ack,
+    CookieFrame,
+    Fragment,
+    FragmentKeys,
+    Frame,
+    HandshakeDatagram,
+    parse_frames,
+    parse_restart,
+    parse_retry,
+    restart_datagram,
+    retry_verifies,
+    seal_datagram,
+    seal_retry,
+)
+from .oqs_library import sig_keypair
+from .proofs import (
+    CookieJar,
+    address_tag,
+    check_return_proof,
+    gcs_psk,
+    restart_token,
+    return_key,
+    with_return_proof,
+)
+from .seeded import SeededRandom
+from .suites import find_suite
+from .vectorfile import Section, VectorFile
+
+COMMENT = "of the PQC-MAV wire protocol, version 3; see README.md. Fixed keys, for tests only."
+SUITE, DRONE_ID, GCS_ID = "ML-768-AG-MD-65", "drone_01", "north"
+LIMITS = (1200, 548)
+LOST = 2  # the fragment of M2 that parity rebuilds
+HAVE = {
+    "none_of_one": (1, ""),
+    "one_of_one": (1, "0"),
+    "first_of_four": (4, "0"),
+    "last_of_four": (4, "3"),
+    "gap_in_ten": (10, "0-3,5-6,9"),
+    "all_of_255": (255, "0-254"),
+    "all_but_first_of_255": (255, "1-254"),
+    "all_of_256": (256, "0-255"),
+    "all_but_first_of_256": (256, "1-255"),
+    "all_but_first_of_257": (257, "1-256"),
+    "beyond_the_bitmap": (600, "257-599"),
+    "far_base": (1182, "0-899,1000,1156-1181"),
+}
+HOSTS = ("192.0.2.7", "2001:db8::7")
+REJECTS = ((1, 0), (2, 0), (3, 0), (4, 0), (5, 1_000), (6, 0))
+SERIAL = 51_234
+
+
+def _expect(what: str, recomputed: object, recorded: object) -> None:
+    if recomputed != recorded:
+        raise AuthenticationError(f"{what} differs from what the formulas give")
+
+
+def _numbers(text: str) -> set[int]:
+    """`0-3,5` as a set."""
+    spans = [part.partition("-") for part in text.split(",") if part]
+    return {number for first, _, last in spans for number in range(int(first), int(last or first) + 1)}
+
+
+def _hello(random: SeededRandom, psk: bytes, ticket: tuple[int, bytes, bytes] | None = None) -> bytes:
+    """An M1 of the default suite."""
+    suite = find_suite(SUITE)
+    hello = msg.ClientHello(
+        *(DRONE_ID.encode(), GCS_ID.encode(), random(32), suite.id.encode(), b"ML-KEM-768", b"ML-DSA-65"),
+        flags=1,
+        prev_session=msg.NO_SESSION,
+        epoch=0,
+    )
+    if ticket is not None:
+        hello = with_return_proof(hello, *ticket)
+    return hello.with_gate(ks.gate(ks.gate_key(psk), msg.M0, hello.frame_without_gate())).frame()
+
+
+# --- datagrams of a handshake
+
+
+def generate_datagrams(seed: bytes) -> VectorFile:
+    """The datagrams of a default handshake, cut with 1,150 and 498, and M2 with one fragment rebuilt."""
+    random = SeededRandom(seed + b"/datagrams")
+    suite = find_suite(SUITE)
+    with random.drives_liboqs():
+        psk = random(32)
+        public, secret = sig_keypair(suite.sig)
+        responder = Responder(GcsPolicy({DRONE_ID: psk}, {suite.sig.token: secret}, gcs_id=GCS_ID), random)
+        initiator = Initiator(suite, DRONE_ID, psk, public, gcs_id=GCS_ID, random_bytes=random)
+        m1 = initiator.start()
+        m2 = responder.feed(m1)
+        m3 = initiator.feed(m2)
+        messages = [m1, m2, m3, responder.feed(m3)]
+    attempt, first = random(8), int.from_bytes(random(4), "big") >> 1
+    keys = FragmentKeys.derive(psk, attempt)
+    file = VectorFile(f"Datagrams of a handshake {COMMENT}")
+    file.section("vector").put(kind="datagrams", name="datagrams")
+    inputs = file.section("inputs").put(psk=psk, attempt=attempt, k_f=keys.drone + keys.gcs)
+    inputs.put(**{f"m{number}": message for number, message in enumerate(messages, 1)})
+    for limit in LIMITS:
+        packets = {True: 0, False: first}
+        for message in messages:
+            _put_message(file, keys, attempt, message, limit, packets)
+    return file
+
+
+def _put_message(
+    file: VectorFile, keys: FragmentKeys, attempt: bytes, message: bytes, limit: int, packets: dict[bool, int]
+) -> None:
+    is_drone = message[4] in (1, 3)
+    cut = Cut(message, fragment_size(len(message), limit, in_session=False))
+    for index in cut.order(parity=True):
+        frames: list[Frame] = [cut.fragment(index)]
+        if message[4] == 2:
+            frames.append(Ack(1, 0, 7, 1))
+        packed = b"".join(frame.pack() for frame in frames)
+        packet = packets[is_drone]
+        packets[is_drone] += 1
+        row = file.section(f"limit-{limit}-m{message[4]}-{index:02d}")
+        row.put(message=message[4], total=cut.total, size=cut.size, index=index, packet=packet)
+        sealed = seal_datagram(keys, is_drone=is_drone, attempt=attempt, packet=packet, frames=packed)
+        row.put(frames=packed, datagram=sealed)
+
+
+def check_datagrams(file: VectorFile) -> None:
+    """Tags and frames must be the recorded ones, and each message must come out whole, M2 without one fragment."""
+    inputs = file["inputs"]
+    keys = FragmentKeys.derive(inputs.hex("psk"), inputs.hex("attempt"))
+    _expect("k_f", keys.drone + keys.gcs, inputs.hex("k_f"))
+    for limit in LIMITS:
+        for number in range(1, 5):
+            rows = [row for row in file.sections[2:] if row.name.startswith(f"limit-{limit}-m{number}-")]
+            _check_message(rows, keys, inputs.hex("attempt"), inputs.hex(f"m{number}"))
+
+
+def _check_message(rows: list[Section], keys: FragmentKeys, attempt: bytes, message: bytes) -> None:
+    assembly: Assembly | None = None
+    cut = Cut(message, rows[0].number("size"))
+    for row in rows:
+        parsed = HandshakeDatagram.parse(row.hex("datagram"))
+        if not parsed.verifies(keys):
+            raise AuthenticationError(f"[{row.name}] the tag does not verify")
+        _expect(f"[{row.name}] attempt and packet", (parsed.attempt, parsed.packet), (attempt, row.number("packet")))
+        _expect(f"[{row.name}] frames", b"".join(frame.pack() for frame in parsed.frames), row.hex("frames"))
+        fragment = next(frame for frame in parsed.frames if isinstance(frame, Fragment))
+        recorded = (row.number("total"), row.number("size"), row.number("index"))
+        _expect(f"[{row.name}] fragment", (fragment.total, fragment.size, fragment.index), recorded)
+        _expect(f"[{row.name}] fragment", cut.fragment(fragment.index), fragment)
+        assembly = assembly or Assembly(fragment.message, fragment.total, fragment.size)
+        if cut.count == 1 or fragment.index != LOST:
+            assembly.add(fragment)
+    if assembly is None or assembly.complete != message:
+        raise MalformedError(f"message {message[4]} does not come out whole")
+
+
+# --- acknowledgements
+
+
+def generate_acks(seed: bytes) -> VectorFile:
+    """What an ACK says of these fragments."""
+    file = VectorFile(f"Acknowledgements {COMMENT}")
+    file.section("vector").put(kind="acks", name="acks")
+    random = SeededRandom(seed + b"/acks")
+    for name, (count, have) in HAVE.items():
+        ack = Ack.of(2, int.from_bytes(random(4), "big") >> 1, random(1)[0], count, _numbers(have))
+        row = file.section(name).put(count=count, have=have, echo=ack.echo, delay_ms=ack.delay_ms)
+        row.put(base=ack.base, bitmap=ack.bitmap, frame=ack.pack())
+    return file
+
+
+def check_acks(file: VectorFile) -> None:
+    """Each frame must follow from what is here, and say it again when it is parsed."""
+    for row in file.sections[1:]:
+        count, have = row.number("count"), _numbers(row.text("have"))
+        ack = Ack.of(2, row.number("echo"), row.number("delay_ms"), count, have)
+        recorded = (row.number("base"), row.hex("bitmap"), row.hex("frame"))
+        _expect(f"[{row.name}]", (ack.base, ack.bitmap, ack.pack()), recorded)
+        _expect(f"[{row.name}] parsed", parse_frames(row.hex("frame"), from_drone=True), (ack,))
+        _expect(f"[{row.name}] bits", ack.here, {index for index in have if ack.base < index <= ack.base + 256})
+
+
+# --- Retry and cookies
+
+
+def generate_retry(seed: bytes) -> VectorFile:
+    """An M1 before and after a Retry, from an IPv4 and an IPv6 address."""
+    random = SeededRandom(seed + b"/retry")
+    file = VectorFile(f"Retry and cookies {COMMENT}")
+    file.section("vector").put(kind="retry", name="retry")
+    for number, host in enumerate(HOSTS):
+        psk, attempt, cookie_key = random(32), random(8), random(32)
+        m1, port, second = _hello(random, psk), 46012 + number, 1_000_000 + number
+        row = file.section(f"retry-{number}").put(psk=psk, attempt=attempt, cookie_key=cookie_key)
+        row.put(host=host, port=port, t=second, m1=m1)
+        row.put(**_retry_values(row))
+    return file
+
+
+def _retry_values(row: Section) -> dict[str, bytes]:
+    attempt, m1 = row.hex("attempt"), row.hex("m1")
+    keys = FragmentKeys.derive(row.hex("psk"), attempt)
+    address = (row.text("host"), row.number("port"))
+    cookie = CookieJar(row.hex("cookie_key")).make(address, attempt, m1, row.number("t"))
+    hello = Fragment(1, len(m1), len(m1), 0, m1).pack()
+    with_cookie = hello + CookieFrame(cookie).pack()
+    return {
+        "before": seal_datagram(keys, is_drone=True, attempt=attempt, packet=0, frames=hello),
+        "cookie": cookie,
+        "retry": seal_retry(keys, attempt, cookie),
+        "after": seal_datagram(keys, is_drone=True, attempt=attempt, packet=3, frames=with_cookie),
+    }
+
+
+def check_retry(file: VectorFile) -> None:
+    """Everything must follow from the keys; the cookie must be good for 30 s, from its own address."""
+    for row in file.sections[1:]:
+        for name, value in _retry_values(row).items():
+            _expect(f"[{row.name}] {name}", value, row.hex(name))
+        attempt, cookie, m1, now = row.hex("attempt"), row.hex("cookie"), row.hex("m1"), row.number("t")
+        keys, jar = FragmentKeys.derive(row.hex("psk"), attempt), CookieJar(row.hex("cookie_key"))
+        _expect(f"[{row.name}] Retry", parse_retry(row.hex("retry")), (attempt, cookie))
+        _expect(f"[{row.name}] tag", retry_verifies(row.hex("retry"), keys), True)
+        after = HandshakeDatagram.parse(row.hex("after"))
+        _expect(f"[{row.name}] after", (after.verifies(keys), after.cookie), (True, cookie))
+        address = (row.text("host"), row.number("port"))
+        answers = [
+            jar.good(cookie, address, attempt, m1, now + 30),
+            jar.good(cookie, address, attempt, m1, now + 31),
+            jar.good(cookie, (address[0], address[1] + 1), attempt, m1, now),
+        ]
+        _expect(f"[{row.name}] life", answers, [True, False, False])
+
+
+# --- Reject
+
+
+def generate_rejects(seed: bytes) -> VectorFile:
+    """Every code, with its mac."""
+    random = SeededRandom(seed + b"/rejects")
+    file = VectorFile(f"Refusals {COMMENT}")
+    file.section("vector").put(kind="rejects", name="rejects")
+    psk = random(32)
+    m1 = _hello(random, psk)
+    file.section("inputs").put(psk=psk, m0=msg.M0, m1=m1)
+    for code, retry_ms in REJECTS:
+        mac = ks.reject_mac(psk, msg.M0, m1, code, retry_ms)
+        row = file.section(f"code-{code}").put(code=code, retry_ms=retry_ms, mac=mac)
+        row.put(frame=msg.Reject(code, retry_ms, mac).frame())
+    return file
+
+
+def check_rejects(file: VectorFile) -> None:
+    """Macs and frames must be what the formulas give."""
+    inputs = file["inputs"]
+    for row in file.sections[2:]:
+        code, retry_ms = row.number("code"), row.number("retry_ms")
+        mac = ks.reject_mac(inputs.hex("psk"), inputs.hex("m0"), inputs.hex("m1"), code, retry_ms)
+        _expect(f"[{row.name}] mac", mac, row.hex("mac"))
+        _expect(f"[{row.name}] frame", msg.Reject.parse(row.hex("frame")), msg.Reject(code, retry_ms, mac))
+        _expect(f"[{row.name}] frame", msg.Reject(code, retry_ms, mac).frame(), row.hex("frame"))
+
+
+# --- proofs and tokens
+
+
+def generate_proofs(seed: bytes) -> VectorFile:
+    """The PSK of a gcs, return proofs, restart tokens and the GOT of each."""
+    random = SeededRandom(seed + b"/proofs")
+    file = VectorFile(f"Proofs and tokens {COMMENT}")
+    file.section("vector").put(kind="proofs", name="proofs")
+    psk_drone, restart_key = random(32), random(32)
+    psk = gcs_psk(psk_drone, GCS_ID)
+    inputs = file.section("inputs").put(psk_drone=psk_drone, gcs_id=GCS_ID, psk=psk, restart_key=restart_key)
+    inputs.put(drone_id=DRONE_ID)
+    for number, host in enumerate(HOSTS):
+        row = file.section(f"return-{number}").put(host=host, serial=SERIAL + number)
+        row.put(**_return_values(inputs, row))
+        ticket = (row.number("serial"), row.hex("address_tag"), row.hex("return_key"))
+        row.put(m1=_hello(random, psk, ticket))
+    for number in range(2):
+        row = file.section(f"restart-{number}").put(session_id=random(8))
+        row.put(**_restart_values(inputs, row))
+    return file
+
+
+def _return_values(inputs: Section, row: Section) -> dict[str, bytes]:
+    key, drone_id, serial = inputs.hex("restart_key"), inputs.text("drone_id").encode(), row.number("serial")
+    tag, secret = address_tag(key, drone_id, serial, row.text("host")), return_key(key, drone_id, serial)
+    check = got(Return(serial, tag, secret)).check
+    return {"address_tag": tag, "return_key": secret, "got_check": check}
+
+
+def _restart_values(inputs: Section, row: Section) -> dict[str, bytes]:
+    token = restart_token(inputs.hex("restart_key"), row.hex("session_id"))
+    datagram = restart_datagram(row.hex("session_id"), token)
+    return {"token": token, "datagram": datagram, "got_check": got(Restart(token)).check}
+
+
+def check_proofs(file: VectorFile) -> None:
+    """Everything must follow from the restart key; the proof must be good for its week, and from its own address."""
+    inputs = file["inputs"]
+    _expect("psk", gcs_psk(inputs.hex("psk_drone"), inputs.text("gcs_id")), inputs.hex("psk"))
+    for row in file.sections[2:]:
+        is_return = row.name.startswith("return-")
+        values = _return_values(inputs, row) if is_return else _restart_values(inputs, row)
+        for name, value in values.items():
+            _expect(f"[{row.name}] {name}", value, row.hex(name))
+        if not is_return:
+            parsed = parse_restart(row.hex("datagram"))
+            _expect(f"[{row.name}] Restart", parsed, (row.hex("session_id"), row.hex("token")))
+            continue
+        key, host, serial = inputs.hex("restart_key"), row.text("host"), row.number("serial")
+        hello = msg.ClientHello.parse(row.hex("m1"))
+        ticket = (serial, row.hex("address_tag"), row.hex("return_key"))
+        _expect(f"[{row.name}] proof", with_return_proof(hello, *ticket).return_proof, hello.return_proof)
+        gate = ks.gate(ks.gate_key(inputs.hex("psk")), msg.M0, hello.frame_without_gate())
+        _expect(f"[{row.name}] gate", hello.gate, gate)
+        verdicts = [
+            check_return_proof(key, hello, where, when)
+            for where, when in ((host, serial - 168), (host, serial + 169), ("192.0.2.99", serial))
+        ]
+        answers = [(verdict.good, verdict.address_fits) for verdict in verdicts]
+        _expect(f"[{row.name}] verdicts", answers, [(True, True), (False, False), (True, False)])
