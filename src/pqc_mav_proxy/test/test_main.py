@@ -74,7 +74,7 @@ def test_unknown_key_of_one_drone(gcs: dict[str, Any]) -> None:
         ("replay_window", 65, "multiple of 64"),
         ("keepalive_s", "fast", "must be a number"),
         ("hybrid", 1, "true or false"),
-        ("drone_id", "Drone One", "drone id"),
+        ("drone_id", "Drone One", "valid id"),
         ("drone_id", 1, "must be a string"),
     ],
 )
