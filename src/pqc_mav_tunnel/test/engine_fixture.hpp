@@ -110,16 +110,14 @@ inline FlatConfig with(FlatConfig base, const FlatConfig& more) {
 
 inline FlatConfig gcs_values(const KeyFolders& keys, const Names& drones = {"uav1"}) {
   return {{"role", "gcs"},       {"keys", keys.gcs()}, {"drones", drones},   {"bind", "127.0.0.1"},
-          {"handshake_port", 0}, {"data_port", 0},     {"key_pool_depth", 0}};
+          {"data_port", 0}, {"key_pool_depth", 0}};
 }
 
-inline FlatConfig drone_values(const KeyFolders& keys, const std::string& id, std::uint16_t handshake_port,
-                               std::uint16_t data_port) {
+inline FlatConfig drone_values(const KeyFolders& keys, const std::string& id, std::uint16_t data_port) {
   return {{"role", "drone"},
           {"keys", keys.drone(id)},
           {"drone_id", id},
           {"peer", "127.0.0.1"},
-          {"handshake_port", handshake_port},
           {"data_port", data_port},
           {"local_data_port", 0},
           {"suite", kLight},
@@ -164,13 +162,15 @@ inline std::uint16_t plain_port(const Engine& engine, const std::string& id) {
 inline bool up(const Engine& engine, std::size_t link = 0) { return state(engine, link) == LinkState::up; }
 
 /// docs/protocol.md section 5: every datagram ends in exactly one outcome. Only true while nothing is in flight.
+inline constexpr const char* kOutcomes[] = {
+    "delivered",   "control",      "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail",
+    "drop_decrypt_fail", "hs_taken", "hs_repeated",  "hs_malformed", "hs_unknown",   "hs_tag",      "hs_gate",
+    "hs_replay",   "hs_limit"};
 inline void expect_all_accounted_for(const Engine& engine) {
   const auto sum = [](const Engine& e) {
     const auto t = e.totals();
-    std::uint64_t out = value_of(t, "delivered") + value_of(t, "control");
-    for (const auto* drop :
-         {"drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"})
-      out += value_of(t, drop);
+    std::uint64_t out = 0;
+    for (const auto* outcome : kOutcomes) out += value_of(t, outcome);
     return std::pair(value_of(t, "enc_rx_datagrams"), out);
   };
   EXPECT_TRUE(eventually([&] {
@@ -214,7 +214,7 @@ class Tunnel {
       : keys(std::move(key_folders)) {
     gcs = start(with(with(gcs_values(*keys), {{"drone.uav1.plain_peer", ground.address().text()}}), gcs_more));
     const auto ports = gcs->ports();
-    drone = start(with(drone_values(*keys, "uav1", ports.handshake, ports.data), drone_more));
+    drone = start(with(drone_values(*keys, "uav1", ports.data), drone_more));
   }
   [[nodiscard]] bool connect() {
     return eventually([&] { return up(*gcs) && up(*drone); });

@@ -25,7 +25,7 @@ class Clockwork {
   /// Until `done`, or until nothing happens before `limit`.
   void run(std::uint64_t limit, const std::function<bool()>& done) {
     while (!events_.empty() && !done()) {
-      if (events_.top().time > limit) break;
+      if (events_.top().time > limit) return void(now_ = std::max(now_, limit));
       auto event = events_.top();
       events_.pop();
       now_ = event.time;

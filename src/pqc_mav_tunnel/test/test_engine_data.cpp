@@ -119,7 +119,7 @@ TEST(EngineData, ReceivesNothingLongerThanItsLimit) {
 TEST(EngineData, NothingLeavesInClearWithoutASession) {
   const KeyFolders keys;
   UdpPeer watcher, autopilot;  // where the gcs would be
-  const auto drone = start(drone_values(keys, "uav1", watcher.address().port(), watcher.address().port()));
+  const auto drone = start(drone_values(keys, "uav1", watcher.address().port()));
   for (int i = 0; i < 20; ++i) autopilot.send("position of the drone", plain_port(*drone, "uav1"));
   ASSERT_TRUE(eventually([&] { return stat(*drone, "plain_dropped_no_session") == 20; }));
   EXPECT_EQ(stat(*drone, "plain_rx_packets"), 20u);
@@ -178,7 +178,7 @@ class ManyDrones : public ::testing::Test {
     gcs = start(config);
     const auto ports = gcs->ports();
     for (const auto& name : names)
-      drones.push_back(start(quick(drone_values(*keys, name, ports.handshake, ports.data))));
+      drones.push_back(start(quick(drone_values(*keys, name, ports.data))));
   }
   bool all_up() {
     for (std::size_t i = 0; i < kCount; ++i)

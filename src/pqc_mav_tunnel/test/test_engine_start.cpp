@@ -21,8 +21,6 @@ TEST(EngineStart, PortsThatAreInUse) {
   const auto first = start(with(gcs_values(keys), {{"drone.uav1.plain_bind", "127.0.0.1:0"}}));
   const auto ports = first->ports();
   const auto text = [](std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); };
-  expect_start_error(Errc::port_in_use, {"handshakes (TCP)", text(ports.handshake)},
-                     with(gcs_values(keys), {{"handshake_port", ports.handshake}}));
   expect_start_error(Errc::port_in_use, {"encrypted packets (UDP)", text(ports.data)},
                      with(gcs_values(keys), {{"data_port", ports.data}}));
   expect_start_error(Errc::port_in_use, {"plaintext MAVLink of uav1", text(ports.plain[0].second)},
@@ -32,13 +30,13 @@ TEST(EngineStart, PortsThatAreInUse) {
 TEST(EngineStart, AnEngineThatFailedToStartMayTryAgain) {
   const KeyFolders keys;
   auto blocker = start(gcs_values(keys));
-  const auto port = blocker->ports().handshake;
-  Engine engine(EngineConfig::from_flat(with(gcs_values(keys), {{"handshake_port", port}})));
+  const auto port = blocker->ports().data;
+  Engine engine(EngineConfig::from_flat(with(gcs_values(keys), {{"data_port", port}})));
   expect_error(Errc::port_in_use, {}, [&] { engine.start(); });
   expect_error(Errc::state, {}, [&] { (void)engine.status(); });
   blocker.reset();
   engine.start();
-  EXPECT_EQ(engine.ports().handshake, port);
+  EXPECT_EQ(engine.ports().data, port);
 }
 
 TEST(EngineStart, AddressesThatCannotBe) {
@@ -52,7 +50,7 @@ TEST(EngineStart, APeerThatDoesNotResolveIsSaidAndTriedAgain) {
   const KeyFolders keys;
   for (const auto* bind : {"", "127.0.0.1"}) {
     const auto drone =
-        start(with(drone_values(keys, "uav1", 1, 1), {{"peer", "no-such-host.invalid"}, {"bind", bind}}));
+        start(with(drone_values(keys, "uav1", 1), {{"peer", "no-such-host.invalid"}, {"bind", bind}}));
     ASSERT_TRUE(eventually([&] { return status(*drone).handshakes_failed >= 2; })) << bind;
     EXPECT_NE(status(*drone).last_error.find("Cannot resolve 'no-such-host.invalid'"), std::string::npos)
         << status(*drone).last_error;
@@ -63,18 +61,20 @@ TEST(EngineStart, APeerThatDoesNotResolveIsSaidAndTriedAgain) {
 
 TEST(EngineStart, APeerOfAnotherKindThanTheSocketIsSaid) {
   const KeyFolders keys;
-  const auto drone = start(with(drone_values(keys, "uav1", 1, 1), {{"peer", "::1"}}));
+  const auto drone = start(with(drone_values(keys, "uav1", 1), {{"peer", "::1"}}));
   ASSERT_TRUE(eventually([&] { return status(*drone).last_error.find("'bind'") != std::string::npos; }))
       << status(*drone).last_error;
 }
 
-TEST(EngineStart, NothingListensThere) {
+TEST(EngineStart, NobodyAnswersThere) {
   const KeyFolders keys;
-  UdpPeer reserved;  // nobody listens on the TCP port of the same number
-  const auto drone = start(drone_values(keys, "uav1", reserved.address().port(), 1));
+  UdpPeer silent;
+  const auto drone = start(drone_values(keys, "uav1", silent.address().port()));
   ASSERT_TRUE(eventually([&] {
-    return status(*drone).last_error.find("Nothing listens for handshakes at 127.0.0.1:") != std::string::npos;
-  }));
+    return status(*drone).last_error.find("No answer yet from the gcs at 127.0.0.1:") != std::string::npos;
+  })) << "long before the attempt ends";
+  EXPECT_EQ(status(*drone).handshakes_failed, 0u);
+  EXPECT_TRUE(silent.receive(0ms)) << "it asks all the time";
 }
 
 bool has_ipv6() {
@@ -119,7 +119,6 @@ TEST(EngineStart, StoppingTwiceAndStartingTwice) {
     EXPECT_EQ(state(*engine), LinkState::down);
     EXPECT_EQ(status(*engine).session_id, "");
     EXPECT_EQ(engine->ports().data, ports.data) << "the last picture stays readable";
-    EXPECT_EQ(engine->ports().handshake, ports.handshake);
     EXPECT_FALSE(engine->totals().empty());
     expect_error(Errc::state, {"once"}, [&] { engine->start(); });
     EXPECT_TRUE(engine->events().closed());
@@ -132,8 +131,7 @@ TEST(EngineStart, StoppedEnginesGiveTheirPortsBackAtOnce) {
   const auto ports = first->ports();
   first->stop();
   const auto second =
-      start(with(gcs_values(keys), {{"handshake_port", ports.handshake},
-                                    {"data_port", ports.data},
+      start(with(gcs_values(keys), {{"data_port", ports.data},
                                     {"drone.uav1.plain_bind", "127.0.0.1:" + std::to_string(ports.plain[0].second)}}));
   EXPECT_EQ(second->ports().data, ports.data);
 }
@@ -183,7 +181,7 @@ TEST(EngineStart, StoppingInTheMiddleOfThings) {
 
 class EngineKeys : public ::testing::Test {
  protected:
-  FlatConfig drone_config() const { return drone_values(keys, "uav1", 1, 1); }
+  FlatConfig drone_config() const { return drone_values(keys, "uav1", 1); }
   FlatConfig gcs_config() const { return gcs_values(keys); }
   static void expect_refused(Errc code, std::initializer_list<std::string> words, const FlatConfig& values) {
     expect_error(code, words, [&] { const Engine engine(EngineConfig::from_flat(values)); });
@@ -221,7 +219,7 @@ TEST_F(EngineKeys, TheGcsServesTheSuitesWhoseSigningKeysItHas) {
   EXPECT_NE(lines[0].find("ML-DSA-65"), std::string::npos) << lines[0];
   EXPECT_EQ(lines[0].find("ML-DSA-44"), std::string::npos) << lines[0];
   const auto ports = gcs->ports();
-  const auto drone = start(drone_values(keys, "uav1", ports.handshake, ports.data));
+  const auto drone = start(drone_values(keys, "uav1", ports.data));
   ASSERT_TRUE(eventually([&] { return up(*gcs) && up(*drone); }));
   const auto refused = drone->request_rekey("uav1", "cs-mlkem768-aesgcm-mldsa65", "", 20s);
   EXPECT_FALSE(refused.ok);
@@ -281,7 +279,7 @@ TEST_F(EngineKeys, WrongLengthOrAlgorithm) {
 
 TEST_F(EngineKeys, OfAnotherDrone) {
   const KeyFolders two(Names{"uav1", "uav2"});
-  expect_refused(Errc::key_format, {"uav1", "uav2"}, with(drone_values(two, "uav1", 1, 1), {{"drone_id", "uav2"}}));
+  expect_refused(Errc::key_format, {"uav1", "uav2"}, with(drone_values(two, "uav1", 1), {{"drone_id", "uav2"}}));
 }
 
 /// Every form in which 32 secret bytes could leak into text.
@@ -372,7 +370,7 @@ TEST(EngineSecrets, AppearInNoErrorText) {
     damaged[i] = damaged[i] == '#' ? '%' : '#';
     write_text(file, damaged);
     try {
-      const Engine engine(EngineConfig::from_flat(drone_values(keys, "uav1", 1, 1)));
+      const Engine engine(EngineConfig::from_flat(drone_values(keys, "uav1", 1)));
     } catch (const TunnelError& error) {
       for (const auto& needle : needles)
         ASSERT_EQ(std::string(error.what()).find(needle), std::string::npos) << error.what();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger with a thousand connections: no key generation, flat memory, and a drone that is served meanwhile.
+// A stranger with thousands of datagrams: no answer, no key generation, flat memory, and a drone that is served
+// meanwhile.
 #include <fstream>
 #include <random>
 
 #include "raw_drone.hpp"
-#include "tcp_client.hpp"
 
 namespace pqcmav {
 namespace {
@@ -19,51 +19,46 @@ std::size_t resident_kib() {
   return 0;
 }
 
+/// Datagrams of every kind that somebody without a PSK can make, recordings of a real attempt among them.
 class Stranger {
  public:
-  Stranger(std::uint16_t port, std::uint64_t seed, const Bytes& hello) : port_(port), hello_(hello), random_(seed) {}
+  Stranger(SockAddr gcs, std::uint64_t seed, std::vector<Bytes> recorded)
+      : gcs_(gcs), recorded_(std::move(recorded)), random_(seed) {}
 
-  /// One connection of one of the kinds; some stay open.
-  void connect(const std::string& from) {
-    TcpClient client(port_, from);
-    if (!client.connected()) return;
-    switch (next_++ % 8) {
+  void send_one(const UdpPeer& from) {
+    const auto& genuine = recorded_[random_() % recorded_.size()];
+    Bytes packet;
+    switch (next_++ % 6) {
       case 0:
-        client.send(noise(1 + random_() % 300));
+        packet = noise(1 + random_() % 1400);
+        packet[0] = 0x33;
         break;
       case 1:
-        break;  // silence
-      case 2:
-        client.send(ByteView(hello_).first(hello_.size() / 2));
+        packet = genuine;
+        packet.resize(random_() % packet.size() + 1);
         break;
-      case 3: {
-        auto forged = hello_;  // a ClientHello with a gate that does not fit this challenge
-        client.send(forged);
+      case 2:  // another attempt, the same M1
+        packet = genuine;
+        store_be(packet.data() + 1, random_());
         break;
-      }
-      case 4:
-        client.send(Bytes{0xff, 0xff, 0xff, 0xff, 1});  // a message of 4 GiB
+      case 3:  // the tag is not right
+        packet = genuine;
+        packet[packet.size() - 1 - random_() % 8] ^= static_cast<std::uint8_t>(1 + random_() % 255);
         break;
-      case 5: {
-        auto garbled = hello_;
-        for (std::size_t i = garbled.size() - 32; i < garbled.size(); ++i)
-          garbled[i] = static_cast<std::uint8_t>(random_());
-        client.send(garbled);
+      case 4:  // nor is the content
+        packet = genuine;
+        packet[13 + random_() % (packet.size() - 13)] ^= static_cast<std::uint8_t>(1 + random_() % 255);
         break;
-      }
-      case 6:
-        client.reset();
-        return;
-      case 7: {
-        auto trailing = hello_;
-        append(trailing, noise(2000));
-        client.send(trailing);
-        break;
-      }
+      default:  // a fragment of something huge
+        packet = noise(1200);
+        packet[0] = 0x33;
+        const Bytes head{1, 2, 0x15, 0x83, 0xd0, 0x04, 0x7e, 0, 0};
+        std::copy(head.begin(), head.end(), packet.begin() + 13);
     }
-    held_.push_back(std::move(client));
-    if (held_.size() > 200) held_.erase(held_.begin());
+    from.send(packet, gcs_);
+    ++sent;
   }
+  std::uint64_t sent = 0;
 
  private:
   Bytes noise(std::size_t size) {
@@ -71,60 +66,49 @@ class Stranger {
     for (auto& byte : out) byte = static_cast<std::uint8_t>(random_());
     return out;
   }
-  std::uint16_t port_;
-  Bytes hello_;
+  SockAddr gcs_;
+  std::vector<Bytes> recorded_;
   std::mt19937_64 random_;
   unsigned next_ = 0;
-  std::vector<TcpClient> held_;
 };
-
-/// A well-formed ClientHello of a drone that the gcs knows, for a challenge it never sent.
-Bytes stale_hello(const KeyFolders& keys) {
-  HandshakeInitiator initiator(initiator_params(keys, "uav1"));
-  Bytes challenge{0, 0, 0, 8 + kCookieSize, 0};
-  append(challenge, as_bytes(kMagic));
-  append(challenge, Bytes(kCookieSize, 7));
-  return initiator.on_data(challenge, now_ns()).send;
-}
 
 class EngineStrangers : public ::testing::TestWithParam<int> {};
 
-TEST_P(EngineStrangers, AThousandConnectionsCostNothing) {
-  const KeyFolders keys;
-  UdpPeer ground, autopilot;
-  const auto gcs = start(with(gcs_values(keys), {{"drone.uav1.plain_peer", ground.address().text()}}));
-  const auto ports = gcs->ports();
-  const auto hello = stale_hello(keys);
-  // Once to touch all memory that the first connections need.
-  Stranger warm_up(ports.handshake, 1, hello);
-  for (int i = 0; i < 100; ++i) warm_up.connect("127.0.0.31");
-  ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_accepted") >= 100; }));
+/// The parameter is the number of addresses they come from.
+TEST_P(EngineStrangers, CostLittleAndKeepNobodyOut) {
+  const KeyFolders keys, elsewhere;
+  const auto gcs = start(with(gcs_values(keys), {{"handshakes_per_drone_s", 1000.0}}));
+  // Made with the PSK of another installation: in form and size like what a drone of ours sends.
+  UdpPeer own;
+  RawAttempt attempt(initiator_params(elsewhere, "uav1"), own, data_address(*gcs));
+  attempt.start();
+  Stranger stranger(data_address(*gcs), 7, attempt.sent);
+  std::vector<UdpPeer> sources;
+  for (int i = 0; i < GetParam(); ++i) sources.emplace_back("127.0.1." + std::to_string(1 + i % 250));
+  ASSERT_TRUE(RawDrone(keys, *gcs, "uav1").connected());
+
+  const auto received = total(*gcs, "enc_rx_datagrams");
+  const auto keygens = total(*gcs, "keygens");
   const auto memory = resident_kib();
   const auto events = gcs->events().wait(0ns, EventQueue::kCapacity).size();
-
-  Stranger stranger(ports.handshake, 2, hello);
-  for (int i = 0; i < 500; ++i) stranger.connect("127.1.0." + std::to_string(1 + i % GetParam()));
-  // In the middle of it a drone arrives.
-  EXPECT_EQ(total(*gcs, "keygens"), 0u);
-  EXPECT_EQ(total(*gcs, "hs_gated"), 0u);
-  auto drone = start(drone_values(keys, "uav1", ports.handshake, ports.data));
-  for (int i = 0; i < 500; ++i) stranger.connect("127.1.0." + std::to_string(1 + i % GetParam()));
-  ASSERT_TRUE(eventually([&] { return up(*drone) && up(*gcs); })) << status(*drone).last_error;
-  autopilot.send("hello", plain_port(*drone, "uav1"));
-  EXPECT_EQ(ground.receive_text(), "hello");
-
-  ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_accepted") >= 1101; }));
-  EXPECT_EQ(total(*gcs, "keygens"), 1u) << "the drone's own";
-  EXPECT_EQ(total(*gcs, "hs_gated"), 1u);
-  EXPECT_EQ(total(*gcs, "hs_completed"), 1u);
-  drone.reset();
+  std::size_t answers = 0;
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 250; ++i) stranger.send_one(sources[static_cast<std::size_t>(i) % sources.size()]);
+    const RawDrone drone(keys, *gcs, "uav1");
+    ASSERT_TRUE(drone.connected()) << round << ": " << drone.outcome.reason;
+    for (auto& source : sources) answers += source.drain().size();
+  }
+  EXPECT_EQ(answers, 0u);
+  EXPECT_EQ(total(*gcs, "keygens"), keygens + 20);
+  EXPECT_TRUE(eventually([&] { return total(*gcs, "enc_rx_datagrams") >= received + stranger.sent; }));
+  expect_all_accounted_for(*gcs);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_LT(resident_kib(), memory + 4096) << memory << " KiB before";
 #else
   (void)memory;
 #endif
-  EXPECT_LE(gcs->events().wait(0ns, EventQueue::kCapacity).size(), events + 16)
-      << "a flood of connections is not a flood of log lines";
+  EXPECT_LE(gcs->events().wait(0ns, EventQueue::kCapacity).size(), events + 64)
+      << "a flood of datagrams is not a flood of log lines";
 }
 
 INSTANTIATE_TEST_SUITE_P(Sources, EngineStrangers, ::testing::Values(1, 250));

@@ -129,9 +129,9 @@ class NonceOnceOnTheWire : public ::testing::Test {
     auto asked =
         std::async(std::launch::async, [&] { return tunnel.drone->request_rekey("uav1", kOther, "test", 20s); });
     ASSERT_TRUE(eventually([&] { return state(*tunnel.drone) == LinkState::rekeying; }));
-    tunnel.relay->pass_connections(false);
+    tunnel.relay->pass_handshakes(false);
     EXPECT_FALSE(asked.get().ok);
-    tunnel.relay->pass_connections(true);
+    tunnel.relay->pass_handshakes(true);
     tunnel.relay->hold_answers(false);
   }
   /// Neither end hears a goodbye: as after kill -9, what was in memory is gone.

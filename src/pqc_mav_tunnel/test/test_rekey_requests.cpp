@@ -90,7 +90,7 @@ TEST_F(RekeyRequests, EndWithAnAnswerWhenTheDroneStops) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin_stop, 20s) << "a handshake may take 45 s";
   const auto outcome = asked.get();
   EXPECT_FALSE(outcome.ok);
-  EXPECT_NE(outcome.message.find("cancelled"), std::string::npos) << outcome.message;
+  EXPECT_NE(outcome.message.find("shutting down"), std::string::npos) << outcome.message;
   EXPECT_EQ(total(*tunnel.gcs, "hs_completed"), 1u);
 }
 
@@ -102,7 +102,7 @@ TEST_F(RekeyRequests, FromTheGcsEndWithAnAnswerWhenEitherEndStops) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin_stop, 20s);
     const auto outcome = asked.get();
     EXPECT_FALSE(outcome.ok);
-    EXPECT_NE(outcome.message.find(drone_stops ? "cancelled on the drone" : "shutting down"), std::string::npos)
+    EXPECT_NE(outcome.message.find("shutting down"), std::string::npos)
         << outcome.message;
     if (!drone_stops) continue;
     tunnel.relay->hold_answers(false);

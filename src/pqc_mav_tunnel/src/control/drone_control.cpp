@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kPollNs = 100'000'000;
 constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
+constexpr const char* kNoSession = "There is no session to rekey; the drone is connecting.";
 constexpr const char* kBusy = "Busy: another rekey of this drone is running; try again when it is done.";
 
 std::uint64_t seed() {
@@ -221,10 +222,9 @@ std::optional<std::string> DroneControl::reason_to_give_up(bool rekey, bool repl
     return "The running session is heard again.";
   if (!rekey && !told_silence_ && client_->silent() && now_ns() - began_ns > kSayNothingHeardNs) {
     told_silence_ = true;
-    events_.log(LogLevel::warning, config_.drone_id,
-                "No answer yet from the gcs at " + config_.peer + ":" + std::to_string(config_.data_port) +
-                    " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends have "
-                    "the same PSK: a gcs does not answer strangers.");
+    ledger_.waiting_for("No answer yet from the gcs at " + config_.peer + ":" + std::to_string(config_.data_port) +
+                        " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends "
+                        "have the same PSK: a gcs does not answer strangers.");
   }
   return std::nullopt;
 }
@@ -327,7 +327,7 @@ RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) 
   out.suite = suite.id;
   const auto picture = data_->link(0).picture();
   if (!picture.current) {
-    out.message = "There is no session to rekey; the drone is connecting with " + suite_->short_code + ".";
+    out.message = kNoSession;
     return out;
   }
   out.epoch = static_cast<std::uint8_t>(picture.current->epoch + 1);
@@ -422,8 +422,11 @@ RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::st
                                          std::chrono::nanoseconds timeout) {
   std::promise<RekeyOutcome> promise;
   auto answer = promise.get_future();
+  const bool session = data_->link(0).picture().current.has_value();
   {
     const std::lock_guard lock(mutex_);
+    // A first handshake may be under way for long: whoever asks meanwhile should not wait for it.
+    if (!session && !stopping_) return {false, suite, 0, 0, kNoSession};
     if (stopping_) return {false, suite, 0, 0, "The proxy is shutting down; nothing was changed."};
     if (busy_ || !requests_.empty()) return {false, suite, 0, 0, kBusy};
     requests_.push_back({suite, reason, std::move(promise)});

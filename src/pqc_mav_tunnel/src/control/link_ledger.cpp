@@ -23,6 +23,12 @@ void LinkLedger::running(int change, bool rekey) {
   (rekey ? rekeys_running_ : handshakes_running_) += change;
 }
 
+void LinkLedger::waiting_for(std::string sentence) {
+  events_.log(LogLevel::warning, id_, sentence);
+  const std::lock_guard lock(mutex_);
+  last_error_ = std::move(sentence);
+}
+
 void LinkLedger::finished(HandshakeEvent event) {
   {
     const std::lock_guard lock(mutex_);

@@ -18,6 +18,8 @@ class LinkLedger {
 
   /// A handshake started (`change` +1) or ended (-1).
   void running(int change, bool rekey);
+  /// Something a user should know of the handshake that runs: the last error until it has succeeded.
+  void waiting_for(std::string sentence);
   /// Counts and reports a finished handshake.
   void finished(HandshakeEvent event);
   /// Recomputes the state and reports a change. Called from several threads: `newest` is asked when it is this call's

@@ -25,20 +25,19 @@ std::uint64_t network_of(const ByteArray<16>& source) noexcept {
 
 }  // namespace
 
-std::uint32_t& DatagramLimits::Table::of(std::uint64_t network) noexcept {
-  return counts[mix(network ^ seed) % kBuckets];
+DatagramLimits::Bucket& DatagramLimits::Window::of(std::uint64_t network) noexcept {
+  return buckets[mix(network ^ seed) % kBuckets];
 }
 
-void DatagramLimits::Table::clear(std::uint64_t new_seed) noexcept {
-  std::fill(counts.begin(), counts.end(), 0);
-  total = 0;
+void DatagramLimits::Window::clear(std::uint64_t new_seed) noexcept {
+  std::ranges::fill(buckets, Bucket{});
+  came = admitted = 0;
   seed = new_seed;
 }
 
 DatagramLimits::DatagramLimits(std::uint64_t seed, std::uint32_t per_second)
     : budget_(std::max<std::uint32_t>(per_second / kWindowsPerSecond, 1)),
       reserved_(budget_ / kReservedPart),
-      strangers_budget_(budget_ - reserved_),
       state_(seed) {
   for (auto* sources : {&known_, &strangers_}) {
     sources->now.clear(random());
@@ -49,48 +48,48 @@ DatagramLimits::DatagramLimits(std::uint64_t seed, std::uint32_t per_second)
 bool DatagramLimits::admit(const ByteArray<16>& source, bool known, std::uint64_t now_ns) {
   if (now_ns >= window_end_ns_) next_window(now_ns);
   auto& sources = known ? known_ : strangers_;
+  auto& window = sources.now;
   const auto network = network_of(source);
-  auto& count = sources.now.of(network);
-  ++count;
-  ++sources.now.total;
-  if (known_.admitted + strangers_.admitted >= budget_) return false;
-  if (sources.admitted >= (known ? budget_ - reserved_ : strangers_budget_)) return false;
-  // Both windows count: the last one knows a flood that goes on, this one a flood that begins.
-  const double came = std::max(count, sources.before.of(network));
+  auto& bucket = window.of(network);
+  ++bucket.came;
+  ++window.came;
+  const auto left = std::min(budget_ - known_.now.admitted - strangers_.now.admitted, sources.budget - window.admitted);
+  if (bucket.admitted >= left) return false;
+  const double came = std::max(bucket.came, sources.before.of(network).came);
   if (came > sources.share && static_cast<double>(random() >> 11) * 0x1p-53 * came >= sources.share) return false;
-  ++sources.admitted;
+  ++bucket.admitted;
+  ++window.admitted;
   return true;
 }
 
 void DatagramLimits::next_window(std::uint64_t now_ns) {
-  const bool followed = now_ns - window_end_ns_ < kWindowNs && window_end_ns_ != 0;
-  set_share(known_, budget_ - reserved_);
-  // What those with priority needed goes to them before the others have any of it.
-  strangers_budget_ = budget_ - std::clamp(known_.now.total, reserved_, budget_ - reserved_);
-  set_share(strangers_, strangers_budget_);
+  const bool followed = window_end_ns_ != 0 && now_ns - window_end_ns_ < kWindowNs;
+  // What those with priority needed is theirs before the others get any of it.
+  known_.budget = budget_ - reserved_;
+  strangers_.budget = budget_ - std::clamp(known_.now.came, reserved_, budget_ - reserved_);
   for (auto* sources : {&known_, &strangers_}) {
+    set_share(*sources);
     std::swap(sources->now, sources->before);
     sources->now.clear(random());
     if (!followed) sources->before.clear(random());
-    sources->admitted = 0;
   }
   window_end_ns_ = now_ns + kWindowNs;
 }
 
-/// The largest share with which the last window's datagrams, cut to it, would have stayed within the budget. Without
+/// The largest share with which the last window's datagrams, cut to it, would have left one more share free. Without
 /// pressure it doubles from window to window: a flood that pauses for one must not find everything open.
-void DatagramLimits::set_share(Sources& sources, std::uint32_t budget) const {
-  if (sources.now.total <= budget) {
+void DatagramLimits::set_share(Sources& sources) const {
+  if (sources.now.came <= sources.budget) {
     sources.share = std::min<double>(2 * sources.share, budget_);
     return;
   }
   std::vector<std::uint32_t> counts;
-  for (const auto count : sources.now.counts)
-    if (count > 0) counts.push_back(count);
+  for (const auto& bucket : sources.now.buckets)
+    if (bucket.came > 0) counts.push_back(bucket.came);
   std::ranges::sort(counts);
-  double left = budget;
+  double left = sources.budget;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    sources.share = left / static_cast<double>(counts.size() - i);
+    sources.share = left / static_cast<double>(counts.size() - i + 1);
     if (counts[i] >= sources.share) return;
     left -= counts[i];
   }

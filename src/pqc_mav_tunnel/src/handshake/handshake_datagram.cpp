@@ -22,29 +22,32 @@ ByteArray<kDatagramTagSize> tag_of(const Secret<32>& key, ByteView content) {
 }
 
 bool read_fragment(ByteReader& in, Frames& out) noexcept {
-  const auto message = in.be<std::uint8_t>();
-  const auto high = in.be<std::uint8_t>();
-  const auto low = in.be<std::uint16_t>(), size = in.be<std::uint16_t>(), index = in.be<std::uint16_t>();
-  if (!index || out.fragment_count == Frames::kMost) return false;
-  const auto total = (std::uint32_t{*high} << 16) | *low;
-  const auto layout = FragmentLayout::of(total, *size);
-  if (!layout || *index >= layout->all()) return false;
-  const auto bytes = in.take(layout->length(*index));
-  if (!bytes) return false;
-  if (out.fragment_count > 0 && out.fragments[0].message != *message) return false;
-  out.fragments[out.fragment_count++] = {*message, total, *size, *index, *bytes};
+  const auto head = in.take(kFragmentHeaderSize - 1);
+  if (!head || out.fragment_count == Frames::kMost) return false;
+  const auto* at = head->data();
+  Fragment fragment;
+  fragment.message = at[0];
+  fragment.total = (std::uint32_t{at[1]} << 16) | load_be<std::uint16_t>(at + 2);
+  fragment.size = load_be<std::uint16_t>(at + 4);
+  fragment.index = load_be<std::uint16_t>(at + 6);
+  const auto layout = FragmentLayout::of(fragment.total, fragment.size);
+  if (!layout || fragment.index >= layout->all()) return false;
+  const auto bytes = in.take(layout->length(fragment.index));
+  if (!bytes || (out.fragment_count > 0 && out.fragments[0].message != fragment.message)) return false;
+  fragment.bytes = *bytes;
+  out.fragments[out.fragment_count++] = fragment;
   return true;
 }
 
 bool read_ack(ByteReader& in, Frames& out) noexcept {
-  const auto message = in.be<std::uint8_t>();
-  const auto echo = in.be<std::uint32_t>();
-  const auto delay = in.be<std::uint16_t>(), base = in.be<std::uint16_t>();
-  const auto length = in.be<std::uint8_t>();
-  if (!length || *length > kAckBitmapMax || out.ack_count == Frames::kMost) return false;
-  const auto bitmap = in.take(*length);
+  const auto head = in.take(kAckHeaderSize - 1);
+  if (!head || out.ack_count == Frames::kMost) return false;
+  const auto* at = head->data();
+  if (at[9] > kAckBitmapMax) return false;
+  const auto bitmap = in.take(at[9]);
   if (!bitmap) return false;
-  out.acks[out.ack_count++] = {*message, *echo, *delay, *base, *bitmap};
+  out.acks[out.ack_count++] = {at[0], load_be<std::uint32_t>(at + 1), load_be<std::uint16_t>(at + 5),
+                               load_be<std::uint16_t>(at + 7), *bitmap};
   return true;
 }
 

@@ -28,6 +28,7 @@ struct Transport::Impl {
   void send_acks(std::uint64_t now);
   void send_copies(std::uint64_t now);
   void on_timeout(std::uint64_t now);
+  void ask_again(std::uint64_t now);
   void pump(std::uint64_t now);
   enum class Sent { yes, no, forbidden };
   Sent send_next(std::uint64_t now);
@@ -48,6 +49,11 @@ struct Transport::Impl {
   [[nodiscard]] Ack stamped(std::uint64_t now) const noexcept;
   [[nodiscard]] std::uint64_t deadline() const noexcept;
   [[nodiscard]] bool sending() const noexcept { return outgoing && !outgoing->done(); }
+  /// The peer has all of M3 (or R1), but its answer may be lost: that is sent again only when ours comes again.
+  [[nodiscard]] bool unanswered() const noexcept {
+    return outgoing && outgoing->done() && !answered && asks(outgoing->message());
+  }
+  static bool asks(std::uint8_t message) noexcept;
   void arm(std::uint64_t now) noexcept { timeout_at = now + rtt.timeout(timeouts); }
 
   // What comes in.
@@ -85,7 +91,7 @@ struct Transport::Impl {
   std::uint32_t timeouts = 0, cut_timeouts = 0, forced = 0;
   bool more = false;       // there may be something to send once next_send has come
   bool forbidden = false;  // rule 3 stands in the way: rules 6 and 8 rest
-  bool heard_since_start = false;
+  bool heard_since_start = false, answered = false;
   struct Copy {
     std::uint64_t at;
     std::uint32_t fragment;

@@ -139,7 +139,7 @@ Transport::Took Transport::Impl::on_fragment(const Fragment& fragment, PathIndex
 
 /// The peer has all of what this answers.
 void Transport::Impl::on_answer(std::uint8_t message) {
-  arriving = true;
+  arriving = answered = true;
   hello.reset();
   if (outgoing) outgoing->finish();
   if (message == kM3 && !ledger.free() && !ledger.validated() && std::popcount(m2_paths) == 1)

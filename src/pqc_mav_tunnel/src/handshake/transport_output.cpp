@@ -19,7 +19,7 @@ constexpr auto kM2 = static_cast<std::uint8_t>(MessageType::server_hello);
 constexpr auto kM3 = static_cast<std::uint8_t>(MessageType::client_finish);
 constexpr auto kM4 = static_cast<std::uint8_t>(MessageType::server_finish);
 constexpr auto kReject = static_cast<std::uint8_t>(MessageType::reject);
-constexpr std::uint8_t kR2 = 6;
+constexpr std::uint8_t kR1 = 5, kR2 = 6;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void Transport::Impl::start(Bytes frame, std::uint64_t now) {
   timeout_at = kNever;
   next_send = now;
   more = true;
-  forbidden = heard_since_start = false;
+  forbidden = heard_since_start = answered = false;
   copies.clear();
   if (type == kM3 && lossy && outgoing->layout().count <= kCopiedFragments)
     for (std::uint32_t i = 0; i < outgoing->layout().count; ++i) copies.push_back({now + (i + 1) * kApart, i});
@@ -70,6 +70,8 @@ void Transport::Impl::work(std::uint64_t now) {
   if (sending() && !forbidden && now >= timeout_at) {
     on_timeout(now);
     pump(now);
+  } else if (unanswered() && now >= timeout_at) {
+    ask_again(now);
   }
 }
 
@@ -124,7 +126,7 @@ void Transport::Impl::send_acks(std::uint64_t now) {
   if (incoming && now >= ack_timer.due()) {
     ack_timer.on_sent(now, rtt.srtt());
     send_state(now);
-  } else if (ack_now && highest) {
+  } else if (ack_now && last.empty()) {
     send_state(now);
   }
   ack_now = false;
@@ -183,6 +185,18 @@ void Transport::Impl::on_timeout(std::uint64_t now) {
   } else {
     forced = outgoing->on_timeout();
   }
+  arm(now);
+}
+
+bool Transport::Impl::asks(std::uint8_t message) noexcept { return message == kM3 || message == kR1; }
+
+void Transport::Impl::ask_again(std::uint64_t now) {
+  timeouts = std::min(timeouts + 1, kTimeoutsMost);
+  ++counts.timeouts;
+  lossy = true;
+  auto datagram = begin();
+  outgoing->append_to(datagram, 0);
+  send(std::move(datagram), 0, SentLog::kNoFragment, now);
   arm(now);
 }
 
@@ -323,7 +337,7 @@ std::uint64_t Transport::Impl::deadline() const noexcept {
   if (!last_due.empty()) sooner(last_due.front());
   if (!copies.empty()) sooner(copies.front().at);
   if (sending() && more) sooner(next_send);
-  if (sending() && !forbidden) sooner(timeout_at);
+  if ((sending() && !forbidden) || unanswered()) sooner(timeout_at);
   return next;
 }
 

@@ -61,7 +61,7 @@ class DataPlane {
     return address.family() == local_.family() || local_.host_text() == "::";
   }
   /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was
-  /// installed).
+  /// installed). `peer`: where the handshake came from; empty inside a session, which stays where it is.
   bool install(std::size_t link, SessionKeys keys, const SockAddr& peer);
   /// The current session of a link with its chain secret, for a rekey inside it; none when it cannot send.
   std::optional<RunningSession> running_session(std::size_t link);

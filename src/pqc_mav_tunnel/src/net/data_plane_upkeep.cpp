@@ -131,7 +131,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
   refresh_lookup(index);
   link.closed_by_peer = false;
   if (config_.role == Role::drone) {
-    link.peer = peer;
+    if (!peer.empty()) link.peer = peer;
     // At once, so that the gcs switches even when no telemetry flows.
     std::array<std::uint8_t, 16> tlvs{};
     auto used = append_control(tlvs, 0, Switched{epoch});

@@ -77,11 +77,10 @@ class Application {
   std::uint16_t port_ = 0;
 };
 
-FlatConfig common(const std::string& role, const std::string& keys, std::uint16_t handshake, std::uint16_t data) {
+FlatConfig common(const std::string& role, const std::string& keys, std::uint16_t data) {
   return {{"role", role},
           {"keys", keys},
           {"bind", kHost},
-          {"handshake_port", std::int64_t{handshake}},
           {"data_port", std::int64_t{data}}};
 }
 
@@ -108,7 +107,7 @@ void run(const std::string& keys) {
   require(pqcmav::list_keys(keys).size() == 5, "not the keys that were asked for");
   const Application autopilot, ground;
 
-  auto values = common("gcs", keys + "/gcs", 0, 0);
+  auto values = common("gcs", keys + "/gcs", 0);
   values["drones"] = std::vector<std::string>{"uav1"};
   values["allowed_suites"] = std::vector<std::string>{kFirst, kSecond};
   values["drone.uav1.plain_peer"] = std::string(kHost) + ":" + std::to_string(ground.port());
@@ -116,7 +115,7 @@ void run(const std::string& keys) {
   gcs.start();
   const auto ports = gcs.ports();
 
-  values = common("drone", keys + "/drones/uav1", ports.handshake, ports.data);
+  values = common("drone", keys + "/drones/uav1", ports.data);
   values["drone_id"] = std::string("uav1");
   values["peer"] = std::string(kHost);
   values["suite"] = std::string(kFirst);
