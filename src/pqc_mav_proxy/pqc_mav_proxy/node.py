@@ -157,8 +157,7 @@ class PqcProxyNode(LifecycleNode):
         self._host.start()
         ports = self._host.engine.ports()
         plain = ", ".join(f"{drone} {port}" for drone, port in ports["plain"].items())
-        handshake = f"handshakes on TCP port {ports['handshake']}, " if ports["handshake"] is not None else ""
-        self.get_logger().info(f"{self.role}: {handshake}packets on UDP port {ports['data']}, plaintext on {plain}")
+        self.get_logger().info(f"{self.role}: handshakes and packets on UDP port {ports['data']}, plaintext on {plain}")
 
     def _guarded(self, step: Any) -> bool:
         """Runs one step of a transition; a refusal is kept in `failure` and logged as one line."""
