@@ -273,8 +273,9 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
 
 /// M3 verified: the keys are in place before M4 says so.
 void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64_t now) {
-  const auto where = attempt.transport.validated().value_or(attempt.newest_path);
-  data_.install_now(attempt.link, attempt.responder->take_keys(), attempt.session ? data_.link(attempt.link).peer : attempt.paths[where], now);
+  const auto validated = attempt.transport.validated();
+  const auto from = attempt.session ? SockAddr{} : attempt.paths[validated.value_or(attempt.newest_path)];
+  data_.install_now(attempt.link, attempt.responder->take_keys(), from, validated.has_value(), now);
   attempt.transport.start(step.send, now);
   attempt.transport.linger(std::move(step.send), now);
   attempt.phase = Phase::lingering;
@@ -371,6 +372,7 @@ void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {
   reschedule();
   const auto& session = data_.session(link).current();
   if (!session) return;
+  // Who roams later gets a new grant with the next session: an address tag that no longer fits costs a Retry.
   const auto& drone = data_.link(link).id;
   const auto grant = restart_.make_return(drone, data_.link(link).peer.ip16(), serial_now());
   data_.announce(link,

@@ -35,6 +35,13 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
     } else if (const auto* part = std::get_if<HandshakePart>(&control)) {
       // Under old keys it belongs to a session that is over.
       if (handshakes_ != nullptr && current) handshakes_->on_session_frame(index, part->value, now);
+    } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
+      std::array<std::uint8_t, 16> tlvs{};
+      const auto size = append_control(tlvs, 0, PathResponse{challenge->random});
+      if (config_.role == Role::drone) send_control_now(link, ByteView(tlvs).first(*size), now);
+    } else if (const auto* response = std::get_if<PathResponse>(&control)) {
+      if (link.paths && current) link.paths->on_response(response->random, now);
+      follow_path(link, now);
     } else if (const auto* got = std::get_if<Got>(&control)) {
       link.announcements.on_got(*got);
     } else if (const auto* grant = std::get_if<ReturnGrant>(&control)) {
@@ -61,13 +68,19 @@ void DataPlane::acknowledge(Link& link, const Control& control, std::uint64_t no
 }
 
 void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now) {
-  if (!link.session.can_send() || link.peer.empty()) return;
+  if (link.peer.empty()) return;
+  const auto size = kOverhead + tlvs.size();
+  if (link.paths && !link.paths->may_send(size)) return link.counters.enc_dropped_send.add();
+  send_control_to(link, link.peer, tlvs, now);
+}
+
+void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now) {
+  if (!link.session.can_send()) return;
   std::array<std::uint8_t, kOverhead + kControlFrameMax> packet;
   std::memcpy(packet.data() + kHeaderSize, tlvs.data(), tlvs.size());
   const MutableBytes whole(packet.data(), kOverhead + tlvs.size());
   if (!link.session.seal(FrameType::control, whole, now)) return;
-  if (::sendto(encrypted_.get(), whole.data(), whole.size(), MSG_DONTWAIT | MSG_NOSIGNAL, link.peer.get(),
-               link.peer.size) >= 0) {
+  if (::sendto(encrypted_.get(), whole.data(), whole.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) >= 0) {
     link.counters.enc_tx_packets.add();
     link.counters.enc_tx_bytes.add(whole.size());
   } else {
@@ -81,6 +94,7 @@ void DataPlane::tick(std::uint64_t now) {
 
 void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   auto& link = *links_[index];
+  follow_path(link, now);
   bool notify = link.session.tick(now);
   if (notify) refresh_lookup(index);
   if (notify && !link.session.can_send() && handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
@@ -124,7 +138,8 @@ void DataPlane::changed(std::size_t index, std::uint64_t now) {
   if (hooks_.changed) hooks_.changed(index);
 }
 
-void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, std::uint64_t now) {
+void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, bool validated,
+                            std::uint64_t now) {
   auto& link = *links_[index];
   const auto epoch = keys.epoch;
   link.session.install(std::move(keys), now);
@@ -139,6 +154,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
     send_control_now(link, ByteView(tlvs).first(*used), now);
   } else {
     link.pending_peer = peer;
+    link.pending_validated = validated;
   }
   changed(index, now);
 }
@@ -149,7 +165,7 @@ bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& pee
   auto shared = std::make_shared<SessionKeys>(std::move(keys));
   const bool accepted = post([&, shared] {
     try {
-      install_now(index, std::move(*shared), peer, now_ns());
+      install_now(index, std::move(*shared), peer, true, now_ns());
       installed.set_value();
     } catch (...) {
       installed.set_exception(std::current_exception());

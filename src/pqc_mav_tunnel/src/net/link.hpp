@@ -9,6 +9,7 @@
 #include "net/announcements.hpp"
 #include "net/counters.hpp"
 #include "net/net.hpp"
+#include "net/path_validator.hpp"
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
@@ -35,6 +36,8 @@ class ProbeTracker {
  public:
   void on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept;
   [[nodiscard]] std::optional<std::uint64_t> rtt_ns() const noexcept { return rtt_; }
+  /// How long an answer may take before it counts as lost (docs/protocol.md section 5, rule 6).
+  [[nodiscard]] std::uint64_t timeout_ns() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> rtt_min_ns() const noexcept;
   [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept;
   std::uint32_t next_id = 1;
@@ -64,7 +67,10 @@ struct Link {
   Announcements announcements;
   Fd plain;
   SockAddr peer, plain_peer, plain_local;
-  SockAddr pending_peer;  // gcs: where the handshake of the pending keys came from
+  // gcs: where the first handshake of the pending keys came from, empty after a rekey; and whether it is the drone's.
+  SockAddr pending_peer;
+  bool pending_validated = false;
+  std::optional<PathValidator> paths;  // gcs: of the current session
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
   LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;

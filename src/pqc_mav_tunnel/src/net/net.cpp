@@ -103,7 +103,8 @@ std::string SockAddr::text() const {
 }
 
 bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
-  if (a.family() != b.family()) return false;
+  // A socket for IPv4 and IPv6 gives the same IPv4 address in another form.
+  if (a.family() != b.family()) return !a.empty() && !b.empty() && a.port() == b.port() && a.ip16() == b.ip16();
   if (a.family() == AF_INET) {
     const auto& x = reinterpret_cast<const sockaddr_in&>(a.storage);
     const auto& y = reinterpret_cast<const sockaddr_in&>(b.storage);
