@@ -127,6 +127,8 @@ class Reader {
       if (key.key == name) return get_from<T>(key, "drone." + id + "." + std::string(name));
     throw std::logic_error("no such drone key in the schema: " + std::string(name));
   }
+  /// Is it in the file, rather than the default?
+  [[nodiscard]] bool given(const std::string& shown) const { return values_.contains(shown); }
   FlatConfig effective;
 
  private:
@@ -229,8 +231,10 @@ void read_gcs(Reader& in, EngineConfig& out) {
     DroneEntry entry{id,
                      in.get_drone<std::string>(id, "plain_bind"),
                      in.get_drone<std::string>(id, "plain_peer"),
-                     in.get_drone<bool>(id, "require_signature"),
+                     std::nullopt,
                      {}};
+    const bool required = in.get_drone<bool>(id, "require_signature");
+    if (in.given("drone." + id + ".require_signature")) entry.require_signature = required;
     entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");
     check_plain("drone." + id + ".", entry.plain_bind, entry.plain_peer, {}, out.plain_allow_remote);
     out.drones.push_back(std::move(entry));

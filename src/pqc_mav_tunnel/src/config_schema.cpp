@@ -184,7 +184,9 @@ const std::vector<ConfigKey>& drone_table() {
        "and another sends.",
        false, true},
       {"require_signature", false, kNone, kNone, "",
-       "Refuse this drone unless it signs its handshakes (its public key is in the keys folder).", false, true},
+       "Refuse this drone unless it signs its handshakes. Not set: a signature is required once the drone's public key "
+       "is in the keys folder; false switches that off.",
+       false, true},
       {"allowed_suites", Strings{}, kNone, kNone, "",
        "Suites this drone may ask for; empty = as allowed_suites of the gcs.", false, true},
   };

@@ -103,7 +103,8 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
     const auto index = find(id);
     if (!index) return std::nullopt;
     const auto& drone = drones_[*index];
-    return DroneRecord{drone.psk.clone(), drone.entry.require_signature, config_.allow_pure};
+    const auto& rule = drone.entry.require_signature;
+    return DroneRecord{drone.psk.clone(), rule.value_or(false), !rule.has_value(), config_.allow_pure};
   };
   env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) {
     return check_suite(id, suite, hybrid);
@@ -124,6 +125,11 @@ void GcsControl::start(DataPlane& data) {
     if (event.ok && info) {
       event.epoch = info->epoch;
       event.hybrid = info->hybrid;
+      if (drones_[*index].signed_once && !info->drone_signed)
+        events_.log(LogLevel::warning, id,
+                    "This drone signed its handshakes before and does not now: check who has its PSK, and set "
+                    "'require_signature'.");
+      drones_[*index].signed_once = drones_[*index].signed_once || info->drone_signed;
     }
     drones_[*index].ledger->finished(std::move(event));
   };

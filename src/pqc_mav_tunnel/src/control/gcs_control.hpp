@@ -49,6 +49,7 @@ class GcsControl {
     DroneEntry entry;
     Psk psk;
     std::unique_ptr<LinkLedger> ledger;
+    bool signed_once = false;
   };
   struct Asked {
     std::size_t link;

@@ -20,6 +20,12 @@ std::uint32_t random_packet_number() {
   return load_be<std::uint32_t>(bytes.data()) & 0x7fffffffu;
 }
 
+std::uint64_t random_seed() {
+  ByteArray<8> bytes;
+  random_bytes(bytes);
+  return load_be<std::uint64_t>(bytes.data());
+}
+
 TransportOptions options_of(const AttemptId& name, bool in_session, std::uint16_t max_datagram) {
   TransportOptions out;
   out.side = HandshakeSide::gcs;
@@ -45,6 +51,7 @@ HandshakeServer::HandshakeServer(const AdmissionLimits& limits, std::size_t thre
     : host_(std::move(host)),
       data_(data),
       admission_(limits),
+      limits_(random_seed()),
       restart_(std::move(restart)),
       restart_sources_(kRestartsPerSource, kRestartsPerSource),
       restart_all_(kRestartsInAll, kRestartsInAll),
@@ -68,7 +75,17 @@ std::vector<AttemptFacts> HandshakeServer::running() const {
   return out;
 }
 
+/// The address of an attempt that runs, or of a session.
+bool HandshakeServer::knows(const SockAddr& source) const {
+  for (const auto& attempt : attempts_)
+    if (std::find(attempt->paths.begin(), attempt->paths.end(), source) != attempt->paths.end()) return true;
+  for (std::size_t i = 0; i < data_.link_count(); ++i)
+    if (data_.link(i).peer == source) return true;
+  return false;
+}
+
 HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
+  if (!limits_.admit(source.ip16(), knows(source), now)) return HandshakeDrop::limit;
   admission_.on_datagram(now);
   const auto header = parse_handshake_header(datagram);
   if (!header || header->from != HandshakeSide::drone) return HandshakeDrop::malformed;
