@@ -268,6 +268,8 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   out.degraded_after_s = in.get<double>("degraded_after_s");
   out.session_limit_s = in.get<double>("session_limit_s");
   out.grace_s = in.get<double>("grace_s");
+  out.key_limit_s = in.get<double>("key_limit_s");
+  out.stop_on_old_keys = in.get<std::string>("key_limit_action") == "stop";
   out.log_level = in.get<std::string>("log_level");
   out.plain_allow_remote = in.get<bool>("plain_allow_remote");
   if (out.role == Role::drone)

@@ -53,7 +53,8 @@ struct EngineConfig {
   std::size_t max_payload = 0, replay_window = 0, socket_buffer_kib = 0;
   int dscp = 0, busy_poll_us = 0;
   double keepalive_s = 0, degraded_after_s = 0, reconnect_after_s = 0, session_limit_s = 0, grace_s = 0;
-  double rekey_interval_s = 0, blacklist_s = 0;
+  double rekey_interval_s = 0, blacklist_s = 0, key_limit_s = 0;
+  bool stop_on_old_keys = false;
   std::uint64_t rekey_packets = 0;
   // drone
   std::string drone_id, peer, plain_bind, plain_peer, plain_tap;

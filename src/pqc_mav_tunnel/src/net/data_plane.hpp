@@ -101,6 +101,8 @@ class DataPlane {
   void arm_handshakes() noexcept;
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
   void follow_path(Link& link, std::uint64_t now);
+  bool watch_key_age(Link& link);
+  [[nodiscard]] bool stopped(const Link& link) const noexcept { return link.key_old && config_.stop_on_old_keys; }
   void other_version(const SockAddr& source, std::uint64_t now);
   void deliver(std::size_t index, MutableBytes payload);
   void flush_delivery();

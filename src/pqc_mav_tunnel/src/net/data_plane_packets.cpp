@@ -45,7 +45,7 @@ void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
 }
 
 void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
-  const bool ready = link.session.can_send() && !link.peer.empty();
+  const bool ready = link.session.can_send() && !link.peer.empty() && !stopped(link);
   if (ready && link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); }))
     encrypted_out_.add(packet);
   else
@@ -143,6 +143,7 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
     if (handshakes_ != nullptr) handshakes_->on_switched(index, now);
     changed(index, now);
   }
+  if (opened.type == FrameType::data && stopped(*link)) return count_drop(link, Drop::unknown);
   if (opened.type == FrameType::data) {
     totals_.delivered.add();
     link->counters.delivered.add();

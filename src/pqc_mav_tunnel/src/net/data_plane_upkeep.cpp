@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <future>
+#include <utility>
 
 #include "net/data_plane.hpp"
 
@@ -88,6 +89,25 @@ void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, s
   }
 }
 
+/// True when the keys have just become too old, or young again.
+bool DataPlane::watch_key_age(Link& link) {
+  const auto& current = link.session.current();
+  const auto id = current ? std::optional(current->id) : std::nullopt;
+  if (link.keys_of != id) {
+    link.keys_of = id;
+    link.keys_since_boot_ns = boot_ns();
+    return std::exchange(link.key_old, false);
+  }
+  if (!id || link.key_old || boot_ns() - link.keys_since_boot_ns < to_ns(config_.key_limit_s)) return false;
+  link.key_old = true;
+  events_.log(LogLevel::error, link.id,
+              config_.stop_on_old_keys
+                  ? "The keys are older than key_limit_s: plaintext is refused until a handshake renews them."
+                  : "The keys are older than key_limit_s: the link goes on with them while the drone tries to renew "
+                    "them. Handshakes may be blocked on purpose.");
+  return true;
+}
+
 void DataPlane::tick(std::uint64_t now) {
   for (std::size_t i = 0; i < links_.size(); ++i) tick_link(i, now);
 }
@@ -97,6 +117,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   follow_path(link, now);
   bool notify = link.session.tick(now);
   if (notify) refresh_lookup(index);
+  notify = watch_key_age(link) || notify;
   if (notify && !link.session.can_send() && handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
   const bool degraded = link.session.current() && link.session.degraded(now);
   notify = notify || degraded != link.was_degraded;

@@ -50,6 +50,7 @@ void Link::publish(std::uint64_t now) {
   picture_.can_send = session.can_send();
   picture_.degraded = session.degraded(now);
   picture_.closed_by_peer = closed_by_peer;
+  picture_.key_old = key_old;
   picture_.local = local;
   picture_.remote = remote;
   picture_.remote_at_ns = remote_at_ns;

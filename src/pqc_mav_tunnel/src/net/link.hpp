@@ -23,7 +23,7 @@ struct LinkPicture {
   std::optional<Session::Info> current, pending;
   SockAddr peer, plain_peer, plain_local;
   std::uint64_t heard_silence_ns = 0, key_use = 0;
-  bool can_send = false, degraded = false, closed_by_peer = false;
+  bool can_send = false, degraded = false, closed_by_peer = false, key_old = false;
   LinkReport local;                  // what this end receives
   std::optional<LinkReport> remote;  // what the peer last reported
   std::uint64_t remote_at_ns = 0;
@@ -74,6 +74,10 @@ struct Link {
   std::optional<PathValidator> paths;  // gcs: of the current session
   PlainLearner plain_learner;
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
+  // The age of the current keys; theirs is the session that `keys_of` names.
+  std::optional<SessionId> keys_of;
+  std::uint64_t keys_since_boot_ns = 0;
+  bool key_old = false;
   LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;
   std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, next_log_ns = 0;
