@@ -208,9 +208,10 @@ TEST_F(KeyFileTest, WrongOwner) {
 }
 
 TEST_F(KeyFileTest, UnknownKindAlgorithmOrOwner) {
-  for (const auto& [from, to] : {std::pair("kind: psk", "kind: rsa"), std::pair("algorithm: psk", "algorithm: mldsa44"),
-                                 std::pair("algorithm: psk", "algorithm: none"), std::pair("kind: psk", "kind: restart"),
-                                 std::pair("algorithm: psk", "algorithm: restart")}) {
+  for (const auto& [from, to] :
+       {std::pair("kind: psk", "kind: rsa"), std::pair("algorithm: psk", "algorithm: mldsa44"),
+        std::pair("algorithm: psk", "algorithm: none"), std::pair("kind: psk", "kind: restart"),
+        std::pair("algorithm: psk", "algorithm: restart")}) {
     expect_error(Errc::key_format, {"does not know"}, [&] { load_psk(file(replaced(from, to))); });
   }
   for (const auto* owner : {"owner: ", "owner: Alpha", "owner: ../x", "owner: 123456789012345678901234567890123"}) {

@@ -118,8 +118,8 @@ TEST_P(HandshakeVector, TheClientFinishTheKeysAndTheServerFinish) {
     EXPECT_EQ(hex(X25519(inputs_.array<32>("x25519_drone_scalar")).public_key()), hex(finish->x25519_public));
   }
   const auto secrets =
-      derive_secrets(psk_, ss_kem.view(), hybrid_ ? ByteView(ss_x25519.view()) : ByteView(), inputs_.bytes("ck_prev"), h3,
-                     suite_.id, inputs_.array<8>("session_id"), static_cast<std::uint8_t>(inputs_.number("epoch")));
+      derive_secrets(psk_, ss_kem.view(), hybrid_ ? ByteView(ss_x25519.view()) : ByteView(), inputs_.bytes("ck_prev"),
+                     h3, suite_.id, inputs_.array<8>("session_id"), static_cast<std::uint8_t>(inputs_.number("epoch")));
   expect_bytes(values_, "k_d2g", secrets.k_d2g.view());
   expect_bytes(values_, "k_g2d", secrets.k_g2d.view());
   expect_bytes(values_, "k_cc", secrets.k_cc.view());
