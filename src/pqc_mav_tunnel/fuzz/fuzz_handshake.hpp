@@ -35,7 +35,14 @@ inline Psk psk() {
   return out;
 }
 
-inline InitiatorParams drone(bool hybrid, bool signs) {
+/// The session of a rekey, at its last epoch but one.
+inline RunningSession session() {
+  SessionId id;
+  id.fill(7);
+  return {id, 254, SecretBytes(32)};
+}
+
+inline InitiatorParams drone(bool hybrid, bool signs, bool rekey) {
   InitiatorParams params;
   params.suite = &suite();
   params.drone_id = "uav1";
@@ -43,6 +50,14 @@ inline InitiatorParams drone(bool hybrid, bool signs) {
   params.psk = psk();
   params.gcs_public_key = signing_pair().public_key;
   if (signs) params.own_secret = signing_pair().secret_key.clone();
+  if (rekey) {
+    auto running = session();
+    params.prev_session = running.id;
+    params.epoch = 255;
+    params.chain_prev = std::move(running.chain);
+  } else {
+    params.ticket.emplace();
+  }
   params.random = counter();
   return params;
 }
@@ -53,7 +68,6 @@ inline std::shared_ptr<const ResponderEnv> gcs() {
     return id == "uav1" ? std::optional(DroneRecord{psk(), false, true}) : std::nullopt;
   };
   env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional<Reject>(); };
-  env->check_session = [](std::string_view, const SessionId&, std::uint8_t) { return std::optional<Reject>(); };
   // One key pair for all: a fuzzer does not need to wait for McEliece. Another suite than ours fails on its size, past
   // every parser.
   env->gcs_secret = [](const SigInfo&) { return signing_pair().secret_key.clone(); };

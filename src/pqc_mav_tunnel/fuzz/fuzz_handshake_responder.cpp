@@ -14,10 +14,10 @@ HandshakeStep feed_and_go_on(HandshakeResponder& gcs, ByteView bytes, std::size_
 }
 
 /// M1 with the input for a body and the right gate over it.
-Bytes gated_hello(ByteView m0, ByteView input) {
+Bytes gated_hello(ByteView input) {
   auto m1 = start_frame(MessageType::client_hello, input.size() + kHashSize);
   append(m1, input);
-  append(m1, gate_mac(fuzz::psk(), m0, m1));
+  append(m1, gate_mac(fuzz::psk(), m1));
   return m1;
 }
 
@@ -34,21 +34,20 @@ bool change(Bytes& frame, ByteView input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const auto stage = data[0] & 3;
-  const bool hybrid = data[0] & 4, signs = data[0] & 8;
+  const bool hybrid = data[0] & 4, signs = data[0] & 8, rekey = data[0] & 16;
   const std::size_t chunk = data[1];
   const ByteView input(data + 2, size - 2);
 
-  HandshakeInitiator drone(fuzz::drone(hybrid, signs));
-  HandshakeResponder gcs(fuzz::gcs());
-  const auto m0 = gcs.start(0);
+  HandshakeInitiator drone(fuzz::drone(hybrid, signs, rekey));
+  HandshakeResponder gcs(fuzz::gcs(), rekey ? std::optional(fuzz::session()) : std::nullopt);
   HandshakeStep step;
   bool genuine = false;
   if (stage < 2) {
-    const auto hello = stage == 0 ? Bytes(input.begin(), input.end()) : gated_hello(m0, input);
+    const auto hello = stage == 0 ? Bytes(input.begin(), input.end()) : gated_hello(input);
     step = feed_and_go_on(gcs, hello, chunk);
-    fuzz::require(stage == 1 || !gcs.past_gate());
+    fuzz::require(stage == 1 || step.send.empty());
   } else {
-    const auto m2 = feed_and_go_on(gcs, fuzz::feed(drone, m0, 0).send, chunk).send;
+    const auto m2 = feed_and_go_on(gcs, drone.start(0), chunk).send;
     auto m3 = stage == 2 ? Bytes(input.begin(), input.end()) : fuzz::feed(drone, m2, 0).send;
     genuine = stage == 3 && !change(m3, input);
     step = fuzz::feed(gcs, m3, chunk);

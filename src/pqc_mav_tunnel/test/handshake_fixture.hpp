@@ -177,8 +177,7 @@ inline Outcome run(const Scene& scene, const Tamper& tamper = {}, std::size_t ch
 inline bool same(const SessionKeys& a, const SessionKeys& b) {
   return a.suite == b.suite && a.hybrid == b.hybrid && a.drone_signed == b.drone_signed &&
          a.session_id == b.session_id && a.epoch == b.epoch && constant_time_equal(a.k_d2g.view(), b.k_d2g.view()) &&
-         constant_time_equal(a.k_g2d.view(), b.k_g2d.view()) &&
-         constant_time_equal(a.chain.view(), b.chain.view());
+         constant_time_equal(a.k_g2d.view(), b.k_g2d.view()) && constant_time_equal(a.chain.view(), b.chain.view());
 }
 
 }  // namespace pqcmav::test

@@ -20,18 +20,11 @@ namespace pqcmav::test {
 
 /// The boundaries of a rekey. m1 to m4: the message is about to arrive. The others: it has just happened.
 enum class Step { m1, m2, m3, gcs_installed, m4, drone_installed, switched, heard, gcs_retired, drone_retired };
-inline constexpr std::array kSteps = {Step::m1,
-                                      Step::m2,
-                                      Step::m3,
-                                      Step::gcs_installed,
-                                      Step::m4,
-                                      Step::drone_installed,
-                                      Step::switched,
-                                      Step::heard,
-                                      Step::gcs_retired,
-                                      Step::drone_retired};
-inline constexpr std::array kStepNames = {
-    "M1", "M2", "M3", "gcs installed", "M4", "drone installed", "switched", "heard", "gcs retired", "drone retired"};
+inline constexpr std::array kSteps = {
+    Step::m1,       Step::m2,    Step::m3,          Step::gcs_installed, Step::m4, Step::drone_installed,
+    Step::switched, Step::heard, Step::gcs_retired, Step::drone_retired};
+inline constexpr std::array kStepNames = {"M1",       "M2",    "M3",          "gcs installed", "M4", "drone installed",
+                                          "switched", "heard", "gcs retired", "drone retired"};
 
 enum class Accident { cut, crash_drone, crash_gcs, dark_up, dark_down, dark, stall };
 inline constexpr std::array kAccidents = {Accident::cut,     Accident::crash_drone, Accident::crash_gcs,

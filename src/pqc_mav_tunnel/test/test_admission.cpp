@@ -27,9 +27,7 @@ std::vector<AttemptFacts> others(int count, bool validated = false, bool proven 
 
 // Section 6: when an address is to be proven first.
 
-TEST(Retry, AFirstHelloOnAnIdleStationIsAnswered) {
-  EXPECT_FALSE(Admission({}).wants_retry(Facts{}, false, {}));
-}
+TEST(Retry, AFirstHelloOnAnIdleStationIsAnswered) { EXPECT_FALSE(Admission({}).wants_retry(Facts{}, false, {})); }
 
 TEST(Retry, EightUnvalidatedAttemptsAskTheNinth) {
   const Admission admission({});

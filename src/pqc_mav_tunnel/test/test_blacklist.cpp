@@ -57,8 +57,7 @@ TEST(Blacklist, BlamesTheSuiteOnlyForItsOwnFailures) {
   for (int i = 0; i <= static_cast<int>(HandshakeError::cancelled); ++i) {
     const auto error = static_cast<HandshakeError>(i);
     if (error == HandshakeError::rejected) continue;
-    EXPECT_EQ(Blacklist::blames_suite(error, 2),
-              error == HandshakeError::crypto || error == HandshakeError::weak_key)
+    EXPECT_EQ(Blacklist::blames_suite(error, 2), error == HandshakeError::crypto || error == HandshakeError::weak_key)
         << to_string(error) << ": what a stranger or a bad link can cause moves no suite";
   }
 }

@@ -78,8 +78,10 @@ TEST(Config, DefaultsOfAGcsAreTheSchemas) {
 }
 
 TEST(Config, TheEffectiveValuesMakeTheSameConfigurationAgain) {
-  const auto gcs = with(
-      kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"}, {"data_port", 0}, {"gcs_id", "north"}, {"key_pool_kems", Names{"hqc128"}}});
+  const auto gcs = with(kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"},
+                               {"data_port", 0},
+                               {"gcs_id", "north"},
+                               {"key_pool_kems", Names{"hqc128"}}});
   for (const auto& values : {kDrone, gcs}) {
     const auto once = EngineConfig::from_flat(values);
     EXPECT_EQ(EngineConfig::from_flat(once.effective).effective, once.effective);

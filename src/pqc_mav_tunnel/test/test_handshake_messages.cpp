@@ -82,7 +82,7 @@ TEST(ClientHelloMessage, TheFieldsLieWhereTheProtocolPutsThem) {
   lp(suite().id);
   lp("ML-KEM-512");
   lp("Falcon-512");
-  append(expected, Bytes{1});                     // flags
+  append(expected, Bytes{1});                       // flags
   append(expected, Bytes{4, 4, 4, 4, 4, 4, 4, 4});  // prev_session
   append(expected, Bytes{5, 0x12, 0x34, 77, 0x04, 0xaf, 1, 2, 3, 4});
   append_lp(expected, proof);

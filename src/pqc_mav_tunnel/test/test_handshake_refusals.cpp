@@ -233,9 +233,8 @@ TEST(Refusals, AGcsWithoutASigningKeyOfTheAlgorithm) {
 TEST(Refusals, OnlyTheEpochAfterTheRunningOneFollows) {
   for (const int running : {0, 7, 255}) {
     for (int asked = 0; asked < 256; ++asked) {
-      const Scene scene{.epoch = static_cast<std::uint8_t>(asked),
-                        .session = 3,
-                        .running_epoch = static_cast<std::uint8_t>(running)};
+      const Scene scene{
+          .epoch = static_cast<std::uint8_t>(asked), .session = 3, .running_epoch = static_cast<std::uint8_t>(running)};
       HandshakeInitiator drone(drone_params(scene));
       HandshakeResponder gcs(gcs_env(scene), gcs_session(scene));
       const auto m1 = drone.start(0);
@@ -331,11 +330,13 @@ TEST(Refusals, ARejectThatAnybodyCouldHaveSentNamesNoCode) {
     const auto reject = static_cast<Reject>(code);
     expect_disbelief([&](const Bytes&) { return encode_reject({reject, 0, {}}); }, "no MAC");
     expect_disbelief([&](const Bytes& m1) { return refusal_of(m1, reject, 0, 2); }, "another PSK");
-    expect_disbelief([&](const Bytes& m1) {
-      auto other = m1;
-      other[kFrameHeaderSize + 20] ^= 1;
-      return refusal_of(other, reject);
-    }, "of another M1");
+    expect_disbelief(
+        [&](const Bytes& m1) {
+          auto other = m1;
+          other[kFrameHeaderSize + 20] ^= 1;
+          return refusal_of(other, reject);
+        },
+        "of another M1");
     // Every bit of code, time and MAC is covered.
     for (std::size_t at = kFrameHeaderSize; at < kFrameHeaderSize + 35; ++at) {
       const auto out = with_refusal(2, [&](const Bytes& m1) {

@@ -208,8 +208,10 @@ TEST_F(KeyFileTest, WrongOwner) {
 }
 
 TEST_F(KeyFileTest, UnknownKindAlgorithmOrOwner) {
-  for (const auto& [from, to] : {std::pair("kind: psk", "kind: rsa"), std::pair("algorithm: psk", "algorithm: mldsa44"),
-                                 std::pair("algorithm: psk", "algorithm: none")}) {
+  for (const auto& [from, to] :
+       {std::pair("kind: psk", "kind: rsa"), std::pair("algorithm: psk", "algorithm: mldsa44"),
+        std::pair("algorithm: psk", "algorithm: none"), std::pair("kind: psk", "kind: restart"),
+        std::pair("algorithm: psk", "algorithm: restart")}) {
     expect_error(Errc::key_format, {"does not know"}, [&] { load_psk(file(replaced(from, to))); });
   }
   for (const auto* owner : {"owner: ", "owner: Alpha", "owner: ../x", "owner: 123456789012345678901234567890123"}) {
@@ -217,6 +219,16 @@ TEST_F(KeyFileTest, UnknownKindAlgorithmOrOwner) {
   }
   expect_error(Errc::key_format, {"first lines"}, [&] { load_psk(file(replaced("kind: ", "Kind: "))); });
   expect_error(Errc::key_format, {"first lines"}, [&] { load_psk(file(replaced("owner: alpha\n", ""))); });
+}
+
+TEST_F(KeyFileTest, ARestartKeyIsNoPskAndAPskNoRestartKey) {
+  const KeyWanted wanted{KeyKind::restart, kRestartAlgorithm, kRestartKeySize, kGcsOwner};
+  write_key_file(folder_ / "restart", {KeyKind::restart, std::string(kRestartAlgorithm), std::string(kGcsOwner),
+                                       SecretBytes(kRestartKeySize)});
+  EXPECT_EQ(read_key_file(folder_ / "restart", wanted).key.size(), kRestartKeySize);
+  expect_error(Errc::key_format, {"kind restart", "kind psk is needed"}, [&] { load_psk(folder_ / "restart"); });
+  expect_error(Errc::key_format, {"kind psk", "kind restart is needed"},
+               [&] { (void)read_key_file(file(kPskText), wanted); });
 }
 
 TEST_F(KeyFileTest, OnlyStrictBase64) {

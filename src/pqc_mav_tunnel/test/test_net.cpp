@@ -123,8 +123,7 @@ TEST(Net, AnIpHasSixteenBytesWhateverItsKindAndPort) {
   EXPECT_EQ(of("127.0.0.1", 1), (ByteArray<16>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}));
   EXPECT_EQ(of("127.0.0.1", 1), of("127.0.0.1", 2));
   EXPECT_EQ(of("::ffff:10.1.2.3", 1), of("10.1.2.3", 1)) << "a socket for both kinds names it so";
-  EXPECT_EQ(of("2001:db8::7", 1),
-            (ByteArray<16>{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}));
+  EXPECT_EQ(of("2001:db8::7", 1), (ByteArray<16>{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}));
   EXPECT_EQ(SockAddr{}.ip16(), ByteArray<16>{});
 }
 

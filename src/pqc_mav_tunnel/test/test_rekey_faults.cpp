@@ -21,9 +21,7 @@ std::string words(const Plan& plan) {
   return std::string(test::kAccidentNames[static_cast<std::size_t>(plan.what)]) + " at " +
          test::kStepNames[static_cast<std::size_t>(plan.at)] + " for " + std::to_string(plan.duration / kMs) + " ms";
 }
-bool is_message(Step step) {
-  return step == Step::m1 || step == Step::m2 || step == Step::m3 || step == Step::m4;
-}
+bool is_message(Step step) { return step == Step::m1 || step == Step::m2 || step == Step::m3 || step == Step::m4; }
 bool connected(Step step) { return is_message(step) || step == Step::gcs_installed; }
 
 /// Every accident that can happen at every step. Darkness shorter than silence takes to be noticed, longer than that,

@@ -165,7 +165,7 @@ TEST_F(SessionTest, ASecondAttemptReplacesPendingKeys) {
 TEST_F(SessionTest, ARekeyFromKeysThatNobodyHeardYetBringsTheirSignOfLife) {
   connect();
   const auto second = rekey(1);
-  const auto in_flight = *seal(drone, 20, now);  // late
+  const auto in_flight = *seal(drone, 20, now);                  // late
   const auto hello = *seal(drone, 21, now, FrameType::control);  // the rekey's first frame, under the second key
   EXPECT_TRUE(open(gcs, hello, now).opened.switched);
   EXPECT_EQ(gcs.current()->id, second);
