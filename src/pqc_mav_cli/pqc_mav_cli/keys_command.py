@@ -44,13 +44,16 @@ def init(
         bool,
         typer.Option("--sign", help="Also make a key pair for each drone, so that a stolen PSK alone is not enough."),
     ] = False,
+    gcs_id: Annotated[
+        str, typer.Option("--gcs-id", help="Name of the gcs, as 'gcs_id' in its configuration; its PSKs belong to it.")
+    ] = "gcs",
 ) -> None:
     """Make the keys of a gcs and its drones. Existing keys are kept, so drones can be added later."""
     import pqc_mav_tunnel
 
     root = root.expanduser()
     with engine_errors():
-        pqc_mav_tunnel.init_keys(str(root), drones, sig_tokens=sig or [], drone_signatures=sign)
+        pqc_mav_tunnel.init_keys(str(root), drones, sig_tokens=sig or [], drone_signatures=sign, gcs_id=gcs_id)
     entries = pqc_mav_tunnel.list_keys(str(root / "gcs"))
     pairs = sum(1 for entry in entries if entry["kind"] == "sig-secret")
     psks = sum(1 for entry in entries if entry["kind"] == "psk")

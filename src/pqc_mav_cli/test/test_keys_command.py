@@ -39,10 +39,22 @@ def test_show_lists_fingerprints_and_no_key(root: Path) -> None:
     assert not any(secret in ended.stdout + json.dumps(listed) for secret in secrets(root))
 
 
-def test_both_ends_show_the_same_fingerprint(root: Path) -> None:
+def test_both_ends_show_the_same_fingerprint_of_a_public_key(root: Path) -> None:
     listed = json.loads(pqcmav("keys", "show", str(root), "--json").stdout)
-    psks = [entry["fingerprint"] for entry in listed if entry["kind"] == "psk" and entry["owner"] == "alpha"]
-    assert len(psks) == 2 and len(set(psks)) == 1
+    public = [entry for entry in listed if entry["kind"] == "sig-public" and entry["owner"] == "gcs"]
+    seen: dict[str, set[str]] = {}
+    for entry in public:
+        seen.setdefault(entry["algorithm"], set()).add(entry["fingerprint"])
+    assert len(public) > len(seen) and all(len(each) == 1 for each in seen.values())
+
+
+def test_a_gcs_holds_a_psk_of_its_own_for_each_drone(root: Path, tmp_path: Path) -> None:
+    listed = json.loads(pqcmav("keys", "show", str(root), "--json").stdout)
+    psks = {entry["fingerprint"] for entry in listed if entry["kind"] == "psk" and entry["owner"] == "alpha"}
+    assert len(psks) == 2
+    north = pqcmav("keys", "init", "alpha", "--root", str(tmp_path / "north"), "--sig", "mldsa65", "--gcs-id", "north")
+    assert north.returncode == 0, north.stderr
+    assert "1-32 characters" in refused(2, "keys", "init", "a", "--root", str(tmp_path / "x"), "--gcs-id", "No Name")
 
 
 def test_show_fails_on_a_key_others_can_read(root: Path) -> None:

@@ -115,6 +115,21 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
   return env;
 }
 
+/// Without a place to keep one, a key that lives as long as the process: drones then notice a restart by its silence.
+RestartKey GcsControl::restart_key() {
+  try {
+    return RestartKey(load_or_make_restart_key(config_.keys));
+  } catch (const TunnelError& error) {
+    if (error.code() != Errc::io) throw;
+    events_.log(LogLevel::warning, "",
+                std::string("No restart key can be kept, so drones notice a restart of this gcs only by its silence: ") +
+                    error.what());
+  }
+  Secret<kRestartKeySize> key;
+  random_bytes(key.mut());
+  return RestartKey(std::move(key));
+}
+
 void GcsControl::start(DataPlane& data) {
   data_ = &data;
   const auto finished = [this](const std::string& id, HandshakeEvent event) {
@@ -146,7 +161,7 @@ void GcsControl::start(DataPlane& data) {
                              refused};
   server_ = std::make_unique<HandshakeServer>(
       AdmissionLimits{config_.max_handshakes, drones_.size(), config_.handshakes_per_drone_s},
-      config_.handshake_threads, RestartKey(load_or_make_restart_key(config_.keys)), std::move(host), data);
+      config_.handshake_threads, restart_key(), std::move(host), data);
   data.set_handshakes(server_.get());
 }
 
