@@ -82,4 +82,6 @@ get_filename_component(pqcmav_vectors "${CMAKE_CURRENT_SOURCE_DIR}/../../docs/ve
 if(EXISTS "${pqcmav_vectors}")
   pqcmav_test(vectors)
   target_compile_definitions(test_vectors PRIVATE PQCMAV_VECTORS="${pqcmav_vectors}")
+  pqcmav_test(vectors_transport)
+  target_compile_definitions(test_vectors_transport PRIVATE PQCMAV_VECTORS="${pqcmav_vectors}")
 endif()
