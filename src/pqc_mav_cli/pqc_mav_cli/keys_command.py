@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav keys`: make, show and hand out long-term keys. Only fingerprints are ever printed."""
+"""`pqcmav keys`: make, show and hand out long-term keys. Only fingerprints are ever printed, and no core is dumped."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ keys_app = typer.Typer(
     no_args_is_help=True,
     help="Make, list and export long-term keys. Secret keys are never printed; only their owner can read the files.",
 )
+
+
+@keys_app.callback()
+def _before_any_key_is_read() -> None:
+    # A core dump would contain the keys.
+    import pqc_mav_tunnel
+
+    if said := pqc_mav_tunnel.forbid_core_dumps():
+        note(f"warning: {said}")
+
 
 Root = Annotated[Path, typer.Option("--root", help="Folder of all keys: gcs/ and drones/<id>/ are below it.")]
 

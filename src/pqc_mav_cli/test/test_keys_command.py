@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,18 @@ def test_bad_ids_and_folders(tmp_path: Path) -> None:
     assert "Drone One" in refused(2, "keys", "init", "Drone One", "--root", str(tmp_path / "k"))
     assert "keys init" in refused(2, "keys", "show", str(tmp_path / "none"))
     assert "nonsense" in refused_either("keys", "init", "d", "--sig", "nonsense", "--root", str(tmp_path / "k2"))
+
+
+def test_core_dumps_are_forbidden_before_a_key_is_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PQCMAV_CORE_DUMPS", raising=False)
+    # A command that ends in itself tells what it was allowed.
+    code = (
+        "import atexit, resource; from pqc_mav_cli.app import run;"
+        "atexit.register(lambda: print('limit', resource.getrlimit(resource.RLIMIT_CORE))); run()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "keys", "show", str(root)], capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 0 and ended.stdout.endswith("limit (0, 0)\n")
+    monkeypatch.setenv("PQCMAV_CORE_DUMPS", "1")
+    assert "Core dumps are allowed (PQCMAV_CORE_DUMPS=1)" in pqcmav("keys", "show", str(root)).stderr

@@ -102,10 +102,12 @@ std::optional<SockAddr> check_endpoint(const std::string& key, const std::string
   return resolve(endpoint->host, endpoint->port, false, SOCK_DGRAM);
 }
 
-void check_plain(const std::string& prefix, const std::string& bind, const std::string& peer, const std::string& tap) {
+void check_plain(const std::string& prefix, const std::string& bind, const std::string& peer, const std::string& tap,
+                 bool allow_remote) {
   const auto local = check_endpoint(prefix + "plain_bind", bind), to = check_endpoint(prefix + "plain_peer", peer);
   const auto copies = check_endpoint("plain_tap", tap);
   if (bind.empty()) refuse_address(prefix + "plain_bind", bind, kWriteHostPort);
+  if (local) check_plain_bind(prefix, *local, allow_remote);
   check_plain_addresses(prefix, local.value_or(SockAddr{}), to.value_or(SockAddr{}), copies.value_or(SockAddr{}));
 }
 
@@ -193,7 +195,7 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.plain_bind = in.get<std::string>("plain_bind");
   out.plain_peer = in.get<std::string>("plain_peer");
   out.plain_tap = in.get<std::string>("plain_tap");
-  check_plain("", out.plain_bind, out.plain_peer, out.plain_tap);
+  check_plain("", out.plain_bind, out.plain_peer, out.plain_tap, out.plain_allow_remote);
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
   out.blacklist_s = in.get<double>("blacklist_s");
@@ -230,7 +232,7 @@ void read_gcs(Reader& in, EngineConfig& out) {
                      in.get_drone<bool>(id, "require_signature"),
                      {}};
     entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");
-    check_plain("drone." + id + ".", entry.plain_bind, entry.plain_peer, {});
+    check_plain("drone." + id + ".", entry.plain_bind, entry.plain_peer, {}, out.plain_allow_remote);
     out.drones.push_back(std::move(entry));
   }
 }
@@ -263,6 +265,7 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   out.session_limit_s = in.get<double>("session_limit_s");
   out.grace_s = in.get<double>("grace_s");
   out.log_level = in.get<std::string>("log_level");
+  out.plain_allow_remote = in.get<bool>("plain_allow_remote");
   if (out.role == Role::drone)
     read_drone(in, out);
   else

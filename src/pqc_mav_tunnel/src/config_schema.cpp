@@ -77,10 +77,17 @@ const std::vector<ConfigKey>& table() {
       {"local_data_port", i(kDefaultDroneDataPort), 0, 65535, "UDP port",
        "Port on the drone where answers and encrypted packets arrive; 0 takes a free one.", true, false},
       {"plain_bind", std::string{"127.0.0.1:14590"}, kNone, kNone, "host:port",
-       "Where the autopilot side (mavros, a router, a simulator) sends its plaintext MAVLink. Keep it on loopback.",
+       "Where the autopilot side (mavros, a router, a simulator) sends its plaintext MAVLink: on loopback, see "
+       "plain_allow_remote.",
        true, false},
       {"plain_peer", std::string{}, kNone, kNone, "host:port",
-       "Where decrypted packets go; empty = to the last sender to plain_bind.", true, false},
+       "Where decrypted packets go; empty = to the first sender to plain_bind, until that one has been silent for 5 s "
+       "and another sends.",
+       true, false},
+      {"plain_allow_remote", false, kNone, kNone, "",
+       "Accept a plain_bind that is not on loopback. Whoever reaches that address can then command the vehicle in "
+       "plaintext, past the tunnel.",
+       true, true},
       {"plain_tap", std::string{}, kNone, kNone, "host:port",
        "Where a copy of everything that arrives at plain_bind goes, for programs on this machine that only read the "
        "vehicle's MAVLink (such as sensing). It is plaintext, so only a loopback address is accepted; empty = no "
@@ -173,7 +180,9 @@ const std::vector<ConfigKey>& drone_table() {
        "takes a free one.",
        false, true},
       {"plain_peer", std::string{"127.0.0.1:14550"}, kNone, kNone, "host:port",
-       "Ground software for this drone; empty = the last sender to plain_bind.", false, true},
+       "Ground software for this drone; empty = the first sender to plain_bind, until that one has been silent for 5 s "
+       "and another sends.",
+       false, true},
       {"require_signature", false, kNone, kNone, "",
        "Refuse this drone unless it signs its handshakes (its public key is in the keys folder).", false, true},
       {"allowed_suites", Strings{}, kNone, kNone, "",

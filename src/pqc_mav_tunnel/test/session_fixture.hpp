@@ -15,7 +15,7 @@ namespace pqcmav::test {
 
 inline constexpr std::uint64_t kMs = 1'000'000, kS = 1'000'000'000;
 /// The protocol's own timers (docs/protocol.md section 7).
-inline constexpr SessionTimers kTimers{3 * kS, 180 * kS, 2 * kS, 30 * kS};
+inline constexpr SessionTimers kTimers{1500 * kMs, 180 * kS, 2 * kS, 30 * kS};
 
 /// The keys one handshake gives, twice: one set per end.
 struct KeyPairOfEnds {
@@ -34,12 +34,14 @@ class KeySource {
     keys.epoch = epoch;
     fill(keys.k_d2g.mut());
     fill(keys.k_g2d.mut());
+    fill(keys.chain.mut());
     SessionKeys copy;
     copy.suite = keys.suite;
     copy.session_id = keys.session_id;
     copy.epoch = keys.epoch;
     copy.k_d2g = keys.k_d2g.clone();
     copy.k_g2d = keys.k_g2d.clone();
+    copy.chain = keys.chain.clone();
     return {std::move(keys), std::move(copy)};
   }
 

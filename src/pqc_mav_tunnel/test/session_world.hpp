@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drone and a gcs in a simulated world: real handshakes message by message over a connection that can be cut, real
-// sessions over a radio that loses, doubles, holds back and overtakes, blackouts, crashes, goodbyes. Time is a number,
+// A drone and a gcs in a simulated world: real handshakes message by message, rekeys inside the session that they
+// replace, sessions over a radio that loses, doubles, holds back and overtakes, blackouts, crashes, goodbyes. The
+// transport of the handshakes is not here (test_transport.cpp): a message comes late or never. Time is a number,
 // every schedule follows from a seed, and what must never happen is checked at every step. A test adds accidents by
 // chance, or one accident at one named step of a rekey.
 #pragma once
@@ -17,10 +18,9 @@
 
 namespace pqcmav::test {
 
-/// The boundaries of a rekey. m0 to m4: the message is about to arrive. The others: it has just happened.
-enum class Step { m0, m1, m2, m3, gcs_installed, m4, drone_installed, switched, heard, gcs_retired, drone_retired };
-inline constexpr std::array kSteps = {Step::m0,
-                                      Step::m1,
+/// The boundaries of a rekey. m1 to m4: the message is about to arrive. The others: it has just happened.
+enum class Step { m1, m2, m3, gcs_installed, m4, drone_installed, switched, heard, gcs_retired, drone_retired };
+inline constexpr std::array kSteps = {Step::m1,
                                       Step::m2,
                                       Step::m3,
                                       Step::gcs_installed,
@@ -31,8 +31,7 @@ inline constexpr std::array kSteps = {Step::m0,
                                       Step::gcs_retired,
                                       Step::drone_retired};
 inline constexpr std::array kStepNames = {
-    "M0",       "M1",    "M2",          "M3",           "gcs installed", "M4", "drone installed",
-    "switched", "heard", "gcs retired", "drone retired"};
+    "M1", "M2", "M3", "gcs installed", "M4", "drone installed", "switched", "heard", "gcs retired", "drone retired"};
 
 enum class Accident { cut, crash_drone, crash_gcs, dark_up, dark_down, dark, stall };
 inline constexpr std::array kAccidents = {Accident::cut,     Accident::crash_drone, Accident::crash_gcs,
@@ -42,7 +41,7 @@ inline constexpr std::array kAccidentNames = {"handshake cut",  "drone crashes",
                                               "down link dark", "link dark",     "message held back"};
 
 struct Plan {
-  Step at = Step::m0;
+  Step at = Step::m1;
   Accident what = Accident::cut;
   std::uint64_t duration = 0;  // of dark and stall
 };
@@ -54,11 +53,10 @@ struct Chances {  // of 1000: per packet, per packet, per packet, per handshake 
 class World {
  public:
   static constexpr std::uint64_t kStep = 20 * kMs, kTick = 100 * kMs;
-  static constexpr std::uint64_t kKeepalive = kS, kReconnect = 5 * kS, kAnswerLimit = 5 * kS,
-                                 kHandshakeLimitNs = 45 * kS;
-  /// Silence until the drone notices, its longest back-off, and a handshake: so long may the ends be apart on a network
-  /// that works.
-  static constexpr std::uint64_t kApartMost = kReconnect + 96 * kS / 10 + kS;
+  static constexpr std::uint64_t kKeepalive = kS / 2, kReconnect = 2 * kS, kNoProgress = 10 * kS;
+  /// Silence until the drone notices, an attempt that gets nowhere or the longest back-off, and a handshake: so long may
+  /// the ends be apart on a network that works.
+  static constexpr std::uint64_t kApartMost = kReconnect + kNoProgress + kS;
 
   explicit World(std::uint64_t seed, const Chances& chances = {})
       : random_(seed), backoff_(seed + 1), chances_(chances) {}
@@ -74,7 +72,7 @@ class World {
     }
     return done();
   }
-  /// From now on nothing goes wrong; what TCP still holds comes within a second.
+  /// From now on nothing goes wrong; what is still on the way comes within a second.
   void heal() {
     chances_ = Chances{};
     plan_.reset();
@@ -120,17 +118,17 @@ class World {
     std::vector<Packet> incoming;
     std::set<std::uint64_t> got;
   };
-  /// One connection. The drone may have given up while the gcs still waits for what is on the way.
+  /// The drone may have given up while the gcs still waits for what is on the way.
   struct Attempt {
-    Attempt(InitiatorParams params, std::shared_ptr<const ResponderEnv> env)
-        : drone(std::move(params)), gcs(std::move(env)) {}
+    Attempt(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, std::optional<RunningSession> session)
+        : drone(std::move(params)), gcs(std::move(env), std::move(session)) {}
     HandshakeInitiator drone;
     HandshakeResponder gcs;
     SessionId prev{};
     Bytes message;
-    std::size_t index = 0;
+    std::size_t index = 1;
     std::uint64_t arrives = 0, deadline = 0;
-    bool drone_there = true, over = false;
+    bool drone_there = true, lost = false, over = false, replaces = false;
   };
 
   static std::optional<SessionId> id_of(const std::optional<Session::Info>& info) {
@@ -226,7 +224,6 @@ class World {
       running_ = nullptr;
       backoff_.reset();
       next_attempt_ = now_;
-      force_fresh_ = false;
     }
   }
 
@@ -240,106 +237,135 @@ class World {
 
   /// What the drone's control thread decides.
   void decide() {
-    if (running_ != nullptr) return;
     const auto& current = drone_.session.current();
-    if (force_fresh_ || !current || !drone_.session.can_send() || drone_.session.silence(now_) >= kReconnect) {
-      if (now_ >= next_attempt_) begin({}, 0);
+    const bool silent = !current || !drone_.session.can_send() || drone_.session.silence(now_) >= kReconnect;
+    if (running_ != nullptr) {
+      // A rekey cannot outlive its session; and what answers first wins, the session or what would replace it.
+      if (running_->prev != SessionId{} ? silent : running_->replaces && !silent) failed(*running_);
+    }
+    if (running_ != nullptr) return;
+    if (silent) {
+      if (now_ >= next_attempt_) begin(current && drone_.session.can_send());
     } else if (rekey_wanted_ || chance(chances_.rekey)) {
       rekey_wanted_ = false;
-      current->epoch == 255 ? begin({}, 0) : begin(current->id, static_cast<std::uint8_t>(current->epoch + 1));
+      begin_rekey();
     }
   }
 
-  void begin(const SessionId& prev, std::uint8_t epoch) {
-    Scene scene;
-    scene.hybrid = false;  // X25519 changes nothing here and costs most of the time
-    scene.prev_session = prev;
-    scene.epoch = epoch;
-    auto env = gcs_env(scene);
-    env->check_session = [this](std::string_view, const SessionId& named, std::uint8_t next) {
-      return check_session(named, next);
-    };
-    auto attempt = std::make_unique<Attempt>(drone_params(scene), std::move(env));
-    attempt->prev = prev;
-    attempt->deadline = now_ + kAnswerLimit;
-    attempt->message = attempt->gcs.start(now_);
-    post(*attempt, 2);  // there and back: the connection, then the challenge
+  static Scene scene() {
+    Scene out;
+    out.hybrid = false;  // X25519 changes nothing here and costs most of the time
+    return out;
+  }
+
+  void begin(bool replaces) {
+    auto attempt = std::make_unique<Attempt>(drone_params(scene()), gcs_env(scene()), std::nullopt);
+    attempt->replaces = replaces;
+    begin(std::move(attempt));
+  }
+
+  /// Inside the session. The gcs holds the same one, else nothing of this is ever read there.
+  void begin_rekey() {
+    const auto& current = *drone_.session.current();
+    auto params = drone_params(scene());
+    params.prev_session = current.id;
+    params.epoch = static_cast<std::uint8_t>(current.epoch + 1);
+    params.chain_prev = SecretBytes(drone_.session.chain()->view());
+    auto attempt = std::make_unique<Attempt>(
+        std::move(params), gcs_env(scene()),
+        RunningSession{current.id, current.epoch, SecretBytes(drone_.session.chain()->view())});
+    attempt->prev = current.id;
+    begin(std::move(attempt));
+  }
+
+  void begin(std::unique_ptr<Attempt> attempt) {
+    attempt->deadline = now_ + kNoProgress;
+    attempt->message = attempt->drone.start(now_);
+    post(*attempt);
     running_ = attempt.get();
     attempts_.push_back(std::move(attempt));
-    force_fresh_ = false;
   }
 
-  /// As the gcs' control judges it: the newest keys may still be pending there while the drone already uses them.
-  [[nodiscard]] std::optional<Reject> check_session(const SessionId& prev, std::uint8_t epoch) const {
-    if (prev == SessionId{}) return epoch == 0 ? std::nullopt : std::optional(Reject::epoch);
-    for (const auto& info : {gcs_.session.pending(), gcs_.session.current()})
-      if (info && info->id == prev)
-        return info->epoch < 255 && epoch == info->epoch + 1 ? std::nullopt : std::optional(Reject::epoch);
-    return Reject::session_unknown;
+  /// What is lost is sent again: loss only delays.
+  void post(Attempt& attempt) {
+    attempt.arrives = now_ + 5 * kMs + random_() % (40 * kMs);
+    for (std::uint64_t again = 200 * kMs; chance(chances_.loss) && again < 2 * kS; again += again / 2)
+      attempt.arrives += again;
   }
 
-  /// TCP repeats what is lost: loss only delays.
-  void post(Attempt& attempt, unsigned trips = 1) {
-    std::uint64_t delay = 0;
-    for (; trips > 0; --trips) {
-      delay += 5 * kMs + random_() % (40 * kMs);
-      for (std::uint64_t again = 200 * kMs; chance(chances_.loss) && again < 10 * kS; again *= 2) delay += again;
-    }
-    attempt.arrives = now_ + delay;
+  /// Brings a rekey's message over in a control frame of its session, as the two ends have it now. False when they do
+  /// not have it any more.
+  bool carried(const Attempt& attempt) {
+    auto& from = attempt.index % 2 == 1 ? drone_ : gcs_;
+    auto& to = attempt.index % 2 == 1 ? gcs_ : drone_;
+    const auto is_current = [&](const End& end) {
+      return end.session.current() && end.session.current()->id == attempt.prev && end.session.can_send();
+    };
+    if (!is_current(from)) return false;
+    const auto content = next_content_++;
+    const auto packet = seal(from.session, content, now_, FrameType::control);
+    if (!packet) return false;
+    nonces_.sealed(from.drone, from.life, *parse_header(*packet));
+    from.judge.sent_under(attempt.prev);
+    take(to, {now_, *packet, content});
+    if (!is_current(to)) return false;
+    if (attempt.index != 1) return true;
+    // The gcs binds the keys to the secret that it has itself.
+    EXPECT_TRUE(constant_time_equal(drone_.session.chain()->view(), gcs_.session.chain()->view()));
+    return true;
   }
 
+  /// Nothing of it arrives any more, at either end. Nobody says so: the drone notices when nothing comes.
   void cut(Attempt& attempt) {
     if (attempt.over) return;
-    attempt.over = true;
+    attempt.lost = true;
+    attempt.over = !attempt.drone_there;
     disturbed(now_);
-    if (attempt.drone_there) failed(attempt);
   }
 
   /// The drone's side of an attempt is at an end without keys.
   void failed(Attempt& attempt) {
     attempt.drone_there = false;
+    if (attempt.lost) attempt.over = true;
     if (running_ != &attempt) return;
     running_ = nullptr;
-    next_attempt_ = now_ + backoff_.next_ns();
-    // Refused because the gcs does not know the session any more: a fresh one at once.
-    if (attempt.drone.error() == HandshakeError::rejected &&
-        attempt.drone.reject_code() == static_cast<std::uint8_t>(Reject::session_unknown)) {
-      force_fresh_ = true;
-      next_attempt_ = now_;
-    }
+    // An attempt that heard nothing lasted long enough already, and one that gave way has nothing to wait for.
+    next_attempt_ = attempt.drone.error() == HandshakeError::none ? now_ : now_ + backoff_.next_ns();
   }
 
   void carry_on() {
     for (std::size_t i = 0; i < attempts_.size(); ++i) {  // by index: what happens may end others
       auto& attempt = *attempts_[i];
       if (!attempt.over && attempt.drone_there && now_ >= attempt.deadline) failed(attempt);
-      if (!attempt.over && now_ >= attempt.arrives) arrive(attempt);
+      if (!attempt.over && !attempt.lost && now_ >= attempt.arrives) arrive(attempt);
     }
     std::erase_if(attempts_, [](const auto& each) { return each->over; });
   }
 
   void arrive(Attempt& attempt) {
     const bool to_drone = attempt.index % 2 == 0;
-    if (dark(!to_drone) || dark(to_drone)) {  // without acknowledgements TCP gets nowhere either
+    if (dark(!to_drone)) {
       attempt.arrives = now_ + 200 * kMs + random_() % kS;
       return;
     }
-    static constexpr std::array kArrivals = {Step::m0, Step::m1, Step::m2, Step::m3, Step::m4};
-    if (attempt.prev != SessionId{} && reach(kArrivals[attempt.index], &attempt) &&
-        (attempt.over || attempt.arrives > now_))
+    static constexpr std::array kArrivals = {Step::m1, Step::m2, Step::m3, Step::m4};
+    if (attempt.prev != SessionId{} && reach(kArrivals[attempt.index - 1], &attempt) &&
+        (attempt.over || attempt.lost || attempt.arrives > now_))
       return;
-    if (dark(true) || dark(false)) return;  // just now
+    if (dark(!to_drone)) return;  // just now
     if (chance(chances_.cut)) return cut(attempt);
     if (to_drone && !attempt.drone_there) {
       attempt.over = true;  // nobody listens any more
       return;
     }
+    if (attempt.prev != SessionId{} && !carried(attempt)) return cut(attempt);
+    if (attempt.over || attempt.lost) return;  // by an accident that the frame met
     to_drone ? at_drone(attempt) : at_gcs(attempt);
     ++attempt.index;
   }
 
   void at_drone(Attempt& attempt) {
-    attempt.deadline = now_ + kHandshakeLimitNs;
+    attempt.deadline = now_ + kNoProgress;
     auto step = attempt.drone.on_data(attempt.message, now_);
     attempt.message = std::move(step.send);
     if (step.status == HandshakeStatus::working) return post(attempt);
@@ -351,7 +377,7 @@ class World {
     running_ = nullptr;
     backoff_.reset();
     nonces_.made(keys);
-    drone_.session.install(std::move(keys), prev, now_);
+    drone_.session.install(std::move(keys), now_);
     drone_.judge.installed(drone_.session, id, now_);
     ++handshakes_;
     if (prev != SessionId{}) reach(Step::drone_installed);
@@ -361,15 +387,15 @@ class World {
   void at_gcs(Attempt& attempt) {
     auto step = attempt.gcs.on_data(attempt.message, now_);
     if (attempt.gcs.gated()) {
-      // A drone has one handshake at a time: the newer attempt is the live one.
+      // A session runs one attempt. A first handshake ends nothing before its M3.
       for (auto& other : attempts_)
-        if (other.get() != &attempt) cut(*other);
+        if (other.get() != &attempt && attempt.prev != SessionId{} && other->prev == attempt.prev) cut(*other);
       step = attempt.gcs.go_on(now_);
     }
     attempt.message = std::move(step.send);
     if (step.status == HandshakeStatus::done) {
       install_at_gcs(attempt);
-      if (attempt.over) return;
+      if (attempt.over || attempt.lost) return;
     }
     attempt.message.empty() ? cut(attempt) : post(attempt);
   }
@@ -379,9 +405,11 @@ class World {
     const auto id = keys.session_id;
     const auto prev = attempt.prev;
     nonces_.made(keys);
-    if (const auto pending = gcs_.session.pending(); pending && pending->id == prev)
-      gcs_.judge.heard(gcs_.session, prev, now_);
-    gcs_.session.install(std::move(keys), prev, now_);
+    for (auto& older : attempts_) {  // the attempts that began before it, in order
+      if (older.get() == &attempt) break;
+      cut(*older);
+    }
+    gcs_.session.install(std::move(keys), now_);
     gcs_.judge.installed(gcs_.session, id, now_);
     if (prev != SessionId{}) reach(Step::gcs_installed);
   }
@@ -469,7 +497,7 @@ class World {
   Backoff backoff_;
   Chances chances_;
   std::optional<Plan> plan_;
-  bool happened_ = false, rekey_wanted_ = false, force_fresh_ = false, sending_ = true;
+  bool happened_ = false, rekey_wanted_ = false, sending_ = true;
   End drone_{true}, gcs_{false};
   std::uint64_t now_ = 1000 * kS, next_attempt_ = 0, next_content_ = 1, disturbed_until_ = 0, longest_apart_ = 0;
   std::array<std::uint64_t, 2> dark_until_{};  // up, down

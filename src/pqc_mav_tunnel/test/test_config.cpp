@@ -34,13 +34,17 @@ TEST(Config, DefaultsOfADroneAreTheSchemas) {
   EXPECT_EQ(config.suite, find_suite(kDefaultSuite));
   EXPECT_TRUE(config.hybrid);
   EXPECT_FALSE(config.sign);
-  EXPECT_EQ(config.handshake_port, kDefaultHandshakePort);
+  EXPECT_EQ(config.gcs_id, "gcs");
   EXPECT_EQ(config.data_port, kDefaultGcsDataPort);
   EXPECT_EQ(config.local_data_port, kDefaultDroneDataPort);
   EXPECT_EQ(config.max_payload, kDefaultMaxPayload);
   EXPECT_EQ(config.replay_window, kWindowBits);
   EXPECT_EQ(config.rekey_packets, kForcedRekeyPackets);
-  EXPECT_EQ(config.keepalive_s, 1.0);
+  // Below the failsafes of the autopilots, 5 and 10 s.
+  EXPECT_EQ(config.keepalive_s, 0.5);
+  EXPECT_EQ(config.degraded_after_s, 1.5);
+  EXPECT_EQ(config.reconnect_after_s, 2.0);
+  EXPECT_EQ(config.rekey_interval_s, 600.0);
   EXPECT_EQ(config.session_limit_s, 180.0);
   for (const auto& key : config_schema()) {
     const std::string name(key.key);
@@ -75,7 +79,7 @@ TEST(Config, DefaultsOfAGcsAreTheSchemas) {
 
 TEST(Config, TheEffectiveValuesMakeTheSameConfigurationAgain) {
   const auto gcs = with(
-      kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"}, {"handshake_port", 0}, {"key_pool_kems", Names{"hqc128"}}});
+      kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"}, {"data_port", 0}, {"gcs_id", "north"}, {"key_pool_kems", Names{"hqc128"}}});
   for (const auto& values : {kDrone, gcs}) {
     const auto once = EngineConfig::from_flat(values);
     EXPECT_EQ(EngineConfig::from_flat(once.effective).effective, once.effective);
@@ -134,14 +138,14 @@ TEST(Config, NumbersOutOfRangeForEveryKeyThatHasOne) {
                  with(kDrone, {{"rekey_packets", 268435457}}));
   expect_refused(Errc::config_invalid, {"'max_payload' is 63;", "between 64 and 65469 bytes"},
                  with(kDrone, {{"max_payload", 63}}));
-  expect_refused(Errc::config_invalid, {"'handshake_port' is 65536;"}, with(kGcs, {{"handshake_port", 65536}}));
+  expect_refused(Errc::config_invalid, {"'data_port' is 65536;"}, with(kGcs, {{"data_port", 65536}}));
 }
 
 TEST(Config, TheBoundsThemselvesAreTaken) {
   EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"max_payload", 64}})).max_payload, 64u);
   EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"max_payload", 65469}})).max_payload, 65469u);
-  EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"handshake_port", 0}})).handshake_port, 0);
-  EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"handshake_port", 65535}})).handshake_port, 65535);
+  EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"data_port", 0}})).data_port, 0);
+  EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"data_port", 65535}})).data_port, 65535);
   EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"key_pool_depth", 0}})).key_pool_depth, 0u);
 }
 
@@ -260,9 +264,9 @@ TEST(Config, KemsOfThePool) {
 TEST(Config, TimersThatContradictEachOther) {
   expect_refused(Errc::config_invalid, {"'degraded_after_s'", "'keepalive_s'"}, with(kDrone, {{"keepalive_s", 3.0}}));
   expect_refused(Errc::config_invalid, {"'reconnect_after_s'", "'keepalive_s'"},
-                 with(kDrone, {{"keepalive_s", 2.0}, {"reconnect_after_s", 2.0}}));
+                 with(kDrone, {{"keepalive_s", 2.0}, {"degraded_after_s", 3.0}, {"reconnect_after_s", 2.0}}));
   expect_refused(Errc::config_invalid, {"'session_limit_s'", "'keepalive_s'"},
-                 with(kGcs, {{"keepalive_s", 2.0}, {"session_limit_s", 2.0}}));
+                 with(kGcs, {{"keepalive_s", 2.0}, {"degraded_after_s", 3.0}, {"session_limit_s", 2.0}}));
 }
 
 TEST(Config, WrongTypesAreShown) {
@@ -292,6 +296,17 @@ TEST(Config, AddressesThatCannotBe) {
   invalid(kDrone, "plain_tap", "127.0.0.1:14590", "'plain_bind'");
 }
 
+TEST(Config, AnOpenPlaintextPortNeedsTheOwnersWord) {
+  for (const auto* open : {"0.0.0.0:14590", "192.0.2.1:14590", "[::]:14590", "[2001:db8::1]:0"}) {
+    for (const auto& [base, key] : {std::pair{kDrone, "plain_bind"}, std::pair{kGcs, "drone.uav2.plain_bind"}}) {
+      const auto values = with(base, {{key, open}, {base == kDrone ? "plain_peer" : "drone.uav2.plain_peer", ""}});
+      expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is '" + open, "loopback", "plain_allow_remote"},
+                     values);
+      EXPECT_TRUE(EngineConfig::from_flat(with(values, {{"plain_allow_remote", true}})).plain_allow_remote);
+    }
+  }
+}
+
 TEST(Config, AddressesThatMayBe) {
   for (const auto* good :
        {"127.0.0.1:0", "localhost:14590", "[::1]:14590", "[fe80::1%eth0]:14590", "host.that.does.not.resolve:1"})
@@ -300,8 +315,21 @@ TEST(Config, AddressesThatMayBe) {
     EXPECT_EQ(EngineConfig::from_flat(with(kGcs, {{"bind", good}})).bind, good);
 }
 
+TEST(Config, NamesOfAGroundStation) {
+  for (const auto& base : {kDrone, kGcs}) {
+    for (const auto* good : {"gcs", "north-1", "a", "0123456789abcdef0123456789abcdef"})
+      EXPECT_EQ(EngineConfig::from_flat(with(base, {{"gcs_id", good}})).gcs_id, good);
+    for (const auto* bad : {"", "North", "a b", "../x", "0123456789abcdef0123456789abcdef0"})
+      expect_refused(Errc::config_invalid, {"'gcs_id'", "1-32 characters"}, with(base, {{"gcs_id", bad}}));
+  }
+}
+
+TEST(Config, ThePortOfHandshakesIsNoLongerKnown) {
+  for (const auto& base : {kDrone, kGcs})
+    expect_refused(Errc::config_unknown_key, {"handshake_port"}, with(base, {{"handshake_port", 46000}}));
+}
+
 TEST(Config, PortsAndWindows) {
-  expect_refused(Errc::config_invalid, {"'handshake_port'", "cannot be 0"}, with(kDrone, {{"handshake_port", 0}}));
   expect_refused(Errc::config_invalid, {"'data_port'", "cannot be 0"}, with(kDrone, {{"data_port", 0}}));
   EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"local_data_port", 0}})).local_data_port, 0);
   expect_refused(Errc::config_invalid, {"'replay_window' is 100;", "multiple of 64"},

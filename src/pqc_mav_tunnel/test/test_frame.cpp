@@ -66,8 +66,8 @@ TEST_P(EveryAead, TheHeaderIsTheDocumentedOne) {
   (void)seal("a");
   const auto packet = seal("b", FrameType::control);
   EXPECT_EQ(Bytes(packet.begin(), packet.begin() + kHeaderSize),
-            (Bytes{0x12, 1, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 9}));
-  EXPECT_EQ(seal("c")[0], 0x02);
+            (Bytes{0x13, 1, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 9}));
+  EXPECT_EQ(seal("c")[0], 0x03);
 }
 
 TEST_P(EveryAead, AFlipOfAnyBitIsDroppedForTheRightReason) {
@@ -225,7 +225,7 @@ TEST(Frame, OnlyTwoFirstBytesAreValid) {
   Bytes packet(kOverhead);
   for (int first = 0; first < 256; ++first) {
     packet[0] = static_cast<std::uint8_t>(first);
-    EXPECT_EQ(parse_header(packet).has_value(), first == 0x02 || first == 0x12) << first;
+    EXPECT_EQ(parse_header(packet).has_value(), first == 0x03 || first == 0x13) << first;
   }
 }
 

@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handshakes that must not succeed, and what each end reports: wrong keys, forbidden suites, sessions and epochs,
+// Handshakes that must not succeed, and what each end reports: wrong keys, forged refusals, sessions and epochs,
 // missing signatures, and what a stranger costs.
 #include <malloc.h>
 
 #include "handshake/handshake_messages.hpp"
 #include "handshake_fixture.hpp"
+#include "keys/gcs_psk.hpp"
 
 namespace pqcmav::test {
 namespace {
 
+/// The refusal that a gcs with this key makes of this M1.
+Bytes refusal_of(const Bytes& m1, Reject code, std::uint16_t retry_ms = 0, std::uint8_t psk = 1) {
+  return encode_reject({code, retry_ms, reject_mac(psk_of(psk), m1, static_cast<std::uint8_t>(code), retry_ms)});
+}
+
 /// Runs, and expects the gcs to answer `code` and both ends to know it.
-void expect_reject(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, Reject code) {
-  const auto out = run(std::move(params), std::move(env));
+void expect_reject(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, Reject code,
+                   std::optional<RunningSession> session = std::nullopt) {
+  const auto out = run(std::move(params), std::move(env), {}, 0, std::move(session));
   EXPECT_EQ(out.drone_error, HandshakeError::rejected);
   EXPECT_EQ(out.drone_code, static_cast<std::uint8_t>(code));
   EXPECT_EQ(out.gcs_error, HandshakeError::refused_locally);
   EXPECT_EQ(out.gcs_code, static_cast<std::uint8_t>(code));
-  EXPECT_TRUE(out.past_gate);
   ASSERT_EQ(out.messages.size(), 3u);
-  EXPECT_EQ(out.messages[2], encode_reject(code));
+  EXPECT_EQ(out.messages[2], refusal_of(out.messages[1], code));
 }
 
 /// Runs, and expects silence from the gcs after M1.
 void expect_silence(const Outcome& out, HandshakeError why) {
   EXPECT_EQ(out.gcs_error, why);
   EXPECT_EQ(out.messages.size(), 2u);
-  EXPECT_FALSE(out.past_gate);
-  EXPECT_EQ(out.gcs_times.bytes_sent, out.messages[0].size());
-  EXPECT_EQ(out.drone, HandshakeStatus::working) << "the drone sees only a closed connection";
+  EXPECT_EQ(out.gcs_times.bytes_sent, 0u);
+  EXPECT_EQ(out.drone, HandshakeStatus::working) << "the drone sees only silence";
 }
 
 TEST(Refusals, AWrongPskIsMetWithSilence) {
@@ -52,30 +57,57 @@ TEST(Refusals, AnAllZeroGateDoesNotPassForAnUnknownDrone) {
   expect_silence(out, HandshakeError::unknown_drone);
 }
 
+TEST(Refusals, AnotherStationsDroneIsMetWithSilence) {
+  Calls calls;
+  const Scene scene{.gcs_id = "north"};
+  expect_silence(run(drone_params(scene), gcs_env(scene, &calls)), HandshakeError::other_gcs);
+  EXPECT_EQ(calls, (Calls{.find_drone = 1}));
+  // A stranger who asks for another station is a stranger first.
+  const Scene stranger{.drone_id = "stranger", .gcs_id = "north"};
+  expect_silence(run(stranger), HandshakeError::unknown_drone);
+}
+
+TEST(Refusals, AGateMadeForAnotherStationsKeyDoesNotPass) {
+  // A captured station knows psk_of_gcs(drone, "north"); here the drone's key for "gcs" is needed.
+  const Scene scene;
+  auto env = gcs_env(scene);
+  env->find_drone = [](std::string_view) {
+    return std::optional(DroneRecord{psk_of_gcs(psk_of(1), "gcs"), false, true});
+  };
+  auto params = drone_params(scene);
+  params.psk = psk_of_gcs(psk_of(1), "north");
+  expect_silence(run(std::move(params), env), HandshakeError::bad_gate);
+  params = drone_params(scene);
+  params.psk = psk_of_gcs(psk_of(1), "gcs");
+  EXPECT_TRUE(run(std::move(params), env).done());
+}
+
 TEST(Refusals, AGatedClientIsNotYetServed) {
   Calls calls;
   const Scene scene;
   HandshakeInitiator drone(drone_params(scene));
   HandshakeResponder gcs(gcs_env(scene, &calls));
-  const auto step = gcs.on_data(drone.on_data(gcs.start(0), 0).send, 0);
+  const auto m1 = drone.start(0);
+  const auto step = gcs.on_data(m1, 0);
   EXPECT_TRUE(gcs.gated());
   EXPECT_TRUE(step.send.empty());
   EXPECT_EQ(calls, (Calls{.find_drone = 1}));
-  const auto busy = gcs.refuse(Reject::busy);
-  EXPECT_EQ(busy.status, HandshakeStatus::failed);
-  EXPECT_EQ(busy.send, encode_reject(Reject::busy));
+  const auto no = gcs.refuse(Reject::suite_not_allowed);
+  EXPECT_EQ(no.status, HandshakeStatus::failed);
+  EXPECT_EQ(no.send, refusal_of(m1, Reject::suite_not_allowed));
   EXPECT_EQ(gcs.error(), HandshakeError::refused_locally);
-  EXPECT_EQ(drone.on_data(busy.send, 0).status, HandshakeStatus::failed);
-  EXPECT_EQ(drone.reject_code(), static_cast<std::uint8_t>(Reject::busy));
+  EXPECT_EQ(drone.on_data(no.send, 0).status, HandshakeStatus::failed);
+  EXPECT_EQ(drone.reject_code(), static_cast<std::uint8_t>(Reject::suite_not_allowed));
   EXPECT_EQ(calls.keygen, 0);
   EXPECT_THROW((void)gcs.refuse(Reject::busy), TunnelError);
 }
 
 TEST(Refusals, WithoutAGateNobodyIsToldWhy) {
   HandshakeResponder gcs(gcs_env(Scene{}));
-  EXPECT_THROW((void)gcs.on_data(Bytes{1}, 0), TunnelError) << "not started";
-  (void)gcs.start(0);
-  EXPECT_THROW((void)gcs.start(0), TunnelError);
+  EXPECT_THROW((void)gcs.refuse(Reject::busy), TunnelError);
+  EXPECT_THROW((void)gcs.go_on(0), TunnelError);
+  HandshakeInitiator drone(drone_params(Scene{.drone_psk = 2}));
+  EXPECT_EQ(gcs.on_data(drone.start(0), 0).status, HandshakeStatus::failed);
   EXPECT_THROW((void)gcs.refuse(Reject::busy), TunnelError);
   EXPECT_THROW((void)gcs.go_on(0), TunnelError);
 }
@@ -90,26 +122,27 @@ TEST(Refusals, TheWrongGcsKey) {
   EXPECT_EQ(out.messages.size(), 3u);
 }
 
+/// M1 with a good gate, for what no drone of this version would ask.
+Bytes gated_hello(ClientHello hello) {
+  hello.drone_id = "uav1";
+  hello.gcs_id = "gcs";
+  hello.hybrid = true;
+  auto m1 = encode_client_hello(hello);
+  append(m1, gate_mac(psk_of(1), m1));
+  return m1;
+}
+
 TEST(Refusals, ASuiteTheGcsDoesNotKnow) {
   // The drone's table cannot hold such a suite, so the gate is made here.
-  const Scene scene;
-  HandshakeResponder gcs(gcs_env(scene));
-  const auto m0 = gcs.start(0);
-  ClientHello hello;
-  hello.drone_id = scene.drone_id;
-  hello.hybrid = true;
   for (const std::string_view asked :
        {"cs-future-aesgcm-future", "ML-512-AG-MD-44", "CS-MLKEM512-AESGCM-MLDSA44", ""}) {
+    ClientHello hello;
     hello.suite = asked;
-    HandshakeResponder each(gcs_env(scene));
-    const auto cookie = each.start(0);
-    auto m1 = encode_client_hello(hello);
-    Secret<32> gate_key;
-    hkdf_expand(psk_of(1).view(), as_bytes("PQMAV/2 gate"), gate_key.mut());
-    append(m1, hmac_sha256(gate_key.view(), {cookie, m1}));
-    EXPECT_EQ(each.on_data(m1, 0).status, HandshakeStatus::working);
-    ASSERT_TRUE(each.gated()) << asked;
-    EXPECT_EQ(each.go_on(0).send, encode_reject(Reject::suite_unknown)) << asked;
+    const auto m1 = gated_hello(hello);
+    HandshakeResponder gcs(gcs_env(Scene{}));
+    EXPECT_EQ(gcs.on_data(m1, 0).status, HandshakeStatus::working);
+    ASSERT_TRUE(gcs.gated()) << asked;
+    EXPECT_EQ(gcs.go_on(0).send, refusal_of(m1, Reject::suite_unknown)) << asked;
   }
 }
 
@@ -161,22 +194,20 @@ TEST(Refusals, ADroneThatSignsWithAnotherKey) {
 }
 
 TEST(Refusals, AlgorithmNamesThatDiffer) {
-  const Scene scene;
-  for (const int which : {0, 1}) {
-    HandshakeResponder gcs(gcs_env(scene));
-    const auto m0 = gcs.start(0);
+  for (const int which : {0, 1, 2}) {
     ClientHello hello;
-    hello.drone_id = scene.drone_id;
-    hello.suite = scene.suite->id;
+    hello.suite = light().id;
     hello.kem_name = which == 0 ? "HQC-1" : "ML-KEM-512";
     hello.sig_name = which == 1 ? "ML-DSA-45" : "ML-DSA-44";
-    hello.hybrid = true;
-    auto m1 = encode_client_hello(hello);
-    Secret<32> gate_key;
-    hkdf_expand(psk_of(1).view(), as_bytes("PQMAV/2 gate"), gate_key.mut());
-    append(m1, hmac_sha256(gate_key.view(), {m0, m1}));
+    const auto m1 = gated_hello(hello);
+    HandshakeResponder gcs(gcs_env(Scene{}));
     (void)gcs.on_data(m1, 0);
-    EXPECT_EQ(gcs.go_on(0).send, encode_reject(Reject::algorithm_unavailable));
+    const auto answer = gcs.go_on(0).send;
+    if (which == 2) {
+      EXPECT_EQ(answer[4], 2) << "the same names: M2";
+    } else {
+      EXPECT_EQ(answer, refusal_of(m1, Reject::algorithm_unavailable));
+    }
   }
 }
 
@@ -189,51 +220,135 @@ TEST(Refusals, AGcsWithoutASigningKeyOfTheAlgorithm) {
   EXPECT_EQ(calls.keygen, 0);
 }
 
-TEST(Refusals, SessionsAndEpochs) {
-  const SessionId running{1, 2, 3, 4, 5, 6, 7, 8};
-  for (const auto code : {Reject::session_unknown, Reject::epoch}) {
-    const Scene scene{.prev_session = running, .epoch = 3};
-    auto env = gcs_env(scene);
-    env->check_session = [&](std::string_view, const SessionId& prev, std::uint8_t epoch) {
-      EXPECT_EQ(prev, running);
-      EXPECT_EQ(epoch, 3);
-      return std::optional(code);
-    };
-    expect_reject(drone_params(scene), env, code);
+TEST(Refusals, OnlyTheEpochAfterTheRunningOneFollows) {
+  for (const int running : {0, 7, 255}) {
+    for (int asked = 0; asked < 256; ++asked) {
+      const Scene scene{.epoch = static_cast<std::uint8_t>(asked),
+                        .session = 3,
+                        .running_epoch = static_cast<std::uint8_t>(running)};
+      HandshakeInitiator drone(drone_params(scene));
+      HandshakeResponder gcs(gcs_env(scene), gcs_session(scene));
+      const auto m1 = drone.start(0);
+      (void)gcs.on_data(m1, 0);
+      ASSERT_TRUE(gcs.gated());
+      if (asked == (running + 1) % 256) continue;
+      ASSERT_EQ(gcs.go_on(0).send, refusal_of(m1, Reject::epoch)) << asked;
+    }
   }
-  // A rekey to epoch 0 is none, whatever the table of sessions says.
-  const Scene to_zero{.prev_session = running, .epoch = 0};
-  expect_reject(drone_params(to_zero), gcs_env(to_zero), Reject::epoch);
+}
+
+TEST(Refusals, AHelloBelongsToTheSessionThatCarriesIt) {
+  const Scene rekey{.epoch = 1, .session = 3};
+  // Outside a session, in another one, and a first handshake inside one: none of them is answered.
+  expect_silence(run(drone_params(rekey), gcs_env(rekey)), HandshakeError::malformed);
+  Scene other = rekey;
+  other.session = 4;
+  expect_silence(run(drone_params(rekey), gcs_env(rekey), {}, 0, gcs_session(other)), HandshakeError::malformed);
+  expect_silence(run(drone_params(Scene{}), gcs_env(rekey), {}, 0, gcs_session(rekey)), HandshakeError::malformed);
+  EXPECT_TRUE(run(rekey).done());
+}
+
+TEST(Refusals, AFirstHandshakeBeginsAtEpochZero) {
+  ClientHello hello;
+  hello.suite = light().id;
+  hello.kem_name = "ML-KEM-512";
+  hello.sig_name = "ML-DSA-44";
+  hello.epoch = 1;
+  const auto m1 = gated_hello(hello);
+  HandshakeResponder gcs(gcs_env(Scene{}));
+  (void)gcs.on_data(m1, 0);
+  EXPECT_EQ(gcs.go_on(0).send, refusal_of(m1, Reject::epoch));
+}
+
+/// Who lacks the chain secret of the session gets no session of it, whatever else it has.
+TEST(Refusals, ARekeyWithAnotherChainSecretFailsAtTheConfirmation) {
+  for (const bool signs : {false, true}) {
+    const Scene scene{.drone_signs = signs, .epoch = 1, .session = 3, .drone_chain = 5, .gcs_chain = 6};
+    const auto out = run(scene);
+    EXPECT_EQ(out.gcs_error, HandshakeError::bad_confirm);
+    EXPECT_FALSE(out.gcs_keys);
+    EXPECT_EQ(out.drone, HandshakeStatus::working);
+  }
 }
 
 TEST(Refusals, WhereSeveralApplyTheFirstOfTheOrderIsSent) {
-  const Scene scene{.drone_signs = true, .prev_session = {1}, .epoch = 3};
-  auto env = gcs_env(scene);
-  env->check_session = [](std::string_view, const SessionId&, std::uint8_t) {
-    return std::optional(Reject::session_unknown);
+  const Scene scene{.drone_signs = true, .epoch = 3, .session = 1};
+  const auto expect = [&](std::shared_ptr<ResponderEnv> env, Reject code) {
+    expect_reject(drone_params(scene), std::move(env), code, gcs_session(scene));
   };
-  expect_reject(drone_params(scene), env, Reject::session_unknown);
+  auto env = gcs_env(scene);
+  expect(env, Reject::epoch);
   env->gcs_secret = [](const SigInfo&) -> SecretBytes { throw TunnelError(Errc::key_missing, "no such file"); };
-  expect_reject(drone_params(scene), env, Reject::algorithm_unavailable);
+  expect(env, Reject::algorithm_unavailable);
   env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional(Reject::algorithm_unavailable); };
-  expect_reject(drone_params(scene), env, Reject::algorithm_unavailable);
+  expect(env, Reject::algorithm_unavailable);
   env->drone_public = [](std::string_view, const SigInfo&) { return std::optional<Bytes>(); };
-  expect_reject(drone_params(scene), env, Reject::suite_not_allowed);
+  expect(env, Reject::suite_not_allowed);
+}
+
+/// Message 2 or 4 replaced by a refusal made of M1.
+Outcome with_refusal(std::size_t message, const std::function<Bytes(const Bytes& m1)>& refusal) {
+  Bytes m1;
+  return run(Scene{}, [&](std::size_t index, Bytes& frame) {
+    if (index == 1) m1 = frame;
+    if (index == message) frame = refusal(m1);
+  });
 }
 
 TEST(Refusals, ARejectIsBelievedOnlyInPlaceOfTheServerHello) {
-  const auto at = [](std::size_t message, const Bytes& reject) {
-    return run(Scene{}, [&](std::size_t index, Bytes& frame) {
-      if (index == message) frame = reject;
-    });
-  };
-  const auto good = at(2, encode_reject(Reject::busy));
+  const auto genuine = [](const Bytes& m1) { return refusal_of(m1, Reject::suite_unknown); };
+  const auto good = with_refusal(2, genuine);
   EXPECT_EQ(good.drone_error, HandshakeError::rejected);
-  EXPECT_EQ(good.drone_code, static_cast<std::uint8_t>(Reject::busy));
-  EXPECT_EQ(at(0, encode_reject(Reject::busy)).drone_error, HandshakeError::bad_frame);
-  EXPECT_EQ(at(4, encode_reject(Reject::busy)).drone_error, HandshakeError::bad_frame);
-  EXPECT_EQ(at(2, Bytes{0, 0, 0, 1, 9, 0}).drone_error, HandshakeError::malformed);
-  EXPECT_EQ(at(2, Bytes{0, 0, 0, 1, 9, 7}).drone_error, HandshakeError::malformed);
+  EXPECT_EQ(good.drone_code, static_cast<std::uint8_t>(Reject::suite_unknown));
+  EXPECT_EQ(with_refusal(4, genuine).drone_error, HandshakeError::bad_frame);
+  const auto raw = [](Bytes bytes) { return with_refusal(2, [&](const Bytes&) { return bytes; }).drone_error; };
+  EXPECT_EQ(raw({0, 0, 0, 1, 9, 2}), HandshakeError::bad_frame) << "protocol 2's refusal, five bytes and a type";
+  for (const int code : {0, 7, 255}) {
+    Bytes frame{0, 0, 0, 35, 9, static_cast<std::uint8_t>(code)};
+    frame.resize(5 + 35);
+    EXPECT_EQ(raw(frame), HandshakeError::malformed) << code;
+  }
+}
+
+TEST(Refusals, ARejectThatAnybodyCouldHaveSentNamesNoCode) {
+  const auto expect_disbelief = [](const std::function<Bytes(const Bytes&)>& refusal, const char* what) {
+    const auto out = with_refusal(2, refusal);
+    EXPECT_EQ(out.drone_error, HandshakeError::bad_reject) << what;
+    EXPECT_EQ(out.drone_code, 0) << what;
+    EXPECT_FALSE(out.drone_keys) << what;
+  };
+  for (int code = 1; code <= 6; ++code) {
+    const auto reject = static_cast<Reject>(code);
+    expect_disbelief([&](const Bytes&) { return encode_reject({reject, 0, {}}); }, "no MAC");
+    expect_disbelief([&](const Bytes& m1) { return refusal_of(m1, reject, 0, 2); }, "another PSK");
+    expect_disbelief([&](const Bytes& m1) {
+      auto other = m1;
+      other[kFrameHeaderSize + 20] ^= 1;
+      return refusal_of(other, reject);
+    }, "of another M1");
+    // Every bit of code, time and MAC is covered.
+    for (std::size_t at = kFrameHeaderSize; at < kFrameHeaderSize + 35; ++at) {
+      const auto out = with_refusal(2, [&](const Bytes& m1) {
+        auto frame = refusal_of(m1, reject, 500);
+        frame[at] ^= static_cast<std::uint8_t>(1 << (at % 8));
+        return frame;
+      });
+      ASSERT_TRUE(out.drone_error == HandshakeError::bad_reject || out.drone_error == HandshakeError::malformed) << at;
+      ASSERT_EQ(out.drone_code, 0);
+    }
+  }
+}
+
+TEST(Refusals, OnlyBusyKeepsTheAttempt) {
+  for (int code = 1; code <= 6; ++code) {
+    HandshakeInitiator drone(drone_params(Scene{}));
+    const auto m1 = drone.start(0);
+    const auto step = drone.on_data(refusal_of(m1, static_cast<Reject>(code), 300), 0);
+    const bool busy = static_cast<Reject>(code) == Reject::busy;
+    EXPECT_EQ(step.status, busy ? HandshakeStatus::working : HandshakeStatus::failed) << code;
+    EXPECT_EQ(step.busy_ms.has_value(), busy) << code;
+    EXPECT_EQ(drone.error(), busy ? HandshakeError::none : HandshakeError::rejected) << code;
+  }
 }
 
 TEST(Refusals, CallbacksThatFailEndTheHandshakeAndNothingElse) {
@@ -282,6 +397,14 @@ TEST(Refusals, ParametersThatCannotWorkAreRefusedAtOnce) {
   EXPECT_EQ(code_of([](InitiatorParams& p) { p.own_secret = SecretBytes(1); }), Errc::key_format);
   EXPECT_EQ(code_of([](InitiatorParams& p) { p.epoch = 1; }), Errc::state);
   EXPECT_EQ(code_of([](InitiatorParams& p) { p.random = nullptr; }), Errc::state);
+  EXPECT_EQ(code_of([](InitiatorParams& p) { p.gcs_id = "Not Valid"; }), Errc::config_invalid);
+  EXPECT_EQ(code_of([](InitiatorParams& p) { p.prev_session = session_of(1); }), Errc::state) << "no chain secret";
+  EXPECT_EQ(code_of([](InitiatorParams& p) { p.chain_prev = SecretBytes(32); }), Errc::state) << "of no session";
+  EXPECT_FALSE(code_of([](InitiatorParams& p) {
+    p.prev_session = session_of(1);
+    p.chain_prev = SecretBytes(32);
+    p.epoch = 0;
+  })) << "after epoch 255";
   EXPECT_THROW(HandshakeResponder(nullptr), TunnelError);
   EXPECT_THROW(HandshakeResponder(std::make_shared<ResponderEnv>()), TunnelError);
 }
@@ -295,9 +418,6 @@ std::size_t in_use() {
 TEST(Refusals, AnnouncingTheMaximumCostsNoMemory) {
   const auto& big = suite("cs-classicmceliece8192128-aesgcm-mldsa87");
   const Scene scene{.suite = &big};
-  auto params = drone_params(scene);
-  HandshakeResponder gcs(gcs_env(scene));
-  const auto m0 = gcs.start(0);
   std::vector<std::unique_ptr<HandshakeInitiator>> drones;
   const auto limit = server_hello_limits(big, true).front().greatest;
   const auto header = start_frame(MessageType::server_hello, limit);
@@ -305,7 +425,7 @@ TEST(Refusals, AnnouncingTheMaximumCostsNoMemory) {
   const auto before = in_use();
   for (int i = 0; i < 50; ++i) {
     drones.push_back(std::make_unique<HandshakeInitiator>(drone_params(scene)));
-    EXPECT_FALSE(drones.back()->on_data(m0, 0).send.empty());
+    EXPECT_FALSE(drones.back()->start(0).empty());
     EXPECT_EQ(drones.back()->on_data(ByteView(header).first(kFrameHeaderSize), 0).status, HandshakeStatus::working);
   }
   EXPECT_LT(in_use() - before, 50u * 20'000u);
@@ -320,7 +440,6 @@ TEST(Refusals, AStrangerAtTheGateCostsTheGcsLittleMemory) {
   const auto before = in_use();
   for (int i = 0; i < 100; ++i) {
     waiting.push_back(std::make_unique<HandshakeResponder>(env));
-    (void)waiting.back()->start(0);
     EXPECT_EQ(waiting.back()->on_data(hello, 0).status, HandshakeStatus::working);
   }
   EXPECT_LT(in_use() - before, 100u * 10'000u);

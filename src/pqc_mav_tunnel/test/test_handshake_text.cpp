@@ -40,17 +40,22 @@ TEST(HandshakeText, RejectCodesAreExplainedOnBothSides) {
 }
 
 TEST(HandshakeText, ASilentGcsIsExplainedByItsLikelyCausesInOrder) {
-  const auto sentence = describe(HandshakeError::closed, 0, true);
-  const auto psk = sentence.find("PSK"), id = sentence.find("drone id"), limit = sentence.find("attempts");
+  const auto sentence = describe(HandshakeError::timeout, 0, true);
+  const auto runs = sentence.find("does not run"), port = sentence.find("UDP"), psk = sentence.find("PSK"),
+             id = sentence.find("drone id"), slow = sentence.find("slow");
+  EXPECT_LT(runs, port);
+  EXPECT_LT(port, psk);
   EXPECT_LT(psk, id);
-  EXPECT_LT(id, limit);
-  EXPECT_NE(limit, std::string::npos);
+  EXPECT_LT(id, slow);
+  EXPECT_NE(slow, std::string::npos);
 }
 
 TEST(HandshakeText, WrongKeysSayWhatToDo) {
   EXPECT_NE(describe(HandshakeError::bad_signature, 0, true).find("export"), std::string::npos);
   EXPECT_NE(describe(HandshakeError::bad_gate, 0, false).find("PSK"), std::string::npos);
   EXPECT_NE(describe(HandshakeError::unknown_drone, 0, false).find("provisioned"), std::string::npos);
+  EXPECT_NE(describe(HandshakeError::other_gcs, 0, false).find("gcs_id"), std::string::npos);
+  EXPECT_NE(describe(HandshakeError::bad_reject, 0, true).find("changed nothing"), std::string::npos);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include "crypto/kdf.hpp"
 #include "crypto/oqs.hpp"
 #include "hex.hpp"
+#include "keys/gcs_psk.hpp"
+#include "keys/restart_key_file.hpp"
 #include "temp_folder.hpp"
 
 namespace pqcmav {
@@ -70,7 +72,8 @@ TEST(Keystore, BothEndsHoldMatchingKeys) {
   const GcsKeys gcs(root / "gcs");
   const DroneKeys alpha(root / "drones/alpha", "alpha"), bravo(root / "drones/bravo", "bravo");
   EXPECT_EQ(gcs.drone_ids(), (Strings{"alpha", "bravo"}));
-  EXPECT_EQ(copy(gcs.psk("alpha").view()), copy(alpha.psk().view()));
+  EXPECT_EQ(copy(gcs.psk("alpha").view()), copy(psk_of_gcs(alpha.psk(), "gcs").view()));
+  EXPECT_NE(copy(gcs.psk("alpha").view()), copy(alpha.psk().view())) << "a captured gcs plays no other";
   EXPECT_NE(copy(alpha.psk().view()), copy(bravo.psk().view()));
   const Sig sig(mldsa44());
   const auto message = as_bytes("hello");
@@ -110,8 +113,39 @@ TEST(Keystore, InitWithoutTokensMakesEveryAvailableAlgorithm) {
   EXPECT_TRUE(gcs.drone_ids().empty());
 }
 
-TEST(Keystore, APskOfOneSideIsSharedWithTheOther) {
-  for (const auto* missing : {"gcs/psk/alpha.key", "drones/alpha/psk.key", "drones/alpha/gcs/mldsa44.pub"}) {
+TEST(Keystore, EachStationHasPsksOfItsOwn) {
+  const TempFolder root;
+  init_keys(root.path(), {"alpha"}, {"mldsa44"}, false, "north");
+  const DroneKeys alpha(root / "drones/alpha", "alpha");
+  EXPECT_EQ(copy(GcsKeys(root / "gcs").psk("alpha").view()), copy(psk_of_gcs(alpha.psk(), "north").view()));
+  const auto before = snapshot(root.path());
+  expect_error(Errc::key_format, {"gcs/psk/alpha.key", "'south'"},
+               [&] { init_keys(root.path(), {"alpha"}, {"mldsa44"}, false, "south"); });
+  EXPECT_EQ(snapshot(root.path()), before);
+  // A second station is made from the same drones' folders.
+  fs::create_directories(root / "second");
+  fs::permissions(root / "second", fs::perms::owner_all);
+  fs::copy(root / "drones", root / "second/drones", fs::copy_options::recursive);
+  fs::remove_all(root / "second/drones/alpha/gcs");
+  init_keys(root / "second", {"alpha"}, {"mldsa44"}, false, "south");
+  EXPECT_EQ(copy(GcsKeys(root / "second/gcs").psk("alpha").view()), copy(psk_of_gcs(alpha.psk(), "south").view()));
+  for (const auto* bad : {"", "North", "a b", "../x"})
+    expect_error(Errc::config_invalid, {"gcs id"},
+                 [&] { init_keys(root / "bad", {"alpha"}, {"mldsa44"}, false, bad); });
+  EXPECT_FALSE(fs::exists(root / "bad"));
+}
+
+TEST(Keystore, AGcsCannotMakeTheDronesOwnPsk) {
+  const TempFolder root;
+  init_keys(root.path(), {"alpha"}, {"mldsa44"});
+  ASSERT_TRUE(fs::remove(root / "drones/alpha/psk.key"));
+  const auto before = snapshot(root.path());
+  init_keys(root.path(), {"alpha"}, {"mldsa44"});
+  EXPECT_EQ(snapshot(root.path()), before) << "the drone lives elsewhere";
+}
+
+TEST(Keystore, WhatOneSideLacksIsMadeFromTheOther) {
+  for (const auto* missing : {"gcs/psk/alpha.key", "drones/alpha/gcs/mldsa44.pub"}) {
     const TempFolder root;
     init_keys(root.path(), {"alpha"}, {"mldsa44"});
     const auto before = snapshot(root.path());
@@ -126,7 +160,7 @@ TEST(Keystore, InitRefusesKeysThatContradictEachOther) {
   init_keys(root / "a", {"alpha"}, {"mldsa44"});
   init_keys(root / "b", {"alpha"}, {"mldsa44"});
   fs::copy_file(root / "b/drones/alpha/psk.key", root / "a/drones/alpha/psk.key", fs::copy_options::overwrite_existing);
-  expect_error(Errc::key_format, {"gcs/psk/alpha.key", "drones/alpha/psk.key", "differ"},
+  expect_error(Errc::key_format, {"gcs/psk/alpha.key", "drones/alpha/psk.key", "does not belong"},
                [&] { init_keys(root / "a", {"alpha"}, {"mldsa44"}); });
 }
 
@@ -257,6 +291,26 @@ TEST(Keystore, Fingerprints) {
   EXPECT_NE(fingerprint_psk(one), fingerprint_psk(two));
 }
 
+TEST(Keystore, ListKnowsTheRestartKey) {
+  const TempFolder root;
+  init_keys(root.path(), {}, {"mldsa44"});
+  const auto key = load_or_make_restart_key(root / "gcs");
+  const auto keys = list_keys(root.path());
+  const auto entry = std::ranges::find(keys, "restart", &KeyEntry::kind);
+  ASSERT_NE(entry, keys.end());
+  EXPECT_EQ(entry->problem, "");
+  EXPECT_EQ(entry->fingerprint, fingerprint_restart(key));
+  EXPECT_EQ(fs::relative(entry->path, root.path()), "gcs/restart.key");
+}
+
+TEST(Keystore, AnExportTakesNoKeyOfTheStationAlong) {
+  const TempFolder root;
+  init_keys(root / "keys", {"alpha"}, {"mldsa44"});
+  (void)load_or_make_restart_key(root / "keys/gcs");
+  export_drone(root / "keys", "alpha", root / "stick");
+  EXPECT_EQ(names(root / "stick"), (Strings{"gcs/mldsa44.pub", "psk.key"}));
+}
+
 TEST(Keystore, ListShowsFingerprintsAndProblemsButNoKeys) {
   const TempFolder root;
   init_keys(root.path(), {"alpha"}, {"mldsa44"});
@@ -270,7 +324,7 @@ TEST(Keystore, ListShowsFingerprintsAndProblemsButNoKeys) {
   }
   EXPECT_EQ(by_path.at("gcs/psk/alpha.key")->kind, "psk");
   EXPECT_EQ(by_path.at("gcs/psk/alpha.key")->owner, "alpha");
-  EXPECT_EQ(by_path.at("gcs/psk/alpha.key")->fingerprint, by_path.at("drones/alpha/psk.key")->fingerprint);
+  EXPECT_NE(by_path.at("gcs/psk/alpha.key")->fingerprint, by_path.at("drones/alpha/psk.key")->fingerprint);
   EXPECT_EQ(by_path.at("gcs/sig/mldsa44.key")->kind, "sig-secret");
   EXPECT_EQ(by_path.at("gcs/sig/mldsa44.key")->algorithm, "mldsa44");
   EXPECT_EQ(by_path.at("gcs/sig/mldsa44.key")->fingerprint, by_path.at("drones/alpha/gcs/mldsa44.pub")->fingerprint);

@@ -113,7 +113,7 @@ TEST(Link, ThePictureShowsWhatTheDataThreadHolds) {
   test::KeySource source(3);
   auto keys = source.make(4);
   const auto id = keys.drone.session_id;
-  link.session.install(std::move(keys.drone), SessionId{}, now);
+  link.session.install(std::move(keys.drone), now);
   EXPECT_FALSE(link.picture().current) << "not before it is published";
   link.peer = resolve("127.0.0.1", 7, false, SOCK_DGRAM);
   link.closed_by_peer = true;
@@ -144,7 +144,7 @@ TEST(Link, PicturesAreConsistentWhileTheyChange) {
   });
   for (int epoch = 0; epoch < 200; ++epoch) {
     auto keys = source.make(static_cast<std::uint8_t>(epoch));
-    link.session.install(std::move(keys.drone), SessionId{}, kS);
+    link.session.install(std::move(keys.drone), kS);
     if (epoch > 0) round_trip(link.probes, kS, 0, kMs, 0, kMs);
     link.publish(kS);
   }

@@ -2,7 +2,6 @@
 #include "net/net.hpp"
 
 #include <fcntl.h>
-#include <netinet/tcp.h>
 #include <unistd.h>
 
 #include "engine_fixture.hpp"
@@ -119,40 +118,14 @@ TEST(Net, ASocketForBothKinds) {
   expect_error(Errc::port_in_use, {"a second test"}, [&] { (void)open_udp_both(port, {}, "a second test"); });
 }
 
-TEST(Net, TcpListeners) {
-  const auto local = resolve("127.0.0.1", 0, true, SOCK_STREAM);
-  const auto fd = open_tcp_listener(local, "a test");
-  EXPECT_NE(local_address(fd).port(), 0);
-  expect_error(Errc::port_in_use, {"a second test"},
-               [&] { (void)open_tcp_listener(local_address(fd), "a second test"); });
-  expect_error(Errc::address, {"203.0.113.1"},
-               [] { (void)open_tcp_listener(resolve("203.0.113.1", 0, true, SOCK_STREAM), "a test"); });
-}
-
-TEST(Net, HandshakeSocketsNoticeThatTheOtherIsGone) {
-  const auto fd = open_tcp_listener(resolve("127.0.0.1", 0, true, SOCK_STREAM), "a test");
-  const auto option = [&](int level, int name) {
-    int value = 0;
-    socklen_t size = sizeof value;
-    EXPECT_EQ(::getsockopt(fd.get(), level, name, &value, &size), 0);
-    return value;
-  };
-  EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
-  const int seconds =
-      option(IPPROTO_TCP, TCP_KEEPIDLE) + option(IPPROTO_TCP, TCP_KEEPINTVL) * option(IPPROTO_TCP, TCP_KEEPCNT);
-  EXPECT_GE(seconds, 5) << "a short cut of the link is no end";
-  EXPECT_LE(seconds, 15);
-}
-
-TEST(Net, HandshakeSocketsRepeatEvenly) {
-  const auto fd = open_tcp_listener(resolve("127.0.0.1", 0, true, SOCK_STREAM), "a test");
-  for (const int option : {TCP_NODELAY, TCP_THIN_LINEAR_TIMEOUTS}) {
-    int value = 0;
-    socklen_t size = sizeof value;
-    ASSERT_EQ(::getsockopt(fd.get(), IPPROTO_TCP, option, &value, &size), 0);
-    EXPECT_EQ(value, 1) << option;
-  }
-  tune_handshake_socket(-1);  // a socket that is gone is no error
+TEST(Net, AnIpHasSixteenBytesWhateverItsKindAndPort) {
+  const auto of = [](const char* host, std::uint16_t port) { return resolve(host, port, true, SOCK_DGRAM).ip16(); };
+  EXPECT_EQ(of("127.0.0.1", 1), (ByteArray<16>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}));
+  EXPECT_EQ(of("127.0.0.1", 1), of("127.0.0.1", 2));
+  EXPECT_EQ(of("::ffff:10.1.2.3", 1), of("10.1.2.3", 1)) << "a socket for both kinds names it so";
+  EXPECT_EQ(of("2001:db8::7", 1),
+            (ByteArray<16>{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}));
+  EXPECT_EQ(SockAddr{}.ip16(), ByteArray<16>{});
 }
 
 TEST(Net, TheClockRunsForward) {

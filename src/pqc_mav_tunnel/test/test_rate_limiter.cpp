@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 TEST(RateLimiter, GivesTheBurstAndThenRefillsOnePerSecond) {
-  RateLimiter limiter;
+  RateLimiter limiter(5, 1);
   for (int i = 0; i < 5; ++i) {
     EXPECT_TRUE(limiter.allows("a", kSecond)) << i;
     limiter.charge("a", kSecond);
@@ -22,7 +22,7 @@ TEST(RateLimiter, GivesTheBurstAndThenRefillsOnePerSecond) {
 }
 
 TEST(RateLimiter, AskingCostsNothing) {
-  RateLimiter limiter;
+  RateLimiter limiter(5, 1);
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(limiter.allows("a", 0));
   EXPECT_EQ(limiter.sources(), 0u);
 }
@@ -43,14 +43,14 @@ TEST(RateLimiter, OwesNothingBelowZero) {
 }
 
 TEST(RateLimiter, SourcesAreIndependent) {
-  RateLimiter limiter;
+  RateLimiter limiter(5, 1);
   for (int i = 0; i < 10; ++i) limiter.charge("a", 0);
   EXPECT_FALSE(limiter.allows("a", 0));
   EXPECT_TRUE(limiter.allows("b", 0));
 }
 
 TEST(RateLimiter, AClockThatStepsBackGivesNothing) {
-  RateLimiter limiter;
+  RateLimiter limiter(5, 1);
   for (int i = 0; i < 5; ++i) limiter.charge("a", 100 * kSecond);
   EXPECT_FALSE(limiter.allows("a", 0));
   limiter.charge("a", 0);

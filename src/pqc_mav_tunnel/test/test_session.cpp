@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hex.hpp"
 #include "session_fixture.hpp"
 
 namespace pqcmav {
@@ -15,21 +16,19 @@ using test::open;
 using test::receives;
 using test::seal;
 
-const SessionId kNone{};
-
 class SessionTest : public ::testing::Test {
  protected:
   /// Keys on both ends as a handshake installs them: the gcs first, then the drone.
-  SessionId rekey(const SessionId& prev, std::uint8_t epoch) {
+  SessionId rekey(std::uint8_t epoch) {
     auto keys = source.make(epoch);
     const auto id = keys.drone.session_id;
-    gcs.install(std::move(keys.gcs), prev, now);
-    drone.install(std::move(keys.drone), prev, now);
+    gcs.install(std::move(keys.gcs), now);
+    drone.install(std::move(keys.drone), now);
     return id;
   }
   /// A first session that both ends have used.
   SessionId connect() {
-    const auto id = rekey(kNone, 0);
+    const auto id = rekey(0);
     EXPECT_FALSE(open(gcs, *seal(drone, 1, now), now).opened.drop);
     EXPECT_FALSE(open(drone, *seal(gcs, 2, now), now).opened.drop);
     return id;
@@ -52,7 +51,7 @@ TEST_F(SessionTest, StartsWithNothing) {
 }
 
 TEST_F(SessionTest, TheDroneSendsAtOnceAndTheGcsAfterTheFirstPacket) {
-  const auto id = rekey(kNone, 0);
+  const auto id = rekey(0);
   EXPECT_TRUE(drone.can_send());
   ASSERT_TRUE(drone.current());
   EXPECT_EQ(drone.current()->id, id);
@@ -79,7 +78,7 @@ TEST_F(SessionTest, ARekeyLosesNothingWhicheverPacketArrivesFirst) {
   // In flight in both directions while the keys change.
   const auto old_up = *seal(drone, 10, now);
   const auto old_down = *seal(gcs, 11, now);
-  const auto second = rekey(first, 1);
+  const auto second = rekey(1);
   const auto still_old_down = *seal(gcs, 12, now);  // the gcs has not heard the new key yet
   const auto new_up = *seal(drone, 13, now);
   EXPECT_EQ(load_be<std::uint64_t>(still_old_down.data() + 5), load_be<std::uint64_t>(first.data()));
@@ -100,7 +99,7 @@ TEST_F(SessionTest, ARekeyLosesNothingWhicheverPacketArrivesFirst) {
 TEST_F(SessionTest, EachEndKeepsTheOldReceiveKeyForTheGraceTimeAfterItHeardTheNewOne) {
   const auto first = connect();
   const auto old_up = *seal(drone, 10, now), old_down = *seal(gcs, 11, now);
-  const auto second = rekey(first, 1);
+  const auto second = rekey(1);
 
   // Nothing heard yet: the drone keeps the old key, since the gcs may not have switched.
   now += 10 * kS;
@@ -127,7 +126,7 @@ TEST_F(SessionTest, EachEndKeepsTheOldReceiveKeyForTheGraceTimeAfterItHeardTheNe
 
 TEST_F(SessionTest, ADroneThatNeverHearsTheNewKeyWipesTheOldOneAfterTheUnusedTime) {
   const auto first = connect();
-  rekey(first, 1);
+  rekey(1);
   drone.tick(now + kTimers.unused - 1);
   EXPECT_TRUE(receives(drone, first));
   drone.tick(now + kTimers.unused);
@@ -138,7 +137,7 @@ TEST_F(SessionTest, AKeyThatNobodyUsesIsWipedAndTheRunningOneGoesOn) {
   const auto first = connect();
   auto keys = source.make(1);
   const auto second = keys.gcs.session_id;
-  gcs.install(std::move(keys.gcs), first, now);  // the last message of the handshake is lost: the drone never installs
+  gcs.install(std::move(keys.gcs), now);  // the last message of the handshake is lost: the drone never installs
   for (std::uint64_t t = 0; t < kTimers.unused; t += kS) {
     ASSERT_FALSE(gcs.tick(now + t)) << t;
     ASSERT_EQ(open(gcs, *seal(drone, t, now + t), now + t).content, t);
@@ -152,26 +151,29 @@ TEST_F(SessionTest, AKeyThatNobodyUsesIsWipedAndTheRunningOneGoesOn) {
 }
 
 TEST_F(SessionTest, ASecondAttemptReplacesPendingKeys) {
-  const auto first = connect();
+  connect();
   auto lost = source.make(1);
   const auto lost_id = lost.gcs.session_id;
-  gcs.install(std::move(lost.gcs), first, now);
-  const auto second = rekey(first, 1);
+  gcs.install(std::move(lost.gcs), now);
+  const auto second = rekey(1);
   EXPECT_FALSE(receives(gcs, lost_id));
   EXPECT_EQ(gcs.pending()->id, second);
   EXPECT_TRUE(open(gcs, *seal(drone, 5, now), now).opened.switched);
   EXPECT_EQ(gcs.current()->id, second);
 }
 
-TEST_F(SessionTest, PendingKeysThatTheDroneNamesAsItsOwnAreKept) {
-  const auto first = connect();
-  const auto second = rekey(first, 1);
-  const auto in_flight = *seal(drone, 20, now);  // the only packet under the second key, late
-  const auto third = rekey(second, 2);
-  EXPECT_EQ(gcs.current()->id, second) << "the drone uses it, so the gcs does";
+TEST_F(SessionTest, ARekeyFromKeysThatNobodyHeardYetBringsTheirSignOfLife) {
+  connect();
+  const auto second = rekey(1);
+  const auto in_flight = *seal(drone, 20, now);  // late
+  const auto hello = *seal(drone, 21, now, FrameType::control);  // the rekey's first frame, under the second key
+  EXPECT_TRUE(open(gcs, hello, now).opened.switched);
+  EXPECT_EQ(gcs.current()->id, second);
+  const auto third = rekey(2);
+  EXPECT_EQ(gcs.current()->id, second);
   EXPECT_EQ(gcs.pending()->id, third);
   EXPECT_EQ(open(gcs, in_flight, now).content, 20u);
-  EXPECT_TRUE(open(gcs, *seal(drone, 21, now), now).opened.switched);
+  EXPECT_TRUE(open(gcs, *seal(drone, 22, now), now).opened.switched);
   EXPECT_EQ(gcs.current()->id, third);
 }
 
@@ -180,7 +182,7 @@ TEST_F(SessionTest, RekeysFasterThanTheGraceTimeKeepTheNewestKeys) {
   std::vector<SessionId> all{id};
   for (std::uint8_t epoch = 1; epoch <= 20; ++epoch) {
     now += 10 * kMs;
-    id = rekey(id, epoch);
+    id = rekey(epoch);
     all.push_back(id);
     ASSERT_EQ(open(gcs, *seal(drone, epoch, now), now).content, epoch);
     ASSERT_EQ(open(drone, *seal(gcs, epoch, now), now).content, epoch);
@@ -200,20 +202,20 @@ TEST_F(SessionTest, AFirstHandshakeReplacesASessionOnlyWhenTheNewKeysAreUsed) {
   const auto first = connect();
   auto keys = source.make(0);
   const auto second = keys.gcs.session_id;
-  gcs.install(std::move(keys.gcs), kNone, now);
+  gcs.install(std::move(keys.gcs), now);
   EXPECT_EQ(gcs.current()->id, first);
   EXPECT_EQ(open(drone, *seal(gcs, 3, now), now).content, 3u) << "still under the old key";
   Session restarted(true, kTimers, 1024);
-  restarted.install(std::move(keys.drone), kNone, now);
+  restarted.install(std::move(keys.drone), now);
   EXPECT_TRUE(open(gcs, *seal(restarted, 4, now), now).opened.switched);
   EXPECT_EQ(gcs.current()->id, second);
 }
 
 TEST_F(SessionTest, HearingOnlyOldKeysIsSilence) {
   // The gcs lost the keys that the drone uses (another attempt replaced them) and goes on sending with the old ones.
-  const auto first = connect();
+  connect();
   auto lost = source.make(1);
-  drone.install(std::move(lost.drone), first, now);
+  drone.install(std::move(lost.drone), now);
   const auto installed = now;
   for (std::uint64_t i = 0; i < 60; ++i) {
     now += 100 * kMs;
@@ -265,14 +267,14 @@ TEST_F(SessionTest, TheHardLimitWipesEverything) {
 }
 
 TEST_F(SessionTest, HandshakesThatLeadNowhereDoNotProlongASilentSession) {
-  // TCP gets through and the drone's datagrams do not: new pending keys again and again.
+  // Handshakes get through and what the drone sends under their keys does not: new pending keys again and again.
   const auto first = connect();
   const auto last_heard = now;
   SessionId pending{};
   while (now < last_heard + kTimers.limit) {
     auto keys = source.make(0);
     pending = keys.gcs.session_id;
-    gcs.install(std::move(keys.gcs), kNone, now);
+    gcs.install(std::move(keys.gcs), now);
     gcs.tick(now);
     EXPECT_EQ(gcs.current()->id, first);
     now += 9 * kS;
@@ -297,8 +299,8 @@ TEST_F(SessionTest, CloseStopsSendingAtOnceAndReceivingAfterTheGraceTime) {
 }
 
 TEST_F(SessionTest, CloseAlsoEndsOldKeysWithinTheGraceTime) {
-  const auto first = connect();
-  rekey(first, 1);  // not heard by the drone yet: the old key would live for the unused time
+  connect();
+  rekey(1);  // not heard by the drone yet: the old key would live for the unused time
   drone.close(now);
   drone.tick(now + kTimers.grace);
   EXPECT_TRUE(test::receive_ids(drone).empty());
@@ -309,20 +311,20 @@ TEST_F(SessionTest, ALateCloseDoesNotTouchTheNextSession) {
   connect();
   auto keys = source.make(0);
   const auto second = keys.gcs.session_id;
-  gcs.install(std::move(keys.gcs), kNone, now);
+  gcs.install(std::move(keys.gcs), now);
   gcs.close(now);
   EXPECT_FALSE(gcs.can_send());
   ASSERT_TRUE(gcs.pending());
   Session restarted(true, kTimers, 1024);
-  restarted.install(std::move(keys.drone), kNone, now);
+  restarted.install(std::move(keys.drone), now);
   EXPECT_TRUE(open(gcs, *seal(restarted, 4, now), now).opened.switched);
   EXPECT_EQ(gcs.current()->id, second);
   EXPECT_TRUE(gcs.can_send());
 }
 
 TEST_F(SessionTest, WipeLeavesNothing) {
-  const auto first = connect();
-  rekey(first, 1);
+  connect();
+  rekey(1);
   for (auto* session : {&drone, &gcs}) {
     session->wipe();
     EXPECT_FALSE(session->can_send());
@@ -349,39 +351,83 @@ TEST_F(SessionTest, OnlyTheNewestPacketMovesThePeer) {
   EXPECT_FALSE(overtaken.opened.move_peer);
 }
 
-TEST_F(SessionTest, EpochsRunTo255AndStartAgainAtZero) {
+TEST_F(SessionTest, TheEpochAfter255IsZero) {
   auto id = connect();
   for (int epoch = 1; epoch <= 255; ++epoch) {
     now += 10 * kMs;
-    id = rekey(id, static_cast<std::uint8_t>(epoch));
+    id = rekey(static_cast<std::uint8_t>(epoch));
     ASSERT_EQ(open(gcs, *seal(drone, 1, now), now).content, 1u) << epoch;
   }
   EXPECT_EQ(drone.current()->epoch, 255);
-  id = rekey(kNone, 0);  // the handshake after epoch 255 is a first one
+  id = rekey(0);
   ASSERT_TRUE(open(gcs, *seal(drone, 2, now), now).opened.switched);
   EXPECT_EQ(gcs.current()->epoch, 0);
   EXPECT_EQ(gcs.current()->id, id);
 }
 
+/// The chain secret that a rekey inside this session would be bound to, "" when there is none.
+std::string chain_of(const Session& session) {
+  return session.chain() == nullptr ? "" : test::hex(session.chain()->view());
+}
+
+TEST_F(SessionTest, TheChainSecretIsThatOfTheKeysInUse) {
+  EXPECT_EQ(drone.chain(), nullptr);
+  EXPECT_EQ(gcs.chain(), nullptr);
+  std::string before;
+  for (std::uint8_t epoch = 0; epoch < 4; ++epoch) {
+    auto keys = source.make(epoch);
+    const auto chain = test::hex(keys.gcs.chain.view());
+    gcs.install(std::move(keys.gcs), now);
+    EXPECT_EQ(chain_of(gcs), before) << "pending keys are not in use";
+    drone.install(std::move(keys.drone), now);
+    EXPECT_EQ(chain_of(drone), chain);
+    ASSERT_FALSE(open(gcs, *seal(drone, 1, now), now).opened.drop);
+    EXPECT_EQ(chain_of(gcs), chain);
+    before = chain;
+  }
+}
+
+TEST_F(SessionTest, NoChainSecretOutlivesItsSession) {
+  connect();
+  const auto running = chain_of(gcs);
+  auto unused = source.make(1);
+  gcs.install(std::move(unused.gcs), now);
+  const auto until = now + kTimers.unused;
+  for (; now < until; now += kS) ASSERT_FALSE(open(gcs, *seal(drone, 1, now), now).opened.drop);
+  EXPECT_TRUE(gcs.tick(now));
+  EXPECT_EQ(chain_of(gcs), running) << "keys that nobody used take theirs with them";
+  gcs.close(now);
+  drone.wipe();
+  EXPECT_EQ(gcs.chain(), nullptr);
+  EXPECT_EQ(drone.chain(), nullptr);
+}
+
+TEST_F(SessionTest, AtTheHardLimitTheChainSecretGoes) {
+  connect();
+  EXPECT_NE(drone.chain(), nullptr);
+  EXPECT_TRUE(drone.tick(now + kTimers.limit));
+  EXPECT_EQ(drone.chain(), nullptr);
+}
+
 TEST_F(SessionTest, SealedPacketsAreCountedPerKey) {
-  const auto first = connect();
+  connect();
   const auto before = drone.sealed_packets();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(seal(drone, 1, now));
   EXPECT_EQ(drone.sealed_packets(), before + 5);
   EXPECT_EQ(drone.last_sent_ns(), now);
-  rekey(first, 1);
+  rekey(1);
   EXPECT_EQ(drone.sealed_packets(), 0u);
 }
 
 TEST_F(SessionTest, AKeyIsUsedAsOftenAsTheMoreTalkativeEndUsedIts) {
-  const auto first = connect();
+  connect();
   EXPECT_EQ(drone.key_use(), 1u);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(seal(gcs, 1, now));  // lost
   ASSERT_FALSE(open(drone, *seal(gcs, 2, now), now).opened.drop);
   EXPECT_EQ(drone.key_use(), 5u) << "with what was lost";
   for (int i = 0; i < 9; ++i) ASSERT_TRUE(seal(drone, 1, now));
   EXPECT_EQ(drone.key_use(), 10u);
-  rekey(first, 1);
+  rekey(1);
   EXPECT_EQ(drone.key_use(), 0u);
 }
 

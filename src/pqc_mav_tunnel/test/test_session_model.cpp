@@ -41,7 +41,7 @@ TEST(SessionModel, RekeysLoseNothing) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     World world(seed, {0, 200, 100, 60, 8, 0, 0, 0});
-    world.run(60 * kS);
+    world.run(120 * kS);  // an attempt whose messages are lost for good takes ten seconds
     world.stop_sending();
     world.run(2 * kS);
     ASSERT_FALSE(HasFailure());

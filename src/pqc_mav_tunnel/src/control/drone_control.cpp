@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crypto/wipe_stack.hpp"
 #include "keys/gcs_psk.hpp"
 #include "net/lookup.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -266,6 +267,7 @@ bool DroneControl::handshake(const Suite& suite, bool rekey, ClientOutcome& outc
     ok = data_->install(0, std::move(outcome.keys), outcome.gcs);
     if (!ok) outcome.error = HandshakeError::cancelled;
   }
+  wipe_stack();
   {
     const std::lock_guard lock(mutex_);
     if (ok)

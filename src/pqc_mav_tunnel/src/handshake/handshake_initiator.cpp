@@ -61,7 +61,7 @@ struct HandshakeInitiator::Impl {
     error = why;
     status = HandshakeStatus::failed;
     forget();
-    return {status, {}};
+    return {status, {}, {}};
   }
 
   /// Everything that is secret and not yet wiped.
@@ -79,7 +79,7 @@ struct HandshakeInitiator::Impl {
   HandshakeStep answer(std::size_t message, Bytes frame) {
     times.bytes_sent += frame.size();
     clock.sent(message);
-    return {status, std::move(frame)};
+    return {status, std::move(frame), {}};
   }
 
   HandshakeStep on_data(ByteView received) {
@@ -249,7 +249,7 @@ struct HandshakeInitiator::Impl {
     keys.drone_signed = times.drone_signature > 0;
     keys.epoch = params.epoch;
     status = HandshakeStatus::done;
-    return {status, {}};
+    return {status, {}, {}};
   }
 
   InitiatorParams params;
@@ -283,7 +283,7 @@ const std::vector<FrameLimits>& HandshakeInitiator::expecting() const noexcept {
 HandshakeStep HandshakeInitiator::on_data(ByteView received, std::uint64_t now_ns) {
   auto& self = *impl_;
   if (self.wait == Impl::Wait::start) throw TunnelError(Errc::state, "A handshake is started before it takes data.");
-  if (self.status != HandshakeStatus::working) return {self.status, {}};
+  if (self.status != HandshakeStatus::working) return {self.status, {}, {}};
   self.clock.enter(now_ns);
   self.times.bytes_received += received.size();
   try {

@@ -34,7 +34,7 @@ struct HandshakeResponder::Impl {
     status = HandshakeStatus::failed;
     forget();
     times.bytes_sent += last_words.size();
-    return {status, std::move(last_words)};
+    return {status, std::move(last_words), {}};
   }
 
   HandshakeStep reject(Reject code, std::uint16_t retry_ms = 0) {
@@ -58,7 +58,7 @@ struct HandshakeResponder::Impl {
   HandshakeStep answer(std::size_t message, Bytes frame) {
     times.bytes_sent += frame.size();
     clock.sent(message);
-    return {status, std::move(frame)};
+    return {status, std::move(frame), {}};
   }
 
   HandshakeStep on_data(ByteView received) {
@@ -263,7 +263,7 @@ const std::vector<FrameLimits>& HandshakeResponder::expecting() const noexcept {
 
 HandshakeStep HandshakeResponder::on_data(ByteView received, std::uint64_t now_ns) {
   auto& self = *impl_;
-  if (self.status != HandshakeStatus::working) return {self.status, {}};
+  if (self.status != HandshakeStatus::working) return {self.status, {}, {}};
   self.clock.enter(now_ns);
   self.times.bytes_received += received.size();
   try {

@@ -23,7 +23,7 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
     const auto& source = plain_in_.source(i);
     link.counters.plain_rx_packets.add();
     link.counters.plain_rx_bytes.add(slot.bytes.size());
-    if (link.learn_plain_peer && !(link.plain_peer == source)) link.plain_peer = source;
+    if (link.learn_plain_peer) link.plain_learner.hear(link.plain_peer, source, now);
     if (slot.truncated) {
       refuse_too_big(link, now);
       continue;

@@ -10,6 +10,7 @@
 #include "net/counters.hpp"
 #include "net/net.hpp"
 #include "net/path_validator.hpp"
+#include "net/plain_learner.hpp"
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
@@ -71,6 +72,7 @@ struct Link {
   SockAddr pending_peer;
   bool pending_validated = false;
   std::optional<PathValidator> paths;  // gcs: of the current session
+  PlainLearner plain_learner;
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
   LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;
