@@ -137,11 +137,11 @@ class GcsPeer(UdpPeer):
         """Renews what is told until GOT; returns whether there is something new to tell."""
         link, paths = self.links[drone_id], self.paths.get(drone_id)
         running = link.sending
-        if running is None or paths is None or paths.current is None:
+        if running is None or not running.used or paths is None or paths.current is None:
             return False
         announced = self._announced.setdefault(drone_id, _Announced())
         session_id, is_new = running.keys.session_id, False
-        if announced.restart_for != session_id and running.used:
+        if announced.restart_for != session_id:
             announced.restart_for, is_new = session_id, True
             announced.pending[control.Restart.TYPE] = control.Restart(restart_token(self.restart_key, session_id))
         serial, host = serial_of(time.time()), paths.current[0]
