@@ -144,13 +144,13 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
     if (admission_.wants_retry(facts, costly(*suite, signed_in == sign_ns_.end() ? 0 : signed_in->second), running())) {
       counters_.retried.add();
       data_.send_datagram(encode_retry(name, cookies_.make(ip, source.port(), name, *m1, now), keys.from_gcs), source);
-      return HandshakeDrop::taken;
+      return HandshakeDrop::limit;
     }
   }
   if (!admission_.admit(facts, running(), now)) {
     counters_.busy.add();
     refuse_busy(datagram, name, keys, *m1, source, now);
-    return HandshakeDrop::taken;
+    return HandshakeDrop::limit;
   }
 
   counters_.gated.add();
