@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "handshake/handshake.hpp"
+#include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -178,6 +179,32 @@ inline bool same(const SessionKeys& a, const SessionKeys& b) {
   return a.suite == b.suite && a.hybrid == b.hybrid && a.drone_signed == b.drone_signed &&
          a.session_id == b.session_id && a.epoch == b.epoch && constant_time_equal(a.k_d2g.view(), b.k_d2g.view()) &&
          constant_time_equal(a.k_g2d.view(), b.k_g2d.view()) && constant_time_equal(a.chain.view(), b.chain.view());
+}
+
+inline void expect_agreement(const Scene& scene, const Outcome& out) {
+  ASSERT_TRUE(out.done()) << scene.suite->id << ": drone " << to_string(out.drone_error) << ", gcs "
+                          << to_string(out.gcs_error);
+  const auto& keys = *out.drone_keys;
+  EXPECT_TRUE(same(keys, *out.gcs_keys)) << scene.suite->id;
+  EXPECT_EQ(keys.suite, scene.suite);
+  EXPECT_EQ(keys.hybrid, scene.hybrid);
+  EXPECT_EQ(keys.drone_signed, scene.drone_signs);
+  EXPECT_EQ(keys.epoch, scene.epoch);
+  EXPECT_NE(keys.session_id, SessionId{});
+  EXPECT_FALSE(constant_time_equal(keys.k_d2g.view(), keys.k_g2d.view()));
+}
+
+/// The refusal that a gcs with this key makes of this M1.
+inline Bytes refusal_of(const Bytes& m1, Reject code, std::uint16_t retry_ms = 0, std::uint8_t psk = 1) {
+  return encode_reject({code, retry_ms, reject_mac(psk_of(psk), m1, static_cast<std::uint8_t>(code), retry_ms)});
+}
+
+/// Runs, and expects silence from the gcs after M1.
+inline void expect_silence(const Outcome& out, HandshakeError why) {
+  EXPECT_EQ(out.gcs_error, why);
+  EXPECT_EQ(out.messages.size(), 2u);
+  EXPECT_EQ(out.gcs_times.bytes_sent, 0u);
+  EXPECT_EQ(out.drone, HandshakeStatus::working) << "the drone sees only silence";
 }
 
 }  // namespace pqcmav::test

@@ -10,11 +10,6 @@
 namespace pqcmav::test {
 namespace {
 
-/// The refusal that a gcs with this key makes of this M1.
-Bytes refusal_of(const Bytes& m1, Reject code, std::uint16_t retry_ms = 0, std::uint8_t psk = 1) {
-  return encode_reject({code, retry_ms, reject_mac(psk_of(psk), m1, static_cast<std::uint8_t>(code), retry_ms)});
-}
-
 /// Runs, and expects the gcs to answer `code` and both ends to know it.
 void expect_reject(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, Reject code,
                    std::optional<RunningSession> session = std::nullopt) {
@@ -25,14 +20,6 @@ void expect_reject(InitiatorParams params, std::shared_ptr<const ResponderEnv> e
   EXPECT_EQ(out.gcs_code, static_cast<std::uint8_t>(code));
   ASSERT_EQ(out.messages.size(), 3u);
   EXPECT_EQ(out.messages[2], refusal_of(out.messages[1], code));
-}
-
-/// Runs, and expects silence from the gcs after M1.
-void expect_silence(const Outcome& out, HandshakeError why) {
-  EXPECT_EQ(out.gcs_error, why);
-  EXPECT_EQ(out.messages.size(), 2u);
-  EXPECT_EQ(out.gcs_times.bytes_sent, 0u);
-  EXPECT_EQ(out.drone, HandshakeStatus::working) << "the drone sees only silence";
 }
 
 TEST(Refusals, AWrongPskIsMetWithSilence) {
@@ -230,33 +217,6 @@ TEST(Refusals, AGcsWithoutASigningKeyOfTheAlgorithm) {
   EXPECT_EQ(calls.keygen, 0);
 }
 
-TEST(Refusals, OnlyTheEpochAfterTheRunningOneFollows) {
-  for (const int running : {0, 7, 255}) {
-    for (int asked = 0; asked < 256; ++asked) {
-      const Scene scene{
-          .epoch = static_cast<std::uint8_t>(asked), .session = 3, .running_epoch = static_cast<std::uint8_t>(running)};
-      HandshakeInitiator drone(drone_params(scene));
-      HandshakeResponder gcs(gcs_env(scene), gcs_session(scene));
-      const auto m1 = drone.start(0);
-      (void)gcs.on_data(m1, 0);
-      ASSERT_TRUE(gcs.gated());
-      if (asked == (running + 1) % 256) continue;
-      ASSERT_EQ(gcs.go_on(0).send, refusal_of(m1, Reject::epoch)) << asked;
-    }
-  }
-}
-
-TEST(Refusals, AHelloBelongsToTheSessionThatCarriesIt) {
-  const Scene rekey{.epoch = 1, .session = 3};
-  // Outside a session, in another one, and a first handshake inside one: none of them is answered.
-  expect_silence(run(drone_params(rekey), gcs_env(rekey)), HandshakeError::malformed);
-  Scene other = rekey;
-  other.session = 4;
-  expect_silence(run(drone_params(rekey), gcs_env(rekey), {}, 0, gcs_session(other)), HandshakeError::malformed);
-  expect_silence(run(drone_params(Scene{}), gcs_env(rekey), {}, 0, gcs_session(rekey)), HandshakeError::malformed);
-  EXPECT_TRUE(run(rekey).done());
-}
-
 TEST(Refusals, AFirstHandshakeBeginsAtEpochZero) {
   ClientHello hello;
   hello.suite = light().id;
@@ -267,17 +227,6 @@ TEST(Refusals, AFirstHandshakeBeginsAtEpochZero) {
   HandshakeResponder gcs(gcs_env(Scene{}));
   (void)gcs.on_data(m1, 0);
   EXPECT_EQ(gcs.go_on(0).send, refusal_of(m1, Reject::epoch));
-}
-
-/// Who lacks the chain secret of the session gets no session of it, whatever else it has.
-TEST(Refusals, ARekeyWithAnotherChainSecretFailsAtTheConfirmation) {
-  for (const bool signs : {false, true}) {
-    const Scene scene{.drone_signs = signs, .epoch = 1, .session = 3, .drone_chain = 5, .gcs_chain = 6};
-    const auto out = run(scene);
-    EXPECT_EQ(out.gcs_error, HandshakeError::bad_confirm);
-    EXPECT_FALSE(out.gcs_keys);
-    EXPECT_EQ(out.drone, HandshakeStatus::working);
-  }
 }
 
 TEST(Refusals, WhereSeveralApplyTheFirstOfTheOrderIsSent) {
@@ -293,73 +242,6 @@ TEST(Refusals, WhereSeveralApplyTheFirstOfTheOrderIsSent) {
   expect(env, Reject::algorithm_unavailable);
   env->drone_public = [](std::string_view, const SigInfo&) { return std::optional<Bytes>(); };
   expect(env, Reject::suite_not_allowed);
-}
-
-/// Message 2 or 4 replaced by a refusal made of M1.
-Outcome with_refusal(std::size_t message, const std::function<Bytes(const Bytes& m1)>& refusal) {
-  Bytes m1;
-  return run(Scene{}, [&](std::size_t index, Bytes& frame) {
-    if (index == 1) m1 = frame;
-    if (index == message) frame = refusal(m1);
-  });
-}
-
-TEST(Refusals, ARejectIsBelievedOnlyInPlaceOfTheServerHello) {
-  const auto genuine = [](const Bytes& m1) { return refusal_of(m1, Reject::suite_unknown); };
-  const auto good = with_refusal(2, genuine);
-  EXPECT_EQ(good.drone_error, HandshakeError::rejected);
-  EXPECT_EQ(good.drone_code, static_cast<std::uint8_t>(Reject::suite_unknown));
-  EXPECT_EQ(with_refusal(4, genuine).drone_error, HandshakeError::bad_frame);
-  const auto raw = [](Bytes bytes) { return with_refusal(2, [&](const Bytes&) { return bytes; }).drone_error; };
-  EXPECT_EQ(raw({0, 0, 0, 1, 9, 2}), HandshakeError::bad_frame) << "protocol 2's refusal, five bytes and a type";
-  for (const int code : {0, 7, 255}) {
-    Bytes frame{0, 0, 0, 35, 9, static_cast<std::uint8_t>(code)};
-    frame.resize(5 + 35);
-    EXPECT_EQ(raw(frame), HandshakeError::malformed) << code;
-  }
-}
-
-TEST(Refusals, ARejectThatAnybodyCouldHaveSentNamesNoCode) {
-  const auto expect_disbelief = [](const std::function<Bytes(const Bytes&)>& refusal, const char* what) {
-    const auto out = with_refusal(2, refusal);
-    EXPECT_EQ(out.drone_error, HandshakeError::bad_reject) << what;
-    EXPECT_EQ(out.drone_code, 0) << what;
-    EXPECT_FALSE(out.drone_keys) << what;
-  };
-  for (int code = 1; code <= 6; ++code) {
-    const auto reject = static_cast<Reject>(code);
-    expect_disbelief([&](const Bytes&) { return encode_reject({reject, 0, {}}); }, "no MAC");
-    expect_disbelief([&](const Bytes& m1) { return refusal_of(m1, reject, 0, 2); }, "another PSK");
-    expect_disbelief(
-        [&](const Bytes& m1) {
-          auto other = m1;
-          other[kFrameHeaderSize + 20] ^= 1;
-          return refusal_of(other, reject);
-        },
-        "of another M1");
-    // Every bit of code, time and MAC is covered.
-    for (std::size_t at = kFrameHeaderSize; at < kFrameHeaderSize + 35; ++at) {
-      const auto out = with_refusal(2, [&](const Bytes& m1) {
-        auto frame = refusal_of(m1, reject, 500);
-        frame[at] ^= static_cast<std::uint8_t>(1 << (at % 8));
-        return frame;
-      });
-      ASSERT_TRUE(out.drone_error == HandshakeError::bad_reject || out.drone_error == HandshakeError::malformed) << at;
-      ASSERT_EQ(out.drone_code, 0);
-    }
-  }
-}
-
-TEST(Refusals, OnlyBusyKeepsTheAttempt) {
-  for (int code = 1; code <= 6; ++code) {
-    HandshakeInitiator drone(drone_params(Scene{}));
-    const auto m1 = drone.start(0);
-    const auto step = drone.on_data(refusal_of(m1, static_cast<Reject>(code), 300), 0);
-    const bool busy = static_cast<Reject>(code) == Reject::busy;
-    EXPECT_EQ(step.status, busy ? HandshakeStatus::working : HandshakeStatus::failed) << code;
-    EXPECT_EQ(step.busy_ms.has_value(), busy) << code;
-    EXPECT_EQ(drone.error(), busy ? HandshakeError::none : HandshakeError::rejected) << code;
-  }
 }
 
 TEST(Refusals, CallbacksThatFailEndTheHandshakeAndNothingElse) {

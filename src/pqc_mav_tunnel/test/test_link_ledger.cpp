@@ -104,10 +104,10 @@ TEST_F(LinkLedgerTest, PendingKeysAreAHandshakeUnderWay) {
 
 TEST_F(LinkLedgerTest, CountsHandshakesAndKeepsTheLastError) {
   ledger.finished(failure(HandshakeError::timeout, "No answer."));
-  ledger.finished(failure(HandshakeError::closed, "Closed."));
+  ledger.finished(failure(HandshakeError::bad_confirm, "Altered."));
   auto status = ledger.status(LinkPicture{});
   EXPECT_EQ(status.handshakes_failed, 2u);
-  EXPECT_EQ(status.last_error, "Closed.");
+  EXPECT_EQ(status.last_error, "Altered.");
   ledger.finished(success(false));
   ledger.finished(success(true));
   status = ledger.status(LinkPicture{});
