@@ -146,7 +146,7 @@ class PqcPolicyNode(Node):
         self._failure = ""
         if not self._rekey.ready():
             self._call = None
-            self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "closed")
+            self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "unreachable")
             return
         self._call = self._rekey.begin(Rekey.Goal(suite=request.suite, reason=request.reason))
 

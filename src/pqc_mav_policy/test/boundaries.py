@@ -95,7 +95,7 @@ def since_switch(x: float) -> Frames:
 
 
 def since_failure(x: float) -> Frames:
-    failed = change(well(), outcomes=(Outcome(LIGHT, False, 31.0, DEFAULT, "", "closed"),))
+    failed = change(well(), outcomes=(Outcome(LIGHT, False, 31.0, DEFAULT, "", "unreachable"),))
     return [*seconds(30.0, well()), (31.0, failed), *seconds(31.0 + x, well(), 32.0)]
 
 
