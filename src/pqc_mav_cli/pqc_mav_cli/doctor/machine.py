@@ -162,7 +162,7 @@ def privileged() -> bool:
     return os.geteuid() == 0
 
 
-def checks(wanted_ports: Iterable[tuple[str, int, socket.SocketKind, str]]) -> list[Finding]:
+def checks(wanted_ports: Iterable[tuple[str, int, str]]) -> list[Finding]:
     """All of the above on this machine."""
     clock_source = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
     limits = (read("/proc/sys/net/core/rmem_max"), read("/proc/sys/net/core/wmem_max"))
