@@ -174,11 +174,9 @@ def measure(end: str, runs: int, generator: random.Random, settings: dict[str, A
         vehicle, ground = (stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2))
         for each in (vehicle, ground):
             each.bind((loopback.HOST, 0))
-        handshake, data, own_data, drone_plain, gcs_plain = free_ports(5)
-        ports = {"handshake": handshake, "data": data}
-        gcs = loopback.gcs_config(
-            str(folder), {DRONE_ID: ground.getsockname()[1]}, handshake_port=handshake, data_port=data
-        )
+        data, own_data, drone_plain, gcs_plain = free_ports(4)
+        ports = {"data": data}
+        gcs = loopback.gcs_config(str(folder), {DRONE_ID: ground.getsockname()[1]}, data_port=data)
         gcs["drone"][DRONE_ID]["plain_bind"] = f"{loopback.HOST}:{gcs_plain}"
         drone = loopback.drone_config(
             str(folder), DRONE_ID, ports, local_data_port=own_data, plain_bind=f"{loopback.HOST}:{drone_plain}"

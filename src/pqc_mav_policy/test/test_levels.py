@@ -34,7 +34,7 @@ from pqc_mav_policy.telemetry.telemetry import Telemetry
 LEVEL_5 = [name for name in CORE if CATALOGUE[name].level == 5]
 PERFORMANCE = load(DEFAULT_FILE)
 SHIPPED = shipped()
-ERRORS = ("timeout", "closed", "rejected", "bad_frame", "malformed", "bad_signature", "bad_confirm", "crypto", "")
+ERRORS = ("timeout", "unreachable", "rejected", "bad_frame", "malformed", "bad_signature", "bad_confirm", "crypto", "")
 often = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
