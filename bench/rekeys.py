@@ -59,7 +59,7 @@ class Tunnel:
         self.gcs = pqc_mav_tunnel.Engine(
             {
                 "role": "gcs", "keys": f"{folder}/gcs", "drones": ["bench"], "bind": rig.HOST,
-                "handshake_port": 0, "data_port": 0, "handshakes_per_drone_s": 100.0,
+                "data_port": 0, "handshakes_per_drone_s": 100.0,
                 "drone": {"bench": {"plain_peer": f"{rig.HOST}:{self.ground}"}},
             }
         )  # fmt: skip
@@ -68,7 +68,7 @@ class Tunnel:
         self.drone = pqc_mav_tunnel.Engine(
             {
                 "role": "drone", "keys": f"{folder}/drones/bench", "drone_id": "bench", "peer": rig.HOST, "suite": BASE,
-                "handshake_port": ports["handshake"], "data_port": ports["data"], "local_data_port": 0,
+                "data_port": ports["data"], "local_data_port": 0,
                 "plain_bind": f"{rig.HOST}:0",
             }
         )  # fmt: skip

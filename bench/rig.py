@@ -134,10 +134,9 @@ def tunnel_pair(suite: str = "cs-mlkem768-aesgcm-mldsa65", gso: bool = True, bus
     """A drone and a gcs, each its own pqcmav-tunneld, with fresh keys."""
     import pqc_mav_tunnel
 
-    entry, out, drone_data, gcs_data, handshake = free_ports(5)
+    entry, out, drone_data, gcs_data = free_ports(4)
     pair = Pair(f"tunnel {suite}{'+gso' if gso else ''}", f"{HOST}:{entry}", f"{HOST}:{out}")
-    common = {"gso": gso, "busy_poll_us": busy_poll_us, "bind": HOST}
-    common |= {"handshake_port": handshake, "data_port": gcs_data}
+    common = {"gso": gso, "busy_poll_us": busy_poll_us, "bind": HOST, "data_port": gcs_data}
     with tempfile.TemporaryDirectory(prefix="pqcmav-bench-") as folder:
         pqc_mav_tunnel.init_keys(folder, ["bench"], [pqc_mav_tunnel.find_suite(suite).sig_token, "mldsa65"])
         gcs = {

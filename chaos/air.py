@@ -194,9 +194,6 @@ class Air:
             self._write(space, "ipv6/conf/all/disable_ipv6", "1")
             self._write(space, "ipv6/conf/default/disable_ipv6", "1")
         self._write(self["drone"], "ipv4/conf/all/promote_secondaries", "1")
-        # As after a loss of power: no kernel goes on repeating the farewell of a process that was killed.
-        for end in ("drone", "gcs"):
-            self._write(self[end], "ipv4/tcp_orphan_retries", "1")
         here = f"/proc/{os.getpid()}/fd"
         ip_batch(
             self["hub"],

@@ -25,14 +25,7 @@ import attacks
 from children import serve
 
 _KEPT_FRAMES = 4000
-_HOLD_S = 3.0
-_MOST_OPEN = 400
 _TURN_S = 0.002
-
-
-def mac(text: str) -> bytes:
-    """A hardware address as bytes."""
-    return bytes.fromhex(text.replace(":", ""))
 
 
 class Attack:
@@ -44,14 +37,15 @@ class Attack:
         self.done: Counter[str] = Counter()
         self._turn = getattr(self, f"_{command['mode']}")
         self._captured: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES)
+        self._hellos: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES)
         self._mine: set[bytes] = set()
-        self._open: deque[tuple[float, socket.socket]] = deque()
         self._stopping = threading.Event()
         self._ears = socket.socket(fileno=os.dup(command["ears"]))
         self._ears.setblocking(False)
         self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         self._wire.bind(("eth0", 0))
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._sources = [_bound_to(address) for address in command["sources"]]
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -59,9 +53,7 @@ class Attack:
         """End the attack and say how much was done."""
         self._stopping.set()
         self._thread.join()
-        for _, connection in self._open:
-            connection.close()
-        for each in (self._ears, self._wire, self._udp):
+        for each in (self._ears, self._wire, self._udp, *self._sources):
             each.close()
         return dict(self.done)
 
@@ -76,7 +68,6 @@ class Attack:
                 with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):
                     self._turn()
             count = due
-            self._let_go()
             time.sleep(_TURN_S)
 
     def _listen(self) -> None:
@@ -85,7 +76,7 @@ class Attack:
             flow = attacks.tunnel_flow(frame, self._with["data_port"])
             # what this process sent also passes here
             if flow is not None and flow.frame not in self._mine:
-                self._captured.append(flow)
+                (self._hellos if flow.handshake else self._captured).append(flow)
 
     def _inject(self, frame: bytes) -> None:
         if len(self._mine) > _KEPT_FRAMES:
@@ -93,22 +84,23 @@ class Attack:
         self._mine.add(frame)
         self._wire.send(frame)
 
-    def _let_go(self) -> None:
-        now = time.monotonic()
-        while self._open and (self._open[0][0] <= now or len(self._open) > _MOST_OPEN):
-            self._open.popleft()[1].close()
-
     def _random_flood(self) -> None:
-        self._udp.sendto(attacks.random_payload(self._random), (self._with["gcs"], self._with["data_port"]))
+        self._send(self._udp, attacks.random_payload(self._random))
         self.done["datagrams"] += 1
 
     def _replay(self) -> None:
-        if not self._captured:
+        self._again(self._captured)
+
+    def _replay_hellos(self) -> None:
+        self._again(self._hellos)
+
+    def _again(self, captured: deque[attacks.Flow]) -> None:
+        if not captured:
             return
-        flow = self._random.choice(self._captured)
+        flow = self._random.choice(captured)
         if flow.down and self._random.random() < 0.5:
             # the same bytes from another address: must not make the gcs send there
-            self._udp.sendto(flow.payload, (self._with["gcs"], self._with["data_port"]))
+            self._send(self._udp, flow.payload)
             self.done["replayed_from_own_address"] += 1
         else:
             self._inject(flow.frame)
@@ -121,40 +113,22 @@ class Attack:
         self._inject(attacks.forge(flow, self._random))
         self.done["forged_to_gcs" if flow.down else "forged_to_drone"] += 1
 
-    def _syn_flood(self) -> None:
-        gcs = socket.inet_aton(self._with["gcs"])
-        macs = mac(self._with["own_mac"]), mac(self._with["gcs_mac"])
-        self._wire.send(attacks.syn(self._random, *macs, gcs, self._with["handshake_port"]))
-        self.done["syns"] += 1
+    def _handshake_flood(self) -> None:
+        self._send(self._random.choice(self._sources), attacks.random_handshake(self._random))
+        self.done["handshake_datagrams"] += 1
 
-    def _connect(self, source: str = "") -> socket.socket:
-        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        connection.setblocking(False)
-        if source:
-            connection.bind((source, 0))
-        with contextlib.suppress(BlockingIOError):
-            connection.connect((self._with["gcs"], self._with["handshake_port"]))
-        self._open.append((time.monotonic() + _HOLD_S, connection))
-        self.done["connections"] += 1
-        return connection
+    def _false_hellos(self) -> None:
+        self._send(self._random.choice(self._sources), attacks.false_hello(self._random, **self._with["names"]))
+        self.done["false_hellos"] += 1
 
-    def _connect_flood(self) -> None:
-        self._connect()
+    def _send(self, source: socket.socket, datagram: bytes) -> None:
+        source.sendto(datagram, (self._with["gcs"], self._with["data_port"]))
 
-    def _half_open(self) -> None:
-        names = self._with["names"]
-        connection = self._connect(self._random.choice(self._with["sources"]))
-        connection.setblocking(True)
-        connection.settimeout(0.05)
-        with contextlib.suppress(OSError):
-            connection.recv(64)  # the challenge
-            if self._random.random() < 0.5:
-                half = attacks.half_hello(self._random, names["drone_id"], names["suite"])
-                connection.send(half)
-                self.done["half_hellos"] += 1
-            else:
-                connection.send(attacks.false_hello(self._random, **names))
-                self.done["false_hellos"] += 1
+
+def _bound_to(address: str) -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.bind((address, 0))
+    return made
 
 
 class Stranger:

@@ -11,6 +11,9 @@ HEADER = 22
 TAG = 16
 _SEQUENCE_AT = 13
 _ETHERNET = 14
+_FROM_DRONE, _FROM_GCS = 0x33, 0x43  # handshake datagrams: docs/protocol.md, section 5
+_FRAGMENT, _CLIENT_HELLO = 1, 1
+_HANDSHAKE_TAG = 8
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,10 @@ class Flow:
         """The UDP payload."""
         return self.frame[self.payload_at :]
 
-
-def checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
-    data += b"\0" * (len(data) % 2)
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+    @property
+    def handshake(self) -> bool:
+        """Whether it belongs to a handshake outside a session."""
+        return self.frame[self.payload_at] in (_FROM_DRONE, _FROM_GCS)
 
 
 def tunnel_flow(frame: bytes, data_port: int) -> Flow | None:
@@ -53,7 +52,7 @@ def random_payload(generator: random.Random) -> bytes:
     """0-1,400 random bytes; every other one begins like a datagram of this protocol."""
     data = bytearray(generator.randbytes(generator.randrange(1401)))
     if data and generator.random() < 0.5:
-        data[0] = generator.choice((0x02, 0x12))
+        data[0] = generator.choice((0x03, 0x13))
     return bytes(data)
 
 
@@ -69,35 +68,22 @@ def forge(flow: Flow, generator: random.Random) -> bytes:
     return bytes(frame)
 
 
-def syn(generator: random.Random, stranger_mac: bytes, gcs_mac: bytes, gcs: bytes, port: int) -> bytes:
-    """A TCP SYN from an unused address of the segment."""
-    source = gcs[:2] + bytes([generator.randrange(128, 256), generator.randrange(1, 255)])
-    tcp = bytearray(
-        struct.pack(
-            ">HHIIBBHHH", generator.randrange(1024, 65536), port, generator.getrandbits(32), 0, 0x50, 2, 64240, 0, 0
-        )
-    )
-    tcp[16:18] = checksum(source + gcs + struct.pack(">BBH", 0, 6, len(tcp)) + bytes(tcp)).to_bytes(2, "big")
-    ip = bytearray(
-        struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(tcp), generator.getrandbits(16), 0, 64, 6, 0) + source + gcs
-    )
-    ip[10:12] = checksum(bytes(ip)).to_bytes(2, "big")
-    return gcs_mac + stranger_mac + b"\x08\x00" + bytes(ip) + bytes(tcp)
-
-
-def half_hello(generator: random.Random, drone_id: str, suite: str) -> bytes:
-    """A ClientHello that is plausible up to its middle and then stops (docs/protocol.md, section 4)."""
-    body = struct.pack(">I", len(drone_id)) + drone_id.encode() + generator.randbytes(32)
-    body += struct.pack(">I", len(suite)) + suite.encode()
-    return struct.pack(">IB", len(body) + 120, 1) + body[: generator.randrange(1, len(body))]
+def random_handshake(generator: random.Random) -> bytes:
+    """A handshake datagram from a drone with random attempt, number, frames and tag; some are too short or too long."""
+    return bytes([_FROM_DRONE]) + generator.randbytes(generator.randrange(1401))
 
 
 def false_hello(generator: random.Random, drone_id: str, suite: str, kem: str, sig: str) -> bytes:
-    """A whole ClientHello of a known drone whose gate is a guess."""
+    """A handshake datagram with a whole ClientHello of a known drone, whose gate and tag are guesses (section 4)."""
 
     def lp(text: str) -> bytes:
         return struct.pack(">I", len(text)) + text.encode()
 
-    body = lp(drone_id) + generator.randbytes(32) + lp(suite) + lp(kem) + lp(sig)
-    body += b"\x01" + bytes(8) + b"\0" + generator.randbytes(32)
-    return struct.pack(">IB", len(body), 1) + body
+    body = lp(drone_id) + lp("gcs") + generator.randbytes(32) + lp(suite) + lp(kem) + lp(sig)
+    # flags (hybrid), prev_session, epoch, features, index, max_datagram, term, no return proof
+    body += b"\x01" + bytes(8) + struct.pack(">BHBHII", 0, 0, generator.randrange(256), 1200, 0, 0)
+    body += generator.randbytes(32)
+    message = struct.pack(">IB", len(body), _CLIENT_HELLO) + body
+    fragment = struct.pack(">BBBHHH", _FRAGMENT, _CLIENT_HELLO, 0, len(message), len(message), 0) + message
+    header = struct.pack(">B8sI", _FROM_DRONE, generator.randbytes(8), 0)
+    return header + fragment + generator.randbytes(_HANDSHAKE_TAG)

@@ -149,7 +149,9 @@ def _attack(name: str, title: str, mode: str, rate: float, drops: dict[str, int]
 
 
 RATE_BIT_S = 64_000
-STORM = (("random_flood", 2000, False), ("replay", 800, True), ("connect_flood", 300, False), ("half_open", 50, False))
+STORM = (
+    ("random_flood", 2000, False), ("replay", 800, True), ("handshake_flood", 500, False), ("false_hellos", 300, False),
+)  # fmt: skip
 CONDITIONS: tuple[Condition, ...] = (
     *(_loss(percent) for percent in (0, 1, 5, 10, 20, 30)),
     Condition(
@@ -197,7 +199,7 @@ CONDITIONS: tuple[Condition, ...] = (
         expect=Expect(loss=None, lost_at_most=6, recover_s=0.5, roams=1),
     ),
     *(Condition(f"mtu-{mtu}", f"MTU {mtu}", mtu=mtu, bundle_size=1432) for mtu in (576, 1280, 1500)),
-    _restart("gcs", 7.0, 13.0),
+    _restart("gcs", 4.0, 10.0),
     _restart("drone", 3.0, 8.0),
     Condition(
         "gcs-kill-dark",
@@ -218,19 +220,19 @@ CONDITIONS: tuple[Condition, ...] = (
     _attack("flood", "4,000 random packets/s", "random_flood", 4000, {"drop_malformed": 5000}),
     _attack("replay", "1,500 captured packets/s again", "replay", 1500, {"drop_replay": 1000}, listen=True),
     _attack("forge", "1,500 packets/s with high sequences", "forge", 1500, {"drop_auth_fail": 1000}, listen=True),
-    _attack("syn", "2,000 SYNs/s from false addresses", "syn_flood", 2000, {"syn_cookies": 1000}),
-    _attack("connect", "500 connections/s", "connect_flood", 500, {"hs_rate_limited": 500}),
-    _attack("half-open", "100 half handshakes/s from 64 addresses", "half_open", 100, {"hs_pregate_failed": 50}),
+    _attack("handshakes", "2,000 random handshake datagrams/s", "handshake_flood", 2000, {"hs_malformed": 2500}),
+    _attack("hellos", "1,000 false hellos/s from 64 addresses", "false_hellos", 1000, {"hs_tag": 2000}),
+    _attack("hello-replay", "500 captured hellos/s again", "replay_hellos", 500, {"hs_replay": 300}, listen=True),
     Condition(
         "attack-rekeys",
-        "flood, replay, connections, half handshakes at once, 12 rekeys",
+        "flood, replay, random handshakes, false hellos at once, 12 rekeys",
         events=(
             *(Event(1.0, "attack", {"mode": mode, "rate": rate, "listen": ears}) for mode, rate, ears in STORM),
             Event(8.5, "stop_attack"),
         ),
         rekeys=tuple(Rekey(2.0 + 0.5 * i) for i in range(12)),
         seconds=9.5,
-        expect=Expect(drops={"drop_malformed": 2500, "drop_replay": 500, "hs_rate_limited": 300}),
+        expect=Expect(drops={"drop_malformed": 2500, "drop_replay": 500, "hs_malformed": 500, "hs_tag": 300}),
     ),
 )
 QUICK = ("loss-0", "loss-30", "delay-150", "cut-1", "nat-rebind", "drone-kill", "attack-replay")

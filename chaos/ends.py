@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from children import Child
@@ -12,7 +11,7 @@ from children import Child
 from pqc_mav_common.process_figures import memory_kib
 
 DRONE_ID = "uav1"
-HANDSHAKE_PORT, DATA_PORT, DRONE_DATA_PORT = 46000, 46011, 46012
+DATA_PORT, DRONE_DATA_PORT = 46011, 46012
 DRONE_PLAIN, GCS_PLAIN, GROUND = 14590, 14551, 14550
 HOST = "127.0.0.1"
 
@@ -21,7 +20,7 @@ def gcs_config(keys: str) -> dict[str, Any]:
     """The gcs of the laboratory's network; ground software is on 127.0.0.1:14550 of its namespace."""
     return {
         "role": "gcs", "keys": f"{keys}/gcs", "drones": [DRONE_ID],
-        "handshake_port": HANDSHAKE_PORT, "data_port": DATA_PORT,
+        "data_port": DATA_PORT,
         "drone": {DRONE_ID: {"plain_bind": f"{HOST}:{GCS_PLAIN}", "plain_peer": f"{HOST}:{GROUND}"}},
     }  # fmt: skip
 
@@ -30,8 +29,7 @@ def drone_config(keys: str, gcs: str) -> dict[str, Any]:
     """The drone; the vehicle sends to 127.0.0.1:14590 of its namespace and gets its answers where it sends from."""
     return {
         "role": "drone", "keys": f"{keys}/drones/{DRONE_ID}", "drone_id": DRONE_ID, "peer": gcs,
-        "handshake_port": HANDSHAKE_PORT, "data_port": DATA_PORT, "local_data_port": DRONE_DATA_PORT,
-        "plain_bind": f"{HOST}:{DRONE_PLAIN}",
+        "data_port": DATA_PORT, "local_data_port": DRONE_DATA_PORT, "plain_bind": f"{HOST}:{DRONE_PLAIN}",
     }  # fmt: skip
 
 
@@ -95,10 +93,3 @@ class End:
     def rss_kib(self) -> int:
         """Resident memory of the process."""
         return memory_kib(self.child.pid)
-
-
-def syn_cookies_of(pid: int) -> int:
-    """SYNs that the kernel answered with a cookie because too many were half open, in the process' namespace."""
-    lines = Path(f"/proc/{pid}/net/netstat").read_text().splitlines()
-    names, values = (line.split() for line in lines if line.startswith("TcpExt:"))
-    return int(dict(zip(names, values, strict=True)).get("SyncookiesSent", 0))

@@ -24,16 +24,14 @@ from ends import (
     DRONE_PLAIN,
     GCS_PLAIN,
     GROUND,
-    HANDSHAKE_PORT,
     End,
     drone_config,
     gcs_config,
-    syn_cookies_of,
 )
 from tally import longest_gap_ns, recovered_ns
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket
-from verdicts import DROPS, PLAIN_DROPS, Observation, RekeyResult, Way
+from verdicts import PLAIN_DROPS, Observation, RekeyResult, Way, accounted_for
 
 _REKEY_WAIT_S = 70.0
 _SETTLE_S = 1.0
@@ -135,6 +133,9 @@ class _Run:
         # before the ends, so that the gcs finds its ground software listening
         self._vehicle = self._stack.enter_context(self._air["drone"].call(application_socket))
         self._ground = self._stack.enter_context(self._air["gcs"].call(lambda: application_socket(GROUND)))
+        attacked = any(event.do == "attack" for event in c.events)
+        if attacked:  # before the ends, so that the stranger has heard their first handshake
+            self._ears = self._stack.enter_context(self._air.overheard())
         keys = str(self._folder / "keys")
         configs = {"gcs": gcs_config(keys), "drone": drone_config(keys, air.GCS)}
         self._ends: dict[str, End] = {}
@@ -146,8 +147,7 @@ class _Run:
             self._stack.callback(end.close)
             self._ends[name] = end
         self._begun_ns = time.monotonic_ns()
-        if any(event.do == "attack" for event in c.events):
-            self._ears = self._stack.enter_context(self._air.overheard())
+        if attacked:
             self._stranger = Child(
                 "attacker_host.py", namespace=self._air["stranger"].descriptor, pass_fds=[self._ears.fileno()]
             )
@@ -204,8 +204,7 @@ class _Run:
         names = {"drone_id": DRONE_ID, "suite": suite.id, "kem": suite.kem_oqs_name, "sig": suite.sig_oqs_name}
         self._stranger.ask(
             "start", mode=mode, rate=rate, listen=listen, seed=self._seed, ears=self._ears.fileno(), names=names,
-            gcs=air.GCS, gcs_mac=air.MACS[air.GCS], own_mac=air.MACS[air.STRANGER], sources=air.STRANGER_MORE,
-            data_port=DATA_PORT, handshake_port=HANDSHAKE_PORT,
+            gcs=air.GCS, data_port=DATA_PORT, sources=air.STRANGER_MORE,
         )  # fmt: skip
 
     def _stop_attack(self) -> None:
@@ -226,7 +225,6 @@ class _Run:
         seen.states = {name: end.status()["state"] for name, end in self._ends.items()}
         seen.corrupted, seen.misdelivered = results["corrupted"], results["misdelivered"]
         seen.late_sends = results["late"]
-        seen.syn_cookies = syn_cookies_of(self._ends["gcs"].child.pid)
         for name, before in self._clock_before.items():
             seen.clock_steps_s[name] = self._ends[name].wall_clock_s() - time.time() - before
         self._count_ways(results)
@@ -270,7 +268,7 @@ def _settled_totals(end: End) -> dict[str, int]:
     def whole() -> bool:
         nonlocal totals
         totals = end.totals()
-        return totals["enc_rx_datagrams"] == totals["delivered"] + totals["control"] + sum(totals[n] for n in DROPS)
+        return totals["enc_rx_datagrams"] == accounted_for(totals)
 
     wait_until(whole, 2.0)
     return totals

@@ -16,7 +16,11 @@ PLAIN_DROPS = (
     "plain_dropped_no_session", "plain_dropped_no_peer", "plain_dropped_too_big", "plain_dropped_send",
     "enc_dropped_send",
 )  # fmt: skip
-HANDSHAKE_COUNTS = ("hs_accepted", "hs_rate_limited", "hs_pregate_failed", "hs_pregate_timeout", "hs_busy", "hs_failed")
+# What becomes of a handshake datagram; the first two are those of honest ends, the others show in the table.
+HANDSHAKE_OUTCOMES = (
+    "hs_taken", "hs_repeated", "hs_malformed", "hs_unknown", "hs_tag", "hs_gate", "hs_replay", "hs_limit",
+)  # fmt: skip
+HANDSHAKE_COUNTS = (*HANDSHAKE_OUTCOMES[2:], "hs_retried", "hs_busy", "hs_failed", "other_version")
 _SIGMAS = 4.5  # one false alarm in about 150,000 rows
 _RSS_GROWTH_KIB = 8192
 
@@ -68,13 +72,12 @@ class Observation:
     clock_steps_s: dict[str, float] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
     late_sends: int = 0
-    syn_cookies: int = 0
     killed: tuple[str, ...] = ()
 
     @property
     def drops(self) -> dict[str, int]:
-        """Drop and handshake counters that are not zero, both ends together, and the kernel's SYN cookies."""
-        names = (*DROPS, *PLAIN_DROPS, *HANDSHAKE_COUNTS[1:])
+        """Drop and handshake counters that are not zero, both ends together."""
+        names = (*DROPS, *PLAIN_DROPS, *HANDSHAKE_COUNTS)
         sums = dict.fromkeys(names, 0)
         for source in (self.totals, self.stats):
             for counts in source.values():
@@ -82,7 +85,6 @@ class Observation:
                     # per-drone drops are in the totals already
                     if name in counts and not (source is self.stats and name in DROPS):
                         sums[name] += int(counts[name])
-        sums["syn_cookies"] = self.syn_cookies
         return {name: count for name, count in sums.items() if count}
 
 
@@ -149,11 +151,16 @@ def unexplained_losses(way: Way) -> int:
     return max(0, way.lost - way.lost_on_link - way.lost_at_ends)
 
 
+def accounted_for(totals: dict[str, int]) -> int:
+    """Datagrams that a process' counters account for: all it received, at any moment of rest."""
+    return totals["delivered"] + totals["control"] + sum(totals[name] for name in (*DROPS, *HANDSHAKE_OUTCOMES))
+
+
 def _counter_problems(condition: Condition, seen: Observation) -> list[str]:
     expect = condition.expect
     found = []
     for end, totals in seen.totals.items():
-        whole = totals["delivered"] + totals["control"] + sum(totals[name] for name in DROPS)
+        whole = accounted_for(totals)
         if totals["enc_rx_datagrams"] != whole:
             found.append(f"{end} received {totals['enc_rx_datagrams']} datagrams and accounts for {whole}")
     for name, least in expect.drops.items():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The symbolic models of the handshake, made from one template, docs/model/handshake.vp.in.
+"""The symbolic models of the protocol, made from the templates docs/model/*.vp.in.
 
     python3 tools/model_variants.py FOLDER     writes them; 'make verify-model' does it
 
-Verifpal has no includes, and a dozen copies kept by hand would drift apart. A line of the template that ends in
+Verifpal has no includes, and a dozen copies kept by hand would drift apart. A line of a template that ends in
 `//? flag !other` is in a model only when its variant has every flag that is named and none that is negated.
 """
 
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MODEL = Path(__file__).resolve().parent.parent / "docs" / "model"
-TEMPLATE = "handshake.vp.in"
+HANDSHAKE, REJECT, REKEY = "handshake.vp.in", "reject.vp.in", "rekey.vp.in"
+DRONES, RESTART, PATH = "drones.vp.in", "restart.vp.in", "path.vp.in"
 CONDITION = "//?"
 
 
@@ -30,14 +31,20 @@ class Variant:
     says: str
     flags: frozenset[str]
     expect: str = "c0c0a0a0a0a0"
+    template: str = HANDSHAKE
 
 
-def _variant(name: str, flags: str, says: str, expect: str = "c0c0a0a0a0a0") -> Variant:
-    return Variant(name, says, frozenset(flags.split()), expect)
+def _variant(name: str, flags: str, says: str, expect: str = "c0c0a0a0a0a0", template: str = HANDSHAKE) -> Variant:
+    return Variant(name, says, frozenset(flags.split()), expect, template)
 
 
 VARIANTS = (
-    _variant("hybrid", "hybrid", "Hybrid mode, the default."),
+    _variant(
+        "hybrid",
+        "hybrid fresh",
+        "Hybrid mode, the default: nothing of an earlier handshake is taken, though M0 is a constant.",
+        "c0c0a0a0a0a0f0f0f0f0",
+    ),
     _variant("pure", "", "Pure mode: without X25519."),
     _variant("drone_signature", "hybrid signed", "Hybrid mode with the drone's own signature."),
     _variant(
@@ -57,6 +64,18 @@ VARIANTS = (
         "psk_stolen_signed", "hybrid signed psk_stolen", "The PSK was stolen before the handshake and the drone signs."
     ),
     _variant(
+        "psk_stolen_unsigned",
+        "hybrid signed unrequired psk_stolen",
+        "The PSK was stolen, the drone signs, and the gcs does not insist on it: as if it did not sign.",
+        "c0c1a1a0a1a0",
+    ),
+    _variant(
+        "psk_and_drone_key_stolen",
+        "hybrid signed psk_stolen drone_sk_stolen",
+        "PSK and signing key of the drone were stolen before the handshake: the thief can play the drone, not the gcs.",
+        "c0c1a1a0a1a0",
+    ),
+    _variant(
         "psk_and_gcs_key_stolen",
         "hybrid psk_stolen sk_stolen",
         "PSK and signing key of the gcs were stolen before the handshake: nothing is left that would hold.",
@@ -73,6 +92,53 @@ VARIANTS = (
         "Both are broken and the PSK leaks afterwards: what was recorded opens.",
         "c1c1a0a0a0a0",
     ),
+    _variant("reject", "", "A refusal is the gcs' own, for this very hello.", "a0a0f0", REJECT),
+    _variant(
+        "reject_psk_stolen",
+        "psk_stolen",
+        "The PSK was stolen: the thief can refuse in the name of the gcs. Therefore no refusal lowers a level.",
+        "a1a1f0",
+        REJECT,
+    ),
+    _variant("rekey", "", "A rekey; what is secret leaks afterwards.", "c0c0a0a0a0a0a0f0f0", REKEY),
+    _variant(
+        "rekey_psk_and_gcs_key_stolen",
+        "psk_stolen sk_stolen",
+        "PSK and signing key of the gcs were stolen: outside the session nobody begins, ends or reads a rekey.",
+        "c0c0a0a0a0a0a0f0f0",
+        REKEY,
+    ),
+    _variant(
+        "rekey_session_stolen",
+        "ck_stolen",
+        "The secrets of the running session were stolen: a rekey shakes the thief off.",
+        "c0c0a0a0",
+        REKEY,
+    ),
+    _variant(
+        "rekey_kem_broken_session_kept",
+        "kem_weak ck_kept",
+        "The KEM is broken and the PSK leaks afterwards, but not the session's chain.",
+        "c0c0a0a0a0a0a0f0f0",
+        REKEY,
+    ),
+    _variant(
+        "rekey_kem_broken",
+        "kem_weak",
+        "The KEM is broken, and PSK and chain leak afterwards: what was recorded opens.",
+        "c1c1a0a0a0a0a0f0f0",
+        REKEY,
+    ),
+    _variant("insider", "", "One drone's PSK is the attacker's: the other drone's session is not.", template=DRONES),
+    _variant("restart", "", "The restart token.", "c0c0a0a0a0", RESTART),
+    _variant(
+        "restart_key_stolen",
+        "restart_key_stolen",
+        "The restart key was stolen: tokens can be forged, which costs a handshake and no secret.",
+        "c0c0a0a1a0",
+        RESTART,
+    ),
+    _variant("path", "", "Challenge and response of a path, with the PSK stolen.", "c0a0a0f0", PATH),
 )
 
 
@@ -87,15 +153,15 @@ def model(template: str, variant: Variant) -> str:
             lines.append(content.rstrip() if mark else line)
     unknown = variant.flags - known
     if unknown:
-        raise TemplateError(f"{variant.name}: no line of {TEMPLATE} asks for {', '.join(sorted(unknown))}")
-    head = [f"// {variant.says}", f"// Made by tools/model_variants.py from {TEMPLATE}: change those."]
+        raise TemplateError(f"{variant.name}: no line of {variant.template} asks for {', '.join(sorted(unknown))}")
+    head = [f"// {variant.says}", f"// Made by tools/model_variants.py from {variant.template}: change those."]
     return "\n".join([*head, f"// expect: {variant.expect}", *lines, ""])
 
 
 def models(folder: Path = MODEL) -> dict[str, str]:
     """Return every model's text by its file name. Raise TemplateError."""
-    template = (folder / TEMPLATE).read_text(encoding="utf-8")
-    return {f"{variant.name}.vp": model(template, variant) for variant in VARIANTS}
+    templates = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.vp.in")}
+    return {f"{variant.name}.vp": model(templates[variant.template], variant) for variant in VARIANTS}
 
 
 def main() -> None:

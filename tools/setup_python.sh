@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes .venv from the pinned lists in requirements/. With a ROS 2 installation sourced: on top of the system's
+# Makes .venv from the lists in requirements/locked/, which pin every file by its hash. With a ROS 2 installation sourced: on top of the system's
 # packages and without the ROS 2 wheels.
 #   setup_python.sh [analysis] [test] [lint]
 # The packages that run the nodes are always installed; the named layers once they are asked for. What is there stays.
@@ -13,18 +13,18 @@ python="$("$ROOT/tools/find_python.sh")"
 base="$mode ${ROS_DISTRO:-} $python $("$python" -c 'import platform; print(platform.python_version())') $ROOT"
 stamp="$VENV/.pqcmav-stamp"
 
-# Prints the files in requirements/ that a layer consists of.
+# Prints the files in requirements/locked/ that a layer consists of.
 lists_of() {
   case "$1" in
-    run) if [ "$mode" = wheels ]; then echo base ros-jazzy; else echo base; fi ;;
+    run) echo "$mode" ;;
     analysis) echo analysis ;;
-    lint) echo lint test ;;  # mypy reads the types of what the tests use
+    lint) echo lint ;;  # with the tests' packages: mypy reads their types
     test) echo test test-nodeps ;;
   esac
 }
 content_of() {
   local list
-  for list in $(lists_of "$1") constraints; do cat "$ROOT/requirements/$list.txt"; done | hash_of
+  for list in $(lists_of "$1"); do cat "$ROOT/requirements/locked/$list.txt"; done | hash_of
 }
 # The stamp of what runs also tells with which interpreter .venv was made; build.sh looks at it.
 stamp_of() { if [ "$1" = run ]; then echo "$stamp"; else echo "$VENV/.pqcmav-$1"; fi; }
@@ -51,16 +51,15 @@ say "installing the pinned Python packages into .venv (${layers[*]})"
 arguments=()
 for layer in "${layers[@]}"; do
   for list in $(lists_of "$layer"); do
-    [ "$list" = test-nodeps ] || arguments+=(-r "$ROOT/requirements/$list.txt")
+    [ "$list" = test-nodeps ] || arguments+=(-r "$ROOT/requirements/locked/$list.txt")
   done
 done
-pip=("$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-input
-  --constraint "$ROOT/requirements/constraints.txt")
+pip=("$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --require-hashes)
 # The wheels' start-up hook has nothing to set for pip, and would restart it.
 export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
 logged pip "Python packages come from PyPI" "${pip[@]}" "${arguments[@]}"
 if [[ " ${layers[*]} " = *" test "* ]]; then
-  logged pip-nodeps "Python packages come from PyPI" "${pip[@]}" --no-deps -r "$ROOT/requirements/test-nodeps.txt"
+  logged pip-nodeps "Python packages come from PyPI" "${pip[@]}" --no-deps -r "$ROOT/requirements/locked/test-nodeps.txt"
 fi
 
 if [ "$mode" = system ]; then

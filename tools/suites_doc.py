@@ -21,8 +21,8 @@ them too, with filters, and shows which ones this machine's liboqs lacks. Which 
 
 * **core**: the {core} main suites. **extended**: these plus FrodoKEM and the fast variants of SPHINCS+, {extended}
   in all. **2025**: the {campaign} suites measured in October 2025.
-* Sizes are bytes over TCP, once per handshake. The gcs sends the public key and the signature; the drone sends the
-  ciphertext. Hybrid mode adds 32 bytes each way, and a signing drone adds one signature of the same kind. Falcon's
+* Sizes are bytes of the messages, once per handshake. The gcs sends the public key and the signature; the drone sends
+  the ciphertext. Hybrid mode adds 32 bytes each way, and a signing drone adds one signature of the same kind. Falcon's
   signatures vary in length; the longest is shown. Data packets have 38 bytes of overhead, whatever the suite.
 """
 

@@ -21,7 +21,7 @@ def udp_frame(payload: bytes, source_port: int = 46012, to_port: int = PORT, fra
 
 
 def datagram(sequence: int, content: int = 20) -> bytes:
-    return b"\x02\1\2\1\2" + b"S" * 8 + struct.pack(">QB", sequence, 3) + bytes(content + 16)
+    return b"\x03\1\2\1\2" + b"S" * 8 + struct.pack(">QB", sequence, 3) + bytes(content + 16)
 
 
 def test_tunnel_frames_are_recognised_and_others_not() -> None:
@@ -54,28 +54,37 @@ def test_a_forged_frame_keeps_the_session_and_raises_the_sequence(seed: int, seq
     assert forged.payload[22:] != flow.payload[22:]
 
 
-def test_a_syn_is_one_and_its_checksums_hold() -> None:
-    frame = attacks.syn(random.Random(3), b"\6" * 6, b"\1" * 6, GCS, 46000)
-    ip, tcp = frame[14:34], frame[34:]
-    assert attacks.checksum(ip) == 0
-    assert attacks.checksum(ip[12:20] + struct.pack(">BBH", 0, 6, len(tcp)) + tcp) == 0
-    assert tcp[13] == 2
-    assert struct.unpack(">H", tcp[2:4]) == (46000,)
-    assert ip[12:14] == GCS[:2]
-    assert ip[14] >= 128
+def test_handshakes_are_told_from_packets() -> None:
+    flow = attacks.tunnel_flow(udp_frame(b"\x33" + bytes(60)), PORT)
+    assert flow is not None
+    assert flow.handshake
+    packet = attacks.tunnel_flow(udp_frame(datagram(5)), PORT)
+    assert packet is not None
+    assert not packet.handshake
 
 
-def test_hellos_are_as_announced_or_cut_short() -> None:
-    suite = "cs-mlkem768-aesgcm-mldsa65"
-    whole = attacks.false_hello(random.Random(1), "uav1", suite, "ML-KEM-768", "ML-DSA-65")
-    assert struct.unpack(">IB", whole[:5]) == (len(whole) - 5, 1)
-    for seed in range(50):
-        half = attacks.half_hello(random.Random(seed), "uav1", suite)
-        assert len(half) - 5 < struct.unpack(">I", half[:4])[0]
+def test_a_false_hello_has_a_hellos_form() -> None:
+    made = attacks.false_hello(random.Random(1), "uav1", "cs-mlkem768-aesgcm-mldsa65", "ML-KEM-768", "ML-DSA-65")
+    kind, _, packet = struct.unpack(">B8sI", made[:13])
+    assert (kind, packet) == (0x33, 0)
+    frame, message, high, low, size, index = struct.unpack(">BBBHHH", made[13:22])
+    assert (frame, message, high, index) == (1, 1, 0, 0)
+    hello = made[22:-8]
+    assert low == size == len(hello)
+    assert struct.unpack(">IB", hello[:5]) == (len(hello) - 5, 1)
+    assert hello[5:13] == b"\0\0\0\4uav1"
+    assert made != attacks.false_hello(random.Random(2), "uav1", "s", "k", "g")
+
+
+def test_random_handshakes_are_of_any_size_and_from_a_drone() -> None:
+    generator = random.Random(1)
+    made = [attacks.random_handshake(generator) for _ in range(300)]
+    assert {each[0] for each in made} == {0x33}
+    assert min(map(len, made)) < 21 < 1200 < max(map(len, made))
 
 
 def test_random_payloads_vary_in_size_and_some_look_right() -> None:
     generator = random.Random(1)
     payloads = [attacks.random_payload(generator) for _ in range(500)]
     assert len({len(each) for each in payloads}) > 200
-    assert 150 < sum(each[:1] in (b"\x02", b"\x12") for each in payloads) < 350
+    assert 150 < sum(each[:1] in (b"\x03", b"\x13") for each in payloads) < 350

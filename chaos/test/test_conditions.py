@@ -50,7 +50,9 @@ def test_the_issue_list_is_covered() -> None:
     wanted |= {f"cut-{s}" for s in (1, 5, 30)} | {f"mtu-{mtu}" for mtu in (576, 1280, 1500)}
     wanted |= {f"clock-{end}{day}" for end in ("drone", "gcs") for day in ("+1d", "-1d")}
     wanted |= {"reorder", "duplicate", "rate-64k", "roam", "nat-rebind", "gcs-kill", "gcs-kill-dark", "drone-kill"}
-    wanted |= {f"attack-{name}" for name in ("flood", "replay", "forge", "syn", "connect", "half-open", "rekeys")}
+    wanted |= {
+        f"attack-{name}" for name in ("flood", "replay", "forge", "handshakes", "hellos", "hello-replay", "rekeys")
+    }
     assert wanted <= names
 
 

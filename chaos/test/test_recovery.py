@@ -31,6 +31,6 @@ def test_an_outage_that_never_ends_is_an_error() -> None:
 
 
 def test_slow_and_missing_recoveries_are_problems() -> None:
-    assert problems({"gcs": [Recovery(6.0, 5.0, 5.0, 1)], "drone": [Recovery(1.0, 0.2, 0.2, 1)]}) == []
+    assert problems({"gcs": [Recovery(3.0, 2.5, 2.5, 1)], "drone": [Recovery(1.0, 0.2, 0.2, 1)]}) == []
     assert problems({"drone": [Recovery(5.0, 4.0, 4.0, 1)]}) == ["1 of 1 restarts of the drone took more than 3 s"]
     assert problems({"gcs": []})

@@ -12,18 +12,25 @@ from conditions import Condition, Event, Expect, Rekey
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import HEAD, aligned, markdown, row, short_counter
-from verdicts import DROPS, Observation, RekeyResult, Way, binomial_bounds, problems, to_dict, unexplained_losses
+from verdicts import (
+    DROPS,
+    HANDSHAKE_OUTCOMES,
+    Observation,
+    RekeyResult,
+    Way,
+    accounted_for,
+    binomial_bounds,
+    problems,
+    to_dict,
+    unexplained_losses,
+)
 
 PLAIN = Condition("plain", "plain")
 
 
 def totals(**counts: int) -> dict[str, int]:
-    base = dict.fromkeys((*DROPS, "delivered", "control", "enc_rx_datagrams", "hs_rate_limited"), 0)
-    base |= counts
-    base["enc_rx_datagrams"] = counts.get(
-        "enc_rx_datagrams", base["delivered"] + base["control"] + sum(base[n] for n in DROPS)
-    )
-    return base
+    base = dict.fromkeys((*DROPS, *HANDSHAKE_OUTCOMES, "delivered", "control"), 0) | counts
+    return {"enc_rx_datagrams": accounted_for(base), **base}
 
 
 def good(**changes: object) -> Observation:
@@ -146,8 +153,11 @@ def test_counters_of_one_drone_are_not_counted_twice() -> None:
     assert seen.drops == {"drop_replay": 7, "plain_dropped_no_session": 2}
 
 
-def test_syn_cookies_are_shown_with_the_counters() -> None:
-    assert good(syn_cookies=5).drops == {"syn_cookies": 5}
+def test_handshake_datagrams_are_accounted_for_and_shown_where_they_are_not_honest() -> None:
+    seen = good(totals={"gcs": totals(delivered=5, hs_taken=4, hs_repeated=3, hs_tag=2)})
+    assert seen.totals["gcs"]["enc_rx_datagrams"] == 14
+    assert problems(PLAIN, seen) == []
+    assert seen.drops == {"hs_tag": 2}
 
 
 def test_a_row_shows_it_all() -> None:

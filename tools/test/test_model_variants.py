@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from model_variants import MODEL, TEMPLATE, VARIANTS, TemplateError, Variant, model, models
+from model_variants import MODEL, VARIANTS, TemplateError, Variant, model, models
 
 
 def variant(*flags: str) -> Variant:
@@ -20,6 +20,10 @@ def variant(*flags: str) -> Variant:
 
 def test_there_is_one_model_per_variant() -> None:
     assert list(models()) == [f"{each.name}.vp" for each in VARIANTS]
+
+
+def test_every_template_is_used() -> None:
+    assert {each.template for each in VARIANTS} == {path.name for path in MODEL.glob("*.vp.in")}
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,6 @@ def test_a_flag_nobody_asks_for_is_refused() -> None:
 
 @pytest.mark.parametrize("each", VARIANTS, ids=lambda each: each.name)
 def test_expectation_names_every_query(each: Variant) -> None:
-    text = model((MODEL / TEMPLATE).read_text(), each)
+    text = model((MODEL / each.template).read_text(), each)
     queries = re.findall(r"^\t([a-z]+)\? ", text.partition("queries[")[2], re.MULTILINE)
     assert re.findall(r"([a-z])[01]", each.expect) == [query[0] for query in queries]

@@ -123,17 +123,18 @@ def test_python_layers_are_installed_once_and_stay(run: Run, fake: Fake, tmp_pat
         result = run("tools/setup_python.sh", *layers, PYTHON=python)
         assert result.returncode == 0, result.stderr
         return [
-            sorted(re.findall(r"requirements/([\w-]+)\.txt", line.split("constraints.txt")[1]))
+            sorted(re.findall(r"requirements/locked/([\w-]+)\.txt", line))
             for line in calls.read_text().splitlines()
+            if "--require-hashes" in line
         ]
 
-    assert installed() == [["base", "ros-jazzy"]]
+    assert installed() == [["wheels"]]
     assert installed() == []
     built = workspace / "build"
     built.mkdir()
     assert installed("analysis", "test") == [["analysis", "test"], ["test-nodeps"]]
     assert installed() == installed("test", "analysis") == []
-    (workspace / "requirements" / "test.txt").write_text("pytest\n")
+    (workspace / "requirements" / "locked" / "test.txt").write_text("pytest\n")
     assert installed("analysis") == []
     assert installed("test") == [["test"], ["test-nodeps"]]
     assert built.exists(), "nothing of this is a new interpreter"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/verify_model.sh: a model that does not hold fails the run; no verifpal skips it in one line."""
+"""tools/verify_model.sh: a model that does not hold fails the run, and so does a missing verifpal unless allowed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,17 @@ def model(workspace: Path) -> Path:
 
 
 @pytest.mark.usefixtures("model")
-def test_skips_in_one_line_without_verifpal(run: Run) -> None:
+def test_fails_in_one_line_without_verifpal(run: Run) -> None:
     result = run("tools/verify_model.sh", "docs/model")
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert "cargo install --ignore-rust-version verifpal" in result.stderr
+    assert "ALLOW_MISSING=1" in result.stderr
+
+
+@pytest.mark.usefixtures("model")
+def test_skips_in_one_line_without_verifpal_where_that_is_allowed(run: Run) -> None:
+    result = run("tools/verify_model.sh", "docs/model", ALLOW_MISSING="1")
     assert result.returncode == 0
     assert len(result.stdout.splitlines()) == 1
     assert "cargo install --ignore-rust-version verifpal" in result.stdout

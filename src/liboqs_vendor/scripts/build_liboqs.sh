@@ -20,6 +20,13 @@ readonly OPTIONS=(
   -DOQS_DIST_BUILD=ON      # picks the fastest code for the processor at run time
   -DOQS_ENABLE_KEM_HQC=ON  # off by default in this version
 )
+# As the engine's cmake/hardening.cmake; what this compiler does not know is left out.
+readonly HARDENING=(
+  -fstack-protector-strong
+  -fcf-protection
+  "-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3|-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"  # the first of these
+)
+readonly LINKING="-Wl,-z,relro,-z,now"
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
@@ -31,7 +38,7 @@ die() {
 algorithms() { grep -v '^#' "$here/algorithms.txt" | paste -sd ';'; }
 
 key() {
-  { printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "$(uname -m)"; algorithms; cat "$here"/compat/*; } |
+  { printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING" "$(uname -m)"; algorithms; cat "$here"/compat/*; } |
     sha256sum | cut -c1-12
 }
 
@@ -73,6 +80,24 @@ fetch_crate() {
     "cargo said: $(grep -m1 -i error "$1/fetch/log" || head -n1 "$1/fetch/log")"
 }
 
+# Prints those of HARDENING that this compiler and C library take.
+hardening() {
+  local choices choice
+  for choices in "${HARDENING[@]}"; do
+    while [ -n "$choices" ]; do
+      choice="${choices%%|*}"
+      choices="${choices#"$choice"}"
+      choices="${choices#|}"
+      # shellcheck disable=SC2086  # several words on purpose
+      if printf '#include <string.h>\nint f(void) { return 0; }\n' |
+        cc -O2 -Werror $choice -x c -c -o /dev/null - 2>/dev/null; then
+        printf '%s ' "$choice"
+        break
+      fi
+    done
+  done
+}
+
 build() {
   local prefix="$1" work="$2" jobs="$3" crate source generator extra=()
   [ -f "$prefix/.complete" ] && [ "$(cat "$prefix/.complete")" = "$(key)" ] && return
@@ -94,6 +119,7 @@ build() {
   # CMAKE_PREFIX_PATH of a caller could bring in another liboqs or OpenSSL by accident.
   env -u CMAKE_PREFIX_PATH cmake -G "$generator" -S "$source" -B "$work/build" -Wno-dev \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "${OPTIONS[@]}" \
+    -DCMAKE_C_FLAGS="$(hardening)" -DCMAKE_SHARED_LINKER_FLAGS="$LINKING" \
     -DOQS_MINIMAL_BUILD="$(algorithms)" "${extra[@]}"
   cmake --build "$work/build" --parallel "$jobs"
   cmake --install "$work/build" >/dev/null

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,17 @@ def test_added_function_tells_who_takes_a_context(liboqs_prefix: Path, name: byt
     function.argtypes = [ctypes.c_char_p]
     function.restype = ctypes.c_bool
     assert function(name) is expected
+
+
+def test_the_library_is_hardened(liboqs_prefix: Path) -> None:
+    readelf = shutil.which("readelf")
+    if readelf is None or not (liboqs_prefix / ".complete").exists():
+        pytest.skip(f"no readelf, or {liboqs_prefix} was not built here")
+    said = subprocess.run(
+        [readelf, "--wide", "--headers", "--dynamic", "--dyn-syms", str(liboqs_prefix / "lib" / "liboqs.so")],
+        capture_output=True, text=True, check=True, timeout=60,
+    ).stdout  # fmt: skip
+    assert "GNU_RELRO" in said
+    assert re.search(r"\(FLAGS\).*BIND_NOW|\(FLAGS_1\).*\bNOW\b", said)
+    assert "__stack_chk_fail" in said
+    assert re.search(r"GNU_STACK(\s+0x0+)+\s+0x0+\s+RW\s", said)

@@ -25,19 +25,24 @@ from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.errors import BenchError
 from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
+from pqc_mav_common.parameters import ParameterSpec, take
+from pqc_mav_proxy.wording import short_code
 
 NODE_NAME = "bench_agent"
 LEASE_S = 60.0
+PARAMETERS = (
+    ParameterSpec("proxy", "/gcs/pqc_proxy", "Node name of the gcs' proxy."),
+    ParameterSpec("drone_id", "", "The drone whose link is measured; empty = the only one of the proxy."),
+)
 
 
 class AgentNode(Node):
-    """Parameters: `proxy` (the gcs proxy's node, default /gcs/pqc_proxy), `drone_id` ("": the only one)."""
+    """Its parameters are PARAMETERS. Raises ParameterError."""
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
-        proxy = str(self.declare_parameter("proxy", "/gcs/pqc_proxy").value)
-        drone = str(self.declare_parameter("drone_id", "").value)
-        self.watch = ProxyWatch(self, proxy, drone)
+        values = take(self, PARAMETERS)
+        self.watch = ProxyWatch(self, values["proxy"], values["drone_id"])
         self.recorder = SideRecorder(self.watch)
         self.shutdown_asked = threading.Event()
         self._controller = ""
@@ -137,7 +142,8 @@ class AgentNode(Node):
     def _stop_suite(self, request: Any, response: Any) -> Any:
         response.message = self._refusal(request.controller)
         if not response.message and request.suite != self._suite:
-            response.message = f"Suite {request.suite} was not started here, but {self._suite or 'none'}."
+            started = short_code(self._suite) or "none"
+            response.message = f"Suite {short_code(request.suite)} was not started here, but {started}."
         if response.message:
             return response
         try:

@@ -24,21 +24,27 @@ from pqc_mav_bench.plan import new_campaign, resumed_campaign
 from pqc_mav_bench.schema.run import SchemaError
 from pqc_mav_bench.store import DEFAULT_ROOT, controller_lock
 from pqc_mav_bench.suite_session import SuiteSession
+from pqc_mav_common.parameters import ParameterSpec, take
 
 NODE_NAME = "bench_controller"
+PARAMETERS = (
+    ParameterSpec("root", str(DEFAULT_ROOT), "Folder below which campaigns are stored."),
+    ParameterSpec("proxy", "/drone/pqc_proxy", "Node name of the drone's proxy."),
+    ParameterSpec("agent", "/gcs/bench_agent", "Node name of the agent on the ground."),
+    ParameterSpec("drone_id", "", "The drone whose link is measured; empty = the only one of the proxy."),
+    ParameterSpec("power", "power", "Topic with this computer's power, if anything publishes it."),
+    ParameterSpec("shutdown_agent", False, "End the agent after a complete campaign."),
+)
 
 
 class ControllerNode(Node):
-    """Parameters: `root`, `proxy`, `agent`, `drone_id`, `power`, `shutdown_agent` (end the agent after a campaign)."""
+    """Its parameters are PARAMETERS. Raises ParameterError."""
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
-        self._root = Path(str(self.declare_parameter("root", str(DEFAULT_ROOT)).value)).expanduser()
-        proxy = str(self.declare_parameter("proxy", "/drone/pqc_proxy").value)
-        agent = str(self.declare_parameter("agent", "/gcs/bench_agent").value)
-        drone_id = str(self.declare_parameter("drone_id", "").value)
-        power = str(self.declare_parameter("power", "power").value)
-        self._shutdown_agent = bool(self.declare_parameter("shutdown_agent", False).value)
+        values = take(self, PARAMETERS)
+        self._root = values.path("root")
+        self._shutdown_agent = values["shutdown_agent"]
         # What arrives is handled by a node with one thread: on a busy machine an executor of several spins until a
         # message is taken, and the benchmark's own processor time is part of what it measures.
         self.observer = Node(
@@ -47,8 +53,8 @@ class ControllerNode(Node):
             context=self.context,
             use_global_arguments=False,
         )
-        self._ground = RosGround(self.observer, agent, f"{socket.gethostname()}:{os.getpid()}")
-        self._drone = RosDrone(self.observer, proxy, drone_id, power)
+        self._ground = RosGround(self.observer, values["agent"], f"{socket.gethostname()}:{os.getpid()}")
+        self._drone = RosDrone(self.observer, values["proxy"], values["drone_id"], values["power"])
         self._stop = threading.Event()
         self._busy = threading.Lock()
         group = ReentrantCallbackGroup()

@@ -23,7 +23,7 @@ from pqc_mav_common.free_ports import free_ports
 DRONE_ID = "bench"
 PROXY = "pqc_proxy"
 POWER_PACKAGE, POWER_EXECUTABLE = "pqc_mav_sensing", "pqc_power"
-PORTS = ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground_port")
+PORTS = ("data_port", "drone_data_port", "plain_port", "ground_port")
 # An agent that dies is started again at once: the controller waits for it and repeats the run in hand.
 _QUICK_RESPAWN = Respawn(delay_s=0.2, never_first=frozenset({1, 2, 3}))
 
@@ -52,7 +52,6 @@ SYSTEM = SystemDescription(
                 "keys": Setting("{keys}/gcs"),
                 "drones": Setting(DRONE_ID, list),
                 "bind": Setting("127.0.0.1"),
-                "handshake_port": Setting("{handshake_port}", int),
                 "data_port": Setting("{data_port}", int),
                 "key_pool_depth": Setting("0", int),
                 f"drone.{DRONE_ID}.plain_peer": Setting("127.0.0.1:{ground_port}"),
@@ -66,7 +65,6 @@ SYSTEM = SystemDescription(
                 "drone_id": Setting(DRONE_ID),
                 "peer": Setting("127.0.0.1"),
                 "bind": Setting("127.0.0.1"),
-                "handshake_port": Setting("{handshake_port}", int),
                 "data_port": Setting("{data_port}", int),
                 "local_data_port": Setting("{drone_data_port}", int),
                 "plain_bind": Setting("127.0.0.1:{plain_port}"),

@@ -16,7 +16,7 @@ from pqc_mav_bench.options import WorkloadOptions
 
 Values = dict[str, Any]
 
-_PHASES = ("phase_challenge_ms", "phase_hello_ms", "phase_server_hello_ms", "phase_finish_ms")
+_PHASES = ("phase_hello_ms", "phase_server_hello_ms", "phase_finish_ms")
 _TIMES = ("handshake_ms", *_PHASES, "kdf_ms")
 _PRIMITIVES = (
     "kem_keygen_ms", "kem_encaps_ms", "kem_decaps_ms", "sig_sign_ms", "sig_verify_ms", "x25519_ms", "kdf_ms",
@@ -43,7 +43,7 @@ def latest(handshakes: list[dict[str, Any]], suite: str) -> dict[str, Any] | Non
 
 def handshake_drone(report: Mapping[str, Any], attempts: int) -> Values:
     """Category D from the drone's report. A failed handshake has only what it got to."""
-    same = (*_TIMES, "phase_connect_ms", "ok", "rekey", "epoch", "bytes_sent", "bytes_received")
+    same = (*_TIMES, "ok", "rekey", "epoch", "bytes_sent", "bytes_received")
     return {
         **{name: report[name] for name in same},
         "timeout": report["error"] == "timeout",

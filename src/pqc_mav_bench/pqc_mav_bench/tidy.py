@@ -26,6 +26,7 @@ import pandas as pd
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 from pqc_mav_bench.schema.version1 import RENAMED
+from pqc_mav_bench.schema.version2 import REMOVED
 from pqc_mav_common.atomic_file import atomic_write
 
 KEY = ("scenario", "suite", "repetition")
@@ -111,7 +112,7 @@ def write(table: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The table of a campaign: a folder, a .csv or a .parquet file; columns of schema version 1 get today's names.
+    """The table of a campaign: a folder, a .csv or a .parquet file; columns of earlier schemas get today's names or go.
 
     Raises FileNotFoundError and ValueError.
     """
@@ -133,6 +134,7 @@ def read(path: Path) -> pd.DataFrame:
             keep_default_na=False,
             na_values={f.path: [""] for f in flat_fields() if f.numeric},
         )
+    table = table.drop(columns=[name for name in table.columns if name in REMOVED])
     missing = [name for name in KEY if name not in table.columns]
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")

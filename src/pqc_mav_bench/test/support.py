@@ -41,7 +41,7 @@ def suite_info(suite: str) -> dict[str, Any]:
 
 def handshake(suite: str, **changes: Any) -> dict[str, Any]:
     """A drone's or ground's report, as the proxy gives it."""
-    times = ("connect", "challenge", "hello", "server_hello", "finish")
+    times = ("hello", "server_hello", "finish")
     primitives = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")
     return {
         "drone_id": "d", "ok": True, "error": "", "reason": "", "suite": suite, "hybrid": True, "epoch": 3,

@@ -13,7 +13,7 @@ from pqc_mav_bringup.description import BringupError
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_common.free_ports import free_ports
 
-PORTS = ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground_port")
+PORTS = ("data_port", "drone_data_port", "plain_port", "ground_port")
 
 
 class DemoSession:

@@ -32,17 +32,25 @@ class Argument:
 class Respawn:
     """When a process that died is started again.
 
-    The delay grows by `factor` from `delay_s` to `max_delay_s` and is forgotten after `settled_s` of life. An exit
-    with a code of `never_after` is final (the same start would fail again); one of `never_first` is when it was the
-    first start.
+    The first `quick` deaths in a row wait for `delay_s` only: a proxy has to be back within a second, or the
+    autopilot's failsafe trips (docs/failsafes.md). Then the delay grows by `factor` up to `max_delay_s`; a life of
+    `settled_s` forgets all of it. An exit with a code of `never_after` is final (the same start would fail again);
+    one of `never_first` is when it was the first start.
     """
 
-    delay_s: float = 1.0
+    delay_s: float = 0.3
+    quick: int = 3
     factor: float = 2.0
     max_delay_s: float = 15.0
     settled_s: float = 30.0
     never_after: frozenset[int] = frozenset({2})
     never_first: frozenset[int] = frozenset({1, 3})
+
+    def delay_after(self, deaths: int) -> float:
+        """How long to wait after that many deaths in a row [s]."""
+        growth = max(0, deaths - self.quick)
+        # Bounded before it is raised, so that a process that dies for days does not overflow.
+        return min(self.max_delay_s, self.delay_s * self.factor ** min(growth, 64))
 
 
 @dataclass(frozen=True)

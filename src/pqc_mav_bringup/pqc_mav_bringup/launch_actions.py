@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from launch.actions import (
@@ -10,6 +11,7 @@ from launch.actions import (
     ExecuteProcess,
     OpaqueFunction,
     RegisterEventHandler,
+    SetEnvironmentVariable,
 )
 from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.substitutions import LaunchConfiguration
@@ -20,6 +22,7 @@ from pqc_mav_bringup import configuration
 from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import find_executable
+from pqc_mav_bringup.loopback import loopback_environment
 from pqc_mav_bringup.systems import DEMO
 
 
@@ -35,7 +38,8 @@ def launch_description(system: SystemDescription) -> LaunchDescription:
         for argument in system.arguments
     ]
     start = _start_demo if system is DEMO else _start
-    return LaunchDescription([*declared, OpaqueFunction(function=start, args=[system])])
+    local = [SetEnvironmentVariable(name, value) for name, value in loopback_environment(os.environ).items()]
+    return LaunchDescription([*declared, *local, OpaqueFunction(function=start, args=[system])])
 
 
 def argument_values(context: LaunchContext, system: SystemDescription) -> dict[str, str]:

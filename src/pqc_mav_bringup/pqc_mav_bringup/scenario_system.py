@@ -19,7 +19,6 @@ DRONE = "drone"
 def _adapted(process: ProcessDescription) -> ProcessDescription:
     if process.name == NODE and process.namespace == DRONE:
         changes = {
-            "handshake_port": Setting("{air_handshake_port}", int),
             "data_port": Setting("{air_data_port}", int),
             "plain_tap": Setting("127.0.0.1:{tap_port}"),
         }
@@ -36,7 +35,6 @@ SCENARIO = SystemDescription(
         *DEMO.arguments,
         Argument("battery", "Initial charge of the simulated battery [%].", "90"),
         Argument("param", "A parameter of the simulated autopilot, NAME=VALUE.", "COM_LOW_BAT_ACT=3"),
-        Argument("air_handshake_port", "TCP port at which the drone finds the gcs, or the link in between."),
         Argument("air_data_port", "UDP port at which the drone finds the gcs, or the link in between."),
         Argument("tap_port", "UDP port of the battery node."),
         Argument("thermal_root", "Folder of the simulated thermal tree."),

@@ -9,6 +9,7 @@ too long. A second signal shortens the wait. Children are killed by the kernel s
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
@@ -17,6 +18,7 @@ from pqc_mav_bringup import configuration
 from pqc_mav_bringup.child import PATIENCE_S, Child
 from pqc_mav_bringup.description import Process, Respawn
 from pqc_mav_bringup.executables import command
+from pqc_mav_bringup.loopback import loopback_environment
 
 HURRIED_S = 3.0  # what is left of the patience after a second signal
 CONFIG_ERROR = 2  # exit code by which a process says that its configuration is at fault
@@ -47,7 +49,8 @@ class Supervisor:
         self._commands = [(process, command(process)) for process in processes]
         self._on_line = on_line
         self._patience_s = patience_s
-        self._environment = {"PYTHONUNBUFFERED": "1", **(environment or {})}
+        more = dict(environment or {})
+        self._environment = {"PYTHONUNBUFFERED": "1", **loopback_environment({**os.environ, **more}), **more}
         self._stop = asyncio.Event()
         self._signalled = False
         self._exit_code = ExitCode.OK
@@ -79,7 +82,7 @@ class Supervisor:
 
     async def _keep(self, process: Process, line: Sequence[str]) -> None:
         """Keeps one process running for as long as its policy and the system want it."""
-        delay_s, starts = 0.0, 0
+        delay_s, starts, deaths = 0.0, 0, 0
         loop = asyncio.get_running_loop()
         while not await self._stopping_within(delay_s):
             began = loop.time()
@@ -96,7 +99,8 @@ class Supervisor:
                 self.stop(ExitCode.CONFIG if code == CONFIG_ERROR else ExitCode.FAILED)
                 return
             settled = loop.time() - began >= policy.settled_s
-            delay_s = policy.delay_s if settled or delay_s == 0 else min(delay_s * policy.factor, policy.max_delay_s)
+            deaths = 1 if settled else deaths + 1
+            delay_s = policy.delay_after(deaths)
             self._on_line(process.label, f"ended with {_describe(code)}; starting it again in {delay_s:g} s")
 
     async def _run_once(self, process: Process, line: Sequence[str]) -> int:

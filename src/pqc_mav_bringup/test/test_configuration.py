@@ -8,7 +8,7 @@ from pqc_mav_bringup.description import BringupError, resolve
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO, DRONE, GCS, SYSTEMS
 
-PORTS = ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground_port")
+PORTS = ("data_port", "drone_data_port", "plain_port", "ground_port")
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))

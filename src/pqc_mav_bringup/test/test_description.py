@@ -5,6 +5,7 @@ from pqc_mav_bringup.description import (
     Argument,
     BringupError,
     ProcessDescription,
+    Respawn,
     Setting,
     SystemDescription,
     complete,
@@ -70,3 +71,8 @@ def test_refusals(given: dict[str, str], said: str) -> None:
 
 def test_complete_names_every_argument() -> None:
     assert complete(SYSTEM, {"peer": "h"}) == {"namespace": "air", "peer": "h", "port": "5", "mode": "a"}
+
+
+def test_a_dead_process_is_back_within_a_second_three_times_and_then_ever_later() -> None:
+    delays = [Respawn().delay_after(deaths) for deaths in (1, 2, 3, 4, 5, 8, 9, 10**6)]
+    assert delays == pytest.approx([0.3, 0.3, 0.3, 0.6, 1.2, 9.6, 15.0, 15.0])

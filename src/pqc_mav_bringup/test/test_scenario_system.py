@@ -15,8 +15,7 @@ VALUES = {
     **PORTS,
     "keys": "/k",
     "tap_port": "22000",
-    "air_handshake_port": "22001",
-    "air_data_port": "22002",
+    "air_data_port": "22001",
     "thermal_root": "/t",
 }
 
@@ -29,7 +28,7 @@ def test_it_is_the_demo_with_senses_and_policy() -> None:
     }
     drone, sensing = by_label["drone/pqc_proxy"].parameters, by_label["drone/pqc_sensing"].parameters
     assert drone["plain_tap"] == sensing["tap"] == "127.0.0.1:22000" and sensing["thermal_root"] == "/t"
-    assert (drone["handshake_port"], drone["data_port"]) == (22001, 22002), "the link may lie in between"
+    assert drone["data_port"] == 22001, "the link may lie in between"
     assert by_label["gcs/pqc_proxy"].parameters["data_port"] == int(PORTS["data_port"])
     assert set(drone) <= set(known_keys("drone"))
     assert by_label["vehicle"].arguments[-4:] == ("--battery", "90", "--param", "COM_LOW_BAT_ACT=3")
@@ -42,11 +41,13 @@ def test_the_policys_file_names_suites_there_are_and_parameters_it_knows() -> No
     assert given["target_suite"] in given["suites"]
 
 
-def test_only_times_and_suites_differ_from_the_policys_defaults() -> None:
+def test_only_times_suites_and_the_lowest_level_differ_from_the_policys_defaults() -> None:
     """The scenarios show the thresholds a real flight has."""
     given = yaml.safe_load(config_file("scenario_policy.yaml").read_text())["/**"]["pqc_policy"]["ros__parameters"]
     changed = {spec.name for spec in node_specs() if spec.name in given}
-    assert all(name.endswith("_s") or name in ("suites", "target_suite") for name in changed) and changed == set(given)
+    assert all(
+        name.endswith("_s") or name in ("suites", "target_suite", "minimum_level") for name in changed
+    ) and changed == set(given)
 
 
 def test_the_senses_file_has_parameters_the_nodes_know() -> None:

@@ -14,7 +14,7 @@ from pqc_mav_bringup.description import BringupError, Process, Respawn
 from pqc_mav_bringup.supervisor import ExitCode, Supervisor
 
 DEADLINE_S = 30.0
-EAGER = Respawn(delay_s=0.01, factor=2.0, max_delay_s=0.05, never_first=frozenset())
+EAGER = Respawn(delay_s=0.01, quick=1, factor=2.0, max_delay_s=0.05, never_first=frozenset())
 SLEEP = "import time;print('ready');time.sleep(60)"
 
 
@@ -56,12 +56,42 @@ def test_everything_ends_by_itself() -> None:
 def test_a_crash_is_respawned_with_growing_delay(tmp_path: Path) -> None:
     marker = tmp_path / "starts"
     count = f"open('{marker}','a').write('x');n=len(open('{marker}').read())"
-    code = f"{count};print('life', n);raise SystemExit(9 if n<5 else 0)"
+    code = f"{count};print('life', n);raise SystemExit(9 if n<6 else 0)"
     session = Session(python_process("a", code, EAGER))
     assert session.run() is ExitCode.OK
-    assert [text for text in session.texts() if text.startswith("life")] == [f"life {n}" for n in range(1, 6)]
+    assert [text for text in session.texts() if text.startswith("life")] == [f"life {n}" for n in range(1, 7)]
     waits = [text.rpartition(" in ")[2] for text in session.texts() if "starting it again" in text]
-    assert waits == ["0.01 s", "0.02 s", "0.04 s", "0.05 s"]
+    assert waits == ["0.01 s", "0.01 s", "0.02 s", "0.04 s", "0.05 s"]
+
+
+def test_what_is_killed_is_back_within_a_second_the_first_times() -> None:
+    policy = Respawn()
+    assert policy.delay_s < 0.5 and policy.quick >= 3  # a Python needs the rest of the second to start
+    code = "import os;os.kill(os.getpid(), 9)"
+    session = Session(python_process("a", code, policy))
+    waits: list[str] = []
+
+    def note(_label: str, text: str) -> None:
+        if "starting it again" in text:
+            waits.append(text.rpartition(" in ")[2])
+        if len(waits) == policy.quick + 1:
+            session.supervisor.stop()
+
+    session.reactions.append(note)
+    session.run()
+    assert waits == [f"{policy.delay_s:g} s"] * policy.quick + [f"{policy.delay_s * policy.factor:g} s"]
+
+
+def test_the_first_deaths_are_answered_within_a_second_and_a_long_life_forgets_them(tmp_path: Path) -> None:
+    """The fifth life lasts; the wait after it is that of a first death."""
+    marker = tmp_path / "starts"
+    count = f"open('{marker}','a').write('x');n=len(open('{marker}').read())"
+    code = f"import time;{count};time.sleep(1.2 if n==5 else 0);raise SystemExit(9 if n<7 else 0)"
+    policy = Respawn(delay_s=0.01, max_delay_s=0.05, settled_s=1.0, never_first=frozenset())
+    session = Session(python_process("a", code, policy))
+    assert session.run() is ExitCode.OK
+    waits = [text.rpartition(" in ")[2] for text in session.texts() if "starting it again" in text]
+    assert waits == ["0.01 s", "0.01 s", "0.01 s", "0.02 s", "0.01 s", "0.01 s"]
 
 
 def test_death_by_signal_is_named() -> None:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The units start what exists, with options that exist, and treat exit codes as the processes mean them."""
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,5 +27,43 @@ def test_unit(role: str) -> None:
     options = [argument.removeprefix("--") for argument in arguments[3:] if argument.startswith("--")]
     assert set(options) <= {argument.name for argument in SYSTEMS[role].arguments}
     assert unit["Restart"] == "on-failure"
+    assert unit["RestartSec"] == f"{Respawn().delay_s * 1000:.0f}ms", "as the supervisor does"
     assert {int(code) for code in unit["RestartPreventExitStatus"].split()} == set(Respawn().never_after)
     assert unit["NoNewPrivileges"] == "yes" and unit["User"] == "pqcmav"
+    assert unit["MemorySwapMax"] == unit["LimitCORE"] == "0"
+    assert unit["CapabilityBoundingSet"] == "" and "AmbientCapabilities" not in unit
+
+
+@pytest.mark.parametrize("role", ["drone", "gcs"])
+def test_a_dead_system_is_back_before_the_autopilots_failsafe(role: str) -> None:
+    milliseconds = re.fullmatch(r"(\d+)ms", directives(role)["RestartSec"])
+    assert milliseconds and int(milliseconds[1]) <= 500
+    # No limit on starts, and no delay that grows.
+    assert directives(role)["StartLimitIntervalSec"] == "0"
+    assert "RestartSteps" not in directives(role)
+
+
+@pytest.mark.parametrize("role", ["drone", "gcs"])
+def test_what_systemd_says_of_the_exposure(role: str, tmp_path: Path) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd-analyze is not here")
+    unit = UNITS / f"pqcmav-{role}.service"
+    said = subprocess.run(
+        [program, "security", "--offline=true", "--no-pager", str(unit)],
+        capture_output=True, text=True, timeout=60, cwd=tmp_path,
+    )  # fmt: skip
+    if "offline" in said.stderr:
+        pytest.skip("this systemd-analyze is older than version 250")
+    level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said.stdout)
+    assert level, said.stdout + said.stderr
+    assert float(level[1]) < 2.0
+
+
+def test_the_sysctl_file_allows_the_buffers_the_proxy_asks_for() -> None:
+    import pqc_mav_tunnel
+
+    asked_kib = next(e["default"] for e in pqc_mav_tunnel.config_schema("gcs") if e["key"] == "socket_buffer_kib")
+    lines = (UNITS / "90-pqcmav.conf").read_text().splitlines()
+    allowed = dict(line.split(" = ") for line in lines if not line.startswith("#"))
+    assert allowed == {name: str(asked_kib * 1024) for name in ("net.core.rmem_max", "net.core.wmem_max")}

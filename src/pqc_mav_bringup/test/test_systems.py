@@ -12,9 +12,7 @@ from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SYSTEMS
 
 PORTS = {
     name: str(number)
-    for number, name in enumerate(
-        ("handshake_port", "data_port", "drone_data_port", "plain_port", "ground_port"), 21000
-    )
+    for number, name in enumerate(("data_port", "drone_data_port", "plain_port", "ground_port"), 21000)
 }
 
 
@@ -150,8 +148,7 @@ def test_a_flight_is_recorded_only_where_asked() -> None:
 def test_the_demo_fits_together() -> None:
     by_label = {process.label: process for process in resolve(DEMO, {**PORTS, "keys": "/k"})}
     gcs, drone = by_label["gcs/pqc_proxy"].parameters, by_label["drone/pqc_proxy"].parameters
-    for key in ("handshake_port", "data_port"):
-        assert gcs[key] == drone[key]
+    assert gcs["data_port"] == drone["data_port"]
     assert drone["peer"] == gcs["bind"] == "127.0.0.1"
     assert drone["drone_id"] in gcs["drones"]
     assert drone["plain_bind"] in by_label["vehicle"].arguments

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav keys`: make, show and hand out long-term keys. Only fingerprints are ever printed."""
+"""`pqcmav keys`: make, show and hand out long-term keys. Only fingerprints are ever printed, and no core is dumped."""
 
 from __future__ import annotations
 
@@ -19,6 +19,16 @@ keys_app = typer.Typer(
     help="Make, list and export long-term keys. Secret keys are never printed; only their owner can read the files.",
 )
 
+
+@keys_app.callback()
+def _before_any_key_is_read() -> None:
+    # A core dump would contain the keys.
+    import pqc_mav_tunnel
+
+    if said := pqc_mav_tunnel.forbid_core_dumps():
+        note(f"warning: {said}")
+
+
 Root = Annotated[Path, typer.Option("--root", help="Folder of all keys: gcs/ and drones/<id>/ are below it.")]
 
 
@@ -34,13 +44,16 @@ def init(
         bool,
         typer.Option("--sign", help="Also make a key pair for each drone, so that a stolen PSK alone is not enough."),
     ] = False,
+    gcs_id: Annotated[
+        str, typer.Option("--gcs-id", help="Name of the gcs, as 'gcs_id' in its configuration; its PSKs belong to it.")
+    ] = "gcs",
 ) -> None:
     """Make the keys of a gcs and its drones. Existing keys are kept, so drones can be added later."""
     import pqc_mav_tunnel
 
     root = root.expanduser()
     with engine_errors():
-        pqc_mav_tunnel.init_keys(str(root), drones, sig_tokens=sig or [], drone_signatures=sign)
+        pqc_mav_tunnel.init_keys(str(root), drones, sig_tokens=sig or [], drone_signatures=sign, gcs_id=gcs_id)
     entries = pqc_mav_tunnel.list_keys(str(root / "gcs"))
     pairs = sum(1 for entry in entries if entry["kind"] == "sig-secret")
     psks = sum(1 for entry in entries if entry["kind"] == "psk")

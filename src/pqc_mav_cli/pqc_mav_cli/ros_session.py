@@ -144,6 +144,7 @@ def own_domain() -> Iterator[dict[str, str]]:
 
     This process is in it from now on; processes that are started without its environment need what is returned.
     """
+    from pqc_mav_bringup.loopback import PROFILES
     from pqc_mav_bringup.share import config_file
     from pqc_mav_common.free_ports import held_domain
 
@@ -151,7 +152,7 @@ def own_domain() -> Iterator[dict[str, str]]:
         environment = {
             "ROS_DOMAIN_ID": str(domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-            "FASTRTPS_DEFAULT_PROFILES_FILE": str(config_file("fastdds_quick_discovery.xml")),
+            **{name: str(config_file("fastdds_quick_discovery.xml")) for name in PROFILES},
         }
         os.environ.update(environment)
         yield environment

@@ -3,18 +3,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from pqc_mav_proxy.wording import short_code
 
-
-@lru_cache(maxsize=256)
-def short_code(suite: str) -> str:
-    """Short code of a suite given by its id; what this version does not know stays as it is."""
-    import pqc_mav_tunnel
-
-    try:
-        return str(pqc_mav_tunnel.find_suite(suite).short_code) if suite else ""
-    except pqc_mav_tunnel.TunnelError:
-        return suite
+__all__ = ["both_names", "counted", "short_code"]
 
 
 def both_names(suite: str) -> str:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,10 +39,22 @@ def test_show_lists_fingerprints_and_no_key(root: Path) -> None:
     assert not any(secret in ended.stdout + json.dumps(listed) for secret in secrets(root))
 
 
-def test_both_ends_show_the_same_fingerprint(root: Path) -> None:
+def test_both_ends_show_the_same_fingerprint_of_a_public_key(root: Path) -> None:
     listed = json.loads(pqcmav("keys", "show", str(root), "--json").stdout)
-    psks = [entry["fingerprint"] for entry in listed if entry["kind"] == "psk" and entry["owner"] == "alpha"]
-    assert len(psks) == 2 and len(set(psks)) == 1
+    public = [entry for entry in listed if entry["kind"] == "sig-public" and entry["owner"] == "gcs"]
+    seen: dict[str, set[str]] = {}
+    for entry in public:
+        seen.setdefault(entry["algorithm"], set()).add(entry["fingerprint"])
+    assert len(public) > len(seen) and all(len(each) == 1 for each in seen.values())
+
+
+def test_a_gcs_holds_a_psk_of_its_own_for_each_drone(root: Path, tmp_path: Path) -> None:
+    listed = json.loads(pqcmav("keys", "show", str(root), "--json").stdout)
+    psks = {entry["fingerprint"] for entry in listed if entry["kind"] == "psk" and entry["owner"] == "alpha"}
+    assert len(psks) == 2
+    north = pqcmav("keys", "init", "alpha", "--root", str(tmp_path / "north"), "--sig", "mldsa65", "--gcs-id", "north")
+    assert north.returncode == 0, north.stderr
+    assert "1-32 characters" in refused(2, "keys", "init", "a", "--root", str(tmp_path / "x"), "--gcs-id", "No Name")
 
 
 def test_show_fails_on_a_key_others_can_read(root: Path) -> None:
@@ -74,3 +88,18 @@ def test_bad_ids_and_folders(tmp_path: Path) -> None:
     assert "Drone One" in refused(2, "keys", "init", "Drone One", "--root", str(tmp_path / "k"))
     assert "keys init" in refused(2, "keys", "show", str(tmp_path / "none"))
     assert "nonsense" in refused_either("keys", "init", "d", "--sig", "nonsense", "--root", str(tmp_path / "k2"))
+
+
+def test_core_dumps_are_forbidden_before_a_key_is_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PQCMAV_CORE_DUMPS", raising=False)
+    # A command that ends in itself tells what it was allowed.
+    code = (
+        "import atexit, resource; from pqc_mav_cli.app import run;"
+        "atexit.register(lambda: print('limit', resource.getrlimit(resource.RLIMIT_CORE))); run()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "keys", "show", str(root)], capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 0 and ended.stdout.endswith("limit (0, 0)\n")
+    monkeypatch.setenv("PQCMAV_CORE_DUMPS", "1")
+    assert "Core dumps are allowed (PQCMAV_CORE_DUMPS=1)" in pqcmav("keys", "show", str(root)).stderr

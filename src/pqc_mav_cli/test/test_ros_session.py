@@ -14,6 +14,7 @@ from builtin_interfaces.msg import Time
 from pqc_mav_interfaces.msg import LinkQuality, TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
+from pqc_mav_bringup.loopback import PROFILES
 from pqc_mav_cli.ros_session import STATUS_TYPE, Watcher, own_domain
 from pqc_mav_common.free_ports import DOMAINS
 
@@ -112,12 +113,12 @@ def test_when_the_counters_were_read(node: FakeNode, watcher: Watcher) -> None:
 
 
 def test_a_domain_of_ones_own_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", "FASTRTPS_DEFAULT_PROFILES_FILE"):
+    for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", *PROFILES):
         monkeypatch.setenv(name, "of the shell")
     with own_domain() as mine:
         assert {name: os.environ[name] for name in mine} == mine
         assert mine["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
-        assert Path(mine["FASTRTPS_DEFAULT_PROFILES_FILE"]).is_file()
+        assert all(Path(mine[name]).is_file() for name in PROFILES)
         # What a second command is offered first is the one that is taken.
         offered = chain([int(mine["ROS_DOMAIN_ID"])] * 3, DOMAINS)
         monkeypatch.setattr("pqc_mav_common.free_ports.free_domain", lambda: next(offered))

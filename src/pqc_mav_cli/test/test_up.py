@@ -25,7 +25,7 @@ class Ends:
     """Configuration files of both ends on free ports."""
 
     def __init__(self, folder: Path, keys: Path) -> None:
-        self.handshake, self.data, self.plain, self.ground = free_ports(4)
+        self.data, self.plain, self.ground = free_ports(3)
         self.keys = keys
         self.folder = folder
 
@@ -33,7 +33,6 @@ class Ends:
         values: dict[str, object] = {
             "keys": str(self.keys / ("gcs" if role == "gcs" else "drones/d1")),
             "bind": "127.0.0.1",
-            "handshake_port": self.handshake,
             "data_port": self.data,
         }
         if role == "drone":
@@ -100,7 +99,7 @@ def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
         drone.wait_for("-> UP")
         (proxy,) = descendants(drone)
         proxy.kill()
-        drone.wait_for("ended with signal SIGKILL; starting it again in 1 s")
+        drone.wait_for("ended with signal SIGKILL; starting it again in 0.3 s")
         deadline = time.monotonic() + DEADLINE_S
         while sum("-> UP" in line for line in drone.lines) < 2:
             assert time.monotonic() < deadline, "\n".join(drone.lines)
@@ -131,7 +130,7 @@ def test_a_tunnel_goes_on_when_nothing_reads_its_output_any_more(ends: Ends) -> 
 def test_nothing_survives_a_killed_supervisor(ends: Ends) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
     try:
-        gcs.wait_for("handshakes on TCP port")
+        gcs.wait_for("handshakes and packets on UDP port")
         started = descendants(gcs)
         assert started
         os.kill(gcs.process.pid, signal.SIGKILL)
@@ -240,7 +239,7 @@ def test_the_demo_system() -> None:
     pytest.importorskip("pqc_mav_sim.vehicle", reason="pqc_mav_sim is not installed")
     demo = Running("up", "demo", "--rate", "50")
     try:
-        demo.wait_for("gcs: handshakes on TCP port")
+        demo.wait_for("gcs: handshakes and packets on UDP port")
         demo.wait_for("lost 0 dup 0")
         started = descendants(demo)
         assert len(started) == 4

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 from pqc_mav_common.config_file import check_params_files
+from pqc_mav_common.dds_sockets import warn_if_exposed
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 
 SHUTDOWN_S = 5.0
@@ -101,7 +102,9 @@ class Spinner:
         self._nodes: list[Any] = []
 
     def add(self, node: Any) -> None:
-        """Adds a node, which is destroyed at the end."""
+        """Adds a node, which is destroyed at the end. The first one warns when ROS is open to other machines."""
+        if not self._nodes:
+            warn_if_exposed(node)
         self._nodes.append(node)
         self._executor.add_node(node)
 

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import pytest
 
@@ -156,6 +157,7 @@ class Executor:
 class Node:
     def __init__(self, name: str, executor: Executor) -> None:
         self.name = name
+        self.context = SimpleNamespace(get_domain_id=lambda: 0)
         self._executor = executor
 
     def destroy_node(self) -> None:

@@ -40,6 +40,14 @@ def usable_suites(
     return found
 
 
+def configured_suite(config: Mapping[str, Any]) -> str:
+    """The id of the suite a proxy's configuration names, "" where it names none."""
+    try:
+        return str(pqc_mav_tunnel.find_suite(config.get("suite", "")).id)
+    except pqc_mav_tunnel.TunnelError:
+        return ""
+
+
 def signature_tokens(keys_folder: str) -> frozenset[str] | None:
     """Signatures for which the drone's folder holds the ground station's public key, without those that have a problem.
 
@@ -54,9 +62,14 @@ def signature_tokens(keys_folder: str) -> frozenset[str] | None:
 
 
 class Availability:
-    """Keeps the list up to date and hands it on. `problem` is why there is none yet, "" when there is."""
+    """Keeps the list up to date and hands it on, with the suite the proxy is configured with.
 
-    def __init__(self, node: Any, proxy: str, wanted: Sequence[str], tell: Callable[[Sequence[str]], None]) -> None:
+    `problem` is why there is no list yet, "" when there is.
+    """
+
+    def __init__(
+        self, node: Any, proxy: str, wanted: Sequence[str], tell: Callable[[Sequence[str], str], None]
+    ) -> None:
         self.problem = "the proxy has not listed its suites yet"
         self._wanted = tuple(wanted)
         self._tell = tell
@@ -95,7 +108,8 @@ class Availability:
         )
 
     def _learn(self, suites: Iterable[Any], config_json: str) -> None:
-        folder = json.loads(config_json).get("keys", "")
+        config = json.loads(config_json)
+        folder = config.get("keys", "")
         tokens = signature_tokens(folder) if folder else None
         registry = {entry.id: entry.sig_token for entry in pqc_mav_tunnel.suites(view="extended")}
         rows = [
@@ -110,4 +124,4 @@ class Availability:
         self._why = usable_suites(rows, tokens, self._wanted)
         usable = [name for name, why in self._why.items() if not why]
         self.problem = "" if usable else "no suite is usable: algorithms or keys are missing"
-        self._tell(usable)
+        self._tell(usable, configured_suite(config))

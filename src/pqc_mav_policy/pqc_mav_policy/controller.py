@@ -55,6 +55,7 @@ class Controller:
         self.mode: Mode = "auto"
         self.pin = ""
         self.available: tuple[str, ...] = ()
+        self.configured = ""  # the proxy's own suite, "" while it is not known
         self.last_outcome: Outcome | None = None
         self.pending: tuple[str, float] | None = None  # suite asked for, since when
         self.ladder = Ladder(catalogue, parameters.order)
@@ -66,7 +67,7 @@ class Controller:
     def tick(self, now: float) -> Tick:
         """Decides on everything heard so far."""
         pending = self.pending[0] if self.pending else None
-        inputs = self.telemetry.snapshot(now, self.available, pending, self._outcomes)
+        inputs = self.telemetry.snapshot(now, self.available, pending, self._outcomes, self.configured)
         self._outcomes.clear()
         decision, self._state = self.strategy.decide(inputs, self._state, now)
         # Mode manual has its own memory, so that it is up to date when the mode changes.
@@ -96,9 +97,21 @@ class Controller:
         """Place of a suite in the order of cost; 0 for none, too."""
         return self.ladder.order.rank(suite) if suite in self.ladder.catalogue else 0
 
-    def allow(self, suites: Sequence[str]) -> None:
-        """Which suites may be chosen from now on."""
-        self.available = tuple(suites)
+    def allow(self, suites: Sequence[str], configured: str = "") -> None:
+        """Which suites may be chosen from now on, and which one the proxy is configured with."""
+        self.available, self.configured = tuple(suites), configured
+
+    def too_low(self, suite: str) -> str:
+        """Why a suite is below the lowest level that may be chosen, one clause; "" when it is not."""
+        catalogue, minimum = self.ladder.catalogue, self._parameters.minimum_level
+        if minimum:
+            least, what = int(minimum), f"minimum_level {minimum}"
+        elif self.configured in catalogue:
+            least = catalogue[self.configured].level
+            what = f"level {least} of the proxy's suite; 'minimum_level' of the policy can allow less"
+        else:
+            return ""
+        return f"it is of level {catalogue[suite].level}, below {what}" if catalogue[suite].level < least else ""
 
     def _manual(self, inputs: DecisionInput, now: float) -> Decision:
         if not self.pin and inputs.session.suite:

@@ -25,6 +25,11 @@ class Ladder:
         self.catalogue = catalogue
         self.order = SuiteOrder(catalogue.values(), order)
 
+    def code(self, suite_id: str) -> str:
+        """How people call a suite; an unknown one by its id."""
+        suite = self.catalogue.get(suite_id)
+        return suite.short_code if suite else suite_id
+
     def known(self, suite_ids: Iterable[str]) -> tuple[str, ...]:
         """Those of the ids that are in the catalogue, from light to heavy, each once."""
         return tuple(sorted({suite for suite in suite_ids if suite in self.catalogue}, key=self.order.rank))

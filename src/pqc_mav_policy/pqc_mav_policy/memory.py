@@ -7,12 +7,7 @@ from dataclasses import dataclass, replace
 
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.cascade import signs
-from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, TunnelState
-
-# Failures that count against the suite, as HandshakeReport names them; "" is an unexplained one. Any suite would fail
-# with a gcs out of reach or restarted, a wrong PSK or a cancelled attempt, and a rejection that is about the suite puts
-# it on the engine's own list.
-SUITE_ERRORS = frozenset({"", "timeout", "bad_frame", "malformed", "bad_signature", "bad_confirm", "crypto"})
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 
 
 @dataclass(frozen=True)
@@ -21,7 +16,9 @@ class Memory:
 
     `calm_since_s` is when the last disturbance or switch was, `stress_since_s` since when a bad link or stress was seen
     in every snapshot (None while there is none). `rekeys` holds the successful changes of keys within the rate limit's
-    window, `avoided` the suites that failed with the time until which they are avoided.
+    window. `abandoned` is the suite that the last rollback left because of blackouts, until `abandoned_until_s`:
+    without it the next step would lead back. Failed handshakes leave nothing here but their time: anybody in the path
+    can make them fail, so which suites to avoid for them is the engine's to say (DecisionInput.blacklisted).
     """
 
     calm_since_s: float
@@ -35,12 +32,9 @@ class Memory:
     phase: Phase = Phase.UNKNOWN
     event: bool = False  # the phase changed since the keys did
     rekeys: tuple[float, ...] = ()
-    avoided: tuple[tuple[str, float], ...] = ()
+    abandoned: str = ""
+    abandoned_until_s: float = 0.0
     last_failure_s: float | None = None
-
-    def avoids(self, suite: str) -> bool:
-        """Whether the suite failed lately."""
-        return any(name == suite for name, _ in self.avoided)
 
     def stressed_for(self, now: float) -> float:
         """For how long stress has lasted [s]; 0 without."""
@@ -52,40 +46,22 @@ def begin(now: float) -> Memory:
     return Memory(calm_since_s=now, phase_since_s=now, last_s=now)
 
 
-def avoid(memory: Memory, suite: str, until: float) -> Memory:
+def abandon(memory: Memory, suite: str, until: float) -> Memory:
     """Keeps away from a suite until then."""
-    kept = tuple(entry for entry in memory.avoided if entry[0] != suite)
-    return replace(memory, avoided=(*kept, (suite, until)))
+    return replace(memory, abandoned=suite, abandoned_until_s=until)
 
 
 def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
     """The memory after seeing a snapshot, before deciding on it."""
     memory = replace(
         memory,
-        avoided=tuple(entry for entry in memory.avoided if now < entry[1]),
+        abandoned=memory.abandoned if now < memory.abandoned_until_s else "",
         rekeys=tuple(time for time in memory.rekeys if now - time < parameters.rate_limit_window_s),
+        last_failure_s=memory.last_failure_s if all(outcome.ok for outcome in inputs.outcomes) else now,
     )
-    for outcome in inputs.outcomes:
-        if not outcome.ok:
-            memory = _failed(outcome, inputs, memory, parameters, now)
     memory = _session(inputs, memory, now)
     memory = _phase(inputs, memory, now)
     return replace(_disturbances(inputs, memory, parameters, now), last_s=now)
-
-
-def _failed(
-    outcome: Outcome, inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float
-) -> Memory:
-    """A failure counts against the suite only while the session itself is well: on a cut link any suite would fail.
-
-    The suite in use is never avoided for it: its session works, so it can be kept.
-    """
-    memory = replace(memory, last_failure_s=now)
-    session = inputs.session
-    well = session.state is TunnelState.UP and not signs.stale(inputs, parameters)
-    if not well or outcome.suite == session.suite or outcome.error not in SUITE_ERRORS:
-        return memory
-    return avoid(memory, outcome.suite, now + parameters.blacklist_ttl_s)
 
 
 def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:

@@ -140,11 +140,13 @@ class PqcPolicyNode(Node):
         self._report(tick)
 
     def _ask(self, request: Request) -> None:
-        self.get_logger().info(f"asking for {request.suite or 'fresh keys'}: {request.reason}")
+        self.get_logger().info(
+            f"asking for {self.controller.ladder.code(request.suite) or 'fresh keys'}: {request.reason}"
+        )
         self._failure = ""
         if not self._rekey.ready():
             self._call = None
-            self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "closed")
+            self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "unreachable")
             return
         self._call = self._rekey.begin(Rekey.Goal(suite=request.suite, reason=request.reason))
 
@@ -216,7 +218,7 @@ class PqcPolicyNode(Node):
             if request.mode == "manual":
                 controller.pin = controller.pin or self._current()
             response.ok = True
-            kept = f", keeping {controller.pin}" if request.mode == "manual" else ""
+            kept = f", keeping {controller.ladder.code(controller.pin)}" if request.mode == "manual" else ""
             response.message = f"Mode {request.mode}{kept}."
             self.get_logger().info(response.message)
         response.mode = controller.mode
@@ -233,11 +235,15 @@ class PqcPolicyNode(Node):
         except pqc_mav_tunnel.TunnelError as error:
             response.message = one_line(error)
             return response
+        code = controller.ladder.code(suite)
         if not self._availability.usable(suite):
-            response.message = f"{suite} cannot be pinned: {self._availability.why_not(suite)}"
+            response.message = f"{code} cannot be pinned: {self._availability.why_not(suite)}"
+            return response
+        if controller.too_low(suite):
+            response.message = f"{code} cannot be pinned: {controller.too_low(suite)}."
             return response
         controller.pin, controller.mode = suite, "manual"
-        response.ok, response.message = True, f"Pinned {suite}; mode manual."
+        response.ok, response.message = True, f"Pinned {code}; mode manual."
         self.get_logger().info(response.message)
         return response
 

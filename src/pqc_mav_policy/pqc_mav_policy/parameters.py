@@ -136,15 +136,23 @@ class PolicyParameters(BaseModel):
         300.0, 1.0, 86400.0, "s", "Length of the sliding window of the rate limit.", "rekey_rate_limit_window"
     )
     blacklist_ttl_s: float = _number(
-        1800.0, 0.0, 86400.0, "s", "A suite that failed or caused blackouts is avoided for this long.", "blacklist_ttl"
+        1800.0,
+        0.0,
+        86400.0,
+        "s",
+        "A suite that was left because of blackouts is not chosen again for this long. Suites that the ground station "
+        "refuses are on the proxy's list (its 'blacklist_s').",
+        "blacklist_ttl",
     )
     target_suite: str = _choice(
         "cs-mlkem768-aesgcm-mldsa65",
         "Suite to climb back to on the ground: an id or short code, or 'max' for the heaviest available suite.",
         "[pqcmav-paper] VI-B",
     )
-    minimum_level: Literal[1, 3, 5] = _choice(
-        1, "Never choose a suite below this NIST level (1, 3 or 5), not even in an emergency."
+    minimum_level: Literal[0, 1, 3, 5] = _choice(
+        0,
+        "Never choose a suite below this NIST level (1, 3 or 5), not even in an emergency; 0 = the level of the "
+        "proxy's 'suite'.",
     )
     phase_bands: bool = _choice(
         True,

@@ -14,12 +14,18 @@ def decide(it: Situation, suite: str) -> Decision:
     """Changes to the pinned suite when it is not in use, and otherwise only renews its keys.
 
     It waits without a session, while a request is under way, and shortly after a switch or a failure. The rate limit
-    stays in force. Missing telemetry does not hold up an operator's choice, only the renewal of keys.
+    and the lowest level stay in force. Missing telemetry does not hold up an operator's choice, only the renewal of
+    keys.
     """
     waiting = rules.first((rules.session, rules.pending, rules.cooldown), it)
     if waiting is not None:
         return waiting
     if it.current != suite:
+        level = it.ladder.catalogue[suite].level
+        if level < it.floor:
+            return it.hold(
+                GUARD, 0, f"Holding: the pinned suite is of level {level}, below the lowest allowed, {it.floor}."
+            )
         action = Action.DOWN if it.ladder.lighter(suite, it.current) else Action.UPGRADE
         return rules.limited(it, action, GUARD, 0, "The operator pinned this suite.", suite)
     blind = rules.safety(it)

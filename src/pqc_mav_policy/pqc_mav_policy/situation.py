@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pqc_mav_policy.bands import BANDS, EVERYTHING, Band
@@ -12,6 +13,9 @@ from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
+
+# Chooses among suites; None where none of them is better than the present one.
+Pick = Callable[[Collection[str]], "str | None"]
 
 _INTERVALS = {
     "ML-KEM": "rekey_mlkem_s",
@@ -50,19 +54,60 @@ class Situation:
         # A vehicle armed on the ground is about to take off.
         return BANDS[Phase.UNKNOWN if phase is Phase.DISARMED else phase]
 
+    @property
+    def floor(self) -> int:
+        """The lowest NIST level that may be chosen: the parameter's, else that of the proxy's configured suite.
+
+        While that is not known, the suite in use stands for it, and without a session nothing low may be chosen.
+        """
+        catalogue = self.ladder.catalogue
+        known = (catalogue[n].level for n in (self.inputs.configured_suite, self.current) if n in catalogue)
+        return self.parameters.minimum_level or next(known, max(suite.level for suite in catalogue.values()))
+
+    @cached_property
+    def allowed(self) -> tuple[str, ...]:
+        """Suites that could be chosen if none were avoided, from light to heavy.
+
+        Available, not below the floor, fit for the phase and not left because of blackouts lately. Where the phase
+        would leave nothing, it does not count.
+        """
+        catalogue = self.ladder.catalogue
+        names = tuple(n for n in self.ladder.known(self.inputs.available) if catalogue[n].level >= self.floor)
+        names = tuple(n for n in names if self.band.allows(catalogue[n])) or names
+        return tuple(n for n in names if n != self.memory.abandoned)
+
     @cached_property
     def candidates(self) -> tuple[str, ...]:
-        """Suites that may be chosen now, from light to heavy.
+        """Suites that may be chosen now, from light to heavy: the allowed ones that the engine does not avoid.
 
-        Available, not avoided by engine or policy, at least of the minimum level and fit for the phase. A condition
-        that would leave nothing is dropped, so that no run of failures can shut out every suite.
+        None may be left: then the running suite is kept.
         """
-        names = self.ladder.known(self.inputs.available)
-        catalogue = self.ladder.catalogue
-        engine = frozenset(self.inputs.blacklisted)
-        names = tuple(n for n in names if n not in engine and not self.memory.avoids(n)) or _soonest(names, self)
-        names = tuple(n for n in names if catalogue[n].level >= self.parameters.minimum_level) or names
-        return tuple(n for n in names if self.band.allows(catalogue[n])) or names
+        avoided = frozenset(self.inputs.blacklisted)
+        return tuple(n for n in self.allowed if n not in avoided)
+
+    def choose(self, pick: Pick) -> str | None:
+        """`pick` among the candidates of at least the level it would pick if the engine avoided none.
+
+        The engine's list grows when handshakes fail, and a failed handshake is never a reason for a lower level.
+        """
+        free = pick(self.allowed)
+        if free is None or free in self.candidates:
+            return free
+        return pick([name for name in self.candidates if self._level(name) >= self._level(free)])
+
+    def no_lower(self, decide: Callable[[Situation], Decision]) -> Decision:
+        """What `decide` says, or a hold where its level is below what it would say if the engine avoided none."""
+        decision = decide(self)
+        if not decision.acts or not self.inputs.blacklisted:
+            return decision
+        free = decide(replace(self, inputs=replace(self.inputs, blacklisted=())))
+        if self._level(decision.to_suite) >= self._level(free.to_suite):
+            return decision
+        why = "Holding: handshakes of every suite of that level are refused, and a lower level is no answer to that"
+        return self.hold(decision.guard, decision.priority, f"{why}.")
+
+    def _level(self, suite: str) -> int:
+        return self.ladder.catalogue[suite].level
 
     @property
     def rekey_interval_s(self) -> float | None:
@@ -96,10 +141,3 @@ class Situation:
     def change(self, action: Action, guard: str, priority: int, reason: str, to: str) -> Decision:
         """Asks for a suite (the present one for fresh keys)."""
         return Decision(action, guard, reason, self.current, to, priority)
-
-
-def _soonest(names: tuple[str, ...], situation: Situation) -> tuple[str, ...]:
-    """When all are avoided: the one that the policy itself would release first, otherwise every one."""
-    until = dict(situation.memory.avoided)
-    own = [name for name in names if name in until]
-    return (min(own, key=lambda name: until[name]),) if own else names

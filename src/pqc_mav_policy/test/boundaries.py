@@ -95,7 +95,7 @@ def since_switch(x: float) -> Frames:
 
 
 def since_failure(x: float) -> Frames:
-    failed = change(well(), outcomes=(Outcome(LIGHT, False, 31.0, DEFAULT, "", "closed"),))
+    failed = change(well(), outcomes=(Outcome(LIGHT, False, 31.0, DEFAULT, "", "unreachable"),))
     return [*seconds(30.0, well()), (31.0, failed), *seconds(31.0 + x, well(), 32.0)]
 
 
@@ -138,12 +138,12 @@ def window(x: float) -> Frames:
     return rekeyed(5, 40.0, x)
 
 
-def after_failure(x: float) -> Frames:
-    """The lightest suite failed at second 31; x later an emergency asks for the lightest that may be chosen."""
+def after_rollback(x: float) -> Frames:
+    """Blackouts led from the lightest suite back at second 32; x later an emergency asks for the lightest."""
     only = change(well(), available=(DEFAULT, LIGHT))
-    failed = change(only, outcomes=(Outcome(LIGHT, False, 31.0, DEFAULT, "", "timeout"),))
-    hot = change(only, thermal={"temperature_c": 90.0})
-    return [*seconds(30.0, only), (31.0, failed), (31.0 + x, hot)]
+    left = change(well(LIGHT, epoch=1, switched=31.0), available=(DEFAULT, LIGHT), link={"blackouts_near_switch": 4})
+    hot = change(well(epoch=2, switched=33.0), available=(DEFAULT, LIGHT), thermal={"temperature_c": 90.0})
+    return [*seconds(30.0, only), (32.0, left), (32.0 + x, hot)]
 
 
 BOUNDARIES: Sequence[Boundary] = (
@@ -197,5 +197,5 @@ BOUNDARIES: Sequence[Boundary] = (
     Boundary("rekey_mceliece_s", 0.0, 1e6, True, key_age(HEAVY), NOMINAL, NOMINAL, NOMINAL),
     Boundary("rate_limit_count", 5, 1, True, rekeys_before, ("HOLD", "rekey"), REKEY, ("HOLD", "rekey")),
     Boundary("rate_limit_window_s", 300.0, 0.01, True, window, REKEY, ("HOLD", "rekey"), REKEY),
-    Boundary("blacklist_ttl_s", 1800.0, 0.01, True, after_failure, EMERGENCY, ("HOLD", "emergency"), EMERGENCY),
+    Boundary("blacklist_ttl_s", 1800.0, 0.01, True, after_rollback, EMERGENCY, ("HOLD", "emergency"), EMERGENCY),
 )

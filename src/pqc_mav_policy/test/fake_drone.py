@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -49,12 +50,13 @@ SENSING: dict[str, tuple[Any, str]] = {
 class FakeDrone:
     """Publishes telemetry at 5 Hz and answers rekeys: at once, never (`stuck`), or with a failure (`failing`)."""
 
-    def __init__(self, namespace: str, keys: Path) -> None:
+    def __init__(self, namespace: str, keys: Path, configured: str) -> None:
         self.node = rclpy.create_node("pqc_proxy", namespace=namespace)
         self.changes: dict[str, dict[str, Any]] = {}
         self.silent: set[str] = set()
         self.suite, self.epoch, self.state = DEFAULT, 0, 2
         self.blacklisted: list[str] = []
+        self.configured = configured
         self.asked: list[tuple[str, str]] = []
         self.failing = False
         self.free = threading.Event()
@@ -136,7 +138,7 @@ class FakeDrone:
         else:
             self.suite, self.epoch = request.suite or self.suite, self.epoch + 1
             result.ok, result.suite, result.epoch = True, self.suite, self.epoch
-            result.message = f"Rekeyed to {self.suite}."
+            result.message = f"Rekeyed to {pqc_mav_tunnel.find_suite(self.suite).short_code}."
             report.ok = True
         self._handshake.publish(report)
         if result.ok:
@@ -152,7 +154,7 @@ class FakeDrone:
         return response
 
     def _info(self, _request: GetInfo.Request, response: GetInfo.Response) -> GetInfo.Response:
-        response.config_json = f'{{"keys": "{self._keys}"}}'
+        response.config_json = json.dumps({"keys": str(self._keys), "suite": self.configured})
         return response
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from scenes import CATALOGUE, CORE, DEFAULT
+from scenes import CATALOGUE, CORE, DEFAULT, LIGHTEST
 
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.parameters import PolicyParameters
@@ -39,6 +39,9 @@ NEXT = {
     Phase.LANDING: (Phase.DISARMED, Phase.HOVER),
     Phase.UNKNOWN: (Phase.DISARMED,),
 }
+
+# The engine's blacklist_s.
+BLACKLIST_S = 1800.0
 
 
 @dataclass
@@ -69,7 +72,10 @@ class Step:
 
 @dataclass
 class Plant:
-    """A run of one strategy. `working` are the suites whose handshakes succeed (all by default)."""
+    """A run of one strategy. `working` are the suites that the ground station accepts (all by default).
+
+    The engine avoids a refused one for BLACKLIST_S.
+    """
 
     strategy: Strategy[Any]
     seed: int
@@ -79,6 +85,7 @@ class Plant:
     working: Collection[str] = CORE
     available: tuple[str, ...] = CORE
     wanders: bool = True  # through the phases of flight
+    configured: str = LIGHTEST
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -92,6 +99,7 @@ class Plant:
         self.switches: list[tuple[float, Action, str, str]] = []
         self.asked: list[tuple[float, Decision]] = []
         self.blackouts = 0
+        self.refused: dict[str, float] = {}
         self.memory = self.strategy.initial_state(self.now)
 
     def run(self, seconds: int) -> list[Step]:
@@ -144,7 +152,9 @@ class Plant:
         suite, _ = self.pending
         self.pending = None
         ok = suite in self.working
-        self.outcomes.append(Outcome(suite, ok, self.now, self.suite, "", "" if ok else "timeout"))
+        self.outcomes.append(Outcome(suite, ok, self.now, self.suite, "", "" if ok else "rejected"))
+        if not ok:
+            self.refused[suite] = self.now + BLACKLIST_S
         if ok:
             self.switches.append((self.now, self._doing.action, self.suite, suite))
             self.suite, self.epoch, self.switched, self.blackouts = suite, self.epoch % 255 + 1, self.now, 0
@@ -192,6 +202,8 @@ class Plant:
             threat=Threat.ATTACK if self.has("attack") else Threat.NONE,
             outcomes=tuple(self.outcomes),
             available=self.available,
+            blacklisted=tuple(name for name, until in self.refused.items() if self.now < until),
+            configured_suite=self.configured,
         )
 
 

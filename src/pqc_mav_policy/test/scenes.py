@@ -12,6 +12,8 @@ from pqc_mav_policy.telemetry.inputs import Battery, DecisionInput, Link, Phase,
 CATALOGUE = engine_catalogue()
 CORE = engine_available()
 DEFAULT = "cs-mlkem768-aesgcm-mldsa65"
+# The proxy of most tests is configured with a suite of level 1, so that every level may be chosen.
+LIGHTEST = "cs-mlkem512-aesgcm-falcon512"
 
 
 def suite(code: str) -> str:
@@ -33,6 +35,7 @@ def well(current: str = DEFAULT, epoch: int = 0, switched: float = -1e6, **chang
         vehicle=Vehicle(armed=True, phase=Phase.CRUISE, age_s=0.2, valid=True),
         session=Session(state=TunnelState.UP, suite=current, epoch=epoch, key_age_s=0.0, last_switch_s=switched),
         available=CORE,
+        configured_suite=LIGHTEST,
     )
     return change(inputs, **changes)
 

@@ -24,7 +24,7 @@ class Drone:
         self.telemetry = Telemetry(parameters.required, parameters.near_switch_s, 10.0)
         self.controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, self.telemetry, 0.0)
         self.controller.mode = mode  # type: ignore[assignment]
-        self.controller.allow(CORE)
+        self.controller.allow(CORE, LIGHT)
         self.suite, self.epoch = DEFAULT, 0
         self.now = 0.0
         self.telemetry.on_status(message("status", key_age_s=100.0), 0.0)
@@ -64,7 +64,8 @@ def test_a_decision_that_acts_is_asked_for_once_and_waits_for_its_answer() -> No
     assert drone.second().inputs.outcomes == ()
 
 
-def test_a_failure_is_delivered_once_and_the_suite_avoided() -> None:
+def test_a_failure_is_delivered_once_and_speaks_against_no_suite() -> None:
+    """Anybody in the path can let a handshake fail; which suites to avoid is the engine's to say."""
     drone = Drone()
     tick = drone.second(thermal=HOT)
     drone.answer(tick, ok=False)
@@ -72,9 +73,31 @@ def test_a_failure_is_delivered_once_and_the_suite_avoided() -> None:
     assert again.inputs.outcomes[0].suite == LIGHT
     assert again.inputs.outcomes[0].from_suite == DEFAULT
     assert again.request is not None
-    assert again.request.suite not in (LIGHT, DEFAULT)
+    assert again.request.suite == LIGHT
     assert drone.controller.last_outcome is not None
     assert not drone.controller.last_outcome.ok
+
+
+def test_a_suite_the_engine_avoids_is_left_out() -> None:
+    drone = Drone()
+    drone.telemetry.on_status(message("status", key_age_s=100.0, blacklisted_suites=[LIGHT]), 0.0)
+    tick = drone.second(thermal=HOT)
+    assert tick.request is not None
+    assert tick.request.suite not in (LIGHT, DEFAULT)
+
+
+def test_no_suite_below_the_configured_one_is_chosen_or_can_be_pinned() -> None:
+    drone = Drone()
+    drone.controller.allow(CORE, DEFAULT)
+    hot = drone.second(thermal=HOT)
+    assert (hot.request, hot.decision.guard) == (None, "emergency")
+    assert drone.controller.too_low(HQC) == ""
+    why = "it is of level 1, below level 3 of the proxy's suite; 'minimum_level' of the policy can allow less"
+    assert drone.controller.too_low(LIGHT) == why
+    drone.controller.mode, drone.controller.pin = "manual", LIGHT
+    kept = drone.second()
+    assert (kept.request, kept.decision.guard) == (None, "pinned")
+    assert "level 1, below the lowest allowed, 3" in kept.decision.reason
 
 
 def test_fresh_keys_are_asked_for_without_a_suite() -> None:

@@ -38,7 +38,7 @@ def test_it_can_be_dumped_relaunched_from_that_and_leaves_the_graph(tmp_path: Pa
     first, again = run_twice(COMMAND[:3], "/m", ["pqc_policy"], ["-p", "suites:=[]", "-p", "mode:=hold"], tmp_path)
     assert first == again
     shown = yaml.safe_load(first)["/m/pqc_policy"]["ros__parameters"]
-    assert (shown["suites"], shown["mode"], shown["minimum_level"]) == ([], "hold", 1)
+    assert (shown["suites"], shown["mode"], shown["minimum_level"]) == ([], "hold", 0)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

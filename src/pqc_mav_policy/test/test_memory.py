@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from scenes import CORE, DEFAULT, GROUND, change, suite, well
+from scenes import CORE, DEFAULT, GROUND, suite, well
 
-from pqc_mav_policy.memory import Memory, avoid, begin, observe
+from pqc_mav_policy.memory import Memory, abandon, begin, observe
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, TunnelState
 
@@ -112,42 +112,21 @@ def failed(suite_id: str, error: str = "timeout") -> DecisionInput:
     return well(outcomes=(Outcome(suite_id, False, 100.5, DEFAULT, "failed", error),))
 
 
-def test_a_suite_whose_handshake_failed_is_avoided_until_its_time_is_over() -> None:
-    memory = see(settled(), 101.0, failed(OTHER))
-    assert memory.avoids(OTHER)
-    assert memory.last_failure_s == 101.0
-    end = 101.0 + PARAMETERS.blacklist_ttl_s
-    assert see(memory, end - 0.1).avoids(OTHER)
-    assert not see(memory, end).avoids(OTHER)
-
-
-@pytest.mark.parametrize("error", ["closed", "cancelled", "wrong_magic", "rejected", "bad_gate", "wrong_epoch"])
-def test_failures_that_any_suite_would_have_had_speak_against_none(error: str) -> None:
+@pytest.mark.parametrize("error", ["timeout", "bad_frame", "bad_signature", "bad_confirm", "rejected", "crypto", ""])
+def test_a_failed_handshake_leaves_its_time_and_nothing_else(error: str) -> None:
     memory = see(settled(), 101.0, failed(OTHER, error))
-    assert not memory.avoids(OTHER)
-    assert memory.last_failure_s == 101.0
-
-
-@pytest.mark.parametrize(
-    "cut", [{"session": {"state": TunnelState.DEGRADED}}, {"telemetry_age_s": 5.0}, {"missing": ("no link",)}]
-)
-def test_a_cut_link_speaks_against_no_suite(cut: dict[str, object]) -> None:
-    assert not see(settled(), 101.0, change(failed(OTHER), **cut)).avoids(OTHER)
-
-
-def test_the_suite_in_use_is_never_avoided_for_a_failed_rekey() -> None:
-    assert not see(settled(), 101.0, failed(DEFAULT)).avoids(DEFAULT)
+    assert memory == replace(see(settled(), 101.0), last_failure_s=101.0)
 
 
 def test_success_is_not_a_failure() -> None:
     memory = see(settled(), 101.0, well(outcomes=(Outcome(OTHER, True, 100.5),)))
     assert memory.last_failure_s is None
-    assert memory.avoided == ()
 
 
-def test_avoiding_again_replaces_the_time() -> None:
-    memory = avoid(avoid(begin(0.0), OTHER, 10.0), OTHER, 20.0)
-    assert memory.avoided == ((OTHER, 20.0),)
+def test_an_abandoned_suite_is_forgotten_when_its_time_is_over() -> None:
+    memory = abandon(settled(), OTHER, 200.0)
+    assert see(memory, 199.9).abandoned == OTHER
+    assert see(memory, 200.0).abandoned == ""
 
 
 def test_a_change_of_phase_is_an_event_until_the_keys_change() -> None:

@@ -51,7 +51,7 @@ def test_values_of_every_group_arrive() -> None:
         ({"rate_limit_count": 2.5}, "Parameter 'rate_limit_count' of pqc_policy is 2.5; it must be a whole number."),
         ({"strategy": "guess"}, "Parameter 'strategy' of pqc_policy is 'guess'; it must be one of: cascade, expert, "),
         ({"required": ["gps"]}, "Parameter 'required' of pqc_policy holds 'gps'; it must be one of: battery, "),
-        ({"minimum_level": 2}, "Parameter 'minimum_level' of pqc_policy is '2'; it must be one of: 1, 3, 5."),
+        ({"minimum_level": 2}, "Parameter 'minimum_level' of pqc_policy is '2'; it must be one of: 0, 1, 3, 5."),
         ({"expert.loss": 2.0}, "Parameter 'expert.loss' of pqc_policy is 2; it must be between 0 and 1."),
         ({"expert.los": 0.1}, "pqc_policy has no parameter 'expert.los'. Did you mean 'expert.loss'?"),
     ],

@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
-from scenes import CATALOGUE, CORE, DEFAULT, GROUND, suite, well
+from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
 
 from pqc_mav_policy.bands import EVERYTHING
+from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
-from pqc_mav_policy.memory import avoid, begin
+from pqc_mav_policy.memory import abandon, begin
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 
 LADDER = Ladder(CATALOGUE)
 LIGHT = suite("ML-512-AG-FA-512")
+HEAVY = suite("ML-1024-AG-MD-87")
 
 
 def at(inputs: DecisionInput, memory: Any = None, now: float = 100.0, **parameters: Any) -> Situation:
@@ -29,22 +32,56 @@ def test_no_suite_below_the_minimum_level(minimum: int, levels: set[int]) -> Non
     assert {CATALOGUE[name].level for name in found} == levels
 
 
-def test_a_minimum_nothing_meets_is_dropped_rather_than_leaving_nothing() -> None:
-    assert at(well(available=(LIGHT,)), minimum_level=5).candidates == (LIGHT,)
+def test_a_minimum_nothing_meets_leaves_nothing() -> None:
+    assert at(well(available=(LIGHT,)), minimum_level=5).candidates == ()
 
 
-def test_avoided_suites_are_left_out_wherever_that_is_known() -> None:
-    memory = avoid(begin(0.0), LIGHT, 200.0)
+@pytest.mark.parametrize(("configured", "levels"), [(LIGHT, {1, 3, 5}), (DEFAULT, {3, 5}), (HEAVY, {5})])
+def test_the_minimum_is_the_level_of_the_configured_suite(configured: str, levels: set[int]) -> None:
+    found = at(well(vehicle=GROUND, configured_suite=configured))
+    assert {CATALOGUE[name].level for name in found.candidates} == levels
+
+
+@pytest.mark.parametrize(("current", "floor"), [(LIGHT, 1), (DEFAULT, 3), (HEAVY, 5), ("", 5)])
+def test_while_the_configured_suite_is_unknown_the_one_in_use_stands_for_it(current: str, floor: int) -> None:
+    assert at(well(current, configured_suite="")).floor == floor
+
+
+def test_avoided_and_abandoned_suites_are_left_out() -> None:
+    memory = abandon(begin(0.0), LIGHT, 200.0)
     inputs = well(vehicle=GROUND, blacklisted=(DEFAULT,))
     found = at(inputs, memory).candidates
     assert set(CORE) - set(found) == {LIGHT, DEFAULT}
 
 
-def test_when_all_are_avoided_the_one_released_first_comes_back() -> None:
-    memory = avoid(avoid(begin(0.0), LIGHT, 300.0), DEFAULT, 200.0)
-    assert at(well(available=(LIGHT, DEFAULT)), memory).candidates == (DEFAULT,)
+def test_when_all_are_avoided_none_may_be_chosen() -> None:
     both = (LIGHT, DEFAULT)
-    assert set(at(well(available=both, blacklisted=both)).candidates) == set(both)
+    assert at(well(available=both, blacklisted=both)).candidates == ()
+
+
+def test_a_choice_is_never_of_a_lower_level_because_of_what_is_avoided() -> None:
+    """Of ML-1024, another of level 5 and one of level 1: the first choice, else its like, else nothing."""
+    like, low = suite("ML-1024-CP-FA-1024"), LIGHT
+
+    def pick(names: Collection[str]) -> str | None:
+        return next((name for name in (HEAVY, like, low) if name in names), None)
+
+    def chosen(*blacklisted: str) -> str | None:
+        return at(well(available=(HEAVY, like, low), blacklisted=blacklisted)).choose(pick)
+
+    assert (chosen(), chosen(HEAVY), chosen(HEAVY, like)) == (HEAVY, like, None)
+
+
+def test_a_decision_for_a_lower_level_becomes_a_hold_when_only_the_engines_list_explains_it() -> None:
+    def decide(it: Situation) -> Decision:
+        to = DEFAULT if DEFAULT in it.candidates else LIGHT
+        return it.change(Action.DOWN, "guard", 6, "because.", to)
+
+    inputs = well(HEAVY, available=(HEAVY, DEFAULT, LIGHT))
+    assert at(inputs).no_lower(decide).to_suite == DEFAULT
+    held = at(change(inputs, blacklisted=(DEFAULT,))).no_lower(decide)
+    assert (held.action, held.guard, held.priority, held.to_suite) == (Action.HOLD, "guard", 6, HEAVY)
+    assert at(change(inputs, available=(LIGHT,), blacklisted=(DEFAULT,))).no_lower(decide).to_suite == LIGHT
 
 
 def test_only_what_is_available_and_known_may_be_chosen() -> None:

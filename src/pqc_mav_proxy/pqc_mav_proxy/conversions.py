@@ -22,8 +22,6 @@ _LINK_FLOATS = ("packets_per_s", "gap_p95_ms", "longest_silence_ms", "jitter_ms"
 _PROBE_FLOATS = ("rtt_ms", "rtt_min_ms", "clock_offset_ms")
 # HandshakeReport field -> the engine's phases it covers.
 _PHASES: Mapping[str, tuple[str, ...]] = {
-    "phase_connect_ms": ("connect",),
-    "phase_challenge_ms": ("challenge",),
     "phase_hello_ms": ("hello",),
     "phase_server_hello_ms": ("server_hello",),
     "phase_finish_ms": ("finish", "server_finish"),

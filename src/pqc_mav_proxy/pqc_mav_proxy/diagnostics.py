@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pqc_mav_common.diagnostics import Diagnostic, Level
+from pqc_mav_proxy.wording import short_code
 
 # Counter -> what it means when it grows. A stranger can cause any of them, so they warn and never count as errors.
 SUSPICIOUS: Mapping[str, str] = {
@@ -17,11 +18,16 @@ SUSPICIOUS: Mapping[str, str] = {
     "plain_dropped_too_big": "plaintext packets above the path limit",
     "plain_dropped_no_session": "plaintext packets without a session to carry them",
 }
+# A datagram of an attempt that is no more (hs_unknown) may be a late copy of an honest one: it does not warn.
 STRANGERS: Mapping[str, str] = {
-    "hs_pregate_failed": "connections without a valid pre-shared key",
-    "hs_rate_limited": "connections refused by the rate limit",
-    "hs_pregate_timeout": "silent connections",
+    "hs_tag": "handshake datagrams without a valid pre-shared key",
+    "hs_gate": "hellos without a valid pre-shared key or for another gcs",
+    "hs_replay": "replayed hellos",
+    "hs_malformed": "malformed handshake datagrams",
+    "hs_limit": "handshake datagrams from too many addresses",
+    "other_version": "datagrams of an older protocol version",
 }
+SERVER_FIGURES = ("other_version", "restarts_told", "keygens")
 STATUS_FIGURES = ("state", "suite", "epoch", "peer", "key_age_s", "silence_s")
 STATS_FIGURES = (*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams")
 
@@ -49,10 +55,10 @@ class Diagnoser:
         return Diagnostic(f"tunnel {drone}", level, message, values)
 
     def handshake_server(self, totals: Mapping[str, Any]) -> Diagnostic:
-        """The gcs' handshake port: what strangers try there."""
+        """Handshakes at the gcs: what strangers try there."""
         grown = self._grown("", totals, STRANGERS)
-        message = f"refused since the last report: {grown}" if grown else "no unwanted connections"
-        values = {key: value for key, value in totals.items() if key.startswith("hs_") or key == "keygens"}
+        message = f"refused since the last report: {grown}" if grown else "no unwanted handshakes"
+        values = {key: value for key, value in totals.items() if key.startswith("hs_") or key in SERVER_FIGURES}
         return Diagnostic("handshake server", Level.WARN if grown else Level.OK, message, values)
 
     def _grown(self, owner: str, counters: Mapping[str, Any], watched: Mapping[str, str]) -> str:
@@ -66,7 +72,7 @@ def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:
     state, error = status["state"], status["last_error"]
     if state in ("UP", "REKEYING"):
         suffix = ", renewing its keys" if state == "REKEYING" else ""
-        return Level.OK, f"up with {status['suite']}, epoch {status['epoch']}{suffix}"
+        return Level.OK, f"up with {short_code(status['suite'])}, epoch {status['epoch']}{suffix}"
     if state == "DEGRADED":
         return Level.WARN, f"nothing heard from the peer for {status['silence_s']:.1f} s"
     if state == "HANDSHAKING":

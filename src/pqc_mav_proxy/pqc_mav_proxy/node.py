@@ -34,6 +34,7 @@ from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
+from pqc_mav_proxy.wording import short_code
 
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
@@ -156,8 +157,7 @@ class PqcProxyNode(LifecycleNode):
         self._host.start()
         ports = self._host.engine.ports()
         plain = ", ".join(f"{drone} {port}" for drone, port in ports["plain"].items())
-        handshake = f"handshakes on TCP port {ports['handshake']}, " if ports["handshake"] is not None else ""
-        self.get_logger().info(f"{self.role}: {handshake}packets on UDP port {ports['data']}, plaintext on {plain}")
+        self.get_logger().info(f"{self.role}: handshakes and packets on UDP port {ports['data']}, plaintext on {plain}")
 
     def _guarded(self, step: Any) -> bool:
         """Runs one step of a transition; a refusal is kept in `failure` and logged as one line."""
@@ -217,7 +217,7 @@ class PqcProxyNode(LifecycleNode):
         if event["ok"]:
             self.get_logger().info(
                 f"{event['drone_id']}: {kind} with {event['peer']} took {event['handshake_ms']:.1f} ms, "
-                f"{event['suite']}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
+                f"{short_code(event['suite'])}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
             )
             self._failures.pop(event["drone_id"], None)
         elif event["rekey"] or self._failures.get(event["drone_id"]) != event["reason"]:

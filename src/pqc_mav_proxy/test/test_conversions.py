@@ -53,8 +53,6 @@ HANDSHAKE = {
     "peer": "p",
     "handshake_ms": 5.0,
     "phases_ms": {
-        "connect": 0.1,
-        "challenge": 0.2,
         "hello": 0.3,
         "server_hello": 1.0,
         "finish": 0.5,

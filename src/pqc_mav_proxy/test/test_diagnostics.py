@@ -7,7 +7,7 @@ from pqc_mav_proxy.diagnostics import STRANGERS, SUSPICIOUS, Diagnoser
 STATUS = {
     "drone_id": "d1",
     "state": "UP",
-    "suite": "s",
+    "suite": "cs-mlkem512-aesgcm-mldsa44",
     "epoch": 2,
     "peer": "p",
     "key_age_s": 1.0,
@@ -20,8 +20,8 @@ STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered",
 @pytest.mark.parametrize(
     ("role", "state", "error", "level", "said"),
     [
-        ("drone", "UP", "", Level.OK, "up with s, epoch 2"),
-        ("drone", "UP", "old trouble", Level.OK, "up with s"),
+        ("drone", "UP", "", Level.OK, "up with ML-512-AG-MD-44, epoch 2"),
+        ("drone", "UP", "old trouble", Level.OK, "up with ML-512"),
         ("drone", "REKEYING", "", Level.OK, "renewing"),
         ("drone", "DEGRADED", "", Level.WARN, "0.5 s"),
         ("drone", "HANDSHAKING", "", Level.WARN, "connecting"),
@@ -49,10 +49,10 @@ def test_drops_warn_only_while_they_grow() -> None:
     assert diagnoser.tunnel(STATUS, {**old, "drop_auth_fail": 9}, None).level is Level.OK
 
 
-def test_strangers_at_the_handshake_port() -> None:
+def test_strangers_who_try_handshakes() -> None:
     diagnoser = Diagnoser("gcs")
     totals = {**dict.fromkeys(STRANGERS, 0), "keygens": 4, "enc_rx_datagrams": 1}
     assert diagnoser.handshake_server(totals).level is Level.OK
-    made = diagnoser.handshake_server({**totals, "hs_pregate_failed": 3})
-    assert made.level is Level.WARN and "3 connections" in made.message
+    made = diagnoser.handshake_server({**totals, "hs_tag": 3})
+    assert made.level is Level.WARN and "3 handshake datagrams" in made.message
     assert "enc_rx_datagrams" not in made.values and made.values["keygens"] == 4

@@ -74,7 +74,7 @@ def test_unknown_key_of_one_drone(gcs: dict[str, Any]) -> None:
         ("replay_window", 65, "multiple of 64"),
         ("keepalive_s", "fast", "must be a number"),
         ("hybrid", 1, "true or false"),
-        ("drone_id", "Drone One", "drone id"),
+        ("drone_id", "Drone One", "valid id"),
         ("drone_id", 1, "must be a string"),
     ],
 )
@@ -99,13 +99,10 @@ def test_key_file_readable_by_the_group(keys: Path, gcs: dict[str, Any], tmp_pat
     refused({**parameters, "keys": str(tmp_path / "d1")}, 2, "psk.key", "chmod")
 
 
-@pytest.mark.parametrize(("port", "kind"), [("handshake_port", socket.SOCK_STREAM), ("data_port", socket.SOCK_DGRAM)])
-def test_port_in_use(gcs: dict[str, Any], port: str, kind: socket.SocketKind) -> None:
-    with socket.socket(socket.AF_INET, kind) as holder:
-        holder.bind(("127.0.0.1", gcs[port]))
-        if kind == socket.SOCK_STREAM:
-            holder.listen()
-        refused(gcs, 3, str(gcs[port]))
+def test_port_in_use(gcs: dict[str, Any]) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
+        holder.bind(("127.0.0.1", gcs["data_port"]))
+        refused(gcs, 3, str(gcs["data_port"]))
 
 
 def test_plaintext_port_in_use(drone: dict[str, Any]) -> None:
@@ -116,7 +113,7 @@ def test_plaintext_port_in_use(drone: dict[str, Any]) -> None:
 
 
 def test_a_peer_that_could_never_be_a_host(drone: dict[str, Any]) -> None:
-    refused({**drone, "peer": "10.0.0.1:46000"}, 2, "'peer' is '10.0.0.1:46000'")
+    refused({**drone, "peer": "10.0.0.1:46011"}, 2, "'peer' is '10.0.0.1:46011'")
 
 
 def test_broken_yaml_names_file_and_line(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ Needs CAP_NET_RAW (root). A packet on `lo` passes a packet socket twice, going o
 is taken. A capture proves something only if it saw traffic and the kernel dropped none: `CaptureReport.conclusive`.
 
 A sender that uses UDP GSO hands a run of datagrams over as one packet, and loopback does not take it apart. So packets
-seen are fewer than datagrams sent; the bytes are the same, and `CaptureReport.bytes_until` compares by them.
+seen are fewer than datagrams sent; the bytes are the same, and `CaptureReport.bytes_until` compares by them. The tunnel
+counts packets of its sessions alone, so datagrams of handshakes are looked at but not compared.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pqc_mav_sim.impairment.ethernet import kind_of_datagram
 from pqc_mav_sim.plaintext_watch import PlaintextWatch
 
 _ETH_P_ALL = 0x0003
@@ -90,7 +92,7 @@ def port_filter(ports: Iterable[int]) -> bytes:
 
 @dataclass
 class SentBytes:
-    """How many bytes of UDP payload had left a port by when (system time, seconds)."""
+    """How many bytes of UDP payload, handshakes left out, had left a port by when (system time, seconds)."""
 
     _times: array[float] = field(default_factory=lambda: array("d"))
     _totals: array[int] = field(default_factory=lambda: array("Q"))
@@ -116,7 +118,7 @@ class CaptureReport:
     sent: dict[int, SentBytes] = field(default_factory=dict)
 
     def bytes_until(self, port: int, time_s: float) -> int:
-        """Return how many bytes of payload had left a port by a system time."""
+        """Return how many bytes of payload, handshakes left out, had left a port by a system time."""
         return self.sent[port].until(time_s) if port in self.sent else 0
 
     @property
@@ -203,7 +205,7 @@ class LoopbackCapture:
             self.report.per_port[port] += 1
         if touched:
             self.report.watch.feed(payload)
-        if source in self._ports:
+        if source in self._ports and kind_of_datagram(payload) != "handshake":
             self.report.sent.setdefault(source, SentBytes()).add(_stamp_s(control), len(payload))
 
     def stop(self) -> CaptureReport:

@@ -100,6 +100,18 @@ def test_a_run_of_datagrams_is_seen_with_every_byte(pair):
     assert watching.report.bytes_until(port, time.time()) == watching.report.watch.payload_bytes == 950
 
 
+@needs_root
+def test_handshakes_are_looked_at_but_not_compared(pair):
+    a, b = pair
+    port = a.getsockname()[1]
+    with LoopbackCapture([port]) as watching:
+        for first, size in ((0x03, 100), (0x33, 200), (0x43, 300), (0x13, 50)):
+            a.send(bytes([first]) + bytes(size - 1))
+            b.recv(1000)
+    assert watching.report.watch.payload_bytes == 650
+    assert watching.report.bytes_until(port, time.time()) == 150
+
+
 def test_stamps_out_of_order_do_not_hide_bytes():
     sent = capture.SentBytes()
     for time_s, size in ((1.0, 5), (3.0, 6), (2.0, 7)):

@@ -8,7 +8,7 @@ import pytest
 from pqc_mav_sim.flood import Flood
 
 FRAME = (
-    bytes((0x02, 1, 2, 3, 4)) + b"SESSION!" + (1000).to_bytes(8, "big") + b"\x07" + b"secret and tag, sixteen and more"
+    bytes((0x03, 1, 2, 3, 4)) + b"SESSION!" + (1000).to_bytes(8, "big") + b"\x07" + b"secret and tag, sixteen and more"
 )
 
 

@@ -81,7 +81,7 @@ def test_a_flow_keeps_its_binding_until_it_is_forgotten() -> None:
 
 def test_what_belongs_to_no_flow_is_dropped_and_other_traffic_passes() -> None:
     nat = PortNat()
-    assert nat.inward(frame(ethernet.TCP, GROUND, 46000, DRONE, 20_000, b"")) is None
+    assert nat.inward(frame(ethernet.TCP, GROUND, 46011, DRONE, 20_000, b"")) is None
     arp = b"\xff" * 12 + b"\x08\x06" + bytes(28)
     assert nat.outward(arp) == arp
     assert nat.inward(arp) == arp
@@ -102,12 +102,14 @@ def test_kinds_of_frames() -> None:
     def udp(payload: bytes, fragment: int = 0) -> bytes:
         return frame(ethernet.UDP, DRONE, 46012, GROUND, 46011, payload, fragment)
 
-    assert ethernet.kind(udp(b"\x02" + bytes(40))) == "data"
-    assert ethernet.kind(udp(b"\x12" + bytes(40))) == "control"
-    assert ethernet.kind(udp(b"\x45" + bytes(40))) == "other"
+    assert ethernet.kind(udp(b"\x03" + bytes(40))) == "data"
+    assert ethernet.kind(udp(b"\x13" + bytes(40))) == "control"
+    for first in (b"\x33", b"\x43", b"\x53", b"\x63"):
+        assert ethernet.kind(udp(first + bytes(40))) == "handshake"
+    assert ethernet.kind(udp(b"\x02" + bytes(40))) == "other", "an older version's"
     assert ethernet.kind(udp(b"")) == "other"
-    assert ethernet.kind(udp(b"\x02" + bytes(40), fragment=185)) == "other"
-    assert ethernet.kind(frame(ethernet.TCP, DRONE, 1, GROUND, 46000, b"")) == "tcp"
+    assert ethernet.kind(udp(b"\x03" + bytes(40), fragment=185)) == "other"
+    assert ethernet.kind(frame(ethernet.TCP, DRONE, 1, GROUND, 46011, b"\x03" * 40)) == "other"
     assert ethernet.kind(b"\xff" * 12 + b"\x08\x06" + bytes(28)) == "other"
 
 

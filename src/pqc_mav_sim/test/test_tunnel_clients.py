@@ -18,6 +18,7 @@ from pqc_mav_sim.testing import mavproxy_param_session, mavsdk_session, missing
 tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
 
 HOST = "127.0.0.1"
+HANDSHAKE_OUTCOMES = ("taken", "repeated", "malformed", "unknown", "tag", "gate", "replay", "limit")
 
 
 @dataclass
@@ -41,7 +42,8 @@ class Tunnel:
             totals = engine.totals()
             drops = {key: value for key, value in totals.items() if key.startswith("drop_")}
             assert sum(drops.values()) == 0, drops
-            assert totals["enc_rx_datagrams"] == totals["delivered"] + totals["control"]
+            handshakes = sum(totals[f"hs_{name}"] for name in HANDSHAKE_OUTCOMES)
+            assert totals["enc_rx_datagrams"] == totals["delivered"] + totals["control"] + handshakes
         sent, got = self.drone.stats()[0], self.gcs.stats()[0]
         assert got["delivered"] > 0
         assert sent["plain_dropped_send"] == sent["plain_dropped_too_big"] == 0
@@ -61,7 +63,7 @@ def make_tunnel(tmp_path: Path) -> Iterator[Callable[..., Tunnel]]:
         common = {"bind": HOST}
         gcs = tunnel.Engine(
             common
-            | {"role": "gcs", "keys": str(tmp_path / "gcs"), "drones": ["uav1"], "handshake_port": 0, "data_port": 0}
+            | {"role": "gcs", "keys": str(tmp_path / "gcs"), "drones": ["uav1"], "data_port": 0}
             | {"drone": {"uav1": {"plain_peer": f"{HOST}:{client_port}"}}}
         )
         engines.append(gcs)
@@ -70,7 +72,7 @@ def make_tunnel(tmp_path: Path) -> Iterator[Callable[..., Tunnel]]:
         drone = tunnel.Engine(
             common
             | {"role": "drone", "drone_id": "uav1", "keys": str(tmp_path / "drones" / "uav1"), "peer": HOST}
-            | {"suite": suite, "handshake_port": ports["handshake"], "data_port": ports["data"]}
+            | {"suite": suite, "data_port": ports["data"]}
             | {"local_data_port": 0, "plain_bind": f"{HOST}:0"}
         )
         engines.append(drone)

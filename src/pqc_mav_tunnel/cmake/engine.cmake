@@ -20,12 +20,14 @@ add_library(pqcmav_engine STATIC
   src/crypto/suites.cpp
   src/crypto/suites_availability.cpp
   src/crypto/suites_table.cpp
+  src/crypto/wipe_stack.cpp
   src/crypto/x25519.cpp
   # long-term keys on disk
   src/keys/gcs_psk.cpp
   src/keys/key_file.cpp
   src/keys/key_file_write.cpp
   src/keys/key_folders.cpp
+  src/keys/key_path.cpp
   src/keys/keystore_init.cpp
   src/keys/keystore_list.cpp
   src/keys/restart_key_file.cpp

@@ -152,7 +152,7 @@ class PyResponder {
     env->find_drone = [s, require_signature, allow_pure](std::string_view id) -> std::optional<DroneRecord> {
       const auto it = s->psks.find(std::string(id));
       if (it == s->psks.end()) return std::nullopt;
-      return DroneRecord{it->second.clone(), require_signature, allow_pure};
+      return DroneRecord{it->second.clone(), require_signature, false, allow_pure};
     };
     env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional<Reject>{}; };
     env->gcs_secret = [s](const SigInfo& sig) {

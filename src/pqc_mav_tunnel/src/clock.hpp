@@ -14,6 +14,13 @@ inline std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+/// Counts while the machine sleeps, too: for the age of keys.
+inline std::uint64_t boot_ns() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 /// Settings and protocol times in the clock's unit.
 constexpr std::uint64_t to_ns(std::chrono::nanoseconds duration) noexcept {
   return static_cast<std::uint64_t>(duration.count());

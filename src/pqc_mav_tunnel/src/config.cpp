@@ -102,10 +102,12 @@ std::optional<SockAddr> check_endpoint(const std::string& key, const std::string
   return resolve(endpoint->host, endpoint->port, false, SOCK_DGRAM);
 }
 
-void check_plain(const std::string& prefix, const std::string& bind, const std::string& peer, const std::string& tap) {
+void check_plain(const std::string& prefix, const std::string& bind, const std::string& peer, const std::string& tap,
+                 bool allow_remote) {
   const auto local = check_endpoint(prefix + "plain_bind", bind), to = check_endpoint(prefix + "plain_peer", peer);
   const auto copies = check_endpoint("plain_tap", tap);
   if (bind.empty()) refuse_address(prefix + "plain_bind", bind, kWriteHostPort);
+  if (local) check_plain_bind(prefix, *local, allow_remote);
   check_plain_addresses(prefix, local.value_or(SockAddr{}), to.value_or(SockAddr{}), copies.value_or(SockAddr{}));
 }
 
@@ -125,6 +127,8 @@ class Reader {
       if (key.key == name) return get_from<T>(key, "drone." + id + "." + std::string(name));
     throw std::logic_error("no such drone key in the schema: " + std::string(name));
   }
+  /// Is it in the file, rather than the default?
+  [[nodiscard]] bool given(const std::string& shown) const { return values_.contains(shown); }
   FlatConfig effective;
 
  private:
@@ -193,7 +197,7 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.plain_bind = in.get<std::string>("plain_bind");
   out.plain_peer = in.get<std::string>("plain_peer");
   out.plain_tap = in.get<std::string>("plain_tap");
-  check_plain("", out.plain_bind, out.plain_peer, out.plain_tap);
+  check_plain("", out.plain_bind, out.plain_peer, out.plain_tap, out.plain_allow_remote);
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
   out.blacklist_s = in.get<double>("blacklist_s");
@@ -227,10 +231,12 @@ void read_gcs(Reader& in, EngineConfig& out) {
     DroneEntry entry{id,
                      in.get_drone<std::string>(id, "plain_bind"),
                      in.get_drone<std::string>(id, "plain_peer"),
-                     in.get_drone<bool>(id, "require_signature"),
+                     std::nullopt,
                      {}};
+    const bool required = in.get_drone<bool>(id, "require_signature");
+    if (in.given("drone." + id + ".require_signature")) entry.require_signature = required;
     entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");
-    check_plain("drone." + id + ".", entry.plain_bind, entry.plain_peer, {});
+    check_plain("drone." + id + ".", entry.plain_bind, entry.plain_peer, {}, out.plain_allow_remote);
     out.drones.push_back(std::move(entry));
   }
 }
@@ -262,7 +268,10 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   out.degraded_after_s = in.get<double>("degraded_after_s");
   out.session_limit_s = in.get<double>("session_limit_s");
   out.grace_s = in.get<double>("grace_s");
+  out.key_limit_s = in.get<double>("key_limit_s");
+  out.stop_on_old_keys = in.get<std::string>("key_limit_action") == "stop";
   out.log_level = in.get<std::string>("log_level");
+  out.plain_allow_remote = in.get<bool>("plain_allow_remote");
   if (out.role == Role::drone)
     read_drone(in, out);
   else

@@ -77,10 +77,17 @@ const std::vector<ConfigKey>& table() {
       {"local_data_port", i(kDefaultDroneDataPort), 0, 65535, "UDP port",
        "Port on the drone where answers and encrypted packets arrive; 0 takes a free one.", true, false},
       {"plain_bind", std::string{"127.0.0.1:14590"}, kNone, kNone, "host:port",
-       "Where the autopilot side (mavros, a router, a simulator) sends its plaintext MAVLink. Keep it on loopback.",
+       "Where the autopilot side (mavros, a router, a simulator) sends its plaintext MAVLink: on loopback, see "
+       "plain_allow_remote.",
        true, false},
       {"plain_peer", std::string{}, kNone, kNone, "host:port",
-       "Where decrypted packets go; empty = to the last sender to plain_bind.", true, false},
+       "Where decrypted packets go; empty = to the first sender to plain_bind, until that one has been silent for 5 s "
+       "and another sends.",
+       true, false},
+      {"plain_allow_remote", false, kNone, kNone, "",
+       "Accept a plain_bind that is not on loopback. Whoever reaches that address can then command the vehicle in "
+       "plaintext, past the tunnel.",
+       true, true},
       {"plain_tap", std::string{}, kNone, kNone, "host:port",
        "Where a copy of everything that arrives at plain_bind goes, for programs on this machine that only read the "
        "vehicle's MAVLink (such as sensing). It is plaintext, so only a loopback address is accepted; empty = no "
@@ -145,6 +152,20 @@ const std::vector<ConfigKey>& table() {
        "Without an authenticated packet for this long the keys are wiped and plaintext is refused.", true, true},
       {"grace_s", s(kGrace), 0.05, 30, "s",
        "How long an old receive key lives after the first packet under the new one.", true, true},
+      {"key_limit_s", s(kKeyLimit), 1, 604800, "s",
+       "Age of a session's keys from which they count as old: it is logged and shown, and the drone tries to renew them "
+       "every 30 s. Time that the machine sleeps counts.",
+       true, true},
+      {"key_limit_action",
+       std::string{"warn"},
+       kNone,
+       kNone,
+       "",
+       "What old keys mean: 'warn' keeps the link, as an aircraft in flight needs it; 'stop' refuses plaintext both ways "
+       "until the keys are renewed.",
+       true,
+       true,
+       {"warn", "stop"}},
       {"rekey_interval_s", s(kRekeyInterval), 0, 86400, "s",
        "Rekey this often on the same suite, with 10 % jitter; 0 = only when asked.", true, false},
       {"rekey_packets", i(kForcedRekeyPackets), 1000, i(kForcedRekeyPackets), "packets",
@@ -173,9 +194,13 @@ const std::vector<ConfigKey>& drone_table() {
        "takes a free one.",
        false, true},
       {"plain_peer", std::string{"127.0.0.1:14550"}, kNone, kNone, "host:port",
-       "Ground software for this drone; empty = the last sender to plain_bind.", false, true},
+       "Ground software for this drone; empty = the first sender to plain_bind, until that one has been silent for 5 s "
+       "and another sends.",
+       false, true},
       {"require_signature", false, kNone, kNone, "",
-       "Refuse this drone unless it signs its handshakes (its public key is in the keys folder).", false, true},
+       "Refuse this drone unless it signs its handshakes. Not set: a signature is required once the drone's public key "
+       "is in the keys folder; false switches that off.",
+       false, true},
       {"allowed_suites", Strings{}, kNone, kNone, "",
        "Suites this drone may ask for; empty = as allowed_suites of the gcs.", false, true},
   };

@@ -61,7 +61,7 @@ inline constexpr milliseconds kBackoffMax{8000};
 inline constexpr seconds kSessionHardLimit{180};
 inline constexpr milliseconds kGrace{2000};
 inline constexpr seconds kUnusedKeyLimit{30};
-inline constexpr seconds kRekeyInterval{600};
+inline constexpr seconds kRekeyInterval{600}, kKeyLimit{3600}, kOldKeyRetry{30};
 inline constexpr seconds kLinkWindow{5};
 inline constexpr milliseconds kReportEvery{1000};
 inline constexpr milliseconds kProbeAfterReport{500};
@@ -69,6 +69,9 @@ inline constexpr milliseconds kProbeSilence{1000};      // from this silence on 
 inline constexpr milliseconds kProbeSilentEvery{250};  // ... the drone probes this often
 // Twice the longest pause of an idle link, so that one lost packet is no blackout.
 inline constexpr milliseconds kBlackout{2000};
+
+// Not on the wire: silence after which another sender to the plaintext port may take the autopilot's place.
+inline constexpr seconds kPlainPeerSilence{5};
 
 inline constexpr std::uint16_t kDefaultGcsDataPort = 46011;
 inline constexpr std::uint16_t kDefaultDroneDataPort = 46012;

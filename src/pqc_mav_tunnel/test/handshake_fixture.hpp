@@ -43,7 +43,7 @@ struct Scene {
   const Suite* suite = &light();
   bool hybrid = true, drone_signs = false;
   std::uint8_t drone_psk = 1, gcs_psk = 1;
-  bool require_signature = false, allow_pure = true;
+  bool require_signature = false, allow_pure = true, sign_where_known = false;
   std::string drone_id = "uav1";
   std::uint8_t epoch = 0;
   /// A rekey inside the session of these bytes, at this epoch, with this chain secret at either end; 0 = a first
@@ -92,7 +92,7 @@ inline std::shared_ptr<ResponderEnv> gcs_env(const Scene& scene, Calls* calls = 
   env->find_drone = [&count, scene](std::string_view id) -> std::optional<DroneRecord> {
     ++count.find_drone;
     if (id != "uav1") return std::nullopt;
-    return DroneRecord{psk_of(scene.gcs_psk), scene.require_signature, scene.allow_pure};
+    return DroneRecord{psk_of(scene.gcs_psk), scene.require_signature, scene.sign_where_known, scene.allow_pure};
   };
   env->check_suite = [&count](std::string_view, const Suite&, bool) {
     return ++count.check_suite, std::optional<Reject>();

@@ -298,6 +298,17 @@ TEST(Config, AddressesThatCannotBe) {
   invalid(kDrone, "plain_tap", "127.0.0.1:14590", "'plain_bind'");
 }
 
+TEST(Config, AnOpenPlaintextPortNeedsTheOwnersWord) {
+  for (const auto* open : {"0.0.0.0:14590", "192.0.2.1:14590", "[::]:14590", "[2001:db8::1]:0"}) {
+    for (const auto& [base, key] : {std::pair{kDrone, "plain_bind"}, std::pair{kGcs, "drone.uav2.plain_bind"}}) {
+      const auto values = with(base, {{key, open}, {base == kDrone ? "plain_peer" : "drone.uav2.plain_peer", ""}});
+      expect_refused(Errc::config_invalid, {"'" + std::string(key) + "' is '" + open, "loopback", "plain_allow_remote"},
+                     values);
+      EXPECT_TRUE(EngineConfig::from_flat(with(values, {{"plain_allow_remote", true}})).plain_allow_remote);
+    }
+  }
+}
+
 TEST(Config, AddressesThatMayBe) {
   for (const auto* good :
        {"127.0.0.1:0", "localhost:14590", "[::1]:14590", "[fe80::1%eth0]:14590", "host.that.does.not.resolve:1"})

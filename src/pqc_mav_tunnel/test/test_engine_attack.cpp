@@ -339,31 +339,71 @@ TEST_F(EngineRoaming, TheGcsFollowsTheNewestGenuinePacketAndNothingElse) {
   drone->send(replayed);
   ASSERT_EQ(ground.receive_text(), "will be replayed");
 
-  // The drone's address changes.
-  drone->send_from(elsewhere, drone->seal("from elsewhere"));
-  ASSERT_EQ(ground.receive_text(), "from elsewhere");
-  say_down("to elsewhere");
-  EXPECT_EQ(drone->receive_text(elsewhere), "to elsewhere");
-  EXPECT_EQ(stat(*gcs, "roams"), 1u);
-
-  // Somebody else sends forgeries, replays, and a genuine packet that he held back.
+  // Somebody sends forgeries, replays, and a genuine packet that he held back.
   auto forged = drone->seal("never sent");
   forged.back() ^= 1;
   drone->send_from(attacker, forged);
   drone->send_from(attacker, replayed);
   ASSERT_TRUE(eventually([&] { return total(*gcs, "drop_auth_fail") == 1 && total(*gcs, "drop_replay") == 1; }));
+
+  // The drone's address changes: the old one is dead, the new one answers.
+  drone->send_from(elsewhere, drone->seal("from elsewhere"));
+  ASSERT_EQ(ground.receive_text(), "from elsewhere");
+  say_down("to elsewhere");
+  EXPECT_EQ(drone->receive_text(elsewhere), "to elsewhere") << "a copy, before it is decided";
+  ASSERT_TRUE(eventually([&] {
+    (void)drone->receive_text(elsewhere, true, 20ms);  // answers challenges
+    return peer() == elsewhere.address().text();
+  }));
+  EXPECT_EQ(stat(*gcs, "roams"), 1u);
+
+  // One that was overtaken long ago moves nothing.
   drone->send_from(attacker, overtaken);
   ASSERT_EQ(ground.receive_text(), "will be overtaken");
   say_down("still to elsewhere");
   EXPECT_EQ(drone->receive_text(elsewhere), "still to elsewhere");
   EXPECT_EQ(stat(*gcs, "roams"), 1u);
-  ASSERT_TRUE(eventually([&] { return peer() == elsewhere.address().text(); }));
+}
 
-  // And home again, by a control frame.
-  drone->send(drone->seal_control(Keepalive{}));
-  ASSERT_TRUE(eventually([&] { return stat(*gcs, "roams") == 2; }));
-  say_down("home");
-  EXPECT_EQ(drone->receive_text(drone->socket), "home");
+/// F5: copies that overtake the drone's own packets, from an address that answers challenges, too.
+TEST_F(EngineRoaming, CopiesThatOvertakeDivertNothingWhileTheOldPathLives) {
+  open_session();
+  UdpPeer attacker("127.0.0.3");
+  const auto home = drone->socket.address().text();
+  std::size_t diverted = 0, commands = 0;
+  const auto end = std::chrono::steady_clock::now() + 3s;
+  for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
+    const auto packet = drone->seal("report");
+    drone->send_from(attacker, packet);  // wins every race
+    drone->send(packet);
+    ASSERT_EQ(ground.receive_text(), "report");
+    say_down("command " + std::to_string(i));
+    ++commands;
+    ASSERT_EQ(drone->receive_text(drone->socket), "command " + std::to_string(i)) << "arrives where the drone is";
+    for (const auto& stolen : attacker.drain()) diverted += stolen.at(0) == 0x03 ? 1 : 0;
+    EXPECT_EQ(peer(), home);
+  }
+  EXPECT_GT(commands, 20u);
+  EXPECT_LT(diverted, commands) << "copies of some, while it was being decided; none instead";
+  EXPECT_EQ(stat(*gcs, "roams"), 0u);
+}
+
+/// F5: one packet with a forged source must not turn the gcs against a third party.
+TEST_F(EngineRoaming, OneForgedSourceDrawsThreeTimesItsBytesAtMost) {
+  open_session();
+  UdpPeer victim("127.0.0.4");
+  const auto copied = drone->seal("copied");
+  drone->send_from(victim, copied);
+  ASSERT_EQ(ground.receive_text(), "copied");
+  std::size_t bytes = 0;
+  const auto end = std::chrono::steady_clock::now() + 3s;
+  for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
+    say_down("telemetry for the drone, twenty times as long as what was copied, and at a pace of fifty a second");
+    for (const auto& packet : victim.drain()) bytes += packet.size();
+    std::this_thread::sleep_for(20ms);
+  }
+  for (const auto& packet : victim.drain()) bytes += packet.size();
+  EXPECT_LE(bytes, 3 * copied.size());
 }
 
 TEST(EngineOnTheAir, NothingOfTheContentShows) {

@@ -124,24 +124,40 @@ TEST(EngineData, NothingLeavesInClearWithoutASession) {
   ASSERT_TRUE(eventually([&] { return stat(*drone, "plain_dropped_no_session") == 20; }));
   EXPECT_EQ(stat(*drone, "plain_rx_packets"), 20u);
   EXPECT_EQ(stat(*drone, "enc_tx_packets"), 0u);
-  EXPECT_TRUE(watcher.drain().empty());
+  for (const auto& packet : watcher.drain()) {
+    EXPECT_EQ(packet.at(0), 0x33) << "it asks for a handshake, and says no more";
+    EXPECT_EQ(as_text(packet).find("position"), std::string::npos);
+  }
 }
 
-TEST(EngineData, AnswersGoToWhoeverSpokeLast) {
+TEST(EngineData, AnswersGoToWhoeverSpokeFirstUntilThatOneIsSilent) {
   Tunnel tunnel(FlatConfig{{"drone.uav1.plain_peer", ""}});
   ASSERT_TRUE(tunnel.connect());
   // Nobody on the ground has spoken yet: there is nobody to deliver to, and that is counted.
   tunnel.send_up("lost");
   ASSERT_TRUE(eventually([&] { return stat(*tunnel.gcs, "plain_dropped_no_peer") == 1; }));
   UdpPeer first, second;
-  for (auto* station : {&first, &second, &first}) {
-    station->send("hello", plain_port(*tunnel.gcs, "uav1"));
+  const auto port = plain_port(*tunnel.gcs, "uav1");
+  for (int i = 0; i < 10; ++i) {
+    first.send("hello", port);
     EXPECT_EQ(tunnel.autopilot.receive_text(), "hello");
+    second.send("", port);  // one empty datagram of any program on the machine
+    EXPECT_EQ(tunnel.autopilot.receive_text(), "");
     tunnel.send_up("telemetry");
-    EXPECT_EQ(station->receive_text(), "telemetry");
+    EXPECT_EQ(first.receive_text(), "telemetry");
   }
-  EXPECT_TRUE(first.drain().empty());
   EXPECT_TRUE(second.drain().empty());
+  // The first falls silent: the second gets its place, and keeps it while it sends.
+  EXPECT_TRUE(eventually([&] {
+    second.send("hello", port);
+    tunnel.send_up("telemetry");
+    return second.receive(50ms).has_value();
+  }));
+  (void)first.drain();
+  first.send("hello", port);
+  tunnel.send_up("last");
+  EXPECT_TRUE(eventually([&] { return second.receive_text() == "last"; }));
+  EXPECT_TRUE(first.drain().empty());
 }
 
 TEST(EngineData, TheGroundSoftwareMayBeDeadForAWhile) {

@@ -249,6 +249,33 @@ TEST(EngineRekey, OnAnInterval) {
   traffic.expect_lossless();
 }
 
+/// F9: who blocks handshakes does not keep the same keys in use unseen.
+TEST(EngineRekey, KeysThatCannotBeRenewedAreSaidToBeOld) {
+  for (const std::string action : {"warn", "stop"}) {
+    const FlatConfig limit{{"key_limit_s", 1.0}, {"key_limit_action", action}, {"degraded_after_s", 60.0}};
+    RelayedTunnel tunnel(limit, with(limit, {{"rekey_interval_s", 0.5}, {"reconnect_after_s", 100.0}}));
+    ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+    tunnel.relay->hold_answers(true);
+    ASSERT_TRUE(eventually([&] { return status(*tunnel.gcs).key_old && status(*tunnel.drone).key_old; }));
+    EXPECT_NE(status(*tunnel.gcs).last_error, "");
+    if (action == "warn") {
+      tunnel.expect_round_trip("flies on");
+    } else {
+      const auto refused = stat(*tunnel.drone, "plain_dropped_no_session");
+      tunnel.send_up("not any more");
+      ASSERT_TRUE(eventually([&] { return stat(*tunnel.drone, "plain_dropped_no_session") == refused + 1; }));
+      EXPECT_TRUE(tunnel.ground.drain().empty());
+    }
+    tunnel.relay->hold_answers(false);
+    ASSERT_TRUE(eventually([&] { return !status(*tunnel.gcs).key_old && !status(*tunnel.drone).key_old; }));
+    // The next limit is a second away: a rekey every half of it keeps the keys young.
+    EXPECT_TRUE(eventually([&] {
+      tunnel.send_up("renewed");
+      return tunnel.ground.receive_text(100ms) == "renewed";
+    }));
+  }
+}
+
 TEST(EngineRekey, AfterSoManyPackets) {
   Tunnel tunnel({}, {{"rekey_packets", 1000}});
   ASSERT_TRUE(tunnel.connect());

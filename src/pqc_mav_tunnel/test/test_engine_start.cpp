@@ -46,6 +46,12 @@ TEST(EngineStart, AddressesThatCannotBe) {
                      with(gcs_values(keys), {{"bind", "no-such-host.invalid"}}));
 }
 
+TEST(EngineStart, AnOpenPlaintextPortIsFoundWhereOnlyTheSystemKnowsTheAddress) {
+  const KeyFolders keys;
+  expect_start_error(Errc::config_invalid, {"'drone.uav1.plain_bind'", "plain_allow_remote"},
+                     with(gcs_values(keys), {{"drone.uav1.plain_bind", "[::%1]:0"}, {"drone.uav1.plain_peer", ""}}));
+}
+
 TEST(EngineStart, APeerThatDoesNotResolveIsSaidAndTriedAgain) {
   const KeyFolders keys;
   for (const auto* bind : {"", "127.0.0.1"}) {

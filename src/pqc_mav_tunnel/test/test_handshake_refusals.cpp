@@ -163,6 +163,16 @@ TEST(Refusals, ADroneSignatureThatIsRequiredAndAbsent) {
   EXPECT_TRUE(run(scene).done());
 }
 
+TEST(Refusals, ADroneWhoseKeyIsKnownMustSign) {
+  Scene scene{.sign_where_known = true};
+  expect_reject(drone_params(scene), gcs_env(scene), Reject::suite_not_allowed);
+  auto stranger = gcs_env(scene);
+  stranger->drone_public = [](std::string_view, const SigInfo&) { return std::optional<Bytes>(); };
+  EXPECT_TRUE(run(drone_params(scene), stranger).done()) << "one whose key nobody knows need not";
+  scene.drone_signs = true;
+  EXPECT_TRUE(run(scene).done());
+}
+
 TEST(Refusals, ADroneSignatureNobodyCanVerify) {
   const Scene scene{.drone_signs = true};
   auto env = gcs_env(scene);

@@ -149,7 +149,7 @@ TEST(EnginePlainTap, RefusesAnAddressThatIsNotForIt) {
   }
   const auto port = std::to_string(free_port);
   expect_refused({"'plain_tap'", "'plain_bind'"},
-                 {{"plain_tap", "127.0.0.1:" + port}, {"plain_bind", "0.0.0.0:" + port}});
+                 {{"plain_tap", "127.0.0.1:" + port}, {"plain_bind", "0.0.0.0:" + port}, {"plain_allow_remote", true}});
   expect_error(Errc::config_unknown_key, {"plain_tap", "only a drone"},
                [&] { (void)EngineConfig::from_flat(with(gcs_values(keys), {{"plain_tap", "127.0.0.1:14591"}})); });
 }

@@ -264,7 +264,7 @@ TEST(ControlVectors, FieldsOfEachKind) {
   }
 }
 
-/// The receive order of docs/protocol.md section 5, with one session.
+/// The receive order of docs/protocol.md section 10, with one session.
 std::string outcome_of(ReceiveKey& receive, Bytes packet, std::string& plaintext) {
   static constexpr std::array<const char*, kDropKinds> kNames{"drop_malformed", "drop_unknown",   "drop_seq_old",
                                                               "drop_replay",    "drop_auth_fail", "drop_decrypt_fail"};

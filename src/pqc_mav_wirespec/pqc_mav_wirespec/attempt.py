@@ -19,7 +19,8 @@ from .hsframes import (
     retry_verifies,
 )
 from .messages import LARGEST_DATAGRAM_BYTES, MessageType, server_hello_limits
-from .transport import Took, Transport
+from .transport import Transport
+from .transport_state import Took
 
 FRAGMENT_OVERHEAD_BYTES = 30
 NO_PROGRESS_S = 10.0

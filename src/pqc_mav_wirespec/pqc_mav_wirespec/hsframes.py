@@ -20,6 +20,8 @@ SMALLEST_SIZE, LARGEST_SIZE = 475, 1150
 PARITY_FRAGMENTS = range(2, 17)
 GROUP = 4
 MAX_BITMAP_BYTES = 32
+MOST_OF_A_KIND = 4
+LARGEST_BYTES = 1200
 
 
 def fragment_count(total: int, size: int) -> int:
@@ -143,6 +145,8 @@ def parse_frames(data: bytes, *, from_drone: bool, is_session: bool = False) -> 
         raise MalformedError(f"fragments of messages {sorted(carried)}")
     if any(frame.message not in other for frame in frames if isinstance(frame, Ack)):
         raise MalformedError("an ACK of a message that its receiver does not send")
+    if max(sum(isinstance(frame, kind) for frame in frames) for kind in (Fragment, Ack)) > MOST_OF_A_KIND:
+        raise MalformedError(f"more than {MOST_OF_A_KIND} frames of a kind")
     cookies = sum(isinstance(frame, CookieFrame) for frame in frames)
     if cookies > 1 or (cookies and carried != {1}):
         raise MalformedError("a COOKIE without M1, or two")
@@ -186,7 +190,7 @@ class HandshakeDatagram:
     @classmethod
     def parse(cls, datagram: bytes) -> HandshakeDatagram:
         """Raises MalformedError."""
-        if len(datagram) < HEAD_BYTES + TAG_BYTES:
+        if not HEAD_BYTES + TAG_BYTES <= len(datagram) <= LARGEST_BYTES:
             raise MalformedError(f"a handshake datagram of {len(datagram)} bytes")
         reader = Reader(datagram[:-TAG_BYTES])
         from_drone = {TYPE_DRONE: True, TYPE_GCS: False}[reader.u8("type")]

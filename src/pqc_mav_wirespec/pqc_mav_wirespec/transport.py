@@ -7,9 +7,7 @@ the order in which they were first seen; a drone and an attempt inside a session
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from .encoding import FRAME_HEADER_BYTES, Limits, u32
 from .errors import MalformedError
@@ -18,8 +16,8 @@ from .hsframes import Ack, CookieFrame, Fragment, FragmentKeys, Frame, seal_data
 from .messages import LARGEST_DATAGRAM_BYTES
 from .rtt import FIRST_PTO_DRONE_S, FIRST_PTO_GCS_S, QUIET_S, Rtt
 from .sender import MessageSender
+from .transport_state import NEVER, Acking, Counts, Hello, PathState, Took
 
-NEVER = float("inf")
 IP_UDP_BYTES = 28
 AMPLIFICATION = 3
 COPY_GAP_S = 0.02
@@ -29,54 +27,6 @@ COMPLETE_ACK_S = 1.0
 MAX_PATHS = 3
 ANSWERS_AGAIN_GAP_S = 0.010
 DOUBLED_FRAGMENTS = 2
-
-
-class Took(enum.Enum):
-    """What a verified datagram was good for."""
-
-    TAKEN = "hs_taken"
-    REPEATED = "hs_repeated"
-    MALFORMED = "hs_malformed"
-
-
-@dataclass
-class _Path:
-    """What rule 3 knows of an address."""
-
-    credit: int = 0
-    validated: bool = False
-
-
-@dataclass
-class _Acking:
-    """When the message that comes in is acknowledged (rule 4)."""
-
-    due: float = NEVER
-    repeats: int = 0
-    since: int = 0
-    complete: bool = False
-
-
-@dataclass
-class Counts:
-    """What happened in an attempt."""
-
-    sent: int = 0
-    sent_bytes: int = 0
-    received: int = 0
-    timeouts: int = 0
-    rebuilt: int = 0
-    shrunk: int = 0
-
-
-@dataclass
-class _Hello:
-    """M1 until M2 begins to arrive (rule 2). `due` are the times of copies that were planned, with their padding."""
-
-    frame: bytes
-    due: list[tuple[float, int]] = field(default_factory=list)
-    timeout_at: float = NEVER
-    timeouts: int = 0
 
 
 class Transport:
@@ -100,11 +50,11 @@ class Transport:
         self._next_packet = first_packet
         self._sent_at: dict[int, tuple[float, int]] = {}
         self._used_echo: set[int] = set()
-        self._paths: list[_Path] = []
+        self._paths: list[PathState] = []
         self._current: int | None = None if not is_drone and keys is not None else 0
         self._extra: int | None = None
         self._highest, self._highest_at = -1, 0.0
-        self._hello: _Hello | None = None
+        self._hello: Hello | None = None
         self._cookie: bytes | None = None
         self._sender: MessageSender | None = None
         self._answer_began = False
@@ -116,7 +66,7 @@ class Transport:
         self._assembly: Assembly | None = None
         self._done: set[int] = set()
         self._allowed: dict[int, Limits] = {}
-        self._acking = _Acking()
+        self._acking = Acking()
         self._ack_now: int | None = None
         self._silenced = False  # M2 was acknowledged whole, so that the gcs has nothing to send (rule 8)
         self._message: bytes | None = None
@@ -138,7 +88,7 @@ class Transport:
         copies = COPIES if proven or self.in_session else FIRST_FLIGHT_COPIES
         if self.in_session:
             padded = 0
-        self._hello = _Hello(m1, [(now + COPY_GAP_S * number, padded) for number in range(copies)])
+        self._hello = Hello(m1, [(now + COPY_GAP_S * number, padded) for number in range(copies)])
         self._hello.timeout_at = now + self.rtt.pto()
 
     def set_cookie(self, cookie: bytes, now: float) -> None:
@@ -159,7 +109,7 @@ class Transport:
         if self._sender is not None:
             self._former.add(self._sender.message)
         self._hello = None
-        self._acking = _Acking()
+        self._acking = Acking()
         self._sender = MessageSender(
             whole_frame,
             self._limit,
@@ -177,7 +127,7 @@ class Transport:
         if self._sender is not None:
             self._former.add(self._sender.message)
         self._sender, self._final, self._final_path = None, m4, path
-        self._acking = _Acking()
+        self._acking = Acking()
         self._final_due = [now, now + COPY_GAP_S] if self.lossy else [now]
 
     def expect(self, allowed: Mapping[int, Limits]) -> None:
@@ -197,9 +147,9 @@ class Transport:
         """The path that is in use because it was validated."""
         return self._current
 
-    def _path(self, path: int) -> _Path:
+    def _path(self, path: int) -> PathState:
         while len(self._paths) <= path:
-            self._paths.append(_Path())
+            self._paths.append(PathState())
         return self._paths[path]
 
     # --- what comes
@@ -324,7 +274,7 @@ class Transport:
         if whole is not None:
             self._message = whole
             self._done.add(fragment.message)
-            self._acking = _Acking(due=now + QUIET_S, complete=True)
+            self._acking = Acking(due=now + QUIET_S, complete=True)
         else:
             acking.due = now if acking.since % ACK_EVERY == 0 else now + QUIET_S
         return True

@@ -68,6 +68,8 @@ def test_an_ack_says_what_is_here(count, have):
         Ack(1, 0, 0, 0).pack(),
         Ack(2, 0, 0, 0, bytes(33)).pack(),
         ack(9, [8]).pack()[:-1],
+        ack(9, [8]).pack() * 5,
+        Fragment(1, 120, 120, 0, bytes(120)).pack() * 5,
         CookieFrame(bytes(32)).pack(),
         M1.pack() + CookieFrame(bytes(32)).pack() * 2,
         M1.pack() + CookieFrame(bytes(31)).pack(),

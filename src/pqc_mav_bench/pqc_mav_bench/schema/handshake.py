@@ -18,11 +18,7 @@ class Handshake(Category):
     title: ClassVar[str] = "Handshake"
 
     handshake_ms: float | None = metric("first to last byte at the drone", "ms")
-    phase_connect_ms: float | None = metric(
-        "TCP connection and the ground's challenge (phase connect to M0)", "ms", zero=_FAST
-    )
-    phase_challenge_ms: float | None = metric("waiting for the challenge", "ms", zero=_FAST)
-    phase_hello_ms: float | None = metric("client hello, PSK gate included", "ms", zero=_FAST)
+    phase_hello_ms: float | None = metric("making and sending the client hello, PSK gate included", "ms", zero=_FAST)
     phase_server_hello_ms: float | None = metric("server hello: key pair, signature, transfer, verification", "ms")
     phase_finish_ms: float | None = metric("client finish and server finish", "ms")
     kdf_ms: float | None = metric("HKDF and transcript hashes", "ms", zero=_FAST)
@@ -32,13 +28,12 @@ class Handshake(Category):
     reason: str | None = metric("the failure as one sentence")
     rekey: bool | None = metric("it renewed a running session (live suite change)", zero="a first handshake")
     epoch: int | None = metric("epoch of the keys it made (0-255)", "1", zero="a first handshake, or the epoch wrapped")
-    bytes_sent: int | None = metric("TCP payload sent", "B")
-    bytes_received: int | None = metric("TCP payload received", "B")
+    bytes_sent: int | None = metric("handshake messages sent, without fragment headers", "B")
+    bytes_received: int | None = metric("handshake messages received, without fragment headers", "B")
     attempts: int | None = metric("handshakes made for this suite until one succeeded", "count")
     gcs_handshake_ms: float | None = metric("first to last byte at the ground", "ms", Side.GCS)
-    gcs_phase_challenge_ms: float | None = metric("sending the challenge", "ms", Side.GCS, zero=_FAST)
     gcs_phase_hello_ms: float | None = metric(
-        "waiting for the client hello and checking its gate", "ms", Side.GCS, zero=_FAST
+        "taking the client hello and checking its gate", "ms", Side.GCS, zero=_FAST
     )
     gcs_phase_server_hello_ms: float | None = metric("making and sending the server hello", "ms", Side.GCS)
     gcs_phase_finish_ms: float | None = metric(
@@ -46,8 +41,8 @@ class Handshake(Category):
     )
     gcs_kdf_ms: float | None = metric("HKDF and transcript hashes", "ms", Side.GCS, zero=_FAST)
     gcs_ok: bool | None = metric("completed, keys installed", side=Side.GCS)
-    gcs_bytes_sent: int | None = metric("TCP payload sent", "B", Side.GCS)
-    gcs_bytes_received: int | None = metric("TCP payload received", "B", Side.GCS)
+    gcs_bytes_sent: int | None = metric("handshake messages sent, without fragment headers", "B", Side.GCS)
+    gcs_bytes_received: int | None = metric("handshake messages received, without fragment headers", "B", Side.GCS)
 
 
 class CryptoPrimitives(Category):

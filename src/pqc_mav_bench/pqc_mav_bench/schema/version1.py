@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What schema version 1 called the figures: campaigns recorded under it are read with today's names.
+"""What schema version 1 called the figures: campaigns recorded under it are read with the names of version 2.
 
 Version 2 changed names alone, so that a figure has one name from the message to the report. Files are not rewritten:
 their hashes are over what was recorded. The renaming happens whenever one of them is read.
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pqc_mav_bench.schema import version2
+
 VERSION = "1.0"
 
 _PRIMITIVES = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")
@@ -19,7 +21,7 @@ _LOAD = {
     "memory_avg_mib": "memory_mean_mib",
     "temperature_avg_c": "temperature_mean_c",
 }
-#: category -> name in version 1 -> name now. Where a name has a counterpart of the ground, `gcs_` is before both.
+#: category -> name in version 1 -> name in version 2. Where the ground has a counterpart, `gcs_` is before both.
 _NAMES: Mapping[str, Mapping[str, str]] = {
     "lifecycle": {"overhead_ratio": "wall_per_data"},
     "handshake": {
@@ -58,12 +60,12 @@ def _pairs() -> Iterator[tuple[str, str]]:
                 yield f"{category}.{side}{old}", f"{category}.{side}{new}"
 
 
-#: `category.field` in version 1 -> `category.field` now: also the columns of the tidy table.
+#: `category.field` in version 1 -> `category.field` in version 2: also the columns of the tidy table.
 RENAMED: Mapping[str, str] = dict(_pairs())
 
 
-def today(document: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """A metrics document of version 1 under today's names, as one of schema `version`."""
+def as_version2(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A metrics document of version 1 as one of version 2."""
     out = dict(document)
     for category in _NAMES:
         if isinstance(values := out.get(category), Mapping):
@@ -73,7 +75,7 @@ def today(document: Mapping[str, Any], version: str) -> dict[str, Any]:
         out["metric_status"] = {RENAMED.get(path, path): value for path, value in status.items()}
     if isinstance(findings := out.get("findings"), list):
         out["findings"] = [_finding(found) for found in findings]
-    out["schema_version"] = version
+    out["schema_version"] = version2.VERSION
     return out
 
 

@@ -68,10 +68,8 @@ class ScenarioRun(DemoRun):
     def _make_relay(self, values: dict[str, str]) -> Relay:
         try:
             return Relay(
-                int(values["handshake_port"]),
                 int(values["data_port"]),
-                tcp_listen=int(values["air_handshake_port"]),
-                udp_listen=int(values["air_data_port"]),
+                listen=int(values["air_data_port"]),
                 seed=1,
             )
         except OSError as error:

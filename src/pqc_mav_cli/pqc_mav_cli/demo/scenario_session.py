@@ -19,7 +19,7 @@ from pqc_mav_cli.demo.scenarios import Scenario
 from pqc_mav_cli.errors import CliError
 from pqc_mav_common.free_ports import free_ports
 
-MORE_PORTS = ("tap_port", "air_handshake_port", "air_data_port")
+MORE_PORTS = ("tap_port", "air_data_port")
 
 
 def policy_suites() -> tuple[list[str], str]:
@@ -38,7 +38,7 @@ def scenario_session(scenario: Scenario, rate_hz: float) -> Iterator[dict[str, s
     except OSError as error:
         raise CliError(f"The scenario finds no free ports: {error}.") from None
     if not scenario.relayed:
-        ports |= {"air_handshake_port": ports["handshake_port"], "air_data_port": ports["data_port"]}
+        ports["air_data_port"] = ports["data_port"]
     folder = Path(tempfile.mkdtemp(prefix="pqcmav-scenario-"))
     try:
         default = next(entry["default"] for entry in pqc_mav_tunnel.config_schema("drone") if entry["key"] == "suite")

@@ -122,11 +122,9 @@ def randomness() -> Finding:
     return ok("randomness", "the kernel's generator is seeded")
 
 
-def port_in_use(port: int, kind: socket.SocketKind, host: str) -> bool:
-    """Whether another program has bound `port`. Binding to "" covers every address."""
-    with socket.socket(socket.AF_INET, kind) as probe:
-        if kind == socket.SOCK_STREAM:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: old connections do not count
+def port_in_use(port: int, host: str) -> bool:
+    """Whether another program has bound the UDP `port`. Binding to "" covers every address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.bind((host, port))
         except OSError:
@@ -134,15 +132,15 @@ def port_in_use(port: int, kind: socket.SocketKind, host: str) -> bool:
     return False
 
 
-def ports(wanted: Iterable[tuple[str, int, socket.SocketKind, str]]) -> Finding:
-    """Whether the ports of the configuration are free: (name, port, kind, host) each."""
+def ports(wanted: Iterable[tuple[str, int, str]]) -> Finding:
+    """Whether the ports of the configuration are free: (name, port, host) each."""
     wanted = list(wanted)
-    taken = [f"{name} {port}" for name, port, kind, host in wanted if port and port_in_use(port, kind, host)]
+    taken = [f"{name} {port}" for name, port, host in wanted if port and port_in_use(port, host)]
     if taken:
         return warn(
-            "ports", f"in use: {', '.join(taken)}", "fine if a tunnel is running here; otherwise see 'ss -lnptu'"
+            "ports", f"in use: {', '.join(taken)}", "fine if a tunnel is running here; otherwise see 'ss -lnpu'"
         )
-    return ok("ports", f"free: {', '.join(f'{name} {port}' for name, port, _, _ in wanted)}")
+    return ok("ports", f"free: {', '.join(f'{name} {port}' for name, port, _ in wanted)}")
 
 
 def capture() -> Finding:

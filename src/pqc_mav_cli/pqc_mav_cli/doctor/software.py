@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import platform
-import socket
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module, metadata
@@ -148,7 +147,7 @@ def mavros() -> Finding:
     return ok("mavros", "not installed: --mavlink udp works without it")
 
 
-def wanted_ports() -> list[tuple[str, int, socket.SocketKind, str]]:
+def wanted_ports() -> list[tuple[str, int, str]]:
     """The ports both ends use by default, from the engine's schema; empty without the engine."""
     try:
         tunnel = import_module("pqc_mav_tunnel")
@@ -157,10 +156,9 @@ def wanted_ports() -> list[tuple[str, int, socket.SocketKind, str]]:
     defaults = {entry["key"]: entry["default"] for role in ("gcs", "drone") for entry in tunnel.config_schema(role)}
     host, _, plain = defaults["plain_bind"].rpartition(":")
     return [
-        ("handshake TCP", defaults["handshake_port"], socket.SOCK_STREAM, ""),
-        ("gcs UDP", defaults["data_port"], socket.SOCK_DGRAM, ""),
-        ("drone UDP", defaults["local_data_port"], socket.SOCK_DGRAM, ""),
-        ("plaintext UDP", int(plain), socket.SOCK_DGRAM, host),
+        ("gcs UDP", defaults["data_port"], ""),
+        ("drone UDP", defaults["local_data_port"], ""),
+        ("plaintext UDP", int(plain), host),
     ]
 
 

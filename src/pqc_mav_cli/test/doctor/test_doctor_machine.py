@@ -52,9 +52,9 @@ def test_a_port_in_use_is_named() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
         holder.bind(("127.0.0.1", 0))
         port = holder.getsockname()[1]
-        found = doctor_machine.ports([("plain UDP", port, socket.SOCK_DGRAM, "127.0.0.1")])
+        found = doctor_machine.ports([("plain UDP", port, "127.0.0.1")])
     assert found.level is Level.WARN and f"plain UDP {port}" in found.text
-    assert doctor_machine.ports([("plain UDP", port, socket.SOCK_DGRAM, "127.0.0.1")]).level is Level.OK
+    assert doctor_machine.ports([("plain UDP", port, "127.0.0.1")]).level is Level.OK
 
 
 def test_offload_and_randomness_here() -> None:

@@ -64,6 +64,6 @@ def test_the_ports_are_those_of_the_schema() -> None:
     import pqc_mav_tunnel
 
     schema = {entry["key"]: entry["default"] for entry in pqc_mav_tunnel.config_schema("drone")}
-    numbers = [port for _, port, _, _ in doctor_software.wanted_ports()]
-    assert numbers[:3] == [schema["handshake_port"], schema["data_port"], schema["local_data_port"]]
-    assert schema["plain_bind"].endswith(f":{numbers[3]}")
+    numbers = [port for _, port, _ in doctor_software.wanted_ports()]
+    assert numbers[:2] == [schema["data_port"], schema["local_data_port"]]
+    assert schema["plain_bind"].endswith(f":{numbers[2]}")

@@ -49,7 +49,7 @@ def test_a_pinned_suite_is_taken_and_released_and_the_mode_set(pair: Ends) -> No
     while (ended := pqcmav("policy", "pin", CHACHA, *SPACE)).returncode != 0:
         # The policy has to hear first which suites the proxy has.
         assert "cannot be pinned" in ended.stderr and time.monotonic() < deadline, ended.stderr
-    assert ended.stdout == f"Pinned {CHACHA}; mode manual.\n"
+    assert ended.stdout == "Pinned ML-768-CP-MD-65; mode manual.\n"
     watching = Running("policy", "watch", *SPACE, "--every")
     try:
         watching.wait_for("pinned     ML-768-CP-MD-65")

@@ -143,7 +143,8 @@ class DecisionInput:
     `telemetry_age_s` is the age of the oldest stream the policy requires, None when one of them was never received or
     is invalid; `missing` then says which and why, one clause each. `outcomes` are the proxy's answers since the
     previous snapshot, each delivered once. `blacklisted` are suites the engine avoids for now; `available` those with
-    both algorithms and keys here, the only ones that may be chosen.
+    both algorithms and keys here, the only ones that may be chosen. `configured_suite` is the proxy's own `suite`, ""
+    while it is not known.
     """
 
     telemetry_age_s: float | None = None
@@ -159,3 +160,4 @@ class DecisionInput:
     outcomes: tuple[Outcome, ...] = ()
     blacklisted: tuple[str, ...] = ()
     available: tuple[str, ...] = ()
+    configured_suite: str = ""

@@ -90,7 +90,12 @@ class Telemetry:
         self._note((suite, epoch), now)
 
     def snapshot(
-        self, now: float, available: Sequence[str], pending: str | None = None, outcomes: Sequence[Outcome] = ()
+        self,
+        now: float,
+        available: Sequence[str],
+        pending: str | None = None,
+        outcomes: Sequence[Outcome] = (),
+        configured: str = "",
     ) -> DecisionInput:
         """Everything known at `now`."""
         missing, age_s = self._freshness(now)
@@ -110,6 +115,7 @@ class Telemetry:
             outcomes=tuple(outcomes),
             blacklisted=tuple(status.message.blacklisted_suites) if status else (),
             available=tuple(available),
+            configured_suite=configured,
         )
 
     def _overtaken(self, session: tuple[str, int], now: float) -> bool:

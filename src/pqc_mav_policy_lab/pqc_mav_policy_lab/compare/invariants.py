@@ -63,8 +63,9 @@ def _owed(second: Second, ladder: Ladder, parameters: PolicyParameters) -> bool:
     if signs.stale(inputs, parameters) or not inputs.session.alive or not signs.emergency(inputs, parameters):
         return False
     asked = inputs.session.pending_suite or second.decision.to_suite
+    least = parameters.minimum_level or ladder.catalogue[inputs.configured_suite].level
     usable = [name for name in inputs.available if name not in inputs.blacklisted]
-    return ladder.lightest_below(asked, usable) is not None
+    return ladder.lightest_below(asked, [name for name in usable if ladder.catalogue[name].level >= least]) is not None
 
 
 def _heavier_under_stress(second: Second, ladder: Ladder, parameters: PolicyParameters) -> bool:

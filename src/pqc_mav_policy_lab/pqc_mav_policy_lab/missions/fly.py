@@ -63,6 +63,8 @@ class Simulation:
         self.world = world
         self.session = SessionModel(suite, catalogue, costs)
         self._available = tuple(available)
+        # Configured with a suite of the lowest level, so that strategies may use every level, as in the documents.
+        self._configured = min(self._available, key=lambda name: catalogue[name].level, default="")
         self._readings, self._link = world.sense(0, 0.0, 0.0, None)
         self.index = 0
 
@@ -93,6 +95,7 @@ class Simulation:
             threat_kind=conditions.threat_kind,
             outcomes=self.session.take_outcomes(),
             available=self._available,
+            configured_suite=self._configured,
         )
 
     def advance(self, decision: Decision) -> SecondOfWork:

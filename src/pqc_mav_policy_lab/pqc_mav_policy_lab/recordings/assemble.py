@@ -35,8 +35,8 @@ OTHER_CLOCK_S = 600.0
 def assemble(path: Path, namespace: str, available: Sequence[str], parameters: PolicyParameters) -> Recording:
     """One snapshot a second of the vehicle in `namespace`, from its first message to its last.
 
-    `available` are the suites a strategy may choose; a recording does not tell them. Raises RecordingError when
-    the vehicle's topics are not in it.
+    `available` are the suites a strategy may choose; a recording does not tell them, nor which suite the proxy was
+    configured with: the first one in use stands for it. Raises RecordingError when the vehicle's topics are not in it.
     """
     reader = RecordingReader(path)
     prefix = f"/{namespace.strip('/')}/"
@@ -72,7 +72,7 @@ class _Feed:
         self._reader = reader
         self._telemetry = Telemetry(parameters.required, parameters.near_switch_s, NodeParameters().threat_timeout_s)
         self._outcomes: list[Outcome] = []
-        self._suite = ""
+        self._suite = self._first = ""
 
     def take(self, message: RecordedMessage, at: float) -> None:
         decoded: Any = self._reader.decode(message)
@@ -83,13 +83,14 @@ class _Feed:
             self._telemetry.on_link(decoded, at)
         elif kind == _STATUS:
             self._suite = decoded.suite or self._suite
+            self._first = self._first or self._suite
             self._telemetry.on_status(decoded, at, _age_s(message, decoded))
         elif decoded.rekey:
             text = "done" if decoded.ok else decoded.reason
             self._outcomes.append(Outcome(decoded.suite, bool(decoded.ok), at, self._suite, text, decoded.error))
 
     def snapshot(self, now: float, available: Sequence[str]) -> Snapshot:
-        inputs = self._telemetry.snapshot(now, available, None, self._outcomes)
+        inputs = self._telemetry.snapshot(now, available, None, self._outcomes, self._first)
         self._outcomes.clear()
         return Snapshot(now, inputs, "", "", "", "", "", "")
 

@@ -67,7 +67,7 @@ def test_the_flight_is_seen_as_the_node_would(tmp_path: Path) -> None:
 
 def test_the_cascade_answers_the_heat(tmp_path: Path) -> None:
     source = assemble(flight(tmp_path / "flight.mcap"), "/drone/", CORE, PolicyParameters())
-    cascade = make("cascade", CATALOGUE, Settings())
+    cascade = make("cascade", CATALOGUE, Settings(policy=PolicyParameters(minimum_level=1)))
     decided = [str(decision.action) for _, decision in replay(cascade, source.snapshots)]
     assert decided[:21] == ["HOLD"] * 21 and decided[21] == "DOWN_0"
 

@@ -11,6 +11,8 @@ _ETHERNET = 14
 _IPV4 = b"\x08\x00"
 _CHECKSUM_AT = {TCP: 16, UDP: 6}
 _LEAST = {TCP: 20, UDP: 8}
+# By first byte: docs/protocol.md, section 5. Retry and Restart belong to handshakes.
+_KINDS = {0x03: "data", 0x13: "control", **dict.fromkeys((0x33, 0x43, 0x53, 0x63), "handshake")}
 
 
 @dataclass(frozen=True)
@@ -45,17 +47,16 @@ def parse(frame: bytes | bytearray) -> Packet | None:
 
 
 def kind(frame: bytes | bytearray) -> str:
-    """Say what a frame is to the tunnel: `data` or `control` of the data plane, `tcp`, or `other` (pieces included).
-
-    The tunnel's datagrams begin with 0x02 (data) or 0x12 (control): docs/protocol.md, section 5.
-    """
+    """Say what a frame is to the tunnel: the kind of its datagram, or `other` (TCP and pieces included)."""
     packet = parse(frame)
-    if packet is None:
+    if packet is None or packet.protocol == TCP:
         return "other"
-    if packet.protocol == TCP:
-        return "tcp"
-    start = packet.transport + 8
-    return {0x02: "data", 0x12: "control"}.get(frame[start], "other") if len(frame) > start else "other"
+    return kind_of_datagram(frame[packet.transport + 8 :])
+
+
+def kind_of_datagram(datagram: bytes | bytearray) -> str:
+    """Say what a datagram of the tunnel is: `data`, `control`, `handshake` or `other`."""
+    return _KINDS.get(datagram[0], "other") if datagram else "other"
 
 
 def set_port(frame: bytearray, packet: Packet, *, source: bool, port: int) -> None:

@@ -40,7 +40,7 @@ std::span<const ConfigKey> drone_entry_schema();
 struct DroneEntry {
   std::string id;
   std::string plain_bind, plain_peer;
-  bool require_signature = false;
+  std::optional<bool> require_signature;  // not said: once the gcs holds the drone's public key
   std::vector<const Suite*> allowed_suites;  // empty = as the gcs
 };
 
@@ -48,12 +48,13 @@ struct EngineConfig {
   Role role = Role::drone;
   std::string keys;
   const Suite* suite = nullptr;  // drone
-  bool hybrid = true, sign = false, gso = true, allow_pure = true;
+  bool hybrid = true, sign = false, gso = true, allow_pure = true, plain_allow_remote = false;
   std::string log_level;
   std::size_t max_payload = 0, replay_window = 0, socket_buffer_kib = 0;
   int dscp = 0, busy_poll_us = 0;
   double keepalive_s = 0, degraded_after_s = 0, reconnect_after_s = 0, session_limit_s = 0, grace_s = 0;
-  double rekey_interval_s = 0, blacklist_s = 0;
+  double rekey_interval_s = 0, blacklist_s = 0, key_limit_s = 0;
+  bool stop_on_old_keys = false;
   std::uint64_t rekey_packets = 0;
   // drone
   std::string drone_id, peer, plain_bind, plain_peer, plain_tap;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crypto/wipe_stack.hpp"
 #include "keys/gcs_psk.hpp"
 #include "net/lookup.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -160,14 +161,16 @@ void DroneControl::step() {
   if (next_periodic_ns_ == 0) schedule_periodic();
   const bool due = config_.rekey_interval_s > 0 && now >= next_periodic_ns_;
   const bool worn = picture.key_use >= config_.rekey_packets && now >= next_attempt_ns_;
-  if (!due && !worn) return;
+  const bool old = picture.key_old && now >= next_old_ns_;
+  if (!due && !worn && !old) return;
+  if (old) next_old_ns_ = now + to_ns(kOldKeyRetry);
   {
     const std::lock_guard lock(mutex_);
     if (!requests_.empty())
       return;  // a request comes first, and is not answered "busy" because of a rekey that began later
     busy_ = true;
   }
-  const auto outcome = rekey(*picture.current->suite, due ? "interval" : "packets");
+  const auto outcome = rekey(*picture.current->suite, due ? "interval" : worn ? "packets" : "key age");
   {
     const std::lock_guard lock(mutex_);
     busy_ = false;
@@ -266,6 +269,7 @@ bool DroneControl::handshake(const Suite& suite, bool rekey, ClientOutcome& outc
     ok = data_->install(0, std::move(outcome.keys), outcome.gcs);
     if (!ok) outcome.error = HandshakeError::cancelled;
   }
+  wipe_stack();
   {
     const std::lock_guard lock(mutex_);
     if (ok)

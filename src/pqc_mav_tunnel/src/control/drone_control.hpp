@@ -96,7 +96,7 @@ class DroneControl {
   std::unique_ptr<HandshakeClient> client_;
   const Suite* suite_;  // of the next fresh handshake: the last one that worked
   Backoff backoff_;
-  std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0;
+  std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;
   bool told_silence_ = false;  // of the attempt that runs
   std::minstd_rand random_;
   std::optional<std::pair<std::uint32_t, RekeyOutcome>> last_remote_;  // a repeated request gets the same answer

@@ -103,7 +103,8 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
     const auto index = find(id);
     if (!index) return std::nullopt;
     const auto& drone = drones_[*index];
-    return DroneRecord{drone.psk.clone(), drone.entry.require_signature, config_.allow_pure};
+    const auto& rule = drone.entry.require_signature;
+    return DroneRecord{drone.psk.clone(), rule.value_or(false), !rule.has_value(), config_.allow_pure};
   };
   env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) {
     return check_suite(id, suite, hybrid);
@@ -112,6 +113,21 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
   env->drone_public = [this](std::string_view id, const SigInfo& sig) { return keys_.drone_public(id, sig); };
   env->kem_keypair = [this](const KemInfo& kem) { return pool_.take(kem); };
   return env;
+}
+
+/// Without a place to keep one, a key that lives as long as the process: drones then notice a restart by its silence.
+RestartKey GcsControl::restart_key() {
+  try {
+    return RestartKey(load_or_make_restart_key(config_.keys));
+  } catch (const TunnelError& error) {
+    if (error.code() != Errc::io) throw;
+    events_.log(LogLevel::warning, "",
+                std::string("No restart key can be kept, so drones notice a restart of this gcs only by its silence: ") +
+                    error.what());
+  }
+  Secret<kRestartKeySize> key;
+  random_bytes(key.mut());
+  return RestartKey(std::move(key));
 }
 
 void GcsControl::start(DataPlane& data) {
@@ -124,6 +140,11 @@ void GcsControl::start(DataPlane& data) {
     if (event.ok && info) {
       event.epoch = info->epoch;
       event.hybrid = info->hybrid;
+      if (drones_[*index].signed_once && !info->drone_signed)
+        events_.log(LogLevel::warning, id,
+                    "This drone signed its handshakes before and does not now: check who has its PSK, and set "
+                    "'require_signature'.");
+      drones_[*index].signed_once = drones_[*index].signed_once || info->drone_signed;
     }
     drones_[*index].ledger->finished(std::move(event));
   };
@@ -140,7 +161,7 @@ void GcsControl::start(DataPlane& data) {
                              refused};
   server_ = std::make_unique<HandshakeServer>(
       AdmissionLimits{config_.max_handshakes, drones_.size(), config_.handshakes_per_drone_s},
-      config_.handshake_threads, RestartKey(load_or_make_restart_key(config_.keys)), std::move(host), data);
+      config_.handshake_threads, restart_key(), std::move(host), data);
   data.set_handshakes(server_.get());
 }
 

@@ -49,6 +49,7 @@ class GcsControl {
     DroneEntry entry;
     Psk psk;
     std::unique_ptr<LinkLedger> ledger;
+    bool signed_once = false;
   };
   struct Asked {
     std::size_t link;
@@ -59,6 +60,7 @@ class GcsControl {
   [[nodiscard]] std::optional<std::size_t> find(std::string_view drone_id) const;
   std::optional<Reject> check_suite(std::string_view drone_id, const Suite& suite, bool hybrid);
   SecretBytes signing_key(const SigInfo& sig);
+  RestartKey restart_key();
   [[nodiscard]] std::set<const SigInfo*> signatures_allowed() const;
   void read_signing_keys();
   void on_refused(const std::string& source, const std::string& drone_id, HandshakeError error);

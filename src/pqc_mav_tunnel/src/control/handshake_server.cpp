@@ -20,6 +20,12 @@ std::uint32_t random_packet_number() {
   return load_be<std::uint32_t>(bytes.data()) & 0x7fffffffu;
 }
 
+std::uint64_t random_seed() {
+  ByteArray<8> bytes;
+  random_bytes(bytes);
+  return load_be<std::uint64_t>(bytes.data());
+}
+
 TransportOptions options_of(const AttemptId& name, bool in_session, std::uint16_t max_datagram) {
   TransportOptions out;
   out.side = HandshakeSide::gcs;
@@ -45,6 +51,7 @@ HandshakeServer::HandshakeServer(const AdmissionLimits& limits, std::size_t thre
     : host_(std::move(host)),
       data_(data),
       admission_(limits),
+      limits_(random_seed()),
       restart_(std::move(restart)),
       restart_sources_(kRestartsPerSource, kRestartsPerSource),
       restart_all_(kRestartsInAll, kRestartsInAll),
@@ -68,7 +75,17 @@ std::vector<AttemptFacts> HandshakeServer::running() const {
   return out;
 }
 
+/// The address of an attempt that runs, or of a session.
+bool HandshakeServer::knows(const SockAddr& source) const {
+  for (const auto& attempt : attempts_)
+    if (std::find(attempt->paths.begin(), attempt->paths.end(), source) != attempt->paths.end()) return true;
+  for (std::size_t i = 0; i < data_.link_count(); ++i)
+    if (data_.link(i).peer == source) return true;
+  return false;
+}
+
 HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
+  if (!limits_.admit(source.ip16(), knows(source), now)) return HandshakeDrop::limit;
   admission_.on_datagram(now);
   const auto header = parse_handshake_header(datagram);
   if (!header || header->from != HandshakeSide::drone) return HandshakeDrop::malformed;
@@ -127,13 +144,13 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
     if (admission_.wants_retry(facts, costly(*suite, signed_in == sign_ns_.end() ? 0 : signed_in->second), running())) {
       counters_.retried.add();
       data_.send_datagram(encode_retry(name, cookies_.make(ip, source.port(), name, *m1, now), keys.from_gcs), source);
-      return HandshakeDrop::taken;
+      return HandshakeDrop::limit;
     }
   }
   if (!admission_.admit(facts, running(), now)) {
     counters_.busy.add();
     refuse_busy(datagram, name, keys, *m1, source, now);
-    return HandshakeDrop::taken;
+    return HandshakeDrop::limit;
   }
 
   counters_.gated.add();
@@ -273,8 +290,9 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
 
 /// M3 verified: the keys are in place before M4 says so.
 void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64_t now) {
-  const auto where = attempt.transport.validated().value_or(attempt.newest_path);
-  data_.install_now(attempt.link, attempt.responder->take_keys(), attempt.session ? data_.link(attempt.link).peer : attempt.paths[where], now);
+  const auto validated = attempt.transport.validated();
+  const auto from = attempt.session ? SockAddr{} : attempt.paths[validated.value_or(attempt.newest_path)];
+  data_.install_now(attempt.link, attempt.responder->take_keys(), from, validated.has_value(), now);
   attempt.transport.start(step.send, now);
   attempt.transport.linger(std::move(step.send), now);
   attempt.phase = Phase::lingering;
@@ -371,6 +389,7 @@ void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {
   reschedule();
   const auto& session = data_.session(link).current();
   if (!session) return;
+  // Who roams later gets a new grant with the next session: an address tag that no longer fits costs a Retry.
   const auto& drone = data_.link(link).id;
   const auto grant = restart_.make_return(drone, data_.link(link).peer.ip16(), serial_now());
   data_.announce(link,

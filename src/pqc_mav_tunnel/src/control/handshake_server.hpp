@@ -16,6 +16,7 @@
 
 #include "control/admission.hpp"
 #include "control/worker_pool.hpp"
+#include "handshake/datagram_limits.hpp"
 #include "handshake/handshake.hpp"
 #include "handshake/restart_key.hpp"
 #include "handshake/retry_cookie.hpp"
@@ -94,11 +95,13 @@ class HandshakeServer final : public HandshakePort {
   void end_all(const Which& which, HandshakeError error, std::uint64_t now);
   void reschedule() noexcept;
   [[nodiscard]] std::vector<AttemptFacts> running() const;
+  [[nodiscard]] bool knows(const SockAddr& source) const;
   [[nodiscard]] Attempts::iterator find(std::uint64_t id);
 
   Host host_;
   DataPlane& data_;
   Admission admission_;
+  DatagramLimits limits_;
   CookieJar cookies_;
   RestartKey restart_;
   RateLimiter restart_sources_, restart_all_;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "crypto/wipe_stack.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -105,6 +106,7 @@ void KeyPool::run() {
     } catch (const TunnelError&) {
       // The handshake that needs this KEM makes its own pair and reports why it cannot.
     }
+    wipe_stack();
     lock.lock();
     if (pair)
       pools_[kem].push_back({std::move(*pair), now_ns()});

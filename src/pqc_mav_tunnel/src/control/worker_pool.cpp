@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/worker_pool.hpp"
 
+#include "crypto/wipe_stack.hpp"
+
 namespace pqcmav {
 namespace {
 
@@ -49,6 +51,8 @@ void WorkerPool::work() {
       jobs_.pop_front();
     }
     job();
+    job = nullptr;
+    wipe_stack();
   }
 }
 

@@ -92,6 +92,7 @@ class HandshakeInitiator {
 struct DroneRecord {
   Psk psk;
   bool require_signature = false;
+  bool sign_where_known = false;  // require it once drone_public knows the key
   bool allow_pure = true;
 };
 

@@ -103,6 +103,8 @@ struct HandshakeResponder::Impl {
     suite = asked;
     if (!hello.hybrid && !drone.allow_pure) return Reject::suite_not_allowed;
     if (!hello.drone_signs && drone.require_signature) return Reject::suite_not_allowed;
+    if (!hello.drone_signs && drone.sign_where_known && env->drone_public(drone_id, *suite->sig))
+      return Reject::suite_not_allowed;
     const auto verdict = env->check_suite(drone_id, *suite, hello.hybrid);
     if (verdict == Reject::suite_not_allowed) return verdict;
     if (hello.drone_signs) {

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "fd.hpp"
+#include "keys/key_path.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 #include "text.hpp"
@@ -49,6 +50,20 @@ std::string octal(mode_t mode) {
 
 constexpr const char* kCopyAgain = "; copy it again from where it was made.";
 
+/// A folder that keys lie in: nobody else may even add to it, sticky or not.
+void check_own_folder(const fs::path& folder) {
+  struct stat status{};
+  if (::stat(folder.c_str(), &status) != 0) {
+    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be examined (" +
+                                             system_reason(errno) + "); check the path and its owner.");
+  }
+  if ((status.st_mode & 0022) != 0) {
+    throw TunnelError(Errc::key_permissions, "The key folder " + folder.string() +
+                                                 " can be written to by other users (mode " + octal(status.st_mode) +
+                                                 "), who could replace its keys; run: chmod 700 " + folder.string());
+  }
+}
+
 void check_permissions(const fs::path& file, const struct stat& status, bool secret) {
   const mode_t forbidden = secret ? 0077 : 0022;
   if ((status.st_mode & forbidden) != 0) {
@@ -56,11 +71,12 @@ void check_permissions(const fs::path& file, const struct stat& status, bool sec
                                                  octal(status.st_mode) + "), so it cannot be trusted; run: chmod " +
                                                  (secret ? "600 " : "644 ") + file.string());
   }
-  check_key_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
+  check_own_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
   // Where the name is a link, the folder of what it leads to counts as well.
   std::error_code ignored;
   const auto target = fs::canonical(file, ignored);
-  if (!ignored) check_key_folder(target.parent_path());
+  if (!ignored) check_own_folder(target.parent_path());
+  check_key_path(file);
 }
 
 SecretBytes read_limited(const fs::path& file, bool secret) {
@@ -184,16 +200,8 @@ KeyFile parse(const fs::path& file, std::string_view text) {
 }  // namespace
 
 void check_key_folder(const fs::path& folder) {
-  struct stat status{};
-  if (::stat(folder.c_str(), &status) != 0) {
-    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be examined (" +
-                                             system_reason(errno) + "); check the path and its owner.");
-  }
-  if ((status.st_mode & 0022) != 0) {
-    throw TunnelError(Errc::key_permissions, "The key folder " + folder.string() +
-                                                 " can be written to by other users (mode " + octal(status.st_mode) +
-                                                 "), who could replace its keys; run: chmod 700 " + folder.string());
-  }
+  check_own_folder(folder);
+  check_key_path(folder);
 }
 
 bool key_file_exists(const fs::path& file) {

@@ -38,7 +38,8 @@ struct KeyWanted {
 /// not say.
 bool key_file_exists(const std::filesystem::path& file);
 /// Reads and parses. Checks what it is on disk: a regular file of at most kKeyFileMax bytes, which nobody else can
-/// replace and, when `secret`, nobody else can read. Throws TunnelError (key_missing, key_permissions, key_format).
+/// replace (see key_path.hpp) and, when `secret`, nobody else can read. Throws TunnelError (key_missing,
+/// key_permissions, key_format).
 KeyFile read_key_file(const std::filesystem::path& file, bool secret);
 /// Reads, and checks that it is what is wanted.
 KeyFile read_key_file(const std::filesystem::path& file, const KeyWanted& wanted);
@@ -52,7 +53,8 @@ void make_key_folder(const std::filesystem::path& folder);
 std::filesystem::path temporary_beside(const std::filesystem::path& file);
 /// Renames without replacing anything. Throws TunnelError(io).
 void rename_new(const std::filesystem::path& from, const std::filesystem::path& to);
-/// Throws TunnelError(key_permissions) when others can write to the folder, for then they can replace the keys in it.
+/// Throws TunnelError(key_permissions) when others can write to the folder, or replace it, for then they can replace
+/// the keys in it.
 void check_key_folder(const std::filesystem::path& folder);
 
 }  // namespace pqcmav

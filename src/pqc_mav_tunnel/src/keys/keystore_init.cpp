@@ -8,6 +8,7 @@
 #include "crypto/oqs.hpp"
 #include "keys/gcs_psk.hpp"
 #include "keys/key_file.hpp"
+#include "keys/key_path.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 
@@ -179,6 +180,7 @@ void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids,
     throw TunnelError(Errc::config_invalid, "A gcs id has 1-32 characters of a-z 0-9 _ -.");
   std::ranges::for_each(drone_ids, check_id);
   const auto algorithms = chosen_algorithms(sig_tokens);
+  check_key_path(root);
   make_key_folder(root / "gcs" / "psk");  // there even before the first drone, so that a gcs without drones starts
   for (const SigInfo* sig : algorithms) make_pair(root / "gcs" / "sig", *sig, kGcsOwner);
   for (const auto& id : drone_ids) add_drone(root, id, algorithms, drone_signatures, gcs_id);
@@ -192,6 +194,7 @@ void export_drone(const fs::path& root, std::string_view drone_id, const fs::pat
   const auto to = fs::absolute(target / "").lexically_normal().parent_path();
   if (key_file_exists(to))
     throw TunnelError(Errc::io, to.string() + " already exists and is not replaced; give a new path.");
+  check_key_path(to.parent_path());
   const auto temporary = temporary_beside(to);
   FolderRemover remover(temporary);
   make_key_folder(temporary);

@@ -78,6 +78,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
     link->plain = open_udp(resolve_endpoint(entry.plain_bind, prefix + "plain_bind"),
                            {config_.socket_buffer_kib, -1, false}, "plaintext MAVLink of " + entry.id + " (UDP)");
     link->plain_local = local_address(link->plain);
+    check_plain_bind(prefix, link->plain_local, config_.plain_allow_remote);
     // A run towards a local socket that did not ask for runs arrives as single datagrams; that has nothing to do with
     // what the air's network can.
     plain_out_ = UdpSender(supports_gso(link->plain));

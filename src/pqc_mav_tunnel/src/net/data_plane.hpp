@@ -73,7 +73,8 @@ class DataPlane {
   // Data thread only.
   /// Who handles handshakes; set before start(), and alive until stop() has returned.
   void set_handshakes(HandshakePort* port) noexcept { handshakes_ = port; }
-  void install_now(std::size_t link, SessionKeys keys, const SockAddr& peer, std::uint64_t now);
+  /// `validated`: `peer` is known to be the drone's own address.
+  void install_now(std::size_t link, SessionKeys keys, const SockAddr& peer, bool validated, std::uint64_t now);
   void send_datagram(ByteView datagram, const SockAddr& to) noexcept;
   /// A handshake datagram inside the current session of a link; nothing without one.
   void send_handshake_part(std::size_t link, ByteView value, std::uint64_t now);
@@ -99,12 +100,15 @@ class DataPlane {
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
-  void move_peer(Link& link, const SockAddr& to);
+  void follow_path(Link& link, std::uint64_t now);
+  bool watch_key_age(Link& link);
+  [[nodiscard]] bool stopped(const Link& link) const noexcept { return link.key_old && config_.stop_on_old_keys; }
   void other_version(const SockAddr& source, std::uint64_t now);
   void deliver(std::size_t index, MutableBytes payload);
   void flush_delivery();
   void acknowledge(Link& link, const Control& control, std::uint64_t now);
   void send_control_now(Link& link, ByteView tlvs, std::uint64_t now);
+  void send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now);
   void tick(std::uint64_t now);
   void tick_link(std::size_t index, std::uint64_t now);
   void count_drop(Link* link, Drop drop) noexcept;

@@ -23,7 +23,7 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
     const auto& source = plain_in_.source(i);
     link.counters.plain_rx_packets.add();
     link.counters.plain_rx_bytes.add(slot.bytes.size());
-    if (link.learn_plain_peer && !(link.plain_peer == source)) link.plain_peer = source;
+    if (link.learn_plain_peer) link.plain_learner.hear(link.plain_peer, source, now);
     if (slot.truncated) {
       refuse_too_big(link, now);
       continue;
@@ -45,7 +45,7 @@ void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
 }
 
 void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
-  const bool ready = link.session.can_send() && !link.peer.empty();
+  const bool ready = link.session.can_send() && !link.peer.empty() && !stopped(link);
   if (ready && link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); }))
     encrypted_out_.add(packet);
   else
@@ -54,6 +54,18 @@ void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now) n
 
 void DataPlane::send_sealed(Link& link) noexcept {
   if (encrypted_out_.empty()) return;
+  if (link.paths) {
+    std::size_t refused = 0;
+    encrypted_out_.for_each([&](ByteView packet) {
+      if (!link.paths->may_send(packet.size())) ++refused;
+      if (const auto* to = link.paths->copy_to(packet.size())) send_datagram(packet, *to);
+    });
+    // An address that may be a stranger's gets little, and so for a moment: whole batches are easier to leave out.
+    if (refused > 0) {
+      link.counters.enc_dropped_send.add(refused);
+      return encrypted_out_.clear();
+    }
+  }
   const auto sent = encrypted_out_.flush(encrypted_.get(), link.peer);
   link.counters.enc_tx_packets.add(sent.packets);
   link.counters.enc_tx_bytes.add(sent.bytes);
@@ -115,8 +127,15 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
   link->counters.enc_rx_packets.add();
   link->counters.enc_rx_bytes.add(datagram.size());
   if (opened.current) link->estimator.on_packet(now, key_of(header->session_id), header->sequence);
-  if (config_.role == Role::gcs && (opened.switched || (opened.move_peer && !(link->peer == source))))
-    move_peer(*link, opened.switched ? link->pending_peer : source);
+  if (config_.role == Role::gcs && opened.current) {
+    // A rekey takes over the path, a first handshake begins with its own.
+    if (opened.switched && !link->pending_peer.empty()) {
+      link->paths.emplace();
+      link->paths->reset(link->pending_peer, link->pending_validated, now);
+    }
+    if (link->paths) link->paths->on_packet(source, opened.move_peer, datagram.size(), now, link->probes.timeout_ns());
+    follow_path(*link, now);
+  }
   if (opened.switched) {
     std::array<std::uint8_t, 8> tlvs{};
     const auto size = append_control(tlvs, 0, Switched{header->epoch});
@@ -124,6 +143,7 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
     if (handshakes_ != nullptr) handshakes_->on_switched(index, now);
     changed(index, now);
   }
+  if (opened.type == FrameType::data && stopped(*link)) return count_drop(link, Drop::unknown);
   if (opened.type == FrameType::data) {
     totals_.delivered.add();
     link->counters.delivered.add();
@@ -137,12 +157,21 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
   on_control(*link, index, controls, opened.current, now);
 }
 
-void DataPlane::move_peer(Link& link, const SockAddr& to) {
-  if (!link.peer.empty() && !(link.peer == to)) {
-    link.counters.roams.add();
-    events_.log(LogLevel::info, link.id, "The drone's address is now " + to.text() + ".");
+/// Sends the challenges that are due, and to where they say the drone is.
+void DataPlane::follow_path(Link& link, std::uint64_t now) {
+  if (!link.paths) return;
+  while (const auto challenge = link.paths->poll(now)) {
+    std::array<std::uint8_t, 16> tlvs{};
+    const auto used = append_control(tlvs, 0, PathChallenge{challenge->value});
+    send_control_to(link, challenge->to, ByteView(tlvs).first(*used), now);
   }
-  link.peer = to;
+  const auto& path = link.paths->path();
+  if (link.peer == path) return;
+  if (!link.peer.empty()) {
+    link.counters.roams.add();
+    events_.log(LogLevel::info, link.id, "The drone's address is now " + path.text() + ".");
+  }
+  link.peer = path;
 }
 
 void DataPlane::other_version(const SockAddr& source, std::uint64_t now) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <future>
+#include <utility>
 
 #include "net/data_plane.hpp"
 
@@ -35,6 +36,13 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
     } else if (const auto* part = std::get_if<HandshakePart>(&control)) {
       // Under old keys it belongs to a session that is over.
       if (handshakes_ != nullptr && current) handshakes_->on_session_frame(index, part->value, now);
+    } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
+      std::array<std::uint8_t, 16> tlvs{};
+      const auto size = append_control(tlvs, 0, PathResponse{challenge->random});
+      if (config_.role == Role::drone) send_control_now(link, ByteView(tlvs).first(*size), now);
+    } else if (const auto* response = std::get_if<PathResponse>(&control)) {
+      if (link.paths && current) link.paths->on_response(response->random, now);
+      follow_path(link, now);
     } else if (const auto* got = std::get_if<Got>(&control)) {
       link.announcements.on_got(*got);
     } else if (const auto* grant = std::get_if<ReturnGrant>(&control)) {
@@ -61,18 +69,43 @@ void DataPlane::acknowledge(Link& link, const Control& control, std::uint64_t no
 }
 
 void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now) {
-  if (!link.session.can_send() || link.peer.empty()) return;
+  if (link.peer.empty()) return;
+  const auto size = kOverhead + tlvs.size();
+  if (link.paths && !link.paths->may_send(size)) return link.counters.enc_dropped_send.add();
+  send_control_to(link, link.peer, tlvs, now);
+}
+
+void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now) {
+  if (!link.session.can_send()) return;
   std::array<std::uint8_t, kOverhead + kControlFrameMax> packet;
   std::memcpy(packet.data() + kHeaderSize, tlvs.data(), tlvs.size());
   const MutableBytes whole(packet.data(), kOverhead + tlvs.size());
   if (!link.session.seal(FrameType::control, whole, now)) return;
-  if (::sendto(encrypted_.get(), whole.data(), whole.size(), MSG_DONTWAIT | MSG_NOSIGNAL, link.peer.get(),
-               link.peer.size) >= 0) {
+  if (::sendto(encrypted_.get(), whole.data(), whole.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) >= 0) {
     link.counters.enc_tx_packets.add();
     link.counters.enc_tx_bytes.add(whole.size());
   } else {
     link.counters.enc_dropped_send.add();
   }
+}
+
+/// True when the keys have just become too old, or young again.
+bool DataPlane::watch_key_age(Link& link) {
+  const auto& current = link.session.current();
+  const auto id = current ? std::optional(current->id) : std::nullopt;
+  if (link.keys_of != id) {
+    link.keys_of = id;
+    link.keys_since_boot_ns = boot_ns();
+    return std::exchange(link.key_old, false);
+  }
+  if (!id || link.key_old || boot_ns() - link.keys_since_boot_ns < to_ns(config_.key_limit_s)) return false;
+  link.key_old = true;
+  events_.log(LogLevel::error, link.id,
+              config_.stop_on_old_keys
+                  ? "The keys are older than key_limit_s: plaintext is refused until a handshake renews them."
+                  : "The keys are older than key_limit_s: the link goes on with them while the drone tries to renew "
+                    "them. Handshakes may be blocked on purpose.");
+  return true;
 }
 
 void DataPlane::tick(std::uint64_t now) {
@@ -81,8 +114,10 @@ void DataPlane::tick(std::uint64_t now) {
 
 void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   auto& link = *links_[index];
+  follow_path(link, now);
   bool notify = link.session.tick(now);
   if (notify) refresh_lookup(index);
+  notify = watch_key_age(link) || notify;
   if (notify && !link.session.can_send() && handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
   const bool degraded = link.session.current() && link.session.degraded(now);
   notify = notify || degraded != link.was_degraded;
@@ -124,7 +159,8 @@ void DataPlane::changed(std::size_t index, std::uint64_t now) {
   if (hooks_.changed) hooks_.changed(index);
 }
 
-void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, std::uint64_t now) {
+void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, bool validated,
+                            std::uint64_t now) {
   auto& link = *links_[index];
   const auto epoch = keys.epoch;
   link.session.install(std::move(keys), now);
@@ -139,6 +175,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
     send_control_now(link, ByteView(tlvs).first(*used), now);
   } else {
     link.pending_peer = peer;
+    link.pending_validated = validated;
   }
   changed(index, now);
 }
@@ -149,7 +186,7 @@ bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& pee
   auto shared = std::make_shared<SessionKeys>(std::move(keys));
   const bool accepted = post([&, shared] {
     try {
-      install_now(index, std::move(*shared), peer, now_ns());
+      install_now(index, std::move(*shared), peer, true, now_ns());
       installed.set_value();
     } catch (...) {
       installed.set_exception(std::current_exception());

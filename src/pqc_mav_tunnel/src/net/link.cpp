@@ -17,6 +17,11 @@ void ProbeTracker::on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept 
   rtt_ = rtt;
 }
 
+std::uint64_t ProbeTracker::timeout_ns() const noexcept {
+  constexpr std::uint64_t kUnknown = 200'000'000, kSlack = 10'000'000;
+  return rtt_ ? *rtt_ + std::max(*rtt_ / 4, kSlack) + kSlack : kUnknown;
+}
+
 std::optional<std::uint64_t> ProbeTracker::rtt_min_ns() const noexcept {
   if (count_ == 0) return std::nullopt;
   const auto n = std::min(count_, samples_.size());
@@ -45,6 +50,7 @@ void Link::publish(std::uint64_t now) {
   picture_.can_send = session.can_send();
   picture_.degraded = session.degraded(now);
   picture_.closed_by_peer = closed_by_peer;
+  picture_.key_old = key_old;
   picture_.local = local;
   picture_.remote = remote;
   picture_.remote_at_ns = remote_at_ns;

@@ -9,6 +9,8 @@
 #include "net/announcements.hpp"
 #include "net/counters.hpp"
 #include "net/net.hpp"
+#include "net/path_validator.hpp"
+#include "net/plain_learner.hpp"
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
@@ -21,7 +23,7 @@ struct LinkPicture {
   std::optional<Session::Info> current, pending;
   SockAddr peer, plain_peer, plain_local;
   std::uint64_t heard_silence_ns = 0, key_use = 0;
-  bool can_send = false, degraded = false, closed_by_peer = false;
+  bool can_send = false, degraded = false, closed_by_peer = false, key_old = false;
   LinkReport local;                  // what this end receives
   std::optional<LinkReport> remote;  // what the peer last reported
   std::uint64_t remote_at_ns = 0;
@@ -35,6 +37,8 @@ class ProbeTracker {
  public:
   void on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept;
   [[nodiscard]] std::optional<std::uint64_t> rtt_ns() const noexcept { return rtt_; }
+  /// How long an answer may take before it counts as lost (docs/protocol.md section 5, rule 6).
+  [[nodiscard]] std::uint64_t timeout_ns() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> rtt_min_ns() const noexcept;
   [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept;
   std::uint32_t next_id = 1;
@@ -64,8 +68,16 @@ struct Link {
   Announcements announcements;
   Fd plain;
   SockAddr peer, plain_peer, plain_local;
-  SockAddr pending_peer;  // gcs: where the handshake of the pending keys came from
+  // gcs: where the first handshake of the pending keys came from, empty after a rekey; and whether it is the drone's.
+  SockAddr pending_peer;
+  bool pending_validated = false;
+  std::optional<PathValidator> paths;  // gcs: of the current session
+  PlainLearner plain_learner;
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
+  // The age of the current keys; theirs is the session that `keys_of` names.
+  std::optional<SessionId> keys_of;
+  std::uint64_t keys_since_boot_ns = 0;
+  bool key_old = false;
   LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;
   std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, next_log_ns = 0;

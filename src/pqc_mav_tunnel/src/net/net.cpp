@@ -103,7 +103,8 @@ std::string SockAddr::text() const {
 }
 
 bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
-  if (a.family() != b.family()) return false;
+  // A socket for IPv4 and IPv6 gives the same IPv4 address in another form.
+  if (a.family() != b.family()) return !a.empty() && !b.empty() && a.port() == b.port() && a.ip16() == b.ip16();
   if (a.family() == AF_INET) {
     const auto& x = reinterpret_cast<const sockaddr_in&>(a.storage);
     const auto& y = reinterpret_cast<const sockaddr_in&>(b.storage);
@@ -200,7 +201,9 @@ Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string&
   if (local.family() == AF_INET6) set_int(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   set_buffers(fd.get(), options.buffer_kib);
   // Let IP fragment on narrow paths: a lost telemetry packet is worse than a fragmented one.
-  set_int(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT);
+  // And believe no ICMP about it: a forged one would shrink what we send.
+  set_int(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
+  if (local.family() == AF_INET6) set_int(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
   if (options.dscp >= 0) {
     set_int(fd.get(), IPPROTO_IP, IP_TOS, options.dscp << 2);
     if (local.family() == AF_INET6) set_int(fd.get(), IPPROTO_IPV6, IPV6_TCLASS, options.dscp << 2);

@@ -24,6 +24,14 @@ constexpr std::size_t kBufferKib = 64;  // nothing is received here, and on loop
 
 }  // namespace
 
+void check_plain_bind(const std::string& prefix, const SockAddr& bind, bool allow_remote) {
+  if (allow_remote || bind.loopback()) return;
+  throw TunnelError(Errc::config_invalid,
+                    "'" + prefix + "plain_bind' is '" + bind.text() +
+                        "', which is not a loopback address: whoever reaches it could command the vehicle in "
+                        "plaintext; give 127.0.0.1, or set 'plain_allow_remote' to true on a network you trust.");
+}
+
 void check_plain_addresses(const std::string& prefix, const SockAddr& bind, const SockAddr& peer, const SockAddr& tap) {
   if (!bind.empty() && !peer.empty() && bind.family() != peer.family())
     throw TunnelError(Errc::config_invalid,

@@ -21,6 +21,9 @@ namespace pqcmav {
 /// known (yet).
 void check_plain_addresses(const std::string& prefix, const SockAddr& bind, const SockAddr& peer, const SockAddr& tap);
 
+/// Throws TunnelError(config_invalid) when the plaintext port is open to other machines without the owner's word.
+void check_plain_bind(const std::string& prefix, const SockAddr& bind, bool allow_remote);
+
 /// One thread; no allocation after construction.
 class PlainTap {
  public:

@@ -48,7 +48,7 @@ def architecture(key: str = "architecture") -> Diagram:
     s.box(605, 40, 140, 50, ["Ground station", "QGroundControl, ..."], "green")
     s.arrow(575, 65, 605, 65, both=True)
     s.arrow(325, 54, 435, 54, "UDP data", both=True)
-    s.arrow(325, 84, 435, 84, "TCP handshake", both=True, dashed=True)
+    s.arrow(325, 84, 435, 84, "UDP handshake", both=True, dashed=True)
     s.box(15, 150, 140, 50, ["Sensing", "battery, heat, power"], "orange")
     s.box(185, 150, 140, 50, ["Policy", "which suite, when"], "orange")
     s.arrow(155, 175, 185, 175)
@@ -63,7 +63,7 @@ def architecture(key: str = "architecture") -> Diagram:
     text = Explanation(
         "The tunnel engine carries packets without ROS or Python; sensing and policy decide over ROS 2 topics; "
         "the benchmark coordinates both ends over ROS 2 services.",
-        "Solid: data and decisions; dashed: the handshake connection.",
+        "Solid: data and decisions; dashed: handshakes, through the same port.",
         [],
         [
             "A failing handshake never cuts the benchmark's own coordination, because that does not run through "
@@ -79,7 +79,6 @@ def architecture(key: str = "architecture") -> Diagram:
 
 
 _MESSAGES = (
-    (1, "M0 Challenge: version, cookie"),
     (0, "M1 ClientHello: drone id, nonce, suite, gate (HMAC under the PSK)"),
     (1, "M2 ServerHello: session id, nonce, KEM public key, X25519 key, signature"),
     (0, "M3 ClientFinish: KEM ciphertext, X25519 key, confirmation"),
@@ -88,7 +87,7 @@ _MESSAGES = (
 
 
 def handshake(key: str = "handshake") -> Diagram:
-    """The five messages."""
+    """The four messages."""
     s = Sheet(key, 760, 400)
     s.box(30, 10, 130, 34, ["Drone"])
     s.box(600, 10, 130, 34, ["Ground"])
@@ -96,10 +95,10 @@ def handshake(key: str = "handshake") -> Diagram:
     s.line(665, 44, 665, 390)
     y = 80
     notes = {
-        1: ("ground", "check gate; generate keys, sign"),
-        2: ("drone", "verify; encapsulate"),
-        3: ("ground", "decapsulate; check"),
-        4: ("drone", "new keys in use"),
+        0: ("ground", "check gate; generate keys, sign"),
+        1: ("drone", "verify; encapsulate"),
+        2: ("ground", "decapsulate; check"),
+        3: ("drone", "new keys in use"),
     }
     for i, (back, label) in enumerate(_MESSAGES):
         s.arrow(*((665, y, 95, y) if back else (95, y, 665, y)), label)
@@ -110,20 +109,20 @@ def handshake(key: str = "handshake") -> Diagram:
             )
         y += 60
     s.arrow(95, y + 6, 665, y + 6, "encrypted packets, both ways", both=True)
-    title = "Handshake: five messages over TCP, repeated under traffic for every rekey"
+    title = "Handshake: four messages over UDP, repeated under traffic for every rekey"
     text = Explanation(
         "Who sends what. The ground does nothing expensive until the gate has proved that the drone knows its key.",
         "Time runs downward.",
         [],
         [
-            "The published protocol has two messages and signs inside the first; the challenge and the gate were "
-            "added so that strangers cost only one HMAC."
+            "The published protocol has two messages and signs inside the first; the gate was added so that "
+            "strangers cost only a MAC or two."
         ],
     )
     return Diagram(
         key,
         title,
-        s.svg(title, "Sequence diagram of challenge, client hello, server hello, client finish and server finish."),
+        s.svg(title, "Sequence diagram of client hello, server hello, client finish and server finish."),
         text,
     )
 

@@ -33,14 +33,14 @@ class Cascade:
         """The first matching rule's decision."""
         memory = memories.observe(inputs, state, self.parameters, now)
         situation = Situation(inputs, memory, self.parameters, self.ladder, now)
-        decision = rules.first(rules.CASCADE, situation) or rules.nominal(situation)
+        decision = situation.no_lower(rules.decide)
         return decision, settle(decision, memory, self.parameters, now)
 
 
 def settle(decision: Decision, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
-    """What a decision leaves behind: the suite a rollback leaves is avoided, or the next step would lead back."""
+    """What a decision leaves behind: the suite a rollback leaves is abandoned, or the next step would lead back."""
     if decision.action is Action.ROLLBACK:
-        return memories.avoid(memory, decision.from_suite, now + parameters.blacklist_ttl_s)
+        return memories.abandon(memory, decision.from_suite, now + parameters.blacklist_ttl_s)
     return memory
 
 

@@ -34,7 +34,11 @@ def session(it: Situation) -> Decision | None:
 def pending(it: Situation) -> Decision | None:
     """Precondition: one request at a time."""
     suite = it.inputs.session.pending_suite
-    return it.hold("pending", 1, f"Holding: the rekey to {suite} is under way.") if suite is not None else None
+    return (
+        it.hold("pending", 1, f"Holding: the rekey to {it.ladder.code(suite)} is under way.")
+        if suite is not None
+        else None
+    )
 
 
 def emergency(it: Situation) -> Decision | None:
@@ -42,9 +46,9 @@ def emergency(it: Situation) -> Decision | None:
     why = signs.emergency(it.inputs, it.parameters)
     if not why:
         return None
-    to = it.ladder.lightest_below(it.current, it.candidates)
+    to = it.choose(lambda names: it.ladder.lightest_below(it.current, names))
     if to is None:
-        return it.hold("emergency", 2, f"Emergency, and already on the lightest suite: {why}.")
+        return it.hold("emergency", 2, f"Emergency, and no lighter suite may be chosen: {why}.")
     return it.change(Action.DOWN_0, "emergency", 2, f"Emergency: {why}; the lightest suite at once.", to)
 
 
@@ -87,7 +91,8 @@ def phase(it: Situation) -> Decision | None:
     suite = it.ladder.catalogue[it.current]
     if it.band.allows(suite) or it.now - it.memory.phase_since_s < it.parameters.tau_down_s:
         return None
-    to = it.ladder.down(it.current, [name for name in it.candidates if it.band.allows(it.ladder.catalogue[name])])
+    fit = it.band.allows
+    to = it.choose(lambda names: it.ladder.down(it.current, [n for n in names if fit(it.ladder.catalogue[n])]))
     if to is None:
         return None
     name = it.inputs.vehicle.phase.name.lower()
@@ -105,22 +110,23 @@ def rekey(it: Situation) -> Decision | None:
     by_age = interval > 0 and age > interval
     if not by_age and not (interval == 0 and it.memory.event):
         return None
+    suite = it.ladder.catalogue[it.current]
     due = f"keys are {age:.0f} s old, due at {interval:g} s" if by_age else "the phase of flight changed"
     why = f"Calm for {it.calm_s:.0f} s and {due}"
     if it.current not in it.inputs.blacklisted:
         return limited(it, Action.REKEY, "rekey", 7, f"{why}.", it.current)
-    # The engine saw handshakes of this suite fail: its keys can only be renewed by leaving it.
-    to = it.ladder.down(it.current, it.candidates) or it.ladder.lightest_below(it.current, it.candidates)
+    # The ground station refuses this suite: its keys can only be renewed by leaving it, and never for a lower level.
+    to = it.ladder.down(it.current, [name for name in it.candidates if it.ladder.catalogue[name].level >= suite.level])
     if to is None:
-        return it.hold("rekey", 7, f"{why}, but handshakes of this suite fail and no lighter one works.")
-    return limited(it, Action.DOWN, "rekey", 7, f"{why}, but handshakes of this suite fail.", to)
+        return it.hold("rekey", 7, f"{why}, but its handshakes are refused and no lighter suite of its level is left.")
+    return limited(it, Action.DOWN, "rekey", 7, f"{why}, but handshakes of this suite are refused.", to)
 
 
 def upgrade(it: Situation) -> Decision | None:
     """Priority 8: disarmed and calm, back up to the target suite."""
     if it.airborne or it.calm_s < it.parameters.tau_up_s:
         return None
-    to = it.ladder.target(it.parameters.target_suite, it.candidates)
+    to = it.choose(lambda names: it.ladder.target(it.parameters.target_suite, names))
     if to is None or not it.ladder.lighter(it.current, to):
         return None
     return limited(it, Action.UPGRADE, "upgrade", 8, f"Disarmed and calm for {it.calm_s:.0f} s.", to)
@@ -144,7 +150,7 @@ def _step_down(it: Situation, guard: str, priority: int, why: str) -> Decision:
     lasted = it.memory.stressed_for(it.now)
     if lasted < it.parameters.tau_down_s:
         return it.hold(guard, priority, f"Watching for {lasted:.0f} of {it.parameters.tau_down_s:g} s: {why}.")
-    to = it.ladder.down(it.current, it.candidates)
+    to = it.choose(lambda names: it.ladder.down(it.current, names))
     if to is None:
         return it.hold(guard, priority, f"No lighter suite to step down to: {why}.")
     return limited(it, Action.DOWN, guard, priority, f"One step down after {lasted:.0f} s: {why}.", to)
@@ -161,6 +167,11 @@ def first(rules: Sequence[Rule], it: Situation) -> Decision | None:
         if decision is not None:
             return decision
     return None
+
+
+def decide(it: Situation) -> Decision:
+    """The whole cascade."""
+    return first(CASCADE, it) or nominal(it)
 
 
 def protect(it: Situation) -> Decision | None:

@@ -16,7 +16,7 @@ in the cascade. Before it acts, a guard has to be active for as long as stress h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from pqc_mav_policy import memory as memories
@@ -48,11 +48,11 @@ class ExpertState:
 
 @dataclass(frozen=True)
 class Guard:
-    """`stands` gives the reason if it is active, else ""; `choose` the suite for it, None where none is better."""
+    """`stands` gives the reason if it is active, else ""; `choose` a suite among some, None where none is better."""
 
     name: str
     stands: Callable[[DecisionInput, ExpertParameters], str]
-    choose: Callable[[Situation, PerformanceTable, ExpertParameters], str | None]
+    choose: Callable[[Situation, Collection[str], PerformanceTable, ExpertParameters], str | None]
 
 
 class Expert:
@@ -80,9 +80,11 @@ class Expert:
         name = guard.name if guard else ""
         watched = name == state.guard and now - state.memory.last_s <= self.parameters.stale_s
         since = state.since_s if watched else now
-        decision = rules.protect(it)
-        if decision is None:
-            decision = self._guarded(it, guard, why, now - since) if guard else self._clear(it)
+
+        def decided(it: Situation) -> Decision:
+            return rules.protect(it) or (self._guarded(it, guard, why, now - since) if guard else self._clear(it))
+
+        decision = it.no_lower(decided)
         return decision, ExpertState(settle(decision, memory, self.parameters, now), name, since)
 
     def _standing(self, inputs: DecisionInput) -> tuple[Guard | None, str]:
@@ -96,7 +98,7 @@ class Expert:
         if lasted < self.parameters.tau_down_s:
             wait = f"Watching for {lasted:.0f} of {self.parameters.tau_down_s:g} s: {why}."
             return it.hold(guard.name, 0, wait)
-        to = guard.choose(it, self.table, self.expert)
+        to = it.choose(lambda names: guard.choose(it, names, self.table, self.expert))
         if to is None or to == it.current:
             return it.hold(guard.name, 0, f"{why[0].upper()}{why[1:]}; no measured suite is better.")
         row = self.table[to]
@@ -111,9 +113,9 @@ class Expert:
         )
 
 
-def _measured(it: Situation, table: PerformanceTable) -> list[Performance]:
-    """Rows of the suites that may be chosen now."""
-    return [table[name] for name in it.candidates if name in table]
+def _measured(names: Collection[str], table: PerformanceTable) -> list[Performance]:
+    """Rows of those suites that were measured."""
+    return [table[name] for name in names if name in table]
 
 
 def _rank(it: Situation, row: Performance) -> int:
@@ -130,8 +132,8 @@ def _silent(inputs: DecisionInput, limits: ExpertParameters) -> str:
     return ""
 
 
-def _fast(it: Situation, table: PerformanceTable, limits: ExpertParameters) -> str | None:
-    rows = [row for row in _measured(it, table) if row.handshake_ms <= limits.fast_handshake_ms]
+def _fast(it: Situation, names: Collection[str], table: PerformanceTable, limits: ExpertParameters) -> str | None:
+    rows = [row for row in _measured(names, table) if row.handshake_ms <= limits.fast_handshake_ms]
     if not rows:
         return None
     level = it.ladder.catalogue
@@ -154,8 +156,8 @@ def _battery(inputs: DecisionInput, limits: ExpertParameters) -> str:
     return ""
 
 
-def _frugal(it: Situation, table: PerformanceTable, _limits: ExpertParameters) -> str | None:
-    rows = [(row.power_w, _rank(it, row), row.suite) for row in _measured(it, table) if row.power_w is not None]
+def _frugal(it: Situation, names: Collection[str], table: PerformanceTable, _limits: ExpertParameters) -> str | None:
+    rows = [(row.power_w, _rank(it, row), row.suite) for row in _measured(names, table) if row.power_w is not None]
     return min(rows)[2] if rows else None
 
 
@@ -166,12 +168,12 @@ def _thermal(inputs: DecisionInput, limits: ExpertParameters) -> str:
     return ""
 
 
-def _cool(it: Situation, table: PerformanceTable, _limits: ExpertParameters) -> str | None:
+def _cool(it: Situation, names: Collection[str], table: PerformanceTable, _limits: ExpertParameters) -> str | None:
     catalogue = it.ladder.catalogue
     here, suite = table.get(it.current), catalogue[it.current]
     rows = [
         (row.power_w, _rank(it, row), row.suite)
-        for row in _measured(it, table)
+        for row in _measured(names, table)
         if row.power_w is not None
         and catalogue[row.suite].level == suite.level
         and catalogue[row.suite].kem_family in CHEAP_FAMILIES
@@ -190,11 +192,11 @@ def _lossy(inputs: DecisionInput, limits: ExpertParameters) -> str:
     return f"{100 * loss:.1f} % of the packets are lost, limit {100 * limits.loss:g} %"
 
 
-def _robust(it: Situation, table: PerformanceTable, limits: ExpertParameters) -> str | None:
+def _robust(it: Situation, names: Collection[str], table: PerformanceTable, limits: ExpertParameters) -> str | None:
     here = table.get(it.current)
     rows = [
         (row.loss, _rank(it, row), row.suite)
-        for row in _measured(it, table)
+        for row in _measured(names, table)
         if row.loss is not None
         and it.ladder.catalogue[row.suite].level == it.ladder.catalogue[it.current].level
         and row.handshake_ms <= limits.fast_handshake_ms

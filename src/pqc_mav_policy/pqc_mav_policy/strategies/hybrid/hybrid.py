@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.decision import Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.settings import Settings
 from pqc_mav_policy.situation import Situation
@@ -70,17 +70,25 @@ class Hybrid:
     def decide(self, inputs: DecisionInput, state: HybridState, now: float) -> tuple[Decision, HybridState]:
         """The expert's decision, or the table's choice among what is no worse."""
         decision, expert = self.expert.decide(inputs, state.expert, now)
-        following = state.next_choice_s
         it = Situation(inputs, expert.memory, self.expert.parameters, self.ladder, now)
-        if decision.action is Action.HOLD and decision.priority == 0:
-            # An active guard acts, if it can at all, as soon as it has been active for this long.
-            settled = now - expert.since_s >= self.expert.parameters.tau_down_s
-            if now >= state.next_choice_s and (not expert.guard or settled):
-                decision = self._among(it, decision, KEYS_ONLY if expert.guard else tuple(Choice))
-                following = now + CHOOSE_EVERY_S
-        elif decision.priority == 0 and decision.acts:
-            decision = self._among(it, decision) if rl_safe.is_safe(it, decision.to_suite) else _refused(it, decision)
-        return decision, HybridState(expert, following)
+        following = now + CHOOSE_EVERY_S if self._asks(it, decision, expert, state) else state.next_choice_s
+
+        def decided(it: Situation) -> Decision:
+            own, _ = self.expert.decide(it.inputs, state.expert, now)
+            if self._asks(it, own, expert, state):
+                return self._among(it, own, KEYS_ONLY if expert.guard else tuple(Choice))
+            if own.priority != 0 or not own.acts:
+                return own
+            return self._among(it, own) if rl_safe.is_safe(it, own.to_suite) else _refused(it, own)
+
+        return it.no_lower(decided), HybridState(expert, following)
+
+    def _asks(self, it: Situation, decision: Decision, expert: ExpertState, state: HybridState) -> bool:
+        """Whether the table is due to be asked: the expert holds, and an active guard has had its time to act."""
+        if decision.acts or decision.priority != 0 or it.now < state.next_choice_s:
+            return False
+        # An active guard acts, if it can at all, as soon as it has been active for this long.
+        return not expert.guard or it.now - expert.since_s >= self.expert.parameters.tau_down_s
 
     def _among(self, it: Situation, decision: Decision, allowed: tuple[Choice, ...] = tuple(Choice)) -> Decision:
         """The best by the table among what is allowed and costs no more than the expert's choice."""

@@ -5,7 +5,8 @@
   budget is for when they are needed.
 * Under stress, on a bad link or during an attack, never a heavier suite (invariant I3).
 * Upwards only after tau_up of calm, and only on the ground or hovering, the static phase of [endurance-paper] 6.2.
-* Only suites that are available, not avoided, and fit for the phase (Situation.candidates).
+* Only suites that are available, not avoided, not below the lowest level, and fit for the phase
+  (Situation.candidates).
 """
 
 from __future__ import annotations

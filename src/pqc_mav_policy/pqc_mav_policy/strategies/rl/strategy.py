@@ -13,7 +13,7 @@ from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.settings import Settings, StrategyError
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade.cascade import settle
-from pqc_mav_policy.strategies.cascade.rules import CASCADE, first, nominal, protect
+from pqc_mav_policy.strategies.cascade.rules import decide, protect
 from pqc_mav_policy.strategies.rl import safe as rl_safe
 from pqc_mav_policy.strategies.rl.state import Choice, encode, in_words
 from pqc_mav_policy.strategies.rl.table import Table, TableError, read, shipped
@@ -52,15 +52,14 @@ class RlStrategy:
         """The cascade's protection where it decides, else the best safe choice every few seconds."""
         memory = memories.observe(inputs, state.memory, self.parameters, now)
         it = Situation(inputs, memory, self.parameters, self.ladder, now)
-        decision = protect(it)
-        following = state.next_choice_s
-        if decision is None:
-            if now < state.next_choice_s:
-                wait = state.next_choice_s - now
-                decision = it.hold("rl", 0, f"Holding: the next choice is due in {wait:.0f} s.")
-            else:
-                decision = self.choose(it)
-                following = now + CHOOSE_EVERY_S
+        due = now >= state.next_choice_s
+        following = now + CHOOSE_EVERY_S if due and protect(it) is None else state.next_choice_s
+
+        def decided(it: Situation) -> Decision:
+            wait = f"Holding: the next choice is due in {state.next_choice_s - now:.0f} s."
+            return protect(it) or (self.choose(it) if due else it.hold("rl", 0, wait))
+
+        decision = it.no_lower(decided)
         return decision, replace(state, memory=settle(decision, memory, self.parameters, now), next_choice_s=following)
 
     def choose(self, it: Situation) -> Decision:
@@ -69,7 +68,7 @@ class RlStrategy:
         state = encode(it)
         known = {choice: value for choice in safe if (value := self.table.value(state, choice)) is not None}
         if not known:
-            return first(CASCADE, it) or nominal(it)
+            return decide(it)
         # With equal values, the choice that changes less; it comes first.
         best = max(known, key=lambda choice: (known[choice], -choice))
         others = [choice for choice in known if choice is not best]

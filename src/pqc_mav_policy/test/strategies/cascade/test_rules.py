@@ -147,7 +147,7 @@ def test_a_rollback_is_not_undone() -> None:
     bad = well(LIGHT, epoch=1, switched=51.0, link={"blackouts_near_switch": 4})
     decision, memory = strategy.decide(bad, memory, 52.0)
     assert decision.action is Action.ROLLBACK
-    assert memory.avoids(LIGHT)
+    assert memory.abandoned == LIGHT
     again = well(HQC, epoch=2, switched=53.0, link={"blackouts_near_switch": 4})
     decision, memory = strategy.decide(again, memory, 54.0)
     assert decision.guard == "cooldown"
@@ -196,14 +196,21 @@ def test_no_periodic_rekey_during_take_off_and_landing() -> None:
         assert decide((0.0, busy), (90.0, busy)).guard == "nominal"
 
 
-def test_keys_of_a_suite_whose_handshakes_fail_are_renewed_by_leaving_it() -> None:
-    due = change(well(), session={"key_age_s": 1e4}, blacklisted=(DEFAULT,))
+def test_keys_of_a_suite_that_is_refused_are_renewed_by_leaving_it_at_its_own_level() -> None:
+    due = change(well(HQC), session={"key_age_s": 1e4}, blacklisted=(HQC,))
     decision = decide((0.0, due), (61.0, due))
-    assert (decision.action, decision.to_suite) == (Action.DOWN, suite("ML-512-AG-MD-44"))
-    stuck = change(due, available=(DEFAULT,))
-    decision = decide((0.0, stuck), (61.0, stuck))
+    assert (decision.action, decision.to_suite) == (Action.DOWN, DEFAULT)
+    last = change(well(), session={"key_age_s": 1e4}, blacklisted=(DEFAULT,))
+    decision = decide((0.0, last), (61.0, last))
     assert (decision.action, decision.guard) == (Action.HOLD, "rekey")
-    assert "no lighter one works" in decision.reason
+    assert "no lighter suite of its level is left" in decision.reason
+
+
+def test_in_an_emergency_without_any_suite_left_the_running_one_is_kept() -> None:
+    hot = well(thermal={"temperature_c": 90.0}, available=(DEFAULT, LIGHT), blacklisted=(DEFAULT, LIGHT))
+    decision = decide((0.0, hot))
+    assert (decision.action, decision.guard, decision.to_suite) == (Action.HOLD, "emergency", DEFAULT)
+    assert "no lighter suite may be chosen" in decision.reason
 
 
 def test_reasons_carry_the_figures() -> None:

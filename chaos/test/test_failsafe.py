@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A killed proxy does not trip the autopilot's failsafe, and the test can tell: with slow settings it does."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from failsafe import ENDS, FAILSAFE_S, SETTINGS, Kill, Timer, measure, page
+
+# 20 for the record: PQCMAV_FAILSAFE_KILLS=20, or 'tools/run chaos/run failsafe'.
+KILLS = int(os.environ.get("PQCMAV_FAILSAFE_KILLS", "3"))
+
+
+def test_the_timer_trips_once_per_silence_and_only_beyond_its_limit() -> None:
+    timer = Timer(5.0, 0.0)
+    timer.check(5.0)
+    assert timer.trips == 0
+    for now in (5.1, 6.0, 7.0):
+        timer.check(now)
+    assert timer.trips == 1
+    timer.heartbeat(8.0)
+    timer.heartbeat(13.5)
+    assert (timer.trips, timer.longest_s, timer.heartbeats) == (2, 8.0, 2)
+    timer.begin()
+    timer.check(14.0)
+    assert (timer.trips, timer.longest_s) == (0, 0.5)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_no_kill_of_either_end_trips_it(end: str) -> None:
+    kills = measure(end, KILLS, random.Random(7), SETTINGS)
+    assert len(kills) == KILLS
+    assert not [kill for kill in kills if kill.tripped], kills
+
+
+def test_with_the_time_out_of_the_failsafe_as_the_tunnels_own_it_trips() -> None:
+    """As it was: the drone notices the dead ground station only when the autopilot does."""
+    (kill,) = measure("gcs", 1, random.Random(7), {**SETTINGS, "reconnect_after_s": FAILSAFE_S})
+    assert kill.tripped
+    assert kill.silence_s > FAILSAFE_S
+
+
+def test_the_page_says_how_often_it_tripped() -> None:
+    good, bad = Kill(3.2, False), Kill(6.0, True)
+    assert "Verdict: **ok**" in page({"gcs": [good], "drone": [good]}, "here")
+    assert "FAILED: the failsafe tripped 1 times" in page({"gcs": [good, bad], "drone": [good]}, "here")

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pqc_mav_common import dds_sockets
+from pqc_mav_common.dds_sockets import exposed, warn_if_exposed
+
+DOMAIN = 230  # beyond what tests use for ROS itself
+FIRST = 7400 + 250 * DOMAIN
+
+
+@pytest.fixture
+def bound() -> Iterator[dict[str, str]]:
+    """Sockets of this process by where they are bound, with their ports in the domain's range."""
+    places = {"0.0.0.0": socket.AF_INET, "127.0.0.1": socket.AF_INET, "127.9.9.9": socket.AF_INET}
+    if socket.has_ipv6:
+        places |= {"::": socket.AF_INET6, "::1": socket.AF_INET6, "::ffff:127.0.0.1": socket.AF_INET6}
+    shown: dict[str, str] = {}
+    with ExitStack() as stack:
+        for number, (host, family) in enumerate(places.items()):
+            sock = stack.enter_context(socket.socket(family, socket.SOCK_DGRAM))
+            try:
+                sock.bind((host, FIRST + 20 + number))
+            except OSError:
+                continue  # no IPv6 here
+            shown[host] = f"{f'[{host}]' if ':' in host else host}:{FIRST + 20 + number}"
+        yield shown
+
+
+def test_what_is_bound_beyond_loopback_is_named(bound: dict[str, str]) -> None:
+    assert exposed(DOMAIN) == sorted(shown for host, shown in bound.items() if host in {"0.0.0.0", "::"})
+
+
+def test_ports_of_other_domains_are_none_of_ours(bound: dict[str, str]) -> None:
+    assert bound and exposed(DOMAIN + 1) == exposed(DOMAIN - 1) == []
+
+
+def test_sockets_of_other_processes_do_not_count(bound: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dds_sockets, "own_sockets", lambda _proc: set())
+    assert bound and exposed(DOMAIN) == []
+
+
+class Node:
+    """As much of a node as the warning needs."""
+
+    def __init__(self, domain: int) -> None:
+        self.context = SimpleNamespace(get_domain_id=lambda: domain)
+        self.lines: list[str] = []
+
+    def get_logger(self) -> SimpleNamespace:
+        return SimpleNamespace(warning=self.lines.append)
+
+
+def test_the_warning_is_one_line_and_only_where_it_is_due(bound: dict[str, str]) -> None:
+    here, elsewhere = Node(DOMAIN), Node(DOMAIN + 1)
+    for node in (here, elsewhere):
+        warn_if_exposed(node)
+    assert elsewhere.lines == []
+    (line,) = here.lines
+    assert bound["0.0.0.0"] in line and bound["127.0.0.1"] not in line and "\n" not in line
+
+
+@pytest.mark.parametrize("profile", [True, False])
+def test_a_real_node(profile: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import rclpy; from pqc_mav_common.dds_sockets import exposed; rclpy.init();"
+        "node = rclpy.create_node('x'); print(len(exposed(node.context.get_domain_id())))"
+    )
+    file = Path(__file__).resolve().parents[2] / "pqc_mav_bringup" / "config" / "fastdds_loopback.xml"
+    for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):
+        if profile:
+            monkeypatch.setenv(name, str(file))
+        else:
+            monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp")
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert (int(ended.stdout) == 0) is profile

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of the transport against a peer that the test plays by hand.
+#include "handshake/transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "handshake/outgoing_message.hpp"
+#include "transport_world.hpp"
+
+namespace pqcmav::test {
+namespace {
+
+struct Sent {
+  PathIndex path;
+  std::uint32_t packet;
+  std::size_t size;
+  Bytes datagram;
+  Frames frames;  // views into `datagram`
+  [[nodiscard]] int message() const { return frames.fragment_count > 0 ? frames.fragments[0].message : -1; }
+  [[nodiscard]] int index() const { return frames.fragments[0].index; }
+};
+
+/// A transport and the other end's pen. Packet numbers of the peer go on by themselves.
+struct Bench {
+  explicit Bench(HandshakeSide side, std::uint16_t limit = 1200)
+      : keys(derive_fragment_keys(world_psk(), kAttempt)),
+        peer(side == HandshakeSide::drone ? HandshakeSide::gcs : HandshakeSide::drone),
+        end({side, kAttempt, false, side == HandshakeSide::gcs ? kFirstGcsPacket : 0, limit}, keys.clone()) {}
+
+  Transport::Took hear(const Bytes& frames, PathIndex path = 0, std::optional<std::uint32_t> number = std::nullopt) {
+    Bytes datagram;
+    append_handshake_header(datagram, {peer, kAttempt, number.value_or(packet)});
+    if (!number) ++packet;
+    append(datagram, frames);
+    append_tag(keys.from(peer), datagram);
+    return end.on_datagram(datagram, path, now);
+  }
+  std::vector<Sent> poll() {
+    std::vector<Sent> out;
+    while (auto next = end.poll(now)) {
+      EXPECT_TRUE(
+          tag_good(keys.from(peer == HandshakeSide::gcs ? HandshakeSide::drone : HandshakeSide::gcs), next->datagram));
+      const auto header = parse_handshake_header(next->datagram);
+      out.push_back({next->path, header->packet, next->datagram.size(), std::move(next->datagram), {}});
+      out.back().frames = *parse_frames(frames_of(out.back().datagram), true);
+    }
+    EXPECT_GT(end.deadline(), now);
+    return out;
+  }
+  std::vector<Sent> at(std::uint64_t ms) {
+    now = begin + ms * kMs;
+    return poll();
+  }
+  [[nodiscard]] std::uint64_t due_ms() const { return (end.deadline() - begin) / kMs; }
+
+  static Bytes fragment(const Bytes& frame, std::uint16_t size, std::uint16_t index) {
+    Bytes out;
+    append_fragment_header(out, {frame[4], static_cast<std::uint32_t>(frame.size()), size, index, {}});
+    const auto layout = FragmentLayout::of(static_cast<std::uint32_t>(frame.size()), size).value();
+    append(out, ByteView(frame).subspan(layout.offset(index), layout.length(index)));
+    return out;
+  }
+  static Bytes whole(const Bytes& frame) { return fragment(frame, static_cast<std::uint16_t>(frame.size()), 0); }
+  static Bytes ack(std::uint8_t message, std::uint32_t echo, std::uint16_t base, ByteView bitmap = {},
+                   std::uint16_t delay = 0) {
+    Bytes out;
+    append_ack(out, {message, echo, delay, base, bitmap});
+    return out;
+  }
+
+  FragmentKeys keys;
+  HandshakeSide peer;
+  Transport end;
+  std::uint32_t packet = 0;
+  static constexpr std::uint64_t begin = 1'000'000 * kMs;
+  std::uint64_t now = begin;
+};
+
+const Bytes& m1() {
+  static const auto frame = made_up(MessageType::client_hello, 330);
+  return frame;
+}
+const Bytes& m2() {
+  static const auto frame = made_up(MessageType::server_hello, 4578);
+  return frame;
+}
+const Bytes& m3() {
+  static const auto frame = made_up(MessageType::client_finish, 1169);
+  return frame;
+}
+const Bytes& m4() {
+  static const auto frame = made_up(MessageType::server_finish, 37);
+  return frame;
+}
+FrameLimits exactly(const Bytes& frame) {
+  return {static_cast<MessageType>(frame[4]), frame.size() - 5, frame.size() - 5};
+}
+
+Bench drone_that_said_hello(bool proven = false) {
+  Bench drone(HandshakeSide::drone);
+  drone.end.expect({exactly(m2()), {MessageType::reject, 1, 35}});
+  drone.end.start_hello(m1(), 4698, proven, drone.now);
+  return drone;
+}
+/// A gcs that has M1 from path 0, padded so that all of M2 is paid for.
+Bench gcs_with_m1(std::size_t padded = 1179) {
+  Bench gcs(HandshakeSide::gcs);
+  gcs.end.expect({exactly(m1())});
+  auto hello = Bench::whole(m1());
+  append_pad(hello, padded);
+  EXPECT_EQ(gcs.hear(hello), Transport::Took::taken);
+  EXPECT_EQ(gcs.end.take_message(), m1());
+  EXPECT_FALSE(gcs.end.take_message());
+  gcs.end.expect({exactly(m3())});
+  return gcs;
+}
+
+TEST(Transport, HelloGoesThreeTimesThenInPairs) {
+  auto drone = drone_that_said_hello();
+  auto sent = drone.poll();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].packet, 0U);
+  EXPECT_EQ(sent[0].size, 840U);  // 1,560 less two unpadded ones of 360
+  EXPECT_EQ(*whole_message_of(sent[0].frames, 1)->begin(), m1()[0]);
+  EXPECT_EQ(drone.at(19).size(), 0U);
+  EXPECT_EQ(drone.at(20).size(), 1U);
+  EXPECT_EQ(drone.at(40).size(), 1U);
+  EXPECT_FALSE(drone.end.lossy());
+  EXPECT_EQ(drone.at(199).size(), 0U);
+  sent = drone.at(200);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].size, 360U);
+  EXPECT_EQ(drone.at(220).size(), 1U);
+  EXPECT_EQ(drone.due_ms(), 400U);
+  EXPECT_TRUE(drone.end.lossy());
+  EXPECT_EQ(drone.end.counts().timeouts, 1U);
+}
+
+TEST(Transport, ProvenOrWithACookieTwoUnpadded) {
+  auto drone = drone_that_said_hello(true);
+  EXPECT_EQ(drone.poll()[0].size, 360U);
+  EXPECT_EQ(drone.at(20)[0].size, 360U);
+  EXPECT_EQ(drone.at(40).size(), 0U);
+  Cookie cookie;
+  cookie.fill(3);
+  drone.end.set_cookie(cookie, drone.now);
+  const auto sent = drone.poll();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].size, 393U);
+  EXPECT_EQ(sent[0].frames.cookie, cookie);
+  EXPECT_EQ(drone.at(60).size(), 1U);
+  EXPECT_EQ(drone.due_ms(), 240U);
+  EXPECT_EQ(drone.at(240)[0].frames.cookie, cookie);
+}
+
+TEST(Transport, HelloEndsWhenM2BeginsToArrive) {
+  auto drone = drone_that_said_hello();
+  drone.poll();
+  EXPECT_FALSE(drone.end.arriving());
+  EXPECT_EQ(drone.hear(Bench::fragment(m2(), 1150, 1)), Transport::Took::taken);
+  EXPECT_TRUE(drone.end.arriving());
+  drone.end.set_cookie({}, drone.now);
+  EXPECT_EQ(drone.poll().size(), 0U);
+  const auto acks = drone.at(10);
+  ASSERT_EQ(acks.size(), 1U);
+  ASSERT_EQ(acks[0].frames.ack_count, 1);
+  EXPECT_EQ(acks[0].frames.acks[0].message, 2);
+  EXPECT_EQ(acks[0].frames.acks[0].base, 0);
+  EXPECT_EQ(acks[0].frames.acks[0].delay_ms, 10);
+  EXPECT_TRUE(acks[0].frames.acks[0].has(1));
+  EXPECT_EQ(drone.due_ms(), 260U);
+}
+
+TEST(Transport, RejectNeitherEndsTheHelloNorMovesTheEcho) {
+  auto drone = drone_that_said_hello();
+  drone.poll();
+  const auto reject = made_up(MessageType::reject, 40);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(drone.hear(Bench::whole(reject), 0, 0x7fff0000 + i), Transport::Took::taken);
+    EXPECT_EQ(drone.end.take_message(), reject);
+  }
+  EXPECT_FALSE(drone.end.arriving());
+  EXPECT_EQ(drone.at(20).size(), 1U);
+  drone.end.hold_hello(drone.begin + 3000 * kMs);
+  EXPECT_EQ(drone.at(2999).size(), 0U);
+  EXPECT_EQ(drone.at(3000).size(), 1U);
+  drone.hear(Bench::fragment(m2(), 1150, 0), 0, 77);
+  EXPECT_EQ(drone.at(3010)[0].frames.acks[0].echo, 77U);
+}
+
+TEST(Transport, M2GoesAtOnceWithParityAndTheAckOfM1) {
+  auto gcs = gcs_with_m1();
+  gcs.now += 7 * kMs;
+  gcs.end.start(m2(), gcs.now);
+  const auto sent = gcs.poll();
+  // Paid for: 3 x 1,228; three datagrams and no more.
+  ASSERT_EQ(sent.size(), 3U);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(sent[static_cast<std::size_t>(i)].index(), i);
+    EXPECT_EQ(sent[static_cast<std::size_t>(i)].packet, kFirstGcsPacket + static_cast<std::uint32_t>(i));
+    EXPECT_EQ(sent[static_cast<std::size_t>(i)].size, 1191U);
+    const auto& ack = sent[static_cast<std::size_t>(i)].frames.acks[0];
+    EXPECT_EQ(ack.message, 1);
+    EXPECT_EQ(ack.base, 1);
+    EXPECT_EQ(ack.delay_ms, 7);
+    EXPECT_EQ(ack.echo, 0U);
+  }
+  // Forbidden: its time-out rests.
+  EXPECT_EQ(gcs.end.deadline(), Transport::kNever);
+  EXPECT_EQ(gcs.at(5000).size(), 0U);
+  EXPECT_EQ(gcs.end.counts().timeouts, 0U);
+  // Each further datagram pays for more.
+  auto again = Bench::whole(m1());
+  append_pad(again, 1179);
+  EXPECT_EQ(gcs.hear(again), Transport::Took::repeated);
+  const auto rest = gcs.poll();
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_EQ(rest[0].index(), 3);
+  EXPECT_EQ(rest[1].index(), 4);
+  EXPECT_EQ(gcs.due_ms(), 5600U);
+  EXPECT_FALSE(gcs.end.validated());
+}
+
+TEST(Transport, AnEchoValidatesWhereItsDatagramWent) {
+  auto gcs = gcs_with_m1();
+  auto hello = Bench::whole(m1());
+  append_pad(hello, 1179);
+  gcs.hear(hello, 1, 0);
+  gcs.end.start(m2(), gcs.now);
+  const auto sent = gcs.poll();
+  ASSERT_EQ(sent.size(), 6U);
+  EXPECT_EQ(sent[0].path, 0);
+  EXPECT_EQ(sent[1].path, 1);
+  EXPECT_EQ(sent[1].index(), 0);
+  // The ACK comes from path 0, but speaks of what went to path 1.
+  gcs.now += 50 * kMs;
+  EXPECT_EQ(gcs.hear(Bench::ack(2, sent[1].packet, 1), 0), Transport::Took::taken);
+  EXPECT_EQ(gcs.end.validated(), 1);
+  EXPECT_EQ(gcs.end.srtt(), 50 * kMs);
+  for (const auto& each : gcs.poll()) EXPECT_TRUE(each.path == 1 || each.path == 0);
+  // A number that was never sent proves nothing.
+  auto other = gcs_with_m1();
+  other.end.start(m2(), other.now);
+  other.poll();
+  other.hear(Bench::ack(2, kFirstGcsPacket + 3, 1));
+  other.hear(Bench::ack(2, kFirstGcsPacket - 1, 1));
+  EXPECT_FALSE(other.end.validated());
+}
+
+TEST(Transport, NewAddressGetsAnAckAndTakesOverWhenItsNumberIsEchoed) {
+  auto gcs = gcs_with_m1();
+  gcs.end.start(made_up(MessageType::server_hello, 60 * 1150), gcs.now);
+  auto sent = gcs.poll();
+  ASSERT_EQ(sent.size(), 3U);
+  gcs.now += 100 * kMs;
+  gcs.hear(Bench::ack(2, sent[2].packet, 3));
+  EXPECT_EQ(gcs.end.validated(), 0);
+  sent = gcs.poll();
+  ASSERT_GE(sent.size(), 1U);
+  for (const auto& each : sent) {
+    EXPECT_EQ(each.frames.ack_count, 0);  // the first ACK has come: M1's is not repeated
+    EXPECT_EQ(each.path, 0);
+  }
+  // The same number again, from elsewhere, is a replay; a new one is a new address.
+  gcs.hear(Bench::ack(2, sent[0].packet, 3), 1, gcs.packet - 1);
+  gcs.poll();
+  const auto before = sent[0].packet;
+  gcs.now += 1 * kMs;
+  gcs.hear(Bench::ack(2, before, 3), 1);
+  sent = gcs.poll();
+  std::optional<std::uint32_t> to_new, to_old;
+  for (const auto& each : sent)
+    if (each.frames.ack_count == 1 && each.frames.fragment_count == 0) (each.path == 1 ? to_new : to_old) = each.packet;
+  ASSERT_TRUE(to_new);
+  EXPECT_TRUE(to_old);
+  EXPECT_EQ(gcs.end.validated(), 0);
+  gcs.hear(Bench::ack(2, *to_new, 3), 1);
+  EXPECT_EQ(gcs.end.validated(), 1);
+  // A delayed echo of the address that was left does not lead back.
+  gcs.hear(Bench::ack(2, before, 3), 0);
+  EXPECT_EQ(gcs.end.validated(), 1);
+  gcs.now += 200 * kMs;
+  gcs.hear(Bench::ack(2, *to_new, 3), 1);
+  bool any = false;
+  for (const auto& each : gcs.poll()) any |= each.path == 1 && each.frames.fragment_count == 1;
+  EXPECT_TRUE(any);
+}
+
+TEST(Transport, M3ValidatesOnlyAnUnambiguousAddress) {
+  for (const bool two : {false, true}) {
+    auto gcs = gcs_with_m1();
+    auto hello = Bench::whole(m1());
+    append_pad(hello, 1179);
+    if (two) gcs.hear(hello, 1, 0);
+    gcs.end.start(m2(), gcs.now);
+    gcs.poll();
+    EXPECT_EQ(gcs.hear(Bench::whole(m3()), two ? 1 : 0), Transport::Took::taken);
+    EXPECT_EQ(gcs.end.validated().has_value(), !two);
+    EXPECT_EQ(gcs.end.take_message(), m3());
+    gcs.end.start(m4(), gcs.now);
+    const auto sent = gcs.poll();
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent[0].path, two ? 1 : 0);
+    EXPECT_EQ(sent[0].message(), 4);
+    gcs.end.linger(m4(), gcs.now);
+    EXPECT_EQ(gcs.hear(Bench::whole(m3()), 0), Transport::Took::repeated);
+    const auto again = gcs.poll();
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_EQ(again[0].message(), 4);
+    EXPECT_EQ(again[0].path, 0);
+  }
+}
+
+TEST(Transport, ADroneBeginsAtNought) {
+  for (const std::uint32_t first : {0U, 1U}) {
+    Bench gcs(HandshakeSide::gcs);
+    gcs.end.expect({exactly(m1())});
+    gcs.hear(Bench::whole(m1()), 0, first);
+    EXPECT_EQ(gcs.end.lossy(), first == 1);
+  }
+}
+
+TEST(Transport, M4GoesTwiceWhereLossWasSeen) {
+  auto gcs = gcs_with_m1();
+  gcs.end.start(m2(), gcs.now);
+  gcs.poll();
+  ++gcs.packet;  // a gap
+  gcs.hear(Bench::whole(m3()));
+  EXPECT_TRUE(gcs.end.lossy());
+  gcs.end.take_message();
+  gcs.end.start(m4(), gcs.now);
+  EXPECT_EQ(gcs.poll().size(), 1U);
+  gcs.end.linger(m4(), gcs.now);
+  EXPECT_EQ(gcs.at(19).size(), 0U);
+  EXPECT_EQ(gcs.at(20).size(), 1U);
+  EXPECT_EQ(gcs.end.deadline(), Transport::kNever);
+}
+
+/// A drone whose M3 is out, at 100 ms; M2 came in datagrams 0-3 at 50 ms.
+Bench drone_with_m3(bool gap = false) {
+  auto drone = drone_that_said_hello();
+  drone.poll();
+  drone.now += 50 * kMs;
+  for (std::uint16_t i = 0; i < 4; ++i) {
+    if (gap && i == 2) ++drone.packet;
+    drone.hear(Bench::fragment(m2(), 1150, i));
+  }
+  EXPECT_EQ(drone.end.take_message(), m2());
+  drone.end.expect({exactly(m4())});
+  drone.now = drone.begin + 100 * kMs;
+  drone.end.start(m3(), drone.now);
+  return drone;
+}
+
+TEST(Transport, M3IsRepeatedUntilM4Comes) {
+  auto drone = drone_with_m3();
+  auto sent = drone.poll();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].size, 1199U);
+  EXPECT_EQ(drone.at(299).size(), 0U);
+  EXPECT_EQ(drone.at(300).size(), 1U);
+  // A slow gcs has it; that does not mean that its answer will come.
+  drone.now = drone.begin + 400 * kMs;
+  EXPECT_EQ(drone.hear(Bench::ack(3, sent[0].packet, 1, {}, 200)), Transport::Took::taken);
+  EXPECT_EQ(drone.end.srtt(), 100 * kMs);
+  EXPECT_EQ(drone.poll().size(), 0U);
+  EXPECT_EQ(drone.due_ms(), 400U + 135);
+  EXPECT_EQ(drone.at(535).size(), 1U);
+  EXPECT_EQ(drone.hear(Bench::whole(m4())), Transport::Took::taken);
+  EXPECT_EQ(drone.end.take_message(), m4());
+  EXPECT_EQ(drone.at(5000).size(), 0U);
+  EXPECT_EQ(drone.end.deadline(), Transport::kNever);
+}
+
+TEST(Transport, M3GoesTwiceWhereLossWasSeen) {
+  auto drone = drone_with_m3(true);
+  EXPECT_EQ(drone.poll().size(), 1U);
+  EXPECT_EQ(drone.at(119).size(), 0U);
+  EXPECT_EQ(drone.at(120).size(), 1U);
+}
+
+TEST(Transport, M3OfTwoFragmentsGoesTwiceToo) {
+  for (const std::size_t size : {2000, 2400}) {
+    auto drone = drone_that_said_hello();
+    drone.hear(Bench::fragment(m2(), 1150, 0));
+    ++drone.packet;
+    for (std::uint16_t i = 1; i < 4; ++i) drone.hear(Bench::fragment(m2(), 1150, i));
+    drone.end.take_message();
+    drone.poll();
+    drone.end.start(made_up(MessageType::client_finish, size), drone.now);
+    const auto first = drone.poll();
+    EXPECT_EQ(first.size(), size == 2000 ? 3U : 4U);
+    EXPECT_EQ(drone.at(20).size(), size == 2000 ? 1U : 0U);
+    EXPECT_EQ(drone.at(40).size(), size == 2000 ? 1U : 0U);
+  }
+}
+
+TEST(Transport, TwoTimeoutsAndM3IsCutSmall) {
+  auto drone = drone_with_m3();
+  drone.poll();
+  drone.at(300);
+  EXPECT_EQ(drone.at(500)[0].size, 1199U);  // nothing was heard: the link may be down
+  drone.hear(Bench::fragment(m2(), 1150, 3));
+  const auto sent = drone.at(700);
+  ASSERT_EQ(sent.size(), 4U);  // three and parity
+  for (const auto& each : sent) {
+    EXPECT_EQ(each.frames.fragments[0].size, 498);
+    EXPECT_LE(each.size, 548U);
+  }
+  EXPECT_EQ(drone.hear(Bench::ack(3, sent[0].packet - 1, 3)), Transport::Took::taken);  // a round trip, no more
+  EXPECT_EQ(drone.hear(Bench::ack(3, sent[0].packet - 1, 3)), Transport::Took::repeated);
+  drone.hear(Bench::ack(3, sent[3].packet, 1, Bytes{1}));
+  const auto lost = drone.poll();
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].index(), 1);
+}
+
+TEST(Transport, CompleteMessageIsAcknowledgedWhileItsAnswerTakesTime) {
+  auto gcs = gcs_with_m1();
+  EXPECT_EQ(gcs.at(9).size(), 0U);
+  const auto sent = gcs.at(10);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].frames.acks[0].message, 1);
+  EXPECT_EQ(sent[0].frames.acks[0].base, 1);
+  EXPECT_EQ(gcs.end.last_progress(), gcs.now);
+  EXPECT_EQ(gcs.due_ms(), 1010U);
+  EXPECT_EQ(gcs.at(1010).size(), 1U);
+  gcs.end.start(m2(), gcs.now);
+  gcs.poll();
+  EXPECT_EQ(gcs.at(2500).size(), 0U);
+}
+
+TEST(Transport, EveryEighthFragmentIsAcknowledgedAtOnce) {
+  Bench drone(HandshakeSide::drone);
+  const auto large = made_up(MessageType::server_hello, 30 * 1150);
+  drone.end.expect({exactly(large)});
+  for (std::uint16_t i = 0; i < 7; ++i) drone.hear(Bench::fragment(large, 1150, i));
+  EXPECT_EQ(drone.poll().size(), 0U);
+  drone.hear(Bench::fragment(large, 1150, 7));
+  const auto sent = drone.poll();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].frames.acks[0].base, 8);
+}
+
+TEST(Transport, SmallerFragmentsStartAMessageOverLargerOnesAreDropped) {
+  auto drone = drone_that_said_hello();
+  drone.poll();
+  for (std::uint16_t i = 0; i < 3; ++i) drone.hear(Bench::fragment(m2(), 1150, i));
+  for (std::uint16_t i = 0; i < 9; ++i) EXPECT_EQ(drone.hear(Bench::fragment(m2(), 498, i)), Transport::Took::taken);
+  EXPECT_EQ(drone.hear(Bench::fragment(m2(), 1150, 3)), Transport::Took::repeated);
+  EXPECT_FALSE(drone.end.take_message());
+  drone.hear(Bench::fragment(m2(), 498, 9));
+  EXPECT_EQ(drone.end.take_message(), m2());
+}
+
+TEST(Transport, MalformedIsWhatBreaksTheRules) {
+  using enum Transport::Took;
+  auto drone = drone_that_said_hello();
+  const auto longer = made_up(MessageType::server_hello, 4579), shorter = made_up(MessageType::server_hello, 4577);
+  EXPECT_EQ(drone.hear(Bench::fragment(longer, 1150, 0)), malformed);
+  EXPECT_EQ(drone.hear(Bench::fragment(shorter, 1150, 0)), malformed);
+  EXPECT_EQ(drone.hear(Bench::whole(m4())), malformed);  // not yet
+  EXPECT_EQ(drone.hear(Bench::whole(m1())), malformed);  // its own
+  EXPECT_EQ(drone.hear({9}), malformed);
+  EXPECT_FALSE(drone.end.arriving());
+  EXPECT_EQ(drone.end.on_datagram({}, 0, drone.now), malformed);
+  Bytes own;
+  append_handshake_header(own, {HandshakeSide::drone, kAttempt, 0});
+  own.resize(21);
+  EXPECT_EQ(drone.end.on_datagram(own, 0, drone.now), malformed);
+  own[0] = 0x43;
+  EXPECT_EQ(drone.end.on_datagram(own, 0, drone.now), repeated);  // says nothing
+  EXPECT_EQ(drone.end.on_datagram(own, 3, drone.now), malformed);
+  own[1] ^= 1;
+  EXPECT_EQ(drone.end.on_datagram(own, 0, drone.now), malformed);
+  auto lying = m2();
+  lying[3] ^= 1;  // the length inside
+  for (std::uint16_t i = 0; i < 3; ++i) EXPECT_EQ(drone.hear(Bench::fragment(lying, 1150, i)), taken);
+  EXPECT_EQ(drone.hear(Bench::fragment(lying, 1150, 3)), malformed);
+  EXPECT_FALSE(drone.end.take_message());
+}
+
+TEST(Transport, CountsWhatHappened) {
+  auto drone = drone_that_said_hello();
+  drone.poll();
+  const Bytes parity_group = [&] {
+    OutgoingMessage out(m2(), {}, 0);
+    Bytes frame;
+    out.append_to(frame, 4);
+    return frame;
+  }();
+  drone.hear(Bench::fragment(m2(), 1150, 0));
+  drone.hear(Bench::fragment(m2(), 1150, 0));
+  drone.hear(Bench::fragment(m2(), 1150, 1));
+  drone.hear(Bench::fragment(m2(), 1150, 3));
+  drone.hear(parity_group);
+  EXPECT_EQ(drone.end.take_message(), m2());
+  const auto& counts = drone.end.counts();
+  EXPECT_EQ(counts.sent, 1U);
+  EXPECT_EQ(counts.sent_bytes, 840U);
+  EXPECT_EQ(counts.received, 5U);
+  EXPECT_EQ(counts.received_bytes, 3 * 1180U + 1158 + 1180);
+  EXPECT_EQ(counts.repeated_fragments, 1U);
+  EXPECT_EQ(counts.rebuilt, 1U);
+}
+
+}  // namespace
+}  // namespace pqcmav::test
