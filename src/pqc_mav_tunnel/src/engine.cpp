@@ -61,8 +61,9 @@ class Engine::Impl {
     try {
       // The data thread drives the handshakes: who handles them is known before it runs.
       if (gcs) gcs->start(*data);
+      if (drone) drone->attach(*data);
       data->start();
-      if (drone) drone->start(*data);
+      if (drone) drone->start();
     } catch (...) {
       data->stop();
       data.reset();

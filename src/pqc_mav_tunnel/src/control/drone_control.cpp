@@ -74,10 +74,13 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
   return out;
 }
 
-void DroneControl::start(DataPlane& data) {
+void DroneControl::attach(DataPlane& data) {
   data_ = &data;
   client_ = std::make_unique<HandshakeClient>(data, [this] { on_restarted(); });
   data.set_handshakes(client_.get());
+}
+
+void DroneControl::start() {
   thread_ = BigThread([this] {
     name_this_thread("pqc-control");
     lower_this_thread(5);

@@ -49,7 +49,9 @@ class DroneControl {
   DroneControl(const DroneControl&) = delete;
   DroneControl& operator=(const DroneControl&) = delete;
 
-  void start(DataPlane& data);
+  /// Before the data plane starts: its thread drives the handshakes.
+  void attach(DataPlane& data);
+  void start();
   void stop();
   RekeyOutcome request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);
 
