@@ -222,7 +222,7 @@ CONDITIONS: tuple[Condition, ...] = (
     _attack("forge", "1,500 packets/s with high sequences", "forge", 1500, {"drop_auth_fail": 1000}, listen=True),
     _attack("handshakes", "2,000 random handshake datagrams/s", "handshake_flood", 2000, {"hs_malformed": 2500}),
     _attack("hellos", "1,000 false hellos/s from 64 addresses", "false_hellos", 1000, {"hs_tag": 2000}),
-    _attack("hello-replay", "500 captured hellos/s again", "replay_hellos", 500, {"hs_replay": 300}, listen=True),
+    _attack("hello-replay", "500 captured hellos/s again", "replay_hellos", 500, {"hs_replay": 150}, listen=True),
     Condition(
         "attack-rekeys",
         "flood, replay, random handshakes, false hellos at once, 12 rekeys",
