@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handshake time over its floor, per suite, in one run: the floor is the sum of the suite's primitives, each timed
-// alone, plus a bare TCP exchange of messages of the same sizes between two threads. Prints one JSON object per suite.
+// alone, plus a bare exchange of UDP datagrams of the same sizes between two threads. Prints one JSON object per suite.
 //
 // Key generation of Classic McEliece repeats until it succeeds: one takes three times as long as the next, and medians
 // of few rounds differ by chance. So every result comes twice: as medians of all that was measured, and with the key
@@ -9,9 +9,6 @@
 //
 //   handshake_benchmark [--rounds N] [--pool] [--pure] [SUITE...]      (no suite: the 72 core suites)
 // Rounds are at least N, 4 where they are slow, and as many as fit in half a second where they are quick.
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,15 +21,16 @@
 #include <utility>
 #include <vector>
 
-#include "control/handshake_client.hpp"
 #include "crypto/kdf.hpp"
 #include "crypto/oqs.hpp"
 #include "crypto/x25519.hpp"
+#include "keys/gcs_psk.hpp"
 #include "keys/key_folders.hpp"
 #include "net/net.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
+#include "raw_handshake.hpp"
 #include "thread.hpp"
 
 namespace {
@@ -53,7 +51,7 @@ double timed_us(Body body) {
 }
 
 struct Sizes {
-  std::size_t m0 = 45, m1 = 0, m2 = 0, m3 = 0, m4 = 37;
+  std::size_t m1 = 0, m2 = 0, m3 = 0, m4 = 37;
 };
 
 /// The frame sizes of this suite's handshake (docs/protocol.md section 4).
@@ -61,75 +59,14 @@ Sizes sizes_of(const Suite& suite, bool hybrid, const std::string& drone_id, std
   const auto& names = availability(suite);
   const std::size_t x = hybrid ? 32 : 0;
   Sizes out;
-  out.m1 = 5 + 4 + drone_id.size() + 32 + 4 + suite.id.size() + 4 + names.kem_name.size() + 4 + names.sig_name.size() +
-           1 + 8 + 1 + 32;
-  out.m2 = 5 + 8 + 32 + 1 + 4 + suite.kem->public_key + 4 + x + 4 + signature;
+  out.m1 = 5 + 4 + drone_id.size() + 4 + kDefaultGcsId.size() + 32 + 4 + suite.id.size() + 4 + names.kem_name.size() +
+           4 + names.sig_name.size() + 1 + 8 + 1 + 2 + 1 + 2 + 4 + 4 + 32;
+  out.m2 = 5 + 8 + 32 + 1 + 2 + 2 + 4 + suite.kem->public_key + 4 + x + 4 + signature;
   out.m3 = 5 + 4 + suite.kem->ciphertext + 4 + x + 4 + 32;
   return out;
 }
 
-void send_exactly(int fd, std::size_t size, const Bytes& source) {
-  for (std::size_t done = 0; done < size;) {
-    const auto sent = ::send(fd, source.data(), size - done, MSG_NOSIGNAL);
-    if (sent <= 0) std::abort();
-    done += static_cast<std::size_t>(sent);
-  }
-}
-
-void receive_exactly(int fd, std::size_t size, Bytes& sink) {
-  for (std::size_t done = 0; done < size;) {
-    const auto got = ::recv(fd, sink.data(), std::min(sink.size(), size - done), 0);
-    if (got <= 0) std::abort();
-    done += static_cast<std::size_t>(got);
-  }
-}
-
-/// A blocking TCP server that exchanges messages of the handshake's sizes and computes nothing.
-class BareExchange {
- public:
-  explicit BareExchange(const Sizes& sizes)
-      : sizes_(sizes), listener_(open_tcp_listener(resolve("127.0.0.1", 0, true, SOCK_STREAM), "the bare exchange")) {
-    address_ = local_address(listener_);
-  }
-
-  double once_us() {
-    std::thread server([this] {
-      pollfd wait{listener_.get(), POLLIN, 0};
-      ::poll(&wait, 1, 5000);
-      const Fd peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      no_delay(peer);
-      Bytes buffer(1 << 18);
-      send_exactly(peer.get(), sizes_.m0, buffer);
-      receive_exactly(peer.get(), sizes_.m1, buffer);
-      send_exactly(peer.get(), sizes_.m2, buffer);
-      receive_exactly(peer.get(), sizes_.m3, buffer);
-      send_exactly(peer.get(), sizes_.m4, buffer);
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the server waits in poll, as ours does
-    Bytes buffer(1 << 18);
-    const auto us = timed_us([&] {
-      const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      no_delay(fd);
-      if (::connect(fd.get(), address_.get(), address_.size) != 0) std::abort();
-      receive_exactly(fd.get(), sizes_.m0, buffer);
-      send_exactly(fd.get(), sizes_.m1, buffer);
-      receive_exactly(fd.get(), sizes_.m2, buffer);
-      send_exactly(fd.get(), sizes_.m3, buffer);
-      receive_exactly(fd.get(), sizes_.m4, buffer);
-    });
-    server.join();
-    return us;
-  }
-
- private:
-  static void no_delay(const Fd& fd) {
-    const int on = 1;
-    ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  }
-  Sizes sizes_;
-  Fd listener_;
-  SockAddr address_;
-};
+bench::BareExchange bare_exchange(const Sizes& sizes) { return {sizes.m1, sizes.m2, sizes.m3, sizes.m4}; }
 
 /// Every primitive of the handshake once, alone; times in microseconds.
 struct Primitives {
@@ -190,14 +127,14 @@ HandshakeTimes gcs_times(Engine& gcs) {
 
 class Measurement {
  public:
-  Measurement(const Suite& suite, const Options& options, const TemporaryFolder& folder, Engine& gcs, int cancel)
+  Measurement(const Suite& suite, const Options& options, const TemporaryFolder& folder, Engine& gcs)
       : suite_(suite),
         options_(options),
         gcs_(gcs),
-        cancel_(cancel),
         keys_(folder.path / "drones" / kDrone),
         signer_{keys_.gcs_public(*suite.sig), GcsKeys(folder.path / "gcs").sig_secret(*suite.sig)},
-        bare_(sizes_of(suite, options.hybrid, kDrone, Sig(*suite.sig).sign(signer_.secret_key, Bytes(52, 7)).size())) {}
+        bare_(bare_exchange(
+            sizes_of(suite, options.hybrid, kDrone, Sig(*suite.sig).sign(signer_.secret_key, Bytes(52, 7)).size()))) {}
 
   /// All quantities are measured round by round, so that noise hits them all equally.
   void rounds() {
@@ -217,15 +154,15 @@ class Measurement {
   }
 
   void print() const {
-    const auto tcp = median(exchanges_), rest_floor = primitives_.sum_us(false) + tcp;
-    const auto floor = primitives_.sum_us(!options_.pool) + tcp;
+    const auto udp = median(exchanges_), rest_floor = primitives_.sum_us(false) + udp;
+    const auto floor = primitives_.sum_us(!options_.pool) + udp;
     const auto same_keygen = options_.pool ? 0.0 : median(keygens_);
     std::printf(
         "{\"suite\": \"%s\", \"hybrid\": %s, \"pool\": %s, \"handshake_us\": %.1f, \"floor_us\": %.1f, \"ratio\": "
-        "%.3f, \"ratio_same_keygen\": %.3f, \"tcp_us\": %.1f, \"keygen_us\": %.1f, \"sign_us\": %.1f, \"verify_us\": "
+        "%.3f, \"ratio_same_keygen\": %.3f, \"udp_us\": %.1f, \"keygen_us\": %.1f, \"sign_us\": %.1f, \"verify_us\": "
         "%.1f, \"encaps_us\": %.1f, \"decaps_us\": %.1f, \"x25519_us\": %.1f, \"hashing_us\": %.1f, \"rounds\": %zu}\n",
         suite_.id.c_str(), options_.hybrid ? "true" : "false", options_.pool ? "true" : "false", median(totals_), floor,
-        median(totals_) / floor, (median(rests_) + same_keygen) / (rest_floor + same_keygen), tcp, median(keygens_),
+        median(totals_) / floor, (median(rests_) + same_keygen) / (rest_floor + same_keygen), udp, median(keygens_),
         median(primitives_.sign), median(primitives_.verify), median(primitives_.encaps), median(primitives_.decaps),
         median(primitives_.x25519), median(hashes_), totals_.size());
     std::fflush(stdout);
@@ -260,23 +197,22 @@ class Measurement {
     params.suite = &suite_;
     params.drone_id = kDrone;
     params.hybrid = options_.hybrid;
-    params.psk = keys_.psk();
+    params.psk = psk_of_gcs(keys_.psk(), kDefaultGcsId);
     params.gcs_public_key = signer_.public_key;
     if (options_.pool)
       std::this_thread::sleep_for(std::chrono::milliseconds(suite_.kem->public_key > 100'000 ? 600 : 60));
-    const auto outcome = run_client_handshake("127.0.0.1", gcs_.ports().handshake, std::move(params), cancel_);
-    if (outcome.error != HandshakeError::none) throw TunnelError(Errc::state, suite_.id + ": " + outcome.reason);
+    const auto took =
+        bench::shake_hands(std::move(params), resolve("127.0.0.1", gcs_.ports().data, false, SOCK_DGRAM));
     const auto times = gcs_times(gcs_);
-    return {static_cast<double>(outcome.duration_ns) / 1e3, static_cast<double>(times.kem_keygen) / 1e3};
+    return {static_cast<double>(took.ns) / 1e3, static_cast<double>(times.kem_keygen) / 1e3};
   }
 
   const Suite& suite_;
   const Options& options_;
   Engine& gcs_;
-  int cancel_;
   DroneKeys keys_;
   KemKeyPair signer_;
-  BareExchange bare_;
+  bench::BareExchange bare_;
   std::vector<double> totals_, rests_, keygens_, exchanges_, hashes_;
   Primitives primitives_;
 };
@@ -287,11 +223,10 @@ int run(Options options) {
   init_keys(folder.path, {kDrone});
   FlatConfig config = {{"role", std::string("gcs")},        {"keys", (folder.path / "gcs").string()},
                        {"bind", std::string("127.0.0.1")},  {"drones", std::vector<std::string>{kDrone}},
-                       {"handshake_port", std::int64_t{0}}, {"data_port", std::int64_t{0}},
+                       {"data_port", std::int64_t{0}},
                        {"handshakes_per_drone_s", 10000.0}, {"key_pool_depth", std::int64_t{options.pool ? 1 : 0}}};
   Engine gcs(EngineConfig::from_flat(config));
   gcs.start();
-  const Fd cancel(::eventfd(0, EFD_CLOEXEC));
   std::string problem;
   // On a large stack, as the drone's control thread.
   BigThread work([&] {
@@ -300,8 +235,8 @@ int run(Options options) {
       for (const auto* suite : options.suites) {
         if (!availability(*suite).available) continue;
         // The first suite would pay for the process's and the processor's start.
-        if (!std::exchange(warm, true)) Measurement(*suite, options, folder, gcs, cancel.get()).rounds();
-        Measurement measurement(*suite, options, folder, gcs, cancel.get());
+        if (!std::exchange(warm, true)) Measurement(*suite, options, folder, gcs).rounds();
+        Measurement measurement(*suite, options, folder, gcs);
         measurement.rounds();
         measurement.print();
       }

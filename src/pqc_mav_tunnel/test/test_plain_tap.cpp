@@ -85,7 +85,7 @@ TEST(PlainTap, FamiliesOfThePlaintextSideMustAgree) {
 TEST(EnginePlainTap, CopiesWhatTheAutopilotSaysWithAndWithoutASession) {
   UdpPeer reader, watcher;
   const KeyFolders keys;
-  const auto lonely = start(with(drone_values(keys, "uav1", watcher.address().port(), watcher.address().port()),
+  const auto lonely = start(with(drone_values(keys, "uav1", watcher.address().port()),
                                  {{"plain_tap", reader.address().text()}}));
   watcher.send("before any session", plain_port(*lonely, "uav1"));
   EXPECT_EQ(reader.receive_text(), "before any session");
@@ -135,7 +135,7 @@ TEST(EnginePlainTap, AReaderThatIsDeadOrSleepsCostsTheTunnelNothing) {
 
 TEST(EnginePlainTap, RefusesAnAddressThatIsNotForIt) {
   const KeyFolders keys;
-  const auto drone = drone_values(keys, "uav1", 1, 1);
+  const auto drone = drone_values(keys, "uav1", 1);
   const auto expect_refused = [&](std::initializer_list<std::string> words, const FlatConfig& more) {
     expect_error(Errc::config_invalid, words, [&] { (void)EngineConfig::from_flat(with(drone, more)); });
   };

@@ -10,9 +10,8 @@ namespace {
 
 /// Hands the messages of one handshake to the engine's two ends.
 struct RealEnds {
-  explicit RealEnds(const Scene& scene) : drone(drone_params(scene)), gcs(gcs_env(scene)) {
-    first = drone.on_data(gcs.start(0), 0).send;
-  }
+  explicit RealEnds(const Scene& scene)
+      : drone(drone_params(scene)), gcs(gcs_env(scene), gcs_session(scene)), first(drone.start(0)) {}
   std::optional<Bytes> answer(bool at_drone, const Bytes& message) {
     if (at_drone) {
       auto step = drone.on_data(message, 0);
@@ -80,7 +79,7 @@ TEST(TransportHandshake, DefaultSuiteAndSmallDatagrams) {
 TEST(TransportHandshake, InsideASession) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     Scene scene;
-    scene.prev_session = {1};
+    scene.session = 1;
     scene.epoch = 1;
     auto link = rough(0.2, seed % 2 == 0);
     link.bent = 0;  // the session's own packets see to that
