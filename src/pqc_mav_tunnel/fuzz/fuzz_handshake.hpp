@@ -65,7 +65,7 @@ inline InitiatorParams drone(bool hybrid, bool signs, bool rekey) {
 inline std::shared_ptr<const ResponderEnv> gcs() {
   auto env = std::make_shared<ResponderEnv>();
   env->find_drone = [](std::string_view id) {
-    return id == "uav1" ? std::optional(DroneRecord{psk(), false, true}) : std::nullopt;
+    return id == "uav1" ? std::optional(DroneRecord{psk(), false, false, true}) : std::nullopt;
   };
   env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional<Reject>(); };
   // One key pair for all: a fuzzer does not need to wait for McEliece. Another suite than ours fails on its size, past

@@ -192,7 +192,8 @@ void read_drone(Reader& in, EngineConfig& out) {
   const auto name = in.get<std::string>("suite");
   out.suite = suite_list({name}, "suite").front();
   out.hybrid = in.get<bool>("hybrid");
-  out.sign = in.get<bool>("sign");
+  const bool sign = in.get<bool>("sign");
+  if (in.given("sign")) out.sign = sign;
   out.local_data_port = static_cast<std::uint16_t>(in.get<std::int64_t>("local_data_port"));
   out.plain_bind = in.get<std::string>("plain_bind");
   out.plain_peer = in.get<std::string>("plain_peer");

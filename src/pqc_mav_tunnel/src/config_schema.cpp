@@ -63,7 +63,8 @@ const std::vector<ConfigKey>& table() {
       {"hybrid", true, kNone, kNone, "",
        "Add X25519 to the post-quantum KEM, so that an attacker must break both. false = the pure suite.", true, false},
       {"sign", false, kNone, kNone, "",
-       "Sign the handshake with this drone's own key pair, so that a stolen PSK alone is not enough to impersonate it.",
+       "Sign the handshake with this drone's own key pair, so that a stolen PSK alone is not enough to impersonate it. Not "
+       "set: signed where the keys folder has a key pair of the suite's algorithm.",
        true, false},
       {"bind", std::string{}, kNone, kNone, "",
        "Local address of the encrypted side; empty = every address (a gcs: IPv4; '::' serves IPv4 and IPv6).", true,

@@ -59,7 +59,7 @@ TEST(Refusals, AGateMadeForAnotherStationsKeyDoesNotPass) {
   const Scene scene;
   auto env = gcs_env(scene);
   env->find_drone = [](std::string_view) {
-    return std::optional(DroneRecord{psk_of_gcs(psk_of(1), "gcs"), false, true});
+    return std::optional(DroneRecord{psk_of_gcs(psk_of(1), "gcs"), false, false, true});
   };
   auto params = drone_params(scene);
   params.psk = psk_of_gcs(psk_of(1), "north");

@@ -64,9 +64,9 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
   out.hybrid = config_.hybrid;
   out.psk = psk_.clone();
   out.gcs_public_key = keys_.gcs_public(*suite.sig);
-  if (config_.sign) {
+  if (config_.sign.value_or(true)) {
     out.own_secret = keys_.own_secret(*suite.sig);
-    if (!out.own_secret)
+    if (!out.own_secret && config_.sign)
       throw TunnelError(Errc::key_missing, "'sign' is on, but " + config_.keys + " has no key pair of this drone for " +
                                                std::string(suite.sig->display) +
                                                "; make one with 'pqcmav keys init --sign' and export it again.");
