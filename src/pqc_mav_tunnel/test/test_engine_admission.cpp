@@ -142,8 +142,29 @@ TEST_F(EngineAdmission, ASuiteForWhichTheGcsHasNoSigningKey) {
 
 TEST_F(EngineAdmission, ARequiredDroneSignatureThatIsMissing) {
   const KeyFolders keys({"uav1"}, {"mldsa44", "mldsa65"}, true);
-  start_both(keys, keys, {{"drone.uav1.require_signature", true}}, {});
+  start_both(keys, keys, {{"drone.uav1.require_signature", true}}, {{"sign", false}});
   expect_reject({"signature"});
+}
+
+/// F7: without a word in either configuration.
+TEST_F(EngineAdmission, WhereTheGcsKnowsTheDronesKeyItMustSign) {
+  const KeyFolders keys({"uav1"}, {"mldsa44", "mldsa65"}, true);
+  start_both(keys, keys, {}, {{"sign", false}});
+  expect_reject({"signature"});
+}
+
+TEST_F(EngineAdmission, ADroneWithAKeyPairSignsUnlessToldOtherwise) {
+  const KeyFolders keys({"uav1"}, {"mldsa44", "mldsa65"}, true);
+  start_both(keys, keys, {}, {});
+  ASSERT_TRUE(eventually([&] { return up(*gcs) && up(*drone); }));
+  EXPECT_TRUE(status(*gcs).drone_signed);
+}
+
+TEST_F(EngineAdmission, ASignatureThatIsNotWantedByName) {
+  const KeyFolders keys({"uav1"}, {"mldsa44", "mldsa65"}, true);
+  start_both(keys, keys, {{"drone.uav1.require_signature", false}}, {{"sign", false}});
+  ASSERT_TRUE(eventually([&] { return up(*gcs) && up(*drone); }));
+  EXPECT_FALSE(status(*gcs).drone_signed);
 }
 
 TEST_F(EngineAdmission, ADroneSignatureMadeWithAnotherKey) {
