@@ -201,8 +201,7 @@ class Measurement {
     params.gcs_public_key = signer_.public_key;
     if (options_.pool)
       std::this_thread::sleep_for(std::chrono::milliseconds(suite_.kem->public_key > 100'000 ? 600 : 60));
-    const auto took =
-        bench::shake_hands(std::move(params), resolve("127.0.0.1", gcs_.ports().data, false, SOCK_DGRAM));
+    const auto took = bench::shake_hands(std::move(params), resolve("127.0.0.1", gcs_.ports().data, false, SOCK_DGRAM));
     const auto times = gcs_times(gcs_);
     return {static_cast<double>(took.ns) / 1e3, static_cast<double>(times.kem_keygen) / 1e3};
   }
@@ -221,10 +220,13 @@ int run(Options options) {
   if (options.suites.empty()) options.suites = filter_suites({});
   const TemporaryFolder folder;
   init_keys(folder.path, {kDrone});
-  FlatConfig config = {{"role", std::string("gcs")},        {"keys", (folder.path / "gcs").string()},
-                       {"bind", std::string("127.0.0.1")},  {"drones", std::vector<std::string>{kDrone}},
+  FlatConfig config = {{"role", std::string("gcs")},
+                       {"keys", (folder.path / "gcs").string()},
+                       {"bind", std::string("127.0.0.1")},
+                       {"drones", std::vector<std::string>{kDrone}},
                        {"data_port", std::int64_t{0}},
-                       {"handshakes_per_drone_s", 10000.0}, {"key_pool_depth", std::int64_t{options.pool ? 1 : 0}}};
+                       {"handshakes_per_drone_s", 10000.0},
+                       {"key_pool_depth", std::int64_t{options.pool ? 1 : 0}}};
   Engine gcs(EngineConfig::from_flat(config));
   gcs.start();
   std::string problem;

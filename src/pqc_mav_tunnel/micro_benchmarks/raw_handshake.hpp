@@ -102,7 +102,10 @@ inline Took shake_hands(InitiatorParams params, const SockAddr& gcs) {
 class BareExchange {
  public:
   BareExchange(std::size_t m1, std::size_t m2, std::size_t m3, std::size_t m4)
-      : m1_(datagrams(m1)), m2_(datagrams(m2)), m3_(datagrams(m3)), m4_(datagrams(m4)),
+      : m1_(datagrams(m1)),
+        m2_(datagrams(m2)),
+        m3_(datagrams(m3)),
+        m4_(datagrams(m4)),
         server_(open_udp(resolve("127.0.0.1", 0, true, SOCK_DGRAM), {}, "the bare exchange")),
         address_(local_address(server_)) {}
 

@@ -46,8 +46,8 @@ class PyInitiator {
               const py::bytes& gcs_public_key, bool hybrid, const std::optional<py::bytes>& own_secret,
               const std::optional<SessionTuple>& session, const std::string& gcs_id,
               const std::optional<std::pair<py::bytes, py::bytes>>& ticket, std::uint16_t max_datagram)
-      : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, session, gcs_id, ticket,
-                     max_datagram)) {}
+      : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, session, gcs_id, ticket, max_datagram)) {
+  }
 
   py::bytes start() { return to_bytes(core_.start(now())); }
   py::tuple on_data(const py::bytes& received) {
@@ -67,8 +67,7 @@ class PyInitiator {
   static InitiatorParams params(const std::string& suite, const std::string& drone_id, const py::bytes& psk,
                                 const py::bytes& gcs_public_key, bool hybrid,
                                 const std::optional<py::bytes>& own_secret, const std::optional<SessionTuple>& session,
-                                const std::string& gcs_id,
-                                const std::optional<std::pair<py::bytes, py::bytes>>& ticket,
+                                const std::string& gcs_id, const std::optional<std::pair<py::bytes, py::bytes>>& ticket,
                                 std::uint16_t max_datagram) {
     InitiatorParams out;
     out.suite = &require_suite(suite);
@@ -224,13 +223,14 @@ void bind_handshake(py::module_& module) {
   refuse_other_init(session_keys, "SessionKeys");
 
   py::class_<PyInitiator> initiator(module, "Initiator", "The drone's side of one handshake, without sockets.");
-  initiator.def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool,
-                         const std::optional<py::bytes>&, const std::optional<SessionTuple>&, const std::string&,
-                         const std::optional<std::pair<py::bytes, py::bytes>>&, std::uint16_t>(),
-                py::arg("suite"), py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"),
-                py::arg("hybrid") = true, py::arg("own_secret") = py::none(), py::arg("session") = py::none(),
-                py::arg("gcs_id") = std::string(kDefaultGcsId), py::arg("ticket") = py::none(),
-                py::arg("max_datagram") = kDatagramLimit)
+  initiator
+      .def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool,
+                    const std::optional<py::bytes>&, const std::optional<SessionTuple>&, const std::string&,
+                    const std::optional<std::pair<py::bytes, py::bytes>>&, std::uint16_t>(),
+           py::arg("suite"), py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"), py::arg("hybrid") = true,
+           py::arg("own_secret") = py::none(), py::arg("session") = py::none(),
+           py::arg("gcs_id") = std::string(kDefaultGcsId), py::arg("ticket") = py::none(),
+           py::arg("max_datagram") = kDatagramLimit)
       .def("start", &PyInitiator::start)
       .def_property_readonly("busy_ms", &PyInitiator::busy_ms);
   refuse_other_init(initiator, "Initiator");
@@ -241,8 +241,8 @@ void bind_handshake(py::module_& module) {
       .def(py::init<const PyResponder::Psks&, const PyResponder::Secrets&, const PyResponder::Publics&, bool, bool,
                     const std::optional<SessionTuple>&, const std::string&>(),
            py::arg("psks"), py::arg("gcs_secrets"), py::arg("drone_publics") = PyResponder::Publics{},
-           py::arg("require_signature") = false, py::arg("allow_pure") = true,
-           py::arg("session") = py::none(), py::arg("gcs_id") = std::string(kDefaultGcsId))
+           py::arg("require_signature") = false, py::arg("allow_pure") = true, py::arg("session") = py::none(),
+           py::arg("gcs_id") = std::string(kDefaultGcsId))
       .def("refuse_busy", &PyResponder::refuse_busy, py::arg("m1"), py::arg("retry_ms"))
       .def_property_readonly("drone_id", [](const PyResponder& self) { return self.core_.drone_id(); })
       .def_property_readonly("gated_keygens", &PyResponder::keygens);

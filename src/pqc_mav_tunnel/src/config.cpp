@@ -229,11 +229,8 @@ void read_gcs(Reader& in, EngineConfig& out) {
   for (const auto& id : in.get<Strings>("drones")) {
     check_id(id, "drones");
     if (!seen.insert(id).second) throw TunnelError(Errc::config_invalid, "'drones' names '" + id + "' twice.");
-    DroneEntry entry{id,
-                     in.get_drone<std::string>(id, "plain_bind"),
-                     in.get_drone<std::string>(id, "plain_peer"),
-                     std::nullopt,
-                     {}};
+    DroneEntry entry{
+        id, in.get_drone<std::string>(id, "plain_bind"), in.get_drone<std::string>(id, "plain_peer"), std::nullopt, {}};
     const bool required = in.get_drone<bool>(id, "require_signature");
     if (in.given("drone." + id + ".require_signature")) entry.require_signature = required;
     entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");

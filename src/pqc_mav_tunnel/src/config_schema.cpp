@@ -63,14 +63,16 @@ const std::vector<ConfigKey>& table() {
       {"hybrid", true, kNone, kNone, "",
        "Add X25519 to the post-quantum KEM, so that an attacker must break both. false = the pure suite.", true, false},
       {"sign", false, kNone, kNone, "",
-       "Sign the handshake with this drone's own key pair, so that a stolen PSK alone is not enough to impersonate it. Not "
+       "Sign the handshake with this drone's own key pair, so that a stolen PSK alone is not enough to impersonate it. "
+       "Not "
        "set: signed where the keys folder has a key pair of the suite's algorithm.",
        true, false},
       {"bind", std::string{}, kNone, kNone, "",
        "Local address of the encrypted side; empty = every address (a gcs: IPv4; '::' serves IPv4 and IPv6).", true,
        true},
       {"gcs_id", std::string{kDefaultGcsId}, kNone, kNone, "",
-       "Name of the gcs, 1-32 characters a-z 0-9 _ -; the same at both ends. Each gcs has its own name, and with it its "
+       "Name of the gcs, 1-32 characters a-z 0-9 _ -; the same at both ends. Each gcs has its own name, and with it "
+       "its "
        "own PSKs.",
        true, true},
       {"data_port", i(kDefaultGcsDataPort), 0, 65535, "UDP port",
@@ -108,7 +110,9 @@ const std::vector<ConfigKey>& table() {
       {"allowed_suites", Strings{}, kNone, kNone, "",
        "Suites a drone may ask for; empty = all for which this gcs has the algorithms and signing keys.", false, true},
       {"allow_pure", true, kNone, kNone, "", "Accept handshakes without X25519.", false, true},
-      {"max_handshakes", i(16), 1, 1024, "", "Handshakes in progress beyond the PSK gate; more are answered 'busy'. A drone that had a session has a place of its "
+      {"max_handshakes", i(16), 1, 1024, "",
+       "Handshakes in progress beyond the PSK gate; more are answered 'busy'. A drone that had a session has a place "
+       "of its "
        "own besides.",
        false, true},
       {"handshake_threads", i(2), 1, 64, "",
@@ -154,7 +158,8 @@ const std::vector<ConfigKey>& table() {
       {"grace_s", s(kGrace), 0.05, 30, "s",
        "How long an old receive key lives after the first packet under the new one.", true, true},
       {"key_limit_s", s(kKeyLimit), 1, 604800, "s",
-       "Age of a session's keys from which they count as old: it is logged and shown, and the drone tries to renew them "
+       "Age of a session's keys from which they count as old: it is logged and shown, and the drone tries to renew "
+       "them "
        "every 30 s. Time that the machine sleeps counts.",
        true, true},
       {"key_limit_action",
@@ -162,7 +167,8 @@ const std::vector<ConfigKey>& table() {
        kNone,
        kNone,
        "",
-       "What old keys mean: 'warn' keeps the link, as an aircraft in flight needs it; 'stop' refuses plaintext both ways "
+       "What old keys mean: 'warn' keeps the link, as an aircraft in flight needs it; 'stop' refuses plaintext both "
+       "ways "
        "until the keys are renewed.",
        true,
        true,

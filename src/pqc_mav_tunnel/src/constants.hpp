@@ -44,7 +44,8 @@ inline constexpr std::string_view kDefaultGcsId = "gcs";
 // Section 5: handshake datagrams.
 inline constexpr std::size_t kAttemptSize = 8;
 inline constexpr std::size_t kCookieSize = 32;
-inline constexpr std::uint16_t kDatagramLimit = 1200, kDatagramSmall = 548;  // the latter where a path or an end takes no more
+inline constexpr std::uint16_t kDatagramLimit = 1200,
+                               kDatagramSmall = 548;  // the latter where a path or an end takes no more
 inline constexpr seconds kNoProgressLimit{10};
 inline constexpr seconds kHandshakeLimit{45};  // and a second more per KiB of M2
 inline constexpr seconds kLastAnswerKept{30};  // M4 is sent again on request
@@ -65,7 +66,7 @@ inline constexpr seconds kRekeyInterval{600}, kKeyLimit{3600}, kOldKeyRetry{30};
 inline constexpr seconds kLinkWindow{5};
 inline constexpr milliseconds kReportEvery{1000};
 inline constexpr milliseconds kProbeAfterReport{500};
-inline constexpr milliseconds kProbeSilence{1000};      // from this silence on ...
+inline constexpr milliseconds kProbeSilence{1000};     // from this silence on ...
 inline constexpr milliseconds kProbeSilentEvery{250};  // ... the drone probes this often
 // Twice the longest pause of an idle link, so that one lost packet is no blackout.
 inline constexpr milliseconds kBlackout{2000};

@@ -109,20 +109,14 @@ inline FlatConfig with(FlatConfig base, const FlatConfig& more) {
 }
 
 inline FlatConfig gcs_values(const KeyFolders& keys, const Names& drones = {"uav1"}) {
-  return {{"role", "gcs"},       {"keys", keys.gcs()}, {"drones", drones},   {"bind", "127.0.0.1"},
-          {"data_port", 0}, {"key_pool_depth", 0}};
+  return {{"role", "gcs"},       {"keys", keys.gcs()}, {"drones", drones},
+          {"bind", "127.0.0.1"}, {"data_port", 0},     {"key_pool_depth", 0}};
 }
 
 inline FlatConfig drone_values(const KeyFolders& keys, const std::string& id, std::uint16_t data_port) {
-  return {{"role", "drone"},
-          {"keys", keys.drone(id)},
-          {"drone_id", id},
-          {"peer", "127.0.0.1"},
-          {"data_port", data_port},
-          {"local_data_port", 0},
-          {"suite", kLight},
-          {"plain_bind", "127.0.0.1:0"},
-          {"bind", "127.0.0.1"}};
+  return {{"role", "drone"},     {"keys", keys.drone(id)},      {"drone_id", id},
+          {"peer", "127.0.0.1"}, {"data_port", data_port},      {"local_data_port", 0},
+          {"suite", kLight},     {"plain_bind", "127.0.0.1:0"}, {"bind", "127.0.0.1"}};
 }
 
 /// Timers short enough to wait for.
@@ -162,10 +156,10 @@ inline std::uint16_t plain_port(const Engine& engine, const std::string& id) {
 inline bool up(const Engine& engine, std::size_t link = 0) { return state(engine, link) == LinkState::up; }
 
 /// docs/protocol.md section 5: every datagram ends in exactly one outcome. Only true while nothing is in flight.
-inline constexpr const char* kOutcomes[] = {
-    "delivered",   "control",      "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail",
-    "drop_decrypt_fail", "hs_taken", "hs_repeated",  "hs_malformed", "hs_unknown",   "hs_tag",      "hs_gate",
-    "hs_replay",   "hs_limit"};
+inline constexpr const char* kOutcomes[] = {"delivered",    "control",     "drop_malformed", "drop_unknown",
+                                            "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail",
+                                            "hs_taken",     "hs_repeated", "hs_malformed",   "hs_unknown",
+                                            "hs_tag",       "hs_gate",     "hs_replay",      "hs_limit"};
 inline void expect_all_accounted_for(const Engine& engine) {
   const auto sum = [](const Engine& e) {
     const auto t = e.totals();

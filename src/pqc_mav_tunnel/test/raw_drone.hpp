@@ -115,14 +115,17 @@ class RawDrone {
       : socket(from), gcs_data_(data_address(gcs)) {
     RawAttempt attempt(std::move(params), socket, gcs_data_);
     attempt.start();
-    drive(attempt.transport, attempt.initiator, limit, [&](const Bytes& packet) {
-      return attempt.on_datagram(packet) ? std::optional(attempt.message) : std::nullopt;
-    }, [&](Bytes frame) { attempt.reply(std::move(frame)); }, [&] { attempt.flush(); });
+    drive(
+        attempt.transport, attempt.initiator, limit,
+        [&](const Bytes& packet) {
+          return attempt.on_datagram(packet) ? std::optional(attempt.message) : std::nullopt;
+        },
+        [&](Bytes frame) { attempt.reply(std::move(frame)); }, [&] { attempt.flush(); });
   }
   /// A rekey inside the session of `within`.
   RawDrone(const KeyFolders& keys, const Engine& gcs, const std::string& id, RawDrone& within,
-           std::optional<std::uint8_t> asked_epoch = std::nullopt, std::optional<SessionId> asked_session = std::nullopt,
-           milliseconds limit = 5s)
+           std::optional<std::uint8_t> asked_epoch = std::nullopt,
+           std::optional<SessionId> asked_session = std::nullopt, milliseconds limit = 5s)
       : gcs_data_(data_address(gcs)) {
     auto params = initiator_params(keys, id);
     params.prev_session = asked_session.value_or(within.session_id);
@@ -143,21 +146,24 @@ class RawDrone {
     };
     say(initiator.start(now_ns()));
     rekey_socket_ = &within.socket;
-    drive(transport, initiator, limit, [&](const Bytes& packet) -> std::optional<Bytes> {
-      Bytes copy = packet;
-      const auto header = parse_header(copy);
-      if (!header || header->session_id != within.session_id) return std::nullopt;
-      const auto opened = within.down_->open(*header, copy);
-      ControlList controls;
-      if (opened.drop || opened.type != FrameType::control || !parse_controls(opened.payload, controls))
-        return std::nullopt;
-      for (std::size_t i = 0; i < controls.count; ++i)
-        if (const auto* part = std::get_if<HandshakePart>(&controls.items[i]))
-          (void)transport.on_datagram(part->value, 0, now_ns());
-      auto whole = transport.take_message();
-      flush();
-      return whole;
-    }, say, flush);
+    drive(
+        transport, initiator, limit,
+        [&](const Bytes& packet) -> std::optional<Bytes> {
+          Bytes copy = packet;
+          const auto header = parse_header(copy);
+          if (!header || header->session_id != within.session_id) return std::nullopt;
+          const auto opened = within.down_->open(*header, copy);
+          ControlList controls;
+          if (opened.drop || opened.type != FrameType::control || !parse_controls(opened.payload, controls))
+            return std::nullopt;
+          for (std::size_t i = 0; i < controls.count; ++i)
+            if (const auto* part = std::get_if<HandshakePart>(&controls.items[i]))
+              (void)transport.on_datagram(part->value, 0, now_ns());
+          auto whole = transport.take_message();
+          flush();
+          return whole;
+        },
+        say, flush);
     rekey_socket_ = nullptr;
   }
   [[nodiscard]] bool connected() const { return up_ != nullptr; }

@@ -161,8 +161,8 @@ struct RelayedTunnel {
     start_drone();
   }
   [[nodiscard]] FlatConfig gcs_config(std::uint16_t data_port) const {
-    auto config = quick(with(gcs_values(keys), {{"drone.uav1.plain_peer", ground.address().text()},
-                                                {"data_port", data_port}}));
+    auto config =
+        quick(with(gcs_values(keys), {{"drone.uav1.plain_peer", ground.address().text()}, {"data_port", data_port}}));
     return with(std::move(config), gcs_extra);
   }
   /// The gcs ends and its goodbye does not arrive: a mark sent after it tells when the relay has thrown both away.
@@ -179,9 +179,7 @@ struct RelayedTunnel {
     relay->record(false);
   }
   void start_gcs_again() { gcs = start(gcs_config(ports.data)); }
-  void start_drone() {
-    drone = start(with(quick(drone_values(keys, "uav1", relay->data_port())), drone_extra));
-  }
+  void start_drone() { drone = start(with(quick(drone_values(keys, "uav1", relay->data_port())), drone_extra)); }
   [[nodiscard]] bool both_up() const {
     return up(*gcs) && up(*drone) && status(*gcs).session_id == status(*drone).session_id;
   }

@@ -461,7 +461,10 @@ TEST(EngineAttackOnTheDrone, EveryByteFlippedEveryLengthAndReplays) {
     else if (sequence_byte && forged_sequence >= kSequenceLimit)
       judge.expect("drop_seq_old");
     else
-      judge.expect(i == 0 ? "handshakes" : i < 5 ? "drop_malformed" : i < 13 || i == 21 ? "drop_unknown" : "drop_auth_fail");
+      judge.expect(i == 0              ? "handshakes"
+                   : i < 5             ? "drop_malformed"
+                   : i < 13 || i == 21 ? "drop_unknown"
+                                       : "drop_auth_fail");
   }
   tunnel.relay->send_down(genuine);
   judge.expect("delivered");

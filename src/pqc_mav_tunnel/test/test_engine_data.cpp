@@ -193,8 +193,7 @@ class ManyDrones : public ::testing::Test {
       config[plain_port_name(names[i], "plain_peer")] = ground[i].address().text();
     gcs = start(config);
     const auto ports = gcs->ports();
-    for (const auto& name : names)
-      drones.push_back(start(quick(drone_values(*keys, name, ports.data))));
+    for (const auto& name : names) drones.push_back(start(quick(drone_values(*keys, name, ports.data))));
   }
   bool all_up() {
     for (std::size_t i = 0; i < kCount; ++i)

@@ -106,10 +106,10 @@ TEST(EngineSilence, AGcsThatNeverAnswersIsNotTheSuitesFault) {
   const auto ports = tunnel.gcs->ports();
   tunnel.gcs.reset();
   EventLog log(*tunnel.drone);
-  ASSERT_TRUE(log.wait_for<HandshakeEvent>([](const auto& event) { return event.error == HandshakeError::timeout; }, 40s));
+  ASSERT_TRUE(
+      log.wait_for<HandshakeEvent>([](const auto& event) { return event.error == HandshakeError::timeout; }, 40s));
   EXPECT_TRUE(tunnel.drone->blacklist().empty());
-  const FlatConfig same = {{"data_port", ports.data},
-                           {"drone.uav1.plain_peer", tunnel.ground.address().text()}};
+  const FlatConfig same = {{"data_port", ports.data}, {"drone.uav1.plain_peer", tunnel.ground.address().text()}};
   tunnel.gcs = start(with(gcs_values(*tunnel.keys), same));
   ASSERT_TRUE(tunnel.connect());
   EXPECT_EQ(status(*tunnel.drone).suite, chosen);

@@ -55,8 +55,7 @@ TEST(EngineStart, AnOpenPlaintextPortIsFoundWhereOnlyTheSystemKnowsTheAddress) {
 TEST(EngineStart, APeerThatDoesNotResolveIsSaidAndTriedAgain) {
   const KeyFolders keys;
   for (const auto* bind : {"", "127.0.0.1"}) {
-    const auto drone =
-        start(with(drone_values(keys, "uav1", 1), {{"peer", "no-such-host.invalid"}, {"bind", bind}}));
+    const auto drone = start(with(drone_values(keys, "uav1", 1), {{"peer", "no-such-host.invalid"}, {"bind", bind}}));
     ASSERT_TRUE(eventually([&] { return status(*drone).handshakes_failed >= 2; })) << bind;
     EXPECT_NE(status(*drone).last_error.find("Cannot resolve 'no-such-host.invalid'"), std::string::npos)
         << status(*drone).last_error;

@@ -67,13 +67,13 @@ TEST_F(LinkLedgerTest, ReportsEachChangeOnce) {
   LinkPicture closed;
   closed.closed_by_peer = true;
   refresh(closed);
-  EXPECT_EQ(changes(), (std::vector<std::string>{"DOWN>HANDSHAKING A handshake is running.",
-                                                 "HANDSHAKING>UP Session under ML-512-AG-MD-44, epoch 3.",
-                                                 "UP>DEGRADED Nothing heard from the peer for 4 s.",
-                                                 "DEGRADED>UP Session under ML-512-AG-MD-44, epoch 3.",
-                                                 "UP>REKEYING A rekey is running alongside the session.",
-                                                 "REKEYING>DEGRADED Nothing heard from the peer for 4 s.",
-                                                 "DEGRADED>DOWN The peer closed the session."}));
+  EXPECT_EQ(
+      changes(),
+      (std::vector<std::string>{
+          "DOWN>HANDSHAKING A handshake is running.", "HANDSHAKING>UP Session under ML-512-AG-MD-44, epoch 3.",
+          "UP>DEGRADED Nothing heard from the peer for 4 s.", "DEGRADED>UP Session under ML-512-AG-MD-44, epoch 3.",
+          "UP>REKEYING A rekey is running alongside the session.",
+          "REKEYING>DEGRADED Nothing heard from the peer for 4 s.", "DEGRADED>DOWN The peer closed the session."}));
 }
 
 TEST_F(LinkLedgerTest, TheNewestPictureHasTheLastWordWhateverThreadIsLate) {

@@ -85,8 +85,8 @@ TEST(PlainTap, FamiliesOfThePlaintextSideMustAgree) {
 TEST(EnginePlainTap, CopiesWhatTheAutopilotSaysWithAndWithoutASession) {
   UdpPeer reader, watcher;
   const KeyFolders keys;
-  const auto lonely = start(with(drone_values(keys, "uav1", watcher.address().port()),
-                                 {{"plain_tap", reader.address().text()}}));
+  const auto lonely =
+      start(with(drone_values(keys, "uav1", watcher.address().port()), {{"plain_tap", reader.address().text()}}));
   watcher.send("before any session", plain_port(*lonely, "uav1"));
   EXPECT_EQ(reader.receive_text(), "before any session");
   EXPECT_TRUE(eventually([&] { return stat(*lonely, "plain_dropped_no_session") == 1; }));

@@ -102,8 +102,7 @@ TEST_F(RekeyRequests, FromTheGcsEndWithAnAnswerWhenEitherEndStops) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin_stop, 20s);
     const auto outcome = asked.get();
     EXPECT_FALSE(outcome.ok);
-    EXPECT_NE(outcome.message.find("shutting down"), std::string::npos)
-        << outcome.message;
+    EXPECT_NE(outcome.message.find("shutting down"), std::string::npos) << outcome.message;
     if (!drone_stops) continue;
     tunnel.relay->hold_answers(false);
     tunnel.start_drone();

@@ -40,7 +40,7 @@ std::span<const ConfigKey> drone_entry_schema();
 struct DroneEntry {
   std::string id;
   std::string plain_bind, plain_peer;
-  std::optional<bool> require_signature;  // not said: once the gcs holds the drone's public key
+  std::optional<bool> require_signature;     // not said: once the gcs holds the drone's public key
   std::vector<const Suite*> allowed_suites;  // empty = as the gcs
 };
 

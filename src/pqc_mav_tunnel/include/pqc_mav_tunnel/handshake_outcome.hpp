@@ -25,9 +25,9 @@ enum class HandshakeError {
   bad_confirm,          // the two ends disagree on the keys: wrong PSK or manipulation
   weak_key,             // X25519 result all zero
   crypto,               // a library call failed
-  timeout,          // nothing more came (a drone with a wrong PSK hears nothing at all)
-  unreachable,      // drone: the peer's name gives no address that can be reached
-  refused_locally,  // gcs sends Reject; see reject_code
+  timeout,              // nothing more came (a drone with a wrong PSK hears nothing at all)
+  unreachable,          // drone: the peer's name gives no address that can be reached
+  refused_locally,      // gcs sends Reject; see reject_code
   cancelled,
 };
 std::string_view to_string(HandshakeError error) noexcept;  // the identifier

@@ -348,8 +348,7 @@ RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) 
     schedule_periodic();
   } else {
     out.epoch = picture.current->epoch;
-    out.message =
-        "The rekey to " + suite.short_code + " failed and the running session continues: " + outcome.reason;
+    out.message = "The rekey to " + suite.short_code + " failed and the running session continues: " + outcome.reason;
   }
   return out;
 }

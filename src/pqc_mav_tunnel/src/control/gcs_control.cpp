@@ -90,7 +90,8 @@ std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const S
   try {
     (void)signing_key(*suite.sig);
   } catch (const TunnelError& error) {
-    events_.log(LogLevel::error, std::string(drone_id), std::string("Refused ") + suite.short_code + ": " + error.what());
+    events_.log(LogLevel::error, std::string(drone_id),
+                std::string("Refused ") + suite.short_code + ": " + error.what());
     return Reject::algorithm_unavailable;
   }
   return std::nullopt;
@@ -121,9 +122,10 @@ RestartKey GcsControl::restart_key() {
     return RestartKey(load_or_make_restart_key(config_.keys));
   } catch (const TunnelError& error) {
     if (error.code() != Errc::io) throw;
-    events_.log(LogLevel::warning, "",
-                std::string("No restart key can be kept, so drones notice a restart of this gcs only by its silence: ") +
-                    error.what());
+    events_.log(
+        LogLevel::warning, "",
+        std::string("No restart key can be kept, so drones notice a restart of this gcs only by its silence: ") +
+            error.what());
   }
   Secret<kRestartKeySize> key;
   random_bytes(key.mut());

@@ -11,8 +11,9 @@ namespace pqcmav {
 namespace {
 
 constexpr std::chrono::milliseconds kAskEvery{50};
-constexpr std::uint64_t kNextTargetNs = 1'000'000'000;  // a name with several addresses: the next one is tried after this
-constexpr std::size_t kPerFragment = 30;                // overhead of a datagram around a fragment
+constexpr std::uint64_t kNextTargetNs =
+    1'000'000'000;                        // a name with several addresses: the next one is tried after this
+constexpr std::size_t kPerFragment = 30;  // overhead of a datagram around a fragment
 constexpr std::size_t kRestartSize = 1 + kSessionIdSize + kRestartTokenSize;
 
 }  // namespace
@@ -227,8 +228,7 @@ void HandshakeClient::take(ByteView datagram, const SockAddr& source, std::uint6
     attempt.targets = {source};
     attempt.target = 0;
   }
-  if (auto message = attempt.transport->take_message())
-    post_letter({std::nullopt, std::move(*message), source});
+  if (auto message = attempt.transport->take_message()) post_letter({std::nullopt, std::move(*message), source});
   send_due(now);
 }
 
@@ -261,8 +261,8 @@ void HandshakeClient::reschedule() noexcept {
   deadline_ = Transport::kNever;
   if (!attempt_) return;
   const auto& attempt = *attempt_;
-  deadline_ = std::min({attempt.transport->deadline(), attempt.limit_ns,
-                        attempt.transport->last_progress() + to_ns(kNoProgressLimit)});
+  deadline_ = std::min(
+      {attempt.transport->deadline(), attempt.limit_ns, attempt.transport->last_progress() + to_ns(kNoProgressLimit)});
   if (attempt.targets.size() > 1) deadline_ = std::min(deadline_, attempt.next_target_ns);
 }
 

@@ -154,8 +154,8 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   }
 
   counters_.gated.add();
-  auto attempt = std::make_unique<Attempt>(
-      next_id_++, Transport(options_of(name, false, hello->max_datagram), keys.clone()));
+  auto attempt =
+      std::make_unique<Attempt>(next_id_++, Transport(options_of(name, false, hello->max_datagram), keys.clone()));
   attempt->name = name;
   attempt->keys = std::move(keys);
   attempt->link = *host_.link_of(drone);
@@ -242,15 +242,14 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   // A session runs one attempt: the drone itself, by the AEAD, began another one.
   if (running != attempts_.end()) end(running, HandshakeError::cancelled, now);
   counters_.gated.add();
-  auto attempt = std::make_unique<Attempt>(next_id_++,
-                                           Transport(options_of(name, true, kDatagramLimit), FragmentKeys{}));
+  auto attempt =
+      std::make_unique<Attempt>(next_id_++, Transport(options_of(name, true, kDatagramLimit), FragmentKeys{}));
   attempt->name = name;
   attempt->link = link;
   attempt->session = session.current()->id;
   attempt->facts.drone = drone;
   attempt->responder = std::make_shared<HandshakeResponder>(
-      host_.env,
-      RunningSession{session.current()->id, session.current()->epoch, SecretBytes(session.chain()->view())});
+      host_.env, RunningSession{session.current()->id, session.current()->epoch, SecretBytes(session.chain()->view())});
   begin(std::move(attempt), find_suite(hello->suite), value, hello->hybrid, now);
   reschedule();
 }

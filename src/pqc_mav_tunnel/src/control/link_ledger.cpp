@@ -58,7 +58,8 @@ std::string LinkLedger::reason_for(LinkState state, const LinkPicture& picture) 
     case LinkState::handshaking:
       return "A handshake is running.";
     case LinkState::up:
-      return "Session under " + picture.current->suite->short_code + ", epoch " + std::to_string(picture.current->epoch) + ".";
+      return "Session under " + picture.current->suite->short_code + ", epoch " +
+             std::to_string(picture.current->epoch) + ".";
     case LinkState::degraded:
       return "Nothing heard from the peer for " + std::to_string(picture.heard_silence_ns / 1'000'000'000) + " s.";
     case LinkState::rekeying:
@@ -98,7 +99,8 @@ LinkStatus LinkLedger::status(const LinkPicture& picture) const {
   out.state = state_of(picture);
   out.last_error = last_error_;
   out.key_old = picture.key_old;
-  if (picture.key_old && last_error_.empty()) out.last_error = "The keys are older than key_limit_s; the drone tries to renew them.";
+  if (picture.key_old && last_error_.empty())
+    out.last_error = "The keys are older than key_limit_s; the drone tries to renew them.";
   out.handshakes_ok = ok_;
   out.handshakes_failed = failed_;
   out.rekeys_ok = rekeys_ok_;

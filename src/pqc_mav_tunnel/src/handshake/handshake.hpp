@@ -108,7 +108,7 @@ struct ResponderEnv {
   std::string gcs_id{kDefaultGcsId};
   std::function<std::optional<DroneRecord>(std::string_view drone_id)> find_drone;  // pre-gate: must be cheap
   std::function<std::optional<Reject>(std::string_view drone_id, const Suite&, bool hybrid)> check_suite;  // post-gate
-  std::function<SecretBytes(const SigInfo&)> gcs_secret;                                        // post-gate
+  std::function<SecretBytes(const SigInfo&)> gcs_secret;                                                   // post-gate
   std::function<std::optional<Bytes>(std::string_view drone_id, const SigInfo&)> drone_public;  // nullopt = none known
   std::function<EphemeralKem(const KemInfo&)> kem_keypair;  // post-gate: pool or fresh
   RandomSource random = random_bytes;

@@ -40,7 +40,8 @@ void check(const InitiatorParams& params) {
     throw TunnelError(Errc::config_invalid, "The gcs id must be 1-32 characters of a-z, 0-9, _ and -.");
   }
   if ((params.prev_session == SessionId{}) != params.chain_prev.empty()) {
-    throw TunnelError(Errc::state, "A rekey needs the chain secret of the session that it continues, a first handshake none.");
+    throw TunnelError(Errc::state,
+                      "A rekey needs the chain secret of the session that it continues, a first handshake none.");
   }
   if (params.prev_session == SessionId{} && params.epoch != 0) {
     throw TunnelError(Errc::state, "A first handshake has epoch 0; only a rekey of a running session has another.");
@@ -53,9 +54,7 @@ void check(const InitiatorParams& params) {
 struct HandshakeInitiator::Impl {
   enum class Wait { start, server_hello, server_finish };
 
-  explicit Impl(InitiatorParams&& given) : params(std::move(given)), clock(times) {
-    check(params);
-  }
+  explicit Impl(InitiatorParams&& given) : params(std::move(given)), clock(times) { check(params); }
 
   HandshakeStep fail(HandshakeError why) {
     error = why;
@@ -209,9 +208,8 @@ struct HandshakeInitiator::Impl {
     keys.session_id = hello->session_id;
     timed(times.kdf, [&] {
       const ByteView x25519_part = params.hybrid ? ByteView(ss_x25519.view()) : ByteView();
-      auto secrets =
-          derive_secrets(params.psk, ss_kem.view(), x25519_part, params.chain_prev.view(), h3, suite.id,
-                         keys.session_id, params.epoch);
+      auto secrets = derive_secrets(params.psk, ss_kem.view(), x25519_part, params.chain_prev.view(), h3, suite.id,
+                                    keys.session_id, params.epoch);
       keys.k_d2g = std::move(secrets.k_d2g);
       keys.k_g2d = std::move(secrets.k_g2d);
       keys.chain = std::move(secrets.chain);

@@ -34,9 +34,8 @@ bool lp_text(ByteReader& reader, std::size_t limit, std::string_view& out) noexc
 }  // namespace
 
 Bytes encode_client_hello(const ClientHello& hello) {
-  const auto size =
-      kHelloFixed + hello.drone_id.size() + hello.gcs_id.size() + hello.suite.size() + hello.kem_name.size() +
-      hello.sig_name.size() + (hello.return_proof.empty() ? 0 : kReturnProofSize);
+  const auto size = kHelloFixed + hello.drone_id.size() + hello.gcs_id.size() + hello.suite.size() +
+                    hello.kem_name.size() + hello.sig_name.size() + (hello.return_proof.empty() ? 0 : kReturnProofSize);
   auto frame = start_frame(MessageType::client_hello, size);
   append_lp(frame, as_bytes(hello.drone_id));
   append_lp(frame, as_bytes(hello.gcs_id));
@@ -58,8 +57,8 @@ Bytes encode_client_hello(const ClientHello& hello) {
 }
 
 std::vector<FrameLimits> client_hello_limits() {
-  return {{MessageType::client_hello, kHelloFixed + 2,
-           kHelloFixed + 2 * kDroneIdMax + 3 * kNameMax + kReturnProofSize}};
+  return {
+      {MessageType::client_hello, kHelloFixed + 2, kHelloFixed + 2 * kDroneIdMax + 3 * kNameMax + kReturnProofSize}};
 }
 
 std::optional<ClientHello> parse_client_hello(ByteView body) noexcept {
@@ -117,7 +116,8 @@ void finish_server_hello(Bytes& unfinished, ByteView signature) {
 
 std::vector<FrameLimits> server_hello_limits(const Suite& suite, bool hybrid) {
   const auto fixed = kSignedFixed + suite.kem->public_key + x25519_size(hybrid) + kLp;
-  return {{MessageType::server_hello, fixed + 1, fixed + suite.sig->signature_max}, {MessageType::reject, kRejectSize, kRejectSize}};
+  return {{MessageType::server_hello, fixed + 1, fixed + suite.sig->signature_max},
+          {MessageType::reject, kRejectSize, kRejectSize}};
 }
 
 std::optional<ServerHello> parse_server_hello(ByteView body, const Suite& suite, bool hybrid) noexcept {

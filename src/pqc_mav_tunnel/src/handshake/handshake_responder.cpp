@@ -12,8 +12,8 @@ namespace pqcmav {
 namespace {
 
 void check(const ResponderEnv* env) {
-  if (env == nullptr || !env->find_drone || !env->check_suite || !env->gcs_secret ||
-      !env->drone_public || !env->kem_keypair || !env->random) {
+  if (env == nullptr || !env->find_drone || !env->check_suite || !env->gcs_secret || !env->drone_public ||
+      !env->kem_keypair || !env->random) {
     throw TunnelError(Errc::state, "The handshake environment of a ground station must have all its functions set.");
   }
 }
@@ -84,8 +84,7 @@ struct HandshakeResponder::Impl {
     drone_id = hello.drone_id;
     auto record = env->find_drone(drone_id);
     const bool known = record.has_value(), ours = hello.gcs_id == env->gcs_id;
-    const bool passed =
-        timed(times.kdf, [&] { return gate_good(known && ours ? record->psk : decoy_psk(), m1); });
+    const bool passed = timed(times.kdf, [&] { return gate_good(known && ours ? record->psk : decoy_psk(), m1); });
     if (!known) return fail(HandshakeError::unknown_drone);
     if (!ours) return fail(HandshakeError::other_gcs);
     if (!passed) return fail(HandshakeError::bad_gate);

@@ -104,8 +104,8 @@ Hash transcript_t3(const Hash& h3, ByteView drone_signature) {
   return sha256({h3, length_of(drone_signature), drone_signature});
 }
 
-HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev,
-                                const Hash& h3, std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch) {
+HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev, const Hash& h3,
+                                std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch) {
   const auto prk = hkdf_extract(psk.view(), key_material(ss_kem, ss_x25519, ck_prev, h3).view());
   const auto expand = [&](std::string_view label, Secret<32>& out) {
     Bytes info;

@@ -37,8 +37,8 @@ struct HandshakeSecrets {
 };
 /// HKDF-SHA256 (RFC 5869) with the PSK as salt over both shared secrets, the chain secret of the session that is
 /// replaced, and h3. `ss_x25519` is empty in pure mode, `ck_prev` in a first handshake.
-HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev,
-                                const Hash& h3, std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch);
+HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev, const Hash& h3,
+                                std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch);
 
 Hash confirm_client(const Secret<32>& k_cc, const Hash& t3);
 Hash confirm_server(const Secret<32>& k_cs, const Hash& t3, const Hash& confirm_c);

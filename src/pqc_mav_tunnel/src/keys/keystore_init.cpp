@@ -176,8 +176,7 @@ bool valid_drone_id(std::string_view id) noexcept {
 
 void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids,
                const std::vector<std::string>& sig_tokens, bool drone_signatures, const std::string& gcs_id) {
-  if (!valid_drone_id(gcs_id))
-    throw TunnelError(Errc::config_invalid, "A gcs id has 1-32 characters of a-z 0-9 _ -.");
+  if (!valid_drone_id(gcs_id)) throw TunnelError(Errc::config_invalid, "A gcs id has 1-32 characters of a-z 0-9 _ -.");
   std::ranges::for_each(drone_ids, check_id);
   const auto algorithms = chosen_algorithms(sig_tokens);
   check_key_path(root);

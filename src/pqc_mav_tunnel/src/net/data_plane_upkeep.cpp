@@ -218,8 +218,7 @@ void DataPlane::announce(std::size_t index, std::vector<Announcements::Value> va
   auto& link = *links_[index];
   link.announcements.set(std::move(values));
   std::array<std::uint8_t, 256> tlvs{};
-  if (const auto used = link.announcements.append_to(tlvs, 0))
-    send_control_now(link, ByteView(tlvs).first(used), now);
+  if (const auto used = link.announcements.append_to(tlvs, 0)) send_control_now(link, ByteView(tlvs).first(used), now);
 }
 
 void DataPlane::send_datagram(ByteView datagram, const SockAddr& to) noexcept {

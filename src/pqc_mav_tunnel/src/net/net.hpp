@@ -27,11 +27,11 @@ struct SockAddr {
   [[nodiscard]] int family() const noexcept { return storage.ss_family; }
   [[nodiscard]] std::uint16_t port() const noexcept;
   void set_port(std::uint16_t port) noexcept;
-  [[nodiscard]] bool loopback() const noexcept;    // 127.0.0.0/8, ::1, or the first as IPv4-mapped
-  [[nodiscard]] std::string text() const;          // 127.0.0.1:14550, [::1]:14550, "" when empty
-  [[nodiscard]] std::string network_text() const;  // what one owner has: an IPv4 address, or the /64 of an IPv6 one
+  [[nodiscard]] bool loopback() const noexcept;       // 127.0.0.0/8, ::1, or the first as IPv4-mapped
+  [[nodiscard]] std::string text() const;             // 127.0.0.1:14550, [::1]:14550, "" when empty
+  [[nodiscard]] std::string network_text() const;     // what one owner has: an IPv4 address, or the /64 of an IPv6 one
   [[nodiscard]] ByteArray<16> ip16() const noexcept;  // the IP address, IPv4 as IPv4-mapped
-  [[nodiscard]] std::string host_text() const;     // without the port; IPv4-mapped as IPv4
+  [[nodiscard]] std::string host_text() const;        // without the port; IPv4-mapped as IPv4
   friend bool operator==(const SockAddr& a, const SockAddr& b) noexcept;
 };
 

@@ -78,10 +78,7 @@ class Application {
 };
 
 FlatConfig common(const std::string& role, const std::string& keys, std::uint16_t data) {
-  return {{"role", role},
-          {"keys", keys},
-          {"bind", kHost},
-          {"data_port", std::int64_t{data}}};
+  return {{"role", role}, {"keys", keys}, {"bind", kHost}, {"data_port", std::int64_t{data}}};
 }
 
 void wait_until_up(const Engine& engine) {
