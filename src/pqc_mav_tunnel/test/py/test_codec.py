@@ -107,7 +107,7 @@ def test_several_control_messages_in_one_frame() -> None:
 def test_control_messages_that_cannot_be() -> None:
     with pytest.raises(tunnel.TunnelError, match="needs the field 't1'"):
         tunnel.encode_control("PROBE", id=1)
-    with pytest.raises(tunnel.TunnelError, match="255"):
+    with pytest.raises(tunnel.TunnelError, match="too many"):
         tunnel.encode_control("REKEY_RESULT", request_id=1, ok=True, epoch=0, duration_us=0, text="x" * 256)
     with pytest.raises(tunnel.TunnelError, match="Unknown control message"):
         tunnel.encode_control("HELLO")

@@ -17,12 +17,12 @@ def gcs_pair() -> tuple[bytes, bytes]:
 def pump(drone: tunnel.Initiator, gcs: tunnel.Responder) -> tuple[str, str]:
     """Run a handshake to its end in memory."""
     drone_status = gcs_status = "working"
-    frame = gcs.start()
-    for _ in range(3):
-        drone_status, frame = drone.on_data(frame)
+    frame = drone.start()
+    for _ in range(2):
+        gcs_status, frame = gcs.on_data(frame)
         if not frame:
             break
-        gcs_status, frame = gcs.on_data(frame)
+        drone_status, frame = drone.on_data(frame)
         if not frame:
             break
     return drone_status, gcs_status
@@ -67,11 +67,32 @@ def test_with_the_drones_signature(gcs_pair: tuple[bytes, bytes]) -> None:
 
 def test_a_rekey(gcs_pair: tuple[bytes, bytes]) -> None:
     public, secret = gcs_pair
-    running = (b"sessions", 4)
-    drone = tunnel.Initiator(LIGHT, "uav1", PSK, public, prev_session=running[0], epoch=5)
-    gcs = tunnel.Responder({"uav1": PSK}, {"mldsa44": secret}, sessions={"uav1": running})
+    running = (b"sessions", 4, bytes(range(32)))
+    drone = tunnel.Initiator(LIGHT, "uav1", PSK, public, session=running)
+    gcs = tunnel.Responder({"uav1": PSK}, {"mldsa44": secret}, session=running)
     assert pump(drone, gcs) == ("done", "done")
-    assert drone.take_keys().epoch == 5
+    keys = drone.take_keys()
+    assert keys.epoch == 5
+    assert keys.chain == gcs.take_keys().chain != running[2]
+
+
+def test_a_rekey_needs_the_chain_of_its_session(gcs_pair: tuple[bytes, bytes]) -> None:
+    public, secret = gcs_pair
+    drone = tunnel.Initiator(LIGHT, "uav1", PSK, public, session=(b"sessions", 4, bytes(32)))
+    gcs = tunnel.Responder({"uav1": PSK}, {"mldsa44": secret}, session=(b"sessions", 4, bytes(range(32))))
+    assert pump(drone, gcs)[1] == "failed"
+    assert gcs.error == "bad_confirm"
+
+
+def test_busy(gcs_pair: tuple[bytes, bytes]) -> None:
+    public, secret = gcs_pair
+    drone = tunnel.Initiator(LIGHT, "uav1", PSK, public)
+    m1 = drone.start()
+    assert drone.on_data(tunnel.Responder({"uav1": PSK}, {"mldsa44": secret}).refuse_busy(m1, 700)) == ("working", b"")
+    assert drone.busy_ms == 700
+    status, m3 = drone.on_data(tunnel.Responder({"uav1": PSK}, {"mldsa44": secret}).on_data(m1)[1])
+    assert (status, drone.busy_ms) == ("working", None)
+    assert m3
 
 
 @pytest.mark.parametrize(
@@ -81,7 +102,9 @@ def test_a_rekey(gcs_pair: tuple[bytes, bytes]) -> None:
         ({"drone_id": "uav2"}, {}, "none", "unknown_drone", 0),
         ({}, {"require_signature": True}, "rejected", "refused_locally", 2),
         ({"hybrid": False}, {"allow_pure": False}, "rejected", "refused_locally", 2),
-        ({"prev_session": b"sessions", "epoch": 1}, {}, "rejected", "refused_locally", 6),
+        ({"gcs_id": "north"}, {}, "none", "other_gcs", 0),
+        ({"session": (b"sessions", 0, bytes(32))}, {}, "none", "malformed", 0),
+        ({"session": (b"sessions", 0, bytes(32))}, {"session": (b"sessions", 1, bytes(32))}, "rejected", "refused_locally", 4),
     ],
 )
 def test_refusals(
@@ -116,7 +139,8 @@ def test_arguments_are_checked(gcs_pair: tuple[bytes, bytes]) -> None:
     for arguments, words in (
         ((LIGHT, "uav1", bytes(31), public), "PSK has 31 bytes"),
         (("cs-rot13", "uav1", PSK, public), "cs-rot13"),
-        ((LIGHT, "uav1", PSK, public, True, None, bytes(9)), "prev_session has 9 bytes"),
+        ((LIGHT, "uav1", PSK, public, True, None, (bytes(9), 0, bytes(32))), "session id has 9 bytes"),
+        ((LIGHT, "uav1", PSK, public, True, None, (bytes(8), 0, bytes(31))), "chain secret has 31 bytes"),
     ):
         with pytest.raises(tunnel.TunnelError, match=words):
             tunnel.Initiator(*arguments)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +36,6 @@ def gcs_file(keys: Path, tmp_path: Path) -> Path:
         keys=keys / "gcs",
         drones="[uav1]",
         bind="127.0.0.1",
-        handshake_port=0,
         data_port=0,
         key_pool_depth=0,
     )
@@ -114,7 +112,7 @@ def test_check(gcs_file: Path) -> None:
         ("role: gcs\nkeys: [", "line"),
         ("", "is empty"),
         ("role: gcs\nkeys: /k\ndrones: [a]\nkeepalive: 1", "Did you mean 'keepalive_s'?"),
-        ("role: gcs\nkeys: /k\ndrones: [a]\nhandshake_port: 70000", "between 0 and 65535"),
+        ("role: gcs\nkeys: /k\ndrones: [a]\ndata_port: 70000", "between 0 and 65535"),
         ("role: gcs\nkeys: /nowhere\ndrones: [a]", "/nowhere"),
         ("role: gcs\nkeys: /k\ndrones: [drone1, drone1]", "'drones' names 'drone1' twice."),
         ("role: drone\nkeys: /k\ndrone_id: a\npeer: b\nplain_bind: '14590'", "write it as host:port"),
@@ -133,17 +131,14 @@ def test_bad_configurations(tmp_path: Path, text: str, words: str, options: tupl
 
 
 def test_a_port_in_use(keys: Path, tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with udp() as taken:
         config = write(
             tmp_path / "gcs.yaml",
             role="gcs",
             keys=keys / "gcs",
             drones="[uav1]",
             bind="127.0.0.1",
-            handshake_port=taken.getsockname()[1],
-            data_port=0,
+            data_port=taken.getsockname()[1],
         )
         result = run(config)
     assert result.returncode == 1
@@ -158,7 +153,7 @@ def test_two_of_them_carry_packets(
         gcs_file.write_text(gcs_file.read_text() + f"drone.uav1.plain_peer: 127.0.0.1:{ground.getsockname()[1]}\n")
         gcs = Daemon(gcs_file)
         daemons.append(gcs)
-        ports = gcs.wait_for(r"UDP port (\d+), handshake TCP port (\d+), plaintext of uav1 on UDP port (\d+)")
+        ports = gcs.wait_for(r"UDP port (\d+), plaintext of uav1 on UDP port (\d+)")
         config = write(
             tmp_path / "drone.yaml",
             role="drone",
@@ -166,7 +161,6 @@ def test_two_of_them_carry_packets(
             drone_id="uav1",
             peer="127.0.0.1",
             bind="127.0.0.1",
-            handshake_port=ports[2],
             data_port=ports[1],
             local_data_port=0,
             suite=LIGHT,
@@ -178,7 +172,7 @@ def test_two_of_them_carry_packets(
         drone.wait_for(r"HANDSHAKING -> UP|DOWN -> UP")
         autopilot.sendto(b"telemetry", ("127.0.0.1", plain))
         assert ground.recv(100) == b"telemetry"
-        ground.sendto(b"command", ("127.0.0.1", int(ports[3])))
+        ground.sendto(b"command", ("127.0.0.1", int(ports[2])))
         assert autopilot.recv(100) == b"command"
     assert drone.stop(sign) == 0
     gcs.wait_for("-> DOWN: The peer closed the session")
