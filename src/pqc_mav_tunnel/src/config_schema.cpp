@@ -84,7 +84,7 @@ const std::vector<ConfigKey>& table() {
        "plain_allow_remote.",
        true, false},
       {"plain_peer", std::string{}, kNone, kNone, "host:port",
-       "Where decrypted packets go; empty = to the first sender to plain_bind, until that one has been silent for 5 s "
+       "Where decrypted packets go; empty = to the first sender to plain_bind, until that one has been silent for 2 s "
        "and another sends.",
        true, false},
       {"plain_allow_remote", false, kNone, kNone, "",
@@ -201,7 +201,7 @@ const std::vector<ConfigKey>& drone_table() {
        "takes a free one.",
        false, true},
       {"plain_peer", std::string{"127.0.0.1:14550"}, kNone, kNone, "host:port",
-       "Ground software for this drone; empty = the first sender to plain_bind, until that one has been silent for 5 s "
+       "Ground software for this drone; empty = the first sender to plain_bind, until that one has been silent for 2 s "
        "and another sends.",
        false, true},
       {"require_signature", false, kNone, kNone, "",

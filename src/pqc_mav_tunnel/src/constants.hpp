@@ -72,7 +72,7 @@ inline constexpr milliseconds kProbeSilentEvery{250};  // ... the drone probes t
 inline constexpr milliseconds kBlackout{2000};
 
 // Not on the wire: silence after which another sender to the plaintext port may take the autopilot's place.
-inline constexpr seconds kPlainPeerSilence{5};
+inline constexpr seconds kPlainPeerSilence{2};
 
 inline constexpr std::uint16_t kDefaultGcsDataPort = 46011;
 inline constexpr std::uint16_t kDefaultDroneDataPort = 46012;

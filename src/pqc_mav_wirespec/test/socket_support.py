@@ -59,12 +59,14 @@ def engine_gcs(folders, plain, **more):
         "drones": [DRONE],
     }
     application = {f"drone.{DRONE}.plain_bind": f"{LOCAL}:0", f"drone.{DRONE}.plain_peer": at(plain)}
-    return running(**(config | application | more))
+    unsigned = {f"drone.{DRONE}.require_signature": False}  # the gcs knows the drone's keys
+    return running(**(config | application | unsigned | more))
 
 
 def engine_drone(folders, gcs, plain, suite, **more):
     """A drone engine that connects to the peer `gcs`."""
     config = {"role": "drone", "keys": str(folders[1]), "drone_id": DRONE, "suite": suite, "peer": LOCAL, "bind": LOCAL}
+    config["sign"] = False
     ports = {"data_port": gcs.address[1], "local_data_port": 0}
     return running(**(config | ports | {"plain_bind": f"{LOCAL}:0", "plain_peer": at(plain)} | more))
 
