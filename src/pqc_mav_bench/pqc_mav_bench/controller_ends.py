@@ -34,6 +34,8 @@ QUICK_S = 5.0  # the agent answers these at once
 SLOW_S = 20.0  # starting and ending a run
 REKEY_S = 90.0  # a handshake may take 45 s
 READY_S = 1.0
+# The proxy lets another sender take the autopilot's place only after two seconds of silence, and each run has its own.
+NEW_SENDER_S = 2.1
 POWER_KEPT = 4096  # ten a second: more than six minutes
 
 
@@ -170,6 +172,7 @@ class RosDrone:
         self._rekey = ActionCall(node, Rekey, f"{proxy}/rekey_action")
         self._power: deque[PowerReading] = deque(maxlen=POWER_KEPT)
         self._began_s = 0.0
+        self._silent_since_s = float("-inf")
         node.create_subscription(PowerSample, power, self._take_power, qos.sensor(20))
 
     def close(self) -> None:
@@ -197,6 +200,7 @@ class RosDrone:
 
     def start_traffic(self, spec: EndSpec) -> None:
         """See DroneEnd."""
+        time.sleep(max(0.0, self._silent_since_s + NEW_SENDER_S - time.monotonic()))
         self._recorder.start_traffic(spec)
 
     def rekey(self, suite: str) -> RekeyResult:
@@ -221,7 +225,9 @@ class RosDrone:
 
     def stop_traffic(self, expected: int) -> int:
         """See DroneEnd."""
-        return self._recorder.stop_traffic(expected)
+        sent = self._recorder.stop_traffic(expected)
+        self._silent_since_s = time.monotonic()
+        return sent
 
     def finish(self) -> dict[str, Any]:
         """See DroneEnd."""
@@ -230,6 +236,7 @@ class RosDrone:
     def abort(self) -> None:
         """See DroneEnd."""
         self._recorder.abort()
+        self._silent_since_s = time.monotonic()
 
     def handshakes(self) -> list[dict[str, Any]]:
         """See DroneEnd."""
