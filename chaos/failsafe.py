@@ -38,7 +38,7 @@ FAILSAFE_S = 5.0  # FS_GCS_TIMEOUT
 HEARTBEAT_S = 1.0
 TELEMETRY_S = 0.1
 ENDS = ("gcs", "drone")
-# Until the engine has them as its defaults (docs/protocol.md, version 3).
+# The engine's own defaults, named so that a recorded page says what it was measured with.
 SETTINGS = {"reconnect_after_s": 2.0, "degraded_after_s": 1.5}
 # A run's kills stand for deaths hours apart, so the supervisor forgets one before the next.
 RESPAWN = replace(Respawn(), settled_s=1.0)
