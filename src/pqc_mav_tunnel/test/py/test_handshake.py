@@ -104,7 +104,13 @@ def test_busy(gcs_pair: tuple[bytes, bytes]) -> None:
         ({"hybrid": False}, {"allow_pure": False}, "rejected", "refused_locally", 2),
         ({"gcs_id": "north"}, {}, "none", "other_gcs", 0),
         ({"session": (b"sessions", 0, bytes(32))}, {}, "none", "malformed", 0),
-        ({"session": (b"sessions", 0, bytes(32))}, {"session": (b"sessions", 1, bytes(32))}, "rejected", "refused_locally", 4),
+        (
+            {"session": (b"sessions", 0, bytes(32))},
+            {"session": (b"sessions", 1, bytes(32))},
+            "rejected",
+            "refused_locally",
+            4,
+        ),
     ],
 )
 def test_refusals(
