@@ -5,7 +5,9 @@
     tools/run python tools/run_tests.py [PACKAGE...]
 
 Without arguments every package under `src/`, the set-up scripts' own tests (`tools`) and the fault laboratory's
-(`chaos`) run. The exit code is 0 only when every runner succeeded and at least one test passed.
+(`chaos`) run. Most Python tests wait for something, so two packages run at a time, each in a ROS domain of its own;
+what a package says comes when it is done. The exit code is 0 only when every runner succeeded and at least one test
+passed.
 """
 
 from __future__ import annotations
@@ -18,11 +20,14 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +36,19 @@ RESULTS = ROOT / "build" / "test-results"
 RUNNER_TIMEOUT_S = 1500
 # ctest says two lines for every test; those of tests that passed would bury the others.
 GOOD_CTEST_LINE = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test\s+#\d+: .*\s(Passed)\s")
+
+
+# These go one after the other, beside the rest: their tests start systems of several programs.
+SYSTEM_PACKAGES = (
+    "pqc_mav_bringup",
+    "pqc_mav_cli",
+    "pqc_mav_policy",
+    "pqc_mav_policy_lab",
+    "pqc_mav_proxy",
+    "pqc_mav_sensing",
+    "pqc_mav_sim",
+)
+_SPEAKING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -64,14 +82,27 @@ def count(report: Path) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
-def execute(command: list[str], cwd: Path, leave_out: re.Pattern[str] | None) -> int:
-    """Run a command, passing its output on except for the lines that match; return its exit code.
+def execute(
+    command: list[str],
+    cwd: Path,
+    leave_out: re.Pattern[str] | None,
+    env: dict[str, str] | None = None,
+    said: IO[str] | None = None,
+) -> int:
+    """Run a command, passing its output on except for the lines that match, or into `said`; return its exit code.
 
     Raises subprocess.TimeoutExpired after RUNNER_TIMEOUT_S, with the command and all it started gone.
     """
-    piped = subprocess.PIPE if leave_out else None
     process = subprocess.Popen(
-        command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=piped, text=True, errors="replace", start_new_session=True
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE if leave_out else said,
+        stderr=subprocess.STDOUT if said else None,
+        text=True,
+        errors="replace",
+        start_new_session=True,
     )
     expired = threading.Event()
 
@@ -98,15 +129,23 @@ def execute(command: list[str], cwd: Path, leave_out: re.Pattern[str] | None) ->
     return code
 
 
-def run(name: str, command: list[str], cwd: Path, report: Path, leave_out: re.Pattern[str] | None = None) -> Outcome:
-    """Run one runner that writes a JUnit file to `report`; its own output goes to the terminal."""
-    print(f"\n==> {name}", flush=True)
+def run(
+    name: str,
+    command: list[str],
+    cwd: Path,
+    report: Path,
+    leave_out: re.Pattern[str] | None = None,
+    env: dict[str, str] | None = None,
+    said: IO[str] | None = None,
+) -> Outcome:
+    """Run one runner that writes a JUnit file to `report`; its own output goes to the terminal, or into `said`."""
+    print(f"\n==> {name}", flush=True, file=said)
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     started = time.monotonic()
     problem = ""
     try:
-        code = execute(command, cwd, leave_out)
+        code = execute(command, cwd, leave_out, env, said)
     except subprocess.TimeoutExpired:
         code = -1
         problem = f"stopped after {RUNNER_TIMEOUT_S} s"
@@ -143,7 +182,7 @@ def run_ctest(package: str) -> Outcome:
 
 
 def run_pytest(name: str, folder: Path) -> Outcome:
-    """Run pytest on one folder of tests."""
+    """Run pytest on one folder of tests, in a ROS domain of its own; say all of it at the end."""
     report = RESULTS / f"{name}.pytest.xml"
     command = [
         sys.executable,
@@ -156,7 +195,26 @@ def run_pytest(name: str, folder: Path) -> Outcome:
         f"--junitxml={report}",
         str(folder),
     ]
-    return run(f"pytest {name}", command, ROOT, report)
+    with own_ros_domain() as domain, tempfile.TemporaryFile("w+", errors="replace") as said:
+        outcome = run(f"pytest {name}", command, ROOT, report, env={**os.environ, **domain}, said=said)
+        said.seek(0)
+        with _SPEAKING:
+            print(said.read(), end="", flush=True)
+    return outcome
+
+
+def run_pytests(folders: list[Path]) -> list[Outcome]:
+    """Run the packages that start systems in one row, and all others in another one beside it."""
+
+    def row(of: list[Path]) -> list[Outcome]:
+        return [run_pytest(folder.name, folder / "test") for folder in of]
+
+    systems = [folder for folder in folders if folder.name in SYSTEM_PACKAGES]
+    others = [folder for folder in folders if folder not in systems]
+    with ThreadPoolExecutor(2) as rows:
+        outcomes = [outcome for done in list(rows.map(row, (systems, others))) for outcome in done]
+    order = [f"pytest {folder.name}" for folder in folders]
+    return sorted(outcomes, key=lambda outcome: order.index(outcome.name))
 
 
 def has_ctests(package: Path) -> bool:
@@ -193,17 +251,16 @@ def selected(names: list[str]) -> list[Path]:
 
 
 @contextlib.contextmanager
-def own_ros_domain() -> Iterator[None]:
-    """Give this run a ROS domain that no other run on this machine uses."""
+def own_ros_domain() -> Iterator[dict[str, str]]:
+    """Give the environment of a ROS domain that no other run on this machine uses."""
     try:
         from domain_coordinator import domain_id
     except ImportError:
         print("domain_coordinator is not installed: tests share ROS domain", os.environ.get("ROS_DOMAIN_ID", "0"))
-        yield
+        yield {}
         return
     with domain_id() as number:
-        os.environ["ROS_DOMAIN_ID"] = str(number)
-        yield
+        yield {"ROS_DOMAIN_ID": str(number)}
 
 
 def summarise(outcomes: list[Outcome]) -> int:
@@ -231,8 +288,7 @@ def main() -> int:
     # A shell that starts this in the background has it ignore SIGINT, which every program under test would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     outcomes = [run_ctest(folder.name) for folder in folders if has_ctests(folder)]
-    with own_ros_domain():
-        outcomes += [run_pytest(folder.name, folder / "test") for folder in folders if has_pytests(folder / "test")]
+    outcomes += run_pytests([folder for folder in folders if has_pytests(folder / "test")])
     return summarise(outcomes)
 
 
