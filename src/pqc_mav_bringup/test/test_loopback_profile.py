@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pqc_mav_bringup.share import config_file
-from pqc_mav_common.testing import Running
+from pqc_mav_common.testing import Running, until
 
 PROFILES = ("fastdds_loopback.xml", "fastdds_quick_discovery.xml")
 HERE, THERE = "10.213.77.1", "10.213.77.2"
@@ -77,6 +77,11 @@ def two_machines() -> Iterator[tuple[str, str]]:
         for name, address in zip(names, (HERE, THERE), strict=True):
             ip("-n", name, "address", "add", f"{address}/24", "dev", "cable")
             ip("-n", name, "link", "set", "cable", "up")
+        for name in names:  # a node names only the interfaces that are up when it starts
+            show = ["ip", "-n", name, "-o", "link", "show", "cable"]
+            until(
+                lambda show=show: "state UP" in subprocess.run(show, capture_output=True, text=True).stdout, "a cable"
+            )
         yield names
     finally:
         for name in names:
@@ -97,7 +102,13 @@ def machines() -> Iterator[tuple[str, str]]:
 def on(machine: str, program: str, *arguments: str, profile: Path | None, **variables: str) -> list[str]:
     """A command line that runs a Python program on a machine."""
     names = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
-    variables = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp", **variables}
+    # The machines are nobody else's, so their domain may be anyone's.
+    fixed = {
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp",
+        "ROS_DOMAIN_ID": "0",
+    }
+    variables = {**fixed, **variables}
     if profile:
         variables |= {name: str(profile) for name in names}
     settings = [*(f"-u{name}" for name in names), *(f"{name}={value}" for name, value in variables.items())]
