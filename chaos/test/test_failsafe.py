@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A killed proxy does not trip the autopilot's failsafe, and the test can tell: with slow settings it does."""
+"""A killed proxy does not trip the autopilot's failsafe; the timer itself is tested to trip."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ def test_no_kill_of_either_end_trips_it(end: str) -> None:
     assert not [kill for kill in kills if kill.tripped], kills
 
 
-def test_with_the_time_out_of_the_failsafe_as_the_tunnels_own_it_trips() -> None:
-    """As it was: the drone notices the dead ground station only when the autopilot does."""
+def test_a_restarted_ground_station_says_so_before_silence_would() -> None:
+    """The restart token: with the failsafe's own time-out for silence, version 2 of the protocol tripped here."""
     (kill,) = measure("gcs", 1, random.Random(7), {**SETTINGS, "reconnect_after_s": FAILSAFE_S})
-    assert kill.tripped
-    assert kill.silence_s > FAILSAFE_S
+    assert not kill.tripped, kill
 
 
 def test_the_page_says_how_often_it_tripped() -> None:

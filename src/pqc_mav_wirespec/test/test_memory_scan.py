@@ -93,11 +93,12 @@ def test_the_search_covers_the_edges_of_its_chunks(monkeypatch):
 @needs_tunneld
 @pytest.mark.parametrize("suite", SUITES)
 def test_the_gcs_forgets(folders, tmp_path, suite):
-    config = {"role": "gcs", "keys": folders[0], "drones": f"[{DRONE}]", "handshake_port": 0, "data_port": 0}
+    config = {"role": "gcs", "keys": folders[0], "drones": f"[{DRONE}]", "data_port": 0}
+    config[f"drone.{DRONE}.require_signature"] = "false"
     config["handshake_threads"] = 8  # so that the second handshake does not overwrite by chance what the first one left
     with (
-        tunneld(tmp_path, r"UDP port (\d+), handshake TCP port (\d+)", **config) as (pid, (data, handshake)),
-        closing(DronePeer((LOCAL, handshake), (LOCAL, data))) as drone,
+        tunneld(tmp_path, r"UDP port (\d+)", **config) as (pid, (data,)),
+        closing(DronePeer((LOCAL, data))) as drone,
     ):
         old = drone.connect(find_suite(suite), identity(folders, suite))
         drone.receive(lambda got: got.outcome is Outcome.CONTROL, TIMEOUT)
@@ -114,7 +115,7 @@ def test_the_drone_forgets(folders, tmp_path, suite):
     with closing(GcsPeer(load_gcs_policy(folders[0]))) as gcs:
         config = {
             "role": "drone", "keys": folders[1], "drone_id": DRONE, "peer": LOCAL, "suite": suite,
-            "handshake_port": gcs.handshake_address[1], "data_port": gcs.data_address[1], "local_data_port": 0,
+            "data_port": gcs.address[1], "local_data_port": 0, "sign": "false",
             "plain_bind": f"{LOCAL}:0",
         }  # fmt: skip
         with tunneld(tmp_path, r"UDP port (\d+)", **config) as (pid, _):
