@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -19,8 +20,8 @@ from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
 from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
-from pqc_mav_bench.schema.run import RunMetrics
-from pqc_mav_bench.store import CampaignStore
+from pqc_mav_bench.schema.run import RunMetrics, parse_run
+from pqc_mav_bench.store import METRICS, CampaignStore
 from pqc_mav_bench.suite_session import SuiteSession
 
 SUITES = ("cs-a", "cs-b", "cs-c")
@@ -291,3 +292,11 @@ def measured(
     session = SuiteSession(drone, ground, options, "c", suite_info, NoWait())
     session.prepare()
     return session.measure(Item(scenario, suite, 1), 0, 1, lambda _phase: None)
+
+
+def as_recorded(store: CampaignStore, recorded: Callable[[dict], dict]) -> list[str]:
+    """Rewrite a campaign's runs as an older schema recorded them; return their hashes in the order of the runs."""
+    for path in store.folder.rglob(METRICS):
+        path.write_text(json.dumps(recorded(json.loads(path.read_text()))))
+    store.save_manifest({**store.manifest(), "files": store.file_hashes()})
+    return [parse_run(json.loads(path.read_text())).integrity.sha256 for path in store.run_files()]

@@ -6,13 +6,12 @@ from __future__ import annotations
 import json
 
 import pandas as pd
-from support import Bench, good_run
+from support import Bench, as_recorded, good_run
 
 from pqc_mav_bench import tidy
 from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.schema import version2
 from pqc_mav_bench.schema.run import SCHEMA_VERSION, all_fields, parse_run
-from pqc_mav_bench.store import METRICS
 from pqc_mav_bench.verify import verify_campaign
 
 _GONE = sorted(version2.REMOVED)
@@ -51,11 +50,7 @@ def test_a_campaign_of_version_2_verifies_and_reads_with_todays_columns(tmp_path
     bench = Bench(tmp_path)
     bench.run()
     before = tidy.read(bench.store.folder)
-    for path in bench.store.folder.rglob(METRICS):
-        path.write_text(json.dumps(recorded(json.loads(path.read_text()))))
-    manifest = bench.store.manifest()
-    bench.store.save_manifest({**manifest, "files": bench.store.file_hashes()})
-    hashes = [parse_run(json.loads(path.read_text())).integrity.sha256 for path in bench.store.run_files()]
+    hashes = as_recorded(bench.store, recorded)
     gone = pd.DataFrame(dict.fromkeys(_GONE, 0.5), index=before.index)
     table = pd.concat([before.assign(metrics_sha256=hashes), gone], axis=1)
     table.to_csv(bench.store.folder / "tidy.csv", index=False)
