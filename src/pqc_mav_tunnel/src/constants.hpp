@@ -38,7 +38,6 @@ inline constexpr std::size_t kDroneIdMax = 32;  // and a gcs_id's
 inline constexpr std::size_t kNameMax = 64;     // suite ids and algorithm names
 inline constexpr std::size_t kFrameHeaderSize = 5;
 inline constexpr std::size_t kReturnProofPrefix = 12, kReturnProofSize = 28;  // serial, address_tag; and the MAC
-inline constexpr std::size_t kServerHelloMax = 1'410'000, kClientFinishMax = 72'000;
 inline constexpr std::string_view kDefaultGcsId = "gcs";
 
 // Section 5: handshake datagrams.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "handshake/handshake_messages.hpp"
+#include "control/admission.hpp"
 #include "handshake/retry_cookie.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -43,7 +43,7 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
     attempt->transport.emplace(options, attempt->keys.clone());
     attempt->targets = std::move(targets);
     attempt->proven = params.ticket.has_value();
-    const auto longest = kFrameHeaderSize + server_hello_limits(*params.suite, params.hybrid).front().greatest;
+    const auto longest = longest_server_hello(*params.suite, params.hybrid);
     const std::size_t fragments = longest / (params.max_datagram - 50) + 1;
     attempt->need = longest + kPerFragment * fragments;
     attempt->limit_ns = began + to_ns(kHandshakeLimit) + longest / 1024 * to_ns(seconds(1));

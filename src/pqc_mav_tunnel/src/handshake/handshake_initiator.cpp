@@ -8,6 +8,7 @@
 #include "handshake/handshake_clock.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
+#include "handshake/restart_key.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 
@@ -123,7 +124,7 @@ struct HandshakeInitiator::Impl {
     if (params.ticket) hello.return_proof = params.ticket->prefix;
     m1 = encode_client_hello(hello);
     timed(times.kdf, [&] {
-      if (params.ticket) append(m1, ByteView(hmac_sha256(params.ticket->key.view(), {m1})).first(16));
+      if (params.ticket) append(m1, return_mac(params.ticket->key, m1));
       append(m1, gate_mac(params.psk, m1));
     });
     params.ticket.reset();
