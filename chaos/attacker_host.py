@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stranger: a process in its own namespace that attacks in six ways, one or several at once; obeys JSON lines.
+"""The stranger: a process in its own namespace that attacks in eight ways, one or several at once; obeys JSON lines.
 
 Commands: start (mode, rate, seed, addresses, ports, names), stop (all of them) -> how much was done. What it overhears
 comes from an inherited packet socket (`ears`), what it puts on the wire goes through its own interface or sockets.
@@ -120,6 +120,24 @@ class Attack:
     def _false_hellos(self) -> None:
         self._send(self._random.choice(self._sources), attacks.false_hello(self._random, **self._with["names"]))
         self.done["false_hellos"] += 1
+
+    def _crowd(self) -> None:
+        """Strangers in 256 networks: every other one says what the drone said, the rest what it might have said."""
+        self._stranger_at((attacks.networks_address(self._random), self._random.randrange(1024, 65536)))
+
+    def _neighbour(self) -> None:
+        """A stranger behind the drone's own address, as behind one NAT."""
+        self._stranger_at((self._with["drone"], self._random.randrange(1024, 40000)))
+
+    def _stranger_at(self, source: tuple[str, int]) -> None:
+        heard = [flow.payload for flow in self._hellos if flow.down]
+        if heard and self._random.random() < 0.5:
+            payload, kind = self._random.choice(heard), "replayed_hellos"
+        else:
+            payload, kind = attacks.false_hello(self._random, **self._with["names"]), "false_hellos"
+        macs = (bytes.fromhex(self._with["mac"]), bytes.fromhex(self._with["gcs_mac"]))
+        self._wire.send(attacks.spoofed(payload, source, (self._with["gcs"], self._with["data_port"]), macs))
+        self.done[kind] += 1
 
     def _send(self, source: socket.socket, datagram: bytes) -> None:
         source.sendto(datagram, (self._with["gcs"], self._with["data_port"]))

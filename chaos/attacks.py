@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import socket
 import struct
 from dataclasses import dataclass
 
@@ -87,3 +88,20 @@ def false_hello(generator: random.Random, drone_id: str, suite: str, kem: str, s
     fragment = struct.pack(">BBBHHH", _FRAGMENT, _CLIENT_HELLO, 0, len(message), len(message), 0) + message
     header = struct.pack(">B8sI", _FROM_DRONE, generator.randbytes(8), 0)
     return header + fragment + generator.randbytes(_HANDSHAKE_TAG)
+
+
+def networks_address(generator: random.Random) -> str:
+    """One of 256 networks of /24, any host in it (198.18.0.0/16 is for such measurements: RFC 2544)."""
+    return f"198.18.{generator.randrange(256)}.{generator.randrange(1, 255)}"
+
+
+def spoofed(payload: bytes, source: tuple[str, int], to: tuple[str, int], macs: tuple[bytes, bytes]) -> bytes:
+    """An Ethernet frame with a UDP datagram that claims to come from `source`. `macs`: sender, next hop."""
+    udp = struct.pack(">HHHH", source[1], to[1], 8 + len(payload), 0) + payload
+    addresses = socket.inet_aton(source[0]) + socket.inet_aton(to[0])
+    fields = (0x45, 0, 20 + len(udp), 0, 0, 64, socket.IPPROTO_UDP)
+    words = struct.unpack(">10H", struct.pack(">BBHHHBBH", *fields, 0) + addresses)
+    total = sum(words)
+    total = (total & 0xFFFF) + (total >> 16)
+    checksum = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    return macs[1] + macs[0] + b"\x08\x00" + struct.pack(">BBHHHBBH", *fields, checksum) + addresses + udp

@@ -11,6 +11,7 @@ from children import Child
 from pqc_mav_common.process_figures import memory_kib
 
 DRONE_ID = "uav1"
+DEFAULT_SUITE = "cs-mlkem768-aesgcm-mldsa65"
 DATA_PORT, DRONE_DATA_PORT = 46011, 46012
 DRONE_PLAIN, GCS_PLAIN, GROUND = 14590, 14551, 14550
 HOST = "127.0.0.1"
@@ -93,3 +94,19 @@ class End:
     def rss_kib(self) -> int:
         """Resident memory of the process."""
         return memory_kib(self.child.pid)
+
+
+class Starter:
+    """A process that starts a drone's engine again and again; how long an interpreter takes to start is not counted."""
+
+    def __init__(self, config: dict[str, Any], namespace: int | None = None) -> None:
+        self._config = config
+        self.child = Child("engine_host.py", namespace=namespace)
+
+    def connect(self, limit_s: float) -> dict[str, Any]:
+        """Start the engine, wait for its session, stop it: `seconds` (None = not in time), `failures` in words."""
+        return dict(self.child.ask("connect", limit_s + 20, config=self._config, limit_s=limit_s))
+
+    def close(self) -> None:
+        """End the process."""
+        self.child.close()

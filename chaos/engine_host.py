@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that hosts tunnel engines for the laboratory and obeys JSON lines; it dies with its input.
 
-Commands: start (configs), ports, status, stats, totals, links, rekey (drone_id, suite, timeout_s), handshakes, time.
+Commands: start (configs), connect (config, limit_s), ports, status, stats, totals, links, rekey (drone_id, suite,
+timeout_s), handshakes, time.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Hosted:
         do = command["do"]
         if do == "start":
             return self._start(command["configs"])
+        if do == "connect":
+            return connect(command["config"], command["limit_s"])
         if do == "time":
             return time.time()
         if do == "handshakes":
@@ -75,6 +78,24 @@ class Hosted:
                     self.lines.append(line)
                 else:
                     self.lines.append(f"{event['monotonic_ns']} {event['level']}: {event['text']}")
+
+
+def connect(config: dict[str, Any], limit_s: float) -> dict[str, Any]:
+    """Start an engine, stop it when its session is up: the seconds between (None = not in time), failed attempts."""
+    failures: list[str] = []
+    begin_ns = time.monotonic_ns()
+    engine = pqc_mav_tunnel.Engine(config)
+    engine.start()
+    try:
+        while time.monotonic_ns() - begin_ns < limit_s * 1e9:
+            for event in engine.wait_events(_EVENT_WAIT_S):
+                if event["type"] == "handshake" and not event["ok"]:
+                    failures.append(event["reason"])
+                elif event["type"] == "state" and event["new"] == "UP":
+                    return {"seconds": (event["monotonic_ns"] - begin_ns) / 1e9, "failures": failures}
+    finally:
+        engine.stop()
+    return {"seconds": None, "failures": failures}
 
 
 if __name__ == "__main__":

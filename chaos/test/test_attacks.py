@@ -88,3 +88,18 @@ def test_random_payloads_vary_in_size_and_some_look_right() -> None:
     payloads = [attacks.random_payload(generator) for _ in range(500)]
     assert len({len(each) for each in payloads}) > 200
     assert 150 < sum(each[:1] in (b"\x03", b"\x13") for each in payloads) < 350
+
+
+def test_a_spoofed_frame_is_a_whole_datagram_from_its_false_source() -> None:
+    address = attacks.networks_address(random.Random(1))
+    assert address.startswith("198.18.")
+    frame = attacks.spoofed(datagram(5), (address, 4000), ("10.77.0.1", PORT), (b"\2" * 6, b"\4" * 6))
+    assert frame[:12] == b"\4" * 6 + b"\2" * 6
+    flow = attacks.tunnel_flow(frame, PORT)
+    assert flow is not None
+    assert flow.down
+    assert flow.payload == datagram(5)
+    words = struct.unpack(">10H", frame[14:34])
+    assert frame[26:30] == bytes(int(part) for part in address.split("."))
+    total = sum(words)
+    assert (total & 0xFFFF) + (total >> 16) == 0xFFFF

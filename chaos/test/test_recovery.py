@@ -31,6 +31,8 @@ def test_an_outage_that_never_ends_is_an_error() -> None:
 
 
 def test_slow_and_missing_recoveries_are_problems() -> None:
-    assert problems({"gcs": [Recovery(3.0, 2.5, 2.5, 1)], "drone": [Recovery(1.0, 0.2, 0.2, 1)]}) == []
-    assert problems({"drone": [Recovery(5.0, 4.0, 4.0, 1)]}) == ["1 of 1 restarts of the drone took more than 3 s"]
-    assert problems({"gcs": []})
+    slow = [Recovery(5.0, 4.0, 4.0, 1)]
+    assert problems({("gcs", 0): [Recovery(3.0, 2.5, 2.5, 1)], ("drone", 0): [Recovery(1.0, 0.2, 0.2, 1)]}) == []
+    assert problems({("drone", 0): slow}) == ["1 of 1 restarts of the drone took more than 3 s"]
+    assert problems({("drone", 100): slow}) == ["1 of 1 restarts of the drone at RTT 100 ms took more than 3 s"]
+    assert problems({("gcs", 0): []})

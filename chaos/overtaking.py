@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An overtaker on the path, and forged sources: what of the downlink goes astray, and what is sent to a victim.
+
+On loopback, with a relay for the network: the drone's datagrams take 20 ms from the address the gcs knows, the
+overtaker's copies of them come at once from another.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import random
+import select
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import loopback
+import messages
+import pqc_mav_tunnel
+import tables
+from children import ChildError, wait_until
+from ends import DRONE_ID, End
+from traffic import End as TrafficEnd
+from traffic import TrafficProcess, application_socket
+
+DELAY_S = 0.02
+UP_RATE, DOWN_RATE = 50.0, 39.0  # telemetry and commands a second
+SECONDS = 20.0
+MOST_REFLECTED = 3.0
+_CHALLENGE_AT_MOST = 52  # a command is larger
+_VICTIM = "127.0.0.9"
+_WATCH_S = 8.0
+_UP_S = 20.0
+
+
+@dataclass(frozen=True)
+class Race:
+    """An overtaker that wins this share of all races; commands sent, delivered, and bytes that went to him."""
+
+    share: float
+    answers: bool
+    sent: int
+    delivered: int
+    astray_bytes: int
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """What one datagram with a forged source made the gcs send to that address."""
+
+    what: str
+    sent_bytes: int
+    received_bytes: int
+
+
+class Relay:
+    """The network between drone and gcs. `win`: share of the drone's datagrams that the overtaker's copy precedes."""
+
+    def __init__(self, gcs_port: int, seed: int = 1) -> None:
+        self.gcs = (loopback.HOST, gcs_port)
+        self.win = 0.0
+        self.answers = False
+        self.silent = False
+        self.steal = False
+        self.astray_bytes = self.stolen_bytes = 0
+        self.handshake: list[bytes] = []
+        self._random = random.Random(seed)
+        self._drone: tuple[str, int] | None = None
+        self._waiting: list[tuple[float, int, socket.socket, bytes, tuple[str, int]]] = []
+        self._order = itertools.count()
+        self.drone_side, self._path, self._overtaker = (_bound(host) for host in (loopback.HOST,) * 2 + (_VICTIM,))
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """Where the drone finds "the gcs"."""
+        return int(self.drone_side.getsockname()[1])
+
+    def close(self) -> None:
+        """End it."""
+        self._stopping.set()
+        self._thread.join()
+        for each in (self.drone_side, self._path, self._overtaker):
+            each.close()
+
+    def _later(self, by: socket.socket, data: bytes, to: tuple[str, int]) -> None:
+        heapq.heappush(self._waiting, (time.monotonic() + DELAY_S, next(self._order), by, data, to))
+
+    def _run(self) -> None:
+        handlers = {self.drone_side: self._from_drone, self._path: self._from_gcs, self._overtaker: self._astray}
+        while not self._stopping.is_set():
+            wait = self._waiting[0][0] - time.monotonic() if self._waiting else 0.02
+            for each in select.select(list(handlers), [], [], min(max(wait, 0), 0.02))[0]:
+                data, sender = each.recvfrom(65_536)
+                handlers[each](data, sender)
+            while self._waiting and self._waiting[0][0] <= time.monotonic():
+                _, _, by, data, to = heapq.heappop(self._waiting)
+                by.sendto(data, to)
+
+    def _from_drone(self, data: bytes, sender: tuple[str, int]) -> None:
+        self._drone = sender
+        if self.silent:
+            return
+        if data[0] == 0x33:
+            self.handshake.append(data)
+        if self.steal:
+            # the original never arrives, and the drone is heard no more
+            self._overtaker.sendto(data, self.gcs)
+            self.stolen_bytes, self.silent = len(data), True
+            return
+        if self._random.random() < self.win:
+            self._overtaker.sendto(data, self.gcs)
+        self._later(self._path, data, self.gcs)
+
+    def _from_gcs(self, data: bytes, _sender: tuple[str, int]) -> None:
+        if self._drone is not None:
+            self._later(self.drone_side, data, self._drone)
+
+    def _astray(self, data: bytes, _sender: tuple[str, int]) -> None:
+        self.astray_bytes += len(data)
+        if self.answers and self._drone is not None and len(data) <= _CHALLENGE_AT_MOST:
+            self._later(self.drone_side, data, self._drone)
+
+
+def _bound(host: str) -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.bind((host, 0))
+    return made
+
+
+class _Session:
+    """A gcs, a drone behind the relay, and traffic."""
+
+    def __init__(self, stack: ExitStack, seed: int = 1) -> None:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-chaos-"))
+        pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
+        vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
+        gcs = End(loopback.gcs_config(folder, {DRONE_ID: ground.getsockname()[1]}))
+        stack.callback(gcs.close)
+        ports = gcs.child.ask("ports")
+        self.relay = Relay(ports["data"], seed)
+        stack.callback(self.relay.close)
+        drone = End(loopback.drone_config(folder, DRONE_ID, {"data": self.relay.port}))
+        stack.callback(drone.close)
+        if not wait_until(lambda: drone.status()["state"] == "UP", _UP_S):
+            raise ChildError(f"no session through the relay: {drone.status()['last_error']}")
+        drone_plain, gcs_plain = (each["plain"][DRONE_ID] for each in (drone.child.ask("ports"), ports))
+        ends = [
+            TrafficEnd(vehicle, 0, messages.DOWN, drone_plain, UP_RATE),
+            TrafficEnd(ground, 0, messages.UP, gcs_plain, DOWN_RATE),
+        ]
+        self.traffic = TrafficProcess(ends)
+        stack.callback(self.traffic.close)
+
+
+def measure(seed: int) -> list[Race]:
+    """Race for half and for all datagrams, and for all with answers to what comes astray."""
+    found = []
+    for share, answers in ((0.5, False), (1.0, False), (1.0, True)):
+        with ExitStack() as stack:
+            session = _Session(stack, seed)
+            time.sleep(1.0)
+            session.relay.answers, session.relay.win = answers, share
+            time.sleep(SECONDS)
+            session.relay.win = 0.0
+            counts = session.traffic.stop()
+            up = next(each for each in counts["streams"] if each["way"] == messages.UP)
+            found.append(Race(share, answers, up["sent"], up["received"], session.relay.astray_bytes))
+    return found
+
+
+def reflect(runs: int) -> list[Reflection]:
+    """One stolen packet with a forged source in `runs` sessions; then each datagram of a handshake, copied once."""
+    found = []
+    for _ in range(runs):
+        with ExitStack() as stack:
+            session = _Session(stack)
+            time.sleep(1.0)
+            session.relay.steal = True
+            time.sleep(_WATCH_S)
+            found.append(Reflection("a packet", session.relay.stolen_bytes, session.relay.astray_bytes))
+    with ExitStack() as stack:
+        session = _Session(stack)
+        for number, datagram in enumerate(session.relay.handshake):
+            with _bound(_VICTIM) as victim:
+                victim.sendto(datagram, session.relay.gcs)
+                found.append(Reflection(f"handshake datagram {number + 1}", len(datagram), _heard(victim)))
+    return found
+
+
+def _heard(victim: socket.socket) -> int:
+    total, deadline = 0, time.monotonic() + _WATCH_S
+    while select.select([victim], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        total += len(victim.recv(65_536))
+    return total
+
+
+def problems(races: Sequence[Race], reflected: Sequence[Reflection]) -> list[str]:
+    """Return what is not as it must be, in words."""
+    found = [
+        f"an overtaker who wins {each.share:.0%}: {each.sent - each.delivered} of {each.sent} commands not delivered"
+        for each in races
+        if each.delivered < each.sent
+    ]
+    for each in reflected:
+        if not each.sent_bytes:
+            found.append(f"{each.what}: nothing was copied")
+        elif each.received_bytes > MOST_REFLECTED * each.sent_bytes:
+            found.append(f"{each.what}: {each.received_bytes} bytes for {each.sent_bytes}")
+    return found
+
+
+def section(races: Sequence[Race], reflected: Sequence[Reflection]) -> str:
+    """The page's part."""
+    text = (
+        "\n## An overtaker\n\nOn loopback. The drone's datagrams take 20 ms; copies of them from another address come "
+    )
+    text += f"first, for {SECONDS:g} s, with {UP_RATE:g} messages/s up and {DOWN_RATE:g} commands/s down.\n\n"
+    rows = [
+        (
+            f"{each.share:.0%}",
+            "what may be a challenge" if each.answers else "nothing",
+            each.sent,
+            each.sent - each.delivered,
+            each.astray_bytes,
+        )
+        for each in races
+    ]
+    head = ("races he wins", "he passes on", "commands", "not delivered", "bytes sent to him, copies and challenges")
+    text += tables.markdown(head, rows)
+    text += "\n## Reflection\n\nOne datagram with a forged source; then the bytes the gcs sends there in "
+    text += f"{_WATCH_S:g} s. *A packet*: of a live session, the original and all later ones held back.\n\n"
+    kinds = {each.what for each in reflected}
+    rows = []
+    for kind in sorted(kinds):
+        those = [each for each in reflected if each.what == kind]
+        worst = max(those, key=lambda each: each.received_bytes / max(each.sent_bytes, 1))
+        factor = f"x {worst.received_bytes / max(worst.sent_bytes, 1):.2f}"
+        rows.append((kind, len(those), worst.sent_bytes, worst.received_bytes, factor))
+    return text + tables.markdown(("copied", "times", "bytes of the worst", "answered with", "factor"), rows)

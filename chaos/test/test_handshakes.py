@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links in words, and when a goal counts as met."""
+
+from __future__ import annotations
+
+from handshakes import ROWS, Row, Timed, cells
+from links import Link
+
+from pqc_mav_sim.impairment.settings import Impairment
+
+
+def timed(*seconds: float | None, goal: float | None = 1.0) -> Timed:
+    return Timed(Row("connect", "cs-mlkem768-aesgcm-mldsa65", Link(), goal), seconds, ())
+
+
+def test_a_link_says_what_it_is_and_every_row_can_be_simulated() -> None:
+    assert str(Link(burst=10)) == "30% loss in bursts of 10, RTT 100 ms, 10 Mbit/s"
+    assert str(Link(loss=0.0, rate_kbit_s=64)) == "0% loss, RTT 100 ms, 64 kbit/s"
+    for row in ROWS:
+        assert Impairment.from_dict(row.link.impairment()).delay_ms == row.link.rtt_ms / 2
+
+
+def test_a_goal_is_met_by_the_95th_percentile_and_only_when_all_ended() -> None:
+    assert timed(*[0.5] * 19, 3.0).verdict == "met"
+    assert timed(*[0.5] * 18, 3.0, 3.0).verdict == "MISSED"
+    assert timed(*[0.5] * 19, None).verdict == "FAILED"
+    assert timed(9.0, goal=None).verdict == "-"
+
+
+def test_a_row_says_how_many_ended_and_how_fast() -> None:
+    line = [str(cell) for cell in cells(timed(0.5, 0.7, None))]
+    assert line[3:7] == ["2/3", "0.50", "0.70", "0.70"]
+    assert line[8] == "FAILED"
