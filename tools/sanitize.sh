@@ -17,7 +17,7 @@ for kind in "$@"; do
   say "engine tests with -fsanitize=$kind in $build"
   logged "configure-$build" "" tools/run cmake -S src/pqc_mav_tunnel -B "$build" \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPQCMAV_SANITIZE="$kind" -DPQCMAV_WERROR=ON -DPQCMAV_PYTHON=OFF \
-    -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=ON
+    -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
   tools/run cmake --build "$build" --parallel "$(nproc)" -- --quiet || die "the $kind build failed"
   tools/run ctest --test-dir "$build" --output-on-failure -j "$(nproc)" --label-exclude 'pytest|linter' \
     --no-tests=error || failed+=("$kind")
