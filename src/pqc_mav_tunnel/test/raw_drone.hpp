@@ -24,7 +24,9 @@ inline InitiatorParams initiator_params(const KeyFolders& keys, const std::strin
   return out;
 }
 
-inline SockAddr data_address(const Engine& gcs) { return resolve("127.0.0.1", gcs.ports().data, false, SOCK_DGRAM); }
+inline SockAddr data_address(const Engine& gcs, const std::string& host = "127.0.0.1") {
+  return resolve(host, gcs.ports().data, false, SOCK_DGRAM);
+}
 
 /// One attempt at a first handshake from a socket of the test.
 class RawAttempt {
@@ -111,8 +113,9 @@ class RawDrone {
   RawDrone(const KeyFolders& keys, const Engine& gcs, const std::string& id, const std::string& from = "127.0.0.1",
            milliseconds limit = 5s)
       : RawDrone(initiator_params(keys, id), gcs, from, limit) {}
-  RawDrone(InitiatorParams params, const Engine& gcs, const std::string& from = "127.0.0.1", milliseconds limit = 5s)
-      : socket(from), gcs_data_(data_address(gcs)) {
+  RawDrone(InitiatorParams params, const Engine& gcs, const std::string& from = "127.0.0.1", milliseconds limit = 5s,
+           const std::string& to = "127.0.0.1")
+      : socket(from), gcs_data_(data_address(gcs, to)) {
     RawAttempt attempt(std::move(params), socket, gcs_data_);
     attempt.start();
     drive(

@@ -111,7 +111,8 @@ INSTANTIATE_TEST_SUITE_P(Routes, EngineRoutes,
                                            Route{"127.0.0.1", "localhost", "127.0.0.1"}, Route{"", "127.0.0.1", ""},
                                            Route{"::1", "::1", ""}, Route{"::1", "::1", "::1"},
                                            Route{"::", "127.0.0.1", ""}, Route{"::", "::1", ""},
-                                           Route{"127.0.0.1", "127.0.0.1", "::"}));
+                                           Route{"127.0.0.1", "127.0.0.1", "::"}, Route{"", "127.0.0.2", ""},
+                                           Route{"::", "127.0.0.2", ""}));
 
 TEST(EngineStart, StoppingTwiceAndStartingTwice) {
   Tunnel tunnel;

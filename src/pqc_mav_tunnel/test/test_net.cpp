@@ -36,6 +36,25 @@ TEST(Net, AddressesCompareByFamilyHostAndPort) {
   EXPECT_EQ(moved, v4("127.0.0.1", 2));
 }
 
+TEST(Net, APathHasTwoEnds) {
+  auto there = v4("192.0.2.7", 1), same = there;
+  EXPECT_FALSE(there.has_local());
+  there.local = v4("127.0.0.2", 0).ip16();
+  EXPECT_TRUE(there.has_local());
+  EXPECT_FALSE(there == same);
+  same.local = v4("127.0.0.2", 5).ip16();
+  EXPECT_EQ(there, same);
+  same.local = v4("127.0.0.3", 5).ip16();
+  EXPECT_FALSE(there == same);
+  EXPECT_EQ(there.text(), "192.0.2.7:1");
+}
+
+TEST(Net, EveryAddress) {
+  for (const auto* host : {"0.0.0.0", "::"}) EXPECT_TRUE(v4(host, 1).any()) << host;
+  for (const auto* host : {"127.0.0.1", "::1", "::ffff:0.0.0.0"}) EXPECT_FALSE(v4(host, 1).any()) << host;
+  EXPECT_FALSE(SockAddr{}.any());
+}
+
 TEST(Net, LoopbackAddresses) {
   for (const auto* host : {"127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"})
     EXPECT_TRUE(v4(host, 1).loopback()) << host;

@@ -266,5 +266,100 @@ TEST_P(UdpReceive, SaysWhatWasCutOff) {
 
 INSTANTIATE_TEST_SUITE_P(Gro, UdpReceive, ::testing::Bool());
 
+/// A socket on every address of this machine, and what it knows of the one that was written to.
+struct LocalCase {
+  const char *bind, *written_to;
+};
+class UdpLocal : public ::testing::TestWithParam<LocalCase> {
+ protected:
+  void SetUp() override {
+    try {
+      fd = open_udp(resolve(GetParam().bind, 0, true, SOCK_DGRAM), {4096, -1, true, true}, "a test", &gro);
+    } catch (const TunnelError&) {
+      GTEST_SKIP() << "no IPv6 on this machine";
+    }
+    peer.emplace(std::string(GetParam().written_to) == "::1" ? "::1" : "127.0.0.1");
+    at = resolve(GetParam().written_to, local_address(fd).port(), false, SOCK_DGRAM);
+  }
+  /// Where a datagram of the peer to `at` came from, as the socket sees it.
+  SockAddr heard() {
+    UdpReceiver receiver(4, 2048, 0, 0, true);
+    peer->send("hello", at);
+    EXPECT_TRUE(eventually([&] { return receiver.receive(fd.get()) == 1; }));
+    return receiver.source(0);
+  }
+  void expect_from_there(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_TRUE(peer->receive()) << i;
+      ASSERT_EQ(peer->source().host_text(), at.host_text()) << i;
+    }
+  }
+
+  bool gro = false;
+  Fd fd;
+  std::optional<UdpPeer> peer;
+  SockAddr at;
+};
+
+TEST_P(UdpLocal, AnswersLeaveFromTheAddressThatWasWrittenTo) {
+  const auto from = heard();
+  ASSERT_TRUE(from.has_local());
+  EXPECT_EQ(from.local, at.ip16());
+  EXPECT_TRUE(send_one(fd.get(), as_bytes("alone"), from));
+  expect_from_there(1);
+  auto packets = datagrams(std::vector<std::size_t>(100, 300));
+  for (const bool checksums : {true, false}) {  // without them the kernel refuses runs: they go out one by one
+    const int off = checksums ? 0 : 1;
+    if (!checksums && ::setsockopt(fd.get(), SOL_SOCKET, SO_NO_CHECK, &off, sizeof off) != 0) break;
+    if (!checksums && from.family() == AF_INET6) break;  // there they are not optional
+    UdpSender sender(supports_gso(fd));
+    for (auto& packet : packets) sender.add(packet);
+    EXPECT_EQ(sender.flush(fd.get(), from).packets, packets.size());
+    expect_from_there(packets.size());
+  }
+}
+
+TEST_P(UdpLocal, ARunThatArrivesWholeNamesItToo) {
+  UdpReceiver receiver(16, 65535, 0, 0, true);
+  auto packets = datagrams(std::vector<std::size_t>(50, 300));
+  UdpSender sender(supports_gso(fd));
+  for (auto& packet : packets) sender.add(packet);
+  ASSERT_EQ(sender.flush(peer->fd(), at).packets, packets.size());
+  std::size_t bytes = 0;
+  ASSERT_TRUE(eventually([&] {
+    const auto got = receiver.receive(fd.get());
+    for (std::size_t i = 0; i < got; ++i) {
+      EXPECT_EQ(receiver.source(i).local, at.ip16());
+      EXPECT_LE(receiver.slot(i).segment, 300u);
+      bytes += receiver.slot(i).bytes.size();
+    }
+    return bytes == 50 * 300;
+  }));
+}
+
+TEST_P(UdpLocal, AnAddressThatIsNotOursTakesNothing) {
+  auto from = heard();
+  from.local =
+      resolve(from.family() == AF_INET6 && !std::string(GetParam().written_to).starts_with("127") ? "2001:db8::1"
+                                                                                                  : "192.0.2.1",
+              0, false, SOCK_DGRAM)
+          .ip16();
+  EXPECT_FALSE(send_one(fd.get(), as_bytes("from nowhere"), from));
+  EXPECT_TRUE(peer->drain().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Local, UdpLocal,
+                         ::testing::Values(LocalCase{"0.0.0.0", "127.0.0.2"}, LocalCase{"0.0.0.0", "127.0.0.1"},
+                                           LocalCase{"::", "127.0.0.2"}, LocalCase{"::", "::1"}));
+
+TEST(UdpLocal, BoundToOneAddressThereIsNothingToTell) {
+  const auto fd = open_udp(resolve("127.0.0.2", 0, true, SOCK_DGRAM), {4096, -1, true, true}, "a test");
+  UdpReceiver receiver(4, 2048, 0, 0, true);
+  const UdpPeer peer;
+  peer.send("hello", local_address(fd));
+  ASSERT_TRUE(eventually([&] { return receiver.receive(fd.get()) == 1; }));
+  EXPECT_FALSE(receiver.source(0).has_local());
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -81,7 +81,7 @@ void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, s
   std::memcpy(packet.data() + kHeaderSize, tlvs.data(), tlvs.size());
   const MutableBytes whole(packet.data(), kOverhead + tlvs.size());
   if (!link.session.seal(FrameType::control, whole, now)) return;
-  if (::sendto(encrypted_.get(), whole.data(), whole.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) >= 0) {
+  if (send_one(encrypted_.get(), whole, to)) {
     link.counters.enc_tx_packets.add();
     link.counters.enc_tx_bytes.add(whole.size());
   } else {
@@ -223,7 +223,7 @@ void DataPlane::announce(std::size_t index, std::vector<Announcements::Value> va
 
 void DataPlane::send_datagram(ByteView datagram, const SockAddr& to) noexcept {
   // What the kernel does not take now is lost like any other datagram: the sender repeats it.
-  (void)::sendto(encrypted_.get(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size);
+  (void)send_one(encrypted_.get(), datagram, to);
 }
 
 void DataPlane::send_handshake_part(std::size_t index, ByteView value, std::uint64_t now) {

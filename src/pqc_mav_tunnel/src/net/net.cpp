@@ -54,6 +54,11 @@ void SockAddr::set_port(std::uint16_t port) noexcept {
   if (family() == AF_INET6) reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port = htons(port);
 }
 
+bool SockAddr::any() const noexcept {
+  if (family() == AF_INET) return reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr == INADDR_ANY;
+  return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr);
+}
+
 bool SockAddr::loopback() const noexcept {
   if (family() == AF_INET)
     return ntohl(reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
@@ -103,6 +108,7 @@ std::string SockAddr::text() const {
 }
 
 bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
+  if (a.local != b.local) return false;
   // A socket for IPv4 and IPv6 gives the same IPv4 address in another form.
   if (a.family() != b.family()) return !a.empty() && !b.empty() && a.port() == b.port() && a.ip16() == b.ip16();
   if (a.family() == AF_INET) {
@@ -207,6 +213,11 @@ Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string&
   if (options.dscp >= 0) {
     set_int(fd.get(), IPPROTO_IP, IP_TOS, options.dscp << 2);
     if (local.family() == AF_INET6) set_int(fd.get(), IPPROTO_IPV6, IPV6_TCLASS, options.dscp << 2);
+  }
+  // Bound to one address there is nothing to ask.
+  if (options.locals && local.any()) {
+    const bool six = local.family() == AF_INET6;  // which tells of IPv4 datagrams, too
+    set_int(fd.get(), six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
   }
   if (::bind(fd.get(), local.get(), local.size) != 0) throw_bind_error(errno, local, purpose);
   if (gro_on != nullptr) {

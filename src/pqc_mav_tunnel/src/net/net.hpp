@@ -16,17 +16,21 @@
 
 namespace pqcmav {
 
-/// An IPv4 or IPv6 socket address.
+/// An IPv4 or IPv6 socket address, and by which of this machine's own addresses it is reached: the two ends of a path.
 struct SockAddr {
   sockaddr_storage storage{};
   socklen_t size = 0;
+  /// Where its datagrams arrived, as in ip16(), and from where answers leave. All zero: the system chooses.
+  ByteArray<16> local{};
 
   [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
   [[nodiscard]] sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&storage); }
   [[nodiscard]] bool empty() const noexcept { return size == 0; }
+  [[nodiscard]] bool has_local() const noexcept { return local != ByteArray<16>{}; }
   [[nodiscard]] int family() const noexcept { return storage.ss_family; }
   [[nodiscard]] std::uint16_t port() const noexcept;
   void set_port(std::uint16_t port) noexcept;
+  [[nodiscard]] bool any() const noexcept;            // 0.0.0.0 or ::, every address
   [[nodiscard]] bool loopback() const noexcept;       // 127.0.0.0/8, ::1, or the first as IPv4-mapped
   [[nodiscard]] std::string text() const;             // 127.0.0.1:14550, [::1]:14550, "" when empty
   [[nodiscard]] std::string network_text() const;     // what one owner has: an IPv4 address, or the /64 of an IPv6 one
@@ -60,6 +64,7 @@ struct UdpOptions {
   std::size_t buffer_kib = 4096;
   int dscp = -1;  // -1 leaves the default
   bool gro = false;
+  bool locals = false;  // bound to every address: say at which of them each datagram arrived
 };
 /// Bound and non-blocking; throws TunnelError(port_in_use, address, permission) naming `purpose`. `gro_on` says whether
 /// UDP_GRO was granted.

@@ -7,6 +7,72 @@
 #include <cstring>
 
 namespace pqcmav {
+namespace {
+
+/// Writes control messages into a space that is large enough for them.
+class ControlWriter {
+ public:
+  ControlWriter(msghdr& header, ControlSpace& space) noexcept : header_(header), space_(space) {}
+
+  template <typename Value>
+  void add(int level, int type, const Value& value) noexcept {
+    cmsghdr head{};
+    head.cmsg_len = CMSG_LEN(sizeof value);
+    head.cmsg_level = level;
+    head.cmsg_type = type;
+    auto* at = space_.bytes + header_.msg_controllen;
+    std::memcpy(at, &head, sizeof head);
+    std::memcpy(at + CMSG_LEN(0), &value, sizeof value);
+    header_.msg_control = space_.bytes;
+    header_.msg_controllen += CMSG_SPACE(sizeof value);
+  }
+  /// The address to leave from; its interface is the routing table's choice.
+  void add_local(const SockAddr& to) noexcept {
+    if (to.family() == AF_INET) {
+      in_pktinfo info{};
+      std::memcpy(&info.ipi_spec_dst, to.local.data() + 12, 4);
+      add(IPPROTO_IP, IP_PKTINFO, info);
+    } else {
+      in6_pktinfo info{};
+      std::memcpy(&info.ipi6_addr, to.local.data(), 16);
+      add(IPPROTO_IPV6, IPV6_PKTINFO, info);
+    }
+  }
+
+ private:
+  msghdr& header_;
+  ControlSpace& space_;
+};
+
+/// The address of ours that a control message names; nothing changes when it names none.
+void read_local(const cmsghdr* message, ByteArray<16>& local) noexcept {
+  if (message->cmsg_level == IPPROTO_IP && message->cmsg_type == IP_PKTINFO) {
+    in_pktinfo info{};
+    std::memcpy(&info, CMSG_DATA(message), sizeof info);
+    local[10] = local[11] = 0xff;
+    std::memcpy(local.data() + 12, &info.ipi_spec_dst, 4);
+  } else if (message->cmsg_level == IPPROTO_IPV6 && message->cmsg_type == IPV6_PKTINFO) {
+    in6_pktinfo info{};
+    std::memcpy(&info, CMSG_DATA(message), sizeof info);
+    std::memcpy(local.data(), &info.ipi6_addr, 16);
+  }
+}
+
+}  // namespace
+
+bool send_one(int fd, ByteView datagram, const SockAddr& to) noexcept {
+  if (!to.has_local())
+    return ::sendto(fd, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) >= 0;
+  iovec vector{const_cast<std::uint8_t*>(datagram.data()), datagram.size()};  // sendmsg does not write to it
+  msghdr header{};
+  header.msg_name = const_cast<sockaddr_storage*>(&to.storage);
+  header.msg_namelen = to.size;
+  header.msg_iov = &vector;
+  header.msg_iovlen = 1;
+  ControlSpace space;
+  ControlWriter(header, space).add_local(to);
+  return ::sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
 
 UdpReceiver::UdpReceiver(std::size_t slots, std::size_t capacity, std::size_t headroom, std::size_t tailroom,
                          bool names)
@@ -25,14 +91,14 @@ UdpReceiver::UdpReceiver(std::size_t slots, std::size_t capacity, std::size_t he
     header.msg_iov = &vectors_[i];
     header.msg_iovlen = 1;
     if (names) header.msg_name = &sources_[i].storage;
-    header.msg_control = controls_[i].data();
+    header.msg_control = controls_[i].bytes;
   }
 }
 
 std::size_t UdpReceiver::receive(int fd) noexcept {
   for (std::size_t i = 0; i < headers_.size(); ++i) {
     auto& header = headers_[i].msg_hdr;
-    header.msg_controllen = kControlSize;
+    header.msg_controllen = sizeof(ControlSpace);
     if (header.msg_name != nullptr) header.msg_namelen = sizeof(sockaddr_storage);
   }
   const int got = ::recvmmsg(fd, headers_.data(), static_cast<unsigned>(headers_.size()), MSG_DONTWAIT, nullptr);
@@ -59,8 +125,12 @@ MutableBytes UdpReceiver::with_room(std::size_t i) noexcept {
 }
 
 const SockAddr& UdpReceiver::source(std::size_t i) noexcept {
-  sources_[i].size = headers_[i].msg_hdr.msg_namelen;
-  return sources_[i];
+  auto& header = headers_[i].msg_hdr;
+  auto& out = sources_[i];
+  out.size = header.msg_namelen;
+  out.local = {};
+  for (auto* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) read_local(c, out.local);
+  return out;
 }
 
 UdpSender::UdpSender(bool gso) noexcept : gso_(gso) {}
@@ -91,16 +161,9 @@ void UdpSender::prepare(std::size_t index, const Run& run, const SockAddr& to) n
   header.msg_namelen = to.size;
   header.msg_iov = &vectors_[run.first];
   header.msg_iovlen = run.count;
-  if (run.count > 1) {
-    header.msg_control = controls_[index].bytes;
-    header.msg_controllen = sizeof controls_[index].bytes;
-    auto* c = CMSG_FIRSTHDR(&header);
-    c->cmsg_level = SOL_UDP;
-    c->cmsg_type = UDP_SEGMENT;
-    c->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
-    const auto segment = static_cast<std::uint16_t>(vectors_[run.first].iov_len);
-    std::memcpy(CMSG_DATA(c), &segment, sizeof segment);
-  }
+  ControlWriter control(header, controls_[index]);
+  if (run.count > 1) control.add(SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(vectors_[run.first].iov_len));
+  if (to.has_local()) control.add_local(to);
 }
 
 void UdpSender::account(const Run& run, Sent& out) const noexcept {
@@ -113,7 +176,7 @@ void UdpSender::account(const Run& run, Sent& out) const noexcept {
 void UdpSender::send_single(int fd, const SockAddr& to, const Run& run, Sent& out) noexcept {
   for (std::size_t i = 0; i < run.count; ++i) {
     const auto& vector = vectors_[run.first + i];
-    if (::sendto(fd, vector.iov_base, vector.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) >= 0) {
+    if (send_one(fd, {static_cast<const std::uint8_t*>(vector.iov_base), vector.iov_len}, to)) {
       ++out.packets;
       out.bytes += vector.iov_len;
     } else {

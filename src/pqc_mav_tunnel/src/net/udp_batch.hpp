@@ -16,6 +16,14 @@
 
 namespace pqcmav {
 
+/// Room for what goes with a datagram besides its bytes: the length of a run's segments, and our own address.
+struct alignas(cmsghdr) ControlSpace {
+  std::uint8_t bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(in6_pktinfo))];
+};
+
+/// Sends one datagram, from `to.local` where that is known. False when the kernel did not take it.
+bool send_one(int fd, ByteView datagram, const SockAddr& to) noexcept;
+
 /// Receives into fixed slots. With GRO one slot may hold a run of datagrams of `segment` bytes each, the last one
 /// possibly shorter.
 class UdpReceiver {
@@ -34,16 +42,16 @@ class UdpReceiver {
   [[nodiscard]] Slot slot(std::size_t i) noexcept;
   /// The slot's datagram with head- and tailroom.
   [[nodiscard]] MutableBytes with_room(std::size_t i) noexcept;
+  /// Where it came from, and, of a socket that tells (UdpOptions::locals), to which of our addresses.
   [[nodiscard]] const SockAddr& source(std::size_t i) noexcept;
 
  private:
-  static constexpr std::size_t kControlSize = 64;
   std::size_t headroom_, tailroom_, stride_;
   std::unique_ptr<std::uint8_t[]> memory_;
   std::vector<mmsghdr> headers_;
   std::vector<iovec> vectors_;
   std::vector<SockAddr> sources_;
-  std::vector<ByteArray<kControlSize>> controls_;
+  std::vector<ControlSpace> controls_;
 };
 
 /// Collects datagrams for one destination and sends them, runs of equal size as one GSO message where allowed.
@@ -71,9 +79,6 @@ class UdpSender {
 
  private:
   static constexpr std::size_t kMaxSegments = 64, kMaxRunBytes = 65000;
-  struct alignas(cmsghdr) ControlSpace {
-    std::uint8_t bytes[CMSG_SPACE(sizeof(std::uint16_t))];
-  };
   struct Run {
     std::size_t first, count;
   };
