@@ -143,6 +143,16 @@ TEST(Admission, TwoPerDroneAndSource) {
   EXPECT_TRUE(admission.admit(Facts{.drone = "uav2"}, running, kStart)) << "others behind the same address go on";
 }
 
+/// Who copied a drone's PSK, and perhaps sits behind its address, keeps it from no rekey.
+TEST(Admission, ARekeyInsideTheSessionHasNoSource) {
+  Admission admission({});
+  const Facts inside{.source = "", .proven = true, .validated = true};
+  EXPECT_TRUE(admission.admit(inside, {Facts{}, Facts{}}, kStart));
+  EXPECT_TRUE(admission.admit(Facts{.proven = true}, {inside, Facts{}}, kStart)) << "nor does it take one's place";
+  EXPECT_TRUE(admission.admit(inside, {Facts{}, Facts{}, inside}, kStart));
+  EXPECT_FALSE(admission.admit(inside, {Facts{}, Facts{}, inside, inside}, kStart)) << "four of a drone, as proven";
+}
+
 TEST(Admission, StrangersBehindTheSameAddressCostADroneNothing) {
   Admission admission({.max_handshakes = 1000});
   std::vector<AttemptFacts> running;

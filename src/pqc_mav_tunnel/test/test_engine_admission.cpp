@@ -210,6 +210,64 @@ TEST_F(EngineAdmission, ADroneThatShakesHandsTooOftenIsToldBusy) {
   EXPECT_TRUE(other.connected()) << "its neighbour is not concerned";
 }
 
+/// A session that never ends is no licence to have M2 built without end.
+TEST_F(EngineAdmission, ADroneThatRekeysTooOftenIsToldBusyAndKeepsItsSession) {
+  const KeyFolders keys;
+  UdpPeer ground;
+  gcs = start(
+      with(gcs_values(keys), {{"handshakes_per_drone_s", 0.01}, {"drone.uav1.plain_peer", ground.address().text()}}));
+  RawDrone drone(keys, *gcs, "uav1");
+  ASSERT_TRUE(drone.connected()) << drone.outcome.reason;
+  drone.send(drone.seal("before"));
+  ASSERT_EQ(ground.receive_text(), "before");
+  int done = 0, busy = 0;
+  for (int i = 0; i < 12; ++i) {
+    const RawDrone rekeyed(keys, *gcs, "uav1", drone);
+    if (rekeyed.connected()) {
+      ++done;
+    } else {
+      EXPECT_EQ(rekeyed.outcome.reject_code, static_cast<std::uint8_t>(Reject::busy)) << rekeyed.outcome.reason;
+      ++busy;
+    }
+  }
+  EXPECT_EQ(done, 4) << "as many as a drone with a return proof";
+  EXPECT_EQ(busy, 8);
+  EXPECT_EQ(total(*gcs, "keygens"), 5u);
+  drone.send(drone.seal("after"));
+  EXPECT_EQ(ground.receive_text(), "after");
+}
+
+TEST_F(EngineAdmission, AnAttemptInsideASessionCountsAmongThoseThatRun) {
+  const KeyFolders keys({"uav1", "uav2"});
+  gcs = start(with(gcs_values(keys, {"uav1", "uav2"}), {{"max_handshakes", 1}}));
+  RawDrone one(keys, *gcs, "uav1"), two(keys, *gcs, "uav2");
+  ASSERT_TRUE(one.connected() && two.connected());
+  for (auto* each : {&one, &two}) each->send(each->seal("mine"));
+  // Each newer one replaces the older one: ten of them take no more than one place.
+  for (int i = 0; i < 10; ++i) {
+    const RawDrone stalled(keys, *gcs, "uav1", one, std::nullopt, std::nullopt, 0ms);
+    EXPECT_FALSE(stalled.connected());
+  }
+  ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_gated") == 12; }));
+  const RawDrone further(keys, *gcs, "uav2", two);
+  EXPECT_TRUE(further.connected()) << further.outcome.reason;
+  EXPECT_EQ(total(*gcs, "hs_busy"), 0u);
+}
+
+/// The drone waits as long as it is told to, asks again, and has its new keys.
+TEST_F(EngineAdmission, ABusyGcsOnlyDelaysARekey) {
+  const KeyFolders keys;
+  gcs = start(with(gcs_values(keys), {{"handshakes_per_drone_s", 1.0}}));
+  drone = start(drone_values(keys, "uav1", gcs->ports().data));
+  ASSERT_TRUE(eventually([&] { return up(*gcs) && up(*drone); }));
+  for (int i = 1; i <= 6; ++i) {
+    const auto outcome = drone->request_rekey("uav1", "", "", 30s);
+    ASSERT_TRUE(outcome.ok) << outcome.message;
+    ASSERT_TRUE(eventually([&] { return status(*gcs).epoch == i; }));
+  }
+  EXPECT_GE(total(*gcs, "hs_busy"), 1u);
+}
+
 /// Goes through the gate and then leaves the gcs waiting for M3.
 struct Stalled {
   Stalled(const KeyFolders& keys, const Engine& gcs, const std::string& id)

@@ -63,8 +63,8 @@ bool Admission::admit(const AttemptFacts& newcomer, const std::vector<AttemptFac
   };
   const auto same_drone = [&](const AttemptFacts& each) { return each.drone == newcomer.drone; };
   const auto same_kind = [&](const AttemptFacts& each) { return each.proven == newcomer.proven; };
-  if (count([&](const auto& each) { return same_drone(each) && each.source == newcomer.source; }) >= kPerDroneAndSource)
-    return false;
+  const auto same_source = [&](const AttemptFacts& each) { return same_drone(each) && each.source == newcomer.source; };
+  if (!newcomer.source.empty() && count(same_source) >= kPerDroneAndSource) return false;
   // Places with a proof are the drone's own: whoever lacks one cannot take them.
   const auto of_drone = newcomer.proven ? count(same_drone)
                                         : count([&](const auto& each) { return same_drone(each) && same_kind(each); });

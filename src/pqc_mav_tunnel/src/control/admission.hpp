@@ -25,7 +25,7 @@ struct AdmissionLimits {
 /// One attempt as the limits see it.
 struct AttemptFacts {
   std::string drone;
-  std::string source;      // its IP address
+  std::string source;      // its IP address; empty inside a session, whose path is known
   bool proven = false;     // M1 carried a good return proof
   bool validated = false;  // its address is known to be its own
   bool large = false;      // its M2 is of Classic McEliece size

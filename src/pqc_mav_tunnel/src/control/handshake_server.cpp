@@ -36,6 +36,9 @@ TransportOptions options_of(const AttemptId& name, bool in_session, std::uint16_
   return out;
 }
 
+/// Is its M2 of Classic McEliece's size?
+bool large(const Suite& suite, bool hybrid) { return longest_server_hello(suite, hybrid) > kLargeServerHello; }
+
 /// The body of a whole M1 frame; empty when it is none.
 ByteView body_of_m1(ByteView frame) noexcept {
   const bool good = frame.size() > kFrameHeaderSize &&
@@ -65,12 +68,12 @@ HandshakeServer::Attempts::iterator HandshakeServer::find(std::uint64_t id) {
   return std::find_if(attempts_.begin(), attempts_.end(), [id](const auto& each) { return each->id == id; });
 }
 
-std::vector<AttemptFacts> HandshakeServer::running() const {
+std::vector<AttemptFacts> HandshakeServer::running(const Attempt* except) const {
   std::vector<AttemptFacts> out;
   for (const auto& attempt : attempts_)
-    if (attempt->phase != Phase::lingering && !attempt->session) {
+    if (attempt->phase != Phase::lingering && attempt.get() != except) {
       out.push_back(attempt->facts);
-      out.back().validated = attempt->transport.validated().has_value();
+      if (!attempt->session) out.back().validated = attempt->transport.validated().has_value();
     }
   return out;
 }
@@ -139,8 +142,7 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   if (frames->cookie && cookies_.good(*frames->cookie, ip, source.port(), name, *m1, now)) facts.validated = true;
   if (suite != nullptr) {
     const auto signed_in = sign_ns_.find(suite->sig);
-    const auto longest = longest_server_hello(*suite, hello->hybrid);
-    facts.large = longest > kLargeServerHello;
+    facts.large = large(*suite, hello->hybrid);
     if (admission_.wants_retry(facts, costly(*suite, signed_in == sign_ns_.end() ? 0 : signed_in->second), running())) {
       counters_.retried.add();
       data_.send_datagram(encode_retry(name, cookies_.make(ip, source.port(), name, *m1, now), keys.from_gcs), source);
@@ -149,7 +151,9 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   }
   if (!admission_.admit(facts, running(), now)) {
     counters_.busy.add();
-    refuse_busy(datagram, name, keys, *m1, source, now);
+    HandshakeResponder responder(host_.env);
+    Transport once(options_of(name, false, kDatagramLimit), keys.clone());
+    refuse_busy(responder, once, datagram, *m1, [&](ByteView out) { data_.send_datagram(out, source); }, now);
     return HandshakeDrop::limit;
   }
 
@@ -183,16 +187,14 @@ void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, const Suite* suite
 }
 
 /// A Reject keeps nothing: it is made anew for each M1.
-void HandshakeServer::refuse_busy(ByteView datagram, const AttemptId& name, const FragmentKeys& keys, ByteView m1,
-                                  const SockAddr& source, std::uint64_t now) {
-  HandshakeResponder responder(host_.env);
+void HandshakeServer::refuse_busy(HandshakeResponder& responder, Transport& once, ByteView datagram, ByteView m1,
+                                  const std::function<void(ByteView)>& send, std::uint64_t now) {
   (void)responder.on_data(m1, now);
   if (!responder.gated()) return;
-  Transport once(options_of(name, false, kDatagramLimit), keys.clone());
   once.expect(client_hello_limits());
   (void)once.on_datagram(datagram, 0, now);
   once.start(responder.refuse(Reject::busy, static_cast<std::uint16_t>(kBusyRetry.count())).send, now);
-  if (const auto out = once.poll(now)) data_.send_datagram(out->datagram, source);
+  if (const auto out = once.poll(now)) send(out->datagram);
 }
 
 HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now) {
@@ -236,21 +238,32 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   }
   const auto frames = parse_frames(value.subspan(std::min(value.size(), kHandshakePartHeader)), false);
   const auto m1 = frames ? whole_message_of(*frames, kHelloType) : std::nullopt;
-  const auto hello = m1 ? parse_client_hello(body_of_m1(*m1)) : std::nullopt;
+  if (!m1) return;
+  const auto hello = parse_client_hello(body_of_m1(*m1));
   const auto& drone = data_.link(link).id;
   if (!hello || hello->drone_id != drone || admission_.has_ended(drone, name)) return;
+  const auto* suite = find_suite(hello->suite);
+  auto responder = std::make_shared<HandshakeResponder>(
+      host_.env, RunningSession{session.current()->id, session.current()->epoch, SecretBytes(session.chain()->view())});
+  Transport transport(options_of(name, true, kDatagramLimit), FragmentKeys{});
+  // Who speaks inside a session is as good as proven; even so it does not get M2 without end.
+  AttemptFacts facts{drone, {}, true, true, suite != nullptr && large(*suite, hello->hybrid)};
+  const auto* replaced = running == attempts_.end() ? nullptr : running->get();
+  if (!admission_.admit(facts, this->running(replaced), now)) {
+    counters_.busy.add();
+    const auto send = [&](ByteView out) { data_.send_handshake_part(link, out, now); };
+    return refuse_busy(*responder, transport, value, *m1, send, now);
+  }
   // A session runs one attempt: the drone itself, by the AEAD, began another one.
-  if (running != attempts_.end()) end(running, HandshakeError::cancelled, now);
+  if (replaced != nullptr) end(running, HandshakeError::cancelled, now);
   counters_.gated.add();
-  auto attempt =
-      std::make_unique<Attempt>(next_id_++, Transport(options_of(name, true, kDatagramLimit), FragmentKeys{}));
+  auto attempt = std::make_unique<Attempt>(next_id_++, std::move(transport));
   attempt->name = name;
   attempt->link = link;
   attempt->session = session.current()->id;
-  attempt->facts.drone = drone;
-  attempt->responder = std::make_shared<HandshakeResponder>(
-      host_.env, RunningSession{session.current()->id, session.current()->epoch, SecretBytes(session.chain()->view())});
-  begin(std::move(attempt), find_suite(hello->suite), value, hello->hybrid, now);
+  attempt->facts = std::move(facts);
+  attempt->responder = std::move(responder);
+  begin(std::move(attempt), suite, value, hello->hybrid, now);
   reschedule();
 }
 

@@ -83,8 +83,8 @@ class HandshakeServer final : public HandshakePort {
   HandshakeDrop on_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source, std::uint64_t now);
   HandshakeDrop feed(Attempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now);
   void begin(std::unique_ptr<Attempt> attempt, const Suite* suite, ByteView first, bool hybrid, std::uint64_t now);
-  void refuse_busy(ByteView datagram, const AttemptId& name, const FragmentKeys& keys, ByteView m1,
-                   const SockAddr& source, std::uint64_t now);
+  void refuse_busy(HandshakeResponder& responder, Transport& once, ByteView datagram, ByteView m1,
+                   const std::function<void(ByteView)>& send, std::uint64_t now);
   void compute(Attempt& attempt, Bytes message);
   void on_step(std::uint64_t id, HandshakeStep step, std::uint64_t now);
   void complete(Attempt& attempt, HandshakeStep step, std::uint64_t now);
@@ -94,7 +94,7 @@ class HandshakeServer final : public HandshakePort {
   template <typename Which>
   void end_all(const Which& which, HandshakeError error, std::uint64_t now);
   void reschedule() noexcept;
-  [[nodiscard]] std::vector<AttemptFacts> running() const;
+  [[nodiscard]] std::vector<AttemptFacts> running(const Attempt* except = nullptr) const;
   [[nodiscard]] bool knows(const SockAddr& source) const;
   [[nodiscard]] Attempts::iterator find(std::uint64_t id);
 

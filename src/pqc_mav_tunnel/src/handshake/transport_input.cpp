@@ -55,7 +55,7 @@ Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, 
   for (const auto& fragment : fragments)
     if (!is_done(fragment.message) && !allowed_total(fragment)) return Took::malformed;
   // A Reject is made without any state: its number says nothing about the others.
-  if (fragments.empty() || fragments[0].message != kReject || options.in_session) on_packet(packet, path, now);
+  if (fragments.empty() || fragments[0].message != kReject) on_packet(packet, path, now);
   auto took = Took::repeated;
   for (const auto& ack : std::span(frames->acks).first(frames->ack_count))
     if (on_ack(ack, now)) took = Took::taken;
