@@ -21,7 +21,7 @@ AUTOSTART = ParameterSpec(
 ROLE = "role"
 ROLES = ("drone", "gcs")
 DRONES = "drones"
-PATH_KEYS = frozenset({"keys"})
+PATH_KEYS = frozenset({"keys", "state_dir"})
 
 
 def specs(role: str, schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]:
@@ -43,7 +43,7 @@ def engine_config(given: Mapping[str, Any], expand: Callable[[str], str]) -> dic
     """What goes to the engine: the user's values, unchanged except that `expand` replaces `~` in paths."""
     config = {name: value for name, value in given.items() if name != AUTOSTART.name}
     for name in PATH_KEYS & config.keys():
-        if isinstance(config[name], str):
+        if isinstance(config[name], str) and config[name]:
             config[name] = expand(config[name])
     return config
 

@@ -51,5 +51,7 @@ def test_engine_config_leaves_out_what_belongs_to_the_node_and_nothing_else() ->
 
 
 def test_engine_config_expands_paths() -> None:
-    config = parameters.engine_config({"keys": "~/k", "peer": "~"}, lambda path: path.replace("~", "/home/u"))
-    assert config == {"keys": "/home/u/k", "peer": "~"}
+    given = {"keys": "~/k", "state_dir": "~/s", "peer": "~"}
+    config = parameters.engine_config(given, lambda path: path.replace("~", "/home/u"))
+    assert config == {"keys": "/home/u/k", "state_dir": "/home/u/s", "peer": "~"}
+    assert parameters.engine_config({"state_dir": ""}, lambda _: ".") == {"state_dir": ""}  # not the working folder

@@ -38,6 +38,11 @@ const std::vector<ConfigKey>& table() {
        true,
        {},
        true},
+      {"state_dir", std::string{}, kNone, kNone, "",
+       "Folder of this drone alone for what it keeps from one run to the next: the return grant, by which the gcs "
+       "knows "
+       "it at once after a restart of the drone. Empty = in memory only.",
+       true, false},
       {"drone_id",
        std::string{},
        kNone,

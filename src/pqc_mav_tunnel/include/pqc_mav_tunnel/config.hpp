@@ -58,7 +58,7 @@ struct EngineConfig {
   bool stop_on_old_keys = false;
   std::uint64_t rekey_packets = 0;
   // drone
-  std::string drone_id, peer, plain_bind, plain_peer, plain_tap;
+  std::string drone_id, peer, plain_bind, plain_peer, plain_tap, state_dir;
   std::uint16_t local_data_port = 0;
   // both: the gcs' name and port
   std::string bind, gcs_id;

@@ -9,8 +9,8 @@
 // secret that group or others can read, and any key that they can write or whose folder they can write to. Links are
 // followed, and their target is checked.
 //
-// Every file is text: a line "pqcmav-key 1", lines "kind: psk|sig-secret|sig-public|restart", "algorithm: <token, psk or
-// restart>" and "owner: <gcs or drone id>", then base64.
+// Every file is text: a line "pqcmav-key 1", lines "kind: psk|sig-secret|sig-public|restart|return", "algorithm: <token,
+// psk, restart or return>" and "owner: <gcs or drone id>", then base64.
 #pragma once
 
 #include <filesystem>

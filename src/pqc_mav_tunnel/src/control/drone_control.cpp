@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "crypto/wipe_stack.hpp"
+#include "handshake/restart_key.hpp"
 #include "keys/gcs_psk.hpp"
 #include "net/lookup.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -77,7 +78,34 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
 void DroneControl::attach(DataPlane& data) {
   data_ = &data;
   client_ = std::make_unique<HandshakeClient>(data, [this] { on_restarted(); });
+  read_return_file();
   data.set_handshakes(client_.get());
+}
+
+/// A grant that is of no use costs a Retry, and is replaced by the next one.
+void DroneControl::read_return_file() {
+  if (config_.state_dir.empty()) return;
+  return_file_.emplace(config_.state_dir, config_.drone_id, config_.gcs_id);
+  try {
+    if (auto ticket = return_file_->load(serial_now())) client_->remember(std::move(*ticket));
+  } catch (const TunnelError& error) {
+    events_.log(LogLevel::warning, config_.drone_id,
+                std::string("The stored return grant is not used: ") + error.what());
+  }
+}
+
+void DroneControl::write_return_file() {
+  if (!return_file_) return;
+  const auto ticket = client_->new_ticket();
+  if (!ticket) return;
+  try {
+    return_file_->store(*ticket);
+    told_unwritable_ = false;
+  } catch (const TunnelError& error) {
+    if (std::exchange(told_unwritable_, true)) return;
+    events_.log(LogLevel::warning, config_.drone_id,
+                std::string("The return grant is kept in memory only, check 'state_dir': ") + error.what());
+  }
 }
 
 void DroneControl::start() {
@@ -120,6 +148,7 @@ void DroneControl::on_changed() {
 void DroneControl::run() {
   for (;;) {
     step();
+    write_return_file();
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, nanoseconds(kPollNs), [&] { return stopping_ || attention_ || !requests_.empty(); });
     attention_ = false;

@@ -16,6 +16,7 @@
 #include "control/blacklist.hpp"
 #include "control/handshake_client.hpp"
 #include "control/link_ledger.hpp"
+#include "control/return_file.hpp"
 #include "keys/key_folders.hpp"
 #include "net/data_plane.hpp"
 #include "pqc_mav_tunnel/config.hpp"
@@ -75,6 +76,8 @@ class DroneControl {
     std::variant<std::promise<RekeyOutcome>, RemoteRequest> answer_to;
   };
   InitiatorParams parameters(const Suite& suite) const;
+  void read_return_file();
+  void write_return_file();
   void run();
   void step();
   void first_handshake();
@@ -96,6 +99,8 @@ class DroneControl {
   LinkLedger ledger_;
   DataPlane* data_ = nullptr;
   std::unique_ptr<HandshakeClient> client_;
+  std::optional<ReturnFile> return_file_;  // with a state_dir
+  bool told_unwritable_ = false;
   const Suite* suite_;  // of the next fresh handshake: the last one that worked
   Backoff backoff_;
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;

@@ -129,6 +129,16 @@ std::optional<ReturnTicket> HandshakeClient::ticket() {
   return ticket_ ? std::optional(ticket_->clone()) : std::nullopt;
 }
 
+std::optional<ReturnTicket> HandshakeClient::new_ticket() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(ticket_is_new_, false) ? std::optional(ticket_->clone()) : std::nullopt;
+}
+
+void HandshakeClient::remember(ReturnTicket ticket) {
+  const std::lock_guard lock(mutex_);
+  ticket_ = std::move(ticket);
+}
+
 // --- data thread ----------------------------------------------------------------------------------------------------
 
 void HandshakeClient::post_letter(Letter letter) {
@@ -279,7 +289,11 @@ void HandshakeClient::on_return(const ReturnGrant& grant) {
   std::copy(grant.address_tag.begin(), grant.address_tag.end(), ticket.prefix.begin() + 4);
   ticket.key = Secret<32>(grant.return_key.first<32>());
   const std::lock_guard lock(mutex_);
+  // It comes again until the gcs knows that it arrived, and within the hour with each rekey.
+  if (ticket_ && ticket_->prefix == ticket.prefix && constant_time_equal(ticket_->key.view(), ticket.key.view()))
+    return;
   ticket_ = std::move(ticket);
+  ticket_is_new_ = true;
 }
 
 void HandshakeClient::on_restart_token(const RestartToken& token, std::size_t link) {

@@ -48,6 +48,10 @@ class HandshakeClient final : public HandshakePort {
   [[nodiscard]] bool silent() const noexcept { return silent_.load(std::memory_order_relaxed); }
   /// What the gcs handed out last. Any thread.
   [[nodiscard]] std::optional<ReturnTicket> ticket();
+  /// The same, once for each that is new. Any thread.
+  [[nodiscard]] std::optional<ReturnTicket> new_ticket();
+  /// One of an earlier run. Before the data plane starts.
+  void remember(ReturnTicket ticket);
 
   HandshakeDrop on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) override;
   void on_session_frame(std::size_t link, ByteView value, std::uint64_t now) override;
@@ -111,6 +115,7 @@ class HandshakeClient final : public HandshakePort {
   std::deque<Letter> letters_;
   bool nudged_ = false;
   std::optional<ReturnTicket> ticket_;
+  bool ticket_is_new_ = false;
 };
 
 }  // namespace pqcmav

@@ -32,6 +32,8 @@ std::string_view to_string(KeyKind kind) noexcept {
       return "sig-public";
     case KeyKind::restart:
       return "restart";
+    case KeyKind::return_grant:
+      return "return";
   }
   return "unknown";
 }
@@ -159,6 +161,7 @@ std::optional<SecretBytes> decode_lines(std::string_view text) {
 bool fits(KeyKind kind, std::string_view algorithm) {
   if (kind == KeyKind::psk) return algorithm == kPskAlgorithm;
   if (kind == KeyKind::restart) return algorithm == kRestartAlgorithm;
+  if (kind == KeyKind::return_grant) return algorithm == kReturnAlgorithm;
   return find_sig(algorithm) != nullptr;
 }
 
@@ -179,7 +182,8 @@ KeyFile parse(const fs::path& file, std::string_view text) {
   out.algorithm = *algorithm;
   out.owner = *owner;
   bool known = false;
-  for (const auto candidate : {KeyKind::psk, KeyKind::sig_secret, KeyKind::sig_public, KeyKind::restart}) {
+  for (const auto candidate :
+       {KeyKind::psk, KeyKind::sig_secret, KeyKind::sig_public, KeyKind::restart, KeyKind::return_grant}) {
     if (*kind != to_string(candidate)) continue;
     out.kind = candidate;
     known = true;

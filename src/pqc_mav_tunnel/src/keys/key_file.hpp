@@ -12,11 +12,12 @@
 
 namespace pqcmav {
 
-enum class KeyKind { psk, sig_secret, sig_public, restart };
+enum class KeyKind { psk, sig_secret, sig_public, restart, return_grant };
 std::string_view to_string(KeyKind kind) noexcept;
 
 inline constexpr std::string_view kPskAlgorithm = "psk";
 inline constexpr std::string_view kRestartAlgorithm = "restart";
+inline constexpr std::string_view kReturnAlgorithm = "return";
 inline constexpr std::string_view kGcsOwner = "gcs";
 inline constexpr std::size_t kKeyFileMax = 64 * 1024;  // the longest key makes a file of 7 KiB
 
@@ -44,9 +45,10 @@ KeyFile read_key_file(const std::filesystem::path& file, bool secret);
 /// Reads, and checks that it is what is wanted.
 KeyFile read_key_file(const std::filesystem::path& file, const KeyWanted& wanted);
 
-/// Writes to a temporary name in the same folder, syncs and renames. Throws TunnelError(io), even when `file` exists,
-/// and then leaves nothing behind.
-void write_key_file(const std::filesystem::path& file, const KeyFile& content);
+/// Writes to a temporary name in the same folder, syncs and renames. Throws TunnelError(io), even when `file` exists
+/// and is not to be replaced, and then leaves nothing behind.
+enum class Existing { stays, is_replaced };
+void write_key_file(const std::filesystem::path& file, const KeyFile& content, Existing existing = Existing::stays);
 /// Makes a folder of mode 0700, and its parents, unless it is there. Throws TunnelError(io).
 void make_key_folder(const std::filesystem::path& folder);
 /// A hidden name in the same folder that nothing else has.

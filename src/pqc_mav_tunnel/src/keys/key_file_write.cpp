@@ -98,7 +98,7 @@ void rename_new(const fs::path& from, const fs::path& to) {
   cannot(to.string() + " cannot be created", code);
 }
 
-void write_key_file(const fs::path& file, const KeyFile& content) {
+void write_key_file(const fs::path& file, const KeyFile& content, Existing existing) {
   check_key_folder(folder_of(file));
   const auto text = render(content);
   const auto temporary = temporary_beside(file);
@@ -108,7 +108,10 @@ void write_key_file(const fs::path& file, const KeyFile& content) {
     Unlinker unlinker(temporary);
     if (const int code = write_all(out.get(), text.view()); code != 0)
       cannot("The key file " + file.string() + " cannot be written", code);
-    rename_new(temporary, file);
+    if (existing == Existing::stays)
+      rename_new(temporary, file);
+    else if (::rename(temporary.c_str(), file.c_str()) != 0)
+      cannot("The key file " + file.string() + " cannot be replaced", errno);
     unlinker.release();
   }
   sync_folder(folder_of(file));
