@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pqc_mav_cli.ros_session import TunnelView
 from pqc_mav_cli.wording import short_code
-from pqc_mav_proxy.names import DROPS, state_name
+from pqc_mav_proxy.names import DROPS, KEY_OLD, keys_are_old, state_name
 
 STALE_S = 3.0  # stats come once a second; silence for longer means that the node is gone or hangs
 _STATE_STYLES = {
@@ -107,6 +107,8 @@ def _cells(view: TunnelView, now_s: float) -> list[Any]:
     state = state_of(view)
     stale = now_s - max(view.status_at_s, view.stats_at_s) > STALE_S
     shown = Text("SILENT", "bold red") if stale else Text(state, _STATE_STYLES.get(state, ""))
+    if keys_are_old(status.last_error):
+        shown.append(f" {KEY_OLD}", "bold red")
     age = key_age_s(view, now_s)
     cells: list[Any] = [
         view.node,
@@ -132,11 +134,11 @@ def _cells(view: TunnelView, now_s: float) -> list[Any]:
 
 
 def problems(views: Sequence[TunnelView]) -> list[str]:
-    """One line per tunnel that is not up and has said why."""
+    """One line per tunnel that is not up, or up with old keys, and has said why."""
     return [
         f"{view.node} {view.drone_id}: {view.status.last_error}"
         for view in views
-        if view.status.last_error and state_of(view) not in ("UP", "REKEYING")
+        if keys_are_old(view.status.last_error) or (view.status.last_error and state_of(view) not in ("UP", "REKEYING"))
     ]
 
 
@@ -147,6 +149,7 @@ def as_json(views: Sequence[TunnelView], now_s: float) -> list[dict[str, Any]]:
             "node": view.node,
             "drone_id": view.drone_id,
             "key_age_s": key_age_s(view, now_s),
+            "key_old": keys_are_old(view.status.last_error),
             "status": {**_fields(view.status), "state": state_of(view)},
             "stats": None if view.stats is None else _fields(view.stats),
             "links": {side: _fields(link) for side, link in view.links.items()},

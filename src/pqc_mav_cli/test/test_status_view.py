@@ -66,6 +66,14 @@ def test_without_a_session_there_is_no_suite_and_no_age() -> None:
     assert status_view.problems([view(last_error="old")]) == []
 
 
+def test_old_keys_are_shown_while_the_link_is_up() -> None:
+    made = view(last_error="KEY_OLD: handshakes fail.")
+    assert "UP KEY_OLD" in text(made)
+    assert status_view.problems([made]) == ["/drone/pqc_proxy d1: KEY_OLD: handshakes fail."]
+    assert status_view.as_json([made], 102.0)[0]["key_old"] is True
+    assert "KEY_OLD" not in text(view(last_error="old"))
+
+
 def test_json_has_no_nan() -> None:
     made = view()
     made.links["local"].clock_offset_ms = math.nan

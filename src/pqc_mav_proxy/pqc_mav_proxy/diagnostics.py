@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pqc_mav_common.diagnostics import Diagnostic, Level
+from pqc_mav_proxy.names import keys_are_old
 from pqc_mav_proxy.wording import short_code
 
 # Counter -> what it means when it grows. A stranger can cause any of them, so they warn and never count as errors.
@@ -46,9 +47,8 @@ class Diagnoser:
         grown = self._grown(drone, stats, SUSPICIOUS)
         if grown and level is Level.OK:
             level, message = Level.WARN, f"{message}; dropped since the last report: {grown}"
-        values: dict[str, object] = {
-            key: status[key] for key in ("state", "suite", "epoch", "peer", "key_age_s", "silence_s")
-        }
+        values: dict[str, object] = {key: status[key] for key in STATUS_FIGURES}
+        values["key_old"] = keys_are_old(status["last_error"])
         values |= {key: stats[key] for key in STATS_FIGURES}
         if link is not None and link.get("rtt_ms") is not None:
             values["rtt_ms"] = f"{link['rtt_ms']:.3f}"
@@ -70,6 +70,8 @@ class Diagnoser:
 
 def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:
     state, error = status["state"], status["last_error"]
+    if keys_are_old(error) and state in ("UP", "REKEYING", "DEGRADED"):
+        return Level.WARN, error
     if state in ("UP", "REKEYING"):
         suffix = ", renewing its keys" if state == "REKEYING" else ""
         return Level.OK, f"up with {short_code(status['suite'])}, epoch {status['epoch']}{suffix}"

@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names the engine and the messages share: the states of a tunnel and the six reasons to drop a packet. No ROS."""
+"""Names the engine and the messages share: the states of a tunnel, its old keys, the six reasons to drop a packet.
+
+No ROS.
+"""
 
 from __future__ import annotations
 
 # In the order of the constants in TunnelStatus.msg.
 STATES = ("DOWN", "HANDSHAKING", "UP", "DEGRADED", "REKEYING")
+# How TunnelStatus.last_error begins while the keys are older than key_limit_s, whatever the state.
+KEY_OLD = "KEY_OLD"
 DROP_REASONS = ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
 # As counters and message fields are called.
 DROPS = tuple(f"drop_{reason}" for reason in DROP_REASONS)
+
+
+def keys_are_old(last_error: str) -> bool:
+    """Whether a status with this error has keys that could not be renewed in time."""
+    return last_error.startswith(KEY_OLD)
 
 
 def state_name(number: int) -> str:

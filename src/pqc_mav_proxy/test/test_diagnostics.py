@@ -26,6 +26,9 @@ STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered",
         ("drone", "DEGRADED", "", Level.WARN, "0.5 s"),
         ("drone", "HANDSHAKING", "", Level.WARN, "connecting"),
         ("drone", "HANDSHAKING", "refused", Level.WARN, "refused"),
+        ("drone", "UP", "KEY_OLD: do something. A timeout.", Level.WARN, "KEY_OLD: do something. A timeout."),
+        ("gcs", "REKEYING", "KEY_OLD: do something.", Level.WARN, "do something"),
+        ("gcs", "DEGRADED", "KEY_OLD: do something.", Level.WARN, "do something"),
         ("drone", "DOWN", "", Level.ERROR, "no session"),
         ("drone", "DOWN", "wrong key", Level.ERROR, "wrong key"),
         ("gcs", "DOWN", "", Level.WARN, "not connected yet"),
@@ -37,6 +40,7 @@ def test_levels_and_words(role: str, state: str, error: str, level: Level, said:
     made = diagnoser.tunnel({**STATUS, "state": state, "last_error": error}, STATS, None)
     assert made.level is level and said in made.message
     assert made.subcomponent == "tunnel d1" and made.values["epoch"] == 2
+    assert made.values["key_old"] is error.startswith("KEY_OLD")
 
 
 def test_drops_warn_only_while_they_grow() -> None:

@@ -133,6 +133,20 @@ TEST_F(LinkLedgerTest, AnErrorIsOverWhenTheLinkWorksAgainButARefusedRekeyIsKept)
   EXPECT_EQ(ledger.status(with_session()).last_error, "Not allowed.");
 }
 
+TEST_F(LinkLedgerTest, OldKeysAreSaidWhateverTheState) {
+  auto picture = with_session();
+  picture.key_old = true;
+  EXPECT_EQ(ledger.status(picture).state, LinkState::up);
+  EXPECT_EQ(ledger.status(picture).last_error.find("KEY_OLD: "), 0u);
+  EXPECT_EQ(ledger.status(picture).last_error.find("Last failure"), std::string::npos);
+  ledger.finished(failure(HandshakeError::timeout, "No answer."));
+  const auto text = ledger.status(picture).last_error;
+  EXPECT_EQ(text.find("KEY_OLD: "), 0u) << text;
+  EXPECT_TRUE(text.ends_with("Last failure: No answer.")) << text;
+  picture.key_old = false;
+  EXPECT_EQ(ledger.status(picture).last_error, "No answer.");
+}
+
 TEST_F(LinkLedgerTest, TheStatusOfASession) {
   auto picture = with_session();
   picture.peer = resolve("127.0.0.1", 9, false, SOCK_DGRAM);

@@ -4,6 +4,12 @@
 namespace pqcmav {
 namespace {
 
+// Begins with the name of the state (docs/protocol.md section 12): programs look for it, people read on.
+constexpr const char* kKeyOld =
+    "KEY_OLD: the keys in use are older than key_limit_s, because handshakes fail. Find out what blocks them, ask for "
+    "a "
+    "rekey, or land; with key_limit_action 'stop' no MAVLink passes until one succeeds.";
+
 double to_s(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 std::string hex(const SessionId& id) {
@@ -99,8 +105,8 @@ LinkStatus LinkLedger::status(const LinkPicture& picture) const {
   out.state = state_of(picture);
   out.last_error = last_error_;
   out.key_old = picture.key_old;
-  if (picture.key_old && last_error_.empty())
-    out.last_error = "The keys are older than key_limit_s; the drone tries to renew them.";
+  // Whatever the state is: who reads the topic alone must see it.
+  if (picture.key_old) out.last_error = kKeyOld + (last_error_.empty() ? "" : " Last failure: " + last_error_);
   out.handshakes_ok = ok_;
   out.handshakes_failed = failed_;
   out.rekeys_ok = rekeys_ok_;
