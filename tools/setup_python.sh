@@ -16,9 +16,9 @@ stamp="$VENV/.pqcmav-stamp"
 # Prints the files in requirements/locked/ that a layer consists of.
 lists_of() {
   case "$1" in
-    run) echo "$mode" ;;
+    run) if [ "$mode" = wheels ]; then echo system wheels; else echo system; fi ;;
     analysis) echo analysis ;;
-    lint) echo lint ;;  # with the tests' packages: mypy reads their types
+    lint) echo lint test ;;  # with the tests' packages: mypy reads their types
     test) echo test test-nodeps ;;
   esac
 }

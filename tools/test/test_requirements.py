@@ -10,8 +10,8 @@ import pytest
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent.parent / "requirements"
 LAYERS = {
-    "wheels": ["base", "ros-jazzy"], "system": ["base"], "analysis": ["analysis"], "test": ["test"],
-    "lint": ["lint", "test"], "test-nodeps": ["test-nodeps"],
+    "system": ["base"], "wheels": ["ros-jazzy"], "analysis": ["analysis"], "test": ["test"], "lint": ["lint"],
+    "test-nodeps": ["test-nodeps"],
 }  # fmt: skip
 PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)")
 
@@ -49,3 +49,8 @@ def test_one_version_of_everything_in_all_layers() -> None:
     everything = set().union(*(pins(REQUIREMENTS / "locked" / f"{layer}.txt") for layer in LAYERS))
     names = [name for name, _ in everything]
     assert len(names) == len(set(names)), sorted(name for name in set(names) if names.count(name) > 1)
+
+
+@pytest.mark.parametrize(("layer", "below"), [("wheels", "system"), ("lint", "test")])
+def test_what_is_installed_together_is_listed_once(layer: str, below: str) -> None:
+    assert not pins(REQUIREMENTS / "locked" / f"{layer}.txt") & pins(REQUIREMENTS / "locked" / f"{below}.txt")

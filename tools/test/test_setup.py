@@ -128,7 +128,7 @@ def test_python_layers_are_installed_once_and_stay(run: Run, fake: Fake, tmp_pat
             if "--require-hashes" in line
         ]
 
-    assert installed() == [["wheels"]]
+    assert installed() == [["system", "wheels"]]
     assert installed() == []
     built = workspace / "build"
     built.mkdir()
@@ -137,6 +137,7 @@ def test_python_layers_are_installed_once_and_stay(run: Run, fake: Fake, tmp_pat
     (workspace / "requirements" / "locked" / "test.txt").write_text("pytest\n")
     assert installed("analysis") == []
     assert installed("test") == [["test"], ["test-nodeps"]]
+    assert installed("lint") == [["lint", "test"]]
     assert built.exists(), "nothing of this is a new interpreter"
 
 
