@@ -2,17 +2,36 @@
 // Reads the files of docs/vectors; their form is described in the README there.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "hex.hpp"
 
 namespace pqcmav::test {
+
+/// The value of a base64 text with its padding. Throws std::invalid_argument for any other text.
+inline Bytes unbase64(std::string_view text) {
+  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto end = std::min(text.find('='), text.size());
+  if (text.size() % 4 != 0 || text.size() - end > 2) throw std::invalid_argument("not base64");
+  Bytes out;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (const char c : text.substr(0, end)) {
+    const auto digit = kDigits.find(c);
+    if (digit == std::string_view::npos) throw std::invalid_argument("not a base64 digit");
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    if ((held += 6) >= 8) out.push_back(static_cast<std::uint8_t>(bits >> (held -= 8)));
+  }
+  return out;
+}
 
 class VectorSection {
  public:
@@ -24,7 +43,12 @@ class VectorSection {
     if (found == values.end()) throw std::out_of_range("the vector has no " + key);
     return found->second;
   }
-  [[nodiscard]] Bytes bytes(const std::string& key) const { return unhex(text(key)); }
+  /// A value of bytes: hex, or base64 where it is long.
+  [[nodiscard]] Bytes bytes(const std::string& key) const {
+    static constexpr std::string_view kBase64 = "base64:";
+    const std::string_view value = text(key);
+    return value.starts_with(kBase64) ? unbase64(value.substr(kBase64.size())) : unhex(value);
+  }
   template <std::size_t N>
   [[nodiscard]] ByteArray<N> array(const std::string& key) const {
     return unhex_array<N>(text(key));

@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text form of test vectors: `[section]` lines, `key = value` lines, `#` comments, nothing else.
 
-A value is hex, ASCII text or a decimal number; docs/vectors/README.md says which key has which. One value is one line.
+A value is bytes, ASCII text or a decimal number; docs/vectors/README.md says which key has which. One value is one
+line. Bytes are hex, or base64 after `base64:` where they are many.
 """
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 from .errors import MalformedError
 
 Value = bytes | str | int
+BASE64 = "base64:"
+HEX_BYTES = 96  # at most; longer values are base64
+
+
+def _text(value: Value) -> str:
+    if not isinstance(value, bytes):
+        return str(value)
+    return value.hex() if len(value) <= HEX_BYTES else BASE64 + base64.b64encode(value).decode("ascii")
 
 
 class Section:
@@ -21,9 +31,8 @@ class Section:
         self._values = values if values is not None else {}
 
     def put(self, **values: Value) -> Section:
-        """Adds values: bytes become hex, numbers decimal, text stays. Returns self."""
-        for key, value in values.items():
-            self._values[key] = value.hex() if isinstance(value, bytes) else str(value)
+        """Adds values: bytes become hex or base64, numbers decimal, text stays. Returns self."""
+        self._values |= {key: _text(value) for key, value in values.items()}
         return self
 
     def __contains__(self, key: str) -> bool:
@@ -39,12 +48,15 @@ class Section:
             raise MalformedError(f"[{self.name}] has no {key}")
         return self._values[key]
 
-    def hex(self, key: str) -> bytes:
-        """The value as bytes. Raises MalformedError when it is missing or no hex."""
+    def raw(self, key: str) -> bytes:
+        """The value as bytes. Raises MalformedError when it is missing or neither hex nor base64."""
+        text = self.text(key)
         try:
-            return bytes.fromhex(self.text(key))
+            if text.startswith(BASE64):
+                return base64.b64decode(text.removeprefix(BASE64), validate=True)
+            return bytes.fromhex(text)
         except ValueError as error:
-            raise MalformedError(f"[{self.name}] {key} is no hex") from error
+            raise MalformedError(f"[{self.name}] {key} is neither hex nor base64") from error
 
     def number(self, key: str) -> int:
         """The value as a number. Raises MalformedError when it is missing or no decimal number."""

@@ -19,7 +19,8 @@ from .vectorfile import Section, Value, VectorFile
 COMMENT = "of the PQC-MAV wire protocol, version 3; see README.md. Fixed keys, for tests only."
 SEQUENCES = (0, 1, SEQUENCE_LIMIT - 1)
 EPOCHS = (0, 1, 255)
-PAYLOAD_BYTES = (0, 1, 255, 1400)
+SHORT_PAYLOADS = (0, 1)
+LONG_PAYLOADS = (255, 1400)
 SUITE_PER_AEAD = ("ML-768-AG-MD-65", "HQC-256-CP-SP-256f", "MC-348-AS-FA-512")
 TLVS: dict[str, Tlv] = {
     "probe": control.Probe(0x01020304, 0x1112131415161718),
@@ -84,31 +85,38 @@ def check_suites(file: VectorFile) -> None:
 
 
 def generate_data(seed: bytes) -> VectorFile:
-    """Data frames: every cipher, epoch, sequence and size of the tables above, directions alternating."""
+    """Data frames: every cipher, epoch and sequence with short payloads both ways, and long ones once per cipher."""
     random = SeededRandom(seed + b"/data")
     file = VectorFile(f"Data frames {COMMENT}")
     file.section("vector").put(kind="data", name="data")
-    number = 0
+
+    def put(keys: SessionKeys, sequence: int, size: int, direction: Direction) -> None:
+        row = file.section(f"{keys.suite.aead.token}-{len(file.sections) - 1:03d}")
+        _put_keys(row, keys, direction)
+        payload = random(size)
+        row.put(sequence=sequence, payload=payload, datagram=SendKey(keys, direction, sequence).seal(payload))
+
     for short_code in SUITE_PER_AEAD:
         suite = find_suite(short_code)
         for epoch in EPOCHS:
             keys = SessionKeys(suite, random(8), epoch, random(32), random(32))
-            for sequence in SEQUENCES:
-                for size in PAYLOAD_BYTES:
-                    direction = (Direction.D2G, Direction.G2D)[number % 2]
-                    row = file.section(f"{suite.aead.token}-{number:03d}")
-                    _put_keys(row, keys, direction)
-                    payload = random(size)
-                    datagram = SendKey(keys, direction, sequence).seal(payload)
-                    row.put(sequence=sequence, payload=payload, datagram=datagram)
-                    number += 1
+            for turn, sequence in enumerate(SEQUENCES):
+                for size, direction in zip(SHORT_PAYLOADS, _turned(turn), strict=True):
+                    put(keys, sequence, size, direction)
+        for size, direction in zip(LONG_PAYLOADS, Direction, strict=True):
+            put(keys, SEQUENCES[1], size, direction)
     return file
+
+
+def _turned(turn: int) -> tuple[Direction, Direction]:
+    """Both directions, by turns in either order."""
+    return (Direction.G2D, Direction.D2G) if turn % 2 else (Direction.D2G, Direction.G2D)
 
 
 def check_data(file: VectorFile) -> None:
     """Each datagram must be what sealing gives, and must open."""
     for row in file.sections[1:]:
-        _check_datagram(row, KIND_DATA, row.hex("payload"))
+        _check_datagram(row, KIND_DATA, row.raw("payload"))
 
 
 def generate_control(seed: bytes) -> VectorFile:
@@ -137,7 +145,7 @@ def generate_control(seed: bytes) -> VectorFile:
 def check_control(file: VectorFile) -> None:
     """Contents must encode the recorded fields; the outcome must be the recorded one."""
     for row in file.sections[1:]:
-        content = row.hex("content")
+        content = row.raw("content")
         _check_datagram(row, KIND_CONTROL, content)
         name = row.name.removeprefix("tlv-")
         if name in TLVS:
@@ -159,13 +167,13 @@ def _put_keys(row: Section, keys: SessionKeys, direction: Direction) -> None:
 
 
 def _keys_of(row: Section) -> tuple[SessionKeys, Direction]:
-    direction, key = Direction(row.text("direction")), row.hex("key")
-    return SessionKeys(find_suite(row.text("suite")), row.hex("session_id"), row.number("epoch"), key, key), direction
+    direction, key = Direction(row.text("direction")), row.raw("key")
+    return SessionKeys(find_suite(row.text("suite")), row.raw("session_id"), row.number("epoch"), key, key), direction
 
 
 def _check_datagram(row: Section, kind: int, content: bytes) -> None:
     keys, direction = _keys_of(row)
-    datagram = row.hex("datagram")
+    datagram = row.raw("datagram")
     if SendKey(keys, direction, row.number("sequence")).seal(content, kind=kind) != datagram:
         raise AuthenticationError(f"[{row.name}] datagram is not what sealing its content gives")
     outcome, opened = ReceiveKey(keys, direction).open(datagram)
@@ -243,6 +251,6 @@ def check_receive(file: VectorFile) -> None:
     keys, direction = _keys_of(file["receiver"])
     receiver = ReceiveKey(keys, direction, file["receiver"].number("window_bits"))
     for row in file.sections[2:]:
-        outcome, plaintext = receiver.open(row.hex("datagram"))
-        if (outcome.value, plaintext) != (row.text("outcome"), row.hex("plaintext")):
+        outcome, plaintext = receiver.open(row.raw("datagram"))
+        if (outcome.value, plaintext) != (row.text("outcome"), row.raw("plaintext")):
             raise MalformedError(f"[{row.name}] {row.text('what')}: {outcome.value}, expected {row.text('outcome')}")

@@ -40,32 +40,20 @@ class Case:
         return "_".join(parts)
 
 
-def _matrix(suite: str) -> list[Case]:
-    return [
-        Case(suite, hybrid, signed, epoch)
-        for hybrid in (True, False)
-        for signed in (False, True)
-        for epoch in (None, 1)
-    ]
-
-
+# Together: every family of KEMs and of signatures, every cipher; each combination of hybrid or pure, with or without
+# the drone's signature, first handshake or rekey; the epochs around the wrap. docs/vectors/README.md lists them.
 CASES: tuple[Case, ...] = (
-    *_matrix("ML-512-AG-MD-44"),
-    Case("ML-512-CP-FA-512", signed=True),
-    Case("ML-512-AS-FA-512", hybrid=False),
+    Case("ML-512-AG-FA-512", hybrid=False),
+    Case("ML-512-CP-FA-512", signed=True, rekey_epoch=1),
+    Case("ML-512-AS-FA-512", hybrid=False, rekey_epoch=0),
+    Case("ML-512-AG-MD-44", hybrid=False, signed=True, rekey_epoch=255),
     Case("ML-512-AS-SP-128s"),
     Case("ML-768-AG-MD-65"),
-    Case("ML-768-CP-MD-65", hybrid=False, signed=True),
-    Case("ML-768-AS-MD-65", signed=True, rekey_epoch=255),
-    Case("ML-768-AG-MD-65", rekey_epoch=0),
     Case("ML-1024-AG-MD-87"),
-    Case("ML-1024-CP-FA-1024", hybrid=False, rekey_epoch=7),
+    Case("ML-1024-CP-FA-1024", rekey_epoch=7),
     Case("HQC-128-AG-FA-512", signed=True),
-    Case("HQC-192-CP-MD-65", hybrid=False),
     Case("FR-640A-AG-FA-512", digest=True),
-    Case("MC-348-AG-FA-512", digest=True),
-    Case("MC-460-CP-MD-65", hybrid=False, digest=True),
-    Case("MC-8192-AS-FA-1024", digest=True),
+    Case("MC-348-AS-FA-512", hybrid=False, signed=True, digest=True),
 )
 
 
@@ -143,35 +131,35 @@ def check(file: VectorFile) -> None:
     """Recomputes everything that follows from the recorded secrets and messages. Raises WireError at a difference."""
     suite = find_suite(file["vector"].text("suite"))
     inputs, values = file["inputs"], file["values"]
-    m0, m1, m3 = (file["messages"].hex(name) for name in ("m0", "m1", "m3"))
+    m0, m1, m3 = (file["messages"].raw(name) for name in ("m0", "m1", "m3"))
     hybrid, signs = bool(inputs.number("hybrid")), bool(inputs.number("drone_signs"))
-    psk, session_id, epoch = inputs.hex("psk"), inputs.hex("session_id"), inputs.number("epoch")
+    psk, session_id, epoch = inputs.raw("psk"), inputs.raw("session_id"), inputs.number("epoch")
     _check_client_hello(file, m0, m1)
-    h2 = values.hex("h2")
+    h2 = values.raw("h2")
     if "m2" in file["messages"]:
         h2 = _check_server_hello(file, suite, m0, m1)
 
     finish = msg.ClientFinish.parse(m3, suite, hybrid, signs)
     t = ks.Transcript(
-        h2=h2, ck_prev=inputs.hex("ck_prev"), h3=ks.hash_3(h2, finish.kem_ciphertext, finish.x25519_public)
+        h2=h2, ck_prev=inputs.raw("ck_prev"), h3=ks.hash_3(h2, finish.kem_ciphertext, finish.x25519_public)
     )
-    _expect("h3", t.h3, values.hex("h3"))
+    _expect("h3", t.h3, values.raw("h3"))
     if signs:
         message = ks.DRONE_SIGN_LABEL + t.h3
-        sig_verify(suite.sig, inputs.hex("drone_public"), message, finish.drone_signature)
+        sig_verify(suite.sig, inputs.raw("drone_public"), message, finish.drone_signature)
     t.t3 = ks.transcript_3(t.h3, finish.drone_signature if signs else None)
-    _expect("t3", t.t3, values.hex("t3"))
-    t.ss_kem = kem_decapsulate(suite.kem, inputs.hex("kem_secret_key"), finish.kem_ciphertext)
+    _expect("t3", t.t3, values.raw("t3"))
+    t.ss_kem = kem_decapsulate(suite.kem, inputs.raw("kem_secret_key"), finish.kem_ciphertext)
     if hybrid:
-        gcs_scalar, drone_scalar = inputs.hex("x25519_gcs_scalar"), inputs.hex("x25519_drone_scalar")
+        gcs_scalar, drone_scalar = inputs.raw("x25519_gcs_scalar"), inputs.raw("x25519_drone_scalar")
         _expect("the drone's X25519 key", x25519_public(drone_scalar), finish.x25519_public)
         t.ss_x25519 = x25519_shared(gcs_scalar, finish.x25519_public)
         _expect("ss_x25519", x25519_shared(drone_scalar, x25519_public(gcs_scalar)), t.ss_x25519)
     t.derive(psk, suite, session_id, epoch)
     for name in SECRET_VALUES:
-        _expect(name, getattr(t, name), values.hex(name))
+        _expect(name, getattr(t, name), values.raw(name))
     _expect("confirm_c in M3", finish.confirm, t.confirm_c)
-    _expect("M4", file["messages"].hex("m4"), msg.server_finish(t.confirm_s))
+    _expect("M4", file["messages"].raw("m4"), msg.server_finish(t.confirm_s))
     _check_data(file, SessionKeys(suite, session_id, epoch, t.k_d2g, t.k_g2d, t.ck))
 
 
@@ -184,34 +172,34 @@ def _check_client_hello(file: VectorFile, m0: bytes, m1: bytes) -> None:
     recorded += (file["vector"].text("suite"),)
     carried = (hello.drone_id, hello.gcs_id, hello.kem_name, hello.sig_name, hello.suite_id)
     _expect("a name in M1", tuple(name.decode("ascii") for name in carried), recorded)
-    modes = (inputs.number("hybrid"), inputs.number("drone_signs"), inputs.number("epoch"), inputs.hex("prev_session"))
+    modes = (inputs.number("hybrid"), inputs.number("drone_signs"), inputs.number("epoch"), inputs.raw("prev_session"))
     _expect("a mode in M1", (hello.hybrid, hello.drone_signs, hello.epoch, hello.prev_session), modes)
-    key = ks.gate_key(inputs.hex("psk"))
-    _expect("gate_key", key, values.hex("gate_key"))
-    _expect("gate", ks.gate(key, m0, hello.frame_without_gate()), values.hex("gate"))
-    _expect("gate in M1", hello.gate, values.hex("gate"))
+    key = ks.gate_key(inputs.raw("psk"))
+    _expect("gate_key", key, values.raw("gate_key"))
+    _expect("gate", ks.gate(key, m0, hello.frame_without_gate()), values.raw("gate"))
+    _expect("gate in M1", hello.gate, values.raw("gate"))
 
 
 def _check_server_hello(file: VectorFile, suite: Suite, m0: bytes, m1: bytes) -> bytes:
-    inputs, values, m2 = file["inputs"], file["values"], file["messages"].hex("m2")
+    inputs, values, m2 = file["inputs"], file["values"], file["messages"].raw("m2")
     hybrid = bool(inputs.number("hybrid"))
     server = msg.ServerHello.parse(m2, suite, hybrid)
     _expect("M2", server.frame(), m2)
-    _expect("session_id in M2", (server.session_id, server.epoch), (inputs.hex("session_id"), inputs.number("epoch")))
+    _expect("session_id in M2", (server.session_id, server.epoch), (inputs.raw("session_id"), inputs.number("epoch")))
     if hybrid:
-        _expect("the gcs' X25519 key", server.x25519_public, x25519_public(inputs.hex("x25519_gcs_scalar")))
+        _expect("the gcs' X25519 key", server.x25519_public, x25519_public(inputs.raw("x25519_gcs_scalar")))
     signed_hash = ks.server_hello_hash(m0, m1, server.unsigned_body())
-    _expect("signed_hash", signed_hash, values.hex("signed_hash"))
-    sig_verify(suite.sig, inputs.hex("gcs_public"), ks.SIGN_LABEL + signed_hash, server.signature)
+    _expect("signed_hash", signed_hash, values.raw("signed_hash"))
+    sig_verify(suite.sig, inputs.raw("gcs_public"), ks.SIGN_LABEL + signed_hash, server.signature)
     h2 = ks.hash_2(m0, m1, m2)
-    _expect("h2", h2, values.hex("h2"))
+    _expect("h2", h2, values.raw("h2"))
     return h2
 
 
 def _check_data(file: VectorFile, keys: SessionKeys) -> None:
     data = file["data"]
     for direction in Direction:
-        payload, datagram = data.hex(f"{direction.value}_payload"), data.hex(f"{direction.value}_datagram")
+        payload, datagram = data.raw(f"{direction.value}_payload"), data.raw(f"{direction.value}_datagram")
         _expect(f"first datagram {direction.value}", SendKey(keys, direction).seal(payload), datagram)
         outcome, opened = ReceiveKey(keys, direction).open(datagram)
         if outcome is not Outcome.DELIVERED or opened != payload:

@@ -10,6 +10,8 @@ from .errors import AuthenticationError, MalformedError
 from .fragments import Assembly, Cut, fragment_size
 from .handshake import GcsPolicy, Initiator, Responder
 from .hsframes import (
+    HEAD_BYTES,
+    TAG_BYTES,
     Ack,
     CookieFrame,
     Fragment,
@@ -121,42 +123,45 @@ def _put_message(
     is_drone = message[4] in (1, 3)
     cut = Cut(message, fragment_size(len(message), limit, in_session=False))
     for index in cut.order(parity=True):
-        frames: list[Frame] = [cut.fragment(index)]
-        if message[4] == 2:
-            frames.append(Ack(1, 0, 7, 1))
-        packed = b"".join(frame.pack() for frame in frames)
+        packed = b"".join(frame.pack() for frame in _frames(cut, index))
         packet = packets[is_drone]
         packets[is_drone] += 1
         row = file.section(f"limit-{limit}-m{message[4]}-{index:02d}")
         row.put(message=message[4], total=cut.total, size=cut.size, index=index, packet=packet)
-        sealed = seal_datagram(keys, is_drone=is_drone, attempt=attempt, packet=packet, frames=packed)
-        row.put(frames=packed, datagram=sealed)
+        row.put(datagram=seal_datagram(keys, is_drone=is_drone, attempt=attempt, packet=packet, frames=packed))
+
+
+def _frames(cut: Cut, index: int) -> tuple[Frame, ...]:
+    """What the datagram of one fragment holds: with M2 the ACK of M1, too."""
+    fragment = cut.fragment(index)
+    return (fragment, Ack(1, 0, 7, 1)) if fragment.message == 2 else (fragment,)
 
 
 def check_datagrams(file: VectorFile) -> None:
     """Tags and frames must be the recorded ones, and each message must come out whole, M2 without one fragment."""
     inputs = file["inputs"]
-    keys = FragmentKeys.derive(inputs.hex("psk"), inputs.hex("attempt"))
-    _expect("k_f", keys.drone + keys.gcs, inputs.hex("k_f"))
+    keys = FragmentKeys.derive(inputs.raw("psk"), inputs.raw("attempt"))
+    _expect("k_f", keys.drone + keys.gcs, inputs.raw("k_f"))
     for limit in LIMITS:
         for number in range(1, 5):
             rows = [row for row in file.sections[2:] if row.name.startswith(f"limit-{limit}-m{number}-")]
-            _check_message(rows, keys, inputs.hex("attempt"), inputs.hex(f"m{number}"))
+            _check_message(rows, keys, inputs.raw("attempt"), inputs.raw(f"m{number}"))
 
 
 def _check_message(rows: list[Section], keys: FragmentKeys, attempt: bytes, message: bytes) -> None:
     assembly: Assembly | None = None
     cut = Cut(message, rows[0].number("size"))
     for row in rows:
-        parsed = HandshakeDatagram.parse(row.hex("datagram"))
+        parsed = HandshakeDatagram.parse(row.raw("datagram"))
         if not parsed.verifies(keys):
             raise AuthenticationError(f"[{row.name}] the tag does not verify")
         _expect(f"[{row.name}] attempt and packet", (parsed.attempt, parsed.packet), (attempt, row.number("packet")))
-        _expect(f"[{row.name}] frames", b"".join(frame.pack() for frame in parsed.frames), row.hex("frames"))
         fragment = next(frame for frame in parsed.frames if isinstance(frame, Fragment))
         recorded = (row.number("total"), row.number("size"), row.number("index"))
         _expect(f"[{row.name}] fragment", (fragment.total, fragment.size, fragment.index), recorded)
-        _expect(f"[{row.name}] fragment", cut.fragment(fragment.index), fragment)
+        _expect(f"[{row.name}] frames", _frames(cut, fragment.index), parsed.frames)
+        packed = b"".join(frame.pack() for frame in parsed.frames)
+        _expect(f"[{row.name}] bytes", parsed.raw[HEAD_BYTES:-TAG_BYTES], packed)
         assembly = assembly or Assembly(fragment.message, fragment.total, fragment.size)
         if cut.count == 1 or fragment.index != LOST:
             assembly.add(fragment)
@@ -184,9 +189,9 @@ def check_acks(file: VectorFile) -> None:
     for row in file.sections[1:]:
         count, have = row.number("count"), _numbers(row.text("have"))
         ack = Ack.of(2, row.number("echo"), row.number("delay_ms"), count, have)
-        recorded = (row.number("base"), row.hex("bitmap"), row.hex("frame"))
+        recorded = (row.number("base"), row.raw("bitmap"), row.raw("frame"))
         _expect(f"[{row.name}]", (ack.base, ack.bitmap, ack.pack()), recorded)
-        _expect(f"[{row.name}] parsed", parse_frames(row.hex("frame"), from_drone=True), (ack,))
+        _expect(f"[{row.name}] parsed", parse_frames(row.raw("frame"), from_drone=True), (ack,))
         _expect(f"[{row.name}] bits", ack.here, {index for index in have if ack.base < index <= ack.base + 256})
 
 
@@ -208,10 +213,10 @@ def generate_retry(seed: bytes) -> VectorFile:
 
 
 def _retry_values(row: Section) -> dict[str, bytes]:
-    attempt, m1 = row.hex("attempt"), row.hex("m1")
-    keys = FragmentKeys.derive(row.hex("psk"), attempt)
+    attempt, m1 = row.raw("attempt"), row.raw("m1")
+    keys = FragmentKeys.derive(row.raw("psk"), attempt)
     address = (row.text("host"), row.number("port"))
-    cookie = CookieJar(row.hex("cookie_key")).make(address, attempt, m1, row.number("t"))
+    cookie = CookieJar(row.raw("cookie_key")).make(address, attempt, m1, row.number("t"))
     hello = Fragment(1, len(m1), len(m1), 0, m1).pack()
     with_cookie = hello + CookieFrame(cookie).pack()
     return {
@@ -226,12 +231,12 @@ def check_retry(file: VectorFile) -> None:
     """Everything must follow from the keys; the cookie must be good for 30 s, from its own address."""
     for row in file.sections[1:]:
         for name, value in _retry_values(row).items():
-            _expect(f"[{row.name}] {name}", value, row.hex(name))
-        attempt, cookie, m1, now = row.hex("attempt"), row.hex("cookie"), row.hex("m1"), row.number("t")
-        keys, jar = FragmentKeys.derive(row.hex("psk"), attempt), CookieJar(row.hex("cookie_key"))
-        _expect(f"[{row.name}] Retry", parse_retry(row.hex("retry")), (attempt, cookie))
-        _expect(f"[{row.name}] tag", retry_verifies(row.hex("retry"), keys), True)
-        after = HandshakeDatagram.parse(row.hex("after"))
+            _expect(f"[{row.name}] {name}", value, row.raw(name))
+        attempt, cookie, m1, now = row.raw("attempt"), row.raw("cookie"), row.raw("m1"), row.number("t")
+        keys, jar = FragmentKeys.derive(row.raw("psk"), attempt), CookieJar(row.raw("cookie_key"))
+        _expect(f"[{row.name}] Retry", parse_retry(row.raw("retry")), (attempt, cookie))
+        _expect(f"[{row.name}] tag", retry_verifies(row.raw("retry"), keys), True)
+        after = HandshakeDatagram.parse(row.raw("after"))
         _expect(f"[{row.name}] after", (after.verifies(keys), after.cookie), (True, cookie))
         address = (row.text("host"), row.number("port"))
         answers = [
@@ -265,10 +270,10 @@ def check_rejects(file: VectorFile) -> None:
     inputs = file["inputs"]
     for row in file.sections[2:]:
         code, retry_ms = row.number("code"), row.number("retry_ms")
-        mac = ks.reject_mac(inputs.hex("psk"), inputs.hex("m0"), inputs.hex("m1"), code, retry_ms)
-        _expect(f"[{row.name}] mac", mac, row.hex("mac"))
-        _expect(f"[{row.name}] frame", msg.Reject.parse(row.hex("frame")), msg.Reject(code, retry_ms, mac))
-        _expect(f"[{row.name}] frame", msg.Reject(code, retry_ms, mac).frame(), row.hex("frame"))
+        mac = ks.reject_mac(inputs.raw("psk"), inputs.raw("m0"), inputs.raw("m1"), code, retry_ms)
+        _expect(f"[{row.name}] mac", mac, row.raw("mac"))
+        _expect(f"[{row.name}] frame", msg.Reject.parse(row.raw("frame")), msg.Reject(code, retry_ms, mac))
+        _expect(f"[{row.name}] frame", msg.Reject(code, retry_ms, mac).frame(), row.raw("frame"))
 
 
 # --- proofs and tokens
@@ -286,7 +291,7 @@ def generate_proofs(seed: bytes) -> VectorFile:
     for number, host in enumerate(HOSTS):
         row = file.section(f"return-{number}").put(host=host, serial=SERIAL + number)
         row.put(**_return_values(inputs, row))
-        ticket = (row.number("serial"), row.hex("address_tag"), row.hex("return_key"))
+        ticket = (row.number("serial"), row.raw("address_tag"), row.raw("return_key"))
         row.put(m1=_hello(random, psk, ticket))
     for number in range(2):
         row = file.section(f"restart-{number}").put(session_id=random(8))
@@ -295,36 +300,36 @@ def generate_proofs(seed: bytes) -> VectorFile:
 
 
 def _return_values(inputs: Section, row: Section) -> dict[str, bytes]:
-    key, drone_id, serial = inputs.hex("restart_key"), inputs.text("drone_id").encode(), row.number("serial")
+    key, drone_id, serial = inputs.raw("restart_key"), inputs.text("drone_id").encode(), row.number("serial")
     tag, secret = address_tag(key, drone_id, serial, row.text("host")), return_key(key, drone_id, serial)
     check = got(Return(serial, tag, secret)).check
     return {"address_tag": tag, "return_key": secret, "got_check": check}
 
 
 def _restart_values(inputs: Section, row: Section) -> dict[str, bytes]:
-    token = restart_token(inputs.hex("restart_key"), row.hex("session_id"))
-    datagram = restart_datagram(row.hex("session_id"), token)
+    token = restart_token(inputs.raw("restart_key"), row.raw("session_id"))
+    datagram = restart_datagram(row.raw("session_id"), token)
     return {"token": token, "datagram": datagram, "got_check": got(Restart(token)).check}
 
 
 def check_proofs(file: VectorFile) -> None:
     """Everything must follow from the restart key; the proof must be good for its week, and from its own address."""
     inputs = file["inputs"]
-    _expect("psk", gcs_psk(inputs.hex("psk_drone"), inputs.text("gcs_id")), inputs.hex("psk"))
+    _expect("psk", gcs_psk(inputs.raw("psk_drone"), inputs.text("gcs_id")), inputs.raw("psk"))
     for row in file.sections[2:]:
         is_return = row.name.startswith("return-")
         values = _return_values(inputs, row) if is_return else _restart_values(inputs, row)
         for name, value in values.items():
-            _expect(f"[{row.name}] {name}", value, row.hex(name))
+            _expect(f"[{row.name}] {name}", value, row.raw(name))
         if not is_return:
-            parsed = parse_restart(row.hex("datagram"))
-            _expect(f"[{row.name}] Restart", parsed, (row.hex("session_id"), row.hex("token")))
+            parsed = parse_restart(row.raw("datagram"))
+            _expect(f"[{row.name}] Restart", parsed, (row.raw("session_id"), row.raw("token")))
             continue
-        key, host, serial = inputs.hex("restart_key"), row.text("host"), row.number("serial")
-        hello = msg.ClientHello.parse(row.hex("m1"))
-        ticket = (serial, row.hex("address_tag"), row.hex("return_key"))
+        key, host, serial = inputs.raw("restart_key"), row.text("host"), row.number("serial")
+        hello = msg.ClientHello.parse(row.raw("m1"))
+        ticket = (serial, row.raw("address_tag"), row.raw("return_key"))
         _expect(f"[{row.name}] proof", with_return_proof(hello, *ticket).return_proof, hello.return_proof)
-        gate = ks.gate(ks.gate_key(inputs.hex("psk")), msg.M0, hello.frame_without_gate())
+        gate = ks.gate(ks.gate_key(inputs.raw("psk")), msg.M0, hello.frame_without_gate())
         _expect(f"[{row.name}] gate", hello.gate, gate)
         verdicts = [
             check_return_proof(key, hello, where, when)

@@ -191,12 +191,12 @@ def test_same_fate_of_any_sequence_of_datagrams(script, window_bits):
 @pytest.mark.parametrize("name", ["data", "control"])
 def test_engine_agrees_with_the_datagram_vectors(name):
     for row in VectorFile.read(VECTORS / f"{name}.txt").sections[1:]:
-        key, direction = row.hex("key"), row.text("direction")
-        keys = engine.SessionKeys(row.text("suite"), row.hex("session_id"), row.number("epoch"), key, key)
-        outcome, _ = engine.ReceiveKey(keys, direction).open(row.hex("datagram"))
+        key, direction = row.raw("key"), row.text("direction")
+        keys = engine.SessionKeys(row.text("suite"), row.raw("session_id"), row.number("epoch"), key, key)
+        outcome, _ = engine.ReceiveKey(keys, direction).open(row.raw("datagram"))
         expected = row.text("outcome") if "outcome" in row else "delivered"
         assert OUTCOMES[outcome].value == expected
-        content, datagram = row.hex("payload" if name == "data" else "content"), row.hex("datagram")
+        content, datagram = row.raw("payload" if name == "data" else "content"), row.raw("datagram")
         token = find_suite(row.text("suite")).aead.token
         sealed = engine.aead_seal(token, key, row.number("epoch"), row.number("sequence"), datagram[:22], content)
         assert sealed == datagram[22:]
@@ -205,9 +205,9 @@ def test_engine_agrees_with_the_datagram_vectors(name):
 def test_engine_agrees_with_the_receiver_script():
     file = VectorFile.read(VECTORS / "receive.txt")
     row = file["receiver"]
-    key = row.hex("key")
-    keys = engine.SessionKeys(row.text("suite"), row.hex("session_id"), row.number("epoch"), key, key)
+    key = row.raw("key")
+    keys = engine.SessionKeys(row.text("suite"), row.raw("session_id"), row.number("epoch"), key, key)
     receiver = engine.ReceiveKey(keys, row.text("direction"), row.number("window_bits"))
     for step in file.sections[2:]:
-        outcome, plaintext = receiver.open(step.hex("datagram"))
-        assert (OUTCOMES[outcome].value, plaintext) == (step.text("outcome"), step.hex("plaintext")), step.text("what")
+        outcome, plaintext = receiver.open(step.raw("datagram"))
+        assert (OUTCOMES[outcome].value, plaintext) == (step.text("outcome"), step.raw("plaintext")), step.text("what")

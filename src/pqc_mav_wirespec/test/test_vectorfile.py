@@ -2,7 +2,7 @@
 import pytest
 
 from pqc_mav_wirespec.errors import MalformedError
-from pqc_mav_wirespec.vectorfile import VectorFile
+from pqc_mav_wirespec.vectorfile import HEX_BYTES, VectorFile
 
 
 def test_reads_what_it_wrote():
@@ -12,8 +12,8 @@ def test_reads_what_it_wrote():
     again = VectorFile.parse(file.render())
     assert again.body() == file.body()
     assert again["vector"].number("count") == 12
-    assert again["vector"].hex("data") == b"\x00\xff"
-    assert again["vector"].hex("empty") == b""
+    assert again["vector"].raw("data") == b"\x00\xff"
+    assert again["vector"].raw("empty") == b""
     assert again["second"].text("text") == "a = b"
 
 
@@ -23,9 +23,23 @@ def test_other_lines_are_refused(text):
         VectorFile.parse(text)
 
 
+@pytest.mark.parametrize(("size", "start"), [(HEX_BYTES, "a5a5"), (HEX_BYTES + 1, "base64:paWl")])
+def test_long_bytes_are_base64(size, start):
+    file = VectorFile()
+    file.section("a").put(data=b"\xa5" * size)
+    assert file["a"].text("data").startswith(start)
+    assert VectorFile.parse(file.render())["a"].raw("data") == b"\xa5" * size
+
+
+@pytest.mark.parametrize("text", ["zz", "abc", "base64:a", "base64:pa l", "base64:paW-"])
+def test_bytes_in_another_form_are_refused(text):
+    with pytest.raises(MalformedError, match="k is neither hex nor base64"):
+        VectorFile.parse(f"[a]\nk = {text}")["a"].raw("k")
+
+
 def test_missing_and_mistyped_values():
     file = VectorFile.parse("[a]\nk = zz")
-    for read in (file["a"].hex, file["a"].number):
+    for read in (file["a"].raw, file["a"].number):
         with pytest.raises(MalformedError):
             read("k")
     with pytest.raises(MalformedError, match="no other"):

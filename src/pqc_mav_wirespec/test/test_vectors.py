@@ -4,18 +4,32 @@ from support import VECTORS
 
 from pqc_mav_wirespec import oqs_library, vectors, vectors_data, vectors_handshake, vectors_transport
 from pqc_mav_wirespec.errors import WireError
+from pqc_mav_wirespec.suites import AEADS, KEMS, SIGS, find_suite
 from pqc_mav_wirespec.vectorfile import VectorFile
 
 SEED = b"PQMAV/3 vectors"
 FILES = sorted(VECTORS.glob(f"*{vectors.ENDING}"))
-HANDSHAKE = VECTORS / "handshake_ML-512-AG-MD-44_hybrid_signed_epoch1.txt"
+HANDSHAKE = VECTORS / "handshake_ML-512-CP-FA-512_hybrid_signed_epoch1.txt"
 OTHERS = ("suites", "data", "control", "receive", "datagrams", "acks", "retry", "rejects", "proofs")
 
 
 def test_every_case_is_committed():
     expected = {case.name for case in vectors_handshake.CASES} | set(OTHERS)
     assert {path.stem for path in FILES} == expected
-    assert sum(path.stat().st_size for path in FILES) < 1_500_000
+    assert sum(path.stat().st_size for path in FILES) < 350_000
+
+
+def test_the_cases_cover_every_family_and_every_mode():
+    cases = vectors_handshake.CASES
+    suites = [find_suite(case.suite) for case in cases]
+    assert {suite.kem.family_id for suite in suites} == {kem.family_id for kem in KEMS}
+    assert {suite.sig.family_id for suite in suites} == {sig.family_id for sig in SIGS}
+    assert {suite.aead for suite in suites} == set(AEADS)
+    assert {suite.kem.level for suite in suites} == {1, 3, 5}
+    modes = {(case.hybrid, case.signed, case.rekey_epoch is not None) for case in cases}
+    assert len(modes) == 8
+    assert {0, 1, 255} <= {case.rekey_epoch for case in cases}
+    assert {case.hybrid for case in cases if case.digest} == {True, False}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -61,7 +75,7 @@ RECOMPUTED = [
 def test_checker_notices_any_changed_value(section, key):
     file = VectorFile.read(HANDSHAKE)
     vectors_handshake.check(file)
-    value = bytearray(file[section].hex(key))
+    value = bytearray(file[section].raw(key))
     value[len(value) // 2] ^= 1
     file[section].put(**{key: bytes(value)})
     with pytest.raises(WireError):
