@@ -13,13 +13,15 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import tidy
+from pqc_mav_bench import packed, tidy
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.json_text import DIGITS
 from pqc_mav_bench.manifest import compacted
 from pqc_mav_bench.store import MANIFEST, CampaignStore, storage_error
 
-PAGE, TABLE = "summary.md", "tidy.csv"
+PAGE = "summary.md"
+#: A table of more bytes is compressed.
+LARGE_TABLE = 50_000
 
 _COLUMNS = {
     "suite": "suite",
@@ -122,15 +124,24 @@ def export(store: CampaignStore, folder: Path) -> list[Path]:
     An exported campaign can be exported again, which renews one of an older schema version. Raises StoreError.
     """
     manifest = store.manifest()
-    if "summary" not in manifest or not (store.folder / TABLE).is_file():
+    if "summary" not in manifest or tidy.file_in(store.folder) is None:
         raise StoreError(f"{store.folder} has no table yet; resume the campaign first.")
     table = tidy.read(store.folder)
     text, same = compact_table(table)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / TABLE).write_text(text, encoding="utf-8")
+        name = _write_table(text.encode(), folder)
         (folder / PAGE).write_text(page(manifest, table), encoding="utf-8")
     except OSError as error:
         raise storage_error(folder, error) from None
     CampaignStore(folder).save_manifest(compacted(manifest, same))
-    return [folder / name for name in (MANIFEST, TABLE, PAGE)]
+    return [folder / MANIFEST, folder / name, folder / PAGE]
+
+
+def _write_table(content: bytes, folder: Path) -> str:
+    """Writes the table in the one form that fits its size and returns the file's name."""
+    small, large = tidy.CSV, tidy.CSV + packed.ENDING
+    name, other = (large, small) if len(content) > LARGE_TABLE else (small, large)
+    (folder / name).write_bytes(packed.pack(content, folder / name))
+    (folder / other).unlink(missing_ok=True)
+    return name

@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_bench import packed
 from pqc_mav_bench.canonical import file_sha256, run_sha256, sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.schedule import Item, Schedule, State
@@ -41,10 +42,13 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes by rename, data on the disk before the name. Raises StoreError; the old file is then untouched."""
+    """Writes by rename, data on the disk before the name; a .gz file is compressed.
+
+    Raises StoreError; the old file is then untouched.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, text)
+        atomic_write(path, packed.pack(text.encode(), path))
     except OSError as error:
         raise storage_error(path, error) from None
 
@@ -59,7 +63,7 @@ def storage_error(path: Path, error: OSError) -> StoreError:
 def read_json(path: Path) -> Any:
     """Raises StoreError when the file is missing or no JSON."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(packed.read(path))
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}.") from None
     except ValueError as error:

@@ -23,6 +23,7 @@ from typing import Any
 
 import pandas as pd
 
+from pqc_mav_bench import packed
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 from pqc_mav_bench.schema.version1 import RENAMED
@@ -33,6 +34,9 @@ KEY = ("scenario", "suite", "repetition")
 PROVENANCE = ("metrics_file", "metrics_sha256")
 HEAD = (*KEY, "status", *PROVENANCE)
 PASSED, FAILED = "passed", "failed"
+CSV, PARQUET = "tidy.csv", "tidy.parquet"
+#: Names of the table, the preferred one first; an exported campaign has a large one compressed.
+TABLES = (PARQUET, CSV, CSV + packed.ENDING)
 #: Set in the manifest of an exported campaign, which is table, manifest and page, without the files of the runs: the
 #: columns that the table leaves out because every run has the same value there.
 COMPACT = "same_in_every_run"
@@ -103,7 +107,7 @@ def short_codes(table: pd.DataFrame) -> pd.Series:
 
 def write(table: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
     """Writes tidy.csv and tidy.parquet below `folder`, each by write and rename. Returns both paths."""
-    csv, parquet = folder / "tidy.csv", folder / "tidy.parquet"
+    csv, parquet = folder / CSV, folder / PARQUET
     atomic_write(csv, table.to_csv(index=False, lineterminator="\n"))
     buffer = io.BytesIO()
     table.to_parquet(buffer, index=False, compression="zstd")
@@ -111,23 +115,30 @@ def write(table: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
     return csv, parquet
 
 
+def file_in(folder: Path) -> Path | None:
+    """The file in a campaign's folder that `read` reads; None where there is no table yet."""
+    return next((folder / name for name in TABLES if (folder / name).is_file()), None)
+
+
 def read(path: Path) -> pd.DataFrame:
-    """The table of a campaign: a folder, a .csv or a .parquet file; columns of earlier schemas get today's names or go.
+    """The table of a campaign: a folder, a .csv (or .csv.gz) or a .parquet file; columns of earlier schemas get today's
+    names or go.
 
     Raises FileNotFoundError and ValueError.
     """
     same: Mapping[str, Any] = {}
     if path.is_dir():
         same = _same_in_every_run(path)
-        path = path / "tidy.parquet" if (path / "tidy.parquet").is_file() else path / "tidy.csv"
+        path = file_in(path) or path / CSV
     if path.suffix == ".parquet":
         table = pd.read_parquet(path).rename(columns=RENAMED)
     else:
-        names = [RENAMED.get(name, name) for name in pd.read_csv(path, nrows=0).columns]
+        content = packed.read(path)
+        names = [RENAMED.get(name, name) for name in pd.read_csv(io.BytesIO(content), nrows=0).columns]
         texts = {field.path: str for field in flat_fields() if not field.numeric} | dict.fromkeys(HEAD, str)
         texts.pop("repetition")
         table = pd.read_csv(
-            path,
+            io.BytesIO(content),
             names=names,
             header=0,
             dtype=texts,

@@ -26,7 +26,7 @@ from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, parse_run
 from pqc_mav_bench.store import MANIFEST, STATE, CampaignStore, read_json
 
-TABLES = ("tidy.csv", "tidy.parquet")
+TABLES = (tidy.CSV, tidy.PARQUET)
 
 
 @dataclass(frozen=True)
@@ -123,15 +123,16 @@ def _manifest(store: CampaignStore) -> Iterator[Problem]:
 def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdict:
     """A campaign that was exported: table and manifest alone."""
     problems = [*_manifest(store)]
+    file = (tidy.file_in(store.folder) or store.folder / tidy.CSV).name
     runs: dict[str, RunMetrics] = {}
     try:
         table = tidy.read(store.folder)
         runs = {str(values["metrics_file"]): tidy.run_of(values) for values in table.to_dict("records")}
     except (ValueError, KeyError, OSError) as error:
-        problems.append(Problem("table", TABLES[0], f"the table cannot be read: {error}"))
+        problems.append(Problem("table", file, f"the table cannot be read: {error}"))
     else:
         if set(runs) != set(manifest["files"]):
-            problems.append(Problem("table", TABLES[0], "its rows are not of the files the manifest lists"))
+            problems.append(Problem("table", file, "its rows are not of the files the manifest lists"))
         known, now = _figures(manifest["summary"]), _figures(summary(table))
         problems += [
             Problem("summary", MANIFEST, f"{name} is {known.get(name)} but the table gives {value}")
@@ -139,7 +140,7 @@ def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdic
             if not _alike(known.get(name), value)
         ]
     problems += [
-        Problem(relation.__name__, f"{TABLES[0]}, {name}", message)
+        Problem(relation.__name__, f"{file}, {name}", message)
         for name, run in runs.items()
         for relation in OF_VALUES
         for message in relation(run)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from support import Bench
 
@@ -46,6 +48,35 @@ def test_what_is_exported_can_be_exported_again(tmp_path):
     export.export(CampaignStore(tmp_path / "once"), tmp_path / "twice")
     for name in ("campaign.json", "summary.md", "tidy.csv"):
         assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
+
+
+def test_a_large_table_is_compressed_and_reads_verifies_and_exports_as_before(tmp_path, monkeypatch):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    export.export(bench.store, tmp_path / "out")
+    plain = (tmp_path / "out/tidy.csv").read_bytes()
+    monkeypatch.setattr(export, "LARGE_TABLE", len(plain) - 1)
+    packed = CampaignStore(tmp_path / "out")
+    assert (tmp_path / "out/tidy.csv.gz") in export.export(packed, packed.folder)
+    assert not (tmp_path / "out/tidy.csv").exists()
+    assert gzip.decompress((tmp_path / "out/tidy.csv.gz").read_bytes()) == plain
+    verdict = verify_campaign(packed.folder)
+    assert (verdict.problems, verdict.runs) == ((), 3)
+    monkeypatch.undo()
+    export.export(packed, packed.folder)
+    assert (tmp_path / "out/tidy.csv").read_bytes() == plain
+    assert not (tmp_path / "out/tidy.csv.gz").exists()
+
+
+def test_a_damaged_compressed_table_is_found(tmp_path, monkeypatch):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    monkeypatch.setattr(export, "LARGE_TABLE", 0)
+    export.export(bench.store, tmp_path / "out")
+    path = tmp_path / "out/tidy.csv.gz"
+    path.write_bytes(path.read_bytes()[:-200])
+    problems = verify_campaign(tmp_path / "out").problems
+    assert [(problem.name, problem.file) for problem in problems] == [("table", "tidy.csv.gz")]
 
 
 def test_a_campaign_without_a_table_is_refused(tmp_path):

@@ -55,6 +55,22 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "x.json"]
 
 
+def test_a_compressed_file_is_the_same_document_and_the_same_bytes_each_time(tmp_path):
+    path = tmp_path / "x.json.gz"
+    write_json(path, {"a": [1, 2]})
+    first = path.read_bytes()
+    write_json(path, {"a": [1, 2]})
+    assert (read_json(path), path.read_bytes()) == ({"a": [1, 2]}, first)
+
+
+@pytest.mark.parametrize("content", [b"{}", b"\x1f\x8b\x08\x00", b""])
+def test_a_damaged_compressed_file_is_named(tmp_path, content):
+    path = tmp_path / "x.json.gz"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="is damaged"):
+        read_json(path)
+
+
 def test_a_name_is_used_once(tmp_path):
     CampaignStore.create(tmp_path, "c")
     with pytest.raises(StoreError, match="exists already"):

@@ -16,11 +16,11 @@ from pqc_mav_bench.json_text import as_lines, rounded
 from pqc_mav_bench.primitives.samples import describe
 from pqc_mav_bench.store import write_text
 
-RESULT, TABLE = "primitives.json", "primitives.csv"
+RESULT, TABLE = "primitives.json.gz", "primitives.csv"
 
 
 def write(result: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
-    """Writes primitives.json and primitives.csv (without the samples). Raises StoreError."""
+    """Writes primitives.json.gz and primitives.csv (without the samples). Raises StoreError."""
     write_text(folder / RESULT, as_lines(result, 2) + "\n")
     buffer = io.StringIO()
     rows = [{name: value for name, value in row.items() if name != "samples_us"} for row in result["operations"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The primitive benchmark's results: every algorithm's operations alone, from the primitives.json it wrote."""
+"""The primitive benchmark's results: every algorithm's operations alone, from the primitives.json.gz it wrote."""
 
 from __future__ import annotations
 

@@ -22,8 +22,6 @@ from pqc_mav_bench.report.isolated import PrimitiveResults, read_primitives
 from pqc_mav_bench.schema.run import SchemaError, parse_run
 from pqc_mav_bench.store import MANIFEST, CampaignStore, read_json
 
-_TABLES = ("tidy.parquet", "tidy.csv")
-
 
 class ReportError(BenchError):
     """A report that cannot be made: one sentence saying what is wrong, where, and what to do."""
@@ -123,7 +121,7 @@ def published_2025() -> ReportInput:
 
 def _raw(run_dir: Path) -> pd.DataFrame:
     """The tidy table, or the one that the metrics files of an unfinished campaign give."""
-    if any((run_dir / name).is_file() for name in _TABLES):
+    if tidy.file_in(run_dir) is not None:
         return tidy.read(run_dir)
     store = CampaignStore.open(run_dir)
     rows = []
@@ -155,8 +153,7 @@ def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
         raise ReportError(
             f"{run_dir} holds no run that passed, so there is nothing to report; see its metrics.json files."
         )
-    tables = [name for name in _TABLES if (run_dir / name).is_file()]
-    found = [run_dir / name for name in (*tables[:1], MANIFEST) if (run_dir / name).is_file()]
+    found = [path for path in (tidy.file_in(run_dir), run_dir / MANIFEST) if path is not None and path.is_file()]
     label = "" if name == "this campaign" else f"{run_dir.name}/"
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found]
     return ReportInput(name, runs, raw, tuple(sources), primitives, machine)

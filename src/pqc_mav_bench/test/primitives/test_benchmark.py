@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import time
 from collections import Counter
 
@@ -14,6 +13,7 @@ from pqc_mav_bench.primitives import result as result_file
 from pqc_mav_bench.primitives.cycles import CycleCounter
 from pqc_mav_bench.primitives.energy import PowercapMeter, PowerSensorMeter, find_meter
 from pqc_mav_bench.primitives.operations import PAYLOADS, Operation, all_operations
+from pqc_mav_bench.store import read_json
 
 TOKENS = ["mlkem512", "falcon512", "aesgcm", "ascon128a"]
 
@@ -52,7 +52,7 @@ def test_times_are_times():
 
 def test_what_is_written_can_be_checked(result, tmp_path):
     written, table = result_file.write(result, tmp_path)
-    stored = json.loads(written.read_text())
+    stored = read_json(written)
     result_file.check(stored)
     with table.open() as lines:
         rows = list(csv.DictReader(lines))

@@ -32,7 +32,7 @@ def document():
 
 
 def test_one_row_per_algorithm_with_intervals(document, tmp_path):
-    write_json(tmp_path / "primitives.json", document)
+    write_json(tmp_path / "primitives.json.gz", document)
     results = read_primitives(tmp_path)
     table = results.table("kem")
     assert list(table["Algorithm"]) == ["ML-KEM-512", "HQC-128"]
@@ -46,20 +46,20 @@ def test_one_row_per_algorithm_with_intervals(document, tmp_path):
 
 
 def test_found_beside_the_campaign_too(document, tmp_path):
-    write_json(tmp_path / "primitives.json", document)
+    write_json(tmp_path / "primitives.json.gz", document)
     assert read_primitives(tmp_path / "campaign") is not None
     assert read_primitives(tmp_path / "a" / "campaign") is None
 
 
 def test_found_where_the_primitive_benchmark_puts_it(document, tmp_path):
     (tmp_path / "primitives").mkdir()
-    write_json(tmp_path / "primitives" / "primitives.json", document)
+    write_json(tmp_path / "primitives" / "primitives.json.gz", document)
     assert read_primitives(tmp_path / "campaign") is not None
 
 
 def test_changed_file_is_refused(document, tmp_path):
     document["operations"][0]["median_us"] = 0.1
-    write_json(tmp_path / "primitives.json", document)
+    write_json(tmp_path / "primitives.json.gz", document)
     with pytest.raises(StoreError, match="changed"):
         read_primitives(tmp_path)
 
@@ -67,6 +67,6 @@ def test_changed_file_is_refused(document, tmp_path):
 def test_report_refuses_it_with_the_same_sentence(document, tmp_path, run_dir):
     document["operations"][0]["median_us"] = 0.1
     (tmp_path / "tidy.csv").write_bytes((run_dir / "tidy.csv").read_bytes())
-    write_json(tmp_path / "primitives.json", document)
+    write_json(tmp_path / "primitives.json.gz", document)
     with pytest.raises(ReportError, match="changed"):
         load(tmp_path)

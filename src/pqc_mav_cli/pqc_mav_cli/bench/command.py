@@ -206,7 +206,7 @@ def show(
             print_json(manifest)
             return
         console().print(campaigns_table([manifest]))
-        if (store.folder / "tidy.csv").is_file():
+        if tidy.file_in(store.folder) is not None:
             console().print()
             console().print(runs_table(tidy.read(store.folder)))
         for failure in manifest.get("failures", []):

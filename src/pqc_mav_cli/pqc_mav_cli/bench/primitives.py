@@ -14,7 +14,7 @@ from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 
 
 def primitives(
-    output: Annotated[Path, typer.Option(help="Folder to write primitives.json and primitives.csv to.")] = Path(
+    output: Annotated[Path, typer.Option(help="Folder to write primitives.json.gz and primitives.csv to.")] = Path(
         "logs/benchmarks/primitives"
     ),
     n: Annotated[int, typer.Option("--n", help="Samples of each operation.", min=5, max=100_000)] = 200,
