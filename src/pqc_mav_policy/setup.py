@@ -9,7 +9,7 @@ setup(
     name=PACKAGE,
     version="0.1.0",
     packages=find_packages(exclude=["test", "test.*"]),
-    package_data={PACKAGE: ["py.typed", "strategies/expert/*.csv", "strategies/rl/*.json"]},
+    package_data={PACKAGE: ["py.typed", "strategies/expert/*.csv", "strategies/rl/*.json.gz"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),

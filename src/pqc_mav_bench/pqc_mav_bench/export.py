@@ -13,11 +13,12 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import packed, tidy
+from pqc_mav_bench import tidy
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.json_text import DIGITS
 from pqc_mav_bench.manifest import compacted
 from pqc_mav_bench.store import MANIFEST, CampaignStore, storage_error
+from pqc_mav_common import packed
 
 PAGE = "summary.md"
 #: A table of more bytes is compressed.

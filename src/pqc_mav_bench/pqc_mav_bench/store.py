@@ -24,11 +24,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_bench import packed
 from pqc_mav_bench.canonical import file_sha256, run_sha256, sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, parse_run
+from pqc_mav_common import packed
 from pqc_mav_common.atomic_file import atomic_write
 
 DEFAULT_ROOT = Path("logs/benchmarks")

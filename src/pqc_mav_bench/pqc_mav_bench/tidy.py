@@ -23,11 +23,11 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import packed
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 from pqc_mav_bench.schema.version1 import RENAMED
 from pqc_mav_bench.schema.version2 import REMOVED
+from pqc_mav_common import packed
 from pqc_mav_common.atomic_file import atomic_write
 
 KEY = ("scenario", "suite", "repetition")

@@ -11,10 +11,11 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common import packed
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_policy.strategies.rl import state as rl_state
 from pqc_mav_policy.strategies.rl.state import Choice, State
@@ -22,7 +23,7 @@ from pqc_mav_policy.strategies.rl.weights import WEIGHTS
 
 FORMAT = "pqcmav-q-table"
 VERSION = 1
-SHIPPED = "rl_table.json"
+SHIPPED = "rl_table.json.gz"
 DIGITS = 3  # values differ by more than this wherever the choice matters
 
 
@@ -96,23 +97,24 @@ def load(text: str, where: str = "the table") -> Table:
 
 
 def read(path: Path) -> Table:
-    """The table in a file. Raises TableError."""
+    """The table in a file, a compressed one if it ends in .gz. Raises TableError."""
     try:
-        return load(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
+        return load(packed.read(path).decode(), str(path))
+    except (OSError, ValueError) as error:
         raise TableError(f"Cannot read {path}: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def shipped() -> Table:
     """The table that comes with the package."""
-    return load((files(__package__) / SHIPPED).read_text(encoding="utf-8"), SHIPPED)
+    with as_file(files(__package__) / SHIPPED) as path:
+        return read(path)
 
 
 def write(table: Table, path: Path) -> None:
     """Saves a table, whole or not at all. Raises TableError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, dump(table))
+        atomic_write(path, packed.pack(dump(table).encode(), path))
     except OSError as error:
         raise TableError(f"Cannot write {path}: {error.strerror}.") from None
 

@@ -59,8 +59,13 @@ def test_files(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "table.json"
     write(TABLE, path)
     assert read(path) == load(dump(TABLE)) and [entry.name for entry in path.parent.iterdir()] == ["table.json"]
-    with pytest.raises(TableError, match="Cannot read"):
-        read(tmp_path / "no.json")
+    write(TABLE, tmp_path / "table.json.gz")
+    assert read(tmp_path / "table.json.gz") == read(path)
+    assert (tmp_path / "table.json.gz").read_bytes().startswith(b"\x1f\x8b")
+    (tmp_path / "table.json.gz").write_bytes(b"\x1f\x8b\x08")
+    for name in ("no.json", "table.json.gz"):
+        with pytest.raises(TableError, match="Cannot read"):
+            read(tmp_path / name)
     with pytest.raises(TableError, match="Cannot write"):
         write(TABLE, path / "below" / "x.json")
     (tmp_path / "noise.json").write_bytes(b"\xff\xfe\x00")

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from pqc_mav_bench import packed
+from pqc_mav_common import packed
 
 
 @pytest.mark.parametrize(("name", "start"), [("a.csv", b"one"), ("a.csv.gz", b"\x1f\x8b")])
