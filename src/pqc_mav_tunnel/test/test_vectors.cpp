@@ -108,9 +108,11 @@ TEST_P(HandshakeVector, TheClientFinishTheKeysAndTheServerFinish) {
   const auto t3 = transcript_t3(h3, finish->signature);
   expect_hash(values_, "t3", t3);
 
-  const auto ss_kem =
-      Kem(*suite_.kem).decapsulate(SecretBytes(ByteView(inputs_.bytes("kem_secret_key"))), finish->ciphertext);
-  EXPECT_EQ(hex(ss_kem.view()), values_.text("ss_kem"));
+  const SecretBytes ss_kem{ByteView(values_.bytes("ss_kem"))};
+  if (inputs_.has("kem_secret_key")) {  // else it is too large to keep
+    const SecretBytes secret_key{ByteView(inputs_.bytes("kem_secret_key"))};
+    EXPECT_EQ(hex(Kem(*suite_.kem).decapsulate(secret_key, finish->ciphertext).view()), hex(ss_kem.view()));
+  }
   Secret<32> ss_x25519;
   if (hybrid_) {
     ASSERT_TRUE(X25519(inputs_.array<32>("x25519_gcs_scalar")).derive(finish->x25519_public.first<32>(), ss_x25519));
@@ -165,9 +167,10 @@ Ends ends_of(const VectorSection& given, std::size_t window_bits = kWindowBits) 
   return {SendKey(suite, id, epoch, key), ReceiveKey(suite, id, epoch, key, window_bits)};
 }
 
-/// Seals `payload` as the vector says and compares; opens the vector's datagram and compares.
-void expect_datagram(const std::string& name, const VectorSection& given, FrameType type, const Bytes& payload) {
-  auto ends = ends_of(given);
+/// Seals `payload` as the vector says, with the keys of `keys`, and compares; opens the vector's datagram and compares.
+void expect_datagram(const std::string& name, const VectorSection& given, const VectorSection& keys, FrameType type,
+                     const Bytes& payload) {
+  auto ends = ends_of(keys);
   ends.send.skip_to(given.number("sequence"));
   Bytes packet(kOverhead + payload.size());
   std::copy(payload.begin(), payload.end(), packet.begin() + kHeaderSize);
@@ -203,18 +206,19 @@ TEST(DataVectors, EveryDatagram) {
   int count = 0;
   for (const auto& [name, given] : read_vectors(folder() / "data.txt")) {
     if (!given.has("datagram")) continue;
-    expect_datagram(name, given, FrameType::data, given.bytes("payload"));
+    expect_datagram(name, given, given, FrameType::data, given.bytes("payload"));
     ++count;
   }
-  EXPECT_EQ(count, 60);
+  EXPECT_EQ(count, 33);
 }
 
 TEST(ControlVectors, EveryFrame) {
   int good = 0, unusable = 0;
-  for (const auto& [name, given] : read_vectors(folder() / "control.txt")) {
+  const auto file = read_vectors(folder() / "control.txt");
+  for (const auto& [name, given] : file) {
     if (!given.has("content")) continue;
     const auto content = given.bytes("content");
-    expect_datagram(name, given, FrameType::control, content);
+    expect_datagram(name, given, section(file, "keys"), FrameType::control, content);
     ControlList list;
     const bool usable = parse_controls(content, list);
     EXPECT_EQ(usable ? "control" : "drop_decrypt_fail", given.text("outcome")) << name;

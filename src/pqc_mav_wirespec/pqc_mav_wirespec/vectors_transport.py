@@ -27,6 +27,7 @@ from .hsframes import (
     seal_retry,
 )
 from .oqs_library import sig_keypair
+from .primitives import sha256
 from .proofs import (
     CookieJar,
     address_tag,
@@ -109,7 +110,7 @@ def generate_datagrams(seed: bytes) -> VectorFile:
     file = VectorFile(f"Datagrams of a handshake {COMMENT}")
     file.section("vector").put(kind="datagrams", name="datagrams")
     inputs = file.section("inputs").put(psk=psk, attempt=attempt, k_f=keys.drone + keys.gcs)
-    inputs.put(**{f"m{number}": message for number, message in enumerate(messages, 1)})
+    inputs.put(**{f"m{number}_sha256": sha256(message) for number, message in enumerate(messages, 1)})
     for limit in LIMITS:
         packets = {True: 0, False: first}
         for message in messages:
@@ -145,11 +146,29 @@ def check_datagrams(file: VectorFile) -> None:
     for limit in LIMITS:
         for number in range(1, 5):
             rows = [row for row in file.sections[2:] if row.name.startswith(f"limit-{limit}-m{number}-")]
-            _check_message(rows, keys, inputs.raw("attempt"), inputs.raw(f"m{number}"))
+            message = _put_together(rows, lost=None)
+            _expect(f"m{number} at {limit}", sha256(message), inputs.raw(f"m{number}_sha256"))
+            if len(rows) > 1:
+                _expect(f"m{number} at {limit} without a fragment", _put_together(rows, lost=LOST), message)
+            _check_rows(rows, keys, inputs.raw("attempt"), message)
 
 
-def _check_message(rows: list[Section], keys: FragmentKeys, attempt: bytes, message: bytes) -> None:
+def _put_together(rows: list[Section], lost: int | None) -> bytes:
+    """The message in these datagrams, without its fragment `lost`. Raises MalformedError."""
     assembly: Assembly | None = None
+    for row in rows:
+        parsed = HandshakeDatagram.parse(row.raw("datagram"))
+        fragment = next(frame for frame in parsed.frames if isinstance(frame, Fragment))
+        assembly = assembly or Assembly(fragment.message, fragment.total, fragment.size)
+        if fragment.index != lost:
+            assembly.add(fragment)
+    if assembly is None or assembly.complete is None:
+        raise MalformedError("a message does not come out whole")
+    return assembly.complete
+
+
+def _check_rows(rows: list[Section], keys: FragmentKeys, attempt: bytes, message: bytes) -> None:
+    """Everything in the datagrams must follow from the message."""
     cut = Cut(message, rows[0].number("size"))
     for row in rows:
         parsed = HandshakeDatagram.parse(row.raw("datagram"))
@@ -162,11 +181,6 @@ def _check_message(rows: list[Section], keys: FragmentKeys, attempt: bytes, mess
         _expect(f"[{row.name}] frames", _frames(cut, fragment.index), parsed.frames)
         packed = b"".join(frame.pack() for frame in parsed.frames)
         _expect(f"[{row.name}] bytes", parsed.raw[HEAD_BYTES:-TAG_BYTES], packed)
-        assembly = assembly or Assembly(fragment.message, fragment.total, fragment.size)
-        if cut.count == 1 or fragment.index != LOST:
-            assembly.add(fragment)
-    if assembly is None or assembly.complete != message:
-        raise MalformedError(f"message {message[4]} does not come out whole")
 
 
 # --- acknowledgements
