@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""engine.json as a page for people: what was measured, against what, and whether the goal was met."""
+"""engine.json.gz as a page for people: what was measured, against what, and whether the goal was met."""
 
 from __future__ import annotations
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from scenes import CATALOGUE, CORE
 
+from pqc_mav_common import packed
 from pqc_mav_policy.suite_table import agreement, agreements, fractional_ranks, pearson, rows
 
 SUITES = [CATALOGUE[name] for name in CORE]
-MEASURED = Path(__file__).resolve().parents[3] / "bench" / "results" / "engine.json"
+MEASURED = Path(__file__).resolve().parents[3] / "bench" / "results" / "engine.json.gz"
 
 
 def test_rows_run_from_light_to_heavy_and_hold_every_column() -> None:
@@ -36,7 +37,7 @@ def test_without_measurements_the_published_computation_is_compared() -> None:
 def test_the_order_of_cost_foretells_measured_handshakes_better_than_the_published_tier() -> None:
     measured = {
         row["suite"]: row["handshake_us"] / 1000
-        for row in json.loads(MEASURED.read_text(encoding="utf-8"))["handshake"]["rows"]
+        for row in json.loads(packed.read(MEASURED))["handshake"]["rows"]
         if not row["pool"]
     }
     published, cost = agreements(rows(SUITES, measured))

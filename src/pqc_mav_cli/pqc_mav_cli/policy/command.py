@@ -126,7 +126,7 @@ def pin(
 def table(
     measured: Annotated[
         Path | None,
-        typer.Option(help="Handshakes measured on this machine: engine.json of 'make bench'.", show_default=False),
+        typer.Option(help="Handshakes measured on this machine: engine.json.gz of 'make bench'.", show_default=False),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="List all 132 suites, not only the 72 core suites.")] = False,
     as_json: AsJson = False,

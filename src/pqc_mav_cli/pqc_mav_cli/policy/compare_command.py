@@ -23,7 +23,7 @@ def compare(
     output: Annotated[Path | None, typer.Option(help="Folder for policy.md, .json, .csv and .png.")] = None,
     costs: Annotated[
         Path | None,
-        typer.Option(help="Measured handshakes (bench/results/engine.json). Default: published ones of a Pi 5."),
+        typer.Option(help="Measured handshakes (bench/results/engine.json.gz). Default: published ones of a Pi 5."),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="Configuration file of the policy. Default: its default values.")

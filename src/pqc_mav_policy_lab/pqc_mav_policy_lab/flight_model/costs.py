@@ -2,7 +2,7 @@
 """What a handshake costs: computation per suite, from a measurement or the published tables. No clock.
 
 Two sources: the published medians on a Raspberry Pi 5 (suite_cost; the default, for it is the machine a drone carries),
-or the handshakes measured on this project's benchmark machine (bench/results/engine.json). `source` says which.
+or the handshakes measured on this project's benchmark machine (bench/results/engine.json.gz). `source` says which.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pqc_mav_common import packed
 from pqc_mav_policy.suite_cost import work_ms
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy_lab.computer_power import MEAN_POWER_W
@@ -45,9 +46,9 @@ def published_costs(catalogue: Catalogue) -> Costs:
 
 
 def measured_costs(path: Path, catalogue: Catalogue) -> Costs:
-    """Handshakes from the engine benchmark's engine.json. Raises CostError when a core suite is missing in it."""
+    """Handshakes from the engine benchmark's engine.json.gz. Raises CostError when a core suite is missing in it."""
     try:
-        part = json.loads(path.read_text(encoding="utf-8"))["handshake"]
+        part = json.loads(packed.read(path))["handshake"]
         rows = [row for row in part["rows"] if not row["pool"]]
         compute = {str(row["suite"]): float(row["handshake_us"]) / 1e6 for row in rows}
         machine = str(part["environment"]["machine"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from scenes import CATALOGUE, DEFAULT, suite
 
+from pqc_mav_common import packed
 from pqc_mav_policy_lab.flight_model.costs import CostError, measured_costs, published_costs
 
 
@@ -28,8 +29,9 @@ def test_every_suite_of_the_registry_has_a_cost() -> None:
 
 
 def engine_json(folder: Path, rows: list[dict[str, object]]) -> Path:
-    path = folder / "engine.json"
-    path.write_text(json.dumps({"handshake": {"environment": {"machine": "a machine"}, "rows": rows}}))
+    path = folder / "engine.json.gz"
+    text = json.dumps({"handshake": {"environment": {"machine": "a machine"}, "rows": rows}})
+    path.write_bytes(packed.pack(text.encode(), path))
     return path
 
 
