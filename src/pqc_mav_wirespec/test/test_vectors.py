@@ -16,7 +16,7 @@ OTHERS = ("suites", "data", "control", "receive", "datagrams", "acks", "retry", 
 def test_every_case_is_committed():
     expected = {case.name for case in vectors_handshake.CASES} | set(OTHERS)
     assert {path.stem for path in FILES} == expected
-    assert sum(path.stat().st_size for path in FILES) < 350_000
+    assert sum(path.stat().st_size for path in FILES) < 260_000
 
 
 def test_the_cases_cover_every_family_and_every_mode():
