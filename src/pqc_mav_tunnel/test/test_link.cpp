@@ -49,6 +49,17 @@ TEST(ProbeTracker, OffsetsOfClocksFarApartInBothDirections) {
   }
 }
 
+TEST(ProbeTracker, TheLeastOutlivesTheLastEight) {
+  ProbeTracker probes;
+  EXPECT_FALSE(probes.least_ns());
+  round_trip(probes, 1 * kS, 0, 5 * kMs, 0, 5 * kMs);
+  for (std::uint64_t i = 0; i < 20; ++i) round_trip(probes, (2 + i) * kS, 0, 50 * kMs, 0, 50 * kMs);
+  EXPECT_EQ(probes.rtt_min_ns(), 100 * kMs);
+  EXPECT_EQ(probes.least_ns(), 10 * kMs);
+  probes.forget_least();
+  EXPECT_FALSE(probes.least_ns());
+}
+
 TEST(ProbeTracker, TheOffsetIsThatOfTheQuickestOfTheLastEight) {
   ProbeTracker probes;
   round_trip(probes, 1 * kS, 100, 1 * kMs, 0, 1 * kMs);  // the best

@@ -64,7 +64,7 @@ TEST(RttEstimator, SixTimeoutsAreLevelThenTheyGrow) {
 
 TEST(SendWindow, DoublesUntilItIsCrowded) {
   const auto rtt = estimator(100 * kMs);
-  SendWindow window(false, 0);
+  SendWindow window(10, true, 0);
   std::uint32_t next = 0;
   EXPECT_EQ(window.size(), 10U);
   round_of(window, next, 10, 3, 100 * kMs, rtt);
@@ -79,7 +79,7 @@ TEST(SendWindow, DoublesUntilItIsCrowded) {
 
 TEST(SendWindow, ShortRoundTripsMayGrowBy30Ms) {
   const auto rtt = estimator(10 * kMs);
-  SendWindow window(false, 0);
+  SendWindow window(10, true, 0);
   std::uint32_t next = 0;
   round_of(window, next, 10, 0, 40 * kMs, rtt);
   EXPECT_EQ(window.size(), 20U);
@@ -89,7 +89,7 @@ TEST(SendWindow, ShortRoundTripsMayGrowBy30Ms) {
 
 TEST(SendWindow, OnlyMoreLossThanTheLinkHasShrinksIt) {
   const auto rtt = estimator(100 * kMs);
-  SendWindow window(false, 0);
+  SendWindow window(10, true, 0);
   std::uint32_t next = 0;
   round_of(window, next, 20, 6, 100 * kMs, rtt);
   round_of(window, next, 20, 9, 100 * kMs, rtt);
@@ -102,7 +102,7 @@ TEST(SendWindow, OnlyMoreLossThanTheLinkHasShrinksIt) {
 
 TEST(SendWindow, SmallFirstRoundsDoNotSetTheLeastLoss) {
   const auto rtt = estimator(100 * kMs);
-  SendWindow window(false, 0);
+  SendWindow window(10, true, 0);
   std::uint32_t next = 0;
   round_of(window, next, 7, 0, 100 * kMs, rtt);
   round_of(window, next, 16, 8, 100 * kMs, rtt);
@@ -114,7 +114,7 @@ TEST(SendWindow, SmallFirstRoundsDoNotSetTheLeastLoss) {
 
 TEST(SendWindow, InASessionItStartsLowAndNeverDoubles) {
   const auto rtt = estimator(100 * kMs);
-  SendWindow window(true, 50);
+  SendWindow window(2, false, 50);
   std::uint32_t next = 50;
   EXPECT_EQ(window.size(), 2U);
   round_of(window, next, 2, 0, 100 * kMs, rtt);
@@ -125,7 +125,7 @@ TEST(SendWindow, InASessionItStartsLowAndNeverDoubles) {
 
 TEST(SendWindow, ARoundLastsUntilWhatWasNextIsEchoed) {
   const auto rtt = estimator(100 * kMs);
-  SendWindow window(false, 100);
+  SendWindow window(10, true, 100);
   window.on_ack(100, 100, rtt);  // nothing sent: no round
   EXPECT_EQ(window.size(), 10U);
   window.on_sent();
@@ -144,7 +144,7 @@ TEST(SendWindow, ARoundLastsUntilWhatWasNextIsEchoed) {
 }
 
 TEST(SendWindow, PacesOverMostOfARoundTrip) {
-  const SendWindow window(false, 0);
+  const SendWindow window(10, true, 0);
   EXPECT_EQ(window.gap(RttEstimator(200 * kMs)), 0U);
   EXPECT_EQ(window.gap(estimator(100 * kMs)), 8 * kMs);
   EXPECT_EQ(window.gap(estimator(1000 * kMs)), 50 * kMs);

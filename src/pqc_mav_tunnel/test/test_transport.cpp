@@ -27,7 +27,7 @@ struct Bench {
   explicit Bench(HandshakeSide side, std::uint16_t limit = 1200)
       : keys(derive_fragment_keys(world_psk(), kAttempt)),
         peer(side == HandshakeSide::drone ? HandshakeSide::gcs : HandshakeSide::drone),
-        end({side, kAttempt, false, side == HandshakeSide::gcs ? kFirstGcsPacket : 0, limit}, keys.clone()) {}
+        end({side, kAttempt, false, side == HandshakeSide::gcs ? kFirstGcsPacket : 0, limit, {}}, keys.clone()) {}
 
   Transport::Took hear(const Bytes& frames, PathIndex path = 0, std::optional<std::uint32_t> number = std::nullopt) {
     Bytes datagram;

@@ -14,14 +14,17 @@ struct Times {
   double median = 0, p95 = 0;
 };
 
-Times connect(const MessageSizes& sizes, const LinkTerms& link, std::size_t runs, bool in_session = false) {
+enum class Kind { first, rekey, informed_rekey };
+
+Times connect(const MessageSizes& sizes, const LinkTerms& link, std::size_t runs, Kind kind = Kind::first) {
   std::vector<double> seconds;
   for (std::size_t seed = 0; seed < runs; ++seed) {
     WorldTerms terms;
     terms.sizes = sizes;
     terms.up = terms.down = link;
     terms.seed = 90'000 + seed;
-    terms.in_session = in_session;
+    terms.in_session = kind != Kind::first;
+    if (kind == Kind::informed_rekey) learn(terms);
     World world(terms);
     EXPECT_TRUE(world.run()) << "seed " << seed;
     EXPECT_EQ(world.complaint(), "") << "seed " << seed;
@@ -62,10 +65,26 @@ TEST(TransportLink, FalconAtThirtyPercent) { EXPECT_LE(connect(kFalconSuite, lin
 TEST(TransportLink, McElieceAtThirtyPercent) { EXPECT_LE(connect(kMcElieceSuite, link(0.3), 100).p95, 4.5); }
 TEST(TransportLink, SphincsAtThirtyPercent) { EXPECT_LE(connect(kSphincsSuite, link(0.3), 100).p95, 2.8); }
 
-TEST(TransportLink, RekeyInsideASession) {
-  EXPECT_LT(connect(kDefaultSuite, link(0), 5, true).p95, 0.5);
-  EXPECT_LE(connect(kDefaultSuite, link(0.2), 500, true).p95, 1.2);
-  EXPECT_LE(connect(kDefaultSuite, link(0.3, 100, 64), 200, true).p95, 4.5);
+TEST(TransportLink, RekeyThatKnowsNothing) {
+  EXPECT_LT(connect(kDefaultSuite, link(0), 5, Kind::rekey).p95, 0.5);
+  EXPECT_LE(connect(kDefaultSuite, link(0.2), 500, Kind::rekey).p95, 1.2);
+  EXPECT_LE(connect(kDefaultSuite, link(0.3, 100, 64), 200, Kind::rekey).p95, 4.5);
+}
+
+TEST(TransportLink, RekeyThatKnowsItsLink) {
+  EXPECT_LT(connect(kDefaultSuite, link(0), 5, Kind::informed_rekey).p95, 0.26);
+  EXPECT_LE(connect(kDefaultSuite, link(0.2), 1000, Kind::informed_rekey).p95, 0.7);
+  EXPECT_LE(connect(kDefaultSuite, link(0.3, 100, 10'000, true), 1000, Kind::informed_rekey).p95, 1.6);
+  EXPECT_LE(connect(kDefaultSuite, link(0.2, 20), 500, Kind::informed_rekey).p95, 0.3);
+}
+
+TEST(TransportLink, AThinLinkLosesNothingByWhatARekeyKnows) {
+  for (const double loss : {0.0, 0.2, 0.3}) {
+    const auto thin = link(loss, 100, 64);
+    EXPECT_LE(connect(kDefaultSuite, thin, 1000, Kind::informed_rekey).p95,
+              1.1 * connect(kDefaultSuite, thin, 1000, Kind::rekey).p95)
+        << loss;
+  }
 }
 
 TEST(TransportLink, ReturnProofNeedsNoPadding) {

@@ -59,8 +59,9 @@ struct WorldTerms {
   std::function<std::vector<Fate>(bool up, std::size_t nth, const Bytes&)> fates;
   // The next message for one that came; made up if there is no function. nullopt: none, the end failed or is done.
   std::function<std::optional<Bytes>(bool at_drone, const Bytes&)> answer;
-  Bytes first_message;  // M1; made up if empty
-  bool loose = false;   // messages may be much shorter than `sizes` says
+  Bytes first_message;                         // M1; made up if empty
+  KnownLink known_to_drone{}, known_to_gcs{};  // in_session
+  bool loose = false;                          // messages may be much shorter than `sizes` says
 };
 
 class World {
@@ -131,6 +132,7 @@ class World {
     options.in_session = terms_.in_session;
     options.first_packet = side == HandshakeSide::gcs ? kFirstGcsPacket : 0;
     options.datagram_limit = terms_.datagram_limit;
+    options.known = side == HandshakeSide::gcs ? terms_.known_to_gcs : terms_.known_to_drone;
     End end;
     end.transport = std::make_unique<Transport>(options, keys_.clone());
     return end;
@@ -276,5 +278,20 @@ class World {
   std::size_t bad_tags_ = 0;
   std::string complaint_;
 };
+
+/// What the ends of a session know of such a link once a first handshake has run over it.
+inline void learn(WorldTerms& terms) {
+  auto first = terms;
+  first.in_session = false;
+  World before(first);
+  before.run();
+  const auto of = [&terms](const Transport* end) {
+    const auto probe = terms.up.round_trip + static_cast<std::uint64_t>(2 * 81 * 8e9 / terms.up.bits_per_second);
+    const auto loss = static_cast<std::uint32_t>(std::max(terms.up.loss, terms.down.loss) * 1e6);
+    return KnownLink::of({end == nullptr ? std::nullopt : end->full_round_trip(), probe, probe, loss});
+  };
+  terms.known_to_drone = of(&before.drone());
+  terms.known_to_gcs = of(before.gcs());
+}
 
 }  // namespace pqcmav::test

@@ -36,11 +36,9 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
     auto attempt = std::make_shared<Attempt>();
     random_bytes(attempt->name);
     attempt->keys = derive_fragment_keys(params.psk, attempt->name);
-    TransportOptions options;
-    options.attempt = attempt->name;
-    options.in_session = targets.empty();
-    options.datagram_limit = params.max_datagram;
-    attempt->transport.emplace(options, attempt->keys.clone());
+    attempt->options.attempt = attempt->name;
+    attempt->options.in_session = targets.empty();
+    attempt->options.datagram_limit = params.max_datagram;
     attempt->targets = std::move(targets);
     attempt->proven = params.ticket.has_value();
     const auto longest = longest_server_hello(*params.suite, params.hybrid);
@@ -152,6 +150,8 @@ void HandshakeClient::post_letter(Letter letter) {
 void HandshakeClient::begin(std::shared_ptr<Attempt> attempt) {
   attempt_ = std::move(attempt);
   silent_ = true;
+  attempt_->options.known = data_.link(0).known();
+  attempt_->transport.emplace(attempt_->options, attempt_->keys.clone());
   const auto now = now_ns();
   attempt_->next_target_ns = now + kNextTargetNs;
   say_hello(now);
@@ -184,6 +184,7 @@ void HandshakeClient::reply(Bytes frame, std::vector<FrameLimits> expecting) {
 }
 
 void HandshakeClient::finish() {
+  if (attempt_) data_.note_round_trip(0, attempt_->transport->full_round_trip());
   attempt_.reset();
   reschedule();
 }

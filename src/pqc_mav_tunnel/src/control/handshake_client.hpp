@@ -68,6 +68,7 @@ class HandshakeClient final : public HandshakePort {
   struct Attempt {
     AttemptId name{};
     FragmentKeys keys;
+    TransportOptions options;
     std::optional<Transport> transport;
     std::vector<SockAddr> targets;  // empty: inside the session
     std::size_t target = 0;

@@ -26,11 +26,12 @@ std::uint64_t random_seed() {
   return load_be<std::uint64_t>(bytes.data());
 }
 
-TransportOptions options_of(const AttemptId& name, bool in_session, std::uint16_t max_datagram) {
+TransportOptions options_of(const AttemptId& name, std::uint16_t max_datagram, const Link* session = nullptr) {
   TransportOptions out;
   out.side = HandshakeSide::gcs;
   out.attempt = name;
-  out.in_session = in_session;
+  out.in_session = session != nullptr;
+  if (session != nullptr) out.known = session->known();
   out.first_packet = random_packet_number();
   out.datagram_limit = max_datagram < kDatagramLimit ? kDatagramSmall : kDatagramLimit;
   return out;
@@ -152,14 +153,13 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   if (!admission_.admit(facts, running(), now)) {
     counters_.busy.add();
     HandshakeResponder responder(host_.env);
-    Transport once(options_of(name, false, kDatagramLimit), keys.clone());
+    Transport once(options_of(name, kDatagramLimit), keys.clone());
     refuse_busy(responder, once, datagram, *m1, [&](ByteView out) { data_.send_datagram(out, source); }, now);
     return HandshakeDrop::limit;
   }
 
   counters_.gated.add();
-  auto attempt =
-      std::make_unique<Attempt>(next_id_++, Transport(options_of(name, false, hello->max_datagram), keys.clone()));
+  auto attempt = std::make_unique<Attempt>(next_id_++, Transport(options_of(name, hello->max_datagram), keys.clone()));
   attempt->name = name;
   attempt->keys = std::move(keys);
   attempt->link = *host_.link_of(drone);
@@ -245,7 +245,7 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   const auto* suite = find_suite(hello->suite);
   auto responder = std::make_shared<HandshakeResponder>(
       host_.env, RunningSession{session.current()->id, session.current()->epoch, SecretBytes(session.chain()->view())});
-  Transport transport(options_of(name, true, kDatagramLimit), FragmentKeys{});
+  Transport transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{});
   // Who speaks inside a session is as good as proven; even so it does not get M2 without end.
   AttemptFacts facts{drone, {}, true, true, suite != nullptr && large(*suite, hello->hybrid)};
   const auto* replaced = running == attempts_.end() ? nullptr : running->get();
@@ -305,6 +305,7 @@ void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64
   const auto validated = attempt.transport.validated();
   const auto from = attempt.session ? SockAddr{} : attempt.paths[validated.value_or(attempt.newest_path)];
   data_.install_now(attempt.link, attempt.responder->take_keys(), from, validated.has_value(), now);
+  data_.note_round_trip(attempt.link, attempt.transport.full_round_trip());
   attempt.transport.start(step.send, now);
   attempt.transport.linger(std::move(step.send), now);
   attempt.phase = Phase::lingering;

@@ -7,15 +7,12 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
-constexpr double kFirstContact = 10, kInSession = 2, kLeast = 2, kMost = 256;
+constexpr double kLeast = 2, kMost = 256;
 constexpr std::uint64_t kGapMost = 50 * kMs, kCrowdedLeast = 30 * kMs;
 constexpr std::uint32_t kSentForLeastLoss = 8, kSentForLoss = 16;
 constexpr double kLossMargin = 0.2, kShrink = 0.7;
 
 }  // namespace
-
-SendWindow::SendWindow(bool in_session, std::uint32_t next_packet) noexcept
-    : size_(in_session ? kInSession : kFirstContact), doubling_(!in_session), round_end_(next_packet) {}
 
 std::uint64_t SendWindow::gap(const RttEstimator& rtt) const noexcept {
   // Without a sample no more than the first window goes out, and that at once: waiting 1 ms for each would make a

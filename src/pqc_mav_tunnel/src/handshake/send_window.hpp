@@ -11,8 +11,9 @@ namespace pqcmav {
 
 class SendWindow {
  public:
-  /// `next_packet` is the number the next datagram will have.
-  SendWindow(bool in_session, std::uint32_t next_packet) noexcept;
+  /// `next_packet` is the number the next datagram will have; `doubling`: it doubles in each round until it is crowded.
+  SendWindow(std::uint32_t size, bool doubling, std::uint32_t next_packet) noexcept
+      : size_(size), doubling_(doubling), round_end_(next_packet) {}
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(size_); }
   /// ns from one datagram to the next.
   [[nodiscard]] std::uint64_t gap(const RttEstimator& rtt) const noexcept;

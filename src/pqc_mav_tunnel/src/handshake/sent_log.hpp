@@ -15,6 +15,7 @@ class SentLog {
   struct Record {
     std::uint64_t at = 0;
     std::uint32_t fragment = kNoFragment;
+    std::uint16_t size = 0;
     std::uint8_t path = 0;
     bool echoed = false;
   };

@@ -18,7 +18,14 @@ Transport::Impl::Impl(const TransportOptions& chosen, FragmentKeys fragment_keys
       keys(std::move(fragment_keys)),
       ledger(chosen.in_session || chosen.side == HandshakeSide::drone),
       rtt(chosen.side == HandshakeSide::drone ? kFirstTimeoutDrone : kFirstTimeoutGcs),
-      log(chosen.first_packet) {}
+      log(chosen.first_packet) {
+  if (!options.in_session) return;
+  lossy = options.known.lossy;
+  if (!options.known.round_trip) return;
+  auto informed = rtt;
+  informed.sample(*options.known.round_trip);
+  if (!lossy || informed.timeout(0) < rtt.timeout(0)) rtt = informed;
+}
 
 Transport::Transport(const TransportOptions& options, FragmentKeys keys)
     : impl_(std::make_unique<Impl>(options, std::move(keys))) {}
@@ -72,6 +79,7 @@ std::uint64_t Transport::last_progress() const noexcept { return impl_->last_pro
 bool Transport::arriving() const noexcept { return impl_->arriving; }
 bool Transport::lossy() const noexcept { return impl_->lossy; }
 std::optional<std::uint64_t> Transport::srtt() const noexcept { return impl_->rtt.srtt(); }
+std::optional<std::uint64_t> Transport::full_round_trip() const noexcept { return impl_->full_round_trip; }
 const Transport::Counts& Transport::counts() const noexcept { return impl_->counts; }
 
 void Transport::linger(Bytes last, std::uint64_t) {

@@ -13,6 +13,7 @@
 #include "constants.hpp"
 #include "handshake/handshake_datagram.hpp"  // HandshakeSide, AttemptId, FragmentKeys, Cookie
 #include "handshake/handshake_frames.hpp"    // FrameLimits, MessageType
+#include "handshake/known_link.hpp"
 
 namespace pqcmav {
 
@@ -26,6 +27,7 @@ struct TransportOptions {
   bool in_session = false;              // frames travel in control TLV 32: no tag, padding, cookie or three-times rule
   std::uint32_t first_packet = 0;       // gcs: random below 2^31
   std::uint16_t datagram_limit = 1200;  // 548 where one end's max_datagram says so
+  KnownLink known;                      // in_session only
 };
 
 class Transport {
@@ -80,6 +82,8 @@ class Transport {
   /// Losses or time-outs were seen in this attempt (rule 10).
   [[nodiscard]] bool lossy() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> srtt() const noexcept;  // ns
+  /// The least round trip of a full datagram that this attempt has measured (ns): for the next one (SessionFigures).
+  [[nodiscard]] std::optional<std::uint64_t> full_round_trip() const noexcept;
   struct Counts {
     std::uint64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0, repeated_fragments = 0, lost = 0,
                   timeouts = 0, rebuilt = 0;

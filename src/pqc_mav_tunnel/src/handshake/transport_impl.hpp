@@ -22,6 +22,7 @@ struct Transport::Impl {
   // What goes out.
   void start_hello(Bytes m1, std::uint32_t copies, std::size_t size, std::uint64_t now);
   void start(Bytes frame, std::uint64_t now);
+  void open_window();
   void start_last(Bytes frame, std::uint64_t now);
   void work(std::uint64_t now);
   void send_hellos(std::uint64_t now);
@@ -62,10 +63,11 @@ struct Transport::Impl {
   [[nodiscard]] bool allowed_total(const Fragment& fragment) const noexcept;
   [[nodiscard]] bool is_done(std::uint8_t message) const noexcept { return message < 64 && (done >> message & 1) != 0; }
   void on_packet(std::uint32_t packet, PathIndex path, std::uint64_t now);
-  bool on_ack(const Ack& ack, std::uint64_t now);
+  bool on_ack(const Ack& ack, std::size_t with, std::uint64_t now);
+  void on_round_trip(std::uint64_t round_trip, std::size_t size) noexcept;
   Took on_fragment(const Fragment& fragment, PathIndex path, std::uint64_t now);
   Took on_expected(const Fragment& fragment, PathIndex path, std::uint64_t now);
-  void on_answer(std::uint8_t message);
+  void on_answer(std::uint8_t message, std::uint64_t now);
   Took deliver(Bytes frame, std::uint8_t message, std::uint32_t count, PathIndex path, std::uint64_t now);
   [[nodiscard]] CutTerms terms() const noexcept {
     return {options.in_session, options.datagram_limit, !options.in_session || lossy};
@@ -78,6 +80,7 @@ struct Transport::Impl {
   RttEstimator rtt;
   SentLog log;
   Counts counts;
+  std::optional<std::uint64_t> full_round_trip;
   std::uint64_t last_progress = 0;
   bool begun = false, lossy = false, arriving = false;
 
@@ -87,7 +90,7 @@ struct Transport::Impl {
   std::optional<Cookie> cookie;
   std::optional<OutgoingMessage> outgoing;
   std::optional<SendWindow> window;
-  std::uint64_t timeout_at = kNever, next_send = 0;
+  std::uint64_t timeout_at = kNever, next_send = 0, started_at = 0;
   std::uint32_t timeouts = 0, cut_timeouts = 0, forced = 0;
   bool more = false;       // there may be something to send once next_send has come
   bool forbidden = false;  // rule 3 stands in the way: rules 6 and 8 rest

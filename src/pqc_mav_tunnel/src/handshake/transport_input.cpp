@@ -58,7 +58,7 @@ Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, 
   if (fragments.empty() || fragments[0].message != kReject) on_packet(packet, path, now);
   auto took = Took::repeated;
   for (const auto& ack : std::span(frames->acks).first(frames->ack_count))
-    if (on_ack(ack, now)) took = Took::taken;
+    if (on_ack(ack, datagram.size(), now)) took = Took::taken;
   for (const auto& fragment : fragments) {
     const auto this_one = on_fragment(fragment, path, now);
     if (this_one == Took::malformed) return this_one;
@@ -80,7 +80,7 @@ void Transport::Impl::on_packet(std::uint32_t packet, PathIndex path, std::uint6
   highest_path = path;
 }
 
-bool Transport::Impl::on_ack(const Ack& ack, std::uint64_t now) {
+bool Transport::Impl::on_ack(const Ack& ack, std::size_t with, std::uint64_t now) {
   if (ack.echo < options.first_packet || ack.echo >= log.next_packet()) return false;
   bool news = false;
   if (auto* record = log.find(ack.echo)) {
@@ -95,6 +95,7 @@ bool Transport::Impl::on_ack(const Ack& ack, std::uint64_t now) {
       const auto round_trip = now - record->at - delay;
       rtt.sample(round_trip);
       if (window) window->on_rtt(round_trip);
+      on_round_trip(round_trip, std::max<std::size_t>(record->size, with));
     }
     record->echoed = true;
   }
@@ -116,6 +117,12 @@ bool Transport::Impl::on_ack(const Ack& ack, std::uint64_t now) {
   return news || said.fresh || said.lost > 0;
 }
 
+/// `size`: of the larger datagram of the two that made this round trip.
+void Transport::Impl::on_round_trip(std::uint64_t round_trip, std::size_t size) noexcept {
+  if (size < kFragmentSizeLeast) return;
+  full_round_trip = std::min(full_round_trip.value_or(round_trip), round_trip);
+}
+
 Transport::Took Transport::Impl::on_fragment(const Fragment& fragment, PathIndex path, std::uint64_t now) {
   if (is_done(fragment.message)) return Took::repeated;
   const auto layout = FragmentLayout::of(fragment.total, fragment.size).value();  // parse_frames() saw to it
@@ -126,7 +133,7 @@ Transport::Took Transport::Impl::on_fragment(const Fragment& fragment, PathIndex
   if (incoming && (incoming->message() != fragment.message || incoming->layout().total != fragment.total))
     return Took::malformed;
   if (incoming && fragment.size > incoming->layout().size) return Took::repeated;
-  on_answer(fragment.message);
+  on_answer(fragment.message, now);
   if (!incoming || fragment.size < incoming->layout().size) incoming.emplace(fragment.message, layout);
   const auto rebuilt = incoming->rebuilt();
   const bool fresh = incoming->add(fragment);
@@ -138,7 +145,9 @@ Transport::Took Transport::Impl::on_fragment(const Fragment& fragment, PathIndex
 }
 
 /// The peer has all of what this answers.
-void Transport::Impl::on_answer(std::uint8_t message) {
+void Transport::Impl::on_answer(std::uint8_t message, std::uint64_t now) {
+  // On a quick link M2 comes whole before an acknowledgement is due: then this is all there is to know, and a bound.
+  if (outgoing && !answered && !full_round_trip) on_round_trip(now - started_at, outgoing->layout().length(0));
   arriving = answered = true;
   hello.reset();
   if (outgoing) outgoing->finish();

@@ -12,6 +12,7 @@ constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kApart = HelloSchedule::kApart;
 constexpr std::uint64_t kPaceSlack = 2 * kMs;  // what a caller's timer may be late without slowing us down
 constexpr std::uint64_t kCompleteRepeat = 1'000 * kMs;
+constexpr std::uint32_t kFirstContactWindow = 10;
 constexpr std::uint32_t kTimeoutsToSmall = 2, kTimeoutsMost = 100, kCopiedFragments = 2, kLastFragments = 4;
 constexpr std::size_t kInSessionAround = 41;  // what a packet of the session adds to a value of TLV 32
 constexpr auto kM1 = static_cast<std::uint8_t>(MessageType::client_hello);
@@ -34,19 +35,24 @@ void Transport::Impl::start(Bytes frame, std::uint64_t now) {
   last_progress = now;
   complete_due = kNever;
   ack_timer.stop();
-  if (type == kM1) return start_hello(std::move(frame), 1, 0, now);
+  if (type == kM1) return start_hello(std::move(frame), lossy ? 2 : 1, 0, now);
   hello.reset();
   if (type == kM4 || type == kReject) return start_last(std::move(frame), now);
   outgoing.emplace(std::move(frame), terms(), log.next_packet());
-  window.emplace(options.in_session, log.next_packet());
+  open_window();
   timeouts = cut_timeouts = forced = 0;
   timeout_at = kNever;
-  next_send = now;
+  next_send = started_at = now;
   more = true;
   forbidden = heard_since_start = answered = false;
   copies.clear();
   if (type == kM3 && lossy && outgoing->layout().count <= kCopiedFragments)
     for (std::uint32_t i = 0; i < outgoing->layout().count; ++i) copies.push_back({now + (i + 1) * kApart, i});
+}
+
+void Transport::Impl::open_window() {
+  window.emplace(options.in_session ? options.known.window : kFirstContactWindow, !options.in_session,
+                 log.next_packet());
 }
 
 void Transport::Impl::start_last(Bytes frame, std::uint64_t now) {
@@ -179,7 +185,7 @@ void Transport::Impl::on_timeout(std::uint64_t now) {
       outgoing->large_unheard()) {
     options.datagram_limit = kDatagramSmall;
     outgoing->cut_again(terms(), log.next_packet());
-    window.emplace(options.in_session, log.next_packet());
+    open_window();
     copies.clear();
     forced = 0;
   } else {
@@ -320,7 +326,7 @@ bool Transport::Impl::send(Bytes datagram, PathIndex path, std::uint32_t fragmen
   if (!ledger.may_send(path, size)) return false;
   if (!options.in_session) append_tag(keys.from(options.side), datagram);
   ledger.on_sent(path, size);
-  log.add({now, fragment, path, false});
+  log.add({now, fragment, static_cast<std::uint16_t>(size), path, false});
   ++counts.sent;
   counts.sent_bytes += size;
   out.push_back({path, std::move(datagram)});

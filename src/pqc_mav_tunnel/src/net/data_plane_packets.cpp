@@ -172,6 +172,8 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
     events_.log(LogLevel::info, link.id, "The drone's address is now " + path.text() + ".");
   }
   link.peer = path;
+  link.probes.forget_least();
+  link.full_round_trip.reset();
 }
 
 void DataPlane::other_version(const SockAddr& source, std::uint64_t now) {

@@ -15,6 +15,7 @@ void ProbeTracker::on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept 
   const auto backward = static_cast<std::int64_t>(reply.t3 - t4);
   samples_[count_++ % samples_.size()] = Sample{rtt, forward / 2 + backward / 2};
   rtt_ = rtt;
+  least_ = std::min(least_.value_or(rtt), rtt);
 }
 
 std::uint64_t ProbeTracker::timeout_ns() const noexcept {
@@ -36,6 +37,11 @@ std::optional<std::int64_t> ProbeTracker::offset_ns() const noexcept {
   return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n),
                           [](const auto& a, const auto& b) { return a.rtt < b.rtt; })
       ->offset;
+}
+
+KnownLink Link::known() const noexcept {
+  const auto loss = std::max(local.loss_ppm, remote ? remote->loss_ppm : 0);
+  return KnownLink::of({full_round_trip, probes.rtt_ns(), probes.least_ns(), loss});
 }
 
 void Link::publish(std::uint64_t now) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "handshake/known_link.hpp"
 #include "net/announcements.hpp"
 #include "net/counters.hpp"
 #include "net/net.hpp"
@@ -40,6 +41,9 @@ class ProbeTracker {
   /// How long an answer may take before it counts as lost (docs/protocol.md section 5, rule 6).
   [[nodiscard]] std::uint64_t timeout_ns() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> rtt_min_ns() const noexcept;
+  /// The least since the path is what it is: that of the last eight does not show a queue which stays.
+  [[nodiscard]] std::optional<std::uint64_t> least_ns() const noexcept { return least_; }
+  void forget_least() noexcept { least_.reset(); }
   [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept;
   std::uint32_t next_id = 1;
   /// The probe whose reply is awaited: a reply to any other is ignored.
@@ -53,7 +57,7 @@ class ProbeTracker {
   };
   std::array<Sample, 8> samples_{};
   std::size_t count_ = 0;
-  std::optional<std::uint64_t> rtt_;
+  std::optional<std::uint64_t> rtt_, least_;
 };
 
 struct Link {
@@ -78,7 +82,8 @@ struct Link {
   std::optional<SessionId> keys_of;
   std::uint64_t keys_since_boot_ns = 0;
   bool key_old = false;
-  LinkReport local;  // refreshed once a second
+  std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
+  LinkReport local;                              // refreshed once a second
   std::optional<LinkReport> remote;
   std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, next_log_ns = 0;
 
@@ -89,6 +94,8 @@ struct Link {
     return picture_;
   }
   void publish(std::uint64_t now);  // data thread
+  /// What its session knows for a handshake inside it. Data thread.
+  [[nodiscard]] KnownLink known() const noexcept;
 
  private:
   mutable std::mutex mutex_;

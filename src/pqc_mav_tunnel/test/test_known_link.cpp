@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handshake/known_link.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+/// A session whose probes take `probe` ms now and 100 ms at best, and whose full datagrams took `full` ms.
+KnownLink known(std::uint64_t full, std::uint64_t probe = 100, std::uint32_t loss_ppm = 0) {
+  return KnownLink::of({full * kMs, probe * kMs, 100 * kMs, loss_ppm});
+}
+
+TEST(KnownLink, NothingIsKnownAtFirst) {
+  const auto nothing = KnownLink::of({});
+  EXPECT_FALSE(nothing.round_trip);
+  EXPECT_EQ(nothing.window, 2U);
+  EXPECT_FALSE(nothing.lossy);
+}
+
+TEST(KnownLink, AWindowNeedsBothKindsOfRoundTrip) {
+  EXPECT_EQ(KnownLink::of({102 * kMs, {}, {}, 0}).window, 2U);
+  EXPECT_EQ(KnownLink::of({{}, 100 * kMs, 100 * kMs, 0}).window, 2U);
+  EXPECT_FALSE(KnownLink::of({{}, 100 * kMs, 100 * kMs, 0}).round_trip);
+}
+
+TEST(KnownLink, TheWindowIs300MsOfTheLink) {
+  EXPECT_EQ(known(102).window, 10U);
+  EXPECT_EQ(known(130).window, 10U);
+  EXPECT_EQ(known(150).window, 6U);
+  EXPECT_EQ(known(250).window, 2U) << "64 kbit/s";
+  EXPECT_EQ(known(5'000).window, 2U);
+  EXPECT_EQ(known(90).window, 10U) << "a path that has become slower since";
+}
+
+TEST(KnownLink, AQueueNowMeansTheLeastWindow) {
+  EXPECT_EQ(known(102, 150).window, 10U);
+  EXPECT_EQ(known(102, 151).window, 2U);
+  EXPECT_EQ(KnownLink::of({11 * kMs, 40 * kMs, 10 * kMs, 0}).window, 10U) << "30 ms are no queue";
+  EXPECT_EQ(KnownLink::of({11 * kMs, 41 * kMs, 10 * kMs, 0}).window, 2U);
+}
+
+TEST(KnownLink, TheRoundTripContainsTheQueueAndHasAnEnd) {
+  EXPECT_EQ(known(102).round_trip, 102 * kMs);
+  EXPECT_EQ(known(102, 180).round_trip, 182 * kMs);
+  EXPECT_EQ(known(2'500, 2'100).round_trip, 600 * kMs);
+}
+
+TEST(KnownLink, ThreePercentAreLossy) {
+  EXPECT_FALSE(known(102, 100, 29'999).lossy);
+  EXPECT_TRUE(known(102, 100, 30'000).lossy);
+  EXPECT_TRUE(KnownLink::of({{}, {}, {}, 200'000}).lossy);
+}
+
+}  // namespace
+}  // namespace pqcmav
