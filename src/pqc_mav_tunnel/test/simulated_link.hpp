@@ -51,13 +51,17 @@ struct LinkTerms {
   std::uint64_t round_trip = 100 * kMs;
   double bits_per_second = 10e6;
   double reordered = 0, doubled = 0, bent = 0;  // shares of the datagrams
+  double queue = 0;                             // bytes; as its rate is if 0
   std::size_t largest = 65535;                  // of a UDP payload; larger ones are lost
 };
 
 class SimulatedLink {
  public:
   SimulatedLink(Clockwork& clock, const LinkTerms& terms, std::uint64_t seed)
-      : clock_(clock), terms_(terms), random_(seed), queue_(std::max(24000.0, terms.bits_per_second / 16)) {
+      : clock_(clock),
+        terms_(terms),
+        random_(seed),
+        queue_(terms.queue > 0 ? terms.queue : std::max(24000.0, terms.bits_per_second / 16)) {
     if (!terms_.bursts || terms_.loss <= 0) return;
     dead_ = chance(terms_.loss);
     phase_end_ = clock.now() + (dead_ ? static_cast<std::uint64_t>(uniform() * kDead) : good_time());

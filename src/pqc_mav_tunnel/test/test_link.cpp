@@ -17,10 +17,9 @@ using test::kS;
 /// `backward` ns.
 void round_trip(ProbeTracker& probes, std::uint64_t t1, std::int64_t offset, std::uint64_t forward, std::uint64_t held,
                 std::uint64_t backward) {
-  probes.open_id = probes.next_id++;
-  probes.open_t1 = t1;
+  const auto probe = probes.ask(t1);
   const auto t2 = t1 + forward + static_cast<std::uint64_t>(offset), t3 = t2 + held;
-  probes.on_reply(ProbeReply{probes.open_id, t1, t2, t3}, t1 + forward + held + backward);
+  probes.on_reply(ProbeReply{probe.id, t1, t2, t3}, t1 + forward + held + backward);
 }
 
 TEST(ProbeTracker, KnowsNothingAtFirst) {
@@ -73,18 +72,30 @@ TEST(ProbeTracker, TheOffsetIsThatOfTheQuickestOfTheLastEight) {
   EXPECT_EQ(probes.offset_ns(), static_cast<std::int64_t>(100 + 20 * kMs));
 }
 
-TEST(ProbeTracker, OnlyTheOpenProbeIsAnsweredAndOnce) {
+TEST(ProbeTracker, OnlyOpenProbesAreAnsweredAndOnce) {
   ProbeTracker probes;
-  probes.open_id = 5;
-  probes.open_t1 = 10 * kS;
-  const ProbeReply good{5, 10 * kS, 11 * kS, 11 * kS};
-  probes.on_reply(ProbeReply{4, 10 * kS, 11 * kS, 11 * kS}, 10 * kS + kMs);
-  probes.on_reply(ProbeReply{5, 10 * kS + 1, 11 * kS, 11 * kS}, 10 * kS + kMs);
+  const auto id = probes.ask(10 * kS).id;
+  const ProbeReply good{id, 10 * kS, 11 * kS, 11 * kS};
+  probes.on_reply(ProbeReply{id + 1, 10 * kS, 11 * kS, 11 * kS}, 10 * kS + kMs);
+  probes.on_reply(ProbeReply{id, 10 * kS + 1, 11 * kS, 11 * kS}, 10 * kS + kMs);
+  probes.on_reply(ProbeReply{0, 0, 0, 0}, 10 * kS + kMs);
   EXPECT_FALSE(probes.rtt_ns());
   probes.on_reply(good, 10 * kS + kMs);
   EXPECT_EQ(probes.rtt_ns(), kMs);
   probes.on_reply(good, 10 * kS + 9 * kMs);
   EXPECT_EQ(probes.rtt_ns(), kMs) << "a second answer to one probe";
+}
+
+TEST(ProbeTracker, AnswersBehindALongQueueCount) {
+  ProbeTracker probes;
+  const auto first = probes.ask(10 * kS).id;
+  for (std::uint64_t i = 1; i < 8; ++i) (void)probes.ask((10 + i) * kS);
+  probes.on_reply(ProbeReply{first, 10 * kS, 14 * kS, 14 * kS}, 18 * kS);
+  EXPECT_EQ(probes.rtt_ns(), 8 * kS);
+  (void)probes.ask(18 * kS);
+  const auto ninth = probes.ask(19 * kS).id;
+  probes.on_reply(ProbeReply{ninth - 8, 11 * kS, 11 * kS, 11 * kS}, 19 * kS);
+  EXPECT_EQ(probes.rtt_ns(), 8 * kS) << "eight newer ones have gone out";
 }
 
 TEST(ProbeTracker, ImpossibleTimesAreIgnored) {
@@ -94,9 +105,8 @@ TEST(ProbeTracker, ImpossibleTimesAreIgnored) {
   for (const auto& [t2, t3, t4] : {Case{20, 10, 11 * kS}, Case{10, 10 + 2 * kS, 11 * kS}, Case{10, 10, 9 * kS},
                                    Case{0, ~std::uint64_t{0}, 11 * kS}}) {
     ProbeTracker probes;
-    probes.open_id = 1;
-    probes.open_t1 = 10 * kS;
-    probes.on_reply(ProbeReply{1, 10 * kS, t2, t3}, t4);
+    const auto id = probes.ask(10 * kS).id;
+    probes.on_reply(ProbeReply{id, 10 * kS, t2, t3}, t4);
     EXPECT_FALSE(probes.rtt_ns()) << t2 << ' ' << t3 << ' ' << t4;
   }
 }
@@ -106,12 +116,41 @@ TEST(ProbeTracker, NoAnswerOfAPeerOverflows) {
   std::mt19937_64 random(2);
   for (std::uint64_t i = 0; i < 100000; ++i) {
     const auto any = [&] { return random() >> (random() % 64); };
-    probes.open_id = 1;
-    probes.open_t1 = any();
-    probes.on_reply(ProbeReply{1, probes.open_t1, any(), any()}, probes.open_t1 + any());
+    const auto probe = probes.ask(any());
+    probes.on_reply(ProbeReply{probe.id, probe.t1, any(), any()}, probe.t1 + any());
     (void)probes.rtt_min_ns();
     (void)probes.offset_ns();
   }
+}
+
+TEST(Link, ARekeyKnowsOnlyThePathOfTheHandshakeBefore) {
+  Link link("uav1", false, test::kTimers, 1024);
+  link.peer = resolve("127.0.0.1", 7, false, SOCK_DGRAM);
+  round_trip(link.probes, 1 * kS, 0, 50 * kMs, 0, 50 * kMs);
+  link.note_round_trip(std::nullopt, {});
+  EXPECT_FALSE(link.known().round_trip);
+  link.note_round_trip(103 * kMs, {});
+  EXPECT_EQ(link.known().round_trip, 103 * kMs);
+  EXPECT_EQ(link.known().window, 10U);
+  link.local.loss_ppm = 200'000;
+  EXPECT_TRUE(link.known().lossy);
+  link.peer = resolve("127.0.0.1", 8, false, SOCK_DGRAM);
+  EXPECT_FALSE(link.known().round_trip) << "the drone has moved";
+  link.note_round_trip(104 * kMs, link.peer);
+  EXPECT_EQ(link.known().round_trip, 104 * kMs);
+}
+
+TEST(Link, RoomIsMadeBehindALongQueueOnly) {
+  Link link("uav1", false, test::kTimers, 1024);
+  link.remote.emplace();
+  link.remote->packets_per_s_milli = 60'000;
+  round_trip(link.probes, 1 * kS, 0, 50 * kMs, 0, 50 * kMs);
+  EXPECT_FALSE(link.make_room(9, 2 * kS));
+  round_trip(link.probes, 2 * kS, 0, 350 * kMs, 0, 350 * kMs);
+  EXPECT_FALSE(link.make_room(2, 3 * kS));
+  EXPECT_TRUE(link.make_room(3, 3 * kS));
+  link.yield.over();
+  EXPECT_FALSE(link.yield.active());
 }
 
 TEST(Link, ThePictureShowsWhatTheDataThreadHolds) {

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "busy_session.hpp"
 #include "handshake/transport.hpp"
 #include "simulated_link.hpp"
 
@@ -60,6 +61,7 @@ struct WorldTerms {
   // The next message for one that came; made up if there is no function. nullopt: none, the end failed or is done.
   std::function<std::optional<Bytes>(bool at_drone, const Bytes&)> answer;
   Bytes first_message;                         // M1; made up if empty
+  std::optional<BusyTerms> busy{};             // in_session
   KnownLink known_to_drone{}, known_to_gcs{};  // in_session
   bool loose = false;                          // messages may be much shorter than `sizes` says
 };
@@ -74,6 +76,11 @@ class World {
         drone_(make(HandshakeSide::drone)) {
     if (terms_.first_message.empty()) terms_.first_message = made_up(MessageType::client_hello, terms_.sizes.m1);
     begin_ = clock_.now();
+    if (terms_.busy) {
+      busy_.emplace(clock_, up_, down_, *terms_.busy, terms_.seed);
+      begin_ += terms_.busy->idle + terms_.busy->busy;
+      clock_.run(begin_, [] { return false; });
+    }
     drone_.transport->expect(
         {limits(MessageType::server_hello, terms_.sizes.m2), limits(MessageType::reject, kFrameHeaderSize + 1)});
     if (terms_.in_session) {
@@ -100,6 +107,7 @@ class World {
   Transport& drone() { return *drone_.transport; }
   Transport* gcs() { return gcs_.transport.get(); }
   Clockwork& clock() { return clock_; }
+  [[nodiscard]] std::uint64_t held_back() const { return busy_ ? busy_->held_back() : 0; }
   [[nodiscard]] std::size_t sent(bool up) const { return up ? drone_.sent : gcs_.sent; }
   [[nodiscard]] std::size_t bad_tags() const { return bad_tags_; }
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
@@ -146,8 +154,7 @@ class World {
     if (complaint_.empty()) complaint_ = what;
   }
 
-  /// Sends what is due and comes back when more is.
-  void serve(bool drone) {
+  void send(bool drone) {
     auto& end = drone ? drone_ : gcs_;
     while (auto next = end.transport->poll(clock_.now())) {
       if (next->datagram.size() > (terms_.in_session ? 1159U : 1200U)) complain("a datagram too long");
@@ -163,6 +170,16 @@ class World {
           clock_.at(clock_.now() + fate.delay, [this, drone, fate, to] { dispatch(drone, fate, to); });
         }
       }
+    }
+  }
+
+  /// Sends what is due and comes back when more is.
+  void serve(bool drone) {
+    auto& end = drone ? drone_ : gcs_;
+    send(drone);
+    if (busy_ && busy_->consider(drone, end.transport->stalls())) {
+      end.transport->widen();
+      send(drone);
     }
     const auto due = end.transport->deadline();
     if (due == Transport::kNever || due >= end.wake) return;
@@ -268,6 +285,7 @@ class World {
   WorldTerms terms_;
   Clockwork clock_;
   SimulatedLink up_, down_;
+  std::optional<BusySession> busy_;
   FragmentKeys keys_;
   End drone_, gcs_;
   std::map<int, PathIndex> paths_;
@@ -283,6 +301,7 @@ class World {
 inline void learn(WorldTerms& terms) {
   auto first = terms;
   first.in_session = false;
+  first.busy.reset();
   World before(first);
   before.run();
   const auto of = [&terms](const Transport* end) {

@@ -184,7 +184,12 @@ void HandshakeClient::reply(Bytes frame, std::vector<FrameLimits> expecting) {
 }
 
 void HandshakeClient::finish() {
-  if (attempt_) data_.note_round_trip(0, attempt_->transport->full_round_trip());
+  if (attempt_) {
+    const auto& targets = attempt_->targets;
+    const auto with = targets.empty() ? SockAddr{} : targets[attempt_->target];
+    data_.note_round_trip(0, attempt_->transport->full_round_trip(), with);
+    data_.rekey_over(0);
+  }
   attempt_.reset();
   reschedule();
 }
@@ -245,11 +250,18 @@ void HandshakeClient::take(ByteView datagram, const SockAddr& source, std::uint6
 
 void HandshakeClient::send_due(std::uint64_t now) {
   auto& attempt = *attempt_;
-  while (auto out = attempt.transport->poll(now)) {
-    if (attempt.targets.empty())
-      data_.send_handshake_part(0, out->datagram, now);
-    else
-      data_.send_datagram(out->datagram, attempt.targets[attempt.target]);
+  const auto send = [&] {
+    while (auto out = attempt.transport->poll(now)) {
+      if (attempt.targets.empty())
+        data_.send_handshake_part(0, out->datagram, now);
+      else
+        data_.send_datagram(out->datagram, attempt.targets[attempt.target]);
+    }
+  };
+  send();
+  if (attempt.targets.empty() && data_.make_room(0, attempt.transport->stalls(), now)) {
+    attempt.transport->widen();
+    send();
   }
   reschedule();
 }

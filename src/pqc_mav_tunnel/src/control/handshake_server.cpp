@@ -305,7 +305,7 @@ void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64
   const auto validated = attempt.transport.validated();
   const auto from = attempt.session ? SockAddr{} : attempt.paths[validated.value_or(attempt.newest_path)];
   data_.install_now(attempt.link, attempt.responder->take_keys(), from, validated.has_value(), now);
-  data_.note_round_trip(attempt.link, attempt.transport.full_round_trip());
+  data_.note_round_trip(attempt.link, attempt.transport.full_round_trip(), from);
   attempt.transport.start(step.send, now);
   attempt.transport.linger(std::move(step.send), now);
   attempt.phase = Phase::lingering;
@@ -319,12 +319,20 @@ void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64
 }
 
 void HandshakeServer::send_due(Attempt& attempt, std::uint64_t now) {
-  while (auto out = attempt.transport.poll(now)) {
-    if (!attempt.session) {
-      data_.send_datagram(out->datagram, attempt.paths[out->path]);
-    } else if (const auto& current = data_.session(attempt.link).current(); current && current->id == attempt.session) {
-      data_.send_handshake_part(attempt.link, out->datagram, now);
+  const auto send = [&] {
+    while (auto out = attempt.transport.poll(now)) {
+      if (!attempt.session) {
+        data_.send_datagram(out->datagram, attempt.paths[out->path]);
+      } else if (const auto& current = data_.session(attempt.link).current();
+                 current && current->id == attempt.session) {
+        data_.send_handshake_part(attempt.link, out->datagram, now);
+      }
     }
+  };
+  send();
+  if (attempt.session && data_.make_room(attempt.link, attempt.transport.stalls(), now)) {
+    attempt.transport.widen();
+    send();
   }
 }
 
@@ -362,6 +370,7 @@ void HandshakeServer::end_all(const Which& which, HandshakeError error, std::uin
 
 void HandshakeServer::end(Attempts::iterator it, HandshakeError error, std::uint64_t now) {
   auto& attempt = **it;
+  if (attempt.session) data_.rekey_over(attempt.link);
   // A refusal keeps nothing: the same M1 is answered again.
   if (error != HandshakeError::refused_locally) admission_.ended(attempt.facts.drone, attempt.name);
   if (attempt.announced) report(attempt, error, now);

@@ -25,6 +25,8 @@ class AckTimer {
     due_ = now + grown(wait, times_, kRepeatMost);
     if (times_ < kTimesMost) ++times_;
   }
+  /// How many were sent again while nothing came.
+  [[nodiscard]] std::uint32_t in_vain() const noexcept { return times_ == 0 ? 0 : times_ - 1; }
   void stop() noexcept { *this = {}; }
   [[nodiscard]] std::uint64_t due() const noexcept { return due_; }
 

@@ -34,6 +34,7 @@ class HelloSchedule {
     held_ = true;
   }
   void on_progress() noexcept { timeouts_ = 0; }
+  [[nodiscard]] std::uint32_t timeouts() const noexcept { return timeouts_; }
   /// True when a time-out came, which asks for two more copies.
   bool timed_out(std::uint64_t now, const RttEstimator& rtt) {
     if (now < timeout_at_) return false;

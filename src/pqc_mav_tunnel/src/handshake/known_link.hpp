@@ -33,8 +33,8 @@ struct KnownLink {
     out.lossy = session.loss_ppm >= kLossy;
     if (!session.full || !session.probe || !session.probe_least) return out;
     const auto waits = *session.probe - std::min(*session.probe, *session.probe_least);
-    out.round_trip = std::min(*session.full + waits, kRoundTripMost);
     if (waits > std::max(kQueueLeast, *session.probe_least / 2)) return out;
+    out.round_trip = std::min(*session.full + waits, kRoundTripMost);
     // A probe is short: what a full datagram takes longer, it keeps the link busy.
     const auto busy = *session.full - std::min(*session.full, *session.probe_least);
     const auto fit = kBurst / std::max<std::uint64_t>(busy, 1);

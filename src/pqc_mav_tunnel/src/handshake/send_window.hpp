@@ -3,6 +3,7 @@
 // rule 9).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "handshake/rtt_estimator.hpp"
@@ -14,6 +15,7 @@ class SendWindow {
   /// `next_packet` is the number the next datagram will have; `doubling`: it doubles in each round until it is crowded.
   SendWindow(std::uint32_t size, bool doubling, std::uint32_t next_packet) noexcept
       : size_(size), doubling_(doubling), round_end_(next_packet) {}
+  void widen(std::uint32_t least) noexcept { size_ = std::max(size_, double(least)); }
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(size_); }
   /// ns from one datagram to the next.
   [[nodiscard]] std::uint64_t gap(const RttEstimator& rtt) const noexcept;

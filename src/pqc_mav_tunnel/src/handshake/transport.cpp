@@ -77,6 +77,17 @@ void Transport::validate(PathIndex path) noexcept { impl_->validate(path); }
 std::optional<PathIndex> Transport::validated() const noexcept { return impl_->ledger.validated(); }
 std::uint64_t Transport::last_progress() const noexcept { return impl_->last_progress; }
 bool Transport::arriving() const noexcept { return impl_->arriving; }
+std::uint32_t Transport::stalls() const noexcept {
+  if (impl_->hello) return impl_->hello->timeouts();
+  if (impl_->incoming) return impl_->ack_timer.in_vain();
+  return std::max(impl_->repeats, impl_->sending() || impl_->unanswered() ? impl_->timeouts : 0);
+}
+void Transport::widen() noexcept {
+  if (std::exchange(impl_->wide, true)) return;
+  impl_->options.known.window = KnownLink::kWindowMost;
+  if (impl_->window) impl_->window->widen(KnownLink::kWindowMost);
+  impl_->more = true;
+}
 bool Transport::lossy() const noexcept { return impl_->lossy; }
 std::optional<std::uint64_t> Transport::srtt() const noexcept { return impl_->rtt.srtt(); }
 std::optional<std::uint64_t> Transport::full_round_trip() const noexcept { return impl_->full_round_trip; }

@@ -57,6 +57,9 @@ class Transport {
   /// A datagram of this attempt whose tag the caller verified (handshake_datagram.hpp): whole, header and tag included. In a session:
   /// the value of TLV 32, `attempt packet frames`. `path`: where it came from. A datagram is counted for rule 3 here.
   Took on_datagram(ByteView datagram, PathIndex path, std::uint64_t now);
+  /// The data plane makes room (section 7, Yield): from now on the window is that of a wide link, so that one round trip
+  /// through the queue carries all of a short message, and no time-out is longer than a second.
+  void widen() noexcept;
   /// The message that became complete, once: the whole frame. Its limits were checked, its content was not.
   std::optional<Bytes> take_message();
 
@@ -79,6 +82,8 @@ class Transport {
   [[nodiscard]] std::uint64_t last_progress() const noexcept;
   /// True once a fragment of an expected message has come (a drone: M2 began to arrive).
   [[nodiscard]] bool arriving() const noexcept;
+  /// Time-outs, ACKs repeated in vain, and fragments that came again since the last progress.
+  [[nodiscard]] std::uint32_t stalls() const noexcept;
   /// Losses or time-outs were seen in this attempt (rule 10).
   [[nodiscard]] bool lossy() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> srtt() const noexcept;  // ns

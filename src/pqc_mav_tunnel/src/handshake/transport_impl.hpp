@@ -55,7 +55,11 @@ struct Transport::Impl {
     return outgoing && outgoing->done() && !answered && asks(outgoing->message());
   }
   static bool asks(std::uint8_t message) noexcept;
-  void arm(std::uint64_t now) noexcept { timeout_at = now + rtt.timeout(timeouts); }
+  static constexpr std::uint64_t kWideWait = 1'000'000'000;
+  void arm(std::uint64_t now) noexcept {
+    const auto wait = rtt.timeout(timeouts);
+    timeout_at = now + (wide ? std::min(wait, kWideWait) : wait);
+  }
 
   // What comes in.
   Took on_datagram(ByteView datagram, PathIndex path, std::uint64_t now);
@@ -82,7 +86,8 @@ struct Transport::Impl {
   Counts counts;
   std::optional<std::uint64_t> full_round_trip;
   std::uint64_t last_progress = 0;
-  bool begun = false, lossy = false, arriving = false;
+  bool lossy = false, arriving = false;
+  bool wide = false;  // Transport::widen()
 
   std::deque<Outgoing> out;
   std::optional<HelloSchedule> hello;  // while M1 goes out by rule 2
@@ -91,6 +96,7 @@ struct Transport::Impl {
   std::optional<OutgoingMessage> outgoing;
   std::optional<SendWindow> window;
   std::uint64_t timeout_at = kNever, next_send = 0, started_at = 0;
+  std::uint32_t repeats = 0;  // fragments that came again since the last progress
   std::uint32_t timeouts = 0, cut_timeouts = 0, forced = 0;
   bool more = false;       // there may be something to send once next_send has come
   bool forbidden = false;  // rule 3 stands in the way: rules 6 and 8 rest

@@ -63,7 +63,8 @@ Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, 
     const auto this_one = on_fragment(fragment, path, now);
     if (this_one == Took::malformed) return this_one;
     if (this_one == Took::taken) took = this_one;
-    if (this_one == Took::repeated) ++counts.repeated_fragments;
+    if (this_one == Took::taken) repeats = 0;
+    if (this_one == Took::repeated) ++counts.repeated_fragments, ++repeats;
   }
   if (!fragments.empty() && is_done(fragments[0].message) && fragments[0].message == last_answers)
     if (took == Took::repeated) send_last(path, now);
@@ -110,7 +111,7 @@ bool Transport::Impl::on_ack(const Ack& ack, std::size_t with, std::uint64_t now
   lossy |= said.lost > 0;
   if (ack.echo >= outgoing->first_packet()) window->on_ack(ack.echo, log.next_packet(), rtt);
   if (said.fresh) {
-    timeouts = 0;
+    timeouts = repeats = 0;
     arm(now);
   }
   if (said.fresh || ack.base >= outgoing->layout().count) last_progress = now;

@@ -130,7 +130,8 @@ void Transport::Impl::send_acks(std::uint64_t now) {
     send_ack(ack_of_complete(now), now);
   }
   if (incoming && now >= ack_timer.due()) {
-    ack_timer.on_sent(now, rtt.srtt());
+    const auto srtt = rtt.srtt();
+    ack_timer.on_sent(now, srtt && wide ? std::min(*srtt, kWideWait) : srtt);
     send_state(now);
   } else if (ack_now && last.empty()) {
     send_state(now);

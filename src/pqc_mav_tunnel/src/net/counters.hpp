@@ -60,6 +60,7 @@ struct LinkCounters {
   Counter plain_dropped_no_session, plain_dropped_no_peer, plain_dropped_too_big, plain_dropped_send;
   Counter plain_tap_packets, plain_tap_dropped;
   Counter enc_tx_packets, enc_tx_bytes, enc_rx_packets, enc_rx_bytes, enc_dropped_send;
+  Counter yielded;  // plain datagrams left out to make room for a rekey
   Counter delivered, control, roams;
   std::array<Counter, kDropKinds> drops;
   SampledTime seal_time, open_time;
@@ -70,6 +71,7 @@ struct ProcessCounters {
   Counter enc_rx_datagrams, delivered, control;
   std::array<Counter, kDropKinds> drops;
   std::array<Counter, kHandshakeDropKinds> handshakes;
+  Counter yielded;        // on all links
   Counter other_version;  // of drop_malformed: packets of an older protocol
 };
 

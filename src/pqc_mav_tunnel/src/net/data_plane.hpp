@@ -80,10 +80,13 @@ class DataPlane {
   void send_handshake_part(std::size_t link, ByteView value, std::uint64_t now);
   /// Says this at once, and then with every control frame until the peer has got it.
   void announce(std::size_t link, std::vector<Announcements::Value> values, std::uint64_t now);
-  /// The round trip of a full datagram in a handshake with this link; the next one may use it.
-  void note_round_trip(std::size_t link, std::optional<std::uint64_t> full) noexcept {
-    if (full) links_[link]->full_round_trip = full;
+  /// The round trip of a full datagram in a handshake with that address; the next one may use it.
+  void note_round_trip(std::size_t link, std::optional<std::uint64_t> full, const SockAddr& with) noexcept {
+    links_[link]->note_round_trip(full, with);
   }
+  /// A rekey inside the session has come to so many time-outs without progress. True while the data plane makes room.
+  bool make_room(std::size_t link, std::uint32_t timeouts, std::uint64_t now);
+  void rekey_over(std::size_t link) noexcept { links_[link]->yield.over(); }
   [[nodiscard]] const Session& session(std::size_t link) const noexcept { return links_[link]->session; }
 
  private:

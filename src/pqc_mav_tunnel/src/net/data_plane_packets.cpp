@@ -45,6 +45,10 @@ void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
 }
 
 void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
+  if (!link.yield.admits(now)) {
+    totals_.yielded.add();
+    return link.counters.yielded.add();
+  }
   const bool ready = link.session.can_send() && !link.peer.empty() && !stopped(link);
   if (ready && link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); }))
     encrypted_out_.add(packet);
@@ -173,7 +177,6 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
   }
   link.peer = path;
   link.probes.forget_least();
-  link.full_round_trip.reset();
 }
 
 void DataPlane::other_version(const SockAddr& source, std::uint64_t now) {

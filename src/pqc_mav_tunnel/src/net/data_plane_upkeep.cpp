@@ -136,9 +136,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
     // Half-way to the next report, so that even an idle link is heard twice a second. A drone that hears nothing probes
     // more often: an answer says that the session lives, and ends the handshake that would replace it.
     link.next_probe_ns = silent ? now + to_ns(kProbeSilentEvery) : link.next_report_ns + to_ns(kProbeAfterReport);
-    link.probes.open_id = link.probes.next_id++;
-    link.probes.open_t1 = now_ns();
-    used = *append_control(tlvs, used, Probe{link.probes.open_id, link.probes.open_t1});
+    used = *append_control(tlvs, used, link.probes.ask(now_ns()));
   } else if (now - link.session.last_sent_ns() >= to_ns(config_.keepalive_s)) {
     used = *append_control(tlvs, used, Keepalive{});
   }
@@ -167,7 +165,10 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
   refresh_lookup(index);
   link.closed_by_peer = false;
   if (config_.role == Role::drone) {
-    if (!peer.empty()) link.peer = peer;
+    if (!peer.empty()) {
+      link.peer = peer;
+      link.probes.forget_least();
+    }
     // At once, so that the gcs switches even when no telemetry flows.
     std::array<std::uint8_t, 16> tlvs{};
     auto used = append_control(tlvs, 0, Switched{epoch});
@@ -224,6 +225,17 @@ void DataPlane::announce(std::size_t index, std::vector<Announcements::Value> va
 void DataPlane::send_datagram(ByteView datagram, const SockAddr& to) noexcept {
   // What the kernel does not take now is lost like any other datagram: the sender repeats it.
   (void)send_one(encrypted_.get(), datagram, to);
+}
+
+bool DataPlane::make_room(std::size_t index, std::uint32_t timeouts, std::uint64_t now) {
+  auto& link = *links_[index];
+  const bool before = link.yield.active();
+  const bool active = link.make_room(timeouts, now);
+  if (active && !before)
+    events_.log(LogLevel::info, link.id,
+                "A change of keys does not get through the queue of a full link: for 20 s at most, a part of the data "
+                "is left out (drop_yield).");
+  return active;
 }
 
 void DataPlane::send_handshake_part(std::size_t index, ByteView value, std::uint64_t now) {

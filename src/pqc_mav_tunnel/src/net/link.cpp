@@ -6,8 +6,9 @@
 namespace pqcmav {
 
 void ProbeTracker::on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept {
-  if (reply.id != open_id || reply.t1 != open_t1) return;
-  open_id = 0;
+  auto& open = open_[reply.id % open_.size()];
+  if (reply.id == 0 || reply.id != open.id || reply.t1 != open.t1) return;
+  open.id = 0;
   const auto held = reply.t3 - reply.t2;
   if (t4 < reply.t1 || reply.t3 < reply.t2 || held > t4 - reply.t1) return;  // impossible: a confused peer's clock
   const auto rtt = t4 - reply.t1 - held;
@@ -39,9 +40,21 @@ std::optional<std::int64_t> ProbeTracker::offset_ns() const noexcept {
       ->offset;
 }
 
+void Link::note_round_trip(std::optional<std::uint64_t> full, const SockAddr& with) noexcept {
+  if (!full) return;
+  full_round_trip = full;
+  full_peer = with.empty() ? peer : with;
+}
+
 KnownLink Link::known() const noexcept {
   const auto loss = std::max(local.loss_ppm, remote ? remote->loss_ppm : 0);
-  return KnownLink::of({full_round_trip, probes.rtt_ns(), probes.least_ns(), loss});
+  const auto full = full_peer == peer ? full_round_trip : std::nullopt;
+  return KnownLink::of({full, probes.rtt_ns(), probes.least_ns(), loss});
+}
+
+bool Link::make_room(std::uint32_t timeouts, std::uint64_t now) noexcept {
+  yield.consider({timeouts, probes.rtt_ns(), probes.least_ns(), remote ? remote->packets_per_s_milli : 0}, now);
+  return yield.active();
 }
 
 void Link::publish(std::uint64_t now) {

@@ -12,6 +12,7 @@
 #include "net/net.hpp"
 #include "net/path_validator.hpp"
 #include "net/plain_learner.hpp"
+#include "net/yield.hpp"
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
@@ -45,16 +46,19 @@ class ProbeTracker {
   [[nodiscard]] std::optional<std::uint64_t> least_ns() const noexcept { return least_; }
   void forget_least() noexcept { least_.reset(); }
   [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept;
-  std::uint32_t next_id = 1;
-  /// The probe whose reply is awaited: a reply to any other is ignored.
-  std::uint32_t open_id = 0;
-  std::uint64_t open_t1 = 0;
+  /// The next probe; replies to the last eight count, each once. (Behind a long queue more than one is on its way.)
+  Probe ask(std::uint64_t t1) noexcept {
+    const Probe probe{next_id_++, t1};
+    return open_[probe.id % open_.size()] = probe;
+  }
 
  private:
   struct Sample {
     std::uint64_t rtt;
     std::int64_t offset;
   };
+  std::array<Probe, 8> open_{};  // id 0: none
+  std::uint32_t next_id_ = 1;
   std::array<Sample, 8> samples_{};
   std::size_t count_ = 0;
   std::optional<std::uint64_t> rtt_, least_;
@@ -83,7 +87,9 @@ struct Link {
   std::uint64_t keys_since_boot_ns = 0;
   bool key_old = false;
   std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
-  LinkReport local;                              // refreshed once a second
+  SockAddr full_peer;                            // and where it was with
+  Yield yield;
+  LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;
   std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, next_log_ns = 0;
 
@@ -94,8 +100,12 @@ struct Link {
     return picture_;
   }
   void publish(std::uint64_t now);  // data thread
-  /// What its session knows for a handshake inside it. Data thread.
+  // Data thread.
+  void note_round_trip(std::optional<std::uint64_t> full, const SockAddr& with) noexcept;
+  /// What its session knows for a handshake inside it.
   [[nodiscard]] KnownLink known() const noexcept;
+  /// A rekey has come to so many time-outs without progress. True while the data plane makes room for it.
+  bool make_room(std::uint32_t timeouts, std::uint64_t now) noexcept;
 
  private:
   mutable std::mutex mutex_;
