@@ -37,7 +37,7 @@ report: setup  ## Render the committed results into build/report: page, PDF wher
 	@tools/run python -m pqc_mav_bench.report bench/results/campaign-quick/core \
 	  --load bench/results/campaign-quick/matrix2025 --output build/report $(ARGS)
 	@tools/run pqcmav policy compare --output build/report >/dev/null
-	@tools/run chaos/run soak --draw bench/results/soak.csv --output build/report
+	@tools/run chaos/run soak --draw bench/results/soak.csv.gz --output build/report
 
 bench:  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
 	@tools/setup.sh analysis benchmarks

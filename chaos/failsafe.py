@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> int:
         tables.write_page(Path(options.output) / "failsafe.md", text)
         runs = {end: [asdict(one) for one in each] for end, each in results.items()}
         whole = {"machine": machine, "failsafe_s": FAILSAFE_S, "settings": SETTINGS, "runs": runs}
-        tables.write_json(Path(options.output) / "failsafe.json", whole)
+        tables.write_json(Path(options.output) / "failsafe.json.gz", whole)
     return 1 if any(one.tripped for each in results.values() for one in each) else 0
 
 

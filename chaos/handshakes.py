@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         tables.write_page(Path(options.output) / "handshakes_lossy.md", text)
         whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
-        tables.write_json(Path(options.output) / "handshakes_lossy.json", whole)
+        tables.write_json(Path(options.output) / "handshakes_lossy.json.gz", whole)
     return 0 if all(each.verdict != "FAILED" for each in results) else 1
 
 

@@ -143,7 +143,7 @@ def run(options: argparse.Namespace) -> int:
         tables.write_page(Path(options.output) / "recovery.md", text)
         runs = {f"{end}, RTT {rtt_ms} ms": [asdict(one) for one in each] for (end, rtt_ms), each in results.items()}
         whole = {"machine": machine, "rate": options.rate, "runs": runs, "problems": problems(results)}
-        tables.write_json(Path(options.output) / "recovery.json", whole)
+        tables.write_json(Path(options.output) / "recovery.json.gz", whole)
     return 1 if problems(results) else 0
 
 

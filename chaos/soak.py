@@ -24,6 +24,7 @@ from ends import DRONE_ID, End
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket, total
 
+from pqc_mav_common import packed
 from pqc_mav_common.process_figures import descriptors_of, threads_of
 
 # Every KEM, every signature and every AEAD, so that one round touches all code there is.
@@ -127,7 +128,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         folder = Path(options.output)
         tables.write_page(folder / "soak.md", text)
-        tables.write_page(folder / "soak.csv", to_csv(samples))
+        path = folder / "soak.csv.gz"
+        tables.write_page(path, packed.pack(to_csv(samples).encode(), path))
         tables.write_json(folder / "soak.json", summary(samples, last, found, options, machine))
         note = chart(samples, folder / "soak.png")
         if note:
@@ -136,9 +138,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def draw(path: Path, folder: Path) -> int:
-    """Draw the chart of an earlier run's soak.csv into `folder`."""
+    """Draw the chart of an earlier run's soak.csv.gz into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    note = chart(from_csv(path.read_text(encoding="utf-8")), folder / "soak.png")
+    note = chart(from_csv(packed.read(path).decode()), folder / "soak.png")
     print(note or folder / "soak.png")
     return 1 if note else 0
 
@@ -263,7 +265,7 @@ def page(
     )
     text += "AEAD. "
     text += f"Memory is judged after the first {WARM_UP // len(SUITES)} rounds, in which the allocator fills up. "
-    text += f"All samples are in soak.csv.\n\n*{machine}*\n\n"
+    text += f"All samples are in soak.csv.gz.\n\n*{machine}*\n\n"
     text += (
         f"{options.minutes:g} minutes, {options.rate:g} messages/s each way, {rekeys} of {len(samples)} rekeys done: "
     )

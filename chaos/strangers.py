@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         tables.write_page(Path(options.output) / "strangers.md", text)
         whole: dict[str, Any] = {"machine": machine, "connects": [asdict(each) for each in crowds]}
         whole |= {"races": [asdict(each) for each in races], "reflected": [asdict(each) for each in reflected]}
-        tables.write_json(Path(options.output) / "strangers.json", {**whole, "problems": found})
+        tables.write_json(Path(options.output) / "strangers.json.gz", {**whole, "problems": found})
     return 1 if found else 0
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import io
 from dataclasses import dataclass
@@ -53,17 +54,17 @@ DOCUMENTS = (
 
 
 def _bytes(name: str) -> bytes:
-    path = files(__package__) / "data" / f"{name}.csv"
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise LookupError(f"there is no published table {name!r}") from None
+    folder = files(__package__) / "data"
+    if (plain := folder / f"{name}.csv").is_file():
+        return plain.read_bytes()
+    if (packed := folder / f"{name}.csv.gz").is_file():
+        return gzip.decompress(packed.read_bytes())
+    raise LookupError(f"there is no published table {name!r}")
 
 
 @cache
 def _table(name: str) -> pd.DataFrame:
-    with (files(__package__) / "data" / f"{name}.csv").open(encoding="utf-8") as stream:
-        return pd.read_csv(stream, dtype={"documents": str, "document": str})
+    return pd.read_csv(io.BytesIO(_bytes(name)), dtype={"documents": str, "document": str})
 
 
 def table(name: str) -> pd.DataFrame:
@@ -78,5 +79,5 @@ def text_rows(name: str) -> list[dict[str, str]]:
 
 
 def sha256(name: str) -> str:
-    """SHA-256 of the table's file: what a report cites as the provenance of a published figure."""
+    """SHA-256 of the table, unpacked: what a report cites as the provenance of a published figure."""
     return hashlib.sha256(_bytes(name)).hexdigest()
