@@ -12,16 +12,16 @@ constexpr std::uint64_t kSecond = 1'000'000'000, kStart = 5'000 * kSecond;
 
 struct Facts {
   std::string drone = "uav1", source = "10.0.0.1";
-  bool proven = false, validated = false, large = false;
-  operator AttemptFacts() const { return {drone, source, proven, validated, large}; }
+  bool proven = false, validated = false, heavy = false;
+  operator AttemptFacts() const { return {drone, source, proven, validated, heavy}; }
 };
 
 std::string name(const char* prefix, int i) { return prefix + std::to_string(i); }
 
 /// So many attempts of drones and sources of their own.
-std::vector<AttemptFacts> others(int count, bool validated = false, bool proven = false, bool large = false) {
+std::vector<AttemptFacts> others(int count, bool validated = false, bool proven = false, bool heavy = false) {
   std::vector<AttemptFacts> out;
-  for (int i = 0; i < count; ++i) out.push_back({name("other", i), name("10.1.0.", i), proven, validated, large});
+  for (int i = 0; i < count; ++i) out.push_back({name("other", i), name("10.1.0.", i), proven, validated, heavy});
   return out;
 }
 
@@ -79,6 +79,12 @@ TEST(Retry, WhoHasShownItsAddressOrItselfIsNotAskedWhateverTheLoad) {
   EXPECT_TRUE(admission.wants_retry(Facts{}, true, running));
   EXPECT_FALSE(admission.wants_retry(Facts{.validated = true}, true, running));
   EXPECT_FALSE(admission.wants_retry(Facts{.proven = true}, true, running));
+}
+
+TEST(Admission, OnlyClassicMcElieceIsHeavy) {
+  for (const auto& suite : all_suites())
+    EXPECT_EQ(longest_server_hello(suite, true) > kHeavyServerHello, suite.id.find("mceliece") != std::string::npos)
+        << suite.id;
 }
 
 TEST(Retry, CostlyIsALongAnswerOrASlowSignature) {
@@ -179,10 +185,10 @@ TEST(Admission, SixteenInAllAndOneMorePerDroneWithAProof) {
 TEST(Admission, FourOfClassicMcEliecesSizeAtOnce) {
   Admission admission({});
   const auto running = others(3, false, false, true);
-  EXPECT_TRUE(admission.admit(Facts{.large = true}, running, kStart));
+  EXPECT_TRUE(admission.admit(Facts{.heavy = true}, running, kStart));
   const auto full = others(4, false, false, true);
-  EXPECT_FALSE(admission.admit(Facts{.large = true}, full, kStart));
-  EXPECT_FALSE(admission.admit(Facts{.proven = true, .large = true}, full, kStart)) << "memory has no exceptions";
+  EXPECT_FALSE(admission.admit(Facts{.heavy = true}, full, kStart));
+  EXPECT_FALSE(admission.admit(Facts{.proven = true, .heavy = true}, full, kStart)) << "memory has no exceptions";
   EXPECT_TRUE(admission.admit(Facts{}, full, kStart));
 }
 

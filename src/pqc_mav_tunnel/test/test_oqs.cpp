@@ -84,13 +84,13 @@ TEST_P(EachSig, VerifiesItsOwnSignatureAndNothingElse) {
   const auto pair = sig.keypair(), other = sig.keypair();
   ASSERT_EQ(pair.public_key.size(), info.public_key);
   ASSERT_EQ(pair.secret_key.size(), info.secret_key);
-  const auto message = as_bytes("PQMAV/2 server hello");
+  const auto message = as_bytes("PQMAV/3 server hello");
   const auto signature = sig.sign(pair.secret_key, message);
   ASSERT_LE(signature.size(), info.signature_max);
   ASSERT_GT(signature.size(), info.signature_max / 2);
   EXPECT_TRUE(sig.verify(pair.public_key, message, signature));
   EXPECT_FALSE(sig.verify(other.public_key, message, signature));
-  EXPECT_FALSE(sig.verify(pair.public_key, as_bytes("PQMAV/2 server hellp"), signature));
+  EXPECT_FALSE(sig.verify(pair.public_key, as_bytes("PQMAV/3 server hellp"), signature));
   EXPECT_FALSE(sig.verify(pair.public_key, {}, signature));
   for (const std::size_t at : {std::size_t{0}, signature.size() / 3, signature.size() / 2}) {
     auto changed = signature;

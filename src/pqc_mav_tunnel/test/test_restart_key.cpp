@@ -37,7 +37,7 @@ Hello hello_with(const RestartKey::Return& granted, std::string_view start = "M1
   out.prefix.reserve(64);
   out.proof.reserve(64);
   append(out.prefix, as_bytes(start));
-  append(out.proof, make_return_proof_prefix(granted));
+  append(out.proof, return_proof_prefix(granted.serial, granted.address_tag));
   append(out.prefix, out.proof);
   append(out.proof, return_mac(granted.return_key, out.prefix));
   return out;

@@ -11,9 +11,9 @@ namespace {
 constexpr std::uint64_t kSlotNs = 100'000'000;
 constexpr std::size_t kUnvalidatedBeforeRetry = 8;
 constexpr std::uint64_t kGatesBeforeRetry = 200, kDatagramsBeforeRetry = 5'000;
-constexpr std::size_t kLargeBytes = 16 * 1024;
+constexpr std::size_t kCostlyServerHello = 16 * 1024;
 constexpr std::uint64_t kSlowSignatureNs = 20'000'000;
-constexpr std::size_t kPerDrone = 2, kPerProvenDrone = 4, kPerDroneAndSource = 2, kLargeAtOnce = 4;
+constexpr std::size_t kPerDrone = 2, kPerProvenDrone = 4, kPerDroneAndSource = 2, kHeavyAtOnce = 4;
 constexpr std::size_t kEndedKept = 256;
 
 }  // namespace
@@ -72,7 +72,7 @@ bool Admission::admit(const AttemptFacts& newcomer, const std::vector<AttemptFac
   if (newcomer.proven ? running.size() >= limits_.max_handshakes + limits_.drones
                       : count(same_kind) >= limits_.max_handshakes)
     return false;
-  if (newcomer.large && count([](const auto& each) { return each.large; }) >= kLargeAtOnce) return false;
+  if (newcomer.heavy && count([](const auto& each) { return each.heavy; }) >= kHeavyAtOnce) return false;
   auto& tokens = newcomer.proven ? proven_ : unproven_;
   if (!tokens.allows(newcomer.drone, now)) return false;
   tokens.charge(newcomer.drone, now);
@@ -91,7 +91,7 @@ bool Admission::has_ended(const std::string& drone, const AttemptId& attempt) co
 }
 
 bool costly(const Suite& suite, std::uint64_t sign_ns) noexcept {
-  return suite.kem->public_key + suite.sig->signature_max > kLargeBytes || sign_ns > kSlowSignatureNs;
+  return suite.kem->public_key + suite.sig->signature_max > kCostlyServerHello || sign_ns > kSlowSignatureNs;
 }
 
 std::size_t longest_server_hello(const Suite& suite, bool hybrid) {

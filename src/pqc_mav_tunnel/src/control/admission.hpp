@@ -22,13 +22,17 @@ struct AdmissionLimits {
   double per_drone_s = 5;
 };
 
+/// M2s above this are kept in memory for a few attempts at once only. They are Classic McEliece's, from 261,120 bytes on;
+/// the longest of any other suite has 71,000.
+inline constexpr std::size_t kHeavyServerHello = 128 * 1024;
+
 /// One attempt as the limits see it.
 struct AttemptFacts {
   std::string drone;
   std::string source;      // its IP address; empty inside a session, whose path is known
   bool proven = false;     // M1 carried a good return proof
   bool validated = false;  // its address is known to be its own
-  bool large = false;      // its M2 is of Classic McEliece size
+  bool heavy = false;      // its M2 may exceed kHeavyServerHello
 };
 
 class Admission {

@@ -21,12 +21,6 @@ constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
 constexpr const char* kNoSession = "There is no session to rekey; the drone is connecting.";
 constexpr const char* kBusy = "Busy: another rekey of this drone is running; try again when it is done.";
 
-std::uint64_t seed() {
-  ByteArray<8> bytes;
-  random_bytes(bytes);
-  return load_be<std::uint64_t>(bytes.data());
-}
-
 }  // namespace
 
 std::uint64_t Backoff::next_ns() {
@@ -48,8 +42,8 @@ DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
       psk_(psk_of_gcs(keys_.psk(), config.gcs_id)),
       ledger_(config.drone_id, events),
       suite_(config.suite),
-      backoff_(seed()),
-      random_(static_cast<std::minstd_rand::result_type>(seed())),
+      backoff_(random_number<std::uint64_t>()),
+      random_(random_number<std::uint32_t>()),
       blacklist_(*config.suite, to_ns(config.blacklist_s)),
       cancel_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   (void)parameters(*suite_);  // the keys of the first handshake must be there and good

@@ -214,9 +214,7 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
   } catch (const TunnelError& error) {
     return {false, suite, 0, 0, std::string("The rekey was refused: ") + error.what()};
   }
-  ByteArray<4> random;
-  random_bytes(random);
-  const auto id = load_be<std::uint32_t>(random.data());
+  const auto id = random_number<std::uint32_t>();
   Bytes tlvs(600);
   tlvs.resize(append_control(tlvs, 0, RekeyRequest{id, name, std::string_view(reason).substr(0, 255)}).value_or(0));
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "control/admission.hpp"
+#include "handshake/restart_key.hpp"
 #include "handshake/retry_cookie.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -298,8 +299,7 @@ void HandshakeClient::on_session_ended(std::size_t, std::uint64_t) {
 
 void HandshakeClient::on_return(const ReturnGrant& grant) {
   ReturnTicket ticket;
-  store_be(ticket.prefix.data(), grant.serial);
-  std::copy(grant.address_tag.begin(), grant.address_tag.end(), ticket.prefix.begin() + 4);
+  ticket.prefix = return_proof_prefix(grant.serial, grant.address_tag);
   ticket.key = Secret<32>(grant.return_key.first<32>());
   const std::lock_guard lock(mutex_);
   // It comes again until the gcs knows that it arrived, and within the hour with each rekey.

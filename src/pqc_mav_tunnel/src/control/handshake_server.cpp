@@ -11,20 +11,7 @@ namespace pqcmav {
 namespace {
 
 constexpr double kRestartsPerSource = 10, kRestartsInAll = 100;
-constexpr std::size_t kLargeServerHello = 16 * 1024;
 constexpr auto kHelloType = static_cast<std::uint8_t>(MessageType::client_hello);
-
-std::uint32_t random_packet_number() {
-  ByteArray<4> bytes;
-  random_bytes(bytes);
-  return load_be<std::uint32_t>(bytes.data()) & 0x7fffffffu;
-}
-
-std::uint64_t random_seed() {
-  ByteArray<8> bytes;
-  random_bytes(bytes);
-  return load_be<std::uint64_t>(bytes.data());
-}
 
 TransportOptions options_of(const AttemptId& name, std::uint16_t max_datagram, const Link* session = nullptr) {
   TransportOptions out;
@@ -32,13 +19,13 @@ TransportOptions options_of(const AttemptId& name, std::uint16_t max_datagram, c
   out.attempt = name;
   out.in_session = session != nullptr;
   if (session != nullptr) out.known = session->known();
-  out.first_packet = random_packet_number();
+  out.first_packet = random_number<std::uint32_t>() >> 1;
   out.datagram_limit = max_datagram < kDatagramLimit ? kDatagramSmall : kDatagramLimit;
   return out;
 }
 
 /// Is its M2 of Classic McEliece's size?
-bool large(const Suite& suite, bool hybrid) { return longest_server_hello(suite, hybrid) > kLargeServerHello; }
+bool heavy(const Suite& suite, bool hybrid) { return longest_server_hello(suite, hybrid) > kHeavyServerHello; }
 
 /// The body of a whole M1 frame; empty when it is none.
 ByteView body_of_m1(ByteView frame) noexcept {
@@ -55,7 +42,7 @@ HandshakeServer::HandshakeServer(const AdmissionLimits& limits, std::size_t thre
     : host_(std::move(host)),
       data_(data),
       admission_(limits),
-      limits_(random_seed()),
+      limits_(random_number<std::uint64_t>()),
       restart_(std::move(restart)),
       restart_sources_(kRestartsPerSource, kRestartsPerSource),
       restart_all_(kRestartsInAll, kRestartsInAll),
@@ -97,7 +84,7 @@ HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& so
   for (const auto& attempt : attempts_)
     if (attempt->name == header->attempt && !attempt->session && tag_good(attempt->keys.from_drone, datagram)) {
       const auto outcome = feed(*attempt, datagram, source, now);
-      reschedule();
+      wake_for(*attempt);
       return outcome;
     }
   const auto outcome = on_newcomer(datagram, header->attempt, source, now);
@@ -143,7 +130,7 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   if (frames->cookie && cookies_.good(*frames->cookie, ip, source.port(), name, *m1, now)) facts.validated = true;
   if (suite != nullptr) {
     const auto signed_in = sign_ns_.find(suite->sig);
-    facts.large = large(*suite, hello->hybrid);
+    facts.heavy = heavy(*suite, hello->hybrid);
     if (admission_.wants_retry(facts, costly(*suite, signed_in == sign_ns_.end() ? 0 : signed_in->second), running())) {
       counters_.retried.add();
       data_.send_datagram(encode_retry(name, cookies_.make(ip, source.port(), name, *m1, now), keys.from_gcs), source);
@@ -205,9 +192,11 @@ HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const S
     path = attempt.paths.end() - 1;
   }
   const auto index = static_cast<PathIndex>(path - attempt.paths.begin());
-  if (const auto frames = parse_frames(frames_of(datagram), true); frames && frames->cookie) {
-    if (const auto m1 = whole_message_of(*frames, kHelloType);
-        m1 && cookies_.good(*frames->cookie, source.ip16(), source.port(), attempt.name, *m1, now))
+  // A cookie says nothing new where the path is validated: what follows M1 is read by the transport alone.
+  if (attempt.transport.validated() != index) {
+    const auto frames = parse_frames(frames_of(datagram), true);
+    const auto m1 = frames && frames->cookie ? whole_message_of(*frames, kHelloType) : std::nullopt;
+    if (m1 && cookies_.good(*frames->cookie, source.ip16(), source.port(), attempt.name, *m1, now))
       attempt.transport.validate(index);
   }
   attempt.newest_path = index;
@@ -233,7 +222,7 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
     if (auto message = attempt.transport.take_message(); message && attempt.phase == Phase::waiting)
       compute(attempt, std::move(*message));
     send_due(attempt, now);
-    reschedule();
+    wake_for(attempt);
     return;
   }
   const auto frames = parse_frames(value.subspan(std::min(value.size(), kHandshakePartHeader)), false);
@@ -247,7 +236,7 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
       host_.env, RunningSession{session.current()->id, session.current()->epoch, SecretBytes(session.chain()->view())});
   Transport transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{});
   // Who speaks inside a session is as good as proven; even so it does not get M2 without end.
-  AttemptFacts facts{drone, {}, true, true, suite != nullptr && large(*suite, hello->hybrid)};
+  AttemptFacts facts{drone, {}, true, true, suite != nullptr && heavy(*suite, hello->hybrid)};
   const auto* replaced = running == attempts_.end() ? nullptr : running->get();
   if (!admission_.admit(facts, this->running(replaced), now)) {
     counters_.busy.add();
@@ -349,14 +338,18 @@ void HandshakeServer::run(std::uint64_t now) {
   reschedule();
 }
 
+/// A datagram changes one attempt: the others are not looked at. Where it has moved that attempt's own time later, run()
+/// comes once in vain.
+void HandshakeServer::wake_for(const Attempt& each) noexcept {
+  deadline_ = std::min(deadline_, each.transport.deadline());
+  if (each.phase == Phase::lingering) deadline_ = std::min(deadline_, each.limit_ns);
+  if (each.phase == Phase::waiting)
+    deadline_ = std::min({deadline_, each.limit_ns, each.transport.last_progress() + to_ns(kNoProgressLimit)});
+}
+
 void HandshakeServer::reschedule() noexcept {
   deadline_ = ~std::uint64_t{0};
-  for (const auto& each : attempts_) {
-    deadline_ = std::min(deadline_, each->transport.deadline());
-    if (each->phase == Phase::lingering) deadline_ = std::min(deadline_, each->limit_ns);
-    if (each->phase == Phase::waiting)
-      deadline_ = std::min({deadline_, each->limit_ns, each->transport.last_progress() + to_ns(kNoProgressLimit)});
-  }
+  for (const auto& each : attempts_) wake_for(*each);
 }
 
 template <typename Which>

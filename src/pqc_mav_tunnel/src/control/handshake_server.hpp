@@ -93,6 +93,7 @@ class HandshakeServer final : public HandshakePort {
   void end(Attempts::iterator it, HandshakeError error, std::uint64_t now);
   template <typename Which>
   void end_all(const Which& which, HandshakeError error, std::uint64_t now);
+  void wake_for(const Attempt& each) noexcept;
   void reschedule() noexcept;
   [[nodiscard]] std::vector<AttemptFacts> running(const Attempt* except = nullptr) const;
   [[nodiscard]] bool knows(const SockAddr& source) const;

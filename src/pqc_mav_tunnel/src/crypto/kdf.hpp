@@ -2,6 +2,7 @@
 // Hashes, MACs and key derivation through OpenSSL: SHA-256 (FIPS 180-4), HMAC (RFC 2104), HKDF (RFC 5869).
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 
 #include "bytes.hpp"
@@ -21,5 +22,12 @@ void hkdf_expand(ByteView prk, ByteView info, MutableBytes out);
 bool constant_time_equal(ByteView a, ByteView b) noexcept;
 /// Fills `out` from the operating system's generator.
 void random_bytes(MutableBytes out);
+/// A number of the same origin.
+template <std::unsigned_integral Number>
+Number random_number() {
+  ByteArray<sizeof(Number)> bytes;
+  random_bytes(bytes);
+  return load_be<Number>(bytes.data());
+}
 
 }  // namespace pqcmav

@@ -46,7 +46,7 @@ using RandomSource = std::function<void(MutableBytes)>;
 
 /// What a gcs handed out in a session, so that a drone is known when it comes back (docs/protocol.md section 6).
 struct ReturnTicket {
-  ByteArray<12> prefix{};  // serial, address_tag
+  ByteArray<kReturnProofPrefix> prefix{};  // serial, address_tag
   Secret<32> key;
   [[nodiscard]] ReturnTicket clone() const { return {prefix, key.clone()}; }
 };

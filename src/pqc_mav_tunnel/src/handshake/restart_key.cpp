@@ -69,10 +69,10 @@ RestartKey::Proof RestartKey::check(ByteView proof, std::string_view drone_id, c
   return constant_time_equal(proof.subspan(4, tag.size()), tag) ? Proof::drone_and_address : Proof::drone;
 }
 
-Bytes make_return_proof_prefix(const RestartKey::Return& granted) {
-  Bytes out(kReturnProofPrefix);
-  store_be(out.data(), granted.serial);
-  std::ranges::copy(granted.address_tag, out.begin() + sizeof granted.serial);
+ByteArray<kReturnProofPrefix> return_proof_prefix(std::uint32_t serial, const ByteArray<8>& address_tag) noexcept {
+  ByteArray<kReturnProofPrefix> out;
+  store_be(out.data(), serial);
+  std::ranges::copy(address_tag, out.begin() + sizeof serial);
   return out;
 }
 

@@ -41,7 +41,7 @@ class RestartKey {
 
 /// The first part of the proof: serial, address_tag. Its second part is return_mac.
 inline constexpr std::size_t kReturnMacSize = 16;
-Bytes make_return_proof_prefix(const RestartKey::Return& granted);
+ByteArray<kReturnProofPrefix> return_proof_prefix(std::uint32_t serial, const ByteArray<8>& address_tag) noexcept;
 ByteArray<kReturnMacSize> return_mac(const Secret<kReturnKeySize>& return_key, ByteView m1_prefix);
 
 /// Whole hours since 2020-01-01 UTC; 0 before that and where no number fits.

@@ -70,7 +70,7 @@ def render() -> str:
         "a formula they print. The analysis functions of this package recompute each one:",
         f"{counts['yes']} agree within the rounding of what is printed, {counts['no']} do not, {counts['n/a']} are not",
         "printed as a number. `<` and `>` mark figures that the document prints as bounds. This page lists those that",
-        f"do not follow; all {len(everything)} are in `{FORMULAS}.csv` of the package `pqc_mav_bench`.",
+        f"do not follow; all {len(everything)} are in `{FORMULAS}.csv.gz` of the package `pqc_mav_bench`.",
         "",
         *_table(("document", "title", "yes", "no", "n/a"), _per_document(everything)),
         "## Figures that do not follow",
