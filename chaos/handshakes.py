@@ -46,7 +46,7 @@ class Row:
 
 ROWS = (
     Row("connect", DEFAULT_SUITE, Link(), 1.0),
-    Row("connect", DEFAULT_SUITE, Link(burst=10), 1.8),
+    Row("connect", DEFAULT_SUITE, Link(dead_ms=100), 1.8),
     Row("connect", DEFAULT_SUITE, Link(rate_kbit_s=64), 3.3),
     Row("connect", DEFAULT_SUITE, Link(rtt_ms=20), 0.5),
     Row("connect", "cs-classicmceliece348864-aesgcm-mldsa44", Link(), 4.5),
@@ -55,7 +55,8 @@ ROWS = (
     Row("connect", "cs-hqc256-aesgcm-mldsa87", Link()),
     Row("connect", "cs-mlkem768-aesgcm-sphincs192s", Link()),
     Row("rekey", DEFAULT_SUITE, Link(loss=0.2), 0.8, 100),
-    Row("rekey", DEFAULT_SUITE, Link(loss=0.0, rate_kbit_s=64), 15.0, 80),
+    Row("rekey", DEFAULT_SUITE, Link(loss=0.0, rate_kbit_s=64, queue_bytes=16_000), 15.0, 80),
+    Row("rekey", DEFAULT_SUITE, Link(loss=0.0, rate_kbit_s=64), None, 80),
 )
 
 
@@ -126,7 +127,7 @@ def connect_often(row: Row, runs: int, seed: int) -> Timed:
     """Start a fresh drone `runs` times against one gcs, each until its session is up."""
     seconds: list[float | None] = []
     failures: list[str] = []
-    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
+    with temporary_keys() as keys, air.Air(seed=seed, link="userspace") as network, ExitStack() as stack:
         assert network.joint is not None
         network.joint.impair(row.link.impairment())
         stack.callback(End(gcs_config(keys), network["gcs"].descriptor).close)
@@ -144,7 +145,7 @@ def rekey_often(row: Row, runs: int, seed: int) -> Timed:
     """Rekey `runs` times in one session, beside traffic."""
     seconds: list[float | None] = []
     failures: list[str] = []
-    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
+    with temporary_keys() as keys, air.Air(seed=seed, link="userspace") as network, ExitStack() as stack:
         assert network.joint is not None
         vehicle = stack.enter_context(network["drone"].call(application_socket))
         ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
@@ -196,7 +197,7 @@ def page(results: Sequence[Timed], machine: str, jobs: int) -> str:
     """The results page."""
     text = "# Handshakes over links that lose packets\n\nWritten by `tools/run chaos/run handshakes`, over the "
     text += (
-        "laboratory's link (24 kB wait before the radio). *Connect*: a drone's engine is started anew for each run; "
+        "laboratory's link. *Connect*: a drone's engine is started anew for each run; "
         "seconds until its session is up, back-off and further attempts included. *Rekey*: in one session, from the "
         f"request to its answer, with traffic both ways; 64 kbit/s with 80 messages/s are three times overloaded. "
         f"Limit {_LIMIT_S:g} s. {jobs} rows were measured at a time.\n\n*{machine}*\n\n"

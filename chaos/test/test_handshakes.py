@@ -14,8 +14,8 @@ def timed(*seconds: float | None, goal: float | None = 1.0) -> Timed:
 
 
 def test_a_link_says_what_it_is_and_every_row_can_be_simulated() -> None:
-    assert str(Link(burst=10)) == "30% loss in bursts of 10, RTT 100 ms, 10 Mbit/s"
-    assert str(Link(loss=0.0, rate_kbit_s=64)) == "0% loss, RTT 100 ms, 64 kbit/s"
+    assert str(Link(dead_ms=100)) == "30% loss in dead times of 100 ms, RTT 100 ms, 10 Mbit/s, queue 24 kB"
+    assert str(Link(loss=0.0, rate_kbit_s=64)) == "0% loss, RTT 100 ms, 64 kbit/s, queue 24 kB"
     for row in ROWS:
         assert Impairment.from_dict(row.link.impairment()).delay_ms == row.link.rtt_ms / 2
 

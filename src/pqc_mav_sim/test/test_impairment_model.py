@@ -41,6 +41,17 @@ def test_bursts_have_their_length_and_the_same_share() -> None:
     assert sum(runs) / len(runs) == pytest.approx(8, rel=0.1)
 
 
+@pytest.mark.parametrize("per_s", [10, 1000])
+def test_dead_times_have_their_length_however_many_frames_there_are(per_s: int) -> None:
+    direction = ImpairedDirection("1", Impairment(loss=0.3, dead_ms=100))
+    times = [i / per_s for i in range(600 * per_s)]
+    lost = [bool(direction.offer(100, now).lost) for now in times]
+    assert sum(lost) / len(lost) == pytest.approx(0.3, rel=0.1)
+    runs = [len(list(group)) for gone, group in itertools.groupby(lost) if gone]
+    if per_s == 1000:
+        assert min(runs) >= 99  # two that touch count as one
+
+
 def test_uniform_jitter_stays_within_its_width() -> None:
     seen = delays(offer_all(Impairment(delay_ms=50, jitter_ms=10, keep_order=False)))
     assert 0.040 <= min(seen) < 0.041
@@ -142,6 +153,8 @@ def test_nothing_comes_out_before_it_went_in(
         ({"queue_bytes": 0}, "queue_bytes"),
         ({"distribution": "pareto"}, "pareto"),
         ({"loss": 0.9, "burst": 2}, "bursts"),
+        ({"loss": 0.3, "burst": 2, "dead_ms": 100}, "dead_ms"),
+        ({"loss": 1.0, "dead_ms": 100}, "dead_ms"),
         ({"delay": 5}, "unknown setting delay"),
     ],
 )

@@ -7,6 +7,7 @@ frames repeats and changing one setting leaves the draws for the others alone.
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -32,6 +33,8 @@ class ImpairedDirection:
         self.impairment = impairment or Impairment()
         self._random = random.Random(seed)
         self._in_burst = False
+        self._fading = random.Random(f"{seed} fading")  # by time, not by frame: it has draws of its own
+        self._phase_ends = -math.inf
         self._busy_until = 0.0
         self._last_out = 0.0
 
@@ -42,7 +45,7 @@ class ImpairedDirection:
         rules = self.impairment
         if rules.down:
             return Fate((), "down")
-        if self._is_lost(for_loss, for_burst):
+        if self._fades(now) if rules.dead_ms else self._is_lost(for_loss, for_burst):
             return Fate((), "loss")
         ready = now
         if rules.rate_bit_s > 0:
@@ -65,6 +68,18 @@ class ImpairedDirection:
         leave = 1 / rules.burst
         enter = rules.loss * leave / (1 - rules.loss)
         self._in_burst = for_burst >= leave if self._in_burst else for_burst < enter
+        return self._in_burst
+
+    def _fades(self, now: float) -> bool:
+        rules = self.impairment
+        if rules.loss == 0:
+            return False
+        if self._phase_ends == -math.inf:
+            self._in_burst, self._phase_ends = self._fading.random() < rules.loss, now
+        while self._phase_ends <= now:
+            self._in_burst = not self._in_burst
+            good_s = rules.dead_ms / 1000 * (1 - rules.loss) / rules.loss
+            self._phase_ends += rules.dead_ms / 1000 if self._in_burst else self._fading.expovariate(1 / good_s)
         return self._in_burst
 
     def _delay_s(self, for_jitter: float) -> float:

@@ -20,6 +20,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "jitter_ms": (0, 60_000),
     "loss": (0, 1),
     "burst": (1, 10_000),
+    "dead_ms": (0, 60_000),
     "duplicate": (0, 1),
     "reorder": (0, 1),
     "reorder_ms": (0, 60_000),
@@ -39,6 +40,8 @@ class Impairment:
         keep_order: a frame waits for the one before it, as on most real links; otherwise jitter reorders, as in netem.
         loss: share of frames lost, 0..1.
         burst: mean number of frames lost in a row (two-state Markov chain, Gilbert 1960); 1 = independent losses.
+        dead_ms: the link dies for so long at a time, which takes the share `loss` of the time, however many frames
+            there are (fading); 0 = losses go by frames.
         duplicate: share of frames that arrive twice.
         reorder: share of frames held back by `reorder_ms`, so that later ones overtake them.
         reorder_ms: how long those are held back.
@@ -53,6 +56,7 @@ class Impairment:
     keep_order: bool = True
     loss: float = 0.0
     burst: float = 1.0
+    dead_ms: float = 0.0
     duplicate: float = 0.0
     reorder: float = 0.0
     reorder_ms: float = 20.0
@@ -65,6 +69,8 @@ class Impairment:
             value = getattr(self, name)
             if not least <= value <= most:
                 raise ImpairmentError(f"{name} = {value:g} is out of range: give {least:g} to {most:g}")
+        if self.dead_ms and (self.burst > 1 or self.loss >= 1):
+            raise ImpairmentError("dead_ms needs burst = 1 and loss below 1 (down cuts the link)")
         if self.distribution not in (UNIFORM, NORMAL):
             raise ImpairmentError(f"distribution '{self.distribution}' is unknown: give {UNIFORM} or {NORMAL}")
         if self.burst > 1 and self.loss >= self.burst / (self.burst + 1):

@@ -58,7 +58,7 @@ std::string fingerprint(KeyKind kind, std::string_view algorithm, ByteView key) 
 /// Through a one-way step, so that a secret is no closer for its fingerprint.
 std::string fingerprint_secret(KeyKind kind, std::string_view algorithm, const Secret<32>& key) {
   ByteArray<32> derived;
-  hkdf_expand(key.view(), as_bytes("PQMAV/2 fingerprint"), derived);
+  hkdf_expand(key.view(), as_bytes("PQMAV fingerprint"), derived);
   return fingerprint(kind, algorithm, derived);
 }
 

@@ -22,7 +22,7 @@ SecretBytes load_sig_secret(const std::filesystem::path& file, const SigInfo& si
 Bytes load_sig_public(const std::filesystem::path& file, const SigInfo& sig);
 
 /// First 16 bytes of SHA-256 over lp(kind) || lp(algorithm) || lp(public key), as hex in groups of 4 with blanks
-/// between. For a PSK or a restart key the last field is HKDF-Expand(key, "PQMAV/2 fingerprint", 32).
+/// between. For a PSK or a restart key the last field is HKDF-Expand(key, "PQMAV fingerprint", 32).
 std::string fingerprint_public(const SigInfo& sig, ByteView public_key);
 std::string fingerprint_psk(const Psk& psk);
 std::string fingerprint_restart(const Secret<kRestartKeySize>& key);
