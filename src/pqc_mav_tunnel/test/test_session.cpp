@@ -225,6 +225,27 @@ TEST_F(SessionTest, HearingOnlyOldKeysIsSilence) {
   EXPECT_TRUE(drone.degraded(now));
 }
 
+TEST_F(SessionTest, WhatWaitsInAFullQueueIsNotSilence) {
+  // 3 s of packets under the old keys wait before the radio, and the first under the new ones comes behind them.
+  connect();
+  auto keys = source.make(1);
+  gcs.install(std::move(keys.gcs), now);
+  std::vector<Bytes> waiting;
+  for (std::uint64_t i = 0; i < 40; ++i) waiting.push_back(*seal(gcs, i, now));
+  drone.install(std::move(keys.drone), now, 4 * kS);
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    now += 100 * kMs;
+    EXPECT_EQ(open(drone, waiting[i], now).content, i);
+    EXPECT_EQ(drone.silence(now), 0u);
+  }
+  ASSERT_TRUE(open(gcs, *seal(drone, 1, now), now).opened.switched);
+  EXPECT_EQ(open(drone, *seal(gcs, 50, now), now).content, 50u);
+  const auto confirmed = now;
+  now += 500 * kMs;
+  EXPECT_EQ(open(drone, waiting[30], now).content, 30u);
+  EXPECT_EQ(drone.silence(now), now - confirmed) << "nothing under the old keys counts any more";
+}
+
 TEST_F(SessionTest, SilenceDegradesAndIsOverWithTheNextPacket) {
   connect();
   EXPECT_EQ(gcs.silence(now), 0u);

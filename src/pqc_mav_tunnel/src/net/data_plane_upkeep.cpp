@@ -161,7 +161,8 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
                             std::uint64_t now) {
   auto& link = *links_[index];
   const auto epoch = keys.epoch;
-  link.session.install(std::move(keys), now);
+  const auto round_trip = link.probes.rtt_ns().value_or(0);
+  link.session.install(std::move(keys), now, std::min(round_trip + round_trip / 2, to_ns(kTurnMost)));
   refresh_lookup(index);
   link.closed_by_peer = false;
   if (config_.role == Role::drone) {

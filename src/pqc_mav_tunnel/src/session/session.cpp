@@ -47,7 +47,7 @@ void Session::promote(std::uint64_t now) noexcept {
   pending_.reset();
 }
 
-void Session::install(SessionKeys keys, std::uint64_t now) {
+void Session::install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns) {
   const auto& receive = drone_side_ ? keys.k_g2d : keys.k_d2g;
   const auto& send = drone_side_ ? keys.k_d2g : keys.k_g2d;
   ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_);
@@ -65,6 +65,7 @@ void Session::install(SessionKeys keys, std::uint64_t now) {
     current_ = info;
     confirmed_ = false;
     heard_ns_ = now;
+    turned_ns_ = now + turn_ns;
   } else {
     auto& slot = free_slot();
     slot = Slot{std::move(receive_key), Use::pending, now + timers_.unused};
@@ -90,9 +91,9 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
       out.drop = opened.drop;
       return out;
     }
-    // A peer that is heard under old keys alone does not have the current ones: that counts as silence, so that the
-    // drone starts afresh.
-    if (slot.use != Use::old) heard_ns_ = now;
+    // A peer that is heard under old keys alone, after it had time to turn to the current ones, does not have them: that
+    // counts as silence, so that the drone starts afresh.
+    if (slot.use != Use::old || (drone_side_ && !confirmed_ && now < turned_ns_)) heard_ns_ = now;
     out.type = opened.type;
     out.payload = opened.payload;
     if (slot.use == Use::pending) {

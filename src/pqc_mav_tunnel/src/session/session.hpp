@@ -43,8 +43,9 @@ class Session {
 
   Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits);
 
-  /// New keys from a handshake. One thread only, as every method.
-  void install(SessionKeys keys, std::uint64_t now);
+  /// New keys from a handshake. One thread only, as every method. For `turn_ns`, a round trip of the link with what waits
+  /// in its queues, a drone cannot hear anything under them: packets under the keys before count as hearing the gcs.
+  void install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns = 0);
   [[nodiscard]] bool can_send() const noexcept { return send_.has_value(); }
   /// See SendKey::seal. False without keys.
   bool seal(FrameType type, MutableBytes packet, std::uint64_t now) noexcept;
@@ -99,7 +100,7 @@ class Session {
   Secret<32> chain_, pending_chain_;
   std::optional<Info> current_, pending_;
   bool confirmed_ = false;  // drone: a packet opened under the current key
-  std::uint64_t heard_ns_ = 0, sent_ns_ = 0;
+  std::uint64_t heard_ns_ = 0, sent_ns_ = 0, turned_ns_ = 0;
 };
 
 }  // namespace pqcmav
