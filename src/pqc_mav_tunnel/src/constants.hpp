@@ -61,7 +61,8 @@ inline constexpr milliseconds kBackoffMax{8000};
 inline constexpr seconds kSessionHardLimit{180};
 inline constexpr milliseconds kGrace{2000};
 inline constexpr seconds kUnusedKeyLimit{30};
-inline constexpr seconds kTurnMost{10};  // for so long at most, old keys count as hearing the gcs
+inline constexpr seconds kTurnMost{10};    // for so long at most, old keys count as hearing the gcs
+inline constexpr seconds kGrantAge{3600};  // the unit of a return proof's serial
 inline constexpr seconds kRekeyInterval{600}, kKeyLimit{3600}, kOldKeyRetry{30};
 inline constexpr seconds kLinkWindow{5};
 inline constexpr milliseconds kReportEvery{1000};

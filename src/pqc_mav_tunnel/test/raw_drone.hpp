@@ -201,9 +201,13 @@ class RawDrone {
       if (opened.type == FrameType::data) return std::string(as_text(opened.payload));
       ControlList controls;
       if (!answers || !parse_controls(opened.payload, controls)) continue;
-      for (std::size_t i = 0; i < controls.count; ++i)
+      for (std::size_t i = 0; i < controls.count; ++i) {
         if (const auto* challenge = std::get_if<PathChallenge>(&controls.items[i]))
           send_from(at, seal_control(PathResponse{challenge->random}));
+        if (const auto* grant = std::get_if<ReturnGrant>(&controls.items[i]);
+            grant != nullptr && std::find(grant_tags.begin(), grant_tags.end(), grant->address_tag) == grant_tags.end())
+          grant_tags.push_back(grant->address_tag);
+      }
     }
     return "(nothing)";
   }
@@ -213,6 +217,7 @@ class RawDrone {
   std::uint8_t epoch = 0;
   Secret<32> chain;
   UdpPeer socket;
+  std::vector<ByteArray<8>> grant_tags;  // of the return grants that receive_text() passed over, each once
 
  private:
   template <typename Take, typename Reply, typename Flush>

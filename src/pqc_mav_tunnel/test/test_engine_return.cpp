@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A drone that is restarted: with a folder for its state the gcs knows it again at once.
 #include "engine_fixture.hpp"
+#include "raw_drone.hpp"
 
 namespace pqcmav {
 namespace {
@@ -65,6 +66,22 @@ TEST_F(EngineReturn, AFolderThatCannotBeWrittenCostsNothingElse) {
   const auto text = warning();
   EXPECT_NE(text.find("in memory only"), std::string::npos) << text;
   EXPECT_NE(text.find("'state_dir'"), std::string::npos) << text;
+}
+
+TEST_F(EngineReturn, ADroneThatMovedIsGivenAnotherGrant) {
+  RawDrone raw(keys, *gcs, "uav1");
+  ASSERT_TRUE(raw.connected()) << raw.outcome.reason;
+  raw.send(raw.seal("here"));
+  EXPECT_TRUE(eventually([&] {
+    (void)raw.receive_text(raw.socket, true, 100ms);
+    return raw.grant_tags.size() == 1;
+  }));
+  UdpPeer other("127.0.0.3");
+  EXPECT_TRUE(eventually([&] {
+    raw.send_from(other, raw.seal("elsewhere"));
+    (void)raw.receive_text(other, true, 100ms);
+    return raw.grant_tags.size() == 2;
+  })) << "the old grant names an address where the drone no longer is";
 }
 
 }  // namespace

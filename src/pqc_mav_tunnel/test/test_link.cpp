@@ -179,6 +179,26 @@ TEST(Link, ThePictureShowsWhatTheDataThreadHolds) {
   EXPECT_EQ(picture.peer.text(), "127.0.0.1:7");
 }
 
+TEST(Link, AGrantIsDueEachHourAndAtAnotherAddress) {
+  Link link("uav1", true, test::kTimers, 1024);
+  const auto begin = 100 * kS, hour = 3600 * kS;
+  link.peer = resolve("127.0.0.1", 7, false, SOCK_DGRAM);
+  link.granted_ns = begin;
+  link.granted_for = link.peer.ip16();
+  EXPECT_FALSE(link.grant_due(begin + hour)) << "there is no session to say it in";
+  test::KeySource source(3);
+  auto keys = source.make(0);
+  link.session.install(std::move(keys.drone), begin);
+  EXPECT_FALSE(link.grant_due(begin + hour - 1));
+  EXPECT_TRUE(link.grant_due(begin + hour));
+  link.peer = resolve("127.0.0.1", 8, false, SOCK_DGRAM);
+  EXPECT_FALSE(link.grant_due(begin + 1)) << "another port of the same address";
+  link.peer = resolve("127.0.0.2", 7, false, SOCK_DGRAM);
+  EXPECT_TRUE(link.grant_due(begin + 1));
+  link.granted_ns = 0;
+  EXPECT_FALSE(link.grant_due(begin + hour)) << "the first one comes with the session";
+}
+
 TEST(Link, PicturesAreConsistentWhileTheyChange) {
   Link link("uav1", true, test::kTimers, 1024);
   test::KeySource source(3);

@@ -293,7 +293,7 @@ class Responder(_Party):
         self.gated, self.drone_id = True, drone_id
 
     def _check_policy(self, hello: msg.ClientHello) -> Suite:
-        """Docs/protocol.md section 4, Reject codes, in the order 1, 2, 3, 6, 4, 5."""
+        """Docs/protocol.md section 4, Reject codes, in the order 1, 2, 3, 4, 5."""
         policy, suite = self._policy, suite_by_id(hello.suite_id.decode("latin-1"))
         if suite is None:
             raise _rejection(RejectCode.SUITE_UNKNOWN)
@@ -310,7 +310,7 @@ class Responder(_Party):
         if self._inside is not None:
             running = policy.sessions.get(self.drone_id)
             if running is None or running.session_id != hello.prev_session:
-                raise _rejection(RejectCode.SESSION_UNKNOWN)
+                raise MalformedError("a rekey inside a session that is no longer the newest")
             self.transcript.ck_prev = running.ck
             expected_epoch = (running.epoch + 1) % 256
         if hello.epoch != expected_epoch:

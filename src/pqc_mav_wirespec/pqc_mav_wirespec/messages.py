@@ -46,7 +46,6 @@ class RejectCode(enum.IntEnum):
     ALGORITHM_UNAVAILABLE = 3
     EPOCH = 4
     BUSY = 5
-    SESSION_UNKNOWN = 6
 
 
 _HELLO_FIXED = 6 * 4 + NONCE_BYTES + 1 + SESSION_ID_BYTES + 1 + 2 + 1 + 2 + 4 + MAC_BYTES

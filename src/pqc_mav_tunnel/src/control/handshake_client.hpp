@@ -58,6 +58,7 @@ class HandshakeClient final : public HandshakePort {
   void on_unknown_session(const SessionId&, const SockAddr&, std::uint64_t) override {}
   void on_session_ended(std::size_t link, std::uint64_t now) override;
   void on_switched(std::size_t, std::uint64_t) override {}
+  void on_grant_due(std::size_t, std::uint64_t) override {}
   void on_return(const ReturnGrant& grant) override;
   void on_restart_token(const RestartToken& token, std::size_t link) override;
   void run(std::uint64_t now) override;

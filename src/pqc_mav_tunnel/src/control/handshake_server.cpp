@@ -402,9 +402,13 @@ void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {
   end_all([link](const Attempt& each) { return each.link == link && each.phase == Phase::lingering; },
           HandshakeError::none, now);
   reschedule();
+  on_grant_due(link, now);
+}
+
+/// What lets this gcs know the drone again, and the drone a restarted gcs.
+void HandshakeServer::on_grant_due(std::size_t link, std::uint64_t now) {
   const auto& session = data_.session(link).current();
   if (!session) return;
-  // Who roams later gets a new grant with the next session: an address tag that no longer fits costs a Retry.
   const auto& drone = data_.link(link).id;
   const auto grant = restart_.make_return(drone, data_.link(link).peer.ip16(), serial_now());
   data_.announce(link,

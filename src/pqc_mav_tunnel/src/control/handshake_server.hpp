@@ -54,6 +54,7 @@ class HandshakeServer final : public HandshakePort {
   void on_unknown_session(const SessionId& session, const SockAddr& source, std::uint64_t now) override;
   void on_session_ended(std::size_t link, std::uint64_t now) override;
   void on_switched(std::size_t link, std::uint64_t now) override;
+  void on_grant_due(std::size_t link, std::uint64_t now) override;
   void on_return(const ReturnGrant&) override {}  // a gcs gives, it does not take
   void on_restart_token(const RestartToken&, std::size_t) override {}
   void run(std::uint64_t now) override;

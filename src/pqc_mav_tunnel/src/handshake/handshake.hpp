@@ -25,8 +25,7 @@ enum class Reject : std::uint8_t {
   suite_not_allowed,
   algorithm_unavailable,
   epoch,
-  busy,
-  session_unknown
+  busy
 };
 std::string_view to_string(Reject code) noexcept;
 

@@ -198,8 +198,7 @@ std::optional<Refusal> parse_reject(ByteView body) noexcept {
   const auto code = reader.be<std::uint8_t>();
   const auto retry_ms = reader.be<std::uint16_t>();
   if (!retry_ms || !reader.into(out.mac) || !reader.empty()) return std::nullopt;
-  if (*code < static_cast<std::uint8_t>(Reject::suite_unknown) ||
-      *code > static_cast<std::uint8_t>(Reject::session_unknown))
+  if (*code < static_cast<std::uint8_t>(Reject::suite_unknown) || *code > static_cast<std::uint8_t>(Reject::busy))
     return std::nullopt;
   out.code = static_cast<Reject>(*code);
   out.retry_ms = *retry_ms;

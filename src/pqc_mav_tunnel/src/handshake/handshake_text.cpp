@@ -58,8 +58,6 @@ std::string_view to_string(Reject code) noexcept {
       return "epoch";
     case Reject::busy:
       return "busy";
-    case Reject::session_unknown:
-      return "session_unknown";
   }
   return "invalid";
 }
@@ -84,9 +82,6 @@ std::string_view rejected(Reject code) noexcept {
              "at epoch 0.";
     case Reject::busy:
       return "The ground station is busy with as many handshakes as it allows: try again in a moment.";
-    case Reject::session_unknown:
-      return "The ground station no longer holds the session that was to be rekeyed, probably because it was "
-             "restarted: a fresh handshake replaces it.";
   }
   return "The ground station refused with a code this version does not know: update the drone's software.";
 }
@@ -110,9 +105,6 @@ std::string_view refused(Reject code) noexcept {
     case Reject::busy:
       return "Refused: as many handshakes are running as the configuration allows; raise max_handshakes if this is "
              "normal load.";
-    case Reject::session_unknown:
-      return "Refused: the drone wanted to rekey a session that is not held here; it will start over with a fresh "
-             "handshake.";
   }
   return "Refused, with a code this version does not know.";
 }

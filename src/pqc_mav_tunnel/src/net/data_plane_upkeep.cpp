@@ -118,6 +118,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   bool notify = link.session.tick(now);
   if (notify) refresh_lookup(index);
   notify = watch_key_age(link) || notify;
+  if (handshakes_ != nullptr && link.grant_due(now)) handshakes_->on_grant_due(index, now);
   if (notify && !link.session.can_send() && handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
   const bool degraded = link.session.current() && link.session.degraded(now);
   notify = notify || degraded != link.was_degraded;
@@ -219,6 +220,8 @@ std::optional<RunningSession> DataPlane::running_session(std::size_t index) {
 void DataPlane::announce(std::size_t index, std::vector<Announcements::Value> values, std::uint64_t now) {
   auto& link = *links_[index];
   link.announcements.set(std::move(values));
+  link.granted_ns = now;
+  link.granted_for = link.peer.ip16();
   std::array<std::uint8_t, 256> tlvs{};
   if (const auto used = link.announcements.append_to(tlvs, 0)) send_control_now(link, ByteView(tlvs).first(used), now);
 }

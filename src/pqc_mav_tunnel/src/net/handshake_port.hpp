@@ -31,6 +31,8 @@ class HandshakePort {
   virtual void on_session_ended(std::size_t link, std::uint64_t now) = 0;
   /// gcs: the first packet under new keys came; the handshake that made them is over for both ends.
   virtual void on_switched(std::size_t link, std::uint64_t now) = 0;
+  /// gcs: the drone's return grant is an hour old, or names an address where the drone no longer is.
+  virtual void on_grant_due(std::size_t link, std::uint64_t now) = 0;
   /// drone: what the gcs handed out, to be known by when it comes back (TLV 33), and the token that a restarted gcs
   /// would show (TLV 34).
   virtual void on_return(const ReturnGrant& grant) = 0;

@@ -46,6 +46,11 @@ void Link::note_round_trip(std::optional<std::uint64_t> full, const SockAddr& wi
   full_peer = with.empty() ? peer : with;
 }
 
+bool Link::grant_due(std::uint64_t now) const noexcept {
+  if (granted_ns == 0 || !session.can_send() || peer.empty()) return false;
+  return now - granted_ns >= to_ns(kGrantAge) || peer.ip16() != granted_for;
+}
+
 KnownLink Link::known() const noexcept {
   const auto loss = std::max(local.loss_ppm, remote ? remote->loss_ppm : 0);
   const auto full = full_peer == peer ? full_round_trip : std::nullopt;

@@ -74,6 +74,8 @@ struct Link {
   LinkEstimator estimator;
   ProbeTracker probes;
   Announcements announcements;
+  std::uint64_t granted_ns = 0;  // gcs: when, and for which address, the drone's newest return grant was made; 0: none
+  ByteArray<16> granted_for{};
   Fd plain;
   SockAddr peer, plain_peer, plain_local;
   // gcs: where the first handshake of the pending keys came from, empty after a rekey; and whether it is the drone's.
@@ -104,6 +106,8 @@ struct Link {
   void note_round_trip(std::optional<std::uint64_t> full, const SockAddr& with) noexcept;
   /// What its session knows for a handshake inside it.
   [[nodiscard]] KnownLink known() const noexcept;
+  /// gcs: time for another return grant (docs/protocol.md section 6).
+  [[nodiscard]] bool grant_due(std::uint64_t now) const noexcept;
   /// A rekey has come to so many time-outs without progress. True while the data plane makes room for it.
   bool make_room(std::uint32_t timeouts, std::uint64_t now) noexcept;
 
