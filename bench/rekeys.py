@@ -38,6 +38,7 @@ BASE = "cs-mlkem768-aesgcm-mldsa65"
 BASE_PARTNER = "cs-mlkem768-chacha20poly1305-mldsa65"  # the way out of the base suite itself
 AFTER_S = 0.5
 PAUSE_S = 0.12
+NEWCOMER_S = 2.2  # each load has a socket of its own, and the drone takes a new application after 2 s of silence
 
 
 @dataclass
@@ -124,6 +125,7 @@ def measure(tunnel: Tunnel, suite: str, times: int, folder: Path) -> dict[str, A
     drone_port = tunnel.drone.ports()["plain"]["bench"]
     gcs_port = tunnel.gcs.ports()["plain"]["bench"]
     log = folder / "log"
+    time.sleep(NEWCOMER_S)
     load = subprocess.Popen(
         [
             rig.tool("duplex_load"), "--drone", f"{rig.HOST}:{drone_port}", "--ground", f"{rig.HOST}:{tunnel.ground}",
@@ -201,7 +203,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=10, help="rekeys into each suite, and out of it")
     parser.add_argument("--suites", nargs="+", help="suite ids or short codes (default: the 72 core suites)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for rekeys.md and rekeys.json.gz.gz")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for rekeys.md and rekeys.json.gz")
     options = parser.parse_args()
     chosen = options.suites or [s.id for s in pqc_mav_tunnel.suites(only_available=True)]
     suites = [pqc_mav_tunnel.find_suite(name).id for name in chosen]

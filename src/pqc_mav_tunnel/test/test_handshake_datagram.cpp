@@ -98,7 +98,8 @@ TEST(HandshakeDatagram, TagCatchesEveryFlippedBit) {
 }
 
 TEST(HandshakeDatagram, FragmentComesBack) {
-  const auto parsed = parse_frames(fragment(2, 70000, 1150, 3, 1150), false);
+  const auto frame = fragment(2, 70000, 1150, 3, 1150);
+  const auto parsed = parse_frames(frame, false);
   ASSERT_TRUE(parsed);
   ASSERT_EQ(parsed->fragment_count, 1);
   const auto& first = parsed->fragments[0];
