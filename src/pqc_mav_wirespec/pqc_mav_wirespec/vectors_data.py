@@ -72,8 +72,7 @@ def generate_suites() -> VectorFile:
     file = VectorFile(f"The suite table {COMMENT}")
     file.section("vector").put(kind="suites", name="suites")
     for suite in ALL_SUITES:
-        names = {"kem_token": suite.kem.token, "aead_token": suite.aead.token, "sig_token": suite.sig.token}
-        row = file.section(suite.id).put(short_code=suite.short_code, **names)
+        row = file.section(suite.id).put(short_code=suite.short_code)
         row.put(level=suite.kem.level, core=int(suite.core), header_ids=suite.header_ids)
     return file
 
