@@ -22,9 +22,9 @@ TOKENS = ["mldsa44", "mldsa65", "falcon512", "falcon1024"]
 DROPS = [outcome.value for outcome in Outcome if outcome.value.startswith("drop_")]
 
 
-def make_key_folders(root, drone):
+def make_key_folders(root, drone, tokens=TOKENS):
     """(gcs folder, drone folder) as the engine's own key tool makes them."""
-    engine.init_keys(str(root), [DRONE], TOKENS, True)
+    engine.init_keys(str(root), [DRONE], list(tokens), True)
     engine.export_drone(str(root), DRONE, str(drone))
     return root / "gcs", drone
 
