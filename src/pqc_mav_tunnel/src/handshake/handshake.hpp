@@ -20,13 +20,7 @@
 
 namespace pqcmav {
 
-enum class Reject : std::uint8_t {
-  suite_unknown = 1,
-  suite_not_allowed,
-  algorithm_unavailable,
-  epoch,
-  busy
-};
+enum class Reject : std::uint8_t { suite_unknown = 1, suite_not_allowed, algorithm_unavailable, epoch, busy };
 std::string_view to_string(Reject code) noexcept;
 
 enum class HandshakeStatus { working, done, failed };
