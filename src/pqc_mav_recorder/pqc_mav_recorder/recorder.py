@@ -7,6 +7,7 @@ does not fit into the queue meanwhile is dropped and counted, and reported at th
 
 from __future__ import annotations
 
+import itertools
 import queue
 import shutil
 import threading
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pqc_mav_recorder.file import SUFFIX, RecordingError, RecordingFile, TopicInfo
+from pqc_mav_recorder.file import PARTIAL, SUFFIX, RecordingError, RecordingFile, TopicInfo
 
 FLUSH_S = 2.0
 QUEUE_LIMIT = 20_000
@@ -51,12 +52,18 @@ class SteadyClock:
 
 
 def recording_path(where: str | Path, at: datetime | None = None) -> Path:
-    """The file to record to: `where` itself when it ends in .mcap, else a file named after the time in that folder."""
+    """The file to record to: `where` itself when it ends in .mcap, else a file named after the time in that folder.
+
+    A recorder that is started again within a second takes the next number: `flight_20260304T050607Z-2.mcap`.
+    """
     path = Path(where).expanduser()
     if path.suffix == SUFFIX:
         return path
     moment = at or datetime.now(timezone.utc)
-    return path / f"flight_{moment.strftime('%Y%m%dT%H%M%S')}Z{SUFFIX}"
+    stem = f"flight_{moment.strftime('%Y%m%dT%H%M%S')}Z"
+    names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
+    files = (path / f"{name}{SUFFIX}" for name in names)
+    return next(file for file in files if not (file.exists() or file.with_name(file.name + PARTIAL).exists()))
 
 
 class Recorder:

@@ -131,3 +131,11 @@ def test_a_folder_gets_a_file_named_after_the_time() -> None:
     assert recording_path("/data/log", at) == Path("/data/log/flight_20260304T050607Z.mcap")
     assert recording_path("/data/log/mine.mcap", at) == Path("/data/log/mine.mcap")
     assert recording_path("~/x.mcap") == Path.home() / "x.mcap"
+
+
+def test_a_recorder_that_is_started_again_within_a_second_takes_the_next_number(tmp_path: Path) -> None:
+    at = datetime(2026, 3, 4, 5, 6, 7, tzinfo=timezone.utc)
+    (tmp_path / "flight_20260304T050607Z.mcap.partial").touch()  # killed
+    assert recording_path(tmp_path, at).name == "flight_20260304T050607Z-2.mcap"
+    (tmp_path / "flight_20260304T050607Z-2.mcap").touch()
+    assert recording_path(tmp_path, at).name == "flight_20260304T050607Z-3.mcap"
