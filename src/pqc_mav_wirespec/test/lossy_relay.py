@@ -7,6 +7,7 @@ import random
 import select
 import socket
 import threading
+from collections import deque
 from contextlib import contextmanager
 
 
@@ -17,6 +18,8 @@ class LossyRelay:
         self.loss = loss
         self.carried = {"up": 0, "down": 0}
         self.lost = {"up": 0, "down": 0}
+        self.recent: deque[bytes] = deque(maxlen=64)
+        """The last datagrams carried, so that a test can wait for one of its own."""
         self._target = target
         self._random = random.Random(seed)
         self._front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -47,6 +50,7 @@ class LossyRelay:
                     self._back.sendto(datagram, self._target)
                 elif self._client is not None:
                     self._front.sendto(datagram, self._client)
+                self.recent.append(datagram)
 
     def close(self) -> None:
         self._over.set()

@@ -87,9 +87,8 @@ def test_engine_as_drone(folders, suite):
         first = gcs.accept_handshake(LIMIT_S)
         gcs.receive(lambda got: got.outcome is Outcome.CONTROL, LIMIT_S)
         relay.loss = 0.0
-        before = relay.carried["down"]
-        gcs.send_control(DRONE, control.RekeyRequest(7, "", "over a lossy link"))
-        eventually(lambda: relay.carried["down"] > before)
+        request = gcs.send_control(DRONE, control.RekeyRequest(7, "", "over a lossy link"))
+        eventually(lambda: request in relay.recent)
         relay.loss = 0.2
         second = gcs.accept_handshake(LIMIT_S)
         assert (second.epoch, second.suite) == (1, first.suite)
