@@ -11,12 +11,13 @@ from pathlib import Path
 
 # Below the range from which the kernel serves port 0 (net.ipv4.ip_local_port_range, 32768 and up by default): a port
 # found free here is not handed to a program that asks for any port before it is used.
-FIRST, LAST = 20000, 32000
+FIRST, LAST = 20400, 32000
 TRIES = 200
-# RTPS 2.3 section 9.6.1.1: participants of domain d listen for discovery at port 7400 + 250 d. Up to 101 these ports
-# stay below the kernel's own range.
+# RTPS 2.3 section 9.6.1.1: domain d has the 250 ports from 7400 + 250 d on. Participants announce themselves to several
+# of them, whoever listens there: a plaintext port among them would take an announcement for its application. So the
+# domains given out here end below the ports given out here.
 _DISCOVERY_BASE, _DISCOVERY_GAIN = 7400, 250
-DOMAINS = range(1, 102)
+DOMAINS = range(1, 52)
 # Where ament's domain_coordinator, and with it every ROS test, holds a domain: a TCP port for each.
 _HOLDING_BASE = 32768
 

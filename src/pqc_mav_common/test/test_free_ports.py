@@ -12,6 +12,11 @@ def test_ports_are_different_free_and_outside_the_kernels_own_range() -> None:
     assert all(free_ports.FIRST <= port <= free_ports.LAST for port in found)
 
 
+def test_no_domain_announces_itself_to_a_free_port() -> None:
+    last_port = 7400 + 250 * max(free_ports.DOMAINS) + 249
+    assert last_port < free_ports.FIRST
+
+
 @pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM])
 def test_a_port_used_by_either_protocol_is_not_free(kind: socket.SocketKind) -> None:
     with socket.socket(socket.AF_INET, kind) as holder:
@@ -59,6 +64,6 @@ def test_a_held_domain_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ros_own_tests_respect_it() -> None:
     coordinator = pytest.importorskip("domain_coordinator")
     with free_ports.held_domain() as mine:
-        given = iter([mine, mine % 100 + 1, *range(1, 101)])
+        given = iter([mine, mine % 50 + 1, *range(1, 101)])
         with coordinator.domain_id(lambda: next(given)) as theirs:
             assert theirs != mine

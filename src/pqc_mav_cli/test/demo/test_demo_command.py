@@ -48,7 +48,7 @@ def test_a_short_demo_passes_and_leaves_nothing(own_tmp: Path, suite: str) -> No
 
 def test_plain_lines_on_a_pipe(own_tmp: Path) -> None:
     ended = pqcmav("demo", "--duration", "4")
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "\033" not in ended.stdout + ended.stderr
     assert any("flying" in line for line in ended.stderr.splitlines())
     assert "PASSED" in ended.stdout
