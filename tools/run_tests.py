@@ -43,7 +43,6 @@ SYSTEM_PACKAGES = (
     "pqc_mav_bringup",
     "pqc_mav_cli",
     "pqc_mav_policy",
-    "pqc_mav_policy_lab",
     "pqc_mav_proxy",
     "pqc_mav_sensing",
     "pqc_mav_sim",

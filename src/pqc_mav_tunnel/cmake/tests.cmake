@@ -23,7 +23,7 @@ function(pqcmav_test name)
   add_dependencies(engine_tests test_${name})
   target_link_libraries(test_${name} PRIVATE pqcmav_engine GTest::gtest_main ${ARG_LIBRARIES})
   # The engine they test is optimised in full; for their own code that takes longer than it saves.
-  target_compile_options(test_${name} PRIVATE -O1)
+  target_compile_options(test_${name} PRIVATE -Og)
   if(TARGET test_${pqcmav_first_test})
     target_precompile_headers(test_${name} REUSE_FROM test_${pqcmav_first_test})
   else()
