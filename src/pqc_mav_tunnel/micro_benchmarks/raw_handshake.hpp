@@ -15,6 +15,7 @@
 
 #include "handshake/handshake.hpp"
 #include "handshake/handshake_messages.hpp"
+#include "handshake/hello_schedule.hpp"
 #include "handshake/retry_cookie.hpp"
 #include "handshake/transport.hpp"
 #include "net/net.hpp"
@@ -39,6 +40,9 @@ inline std::optional<Bytes> receive_until(const Fd& fd, std::uint64_t deadline_n
   return Bytes(buffer.begin(), buffer.begin() + got);
 }
 
+/// What M2 takes on the wire at most, as the drone pads M1 for it.
+inline std::size_t need_of(std::size_t m2) { return m2 + 30 * (m2 / (kDatagramLimit - 50) + 1); }
+
 struct Took {
   std::uint64_t ns = 0;
   std::vector<std::size_t> up, down;  // UDP payloads that were exchanged, until the keys were there
@@ -54,8 +58,7 @@ inline Took shake_hands(InitiatorParams params, const SockAddr& gcs) {
   random_bytes(options.attempt);
   const auto keys = derive_fragment_keys(params.psk, options.attempt);
   Transport transport(options, keys.clone());
-  const auto longest = kFrameHeaderSize + server_hello_limits(*params.suite, params.hybrid).front().greatest;
-  const auto need = longest + 30 * (longest / (kDatagramLimit - 50) + 1);
+  const auto need = need_of(kFrameHeaderSize + server_hello_limits(*params.suite, params.hybrid).front().greatest);
   HandshakeInitiator initiator(std::move(params));
   const auto flush = [&] {
     while (auto datagram = transport.poll(now_ns())) {
@@ -97,31 +100,45 @@ inline Took shake_hands(InitiatorParams params, const SockAddr& gcs) {
   throw TunnelError(Errc::state, "The handshake did not end.");
 }
 
-/// Exchanges the four messages' datagrams between two threads that compute nothing: M1 in one, M2, M3 and M4 cut as the
-/// handshake cuts them without loss.
+/// Exchanges the four messages' datagrams between two threads that compute nothing, as a first handshake without loss
+/// does: M1 padded to pay for M2, of M2 first what rule 3 allows to an address that has not answered (three times M1),
+/// the rest when the drone's ACK came; M3; M4.
 class BareExchange {
  public:
   BareExchange(std::size_t m1, std::size_t m2, std::size_t m3, std::size_t m4)
-      : m1_(datagrams(m1)),
+      : m1_{HelloSchedule::padded_sizes(m1 + 30, need_of(m2), kDatagramLimit).first},
         m2_(datagrams(m2)),
         m3_(datagrams(m3)),
         m4_(datagrams(m4)),
         server_(open_udp(resolve("127.0.0.1", 0, true, SOCK_DGRAM), {}, "the bare exchange")),
-        address_(local_address(server_)) {}
+        address_(local_address(server_)) {
+    auto allowed = 3 * m1_.front();
+    while (!m2_.empty() && m2_.front() <= allowed) {
+      allowed -= m2_.front();
+      m2_first_.push_back(m2_.front());
+      m2_.erase(m2_.begin());
+    }
+  }
 
   double once_us() {
     const Fd client = open_udp(resolve("127.0.0.1", 0, true, SOCK_DGRAM), {}, "the bare exchange");
     const auto home = local_address(client);
     std::thread gcs([&] {
-      take(server_, m1_.size());
-      give(server_, m2_, home);
+      take(server_, 1);
+      give(server_, m2_first_, home);
+      if (!m2_.empty()) {
+        take(server_, 1);
+        give(server_, m2_, home);
+      }
       take(server_, m3_.size());
       give(server_, m4_, home);
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the other end waits in poll, as ours does
     const auto began = now_ns();
     give(client, m1_, address_);
-    take(client, m2_.size());
+    take(client, 1);
+    if (!m2_.empty()) give(client, {kAckSize}, address_);
+    take(client, m2_first_.size() - 1 + m2_.size());
     give(client, m3_, address_);
     take(client, m4_.size());
     const auto took = now_ns() - began;
@@ -130,6 +147,7 @@ class BareExchange {
   }
 
  private:
+  static constexpr std::size_t kAckSize = 32;
   static std::vector<std::size_t> datagrams(std::size_t message) {
     std::vector<std::size_t> out;
     if (message <= kDatagramLimit - 30u) return {message + 30};
@@ -150,7 +168,7 @@ class BareExchange {
     for (std::size_t i = 0; i < count; ++i)
       if (!receive_until(fd, now_ns() + 500'000'000)) return;  // lost to a full buffer: as good as come
   }
-  std::vector<std::size_t> m1_, m2_, m3_, m4_;
+  std::vector<std::size_t> m1_, m2_first_, m2_, m3_, m4_;
   Fd server_;
   SockAddr address_;
 };

@@ -172,26 +172,30 @@ TEST(AckTimer, QuietEveryEighthAndRepeats) {
   timer.on_fragment(0);
   timer.on_sent(0, 20 * kMs);
   EXPECT_EQ(timer.due(), 50 * kMs);
+  timer.on_fragment(7, true);
+  EXPECT_EQ(timer.due(), 7U) << "the other end waits for it";
   timer.stop();
   EXPECT_EQ(timer.due(), AckTimer::kNever);
 }
 
-TEST(HelloSchedule, CopiesPayForM2AsFarAsThatIsCheap) {
-  // m = 360, default suite: a third of 4,698 each, less the two other copies.
-  EXPECT_EQ(HelloSchedule::padded_size(360, 4698, 1200), 1560 - 720U);
-  EXPECT_EQ(HelloSchedule::padded_size(360, 4500, 1200), 1500 - 720U);
-  EXPECT_EQ(HelloSchedule::padded_size(360, 4501, 1200), 1501 - 720U);
-  EXPECT_EQ(HelloSchedule::padded_size(360, 1698, 1200), 360U);
-  EXPECT_EQ(HelloSchedule::padded_size(30, 1'000'000, 1200), 1170U);
-  EXPECT_EQ(HelloSchedule::padded_size(0, 1'000'000, 1200), 1200U);
-  EXPECT_EQ(HelloSchedule::padded_size(417, 1'000'000, 548), 417U);
+TEST(HelloSchedule, CopiesPayForM2AsFarAsThatIsCheapTheFirstForMost) {
+  using Sizes = HelloSchedule::Sizes;
+  // m = 360, default suite: 3 x 840 bytes, of which the first takes all that a datagram may have.
+  EXPECT_EQ(HelloSchedule::padded_sizes(360, 4698, 1200), (Sizes{1200, 660}));
+  EXPECT_EQ(HelloSchedule::padded_sizes(360, 3301, 1200), (Sizes{1101, 360}));
+  EXPECT_EQ(HelloSchedule::padded_sizes(360, 1698, 1200), (Sizes{566, 360}));
+  EXPECT_EQ(HelloSchedule::padded_sizes(360, 900, 1200), (Sizes{360, 360}));
+  EXPECT_EQ(HelloSchedule::padded_sizes(30, 1'000'000, 1200), (Sizes{1200, 1155}));
+  EXPECT_EQ(HelloSchedule::padded_sizes(0, 1'000'000, 1200), (Sizes{1200, 1200}));
+  EXPECT_EQ(HelloSchedule::padded_sizes(417, 1'000'000, 548), (Sizes{548, 417}));
+  EXPECT_EQ(HelloSchedule::padded_sizes(600, 1'000'000, 548), (Sizes{548, 548}));
 }
 
 TEST(HelloSchedule, PairsPerTimeoutThatGrow) {
   const RttEstimator rtt(200 * kMs);
   HelloSchedule hello;
-  hello.start(3, 900, 0, rtt);
-  EXPECT_EQ(hello.take(0), 900U);
+  hello.start(3, {1200, 900}, 0, rtt);
+  EXPECT_EQ(hello.take(0), 1200U);
   EXPECT_FALSE(hello.take(19 * kMs));
   EXPECT_EQ(hello.due(), 20 * kMs);
   EXPECT_EQ(hello.take(20 * kMs), 900U);
@@ -209,14 +213,14 @@ TEST(HelloSchedule, PairsPerTimeoutThatGrow) {
     EXPECT_FALSE(hello.take(at + 100 * kMs));
   }
   hello.on_progress();
-  hello.start(2, 0, at, rtt);
+  hello.start(2, {0, 0}, at, rtt);
   EXPECT_TRUE(hello.timed_out(at + 200 * kMs, rtt));
 }
 
 TEST(HelloSchedule, HeldBackItWaits) {
   const RttEstimator rtt(200 * kMs);
   HelloSchedule hello;
-  hello.start(3, 900, 0, rtt);
+  hello.start(3, {900, 900}, 0, rtt);
   hello.hold(5000 * kMs);
   EXPECT_FALSE(hello.take(4999 * kMs));
   EXPECT_EQ(hello.due(), 5000 * kMs);

@@ -12,7 +12,7 @@ from .messages import SMALLEST_DATAGRAM_BYTES
 from .rtt import Rtt
 
 FIRST_WINDOW, SESSION_WINDOW, SMALLEST_WINDOW, LARGEST_WINDOW = 10.0, 2.0, 2.0, 256.0
-FIRST_PACE_S, LONGEST_PACE_S = 0.001, 0.05
+LONGEST_PACE_S = 0.05
 LEAST_LOSS_SAMPLE, LOSS_STEP = 16, 0.2
 RESENT_AT_TIMEOUT = 2
 
@@ -120,7 +120,7 @@ class MessageSender:
     def pace(self) -> float:
         """Seconds between two datagrams."""
         if self._rtt.srtt is None:
-            return FIRST_PACE_S
+            return 0.0
         return min(LONGEST_PACE_S, self._rtt.srtt / (1.25 * self.window.size))
 
     def next_index(self) -> int | None:

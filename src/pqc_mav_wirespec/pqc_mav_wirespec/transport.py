@@ -29,6 +29,15 @@ ANSWERS_AGAIN_GAP_S = 0.010
 DOUBLED_FRAGMENTS = 2
 
 
+def first_flight(bare: int, need: int, limit: int) -> list[int]:
+    """The sizes of the first three copies of M1 (docs/protocol.md section 5, rule 2). `bare`: of an unpadded one."""
+    each = -(-need // 3)
+    total = 3 * min(max(min(limit + bare, each) - 2 * bare, bare), limit)
+    first = min(max(each, bare), limit)
+    other = min(max((total - first) // 2, bare), limit)
+    return [first, other, other]
+
+
 class Transport:
     """One end of one attempt. `keys` is None inside a session, where the AEAD stands for tags."""
 
@@ -82,13 +91,9 @@ class Transport:
 
     def start_hello(self, m1: bytes, need: int, *, proven: bool, now: float) -> None:
         """The drone's first flight. `need` is what M2 may take with its datagrams' overhead."""
-        bare = len(m1) + 30
-        limit = self._limit
-        padded = bare if proven else min(max(min(limit + bare, -(-need // 3)) - 2 * bare, bare), limit)
         copies = COPIES if proven or self.in_session else FIRST_FLIGHT_COPIES
-        if self.in_session:
-            padded = 0
-        self._hello = Hello(m1, [(now + COPY_GAP_S * number, padded) for number in range(copies)])
+        sizes = [0] * copies if proven or self.in_session else first_flight(len(m1) + 30, need, self._limit)
+        self._hello = Hello(m1, [(now + COPY_GAP_S * number, size) for number, size in enumerate(sizes)])
         self._hello.timeout_at = now + self.rtt.pto()
 
     def set_cookie(self, cookie: bytes, now: float) -> None:
@@ -254,6 +259,7 @@ class Transport:
             self._answer_again(fragment, path, now)
             return False
         begun = self._assembly
+        first = begun is None
         if begun is None or begun.message != fragment.message or fragment.size < begun.size:
             begun = Assembly(fragment.message, fragment.total, fragment.size)
         elif fragment.size > begun.size:
@@ -276,7 +282,9 @@ class Transport:
             self._done.add(fragment.message)
             self._acking = Acking(due=now + QUIET_S, complete=True)
         else:
-            acking.due = now if acking.since % ACK_EVERY == 0 else now + QUIET_S
+            # of the first fragment of M2 the gcs may have to hear before it goes on (rule 3)
+            awaited = first and fragment.message == 2 and not self.in_session
+            acking.due = now if awaited or acking.since % ACK_EVERY == 0 else now + QUIET_S
         return True
 
     def _validate_by_answer(self, fragment: Fragment) -> None:

@@ -8,6 +8,7 @@ from support import DRONE_ID, LIGHT
 from pqc_mav_wirespec.handshake import Previous
 from pqc_mav_wirespec.hsframes import Ack, Fragment, HandshakeDatagram, parse_frames
 from pqc_mav_wirespec.suites import find_suite
+from pqc_mav_wirespec.transport import first_flight
 
 DEFAULT = find_suite("ML-768-AG-MD-65")
 FALCON = find_suite("ML-512-AG-FA-512")
@@ -29,10 +30,24 @@ def pair(seed, suite=DEFAULT, **options):
 def test_without_loss_it_takes_two_round_trips():
     link, seconds = connect(DEFAULT)
     assert seconds < 0.23
-    assert [len(datagram) for datagram in link.to["up"][:3]] == [1200] * 3 or len(link.to["up"][0]) > 600
+    assert len(link.to["up"][0]) == 1200
     m2 = [frame for frame in fragments(link.to["down"]) if frame.message == 2]
     assert [(frame.size, frame.index) for frame in m2] == [(1150, index) for index in range(5)]
     assert {frame.total for frame in m2} == {4587}
+
+
+@pytest.mark.parametrize(
+    ("bare", "need", "limit", "sizes"),
+    [
+        (360, 4698, 1200, [1200, 660, 660]),
+        (360, 3301, 1200, [1101, 360, 360]),
+        (360, 900, 1200, [360, 360, 360]),
+        (30, 1_000_000, 1200, [1200, 1155, 1155]),
+        (417, 1_000_000, 548, [548, 417, 417]),
+    ],
+)
+def test_the_first_copy_pays_for_m2_as_far_as_it_can(bare, need, limit, sizes):
+    assert first_flight(bare, need, limit) == sizes
 
 
 def test_the_first_datagrams_of_m2_acknowledge_m1():

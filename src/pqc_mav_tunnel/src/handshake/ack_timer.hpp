@@ -15,9 +15,10 @@ class AckTimer {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   static constexpr std::uint64_t kMs = 1'000'000;
 
-  void on_fragment(std::uint64_t now) noexcept {
+  /// `awaited`: the other end may not go on before it hears of this fragment.
+  void on_fragment(std::uint64_t now, bool awaited = false) noexcept {
     times_ = 0;
-    due_ = ++fragments_ >= kEvery ? now : now + kQuiet;
+    due_ = ++fragments_ >= kEvery || awaited ? now : now + kQuiet;
   }
   void on_sent(std::uint64_t now, std::optional<std::uint64_t> srtt) noexcept {
     const auto wait = srtt ? std::max(kRepeatLeast, *srtt + *srtt / 4) : kRepeatFirst;

@@ -15,16 +15,27 @@ class HelloSchedule {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   static constexpr std::uint64_t kApart = 20'000'000;
 
-  /// `m`: the UDP payload of an unpadded copy. Three copies that pay for `need` bytes as far as that is cheap.
-  static std::size_t padded_size(std::size_t m, std::size_t need, std::size_t limit) noexcept {
-    const auto all = std::min(limit + m, (need + 2) / 3);
-    return std::clamp(all > 2 * m ? all - 2 * m : 0, std::min(m, limit), limit);
+  struct Sizes {
+    std::size_t first;
+    std::size_t other;
+    friend bool operator==(const Sizes&, const Sizes&) = default;
+  };
+  /// UDP payloads of the copies. `m`: of an unpadded one; `need`: what M2 takes. The three pay for M2 as far as that is
+  /// cheap, the first one for as much as it can alone, so that the gcs need not wait for the second.
+  static Sizes padded_sizes(std::size_t m, std::size_t need, std::size_t limit) noexcept {
+    const auto least = std::min(m, limit);
+    const auto each = (need + 2) / 3;
+    const auto all = std::min(limit + m, each);
+    const auto total = 3 * std::clamp(all > 2 * m ? all - 2 * m : 0, least, limit);
+    const auto first = std::clamp(each, least, limit);
+    return {first, std::clamp(total > first ? (total - first) / 2 : 0, least, limit)};
   }
 
-  /// `copies` of `size` bytes from `now` on; then two unpadded ones per time-out.
-  void start(std::uint32_t copies, std::size_t size, std::uint64_t now, const RttEstimator& rtt) {
+  /// `copies` from `now` on, 20 ms apart (sizes of 0: unpadded); then two unpadded ones per time-out.
+  void start(std::uint32_t copies, Sizes sizes, std::uint64_t now, const RttEstimator& rtt) {
     copies_.clear();
-    for (std::uint32_t i = 0; i < copies; ++i) copies_.push_back({now + i * kApart, size});
+    for (std::uint32_t i = 0; i < copies; ++i)
+      copies_.push_back({now + i * kApart, i == 0 ? sizes.first : sizes.other});
     timeout_at_ = now + rtt.timeout(timeouts_);
   }
   /// Nothing goes before `at`, then two copies per time-out.
@@ -41,7 +52,7 @@ class HelloSchedule {
     const bool real = !held_;
     held_ = false;
     if (real && timeouts_ < kTimeoutsMost) ++timeouts_;
-    start(2, 0, now, rtt);
+    start(2, {0, 0}, now, rtt);
     return real;
   }
   /// Is a copy due? Its size, 0 for unpadded.

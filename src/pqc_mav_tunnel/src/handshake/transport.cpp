@@ -34,14 +34,15 @@ Transport::Transport(Transport&&) noexcept = default;
 
 void Transport::start_hello(Bytes m1, std::size_t need, bool proven, std::uint64_t now) {
   const auto m = kDatagramLeast + kFragmentHeaderSize + m1.size();
-  const auto size = proven ? 0 : HelloSchedule::padded_size(m, need, impl_->options.datagram_limit);
-  impl_->start_hello(std::move(m1), proven ? kHelloCopiesProven : kHelloCopies, size, now);
+  const auto sizes =
+      proven ? HelloSchedule::Sizes{0, 0} : HelloSchedule::padded_sizes(m, need, impl_->options.datagram_limit);
+  impl_->start_hello(std::move(m1), proven ? kHelloCopiesProven : kHelloCopies, sizes, now);
 }
 
 void Transport::set_cookie(const Cookie& cookie, std::uint64_t now) {
   if (!impl_->hello || impl_->arriving) return;
   impl_->cookie = cookie;
-  impl_->hello->start(2, 0, now, impl_->rtt);
+  impl_->hello->start(2, {0, 0}, now, impl_->rtt);
 }
 
 void Transport::hold_hello(std::uint64_t until) noexcept {

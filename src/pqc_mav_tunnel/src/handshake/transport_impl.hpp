@@ -20,7 +20,7 @@ struct Transport::Impl {
   Impl(const TransportOptions& chosen, FragmentKeys fragment_keys);
 
   // What goes out.
-  void start_hello(Bytes m1, std::uint32_t copies, std::size_t size, std::uint64_t now);
+  void start_hello(Bytes m1, std::uint32_t copies, HelloSchedule::Sizes sizes, std::uint64_t now);
   void start(Bytes frame, std::uint64_t now);
   void open_window();
   void start_last(Bytes frame, std::uint64_t now);

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kAnswerQuiet = 10 * kMs;
 constexpr auto kM1 = static_cast<std::uint8_t>(MessageType::client_hello);
+constexpr auto kM2 = static_cast<std::uint8_t>(MessageType::server_hello);
 constexpr auto kM3 = static_cast<std::uint8_t>(MessageType::client_finish);
 constexpr auto kM4 = static_cast<std::uint8_t>(MessageType::server_finish);
 constexpr auto kReject = static_cast<std::uint8_t>(MessageType::reject);
@@ -135,13 +136,15 @@ Transport::Took Transport::Impl::on_fragment(const Fragment& fragment, PathIndex
     return Took::malformed;
   if (incoming && fragment.size > incoming->layout().size) return Took::repeated;
   on_answer(fragment.message, now);
+  // The gcs may have sent what rule 3 allows, and waits to know the address.
+  const bool awaited = !incoming && fragment.message == kM2 && !options.in_session;
   if (!incoming || fragment.size < incoming->layout().size) incoming.emplace(fragment.message, layout);
   const auto rebuilt = incoming->rebuilt();
   const bool fresh = incoming->add(fragment);
   counts.rebuilt += incoming->rebuilt() - rebuilt;
   if (fresh) last_progress = now;
   if (incoming->complete()) return deliver(incoming->take(), fragment.message, layout.count, path, now);
-  ack_timer.on_fragment(now);
+  ack_timer.on_fragment(now, awaited);
   return fresh ? Took::taken : Took::repeated;
 }
 

@@ -24,10 +24,10 @@ constexpr std::uint8_t kR1 = 5, kR2 = 6;
 
 }  // namespace
 
-void Transport::Impl::start_hello(Bytes m1, std::uint32_t hello_copies, std::size_t size, std::uint64_t now) {
+void Transport::Impl::start_hello(Bytes m1, std::uint32_t hello_copies, HelloSchedule::Sizes sizes, std::uint64_t now) {
   last_progress = now;
   hello_frame = std::move(m1);
-  hello.emplace().start(hello_copies, size, now, rtt);
+  hello.emplace().start(hello_copies, sizes, now, rtt);
 }
 
 void Transport::Impl::start(Bytes frame, std::uint64_t now) {
@@ -35,7 +35,7 @@ void Transport::Impl::start(Bytes frame, std::uint64_t now) {
   last_progress = now;
   complete_due = kNever;
   ack_timer.stop();
-  if (type == kM1) return start_hello(std::move(frame), lossy ? 2 : 1, 0, now);
+  if (type == kM1) return start_hello(std::move(frame), lossy ? 2 : 1, {0, 0}, now);
   hello.reset();
   if (type == kM4 || type == kReject) return start_last(std::move(frame), now);
   outgoing.emplace(std::move(frame), terms(), log.next_packet());
