@@ -59,8 +59,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       plain_out_(false) {
   const bool drone = config_.role == Role::drone;
   const auto port = drone ? config_.local_data_port : config_.data_port;
-  // A gcs answers from where it was spoken to. A drone leaves its own address to the routes, so that it can roam.
-  const UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, !drone};
+  const UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
   const std::string purpose = "encrypted packets (UDP)";
   // The name of a drone's peer may resolve only after the network is there, and to addresses of either kind.
   if (drone && config_.bind.empty() && !is_ipv4(config_.peer))

@@ -106,6 +106,7 @@ class DataPlane {
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
+  [[nodiscard]] bool came_by_the_route(const Link& link) const noexcept;
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
   void follow_path(Link& link, std::uint64_t now);
   bool watch_key_age(Link& link);
@@ -132,6 +133,7 @@ class DataPlane {
   HandshakePort* handshakes_ = nullptr;
   std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings
   SockAddr local_;
+  ByteArray<16> arrived_at_{};  // drone: the address of ours that the datagram in work was sent to
   bool gro_ = false;
   std::uint64_t next_version_log_ns_ = 0;
   UdpReceiver plain_in_, encrypted_in_;

@@ -82,6 +82,8 @@ void DataPlane::read_encrypted(std::uint64_t now, Round& round) {
   for (std::size_t i = 0; i < got; ++i) {
     const auto slot = encrypted_in_.slot(i);
     const auto& source = encrypted_in_.source(i);
+    // A gcs answers from where it was spoken to. A drone leaves its own address to the routes, so that it can roam.
+    if (config_.role == Role::drone) arrived_at_ = encrypted_in_.take_local(i);
     if (slot.truncated) {
       totals_.enc_rx_datagrams.add();
       count_drop(nullptr, Drop::malformed);

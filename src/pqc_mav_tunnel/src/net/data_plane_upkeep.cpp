@@ -37,9 +37,11 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       // Under old keys it belongs to a session that is over.
       if (handshakes_ != nullptr && current) handshakes_->on_session_frame(index, part->value, now);
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
-      std::array<std::uint8_t, 16> tlvs{};
-      const auto size = append_control(tlvs, 0, PathResponse{challenge->random});
-      if (config_.role == Role::drone) send_control_now(link, ByteView(tlvs).first(*size), now);
+      if (config_.role == Role::drone && came_by_the_route(link)) {
+        std::array<std::uint8_t, 16> tlvs{};
+        const auto size = append_control(tlvs, 0, PathResponse{challenge->random});
+        send_control_now(link, ByteView(tlvs).first(*size), now);
+      }
     } else if (const auto* response = std::get_if<PathResponse>(&control)) {
       if (link.paths && current) link.paths->on_response(response->random, now);
       follow_path(link, now);
@@ -59,6 +61,14 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       changed(index, now);
     }
   }
+}
+
+/// Whether the datagram in work came to the address that ours to the gcs leave from now. With two interfaces both hear;
+/// what says which one is the path is the system's routes.
+bool DataPlane::came_by_the_route(const Link& link) const noexcept {
+  if (arrived_at_ == ByteArray<16>{}) return true;  // bound to one address
+  const auto ours = address_towards(link.peer);
+  return !ours || *ours == arrived_at_;
 }
 
 void DataPlane::acknowledge(Link& link, const Control& control, std::uint64_t now) {

@@ -244,6 +244,16 @@ SockAddr local_address(const Fd& socket) {
   return out;
 }
 
+std::optional<ByteArray<16>> address_towards(const SockAddr& to) noexcept {
+  // Nothing is sent: to connect a datagram socket is to look the route up.
+  const Fd probe(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  SockAddr out;
+  out.size = sizeof out.storage;
+  if (!probe || ::connect(probe.get(), to.get(), to.size) != 0 || ::getsockname(probe.get(), out.get(), &out.size) != 0)
+    return std::nullopt;
+  return out.ip16();
+}
+
 bool supports_gso(const Fd& udp_socket) noexcept {
   int value = 0;
   socklen_t size = sizeof value;

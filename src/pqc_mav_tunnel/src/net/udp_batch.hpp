@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bytes.hpp"
@@ -44,6 +45,8 @@ class UdpReceiver {
   [[nodiscard]] MutableBytes with_room(std::size_t i) noexcept;
   /// Where it came from, and, of a socket that tells (UdpOptions::locals), to which of our addresses.
   [[nodiscard]] const SockAddr& source(std::size_t i) noexcept;
+  /// The address of ours out of source(i), which is then as where the system chooses.
+  ByteArray<16> take_local(std::size_t i) noexcept { return std::exchange(sources_[i].local, {}); }
 
  private:
   std::size_t headroom_, tailroom_, stride_;
