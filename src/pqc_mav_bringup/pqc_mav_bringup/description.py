@@ -8,7 +8,7 @@ two cannot drift apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -81,7 +81,8 @@ class ProcessDescription:
     """One process: a ROS node when `node` is set, any program otherwise.
 
     `settings` and `config` are for ROS nodes; keys of `settings` may name arguments too. `when` maps argument names to
-    the value they must have, `unless` to one they must not have. `hint` says how to get a package that is missing.
+    the value they must have, `unless` to one they must not have. `check` looks at the arguments of a process that is to
+    run and raises BringupError. `hint` says how to get a package that is missing.
     """
 
     name: str
@@ -95,6 +96,7 @@ class ProcessDescription:
     when: Mapping[str, str] = field(default_factory=dict)
     unless: Mapping[str, str] = field(default_factory=dict)
     respawn: Respawn | None = field(default_factory=Respawn)
+    check: Callable[[Mapping[str, str]], None] | None = None
     hint: str = ""
 
 
@@ -150,6 +152,8 @@ def resolve(system: SystemDescription, given: Mapping[str, str]) -> list[Process
 
 
 def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> Process:
+    if process.check is not None:
+        process.check(values)
     parameters: dict[str, Any] = {}
     for name, setting in process.settings.items():
         try:

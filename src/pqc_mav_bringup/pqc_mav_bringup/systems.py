@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pqc_mav_bringup import mavros
 from pqc_mav_bringup.description import Argument, ProcessDescription, Setting, SystemDescription
 from pqc_mav_bringup.share import config_file
 
@@ -14,32 +15,18 @@ GROUND = "ground"
 DEMO_DRONE = "demo"
 PLAIN_PORT = 14590  # the drone proxy's plaintext side, default of `plain_bind`
 GROUND_PORT = 14550  # where ground software listens, default of `drone.<id>.plain_peer`
-MAVROS_PORT = 14555  # mavros' own end of the way to the drone's proxy, as mavros itself would choose it
 TAP_PORT = 14591  # where the battery node listens, default of its `tap`
 SENSING = "pqc_sensing"
 POLICY = "pqc_policy"
 RECORDER = "flight_recorder"
 
-MAVLINK_CHOICES = ("udp", "mavros")
 SWITCH = ("true", "false")
-_MAVROS_HINT = (
-    "mavlink:=mavros needs the ROS 2 package mavros (apt install ros-$ROS_DISTRO-mavros); mavlink:=udp works without it"
-)
 _SENSING_HINT = "sensing:=true needs the package pqc_mav_sensing; sensing:=false works without it"
 _POLICY_HINT = "policy:=true needs the package pqc_mav_policy; policy:=false works without it"
 _RECORDER_HINT = "record:= needs the package pqc_mav_recorder; leave it empty to fly without a recording"
 _SIM_HINT = "the demo needs the package pqc_mav_sim"
 
 _KEYS = Argument("keys", "Folder with this end's keys; empty = as in the configuration file.")
-_MAVLINK = Argument(
-    "mavlink",
-    "How MAVLink reaches the proxy: udp = an autopilot, router or ground software talks to the proxy's plaintext port "
-    "directly; mavros = start mavros in between.",
-    "udp",
-    MAVLINK_CHOICES,
-)
-
-
 _SENSING_CONFIG = Argument(
     "sensing_config",
     "Configuration file of the sensing nodes; it documents every parameter.",
@@ -58,9 +45,6 @@ _RECORD = Argument(
     "Where to record the flight: a file (*.mcap), or a folder that gets a new file, named after the time, at every "
     "start; empty = no recording.",
 )
-
-
-_OPEN_BIND = "An empty BIND_HOST lets the whole network command the vehicle without a key."
 
 
 def _namespace(default: str) -> Argument:
@@ -127,26 +111,6 @@ def _recorder(namespace: str) -> ProcessDescription:
     )
 
 
-def _mavros(namespace: str) -> ProcessDescription:
-    """The mavros node, only if mavlink is mavros: fcu_url is its vehicle side, gcs_url its forwarding side."""
-    return ProcessDescription(
-        name="mavros",
-        package="mavros",
-        executable="mavros_node",
-        # mavros names its nodes itself; all of them live in this namespace.
-        namespace=namespace,
-        settings={
-            "fcu_url": Setting("{fcu_url}"),
-            "gcs_url": Setting("{gcs_url}"),
-            "tgt_system": Setting("1", int),
-            "tgt_component": Setting("1", int),
-            "fcu_protocol": Setting("v2.0"),
-        },
-        when={"mavlink": "mavros"},
-        hint=_MAVROS_HINT,
-    )
-
-
 DRONE = SystemDescription(
     name="drone",
     description="The airborne end: the proxy between the autopilot and the encrypted link, and optionally mavros.",
@@ -157,13 +121,11 @@ DRONE = SystemDescription(
         Argument("drone_id", "Name of this drone; empty = as in the configuration file."),
         Argument("peer", "Host name or address of the gcs; empty = as in the configuration file."),
         Argument("suite", "Cipher suite, short code or id (see 'pqcmav suites'); empty = as configured."),
-        _MAVLINK,
-        Argument("fcu_url", "With mavlink:=mavros: where mavros finds the autopilot.", "/dev/ttyACM0:57600"),
-        Argument(
-            "gcs_url",
-            "With mavlink:=mavros: where mavros forwards MAVLink to, i.e. the proxy's plaintext port, as "
-            "udp://BIND_HOST:PORT@HOST:PORT. " + _OPEN_BIND,
-            f"udp://127.0.0.1:{MAVROS_PORT}@127.0.0.1:{PLAIN_PORT}",
+        *mavros.arguments(
+            "where it finds the autopilot",
+            "/dev/ttyACM0:57600",
+            "where it forwards MAVLink to, i.e. the proxy's plaintext port",
+            f"udp://127.0.0.1:{mavros.PORT}@127.0.0.1:{PLAIN_PORT}",
         ),
         Argument("sensing", "Whether to monitor and publish battery, temperature, power and load.", "true", SWITCH),
         _SENSING_CONFIG,
@@ -193,7 +155,7 @@ DRONE = SystemDescription(
         _sensing("{namespace}", {"mavlink": Setting("{mavlink}"), "tap": Setting("{tap}")}, {"sensing": "true"}),
         _policy("{namespace}", {"strategy": Setting("{strategy}")}, {"policy": "true"}),
         _recorder("{namespace}"),
-        _mavros("mavros"),
+        mavros.process("mavros"),
     ),
 )
 
@@ -207,15 +169,13 @@ GCS = SystemDescription(
         Argument("drones", "Ids of the drones to serve, separated by commas; empty = as in the configuration file."),
         Argument("suite", "Only suite to accept, short code or id; empty = as in the configuration file."),
         Argument("bind", "Local address to serve drones on; empty = as in the configuration file."),
-        _MAVLINK,
-        Argument(
-            "fcu_url",
-            "With mavlink:=mavros: where mavros takes the drone's MAVLink from the proxy, as udp://BIND_HOST:PORT@; it "
-            "answers to where that comes from. " + _OPEN_BIND,
+        *mavros.arguments(
+            "where it takes the drone's MAVLink from the proxy; it answers to where that comes from",
             # Empty behind the @: the proxy sends from a port of its own, which mavros learns from the first packet.
             f"udp://127.0.0.1:{GROUND_PORT}@",
+            "ground software to which it forwards MAVLink; empty = none",
+            "",
         ),
-        Argument("gcs_url", "With mavlink:=mavros: ground software to which mavros forwards MAVLink; empty = none."),
         _RECORD,
     ),
     processes=(
@@ -230,7 +190,7 @@ GCS = SystemDescription(
             },
         ),
         _recorder("{namespace}"),
-        _mavros("gcs/mavros"),
+        mavros.process("gcs/mavros"),
     ),
 )
 

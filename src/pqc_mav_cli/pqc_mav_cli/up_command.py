@@ -27,12 +27,16 @@ Mavlink = Annotated[
         help="udp (default): MAVLink reaches the proxy's plaintext port directly; mavros: start mavros in between."
     ),
 ]
-_OPEN_BIND = (
-    "With udp://BIND_HOST:PORT@..., an empty BIND_HOST lets the whole network command the vehicle without a key."
-)
-FcuUrl = Annotated[str | None, typer.Option(help=f"With --mavlink mavros: mavros' vehicle side. {_OPEN_BIND}")]
+FcuUrl = Annotated[str | None, typer.Option(help="With --mavlink mavros: its vehicle side; addresses on 127.0.0.1.")]
 GcsUrl = Annotated[
-    str | None, typer.Option(help=f"With --mavlink mavros: where mavros forwards MAVLink to. {_OPEN_BIND}")
+    str | None, typer.Option(help="With --mavlink mavros: where it forwards MAVLink to; addresses on 127.0.0.1.")
+]
+MavrosAllow = Annotated[
+    str | None,
+    typer.Option(
+        help="Addresses beyond this machine that mavros' URLs may name, separated by commas; whoever reaches them "
+        "commands the vehicle without a key."
+    ),
 ]
 Record = Annotated[
     str | None, typer.Option(help="Record the flight to this file (*.mcap), or to a new file in this folder.")
@@ -50,6 +54,7 @@ def drone(
     mavlink: Mavlink = None,
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
+    mavros_allow: MavrosAllow = None,
     sensing: Annotated[
         str | None, typer.Option(help="true (default) or false: monitor battery, temperature, power and load.")
     ] = None,
@@ -82,6 +87,7 @@ def drone(
             "mavlink": mavlink,
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
+            "mavros_allow": mavros_allow,
             "sensing": sensing,
             "sensing_config": sensing_config,
             "tap": tap,
@@ -104,6 +110,7 @@ def gcs(
     mavlink: Mavlink = None,
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
+    mavros_allow: MavrosAllow = None,
     record: Record = None,
 ) -> int:
     """Run the ground end."""
@@ -119,6 +126,7 @@ def gcs(
             "mavlink": mavlink,
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
+            "mavros_allow": mavros_allow,
             "record": record,
         },
     )

@@ -235,6 +235,14 @@ def test_what_cannot_be_started_is_refused_before_anything_starts(ends: Ends) ->
     assert "one of: udp, mavros" in refused(2, "up", "gcs", "--mavlink", "serial")
 
 
+def test_mavros_that_would_listen_to_the_network_is_refused_with_the_cure() -> None:
+    open_url = ("up", "drone", "--mavlink", "mavros", "--gcs-url", "udp://@127.0.0.1:14590")
+    assert "write 'udp://127.0.0.1:14555@127.0.0.1:14590'" in refused(2, *open_url)
+    assert "to 192.0.2.7, past the tunnel" in refused(
+        2, *open_url, "--mavros-allow", "0.0.0.0", "--fcu-url", "tcp://192.0.2.7"
+    )
+
+
 def test_the_demo_system() -> None:
     pytest.importorskip("pqc_mav_sim.vehicle", reason="pqc_mav_sim is not installed")
     demo = Running("up", "demo", "--rate", "50")
