@@ -93,6 +93,7 @@ class ProcessDescription:
     config: str = ""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
     when: Mapping[str, str] = field(default_factory=dict)
     unless: Mapping[str, str] = field(default_factory=dict)
     respawn: Respawn | None = field(default_factory=Respawn)
@@ -124,6 +125,7 @@ class Process:
     arguments: tuple[str, ...]
     respawn: Respawn | None
     hint: str
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, str]:
@@ -175,4 +177,5 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         arguments=tuple(argument.format_map(values) for argument in process.arguments),
         respawn=process.respawn,
         hint=process.hint,
+        environment={name: text.format_map(values) for name, text in process.environment.items()},
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from launch.actions import (
@@ -24,6 +25,7 @@ from pqc_mav_bringup.description import BringupError, Process, SystemDescription
 from pqc_mav_bringup.executables import find_executable
 from pqc_mav_bringup.loopback import loopback_environment
 from pqc_mav_bringup.systems import DEMO
+from pqc_mav_common.siblings import MARK, new_mark
 
 
 def launch_description(system: SystemDescription) -> LaunchDescription:
@@ -64,17 +66,22 @@ def _start_demo(context: LaunchContext, system: SystemDescription) -> list[Any]:
 
 
 def process_actions(processes: list[Process]) -> list[Any]:
-    """One launch action per process, with its respawn policy."""
-    return [action for process in processes for action in _process_actions(process)]
+    """One launch action per process, with its respawn policy; one mark in the environment of all."""
+    mark = {MARK: new_mark()}
+    return [action for process in processes for action in _process_actions(process, {**mark, **process.environment})]
 
 
-def _process_actions(process: Process) -> list[Any]:
+def _process_actions(process: Process, environment: Mapping[str, str]) -> list[Any]:
     configuration.check(process)
     executable = find_executable(process.package, process.executable, process.hint)
     respawn = {"respawn": True, "respawn_delay": process.respawn.delay_s} if process.respawn else {}
     if not process.node and not process.parameters:
         started: Any = ExecuteProcess(
-            cmd=[executable, *process.arguments], name=process.label, output="screen", **respawn
+            cmd=[executable, *process.arguments],
+            name=process.label,
+            output="screen",
+            additional_env=environment,
+            **respawn,
         )
     else:
         started = Node(
@@ -86,6 +93,7 @@ def _process_actions(process: Process) -> list[Any]:
             arguments=list(process.arguments),
             output="screen",
             emulate_tty=True,
+            additional_env=environment,
             **respawn,
         )
     if process.respawn is None:

@@ -19,6 +19,7 @@ from pqc_mav_bringup.child import PATIENCE_S, Child
 from pqc_mav_bringup.description import Process, Respawn
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.loopback import loopback_environment
+from pqc_mav_common.siblings import MARK, new_mark
 
 HURRIED_S = 3.0  # what is left of the patience after a second signal
 CONFIG_ERROR = 2  # exit code by which a process says that its configuration is at fault
@@ -50,7 +51,8 @@ class Supervisor:
         self._on_line = on_line
         self._patience_s = patience_s
         more = dict(environment or {})
-        self._environment = {"PYTHONUNBUFFERED": "1", **loopback_environment({**os.environ, **more}), **more}
+        local = loopback_environment({**os.environ, **more})
+        self._environment = {"PYTHONUNBUFFERED": "1", MARK: new_mark(), **local, **more}
         self._stop = asyncio.Event()
         self._signalled = False
         self._exit_code = ExitCode.OK
@@ -105,7 +107,8 @@ class Supervisor:
 
     async def _run_once(self, process: Process, line: Sequence[str]) -> int:
         """One life of a process. Returns its exit code."""
-        child = Child(process.label, line, lambda text: self._on_line(process.label, text), self._environment)
+        environment = {**self._environment, **process.environment}
+        child = Child(process.label, line, lambda text: self._on_line(process.label, text), environment)
         ended = asyncio.create_task(child.wait())
         asked = asyncio.create_task(self._stop.wait())
         await asyncio.wait({ended, asked}, return_when=asyncio.FIRST_COMPLETED)

@@ -55,7 +55,9 @@ def _config(role: str) -> Argument:
     return Argument("config", "Configuration file; it documents every key.", str(config_file(f"{role}.yaml")))
 
 
-def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescription:
+def _proxy(
+    namespace: str, settings: Mapping[str, Setting], environment: Mapping[str, str] | None = None
+) -> ProcessDescription:
     """A proxy node; `settings` win over the configuration file."""
     return ProcessDescription(
         name=NODE,
@@ -65,6 +67,7 @@ def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescriptio
         namespace=namespace,
         config="{config}",
         settings=settings,
+        environment=environment or {},
     )
 
 
@@ -151,6 +154,7 @@ DRONE = SystemDescription(
                 "suite": Setting("{suite}"),
                 "plain_tap": Setting("{tap}", when={"sensing": "true", "mavlink": "udp"}),
             },
+            mavros.WATCHED,
         ),
         _sensing("{namespace}", {"mavlink": Setting("{mavlink}"), "tap": Setting("{tap}")}, {"sensing": "true"}),
         _policy("{namespace}", {"strategy": Setting("{strategy}")}, {"policy": "true"}),
@@ -188,6 +192,7 @@ GCS = SystemDescription(
                 "allowed_suites": Setting("{suite}", list),
                 "bind": Setting("{bind}"),
             },
+            mavros.WATCHED,
         ),
         _recorder("{namespace}"),
         mavros.process("gcs/mavros"),

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,10 +13,12 @@ from xml.etree import ElementTree
 import pytest
 
 from pqc_mav_bringup.share import config_file
-from pqc_mav_common.testing import Running, until
+from pqc_mav_common.testing import Running
+from pqc_mav_common.testing_network import HERE, machines
+
+__all__ = ["machines"]
 
 PROFILES = ("fastdds_loopback.xml", "fastdds_quick_discovery.xml")
-HERE, THERE = "10.213.77.1", "10.213.77.2"
 SERVICE = "/victim/close"
 
 SERVE = f"""
@@ -59,44 +59,6 @@ def test_the_first_udp_transport_is_on_loopback_only(name: str) -> None:
     used = [descriptors[str(t.text)] for t in participant.iterfind(".//userTransports/transport_id", space)]
     udp = [d for d in used if d.findtext("type", "", space) != "SHM"]
     assert udp and all([a.text for a in d.iterfind("interfaceWhiteList/address", space)] == ["127.0.0.1"] for d in udp)
-
-
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True, timeout=30)
-
-
-@contextmanager
-def two_machines() -> Iterator[tuple[str, str]]:
-    """Names of two network namespaces with a cable between them."""
-    names = f"pqcmav-a{os.getpid()}", f"pqcmav-b{os.getpid()}"
-    try:
-        for name in names:
-            ip("netns", "add", name)
-            ip("-n", name, "link", "set", "lo", "up")
-        ip("-n", names[0], "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", names[1])
-        for name, address in zip(names, (HERE, THERE), strict=True):
-            ip("-n", name, "address", "add", f"{address}/24", "dev", "cable")
-            ip("-n", name, "link", "set", "cable", "up")
-        for name in names:  # a node names only the interfaces that are up when it starts
-            show = ["ip", "-n", name, "-o", "link", "show", "cable"]
-            until(
-                lambda show=show: "state UP" in subprocess.run(show, capture_output=True, text=True).stdout, "a cable"
-            )
-        yield names
-    finally:
-        for name in names:
-            subprocess.run(["ip", "netns", "delete", name], capture_output=True, timeout=30)
-
-
-@pytest.fixture(scope="module")
-def machines() -> Iterator[tuple[str, str]]:
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("network namespaces need root and iproute2")
-    try:
-        with two_machines() as names:
-            yield names
-    except subprocess.CalledProcessError as error:
-        pytest.skip(f"no network namespaces here: {error.stderr.decode().strip()}")
 
 
 def on(machine: str, program: str, *arguments: str, profile: Path | None, **variables: str) -> list[str]:

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from test_child import wait_until_gone
 
 from pqc_mav_bringup.description import BringupError, Process, Respawn
 from pqc_mav_bringup.supervisor import ExitCode, Supervisor
+from pqc_mav_common.siblings import MARK
 
 DEADLINE_S = 30.0
 EAGER = Respawn(delay_s=0.01, quick=1, factor=2.0, max_delay_s=0.05, never_first=frozenset())
@@ -178,6 +180,18 @@ def test_a_second_signal_does_not_wait_for_the_first(monkeypatch: pytest.MonkeyP
     assert session.run() is ExitCode.FAILED
     assert time.monotonic() - began < DEADLINE_S
     assert session.texts()[-1] == "did not end when asked and was killed"
+
+
+def test_all_bear_one_mark_and_each_its_own_environment() -> None:
+    show = f"import os; print(os.environ['{MARK}'], os.environ.get('WISH'))"
+    processes = [python_process("a", show), replace(python_process("b", show), environment={"WISH": "b"})]
+    session = Session(*processes)
+    assert session.run() is ExitCode.OK
+    said = {label: text.split() for label, text in session.lines}
+    assert said["a"][0] == said["b"][0] and (said["a"][1], said["b"][1]) == ("None", "b")
+    again = Session(*processes)
+    again.run()
+    assert again.texts()[0].split()[0] != said["a"][0]
 
 
 def test_a_missing_program_is_known_before_anything_starts() -> None:

@@ -11,6 +11,7 @@ from pqc_mav_bringup.mavros import check_urls
 from pqc_mav_bringup.mavros_url import refusal
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SYSTEMS
+from pqc_mav_common.siblings import ALLOWED
 
 PORTS = {
     name: str(number)
@@ -85,16 +86,22 @@ def test_mavros_with_a_way_past_the_tunnel_is_refused(system, name: str) -> None
     assert resolve(system, {**given, "mavros_allow": "192.0.2.1, 0.0.0.0"})[-1].parameters[name] == given[name]
 
 
+@pytest.mark.parametrize("system", [DRONE, GCS])
+def test_the_proxy_knows_which_open_sockets_are_allowed(system) -> None:
+    proxy = resolve(system, {"mavros_allow": "192.0.2.1"})[0]
+    assert proxy.package == "pqc_mav_proxy" and proxy.environment == {ALLOWED: "192.0.2.1"}
+
+
 # URLs of mavros' forms in texts; `udpin:` and the like are MAVProxy's and MAVSDK's.
 URLS = re.compile(r"\b(?:udp|udp-b|udp-pb|tcp|tcp-l)://[^\s\"'`|,;()<>]+")
-ALLOWED = re.compile(r"mavros_allow:=([\w.,-]+)")
+ALLOW = re.compile(r"mavros_allow:=([\w.,-]+)")
 EXCEPT = {"mavros_url.py", "CHANGELOG.rst"}  # say what is wrong with such URLs
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def open_urls(text: str) -> list[str]:
     """URLs in `text` with which mavros would listen or send beyond this machine, unless the text allows it."""
-    allowed = {host for hosts in ALLOWED.findall(text) for host in hosts.split(",")}
+    allowed = {host for hosts in ALLOW.findall(text) for host in hosts.split(",")}
     found = (url.rstrip(".:") for url in URLS.findall(text))
     return [url for url in found if not re.search("HOST|{", url) and refusal("url", url, allowed)]
 

@@ -16,6 +16,7 @@ from pqc_mav_cli.errors import CliError
 STATUS_TYPE = "pqc_mav_interfaces/msg/TunnelStatus"
 STATUS_TOPIC = "/status"
 LOOK_S = 0.25
+GUARDS = ("sockets",)  # diagnostics of a proxy that are about ways around the tunnel
 
 
 @dataclass
@@ -42,10 +43,16 @@ class Watcher:
         self._lock = threading.Lock()
         self._views: dict[tuple[str, str], TunnelView] = {}
         self._handshakes: list[tuple[str, Any]] = []
+        self._dangers: dict[str, str] = {}  # name of a diagnostic -> its message, while it is an error
         self._subscribed: set[str] = set()
         self._rounds: dict[str, set[tuple[int, int]]] = {}  # proxy -> stamps of its stats, which come in rounds
         self._timer = node.create_timer(LOOK_S, self._look)
         self._look()
+        from diagnostic_msgs.msg import DiagnosticArray
+
+        from pqc_mav_common import qos
+
+        node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.periodic(32))
 
     def views(self) -> list[TunnelView]:
         """All tunnels seen so far, in a stable order."""
@@ -56,6 +63,11 @@ class Watcher:
         """(node, HandshakeReport) of every handshake that ended since the watcher knows the node."""
         with self._lock:
             return list(self._handshakes)
+
+    def dangers(self) -> list[str]:
+        """One line for each way around the tunnel that a proxy has found on its machine."""
+        with self._lock:
+            return [f"/{name.partition(':')[0]}: {message}" for name, message in sorted(self._dangers.items())]
 
     def complete(self) -> bool:
         """Whether every proxy found has shown all its tunnels and a full set of figures for each.
@@ -132,6 +144,16 @@ class Watcher:
     def _on_link(self, proxy: str, message: Any) -> None:
         with self._lock:
             self._view(proxy, message.drone_id).links[message.side] = message
+
+    def _on_diagnostics(self, message: Any) -> None:
+        for status in message.status:
+            proxy, _, subcomponent = status.name.partition(": ")
+            if subcomponent not in GUARDS or not f"/{proxy}".startswith(self._namespace or "/"):
+                continue
+            with self._lock:
+                self._dangers.pop(status.name, None)
+                if status.level == status.ERROR:
+                    self._dangers[status.name] = status.message
 
     def _on_handshake(self, proxy: str, message: Any) -> None:
         with self._lock:

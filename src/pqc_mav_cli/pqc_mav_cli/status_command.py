@@ -32,8 +32,8 @@ def status(
 ) -> int:
     """Show every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
 
-    With --once or --json the exit code is 0 if every tunnel is up, and 1 if one is not, if a proxy does not answer, or
-    if none was found.
+    With --once or --json the exit code is 0 if every tunnel is up, and 1 if one is not, if a proxy does not answer, if
+    none was found, or if one has found a way around the tunnel on its machine.
     """
     from pqc_mav_cli import status_view
     from pqc_mav_cli.ros_session import reachable, watch
@@ -50,13 +50,16 @@ def status(
             time.sleep(max(0.0, began_s + LOOK_S - time.monotonic()))
             watcher.wait_for(lambda _: watcher.complete(), ANSWER_S)
             views, silent = watcher.views(), watcher.silent()
+            dangers = watcher.dangers()
             if as_json:
                 print_json(status_view.as_json(views, time.monotonic()))
             else:
                 _print(views)
+            for danger in dangers:
+                note(danger)
             for proxy in silent:
                 note(f"{proxy} does not answer: it is starting, not active, or has just ended.")
-            good = not silent and all(status_view.state_of(view) in ("UP", "REKEYING") for view in views)
+            good = not (silent or dangers) and all(status_view.state_of(view) in ("UP", "REKEYING") for view in views)
             return 0 if good else 1
         if not sys.stdout.isatty():
             return _lines(watcher)
@@ -89,6 +92,7 @@ def _live(watcher: Any) -> int:
     def frame() -> Group:
         views = watcher.views()
         lines = [Text(problem, "yellow") for problem in status_view.problems(views)]
+        lines += [Text(danger, "bold red") for danger in watcher.dangers()]
         return Group(_fitted_table(out, views), *lines, Text("Ctrl-C exits", "dim"))
 
     out = console()

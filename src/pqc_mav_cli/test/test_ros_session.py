@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from pqc_mav_interfaces.msg import LinkQuality, TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
@@ -54,6 +55,10 @@ class FakeNode:
         header = Header(stamp=Time(sec=second))
         self._callbacks[f"{proxy}/stats"](TunnelStats(header=header, drone_id=drone))
         self._callbacks[f"{proxy}/link"](LinkQuality(header=header, drone_id=drone, side="local"))
+
+    def diagnostics(self, name: str, level: int, message: str) -> None:
+        status = DiagnosticStatus(name=name, level=bytes([level]), message=message)
+        self._callbacks["/diagnostics"](DiagnosticArray(status=[status]))
 
 
 @pytest.fixture
@@ -103,6 +108,22 @@ def test_a_proxy_that_never_speaks_is_named(node: FakeNode, watcher: Watcher) ->
     node.status("/drone/p", "d1")
     assert watcher.silent() == ["/gcs/p"]
     assert not watcher.complete()
+
+
+def test_ways_around_the_tunnel_are_dangers_while_they_are_there(node: FakeNode, watcher: Watcher) -> None:
+    node.diagnostics("drone/pqc_proxy: sockets", 2, "DEGRADED: x")
+    node.diagnostics("drone/pqc_proxy: tunnel d1", 2, "no session")
+    node.diagnostics("gcs/pqc_proxy: sockets", 1, "ROS is open")
+    assert watcher.dangers() == ["/drone/pqc_proxy: DEGRADED: x"]
+    node.diagnostics("drone/pqc_proxy: sockets", 0, "fine")
+    assert watcher.dangers() == []
+
+
+def test_another_namespaces_dangers_are_left_out(node: FakeNode) -> None:
+    watcher = Watcher(node, "drone")
+    node.diagnostics("gcs/pqc_proxy: sockets", 2, "DEGRADED: x")
+    node.diagnostics("drone/pqc_proxy: sockets", 2, "DEGRADED: y")
+    assert watcher.dangers() == ["/drone/pqc_proxy: DEGRADED: y"]
 
 
 def test_when_the_counters_were_read(node: FakeNode, watcher: Watcher) -> None:

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from commands import COMMAND, DEADLINE_S, Running, pqcmav, refused
 
+from pqc_mav_bringup.share import prefixes
 from pqc_mav_common.free_ports import free_ports
 
 # The proxy alone.
@@ -229,7 +230,7 @@ def test_options_win_over_the_file(ends: Ends) -> None:
 
 
 def test_what_cannot_be_started_is_refused_before_anything_starts(ends: Ends) -> None:
-    if pytest.importorskip("pqc_mav_cli.doctor.software").mavros().text.startswith("installed"):
+    if pytest.importorskip("pqc_mav_cli.doctor.mavros").installed(prefixes()):
         pytest.skip("mavros is installed here")
     assert "mavlink:=udp works without it" in refused(2, "up", "drone", "--mavlink", "mavros")
     assert "one of: udp, mavros" in refused(2, "up", "gcs", "--mavlink", "serial")

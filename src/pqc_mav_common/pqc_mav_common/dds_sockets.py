@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the middleware of this process listens to other machines.
+"""Which sockets the middleware of a process has, and whether it listens to other machines.
 
 ROS_AUTOMATIC_DISCOVERY_RANGE limits whom a node looks for, not who may talk to it: without a profile that says
 otherwise DDS binds its sockets to every interface, and whoever knows the ports can call every service.
@@ -7,32 +7,74 @@ otherwise DDS binds its sockets to every interface, and whoever knows the ports 
 
 from __future__ import annotations
 
-import ipaddress
-import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from pqc_mav_common.socket_table import PROC, BoundSocket, bound_sockets, ephemeral_ports, own_sockets
 
 # Ports of a domain, by the RTPS specification (section 9.6.2.3, default values).
 PORT_BASE, PORTS_PER_DOMAIN = 7400, 250
-PROC = Path("/proc/self")
+UNICAST, PER_PARTICIPANT = 10, 2
+# Fast DDS 2.14 also listens on the first free port from here on, in every domain.
+FAST_DDS_PORTS = range(7000, PORT_BASE)
 
 
-def exposed(domain: int, proc: Path = PROC) -> list[str]:
+def exposed(domain: int, process: Path = PROC / "self") -> list[str]:
     """The addresses beyond loopback, as host:port, on which this process listens in the ports of a ROS domain."""
     first = PORT_BASE + PORTS_PER_DOMAIN * domain
-    mine = own_sockets(proc)
+    mine = own_sockets(process)
     return sorted(
-        f"[{host}]:{port}" if host.version == 6 else f"{host}:{port}"
-        for inode, host, port in udp_sockets(proc)
-        if inode in mine and first <= port < first + PORTS_PER_DOMAIN and not is_loopback(host)
+        str(sock).partition(" ")[2]
+        for sock in bound_sockets(process)
+        if sock.inode in mine
+        and sock.protocol == "UDP"
+        and first <= sock.port < first + PORTS_PER_DOMAIN
+        and not sock.local
     )
 
 
-def is_loopback(host: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Also of an IPv4 address in IPv6 clothes."""
-    mapped = host.ipv4_mapped if isinstance(host, ipaddress.IPv6Address) else None
-    return (mapped or host).is_loopback
+class Split(NamedTuple):
+    """One process's sockets: those on which DDS listens, those from which it only sends, the others."""
+
+    listening: list[BoundSocket]
+    sending: list[BoundSocket]
+    others: list[BoundSocket]
+
+
+def split(sockets: Iterable[BoundSocket], domain: int) -> Split:
+    """Tells the sockets of DDS from the others.
+
+    It listens on the ports that the specification gives to the participants of the process, counted by their even
+    unicast port. To send, Fast DDS binds one socket per participant and address to a free port and never reads it:
+    more than that many on one address cannot all be its own, and then none of them counts as such. Of FAST_DDS_PORTS
+    the same holds.
+    """
+    sockets = list(sockets)
+    first = PORT_BASE + PORTS_PER_DOMAIN * domain
+    udp = [sock for sock in sockets if sock.protocol == "UDP"]
+    unicast = {
+        sock.port
+        for sock in udp
+        if first + UNICAST <= sock.port < first + PORTS_PER_DOMAIN
+        and (sock.port - first - UNICAST) % PER_PARTICIPANT == 0
+        and any(other.port == sock.port + 1 for other in udp)
+    }
+    if not unicast:
+        return Split([], [], sockets)
+    known = {first, first + 1, *unicast, *(port + 1 for port in unicast)}
+
+    def few(ports: range) -> list[BoundSocket]:
+        """Those with these ports, at most one per participant on each address."""
+        found = [sock for sock in udp if sock.port in ports and sock.port not in known]
+        per_address = Counter(sock.host for sock in found)
+        return [sock for sock in found if per_address[sock.host] <= len(unicast)]
+
+    listening = [*(sock for sock in udp if sock.port in known), *few(FAST_DDS_PORTS)]
+    sending = few(ephemeral_ports())
+    theirs = {sock.inode for sock in (*listening, *sending)}
+    return Split(listening, sending, [sock for sock in sockets if sock.inode not in theirs])
 
 
 def warn_if_exposed(node: Any) -> None:
@@ -46,30 +88,3 @@ def warn_if_exposed(node: Any) -> None:
             f"ROS listens beyond this machine, at {', '.join(addresses)}: whoever reaches that can call this node's "
             "services. See FASTRTPS_DEFAULT_PROFILES_FILE in SECURITY.md."
         )
-
-
-def own_sockets(proc: Path) -> set[int]:
-    """The inodes of this process's sockets."""
-    found = set()
-    for entry in (proc / "fd").iterdir():
-        try:
-            target = str(entry.readlink())
-        except OSError:
-            continue  # closed meanwhile
-        if target.startswith("socket:["):
-            found.add(int(target[len("socket:[") : -1]))
-    return found
-
-
-def udp_sockets(proc: Path) -> Iterator[tuple[int, ipaddress.IPv4Address | ipaddress.IPv6Address, int]]:
-    """(inode, local address, local port) of every UDP socket of this network namespace."""
-    for name in ("udp", "udp6"):
-        table = proc / "net" / name
-        if not table.exists():
-            continue
-        for line in table.read_text().splitlines()[1:]:
-            fields = line.split()
-            host, port = fields[1].split(":")
-            # The kernel prints the address as 32-bit numbers in its own byte order.
-            words = [int(host[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(host), 8)]
-            yield int(fields[9]), ipaddress.ip_address(b"".join(words)), int(port, 16)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import ipaddress
+import json
 import socket
 import subprocess
 import sys
@@ -12,7 +14,8 @@ from types import SimpleNamespace
 import pytest
 
 from pqc_mav_common import dds_sockets
-from pqc_mav_common.dds_sockets import exposed, warn_if_exposed
+from pqc_mav_common.dds_sockets import exposed, split, warn_if_exposed
+from pqc_mav_common.socket_table import BoundSocket, ephemeral_ports
 
 DOMAIN = 230  # beyond what tests use for ROS itself
 FIRST = 7400 + 250 * DOMAIN
@@ -69,12 +72,66 @@ def test_the_warning_is_one_line_and_only_where_it_is_due(bound: dict[str, str])
     assert bound["0.0.0.0"] in line and bound["127.0.0.1"] not in line and "\n" not in line
 
 
+def sockets(*texts: str) -> list[BoundSocket]:
+    made = []
+    for inode, text in enumerate(texts):
+        protocol, _, place = text.partition(" ")
+        host, _, port = place.rpartition(":")
+        made.append(BoundSocket(protocol, ipaddress.ip_address(host), int(port), inode))
+    return made
+
+
+SEND, SEND_TOO = ephemeral_ports()[100], ephemeral_ports()[200]
+
+
+@pytest.mark.parametrize(
+    ("texts", "listening", "sending", "others"),
+    [
+        # Without the ports of a participant nothing is DDS's.
+        ([f"UDP 0.0.0.0:{SEND}", "UDP 0.0.0.0:7000", f"UDP 0.0.0.0:{FIRST + 10}"], [], [], [0, 1, 2]),
+        ([f"UDP 0.0.0.0:{FIRST + 10}", f"UDP 0.0.0.0:{FIRST + 11}", f"UDP 0.0.0.0:{FIRST}"], [0, 1, 2], [], []),
+        # One sender per participant and address; mavros' own socket among them cannot be told from it.
+        (["p", "q", f"UDP 0.0.0.0:{SEND}", f"UDP 10.0.0.1:{SEND_TOO}", "UDP 127.0.0.1:7001"], [0, 1, 4], [2, 3], []),
+        (["p", "q", f"UDP 0.0.0.0:{SEND}", f"UDP 0.0.0.0:{SEND_TOO}"], [0, 1], [], [2, 3]),
+        (["p", "q", "r", "s", f"UDP 0.0.0.0:{SEND}", f"UDP 0.0.0.0:{SEND_TOO}"], [0, 1, 2, 3], [4, 5], []),
+        # Neither a port of the domain that no participant has, nor TCP.
+        (
+            ["p", "q", f"UDP 0.0.0.0:{FIRST + 155}", f"TCP 0.0.0.0:{FIRST + 10}", "UDP 0.0.0.0:14555"],
+            [0, 1],
+            [],
+            [2, 3, 4],
+        ),
+    ],
+)
+def test_whose_a_socket_is(texts: list[str], listening: list[int], sending: list[int], others: list[int]) -> None:
+    short = {letter: f"UDP 127.0.0.1:{FIRST + 10 + number}" for number, letter in enumerate("pqrs")}
+    parted = split(sockets(*(short.get(text, text) for text in texts)), DOMAIN)
+    assert [[sock.inode for sock in part] for part in parted] == [listening, sending, others]
+
+
+@pytest.mark.parametrize("profile", [True, False])
+def test_nothing_of_a_real_node_is_taken_for_something_else(profile: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import json, rclpy; from pqc_mav_common.dds_sockets import PROC, bound_sockets, own_sockets, split;"
+        "rclpy.init(); node = rclpy.create_node('x'); mine = own_sockets(PROC / 'self');"
+        "parted = split((s for s in bound_sockets(PROC / 'self') if s.inode in mine), node.context.get_domain_id());"
+        "print(json.dumps([[str(s) for s in part if not s.local] for part in parted]))"
+    )
+    listening, _, others = json.loads(run_node(code, profile, monkeypatch))
+    assert others == [] and bool(listening) is not profile
+
+
 @pytest.mark.parametrize("profile", [True, False])
 def test_a_real_node(profile: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import rclpy; from pqc_mav_common.dds_sockets import exposed; rclpy.init();"
         "node = rclpy.create_node('x'); print(len(exposed(node.context.get_domain_id())))"
     )
+    assert (int(run_node(code, profile, monkeypatch)) == 0) is profile
+
+
+def run_node(code: str, profile: bool, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a Python program prints that has a node, with or without the profile."""
     file = Path(__file__).resolve().parents[2] / "pqc_mav_bringup" / "config" / "fastdds_loopback.xml"
     for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):
         if profile:
@@ -84,4 +141,4 @@ def test_a_real_node(profile: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp")
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
-    assert (int(ended.stdout) == 0) is profile
+    return ended.stdout

@@ -9,6 +9,7 @@ executor. Packets never come here.
 from __future__ import annotations
 
 import json
+import os
 import queue
 import socket
 import time
@@ -31,6 +32,7 @@ from pqc_mav_proxy import conversions, parameters
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
+from pqc_mav_proxy.guard import Guard
 from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
@@ -59,6 +61,7 @@ class PqcProxyNode(LifecycleNode):
         self._rates = RateMeter()
         self._hardware_id = socket.gethostname()
         self._diagnoser = Diagnoser(self.role)
+        self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error)
         self._published: list[tuple[Any, ...]] = []
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
@@ -266,6 +269,7 @@ class PqcProxyNode(LifecycleNode):
         ]
         if self.role == "gcs":
             reports.append(self._diagnoser.handshake_server(host.engine.totals()))
+        reports += self._guard.diagnostics(now_s, host.engine.ports())
         # The namespace tells the two ends apart.
         messages = to_messages(self.get_fully_qualified_name().strip("/"), self._hardware_id, reports)
         self._diagnostics.publish(DiagnosticArray(header=header, status=messages))

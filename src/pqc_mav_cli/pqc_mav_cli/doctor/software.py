@@ -11,6 +11,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_cli.doctor import mavros
 from pqc_mav_cli.doctor.finding import Finding, fail, ok, warn
 from pqc_mav_cli.wording import counted
 
@@ -138,15 +139,6 @@ def optional(name: str, module: str, there: str, without: str) -> Finding:
     return ok(name, there)
 
 
-def mavros() -> Finding:
-    """The MAVLink bridge, a ROS package without a Python module."""
-    from pqc_mav_bringup.share import prefixes
-
-    if any((prefix / "share" / "mavros").is_dir() for prefix in prefixes()):
-        return ok("mavros", "installed: --mavlink mavros works")
-    return ok("mavros", "not installed: --mavlink udp works without it")
-
-
 def wanted_ports() -> list[tuple[str, int, str]]:
     """The ports both ends use by default, from the engine's schema; empty without the engine."""
     try:
@@ -174,5 +166,5 @@ def checks(keys_folder: Path) -> list[Finding]:
         *found,
         optional("simulation", "pqc_mav_sim.vehicle", "vehicle and ground client for the demo", "the demo cannot run"),
         optional("launch", "launch_ros.actions", "'ros2 launch' works", "use 'pqcmav up' instead of 'ros2 launch'"),
-        mavros(),
+        *mavros.checks(),
     ]

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes that were started together as one system, found by a mark in their environment.
+
+`pqcmav up` and the launch files set the mark. A process that forbids others to look into it (the proxies do) is seen
+by itself alone; those of other users are not seen at all.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pqc_mav_common.socket_table import PROC
+
+MARK = "PQCMAV_SYSTEM"
+ALLOWED = "PQCMAV_ALLOWED_ADDRESSES"  # that mavros may bind, for the process that looks after it
+MAVROS = "mavros_node"
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """A process; `ours`: started with this one, not merely a mavros that runs here too."""
+
+    pid: int
+    name: str
+    ours: bool
+
+    def __str__(self) -> str:
+        return f"{self.name} (process {self.pid})"
+
+
+def new_mark() -> str:
+    """A mark that no other system on this machine has, or had before."""
+    return f"{os.getpid()}-{time.monotonic_ns()}"
+
+
+def siblings(mark: str, proc: Path = PROC) -> Iterator[Sibling]:
+    """This process, those with the same mark, and every mavros of this machine."""
+    wanted = f"{MARK}={mark}".encode()
+    for folder in proc.iterdir():
+        if not folder.name.isdigit():
+            continue
+        pid = int(folder.name)
+        try:
+            name = (folder / "comm").read_text().strip()
+        except OSError:
+            continue  # ended meanwhile
+        ours = pid == os.getpid()
+        if mark and not ours:
+            try:
+                ours = wanted in (folder / "environ").read_bytes().split(b"\0")
+            except OSError:
+                ours = False  # another user's, or closed to others
+        if ours or name == MAVROS:
+            yield Sibling(pid, name, ours)

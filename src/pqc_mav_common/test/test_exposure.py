@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""With real sockets of real processes, and with a stranger on another machine who tries them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.exposure import Exposure, Meant, look
+from pqc_mav_common.siblings import MAVROS, Sibling, new_mark
+from pqc_mav_common.testing_network import HERE, fake_mavros, machines, running_mavros
+
+__all__ = ["fake_mavros", "machines"]
+
+DOMAIN = 231  # beyond what tests use for ROS itself
+ANY = "0.0.0.0"
+ME = Sibling(os.getpid(), "python", True)
+PORT = 14555
+
+DISARM = """
+import socket, sys
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sock.settimeout(float(sys.argv[3]))
+sock.connect((sys.argv[1], int(sys.argv[2])))
+try:
+    sock.send(b"disarm")
+    print(sock.recv(2048).decode())
+except OSError as error:
+    print("no answer")
+"""
+LOOK = """
+import dataclasses, json, sys
+from pqc_mav_common.exposure import look
+from pqc_mav_common.siblings import siblings
+print(json.dumps(dataclasses.asdict(look(siblings(sys.argv[1]), int(sys.argv[2])))))
+"""
+
+
+def named(pid: int, text: str) -> str:
+    return f"{MAVROS} (process {pid}): {text}"
+
+
+def test_a_mavros_on_every_interface_is_named_with_its_socket(fake_mavros: Path) -> None:
+    with running_mavros(fake_mavros, ANY) as mavros:
+        ours, theirs = (Sibling(mavros.pid, MAVROS, ours) for ours in (True, False))
+        found = look([ours], DOMAIN)
+        assert found.open == [named(mavros.pid, mavros.text)] and found.processes == 1
+        assert found.diagnostic().level is Level.ERROR
+        assert found.diagnostic().message.startswith(
+            f"DEGRADED: {MAVROS} (process {mavros.pid}): {mavros.text} is open"
+        )
+        found = look([theirs], DOMAIN)
+        assert (found.open, found.foreign) == ([], [named(mavros.pid, mavros.text)])
+        assert found.diagnostic().level is Level.WARN and "did not start" in found.diagnostic().message
+        found = look([ours], DOMAIN, Meant(addresses={ANY}))
+        assert (found.open, found.allowed) == ([], [named(mavros.pid, mavros.text)])
+        assert found.diagnostic().level is Level.WARN and "as allowed" in found.diagnostic().message
+
+
+def test_a_mavros_on_loopback_is_no_news(fake_mavros: Path) -> None:
+    with running_mavros(fake_mavros, "127.0.0.1") as mavros:
+        found = look([Sibling(mavros.pid, MAVROS, True)], DOMAIN)
+    assert found == Exposure(processes=1)
+    assert found.diagnostic().level is Level.OK and "this machine only" in found.diagnostic().message
+
+
+def test_only_the_tunnels_own_port_is_meant_for_the_network() -> None:
+    with ExitStack() as stack:
+        udp = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(3)]
+        tcp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+        for sock in (*udp, tcp):
+            sock.bind((ANY, 0))
+        tcp.listen()
+        tunnel, plain, other, listener = (sock.getsockname()[1] for sock in (*udp, tcp))
+        found = look([ME], DOMAIN, Meant({tunnel}, {plain}))
+        assert found.allowed == [f"{ME}: UDP {ANY}:{plain}"]
+        assert found.open == sorted((f"{ME}: UDP {ANY}:{other}", f"{ME}: TCP {ANY}:{listener}"))
+        assert f"UDP {ANY}:{tunnel}" in " ".join(look([ME], DOMAIN).open)
+
+
+def test_a_process_that_has_ended_or_is_closed_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert look([Sibling(2**22 + 1, "gone", True)], DOMAIN) == Exposure()
+
+    def refuse(_process: Path) -> set[int]:
+        raise PermissionError
+
+    monkeypatch.setattr("pqc_mav_common.exposure.own_sockets", refuse)
+    found = look([ME], DOMAIN)
+    assert found == Exposure(unseen=[str(ME)])
+    assert found.diagnostic().level is Level.WARN and "may not be looked at" in found.diagnostic().message
+
+
+def test_ros_beyond_this_machine_is_said_and_is_no_hole_of_mavros() -> None:
+    said = Exposure(processes=1, dds=["x: UDP 0.0.0.0:7410"]).diagnostic()
+    assert said.level is Level.WARN and "ROS is open to the network" in said.message
+    assert Exposure(processes=1, dds_senders=3).diagnostic().level is Level.OK
+
+
+def run(machine: str, program: str, *arguments: str) -> str:
+    command = ["ip", "netns", "exec", machine, sys.executable, "-c", program, *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=90)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.strip()
+
+
+@pytest.mark.parametrize("host", [ANY, HERE, "127.0.0.1"])
+def test_what_is_named_is_what_a_stranger_reaches(machines: tuple[str, str], fake_mavros: Path, host: str) -> None:
+    here, there = machines
+    mark = new_mark()
+    with running_mavros(fake_mavros, host, port=PORT, mark=mark, on=here) as mavros:
+        answer = run(there, DISARM, HERE, str(PORT), "30" if host != "127.0.0.1" else "2")
+        found = json.loads(run(here, LOOK, mark, str(DOMAIN)))
+    reached = answer == "done: disarm"
+    assert reached is (host != "127.0.0.1"), answer
+    (name,) = found["open"] or [""]
+    assert name.endswith(f": {mavros.text}") is reached, found

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guard alone, and in a proxy beside a mavros that is open to the network."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from pair import gcs_parameters, ros_arguments
+from rclpy.executors import SingleThreadedExecutor
+
+from pqc_mav_common import qos
+from pqc_mav_common.diagnostics import Level
+from pqc_mav_common.siblings import ALLOWED, MARK, MAVROS, Sibling, new_mark
+from pqc_mav_common.testing import Running, until
+from pqc_mav_common.testing_network import fake_mavros, running_mavros
+from pqc_mav_proxy.guard import LOOK_S, Guard
+
+__all__ = ["fake_mavros"]
+
+ANY = "0.0.0.0"
+PORTS = {"data": 1, "plain": {"d1": 2}}
+
+
+class Machine:
+    """What runs on it."""
+
+    def __init__(self) -> None:
+        self.running = [Sibling(os.getpid(), "python", True)]
+        self.errors: list[str] = []
+        self.looks = 0
+
+    def guard(self, **environment: str) -> Guard:
+        return Guard(environment, 0, self.errors.append, self._find)
+
+    def _find(self, _mark: str) -> Iterator[Sibling]:
+        self.looks += 1
+        yield from self.running
+
+
+def test_it_looks_at_once_and_then_seldom() -> None:
+    machine = Machine()
+    guard = machine.guard()
+    for now_s in (5.0, 6.0, 5.0 + LOOK_S - 0.1):
+        assert guard.diagnostics(now_s, PORTS)
+    assert machine.looks == 1
+    guard.diagnostics(5.0 + LOOK_S, PORTS)
+    assert machine.looks == 2
+
+
+def test_an_error_is_logged_once_each_time_it_appears(fake_mavros: Path) -> None:
+    machine = Machine()
+    guard = machine.guard()
+    alone = machine.running
+    with running_mavros(fake_mavros, ANY) as mavros:
+        both = [*alone, Sibling(mavros.pid, MAVROS, True)]
+        for number, machine.running in enumerate((alone, both, both, alone, both)):
+            (said,) = guard.diagnostics(number * LOOK_S, PORTS)
+            assert (said.level is Level.ERROR) is (machine.running is both), said.message
+        assert len(machine.errors) == 2 and all(mavros.text in line for line in machine.errors)
+        assert machine.guard(**{ALLOWED: f"127.0.0.1, {ANY}"}).diagnostics(0.0, PORTS)[0].level is Level.WARN
+
+
+def test_a_machine_that_cannot_be_looked_at() -> None:
+    def refuse(_mark: str) -> list[Sibling]:
+        raise PermissionError
+
+    assert Guard({}, 0, print, refuse).diagnostics(0.0, PORTS) == []
+
+
+def test_a_proxy_names_the_mavros_that_is_open_to_the_network(keys: Path, fake_mavros: Path) -> None:
+    """From outside: the process as it is started, its `/diagnostics` and its log."""
+    mark = new_mark()
+    arguments = ros_arguments(gcs_parameters(keys, bind=""), "guarded")
+    proxy = Running([sys.executable, "-m", "pqc_mav_proxy.main", *arguments], {MARK: mark})
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("onlooker", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    said: dict[str, tuple[int, str]] = {}
+
+    def keep(message: DiagnosticArray) -> None:
+        said.update({status.name: (status.level[0], status.message) for status in message.status})
+
+    def sockets() -> tuple[int, str]:
+        executor.spin_once(0.1)
+        return said.get("guarded/pqc_proxy: sockets", (-1, ""))
+
+    node.create_subscription(DiagnosticArray, "/diagnostics", keep, qos.periodic(8))
+    try:
+        until(lambda: sockets()[0] == Level.OK, "no hole yet, though the tunnel's port is open")
+        with running_mavros(fake_mavros, ANY, mark=mark) as mavros:
+            until(lambda: sockets()[0] == Level.ERROR, "the hole")
+            assert sockets()[1].startswith(f"DEGRADED: {MAVROS} (process {mavros.pid}): {mavros.text} is open to the")
+            proxy.wait_for(f"DEGRADED: {MAVROS} (process {mavros.pid}): {mavros.text}")
+        until(lambda: sockets()[0] == Level.OK, "the hole closed")
+    finally:
+        proxy.kill()
+        executor.shutdown()
+        node.destroy_node()
+        context.try_shutdown()
