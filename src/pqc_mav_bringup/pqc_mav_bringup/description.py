@@ -80,9 +80,9 @@ class Setting:
 class ProcessDescription:
     """One process: a ROS node when `node` is set, any program otherwise.
 
-    `settings` and `config` are for ROS nodes; keys of `settings` may name arguments too. `when` maps argument names to
-    the value they must have, `unless` to one they must not have. `check` looks at the arguments of a process that is to
-    run and raises BringupError. `hint` says how to get a package that is missing.
+    `settings`, `config` and `remaps` are for ROS nodes; keys of `settings` and `remaps` may name arguments too. `when`
+    maps argument names to the value they must have, `unless` to one they must not have. `check` looks at the arguments
+    of a process that is to run and raises BringupError. `hint` says how to get a package that is missing.
     """
 
     name: str
@@ -94,6 +94,7 @@ class ProcessDescription:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    remaps: Mapping[str, str] = field(default_factory=dict)
     when: Mapping[str, str] = field(default_factory=dict)
     unless: Mapping[str, str] = field(default_factory=dict)
     respawn: Respawn | None = field(default_factory=Respawn)
@@ -126,6 +127,7 @@ class Process:
     respawn: Respawn | None
     hint: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    remaps: Mapping[str, str] = field(default_factory=dict)
 
 
 def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, str]:
@@ -153,6 +155,10 @@ def resolve(system: SystemDescription, given: Mapping[str, str]) -> list[Process
     ]
 
 
+def _filled(texts: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:
+    return {name.format_map(values): text.format_map(values) for name, text in texts.items()}
+
+
 def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> Process:
     if process.check is not None:
         process.check(values)
@@ -177,5 +183,6 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         arguments=tuple(argument.format_map(values) for argument in process.arguments),
         respawn=process.respawn,
         hint=process.hint,
-        environment={name: text.format_map(values) for name, text in process.environment.items()},
+        environment=_filled(process.environment, values),
+        remaps=_filled(process.remaps, values),
     )

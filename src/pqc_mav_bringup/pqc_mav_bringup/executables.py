@@ -41,6 +41,8 @@ def command(process: Process) -> list[str]:
         ros += ["-r", f"__node:={process.node}"]
     if process.namespace and (process.node or process.parameters):
         ros += ["-r", f"__ns:={process.namespace}"]
+    for name, other in process.remaps.items():
+        ros += ["-r", f"{name}:={other}"]
     if process.config:
         ros += ["--params-file", process.config]
     for name, value in process.parameters.items():

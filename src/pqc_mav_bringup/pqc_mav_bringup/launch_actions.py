@@ -90,6 +90,7 @@ def _process_actions(process: Process, environment: Mapping[str, str]) -> list[A
             name=process.node or None,
             namespace=process.namespace,
             parameters=[*([process.config] if process.config else []), dict(process.parameters)],
+            remappings=list(process.remaps.items()),
             arguments=list(process.arguments),
             output="screen",
             emulate_tty=True,

@@ -17,10 +17,13 @@ CHOICES = ("udp", "mavros")
 HINT = (
     "mavlink:=mavros needs the ROS 2 package mavros (apt install ros-$ROS_DISTRO-mavros); mavlink:=udp works without it"
 )
+# Between mavros' own two nodes. The names are absolute: two mavros in one ROS domain would hear and command through
+# each other, past the tunnel.
+_ROUTES = ("uas{tgt_system}/mavlink_source", "uas{tgt_system}/mavlink_sink")
 _LOCAL = "Its addresses are on 127.0.0.1, see mavros_allow."
 
 
-def arguments(fcu: str, fcu_url: str, gcs: str, gcs_url: str) -> tuple[Argument, ...]:
+def arguments(fcu: str, fcu_url: str, gcs: str, gcs_url: str, system_id: str) -> tuple[Argument, ...]:
     """What a system with mavros takes; `fcu` and `gcs` say what its two sides are for."""
     return (
         Argument(
@@ -37,6 +40,8 @@ def arguments(fcu: str, fcu_url: str, gcs: str, gcs_url: str) -> tuple[Argument,
             "With mavlink:=mavros: addresses beyond this machine that fcu_url and gcs_url may name, separated by "
             "commas; whoever reaches them commands the vehicle without a key.",
         ),
+        Argument("tgt_system", "With mavlink:=mavros: MAVLink system id of the vehicle.", "1"),
+        Argument("mavros_system_id", "With mavlink:=mavros: mavros' own system id; empty = the vehicle's.", system_id),
     )
 
 
@@ -51,10 +56,12 @@ def process(namespace: str) -> ProcessDescription:
         settings={
             "fcu_url": Setting("{fcu_url}"),
             "gcs_url": Setting("{gcs_url}"),
-            "tgt_system": Setting("1", int),
+            "tgt_system": Setting("{tgt_system}", int),
             "tgt_component": Setting("1", int),
             "fcu_protocol": Setting("v2.0"),
+            "system_id": Setting("{mavros_system_id}", int),
         },
+        remaps={f"/{topic}": f"/{namespace}/{topic}" for topic in _ROUTES},
         when={"mavlink": "mavros"},
         check=check_urls,
         hint=HINT,

@@ -15,6 +15,7 @@ GROUND = "ground"
 DEMO_DRONE = "demo"
 PLAIN_PORT = 14590  # the drone proxy's plaintext side, default of `plain_bind`
 GROUND_PORT = 14550  # where ground software listens, default of `drone.<id>.plain_peer`
+GROUND_SYSTEM = "255"  # MAVLink system id of ground software, to which ArduPilot's failsafe listens (SYSID_MYGCS)
 TAP_PORT = 14591  # where the battery node listens, default of its `tap`
 SENSING = "pqc_sensing"
 POLICY = "pqc_policy"
@@ -129,6 +130,7 @@ DRONE = SystemDescription(
             "/dev/ttyACM0:57600",
             "where it forwards MAVLink to, i.e. the proxy's plaintext port",
             f"udp://127.0.0.1:{mavros.PORT}@127.0.0.1:{PLAIN_PORT}",
+            "",
         ),
         Argument("sensing", "Whether to monitor and publish battery, temperature, power and load.", "true", SWITCH),
         _SENSING_CONFIG,
@@ -179,6 +181,7 @@ GCS = SystemDescription(
             f"udp://127.0.0.1:{GROUND_PORT}@",
             "ground software to which it forwards MAVLink; empty = none",
             "",
+            GROUND_SYSTEM,
         ),
         _RECORD,
     ),

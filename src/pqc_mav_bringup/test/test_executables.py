@@ -41,6 +41,11 @@ def test_node_command_line(prefix: Path) -> None:
     assert {'drone_id:="1"', 'suite:="a\\"b"', 'role:="drone"'} <= set(line[8:])
 
 
+def test_topics_are_remapped_on_the_command_line() -> None:
+    process = Process("x", "p", "sh", "", "/n", "", {"a": 1}, (), None, "", remaps={"/uas1/x": "/n/uas1/x"})
+    assert command(process)[1:] == ["--ros-args", "-r", "__ns:=/n", "-r", "/uas1/x:=/n/uas1/x", "-p", "a:=1"]
+
+
 def test_program_command_line() -> None:
     process = Process("x", "p", "sh", "", "", "", {}, ("-c", "true"), None, "")
     assert command(process)[1:] == ["-c", "true"]

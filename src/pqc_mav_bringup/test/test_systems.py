@@ -76,6 +76,21 @@ def test_mavros_on_the_ground_listens_where_the_gcs_delivers() -> None:
     assert mavros.parameters["fcu_url"] == f"udp://{plain_peer}@"
 
 
+@pytest.mark.parametrize(("system", "namespace"), [(DRONE, "mavros"), (GCS, "gcs/mavros")])
+def test_mavros_talks_to_itself_in_its_own_namespace(system, namespace: str) -> None:
+    """In `/uasN` every mavros of the ROS domain would hear it, and command the vehicle past the tunnel."""
+    mavros = resolve(system, {"mavlink": "mavros", "tgt_system": "7"})[-1]
+    assert mavros.remaps == {
+        f"/uas7/mavlink_{side}": f"/{namespace}/uas7/mavlink_{side}" for side in ("source", "sink")
+    }
+    assert mavros.parameters["tgt_system"] == 7
+
+
+def test_mavros_on_the_ground_is_not_the_vehicle() -> None:
+    air, ground = (resolve(system, {"mavlink": "mavros"})[-1].parameters for system in (DRONE, GCS))
+    assert "system_id" not in air and ground["system_id"] == 255 != ground["tgt_system"]
+
+
 @pytest.mark.parametrize("system", [DRONE, GCS])
 @pytest.mark.parametrize("name", ["fcu_url", "gcs_url"])
 def test_mavros_with_a_way_past_the_tunnel_is_refused(system, name: str) -> None:

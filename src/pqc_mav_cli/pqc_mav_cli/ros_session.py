@@ -16,7 +16,7 @@ from pqc_mav_cli.errors import CliError
 STATUS_TYPE = "pqc_mav_interfaces/msg/TunnelStatus"
 STATUS_TOPIC = "/status"
 LOOK_S = 0.25
-GUARDS = ("sockets",)  # diagnostics of a proxy that are about ways around the tunnel
+GUARDS = ("sockets", "mavros")  # diagnostics of a proxy that are about ways around the tunnel
 
 
 @dataclass

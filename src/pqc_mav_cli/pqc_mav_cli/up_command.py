@@ -38,6 +38,11 @@ MavrosAllow = Annotated[
         "commands the vehicle without a key."
     ),
 ]
+TgtSystem = Annotated[str | None, typer.Option(help="With --mavlink mavros: MAVLink system id of the vehicle.")]
+MavrosSystem = Annotated[
+    str | None,
+    typer.Option(help="With --mavlink mavros: its own system id. Default: the vehicle's; ground: 255."),
+]
 Record = Annotated[
     str | None, typer.Option(help="Record the flight to this file (*.mcap), or to a new file in this folder.")
 ]
@@ -55,6 +60,8 @@ def drone(
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
     mavros_allow: MavrosAllow = None,
+    tgt_system: TgtSystem = None,
+    mavros_system_id: MavrosSystem = None,
     sensing: Annotated[
         str | None, typer.Option(help="true (default) or false: monitor battery, temperature, power and load.")
     ] = None,
@@ -88,6 +95,8 @@ def drone(
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
             "mavros_allow": mavros_allow,
+            "tgt_system": tgt_system,
+            "mavros_system_id": mavros_system_id,
             "sensing": sensing,
             "sensing_config": sensing_config,
             "tap": tap,
@@ -111,6 +120,8 @@ def gcs(
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
     mavros_allow: MavrosAllow = None,
+    tgt_system: TgtSystem = None,
+    mavros_system_id: MavrosSystem = None,
     record: Record = None,
 ) -> int:
     """Run the ground end."""
@@ -127,6 +138,8 @@ def gcs(
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
             "mavros_allow": mavros_allow,
+            "tgt_system": tgt_system,
+            "mavros_system_id": mavros_system_id,
             "record": record,
         },
     )

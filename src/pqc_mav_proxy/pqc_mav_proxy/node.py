@@ -33,6 +33,7 @@ from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.guard import Guard
+from pqc_mav_proxy.mavros_graph import writers
 from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
@@ -61,7 +62,7 @@ class PqcProxyNode(LifecycleNode):
         self._rates = RateMeter()
         self._hardware_id = socket.gethostname()
         self._diagnoser = Diagnoser(self.role)
-        self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error)
+        self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
         self._published: list[tuple[Any, ...]] = []
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()

@@ -33,9 +33,10 @@ class Machine:
         self.running = [Sibling(os.getpid(), "python", True)]
         self.errors: list[str] = []
         self.looks = 0
+        self.written: list[tuple[str, list[str]]] = []
 
     def guard(self, **environment: str) -> Guard:
-        return Guard(environment, 0, self.errors.append, self._find)
+        return Guard(environment, 0, self.errors.append, lambda: self.written, self._find)
 
     def _find(self, _mark: str) -> Iterator[Sibling]:
         self.looks += 1
@@ -59,7 +60,7 @@ def test_an_error_is_logged_once_each_time_it_appears(fake_mavros: Path) -> None
     with running_mavros(fake_mavros, ANY) as mavros:
         both = [*alone, Sibling(mavros.pid, MAVROS, True)]
         for number, machine.running in enumerate((alone, both, both, alone, both)):
-            (said,) = guard.diagnostics(number * LOOK_S, PORTS)
+            said, _ = guard.diagnostics(number * LOOK_S, PORTS)
             assert (said.level is Level.ERROR) is (machine.running is both), said.message
         assert len(machine.errors) == 2 and all(mavros.text in line for line in machine.errors)
         assert machine.guard(**{ALLOWED: f"127.0.0.1, {ANY}"}).diagnostics(0.0, PORTS)[0].level is Level.WARN
@@ -69,7 +70,15 @@ def test_a_machine_that_cannot_be_looked_at() -> None:
     def refuse(_mark: str) -> list[Sibling]:
         raise PermissionError
 
-    assert Guard({}, 0, print, refuse).diagnostics(0.0, PORTS) == []
+    (said,) = Guard({}, 0, print, tuple, refuse).diagnostics(0.0, PORTS)
+    assert said.subcomponent == "mavros"
+
+
+def test_two_mavros_that_share_their_topics_are_logged_too() -> None:
+    machine = Machine()
+    machine.written = [("/uas1/mavlink_source", ["/a/mavros_router", "/b/mavros_router"])]
+    _, said = machine.guard().diagnostics(0.0, PORTS)
+    assert said.level is Level.ERROR and machine.errors == [said.message]
 
 
 def test_a_proxy_names_the_mavros_that_is_open_to_the_network(keys: Path, fake_mavros: Path) -> None:
