@@ -19,12 +19,11 @@ def check(process: Process) -> None:
     ROS' launch only warns of a missing file and goes on with the defaults, and the role that the system sets would
     silently win over that in the file. Whatever else may be wrong in a file, its node says.
     """
-    if not process.config:
-        return
-    if not Path(process.config).is_file():
-        raise BringupError(f"There is no configuration file '{process.config}'.")
+    for file in process.parameter_files:
+        if not Path(file).is_file():
+            raise BringupError(f"There is no configuration file '{file}'.")
     wanted = process.parameters.get(ROLE)
-    if wanted is None:
+    if wanted is None or not process.config:
         return
     try:
         given = config_file.parameters(config_file.load(process.config), process.namespace, process.node).get(ROLE)

@@ -80,9 +80,10 @@ class Setting:
 class ProcessDescription:
     """One process: a ROS node when `node` is set, any program otherwise.
 
-    `settings`, `config` and `remaps` are for ROS nodes; keys of `settings` and `remaps` may name arguments too. `when`
-    maps argument names to the value they must have, `unless` to one they must not have. `check` looks at the arguments
-    of a process that is to run and raises BringupError. `hint` says how to get a package that is missing.
+    `settings`, `config`, `files` (further parameter files) and `remaps` are for ROS nodes; keys of `settings` and
+    `remaps` may name arguments too. `when` maps argument names to the value they must have, `unless` to one they must
+    not have. `check` looks at the arguments of a process that is to run and raises BringupError. `hint` says how to get
+    a package that is missing.
     """
 
     name: str
@@ -91,6 +92,7 @@ class ProcessDescription:
     node: str = ""
     namespace: str = ""
     config: str = ""
+    files: tuple[str, ...] = ()
     settings: Mapping[str, Setting] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -128,6 +130,12 @@ class Process:
     hint: str
     environment: Mapping[str, str] = field(default_factory=dict)
     remaps: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+
+    @property
+    def parameter_files(self) -> tuple[str, ...]:
+        """All of them; in ROS a later one wins."""
+        return (*((self.config,) if self.config else ()), *self.files)
 
 
 def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, str]:
@@ -185,4 +193,5 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         hint=process.hint,
         environment=_filled(process.environment, values),
         remaps=_filled(process.remaps, values),
+        files=tuple(filter(None, (file.format_map(values) for file in process.files))),
     )

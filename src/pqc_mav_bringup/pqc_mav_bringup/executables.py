@@ -33,7 +33,7 @@ def yaml_scalar(value: Any) -> str:
 def command(process: Process) -> list[str]:
     """The command line of a process: programs as they are, ROS nodes with name, namespace and parameters.
 
-    Later values win in ROS: the configuration file first, the settings after it.
+    Later values win in ROS: the files first, the settings after them.
     """
     line = [find_executable(process.package, process.executable, process.hint), *process.arguments]
     ros: list[str] = []
@@ -43,8 +43,8 @@ def command(process: Process) -> list[str]:
         ros += ["-r", f"__ns:={process.namespace}"]
     for name, other in process.remaps.items():
         ros += ["-r", f"{name}:={other}"]
-    if process.config:
-        ros += ["--params-file", process.config]
+    for file in process.parameter_files:
+        ros += ["--params-file", file]
     for name, value in process.parameters.items():
         ros += ["-p", f"{name}:={yaml_scalar(value)}"]
     return [*line, "--ros-args", *ros] if ros else line

@@ -89,7 +89,7 @@ def _process_actions(process: Process, environment: Mapping[str, str]) -> list[A
             executable=process.executable,
             name=process.node or None,
             namespace=process.namespace,
-            parameters=[*([process.config] if process.config else []), dict(process.parameters)],
+            parameters=[*process.parameter_files, dict(process.parameters)],
             remappings=list(process.remaps.items()),
             arguments=list(process.arguments),
             output="screen",

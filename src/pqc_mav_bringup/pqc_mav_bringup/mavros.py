@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
 
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting
 from pqc_mav_bringup.mavros_url import refusal
+from pqc_mav_bringup.share import config_file
+from pqc_mav_common.errors import one_line
 from pqc_mav_common.siblings import ALLOWED
 
 PACKAGE = "mavros"
@@ -20,10 +26,12 @@ HINT = (
 # Between mavros' own two nodes. The names are absolute: two mavros in one ROS domain would hear and command through
 # each other, past the tunnel.
 _ROUTES = ("uas{tgt_system}/mavlink_source", "uas{tgt_system}/mavlink_sink")
+_CONNECTIONS = frozenset({"fcu_url", "gcs_url", "fcu_urls", "gcs_urls", "uas_url", "uas_urls"})
+_NAMESPACE = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 _LOCAL = "Its addresses are on 127.0.0.1, see mavros_allow."
 
 
-def arguments(fcu: str, fcu_url: str, gcs: str, gcs_url: str, system_id: str) -> tuple[Argument, ...]:
+def arguments(fcu: str, fcu_url: str, gcs: str, gcs_url: str, namespace: str, system_id: str) -> tuple[Argument, ...]:
     """What a system with mavros takes; `fcu` and `gcs` say what its two sides are for."""
     return (
         Argument(
@@ -40,37 +48,79 @@ def arguments(fcu: str, fcu_url: str, gcs: str, gcs_url: str, system_id: str) ->
             "With mavlink:=mavros: addresses beyond this machine that fcu_url and gcs_url may name, separated by "
             "commas; whoever reaches them commands the vehicle without a key.",
         ),
+        Argument("mavros_namespace", "With mavlink:=mavros: ROS namespace of its topics and services.", namespace),
         Argument("tgt_system", "With mavlink:=mavros: MAVLink system id of the vehicle.", "1"),
+        Argument("tgt_component", "With mavlink:=mavros: MAVLink component id of its autopilot.", "1"),
         Argument("mavros_system_id", "With mavlink:=mavros: mavros' own system id; empty = the vehicle's.", system_id),
+        Argument(
+            "pluginlists_yaml",
+            "With mavlink:=mavros: parameter file with the plugins it loads; the default lists what the suite needs.",
+            str(config_file("mavros_plugins.yaml")),
+        ),
+        Argument("config_yaml", "With mavlink:=mavros: further parameter file for it; empty = none."),
     )
 
 
-def process(namespace: str) -> ProcessDescription:
+def process() -> ProcessDescription:
     """The mavros node, only if mavlink is mavros: fcu_url is its vehicle side, gcs_url its forwarding side."""
     return ProcessDescription(
         name="mavros",
         package=PACKAGE,
         executable="mavros_node",
         # mavros names its nodes itself; all of them live in this namespace.
-        namespace=namespace,
+        namespace="{mavros_namespace}",
+        files=("{pluginlists_yaml}", "{config_yaml}"),
         settings={
             "fcu_url": Setting("{fcu_url}"),
             "gcs_url": Setting("{gcs_url}"),
             "tgt_system": Setting("{tgt_system}", int),
-            "tgt_component": Setting("1", int),
+            "tgt_component": Setting("{tgt_component}", int),
             "fcu_protocol": Setting("v2.0"),
             "system_id": Setting("{mavros_system_id}", int),
         },
-        remaps={f"/{topic}": f"/{namespace}/{topic}" for topic in _ROUTES},
+        remaps={f"/{topic}": f"/{{mavros_namespace}}/{topic}" for topic in _ROUTES},
         when={"mavlink": "mavros"},
-        check=check_urls,
+        check=check,
         hint=HINT,
     )
 
 
-def check_urls(values: Mapping[str, str]) -> None:
-    """Raises BringupError where mavros would open a way past the tunnel."""
+def check(values: Mapping[str, str]) -> None:
+    """Raises BringupError where mavros would open a way past the tunnel, or could not start."""
     allowed = [host.strip() for host in values["mavros_allow"].split(",")]
     for name in URLS:
         if said := refusal(name, values[name], allowed):
             raise BringupError(said)
+    for name in ("tgt_system", "tgt_component", "mavros_system_id"):
+        value = values[name]
+        if value == "" and name == "mavros_system_id":
+            continue
+        if not (value.isascii() and value.isdigit() and 1 <= int(value) <= 255):
+            raise BringupError(f"'{name}' is '{value}'; it must be a MAVLink id, 1 to 255.")
+    if _NAMESPACE.fullmatch(values["mavros_namespace"]) is None:
+        raise BringupError(
+            f"'mavros_namespace' is '{values['mavros_namespace']}'; it must be a ROS namespace without a slash in "
+            "front, such as mavros or gcs/mavros."
+        )
+    for name in ("pluginlists_yaml", "config_yaml"):
+        if values[name] and Path(values[name]).is_file():
+            _check_file(name, values[name])
+
+
+def _check_file(name: str, path: str) -> None:
+    """The connections are the arguments' affair: those of a file would be opened unseen."""
+    try:
+        found = _keys(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise BringupError(f"{name} '{path}' cannot be read: {one_line(error)}") from None
+    if forbidden := sorted(found & _CONNECTIONS):
+        raise BringupError(
+            f"{name} '{path}' sets '{forbidden[0]}'; give connections as arguments (fcu_url, gcs_url, tgt_system), "
+            "where they are checked."
+        )
+
+
+def _keys(tree: object) -> set[str]:
+    if not isinstance(tree, dict):
+        return set()
+    return {str(key) for key in tree}.union(*(_keys(value) for value in tree.values()))

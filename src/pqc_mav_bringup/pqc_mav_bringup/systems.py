@@ -41,6 +41,12 @@ _POLICY_CONFIG = Argument(
 )
 
 
+_SENSING_SETTINGS = {
+    "mavlink": Setting("{mavlink}"),
+    "tap": Setting("{tap}"),
+    "mavros_namespace": Setting("/{mavros_namespace}", when={"mavlink": "mavros"}),
+}
+
 _RECORD = Argument(
     "record",
     "Where to record the flight: a file (*.mcap), or a folder that gets a new file, named after the time, at every "
@@ -130,6 +136,7 @@ DRONE = SystemDescription(
             "/dev/ttyACM0:57600",
             "where it forwards MAVLink to, i.e. the proxy's plaintext port",
             f"udp://127.0.0.1:{mavros.PORT}@127.0.0.1:{PLAIN_PORT}",
+            "mavros",
             "",
         ),
         Argument("sensing", "Whether to monitor and publish battery, temperature, power and load.", "true", SWITCH),
@@ -158,10 +165,10 @@ DRONE = SystemDescription(
             },
             mavros.WATCHED,
         ),
-        _sensing("{namespace}", {"mavlink": Setting("{mavlink}"), "tap": Setting("{tap}")}, {"sensing": "true"}),
+        _sensing("{namespace}", _SENSING_SETTINGS, {"sensing": "true"}),
         _policy("{namespace}", {"strategy": Setting("{strategy}")}, {"policy": "true"}),
         _recorder("{namespace}"),
-        mavros.process("mavros"),
+        mavros.process(),
     ),
 )
 
@@ -181,6 +188,7 @@ GCS = SystemDescription(
             f"udp://127.0.0.1:{GROUND_PORT}@",
             "ground software to which it forwards MAVLink; empty = none",
             "",
+            "gcs/mavros",
             GROUND_SYSTEM,
         ),
         _RECORD,
@@ -198,7 +206,7 @@ GCS = SystemDescription(
             mavros.WATCHED,
         ),
         _recorder("{namespace}"),
-        mavros.process("gcs/mavros"),
+        mavros.process(),
     ),
 )
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from pqc_mav_bringup.description import BringupError, complete, resolve
-from pqc_mav_bringup.mavros import check_urls
+from pqc_mav_bringup.mavros import check
 from pqc_mav_bringup.mavros_url import refusal
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SYSTEMS
@@ -131,7 +131,7 @@ def test_no_url_of_ours_leads_past_the_tunnel() -> None:
     assert open_urls("udp://127.0.0.1:1@127.0.0.1:2, tcp-l://127.0.0.1:3, udpin://:4, udp://{host}:5@") == []
     assert open_urls("udp://192.0.2.1:5@ mavros_allow:=192.0.2.1") == []
     for system in (DRONE, GCS):
-        check_urls(complete(system, {}))
+        check(complete(system, {}))
     texts = [
         path
         for folder, patterns in ((ROOT, ("*.md",)), (ROOT / "docs", ("**/*.md",)), (ROOT / "src", SOURCES))

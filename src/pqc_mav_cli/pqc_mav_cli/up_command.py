@@ -38,6 +38,12 @@ MavrosAllow = Annotated[
         "commands the vehicle without a key."
     ),
 ]
+MavrosNamespace = Annotated[str | None, typer.Option(help="With --mavlink mavros: ROS namespace of its topics.")]
+TgtComponent = Annotated[str | None, typer.Option(help="With --mavlink mavros: component id of the autopilot.")]
+PluginLists = Annotated[
+    str | None, typer.Option(help="Parameter file with the plugins mavros loads. Default: what the suite needs.")
+]
+MavrosConfig = Annotated[str | None, typer.Option(help="Further parameter file for mavros.")]
 TgtSystem = Annotated[str | None, typer.Option(help="With --mavlink mavros: MAVLink system id of the vehicle.")]
 MavrosSystem = Annotated[
     str | None,
@@ -60,8 +66,12 @@ def drone(
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
     mavros_allow: MavrosAllow = None,
+    mavros_namespace: MavrosNamespace = None,
     tgt_system: TgtSystem = None,
+    tgt_component: TgtComponent = None,
     mavros_system_id: MavrosSystem = None,
+    pluginlists_yaml: PluginLists = None,
+    config_yaml: MavrosConfig = None,
     sensing: Annotated[
         str | None, typer.Option(help="true (default) or false: monitor battery, temperature, power and load.")
     ] = None,
@@ -95,8 +105,12 @@ def drone(
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
             "mavros_allow": mavros_allow,
+            "mavros_namespace": mavros_namespace,
             "tgt_system": tgt_system,
+            "tgt_component": tgt_component,
             "mavros_system_id": mavros_system_id,
+            "pluginlists_yaml": pluginlists_yaml,
+            "config_yaml": config_yaml,
             "sensing": sensing,
             "sensing_config": sensing_config,
             "tap": tap,
@@ -120,8 +134,12 @@ def gcs(
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
     mavros_allow: MavrosAllow = None,
+    mavros_namespace: MavrosNamespace = None,
     tgt_system: TgtSystem = None,
+    tgt_component: TgtComponent = None,
     mavros_system_id: MavrosSystem = None,
+    pluginlists_yaml: PluginLists = None,
+    config_yaml: MavrosConfig = None,
     record: Record = None,
 ) -> int:
     """Run the ground end."""
@@ -138,8 +156,12 @@ def gcs(
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
             "mavros_allow": mavros_allow,
+            "mavros_namespace": mavros_namespace,
             "tgt_system": tgt_system,
+            "tgt_component": tgt_component,
             "mavros_system_id": mavros_system_id,
+            "pluginlists_yaml": pluginlists_yaml,
+            "config_yaml": config_yaml,
             "record": record,
         },
     )

@@ -44,7 +44,7 @@ PARAMETERS = (
         "is set to the same address.",
     ),
     ParameterSpec("mavlink_system", 0, "With mavlink udp: system id of the vehicle; 0 = the first one heard.", 0, 255),
-    ParameterSpec("battery_id", 0, "With mavlink udp: id of the flight battery in BATTERY_STATUS.", 0, 255),
+    ParameterSpec("battery_id", 0, "Id of the flight battery in BATTERY_STATUS.", 0, 255),
     ParameterSpec("mavros_namespace", "/mavros", "With mavlink mavros: namespace of mavros' topics."),
     ParameterSpec("chemistry", "lipo", "Profile of the battery's chemistry in the file of chemistries."),
     ParameterSpec(
@@ -92,7 +92,9 @@ class BatteryNode(SensingNode):
         self._pass_on = self.create_publisher(BatteryState, "battery_state", sensor())
         self._source_name = SOURCES[values["mavlink"]]
         self._source: MavlinkTap | MavrosSource = (
-            MavrosSource(self, values["mavros_namespace"], self._vehicle, self._on_raw, self._lock)
+            MavrosSource(
+                self, values["mavros_namespace"], values["battery_id"], self._vehicle, self._on_raw, self._lock
+            )
             if values["mavlink"] == "mavros"
             else MavlinkTap(values["tap"], self._on_datagram)
         )

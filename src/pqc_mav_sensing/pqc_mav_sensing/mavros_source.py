@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from threading import Lock
@@ -16,6 +17,8 @@ from pqc_mav_sensing import conversions, qos
 from pqc_mav_sensing.battery_estimator import RawBattery
 from pqc_mav_sensing.errors import SensingError
 from pqc_mav_sensing.vehicle_tracker import VehicleTracker
+
+DETAILED_LIMIT_S = 2.0  # how long BATTERY_STATUS outweighs SYS_STATUS, as in mavlink_reader.py
 
 
 def messages() -> Any:
@@ -40,6 +43,7 @@ class MavrosSource:
         self,
         node: Any,
         namespace: str,
+        battery_id: int,
         vehicle: VehicleTracker,
         on_raw: Callable[[RawBattery], None],
         lock: Lock,
@@ -48,6 +52,8 @@ class MavrosSource:
         """`types`: the module with State, ExtendedState and VfrHud; None = mavros_msgs.msg. Raises SensingError."""
         types = types or messages()
         self._vehicle, self._on_raw, self._lock = vehicle, on_raw, lock
+        self._location = f"id{battery_id}"
+        self._detailed_s = -math.inf
         base = "/" + namespace.strip("/")
         node.create_subscription(BatteryState, f"{base}/battery", self._on_battery, qos.mavros_sensor())
         node.create_subscription(types.State, f"{base}/state", self._on_state, qos.mavros_state())
@@ -59,7 +65,15 @@ class MavrosSource:
         """Subscriptions end with their node."""
 
     def _on_battery(self, message: BatteryState) -> None:
-        self._on_raw(conversions.raw_battery(message, time.monotonic()))
+        """Out of BATTERY_STATUS, whose battery `location` names; without a name out of SYS_STATUS, which says less."""
+        at_s = time.monotonic()
+        if message.location == self._location:
+            if not message.voltage > 0:
+                return  # a placeholder: SYS_STATUS may know more
+            self._detailed_s = at_s
+        elif message.location or at_s - self._detailed_s <= DETAILED_LIMIT_S:
+            return
+        self._on_raw(conversions.raw_battery(message, at_s))
 
     def _on_state(self, message: Any) -> None:
         if message.connected:  # false: mavros itself is the sender, not an autopilot

@@ -132,17 +132,40 @@ def test_battery_out_of_mavros_topics(nodes_bench: Bench, monkeypatch: pytest.Mo
     assert "0 V is impossible" in health[-1].reason
 
 
+class Recorder:
+    """The part of a node that a source uses: its callbacks by topic."""
+
+    def __init__(self) -> None:
+        self.topics: dict[str, object] = {}
+
+    def create_subscription(self, _kind: object, topic: str, callback: object, _qos: object) -> None:
+        self.topics[topic] = callback
+
+
+@pytest.mark.parametrize(
+    ("battery_id", "said", "taken"),
+    [
+        # mavros names the battery of BATTERY_STATUS, and none for SYS_STATUS.
+        (0, [("id0", 15.0), ("id1", 11.0)], [15.0]),
+        (1, [("id0", 15.0), ("id1", 11.0)], [11.0]),
+        (1, [("id1", 11.0), ("", 15.0)], [11.0]),
+        (0, [("", 15.0), ("id1", 11.0), ("", 15.1)], [15.0, 15.1]),
+        (0, [("id0", 0.0), ("", 15.0)], [15.0]),
+    ],
+)
+def test_the_battery_of_ones_choice(battery_id: int, said: list[tuple[str, float]], taken: list[float]) -> None:
+    node, seen = Recorder(), []
+    kinds = types.SimpleNamespace(State=object, ExtendedState=object, VfrHud=object)
+    MavrosSource(node, "/mavros", battery_id, VehicleTracker(), seen.append, Lock(), kinds)
+    for location, volts in said:
+        node.topics["/mavros/battery"](BatteryState(voltage=volts, location=location))
+    assert [raw.voltage_v for raw in seen] == pytest.approx(taken)
+
+
 def test_mavros_state_is_an_autopilots_only_when_connected() -> None:
-    class Recorder:
-        def __init__(self) -> None:
-            self.topics: dict[str, object] = {}
-
-        def create_subscription(self, _kind: object, topic: str, callback: object, _qos: object) -> None:
-            self.topics[topic] = callback
-
     kinds = types.SimpleNamespace(State=object, ExtendedState=object, VfrHud=object)
     node, tracker = Recorder(), VehicleTracker()
-    MavrosSource(node, "/mavros", tracker, lambda _raw: None, Lock(), kinds)
+    MavrosSource(node, "/mavros", 0, tracker, lambda _raw: None, Lock(), kinds)
     say = types.SimpleNamespace
     node.topics["/mavros/state"](say(connected=False, armed=True, mode="X"))
     assert not tracker.view(time.monotonic()).valid
