@@ -16,7 +16,7 @@ from pqc_mav_common.errors import ExitCode
 from pqc_mav_sensing import conversions, qos
 from pqc_mav_sensing.battery_estimator import RawBattery
 from pqc_mav_sensing.errors import SensingError
-from pqc_mav_sensing.vehicle_tracker import VehicleTracker
+from pqc_mav_sensing.vehicle_tracker import MOTION_LIMIT_S, VehicleTracker
 
 DETAILED_LIMIT_S = 2.0  # how long BATTERY_STATUS outweighs SYS_STATUS, as in mavlink_reader.py
 
@@ -49,17 +49,26 @@ class MavrosSource:
         lock: Lock,
         types: Any = None,
     ) -> None:
-        """`types`: the module with State, ExtendedState and VfrHud; None = mavros_msgs.msg. Raises SensingError."""
+        """`types`: the module with mavros' own messages; None = mavros_msgs.msg. Raises SensingError."""
+        from geometry_msgs.msg import TwistStamped
+
         types = types or messages()
         self._vehicle, self._on_raw, self._lock = vehicle, on_raw, lock
         self._location = f"id{battery_id}"
         self._detailed_s = -math.inf
-        base = "/" + namespace.strip("/")
-        node.create_subscription(BatteryState, f"{base}/battery", self._on_battery, qos.mavros_sensor())
-        node.create_subscription(types.State, f"{base}/state", self._on_state, qos.mavros_state())
-        node.create_subscription(types.ExtendedState, f"{base}/extended_state", self._on_extended, qos.mavros_state())
-        node.create_subscription(types.VfrHud, f"{base}/vfr_hud", self._on_hud, qos.mavros_sensor())
-        node.create_subscription(Float64, f"{base}/global_position/rel_alt", self._on_height, qos.mavros_sensor())
+        self._best: dict[str, tuple[int, float]] = {}  # figure -> rank of the topic that gives it, and when it last did
+        topics = (
+            (BatteryState, "battery", self._on_battery, qos.mavros_sensor()),
+            (types.State, "state", self._on_state, qos.mavros_state()),
+            (types.ExtendedState, "extended_state", self._on_extended, qos.mavros_state()),
+            (types.VfrHud, "vfr_hud", self._on_hud, qos.mavros_sensor()),
+            (types.Altitude, "altitude", self._on_altitude, qos.mavros_sensor()),
+            (Float64, "global_position/rel_alt", self._on_height, qos.mavros_sensor()),
+            (TwistStamped, "global_position/raw/gps_vel", self._on_gps_velocity, qos.mavros_sensor()),
+            (TwistStamped, "local_position/velocity_local", self._on_velocity, qos.mavros_sensor()),
+        )
+        for kind, topic, callback, profile in topics:
+            node.create_subscription(kind, f"/{namespace.strip('/')}/{topic}", callback, profile)
 
     def close(self) -> None:
         """Subscriptions end with their node."""
@@ -85,11 +94,30 @@ class MavrosSource:
             self._vehicle.landed(time.monotonic(), int(message.landed_state))
 
     def _on_hud(self, message: Any) -> None:
-        with self._lock:
-            self._vehicle.motion(
-                time.monotonic(), ground_speed_m_s=float(message.groundspeed), climb_m_s=float(message.climb)
-            )
+        self._motion(0, ground_speed_m_s=float(message.groundspeed), climb_m_s=float(message.climb))
+
+    def _on_velocity(self, message: Any) -> None:
+        """East, north, up."""
+        linear = message.twist.linear
+        self._motion(1, ground_speed_m_s=math.hypot(linear.x, linear.y), climb_m_s=linear.z)
+
+    def _on_gps_velocity(self, message: Any) -> None:
+        """East and north; mavros leaves 0 in the third."""
+        self._motion(2, ground_speed_m_s=math.hypot(message.twist.linear.x, message.twist.linear.y))
 
     def _on_height(self, message: Float64) -> None:
-        with self._lock:
-            self._vehicle.motion(time.monotonic(), altitude_m=float(message.data))
+        self._motion(0, altitude_m=float(message.data))
+
+    def _on_altitude(self, message: Any) -> None:
+        self._motion(1, altitude_m=float(message.relative))
+
+    def _motion(self, rank: int, **figures: float) -> None:
+        """Takes figures that no topic of a lower rank gives: two that differ a little would look like motion."""
+        at_s = time.monotonic()
+        for name, value in figures.items():
+            best, last_s = self._best.get(name, (rank, at_s))
+            if math.isnan(value) or (rank > best and at_s - last_s <= MOTION_LIMIT_S):
+                continue
+            self._best[name] = (rank, at_s)
+            with self._lock:
+                self._vehicle.motion(at_s, **{name: value})

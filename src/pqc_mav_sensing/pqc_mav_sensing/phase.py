@@ -3,6 +3,9 @@
 
 A phase is left only when its successor has held for `dwell_s`, and speeds have an upper threshold to enter and a lower
 one to leave, so that gusts and noise do not make it flicker. Disarming and the start of a take-off count at once.
+
+Not every autopilot says all of it: without a landed state, height and speeds have to tell, and the flight mode whether
+it lands. What they cannot tell is UNKNOWN: a vehicle whose speed is not known does not hover.
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ class PhaseLimits:
     sink_m_s: float = 0.3
     landing_below_m: float = 10.0
     airborne_above_m: float = 0.7
+    touchdown_below_m: float = 3.0  # the ground may be that much higher than where it took off
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Motion:
     ground_speed_m_s: float = NAN
     climb_rate_m_s: float = NAN
     landed: Landed = Landed.UNDEFINED
+    landing_mode: bool = False  # the autopilot was told to land
 
 
 class PhaseEstimator:
@@ -93,25 +98,63 @@ class PhaseEstimator:
             return Phase.TAKEOFF
         if motion.landed is Landed.LANDING:
             return Phase.LANDING
-        if not self._airborne(motion):
-            return Phase.LANDING if self._flown else Phase.TAKEOFF
-        first_climb = self.phase in (Phase.DISARMED, Phase.TAKEOFF)
+        airborne = self._airborne(motion)
+        moving = self._moving(motion)
+        if airborne is None:
+            return self._without_height(motion, moving)
+        if not airborne:
+            if not self._flown:
+                return Phase.TAKEOFF
+            # Lower than where it started, and fast: it flies where the ground is lower.
+            return Phase.CRUISE if moving and motion.landed is Landed.UNDEFINED else Phase.LANDING
+        leaving = self.phase in (Phase.DISARMED, Phase.TAKEOFF)
+        first_climb = leaving or not self._flown
         self._flown = True
+        if motion.landing_mode:
+            return Phase.LANDING
         if first_climb and motion.climb_rate_m_s >= self._limits.climb_m_s:
             return Phase.TAKEOFF
         if self._descends_to_land(motion):
             return Phase.LANDING
-        limits = self._limits
-        fast_m_s = limits.cruise_leave_m_s if self.phase is Phase.CRUISE else limits.cruise_enter_m_s
-        moving = motion.ground_speed_m_s >= fast_m_s or abs(motion.climb_rate_m_s) >= limits.cruise_enter_m_s
+        if leaving and not moving and math.isnan(motion.climb_rate_m_s) and not math.isnan(motion.relative_altitude_m):
+            return Phase.TAKEOFF  # just off the ground: a few heights more will tell how fast
+        if self._may_have_landed(motion) and not moving:
+            return Phase.LANDING
+        if moving is None:
+            return Phase.UNKNOWN
         return Phase.CRUISE if moving else Phase.HOVER
 
-    def _airborne(self, motion: Motion) -> bool:
-        if motion.landed is Landed.ON_GROUND:
-            return False
-        if motion.landed is Landed.IN_AIR or math.isnan(motion.relative_altitude_m):
-            return motion.landed is Landed.IN_AIR or self._flown
-        return motion.relative_altitude_m > self._limits.airborne_above_m
+    def _without_height(self, motion: Motion, moving: bool | None) -> Phase:
+        """It may be on the ground or in the air: only what both exclude is known."""
+        if motion.landing_mode and self._flown:
+            return Phase.LANDING
+        if moving:
+            self._flown = True
+            return Phase.CRUISE
+        return Phase.UNKNOWN
+
+    def _airborne(self, motion: Motion) -> bool | None:
+        if motion.landed is Landed.UNDEFINED:
+            height_m = motion.relative_altitude_m
+            return None if math.isnan(height_m) else height_m > self._limits.airborne_above_m
+        return motion.landed is not Landed.ON_GROUND
+
+    def _moving(self, motion: Motion) -> bool | None:
+        """Faster than a hover; None = it may be, for a speed is not known."""
+        limits = self._limits
+        fast_m_s = limits.cruise_leave_m_s if self.phase is Phase.CRUISE else limits.cruise_enter_m_s
+        if motion.ground_speed_m_s >= fast_m_s or abs(motion.climb_rate_m_s) >= limits.cruise_enter_m_s:
+            return True
+        return None if math.isnan(motion.ground_speed_m_s) or math.isnan(motion.climb_rate_m_s) else False
+
+    def _may_have_landed(self, motion: Motion) -> bool:
+        """It came down to land, nothing says that it is in the air, and it has not climbed since."""
+        return (
+            self.phase is Phase.LANDING
+            and motion.landed is Landed.UNDEFINED
+            and motion.relative_altitude_m < self._limits.touchdown_below_m
+            and not motion.climb_rate_m_s >= self._limits.climb_m_s
+        )
 
     def _descends_to_land(self, motion: Motion) -> bool:
         limits = self._limits

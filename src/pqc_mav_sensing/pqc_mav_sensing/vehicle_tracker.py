@@ -7,9 +7,14 @@ import math
 from dataclasses import dataclass
 
 from pqc_mav_sensing.phase import Landed, Motion, Phase, PhaseEstimator, PhaseLimits
+from pqc_mav_sensing.slope import SlidingSlope
 
 NAN = math.nan
 HEARTBEAT_LIMIT_S = 3.0
+# Flight modes that are a landing, as PX4, ArduPilot and mavros name them, the last word of "AUTO.LAND".
+LANDING_MODES = frozenset({"LAND", "PRECLAND", "QLAND"})
+# Where the autopilot does not say how fast it climbs, the heights of this long tell, if they are this far apart.
+HEIGHTS_S, APART_S = 3.0, 0.1
 # Position older than this says nothing about motion now.
 MOTION_LIMIT_S = 2.0
 
@@ -39,6 +44,8 @@ class VehicleTracker:
         self._heartbeat_s: float | None = None
         self._armed, self._mode = False, ""
         self._figures: dict[str, tuple[float, float]] = {}
+        self._heights = SlidingSlope(HEIGHTS_S)
+        self._height_s = -math.inf
         self._landed: tuple[float, Landed] = (-math.inf, Landed.UNDEFINED)
 
     def heartbeat(self, at_s: float, armed: bool, mode: str) -> None:
@@ -52,6 +59,9 @@ class VehicleTracker:
         for name, value in (("altitude", altitude_m), ("speed", ground_speed_m_s), ("climb", climb_m_s)):
             if math.isfinite(value) and abs(value) < 1e5:
                 self._figures[name] = (at_s, value)
+                if name == "altitude" and at_s - self._height_s >= APART_S:
+                    self._height_s = at_s
+                    self._heights.add(at_s, value)
 
     def landed(self, at_s: float, state: int) -> None:
         """MAV_LANDED_STATE; unknown numbers count as undefined."""
@@ -69,8 +79,11 @@ class VehicleTracker:
                 beat_s, False, f"the last heartbeat is {age_s:.1f} s old", heartbeat_age_s=age_s, mode=self._mode
             )
         altitude, speed, climb = (self._fresh(name, now_s) for name in ("altitude", "speed", "climb"))
+        if math.isnan(climb):
+            climb = self._heights.per_minute(now_s) / 60.0
         landed = self._landed[1] if now_s - self._landed[0] <= MOTION_LIMIT_S else Landed.UNDEFINED
-        phase = self._phases.update(now_s, Motion(self._armed, altitude, speed, climb, landed))
+        to_land = self._mode.rpartition(".")[2].upper() in LANDING_MODES
+        phase = self._phases.update(now_s, Motion(self._armed, altitude, speed, climb, landed, to_land))
         return VehicleView(beat_s, True, "", self._armed, self._mode, phase, now_s - beat_s, altitude, speed, climb)
 
     def _fresh(self, name: str, now_s: float) -> float:

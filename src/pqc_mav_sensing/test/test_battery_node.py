@@ -4,9 +4,7 @@
 import math
 import socket
 import sys
-import time
 import types
-from threading import Lock
 
 import pytest
 from nodes import Bench, bench
@@ -19,8 +17,6 @@ from test_mavlink_reader import battery, heartbeat, packed
 from pqc_mav_common.errors import ProcessError
 from pqc_mav_sensing.battery_node import BatteryNode
 from pqc_mav_sensing.errors import SensingError
-from pqc_mav_sensing.mavros_source import MavrosSource
-from pqc_mav_sensing.vehicle_tracker import VehicleTracker
 
 
 class Autopilot:
@@ -108,7 +104,7 @@ def test_mavros_that_is_not_there_is_one_line(nodes_bench: Bench, monkeypatch: p
 def test_battery_out_of_mavros_topics(nodes_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """With mavros' own QoS: best effort for the battery. Its message types are stood in for by standard ones."""
     stand_in = types.ModuleType("mavros_msgs.msg")
-    stand_in.State, stand_in.ExtendedState, stand_in.VfrHud = Bool, Bool, Float32
+    stand_in.State, stand_in.ExtendedState, stand_in.VfrHud, stand_in.Altitude = Bool, Bool, Float32, Float32
     package = types.ModuleType("mavros_msgs")
     package.msg = stand_in
     monkeypatch.setitem(sys.modules, "mavros_msgs", package)
@@ -130,49 +126,3 @@ def test_battery_out_of_mavros_topics(nodes_bench: Bench, monkeypatch: pytest.Mo
     assert math.isnan(newest.reported_remaining) and math.isnan(newest.temperature_c)
     nodes_bench.until(lambda: speak(0.0) or not health[-1].valid)
     assert "0 V is impossible" in health[-1].reason
-
-
-class Recorder:
-    """The part of a node that a source uses: its callbacks by topic."""
-
-    def __init__(self) -> None:
-        self.topics: dict[str, object] = {}
-
-    def create_subscription(self, _kind: object, topic: str, callback: object, _qos: object) -> None:
-        self.topics[topic] = callback
-
-
-@pytest.mark.parametrize(
-    ("battery_id", "said", "taken"),
-    [
-        # mavros names the battery of BATTERY_STATUS, and none for SYS_STATUS.
-        (0, [("id0", 15.0), ("id1", 11.0)], [15.0]),
-        (1, [("id0", 15.0), ("id1", 11.0)], [11.0]),
-        (1, [("id1", 11.0), ("", 15.0)], [11.0]),
-        (0, [("", 15.0), ("id1", 11.0), ("", 15.1)], [15.0, 15.1]),
-        (0, [("id0", 0.0), ("", 15.0)], [15.0]),
-    ],
-)
-def test_the_battery_of_ones_choice(battery_id: int, said: list[tuple[str, float]], taken: list[float]) -> None:
-    node, seen = Recorder(), []
-    kinds = types.SimpleNamespace(State=object, ExtendedState=object, VfrHud=object)
-    MavrosSource(node, "/mavros", battery_id, VehicleTracker(), seen.append, Lock(), kinds)
-    for location, volts in said:
-        node.topics["/mavros/battery"](BatteryState(voltage=volts, location=location))
-    assert [raw.voltage_v for raw in seen] == pytest.approx(taken)
-
-
-def test_mavros_state_is_an_autopilots_only_when_connected() -> None:
-    kinds = types.SimpleNamespace(State=object, ExtendedState=object, VfrHud=object)
-    node, tracker = Recorder(), VehicleTracker()
-    MavrosSource(node, "/mavros", 0, tracker, lambda _raw: None, Lock(), kinds)
-    say = types.SimpleNamespace
-    node.topics["/mavros/state"](say(connected=False, armed=True, mode="X"))
-    assert not tracker.view(time.monotonic()).valid
-    node.topics["/mavros/state"](say(connected=True, armed=True, mode="AUTO.MISSION"))
-    node.topics["/mavros/vfr_hud"](say(groundspeed=5.0, climb=0.0))
-    node.topics["/mavros/extended_state"](say(landed_state=2))
-    node.topics["/mavros/global_position/rel_alt"](say(data=20.0))
-    view = tracker.view(time.monotonic())
-    assert view.armed and view.mode == "AUTO.MISSION" and view.phase.name == "CRUISE"
-    assert view.relative_altitude_m == 20.0

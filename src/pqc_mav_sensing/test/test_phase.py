@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqc_mav_sensing.phase import Landed, Motion, Phase, PhaseEstimator
+from pqc_mav_sensing.phase import Landed, Motion, Phase, PhaseEstimator, PhaseLimits
 
 NAN = math.nan
 
@@ -80,4 +80,73 @@ def test_armed_and_disarmed_are_never_mixed_up(steps: list[tuple[bool, float, fl
     estimator = PhaseEstimator()
     for index, (armed, *rest) in enumerate(steps):
         phase = estimator.update(index / 10, Motion(armed, *rest))
-        assert (phase is Phase.DISARMED) == (not armed) and phase is not Phase.UNKNOWN
+        assert (phase is Phase.DISARMED) == (not armed)
+
+
+@given(st.lists(st.tuples(any_float, any_float, any_float, st.sampled_from(Landed)), min_size=1, max_size=60))
+def test_a_hover_is_known_to_be_slow(steps: list[tuple[float, float, float, Landed]]) -> None:
+    estimator = PhaseEstimator(PhaseLimits(dwell_s=0.0))
+    for index, (height_m, speed_m_s, climb_m_s, landed) in enumerate(steps):
+        phase = estimator.update(index / 10, Motion(True, height_m, speed_m_s, climb_m_s, landed))
+        if phase is Phase.HOVER:
+            assert speed_m_s < 2.0 and abs(climb_m_s) < 2.0
+
+
+FLYING = Motion(True, 20.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("motion", "phase"),
+    [
+        (Motion(True, 20.0, 3.0, NAN), Phase.CRUISE),
+        (Motion(True, 20.0, NAN, 3.0), Phase.CRUISE),
+        (Motion(True, 20.0, NAN, 0.0), Phase.UNKNOWN),
+        (Motion(True, 20.0, 0.5, NAN), Phase.UNKNOWN),
+        (Motion(True, NAN, 3.0, NAN), Phase.CRUISE),
+        (Motion(True, NAN, 0.5, 0.0), Phase.UNKNOWN),
+        (Motion(True), Phase.UNKNOWN),
+        (Motion(True, NAN, 0.5, 0.0, Landed.IN_AIR), Phase.HOVER),
+        # Into a valley: lower than the take-off point, and fast.
+        (Motion(True, -15.0, 6.0, -0.5), Phase.CRUISE),
+        (Motion(True, 0.2, 0.1, -0.4), Phase.LANDING),
+    ],
+)
+def test_what_cannot_be_told_is_unknown(motion: Motion, phase: Phase) -> None:
+    estimator = PhaseEstimator()
+    now_s = flown(estimator, 3.0, 0.0, FLYING)
+    assert estimator.phase is Phase.HOVER
+    flown(estimator, 3.0, now_s, motion)
+    assert estimator.phase is phase
+
+
+def test_nothing_but_armed_says_nothing() -> None:
+    estimator = PhaseEstimator()
+    flown(estimator, 3.0, 0.0, Motion(True))
+    assert estimator.phase is Phase.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("motion", "phase"),
+    [
+        (Motion(True, 2.0, 0.1, 0.0), Phase.LANDING),
+        (Motion(True, 2.0, 0.1, 0.0, Landed.IN_AIR), Phase.HOVER),
+        (Motion(True, 5.0, 0.1, 0.0), Phase.HOVER),
+        (Motion(True, 2.0, 0.1, 0.6), Phase.HOVER),
+        (Motion(True, 2.0, 4.0, 0.0), Phase.CRUISE),
+    ],
+)
+def test_the_ground_may_be_higher_than_at_the_start(motion: Motion, phase: Phase) -> None:
+    estimator = PhaseEstimator()
+    now_s = flown(estimator, 3.0, 0.0, FLYING)
+    now_s = flown(estimator, 3.0, now_s, Motion(True, 6.0, 0.1, -0.8))
+    assert estimator.phase is Phase.LANDING
+    flown(estimator, 3.0, now_s, motion)
+    assert estimator.phase is phase
+
+
+@pytest.mark.parametrize("height_m", [40.0, NAN])
+def test_a_vehicle_that_was_told_to_land_lands(height_m: float) -> None:
+    estimator = PhaseEstimator()
+    now_s = flown(estimator, 3.0, 0.0, FLYING)
+    flown(estimator, 3.0, now_s, Motion(True, height_m, 0.5, -1.5, landing_mode=True))
+    assert estimator.phase is Phase.LANDING

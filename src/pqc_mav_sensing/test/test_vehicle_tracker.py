@@ -39,3 +39,44 @@ def test_old_motion_is_forgotten_and_nonsense_is_not_taken() -> None:
     tracker.heartbeat(3.5, True, "")
     view = tracker.view(3.5)
     assert math.isnan(view.relative_altitude_m) and math.isnan(view.ground_speed_m_s) and view.valid
+
+
+def follow(tracker: VehicleTracker, start_s: float, seconds: float, climb_m_s: float, height_m: float) -> float:
+    """Heights alone, at 4 Hz, and a slow speed over ground. Returns the last height."""
+    for index in range(int(seconds * 4)):
+        now_s = start_s + index / 4
+        height_m += climb_m_s / 4
+        tracker.heartbeat(now_s, True, tracker.view(now_s).mode)
+        tracker.motion(now_s, altitude_m=height_m, ground_speed_m_s=0.3)
+        tracker.view(now_s)
+    return height_m
+
+
+def test_a_flight_whose_heights_alone_tell_how_fast_it_climbs() -> None:
+    tracker = VehicleTracker()
+    tracker.heartbeat(0.0, True, "GUIDED")
+    height_m = follow(tracker, 0.0, 8.0, 1.5, 0.0)
+    assert tracker.view(8.0).phase is Phase.TAKEOFF
+    assert tracker.view(8.0).climb_rate_m_s == pytest.approx(1.5)
+    height_m = follow(tracker, 8.0, 8.0, 0.0, height_m)
+    assert tracker.view(16.0).phase is Phase.HOVER
+    height_m = follow(tracker, 16.0, 7.0, -0.6, 6.0)
+    assert tracker.view(23.0).phase is Phase.LANDING
+
+
+def test_one_height_says_nothing_about_climbing() -> None:
+    tracker = VehicleTracker()
+    tracker.motion(0.0, altitude_m=20.0, ground_speed_m_s=0.0)
+    tracker.heartbeat(0.0, True, "")
+    view = tracker.view(0.0)
+    assert math.isnan(view.climb_rate_m_s) and view.phase is Phase.UNKNOWN
+
+
+@pytest.mark.parametrize("mode", ["LAND", "AUTO.LAND", "QLAND", "AUTO.PRECLAND"])
+def test_the_mode_says_that_it_lands(mode: str) -> None:
+    tracker = VehicleTracker()
+    for now_s, shown in ((0.0, "AUTO.LOITER"), (1.5, mode), (3.0, mode)):
+        tracker.heartbeat(now_s, True, shown)
+        tracker.motion(now_s, altitude_m=50.0, ground_speed_m_s=0.0, climb_m_s=-0.1)
+        tracker.view(now_s)
+    assert tracker.view(3.0).phase is Phase.LANDING
