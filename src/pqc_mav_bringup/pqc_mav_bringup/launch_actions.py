@@ -19,7 +19,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription
-from pqc_mav_bringup import configuration
+from pqc_mav_bringup import configuration, mavros
 from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import find_executable
@@ -74,6 +74,7 @@ def process_actions(processes: list[Process]) -> list[Any]:
 def _process_actions(process: Process, environment: Mapping[str, str]) -> list[Any]:
     configuration.check(process)
     executable = find_executable(process.package, process.executable, process.hint)
+    mavros.check_data(process, os.environ)
     respawn = {"respawn": True, "respawn_delay": process.respawn.delay_s} if process.respawn else {}
     if not process.node and not process.parameters:
         started: Any = ExecuteProcess(

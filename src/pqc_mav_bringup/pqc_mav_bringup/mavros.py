@@ -9,7 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting
+from pqc_mav_bringup import geoid
+from pqc_mav_bringup.description import Argument, BringupError, Process, ProcessDescription, Setting
 from pqc_mav_bringup.mavros_url import refusal
 from pqc_mav_bringup.share import config_file
 from pqc_mav_common.errors import one_line
@@ -105,6 +106,12 @@ def check(values: Mapping[str, str]) -> None:
     for name in ("pluginlists_yaml", "config_yaml"):
         if values[name] and Path(values[name]).is_file():
             _check_file(name, values[name])
+
+
+def check_data(process: Process, environment: Mapping[str, str]) -> None:
+    """Raises BringupError for a mavros that has to abort; to be called where it is known to be installed."""
+    if process.package == PACKAGE and (said := geoid.problem({**environment, **process.environment})):
+        raise BringupError(f"{said}.")
 
 
 def _check_file(name: str, path: str) -> None:

@@ -14,7 +14,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 
-from pqc_mav_bringup import configuration
+from pqc_mav_bringup import configuration, mavros
 from pqc_mav_bringup.child import PATIENCE_S, Child
 from pqc_mav_bringup.description import Process, Respawn
 from pqc_mav_bringup.executables import command
@@ -48,6 +48,8 @@ class Supervisor:
         for process in processes:
             configuration.check(process)
         self._commands = [(process, command(process)) for process in processes]
+        for process in processes:
+            mavros.check_data(process, os.environ)
         self._on_line = on_line
         self._patience_s = patience_s
         more = dict(environment or {})

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """mavros as the systems describe it; its URLs are test_mavros_url.py's, how it fits the proxies test_systems.py's."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 import yaml
 
-from pqc_mav_bringup import configuration
+from pqc_mav_bringup import configuration, geoid
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
+from pqc_mav_bringup.mavros import check_data
 from pqc_mav_bringup.share import config_file
+from pqc_mav_bringup.supervisor import Supervisor
 from pqc_mav_bringup.systems import DRONE, GCS
 
 BOTH = pytest.mark.parametrize("system", [DRONE, GCS], ids=["drone", "gcs"])
@@ -71,6 +74,23 @@ def test_the_shipped_list_is_one_for_every_node_of_mavros() -> None:
 def test_what_mavros_could_not_be_started_with(given: dict[str, str], said: str) -> None:
     with pytest.raises(BringupError, match=said):
         mavros(DRONE, **given)
+
+
+def test_a_mavros_that_must_abort_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With ros2 launch the same check stands behind the same search for the program."""
+    program = tmp_path / "lib" / "mavros" / "mavros_node"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    monkeypatch.setenv("GEOGRAPHICLIB_GEOID_PATH", str(tmp_path))
+    node = mavros(DRONE, pluginlists_yaml="")
+    with pytest.raises(BringupError, match=f"^mavros aborts without {geoid.NAME}.*{geoid.INSTALL}"):
+        Supervisor([node], lambda _label, _text: None)
+    with (tmp_path / geoid.NAME).open("wb") as file:
+        file.truncate(geoid.SIZE)
+    Supervisor([node], lambda _label, _text: None)
+    check_data(dataclasses.replace(node, package="other"), {"GEOGRAPHICLIB_GEOID_PATH": "/nowhere"})
 
 
 @pytest.mark.parametrize("name", ["pluginlists_yaml", "config_yaml"])

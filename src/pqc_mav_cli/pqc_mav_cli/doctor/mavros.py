@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of mavros, the MAVLink bridge: is it installed, and does one run that the network can command?"""
+"""Checks of mavros, the MAVLink bridge: is it installed with its data, and is one running that others can command?"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pqc_mav_cli.doctor.finding import Finding, ok, warn
@@ -15,6 +15,15 @@ from pqc_mav_common.siblings import MAVROS, Sibling, siblings
 def installed(prefixes: Iterable[Path]) -> bool:
     """A ROS package without a Python module: its share folder tells."""
     return any((prefix / "share" / "mavros").is_dir() for prefix in prefixes)
+
+
+def geoid_data(environment: Mapping[str, str]) -> Finding:
+    """What mavros aborts without."""
+    from pqc_mav_bringup import geoid
+
+    said = geoid.problem(environment)
+    what, _, cure = said.partition(": ")
+    return warn("mavros", what, cure) if said else ok("mavros", f"{geoid.NAME} is there")
 
 
 def open_sockets(running: Iterable[Sibling], domain: int) -> list[Finding]:
@@ -37,4 +46,8 @@ def checks() -> list[Finding]:
     there = installed(prefixes())
     text = "installed: --mavlink mavros works" if there else "not installed: --mavlink udp works without it"
     domain = os.environ.get("ROS_DOMAIN_ID", "0")
-    return [ok("mavros", text), *open_sockets(siblings(""), int(domain) if domain.isdigit() else 0)]
+    return [
+        ok("mavros", text),
+        *([geoid_data(os.environ)] if there else []),
+        *open_sockets(siblings(""), int(domain) if domain.isdigit() else 0),
+    ]

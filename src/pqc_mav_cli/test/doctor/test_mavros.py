@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from pathlib import Path
 
+from pqc_mav_bringup import geoid
 from pqc_mav_cli.doctor.finding import Level
-from pqc_mav_cli.doctor.mavros import installed, open_sockets
+from pqc_mav_cli.doctor.mavros import geoid_data, installed, open_sockets
 from pqc_mav_common.siblings import MAVROS, Sibling
 from pqc_mav_common.testing_network import fake_mavros, running_mavros
 
@@ -13,6 +14,15 @@ def test_installed_is_what_has_a_share_folder(tmp_path: Path) -> None:
     assert not installed([tmp_path])
     (tmp_path / "share" / "mavros").mkdir(parents=True)
     assert installed([Path("/nowhere"), tmp_path])
+
+
+def test_the_data_it_aborts_without(tmp_path: Path) -> None:
+    environment = {"GEOGRAPHICLIB_GEOID_PATH": str(tmp_path)}
+    found = geoid_data(environment)
+    assert found.level is Level.WARN and geoid.NAME in found.text and found.remedy == geoid.INSTALL
+    with (tmp_path / geoid.NAME).open("wb") as file:
+        file.truncate(geoid.SIZE)
+    assert geoid_data(environment).level is Level.OK
 
 
 def test_a_mavros_that_is_open_to_the_network_is_named(fake_mavros: Path) -> None:
