@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the whole drone side costs at 320 messages/s: processor time and memory of each process, beside a forwarder.
+
+``tools/run bench/footprint.py --label NAME [--windows 6] [--up composed=false ...]`` starts ``pqcmav up drone``, a gcs
+and a simulated vehicle on loopback. The vehicle's messages pass a plain UDP forwarder on their way to the proxy, so the
+yardstick carries the same datagrams in the same windows. Writes bench/results/footprint.json.gz and footprint.md, one
+row of the page per label; ``--output DIR`` writes elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import footprint_page
+import rig
+
+from pqc_mav_bench.json_text import as_lines
+from pqc_mav_common import packed
+from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.free_ports import free_ports, held_domain
+from pqc_mav_common.process_figures import cpu_seconds, memory_kib, pss_among_kib, pss_kib, threads_of
+
+RESULTS = Path(__file__).resolve().parent / "results"
+RATE = 320
+SETTLE_S = 20.0  # discovery, the first handshake and the first decisions are over by then
+DRONE = "bench"
+
+
+@dataclass
+class Side:
+    """The running processes by name: those of the drone's side, and the forwarder in front of them."""
+
+    drone: dict[str, int]
+    forwarder: int
+
+
+@contextmanager
+def drone_side(folder: Path, options: Mapping[str, str]) -> Iterator[Side]:
+    """Everything up, with a session and the vehicle's messages on their way."""
+    import pqc_mav_tunnel
+
+    data, local, plain, tap, ground, front, air, vehicle = (f"{rig.HOST}:{port}" for port in free_ports(8))
+    pqc_mav_tunnel.init_keys(str(folder), [DRONE], ["mldsa65"])
+    common = {"bind": rig.HOST, "data_port": _port(data)}
+    gcs = {
+        **common, "role": "gcs", "keys": f"{folder}/gcs", "drones": [DRONE],
+        "drone": {DRONE: {"plain_peer": ground}},
+    }  # fmt: skip
+    drone = {
+        **common, "keys": f"{folder}/drones/{DRONE}", "drone_id": DRONE, "peer": rig.HOST,
+        "local_data_port": _port(local), "plain_bind": plain,
+    }  # fmt: skip
+    (folder / "gcs.yaml").write_text(json.dumps(gcs))  # JSON is YAML
+    document = {"/**": {"pqc_proxy": {"ros__parameters": drone}}}
+    (folder / "drone.yaml").write_text(json.dumps(document))
+    given = {"config": str(folder / "drone.yaml"), "tap": tap, **options}
+    forwarder = ["--plain", front, "--plain-peer", vehicle, "--air", air, "--air-peer", plain]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    processes: list[subprocess.Popen[str]] = []
+    with held_domain() as domain:
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
+        try:
+            # The daemon of the ground has no Python, whose pages the drone's processes would seem to share.
+            processes.append(subprocess.Popen([rig.tool("pqcmav-tunneld"), str(folder / "gcs.yaml")], **quiet))
+            processes.append(subprocess.Popen([rig.tool("plain_forwarder"), *forwarder], **quiet))
+            arguments = [text for name, value in given.items() for text in (f"--{name.replace('_', '-')}", value)]
+            up = subprocess.Popen(
+                ["pqcmav", "up", "drone", *arguments],
+                stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True,
+            )  # fmt: skip
+            processes.append(up)
+            rig.wait_for_line(up, "-> UP", up.stderr, 60)
+            sink = subprocess.Popen(["cat"], stdin=up.stderr, **quiet)  # what else it says must not fill the pipe
+            processes.append(sink)
+            simulated = ["--connect", front, "--bind", vehicle, "--rate", str(RATE), "--profile", "hover"]
+            processes.append(subprocess.Popen(["pqcmav-sim-vehicle", *simulated], **quiet))
+            time.sleep(SETTLE_S)
+            yield Side({"supervisor": up.pid, **_children(up.pid)}, processes[1].pid)
+        finally:
+            rig.stop(processes)
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+def _children(pid: int) -> dict[str, int]:
+    """The processes it started, by the name of their program."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    found = {}
+    for child in map(int, text.split()):
+        words = Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")
+        found[next(Path(word).name for word in words if "/pqc_" in word)] = child
+    return found
+
+
+def _idle_s() -> float:
+    """Idle time of all processors since boot [s]."""
+    return int(Path("/proc/stat").read_text().split()[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def windows(side: Side, count: int, seconds: float) -> list[dict[str, Any]]:
+    """CPU percent of one core of every process, window after window, and how idle the machine was meanwhile."""
+    pids = {**side.drone, "forwarder": side.forwarder}
+    rows = []
+    for _ in range(count):
+        before, idle, began = {name: cpu_seconds(pid) for name, pid in pids.items()}, _idle_s(), time.monotonic()
+        time.sleep(seconds)
+        after, span = {name: cpu_seconds(pid) for name, pid in pids.items()}, time.monotonic() - began
+        cpu = {name: round(100 * (after[name] - before[name]) / span, 3) for name in pids}
+        free = 100 * (_idle_s() - idle) / span / (os.cpu_count() or 1)
+        rows.append({"cpu_percent": cpu, "machine_idle_percent": round(free, 1)})
+        print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def memory(pids: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+    """RSS, PSS and threads of every process; `pss_alone` as on a machine that runs nothing else."""
+    try:
+        alone: Sequence[float | None] = [round(each) for each in pss_among_kib(list(pids.values()))]
+    except OSError:
+        alone = [None] * len(pids)
+    return {
+        name: {
+            "rss_kib": memory_kib(pid),
+            "pss_kib": pss_kib(pid),
+            "pss_alone_kib": each,
+            "threads": threads_of(pid),
+        }
+        for (name, pid), each in zip(pids.items(), alone, strict=True)
+    }
+
+
+def measure(count: int, seconds: float, options: Mapping[str, str]) -> dict[str, Any]:
+    """One start of the drone's side."""
+    with tempfile.TemporaryDirectory(prefix="pqcmav-footprint-") as folder:
+        with drone_side(Path(folder), options) as side:
+            rows = windows(side, count, seconds)
+            held = memory(side.drone)
+    totals = [sum(row["cpu_percent"][name] for name in side.drone) for row in rows]
+    base = [row["cpu_percent"]["forwarder"] for row in rows]
+    return {
+        "environment": rig.environment(),
+        "options": dict(options),
+        "window_s": seconds,
+        "windows": rows,
+        "memory": held,
+        "cpu_percent_total": round(statistics.mean(totals), 2),
+        "over_forwarder": round(statistics.mean(totals) / max(statistics.mean(base), 0.01), 1),
+    }
+
+
+def main() -> int:
+    """Measures once and adds the result to the file and the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--label", required=True, help="name of this measurement; the same name replaces the older one")
+    parser.add_argument("--windows", type=int, default=6, help="how many (default 6)")
+    parser.add_argument("--seconds", type=float, default=10.0, help="length of a window (default 10)")
+    parser.add_argument("--up", nargs="+", default=[], metavar="NAME=VALUE", help="options of 'pqcmav up drone'")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for footprint.json.gz and footprint.md")
+    options = parser.parse_args()
+    path = options.output / "footprint.json.gz"
+    results: dict[str, Any] = json.loads(packed.read(path)) if path.exists() else {}
+    given = dict(text.split("=", 1) for text in options.up)
+    results[options.label] = measure(options.windows, options.seconds, given)
+    options.output.mkdir(parents=True, exist_ok=True)
+    atomic_write(path, packed.pack(f"{as_lines(results, 3)}\n".encode(), path))
+    atomic_write(options.output / "footprint.md", footprint_page.render(results))
+    print((options.output / "footprint.md").read_text())
+    return 0
+
+
+if __name__ == "__main__":
+    # Ended from outside, it ends what it started too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("footprint: stopped")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the drone side's footprint: one table of totals, and one per measurement."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import report
+
+GOAL_CPU_PERCENT, GOAL_PSS_MB = 4.0, 150.0
+# Student's t for 95 % by degrees of freedom; beyond the table the next smaller entry errs on the wide side.
+_T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 11: 2.20, 14: 2.14, 19: 2.09}
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and half the width of its 95 % interval; not a number where one value says nothing about the spread."""
+    mean = statistics.mean(values)
+    if len(values) < 2:
+        return mean, math.nan
+    t = _T95[max(known for known in _T95 if known <= len(values) - 1)]
+    return mean, t * statistics.stdev(values) / math.sqrt(len(values))
+
+
+def megabytes(kib: float) -> str:
+    """MB of a million bytes, one decimal."""
+    return f"{kib * 1024 / 1e6:.1f}"
+
+
+def held_kib(memory: Mapping[str, Mapping[str, Any]]) -> float:
+    """PSS of all processes together, as on a machine that runs nothing else where that could be read."""
+    return sum(each["pss_alone_kib"] or each["pss_kib"] for each in memory.values())
+
+
+def render(results: Mapping[str, Any]) -> str:
+    """The whole page."""
+    text = (
+        "# Footprint of the drone side\n\n"
+        "Written by `tools/run bench/footprint.py`. `pqcmav up drone` with sensing and policy, a gcs (`pqcmav-tunneld`) "
+        "and a simulated vehicle with 320 messages/s, all on one machine. CPU is user and system time of each process "
+        "in percent of one core: the mean of the windows with its 95 % interval. `alone` is the PSS as it would be "
+        "if nothing else ran on the machine: page frames are counted, and divided among the drone's processes "
+        "only. The forwarder carries the vehicle's datagrams to the proxy in the same windows.\n\n"
+    )
+    head = ("measurement", "CPU %", "over the forwarder", "RSS MB", "PSS MB", "alone MB", "processes", "machine idle %")
+    text += report.table(head, [_total(label, result) for label, result in results.items()])
+    label, last = list(results.items())[-1]
+    cpu, held = last["cpu_percent_total"], held_kib(last["memory"]) * 1024 / 1e6
+    text += (
+        f"\n`{label}`: {cpu} % of a core, goal <= {GOAL_CPU_PERCENT:g} %: {report.verdict(cpu <= GOAL_CPU_PERCENT)}; "
+        f"{held:.1f} MB of PSS, goal <= {GOAL_PSS_MB:g} MB: {report.verdict(held <= GOAL_PSS_MB)}.\n"
+    )
+    return text + "".join(_section(label, result) for label, result in results.items())
+
+
+def _totals(result: Mapping[str, Any]) -> list[float]:
+    return [sum(row["cpu_percent"][name] for name in result["memory"]) for row in result["windows"]]
+
+
+def _share(values: Sequence[float]) -> str:
+    mean, half = interval(values)
+    return f"{mean:.2f} ± {half:.2f}"
+
+
+def _total(label: str, result: Mapping[str, Any]) -> tuple[object, ...]:
+    memory = result["memory"].values()
+    alone = [each["pss_alone_kib"] for each in memory]
+    return (
+        label,
+        _share(_totals(result)),
+        f"{result['over_forwarder']:.1f}",
+        megabytes(sum(each["rss_kib"] for each in memory)),
+        megabytes(sum(each["pss_kib"] for each in memory)),
+        "-" if None in alone else megabytes(sum(alone)),
+        len(memory),
+        f"{statistics.mean(row['machine_idle_percent'] for row in result['windows']):.0f}",
+    )
+
+
+def _section(label: str, result: Mapping[str, Any]) -> str:
+    machine = result["environment"]
+    options = ", ".join(f"`{name}={value}`" for name, value in result["options"].items())
+    text = (
+        f"\n## {label}\n\n*{machine['date']}, {machine['machine']}, Linux {machine['kernel']}; "
+        f"{len(result['windows'])} windows of {result['window_s']:g} s{'; ' + options if options else ''}*\n\n"
+    )
+    rows: list[tuple[object, ...]] = []
+    for name in (*result["memory"], "forwarder"):
+        share = _share([row["cpu_percent"][name] for row in result["windows"]])
+        held = result["memory"].get(name)
+        if held is None:
+            rows.append((f"({name})", share, "-", "-", "-", "-"))
+            continue
+        alone = held["pss_alone_kib"]
+        figures = (held["rss_kib"], held["pss_kib"])
+        rows.append(
+            (name, share, *map(megabytes, figures), "-" if alone is None else megabytes(alone), held["threads"])
+        )
+    return text + report.table(("process", "CPU %", "RSS MB", "PSS MB", "alone MB", "threads"), rows)
