@@ -149,10 +149,9 @@ def memory(pids: Mapping[str, int]) -> dict[str, dict[str, Any]]:
 
 def measure(count: int, seconds: float, options: Mapping[str, str]) -> dict[str, Any]:
     """One start of the drone's side."""
-    with tempfile.TemporaryDirectory(prefix="pqcmav-footprint-") as folder:
-        with drone_side(Path(folder), options) as side:
-            rows = windows(side, count, seconds)
-            held = memory(side.drone)
+    with tempfile.TemporaryDirectory(prefix="pqcmav-footprint-") as folder, drone_side(Path(folder), options) as side:
+        rows = windows(side, count, seconds)
+        held = memory(side.drone)
     totals = [sum(row["cpu_percent"][name] for name in side.drone) for row in rows]
     base = [row["cpu_percent"]["forwarder"] for row in rows]
     return {

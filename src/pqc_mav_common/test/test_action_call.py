@@ -14,6 +14,7 @@ from rclpy.action import ActionServer, GoalResponse
 from rclpy.executors import MultiThreadedExecutor
 
 from pqc_mav_common.action_call import ActionCall, PendingCall
+from pqc_mav_common.executors import one_thread
 
 DEADLINE_S = 20.0
 
@@ -21,11 +22,11 @@ DEADLINE_S = 20.0
 class Served:
     """A server that accepts goals unless their suite is "refuse"."""
 
-    def __init__(self) -> None:
+    def __init__(self, executor: Any) -> None:
         self.node = rclpy.create_node("served")
         self._server = ActionServer(self.node, Rekey, "act", execute_callback=self._execute, goal_callback=self._accept)
         self.call = ActionCall(self.node, Rekey, "act")
-        self._executor = MultiThreadedExecutor(3)
+        self._executor = executor
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._executor.spin)
         self._thread.start()
@@ -47,10 +48,10 @@ class Served:
         self.node.destroy_node()
 
 
-@pytest.fixture
-def served() -> Iterator[Served]:
+@pytest.fixture(params=["many threads", "one thread"])
+def served(request: pytest.FixtureRequest) -> Iterator[Served]:
     rclpy.init()
-    made = Served()
+    made = Served(one_thread() if request.param == "one thread" else MultiThreadedExecutor(3))
     yield made
     made.close()
     rclpy.try_shutdown()

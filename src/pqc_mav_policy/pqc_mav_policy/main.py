@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.executors import one_thread
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_policy"
@@ -20,7 +21,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _serve(arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
         import pqc_mav_tunnel
-        from rclpy.executors import SingleThreadedExecutor
 
         from pqc_mav_policy.node import PqcPolicyNode
 
@@ -30,7 +30,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         except (ValueError, pqc_mav_tunnel.TunnelError) as error:
             # Parameters, strategies, tables and suite names are refused with one sentence.
             raise ProcessError(one_line(error)) from None
-        with Spinner(SingleThreadedExecutor()) as spinner:
+        with Spinner(one_thread()) as spinner:
             spinner.add(node)
             spinner.start()
             wait_until(stop)

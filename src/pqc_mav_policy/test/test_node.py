@@ -14,8 +14,8 @@ import pqc_mav_tunnel
 import pytest
 import rclpy
 from fake_drone import DEFAULT, FakeDrone
-from rclpy.executors import SingleThreadedExecutor
 
+from pqc_mav_common.executors import one_thread
 from pqc_mav_common.testing import until
 from pqc_mav_policy.node import PqcPolicyNode
 from pqc_mav_policy.telemetry import inputs_json
@@ -51,7 +51,7 @@ class Flight:
         for parameter in parameters:
             arguments += ["-p", parameter]
         self.policy = PqcPolicyNode(tick_s=TICK_S, cli_args=arguments, use_global_arguments=False)
-        self._executor = SingleThreadedExecutor()
+        self._executor = one_thread()
         self._executor.add_node(self.policy)
         self._thread = threading.Thread(target=self._executor.spin)
         self._thread.start()

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pqc_mav_common.errors import ExitCode
+from pqc_mav_common.executors import one_thread
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_sensing.errors import SensingError
 
@@ -48,13 +49,11 @@ def main(program: str, nodes: Sequence[str] | None = None, argv: Sequence[str] |
 
 def _serve(names: Sequence[str], arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
-        from rclpy.executors import SingleThreadedExecutor
-
         modules = {name: importlib.import_module(NODES[name][0]) for name in names}
     with ros(arguments):
         siblings = [spec.name for module in modules.values() for spec in module.PARAMETERS]
         made: list[Any] = []
-        with Spinner(SingleThreadedExecutor()) as spinner:
+        with Spinner(one_thread()) as spinner:
             try:
                 for name, module in modules.items():
                     made.append(getattr(module, NODES[name][1])(siblings))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The executor of one thread: timers, services, an orderly end, and that it never waits for ever."""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from std_srvs.srv import Trigger
+
+from pqc_mav_common.executors import WAIT_S, EventDriven, one_thread
+from pqc_mav_common.process import Spinner
+from pqc_mav_common.testing import DEADLINE_S
+
+
+@pytest.fixture
+def ros() -> Iterator[None]:
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+def test_timers_and_services_are_served_in_one_thread_until_the_end(ros: None) -> None:
+    threads: set[int] = set()
+    ticked = threading.Event()
+
+    def tick() -> None:
+        threads.add(threading.get_ident())
+        ticked.set()
+
+    def answer(_request: Any, response: Any) -> Any:
+        threads.add(threading.get_ident())
+        response.success = True
+        return response
+
+    with Spinner(one_thread()) as spinner:
+        node = rclpy.create_node("served")
+        spinner.add(node)
+        node.create_service(Trigger, "answer", answer)
+        spinner.start()
+        node.create_timer(0.05, tick)  # after the start: it is served all the same
+        assert ticked.wait(DEADLINE_S)
+        caller = node.create_client(Trigger, "answer")
+        assert caller.wait_for_service(DEADLINE_S)
+        answered = threading.Event()
+        future = caller.call_async(Trigger.Request())
+        future.add_done_callback(lambda _: answered.set())
+        assert answered.wait(DEADLINE_S)
+        assert future.result().success
+    assert len(threads) == 1 and threading.get_ident() not in threads
+
+
+def test_where_rclpy_has_no_events_its_ordinary_executor_serves(ros: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == "rclpy.experimental":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert isinstance(one_thread(), SingleThreadedExecutor)
+
+
+class Waits:
+    """In place of rclpy's executor: notes how long it is asked to wait."""
+
+    def __init__(self) -> None:
+        self.asked: list[float | None] = []
+        self.ended_with: float | None = None
+        self.enough = threading.Event()
+
+    def spin_once(self, timeout_sec: float | None = None) -> None:
+        self.asked.append(timeout_sec)
+        if len(self.asked) == 3:
+            self.enough.set()
+        threading.Event().wait(0.001)
+
+    def shutdown(self, timeout_sec: float | None = None) -> None:
+        self.ended_with = timeout_sec
+
+
+def test_it_never_waits_for_ever() -> None:
+    inner = Waits()
+    executor = EventDriven(inner)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    assert inner.enough.wait(DEADLINE_S)
+    executor.shutdown(4.0)
+    thread.join(DEADLINE_S)
+    assert not thread.is_alive()
+    assert set(inner.asked) == {WAIT_S} and inner.ended_with == 4.0
