@@ -39,10 +39,10 @@ def render(results: Mapping[str, Any]) -> str:
     text = (
         "# Footprint of the drone side\n\n"
         "Written by `tools/run bench/footprint.py`. `pqcmav up drone` with sensing and policy, a gcs "
-        "(`pqcmav-tunneld`) and a simulated vehicle with 320 messages/s, all on one machine. CPU is user and system time of each process "
-        "in percent of one core: the mean of the windows with its 95 % interval. `alone` is the PSS as it would be "
-        "if nothing else ran on the machine: page frames are counted, and divided among the drone's processes "
-        "only. The forwarder carries the vehicle's datagrams to the proxy in the same windows.\n\n"
+        "(`pqcmav-tunneld`) and a simulated vehicle with 320 messages/s, all on one machine. CPU is user and system "
+        "time of each process in percent of one core: the mean of the windows with its 95 % interval. `alone` is the "
+        "PSS as it would be if nothing else ran on the machine: page frames are counted, and divided among the drone's "
+        "processes only. The forwarder carries the vehicle's datagrams to the proxy in the same windows.\n\n"
     )
     head = ("measurement", "CPU %", "over the forwarder", "RSS MB", "PSS MB", "alone MB", "processes", "machine idle %")
     text += report.table(head, [_total(label, result) for label, result in results.items()])

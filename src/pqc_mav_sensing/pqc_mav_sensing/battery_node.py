@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
@@ -26,7 +28,7 @@ NODE_NAME = "pqc_battery"
 SOURCES = {"udp": "mavlink", "mavros": "mavros"}
 BATTERY_S = 1.0
 VEHICLE_S = 0.5
-LOOK_S = 0.1  # how soon a change of `armed` or `phase` is noticed
+LOOK_S = 0.1  # how soon a change of `armed` or `phase` is noticed; as often as the tap is emptied
 PASS_ON_S = 0.2  # `battery_state` at most five times a second
 
 PARAMETERS = (
@@ -99,10 +101,13 @@ class BatteryNode(SensingNode):
             else MavlinkTap(values["tap"], self._on_datagram)
         )
         self._reader = MavlinkReader(self._vehicle, system=values["mavlink_system"], battery_id=values["battery_id"])
-        if isinstance(self._source, MavlinkTap):
-            self.sample_with("mavlink-tap", self._source.step)
+        self._tap_s = -math.inf  # when the tap wants to be looked at again
         self.create_timer(BATTERY_S, self._publish_battery)
-        self.create_timer(LOOK_S, self._publish_vehicle)
+        if isinstance(self._source, MavlinkTap):
+            # One thread empties the tap and looks at what has changed: no timer has to wake another one for that.
+            self.sample_with("mavlink-tap", partial(self._step, self._source))
+        else:
+            self.create_timer(LOOK_S, self._publish_vehicle)
 
     def close(self) -> None:
         """Ends the thread and releases the port."""
@@ -130,6 +135,12 @@ class BatteryNode(SensingNode):
         )
         return [battery, vehicle]
 
+    def _step(self, tap: MavlinkTap, now_s: float) -> float:
+        if now_s >= self._tap_s:
+            self._tap_s = tap.step(now_s)
+        self._publish_vehicle()
+        return min(self._tap_s, now_s + LOOK_S)
+
     def _on_datagram(self, datagram: bytes, at_s: float) -> None:
         with self._lock:
             readings = self._reader.read(datagram, at_s)
@@ -144,7 +155,8 @@ class BatteryNode(SensingNode):
         self._pass(raw)
 
     def _pass(self, raw: RawBattery) -> None:
-        if raw.at_s - self._passed_on_s >= PASS_ON_S:
+        # Readings are as old as their batch: those of five a second are now a little more apart, now a little less.
+        if raw.at_s - self._passed_on_s >= PASS_ON_S - LOOK_S / 2:
             self._passed_on_s = raw.at_s
             message = conversions.battery_state_message(raw, self._chemistry.name, self.header(raw.at_s))
             self._pass_on.publish(message)

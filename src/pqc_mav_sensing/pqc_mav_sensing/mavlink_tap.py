@@ -7,11 +7,16 @@ import socket
 import time
 from collections.abc import Callable
 
+from pqc_mav_sensing import mavlink_filter
 from pqc_mav_sensing.errors import SensingError
-from pqc_mav_sensing.mavlink_reader import MAX_DATAGRAM
+from pqc_mav_sensing.mavlink_messages import AUTOPILOT, MAX_DATAGRAM
+from pqc_mav_sensing.mavlink_reader import WANTED
 
-# Datagrams are taken in batches: one wake-up for all that have arrived, whatever the rate.
-BATCH_S = 0.02
+# Datagrams are taken in batches: one wake-up for all that have arrived, and the next one sooner where there are so many
+# that the socket's buffer, some 250 datagrams, might not hold them for long.
+BATCH_S = 0.1
+SHORT_BATCH_S = 0.02
+MANY = 40
 RETRY_S = 1.0
 MOST_AT_ONCE = 2000
 
@@ -42,6 +47,7 @@ class MavlinkTap:
 
     def step(self, now_s: float) -> float:
         """Takes what has arrived. Returns when to look again."""
+        before = self.datagrams
         try:
             if self._socket is None:
                 self._socket = self._bind()
@@ -49,7 +55,7 @@ class MavlinkTap:
             for _ in range(MOST_AT_ONCE):
                 self.datagrams += self._take(self._socket)
         except BlockingIOError:
-            return now_s + BATCH_S
+            return now_s + (SHORT_BATCH_S if self.datagrams - before > MANY else BATCH_S)
         except OSError as error:
             self.problem = f"cannot listen at {self._address[0]}:{self._address[1]}: {error.strerror or error}"
             self.close()
@@ -74,6 +80,7 @@ class MavlinkTap:
         bound = socket.socket(family, kind, protocol)
         try:
             bound.setblocking(False)
+            mavlink_filter.attach(bound, WANTED, AUTOPILOT)
             bound.bind(address)
         except OSError:
             bound.close()

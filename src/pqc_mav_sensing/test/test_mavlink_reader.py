@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pymavlink.dialects.v10 import common as mavlink1
 from pymavlink.dialects.v20 import common as mavlink
 
-from pqc_mav_sensing.mavlink_reader import MavlinkReader, frames
+from pqc_mav_sensing.mavlink_messages import frames
+from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.phase import Phase
 from pqc_mav_sensing.vehicle_tracker import VehicleTracker
 
