@@ -33,4 +33,5 @@ setup(
     description="Launch files, supervisor and configuration of the post-quantum MAVLink tunnel",
     license="Apache-2.0",
     python_requires=">=3.10",
+    entry_points={"console_scripts": ["pqc_onboard = pqc_mav_bringup.onboard:run"]},
 )

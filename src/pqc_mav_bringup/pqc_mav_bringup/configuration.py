@@ -19,9 +19,9 @@ def check(process: Process) -> None:
     ROS' launch only warns of a missing file and goes on with the defaults, and the role that the system sets would
     silently win over that in the file. Whatever else may be wrong in a file, its node says.
     """
-    for file in process.parameter_files:
-        if not Path(file).is_file():
-            raise BringupError(f"There is no configuration file '{file}'.")
+    for path in process.parameter_files:
+        if not Path(path).is_file():
+            raise BringupError(f"There is no configuration file '{path}'.")
     wanted = process.parameters.get(ROLE)
     if wanted is None or not process.config:
         return

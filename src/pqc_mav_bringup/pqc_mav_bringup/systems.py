@@ -19,6 +19,7 @@ GROUND_SYSTEM = "255"  # MAVLink system id of ground software, to which ArduPilo
 TAP_PORT = 14591  # where the battery node listens, default of its `tap`
 SENSING = "pqc_sensing"
 POLICY = "pqc_policy"
+ONBOARD = "pqc_onboard"
 RECORDER = "flight_recorder"
 
 SWITCH = ("true", "false")
@@ -41,11 +42,20 @@ _POLICY_CONFIG = Argument(
 )
 
 
+_TOGETHER = Argument(
+    "together",
+    "Whether sensing and policy, where both run, share one process: that saves a third of the memory. false = one "
+    "each, so that neither can take the other down.",
+    "true",
+    SWITCH,
+)
 _SENSING_SETTINGS = {
     "mavlink": Setting("{mavlink}"),
     "tap": Setting("{tap}"),
     "mavros_namespace": Setting("/{mavros_namespace}", when={"mavlink": "mavros"}),
 }
+_POLICY_SETTINGS = {"strategy": Setting("{strategy}")}
+_BOTH = {"sensing": "true", "policy": "true"}
 
 _RECORD = Argument(
     "record",
@@ -107,6 +117,20 @@ def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, 
     )
 
 
+def _onboard(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
+    """Sensing and policy in one process, with the settings and configuration files of both."""
+    return ProcessDescription(
+        name=ONBOARD,
+        package="pqc_mav_bringup",
+        executable=ONBOARD,
+        namespace=namespace,
+        config="{sensing_config}",
+        files=("{policy_config}",),
+        settings=settings,
+        when=when,
+    )
+
+
 def _recorder(namespace: str) -> ProcessDescription:
     """The flight recorder: the topics of both ends, as far as they can be heard here."""
     return ProcessDescription(
@@ -150,6 +174,7 @@ DRONE = SystemDescription(
         Argument("policy", "Whether to run the adaptive policy, which chooses suites.", "true", SWITCH),
         _POLICY_CONFIG,
         Argument("strategy", "Strategy of the policy: cascade, expert, rl or hybrid; empty = as in policy_config."),
+        _TOGETHER,
         _RECORD,
     ),
     processes=(
@@ -165,8 +190,11 @@ DRONE = SystemDescription(
             },
             mavros.WATCHED,
         ),
-        _sensing("{namespace}", _SENSING_SETTINGS, {"sensing": "true"}),
-        _policy("{namespace}", {"strategy": Setting("{strategy}")}, {"policy": "true"}),
+        _onboard("{namespace}", {**_SENSING_SETTINGS, **_POLICY_SETTINGS}, {**_BOTH, "together": "true"}),
+        _sensing("{namespace}", _SENSING_SETTINGS, {**_BOTH, "together": "false"}),
+        _sensing("{namespace}", _SENSING_SETTINGS, {"sensing": "true", "policy": "false"}),
+        _policy("{namespace}", _POLICY_SETTINGS, {**_BOTH, "together": "false"}),
+        _policy("{namespace}", _POLICY_SETTINGS, {"sensing": "false", "policy": "true"}),
         _recorder("{namespace}"),
         mavros.process(),
     ),

@@ -144,7 +144,7 @@ def test_no_url_of_ours_leads_past_the_tunnel() -> None:
 
 
 def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
-    proxy, sensing, _ = resolve(DRONE, {})
+    proxy, sensing, _ = resolve(DRONE, {"together": "false"})
     assert (sensing.package, sensing.executable, sensing.namespace) == ("pqc_mav_sensing", "pqc_sensing", "/drone")
     assert sensing.parameters == {"mavlink": "udp", "tap": proxy.parameters["plain_tap"]}
     shipped = yaml.safe_load(config_file("sensing.yaml").read_text())["/**"]["pqc_battery"]["ros__parameters"]
@@ -159,11 +159,35 @@ def test_no_copy_of_the_stream_without_somebody_who_reads_it() -> None:
     assert "plain_tap" not in proxy.parameters and sensing.parameters["mavlink"] == "mavros"
 
 
+@pytest.mark.parametrize(
+    ("sensing", "policy", "together", "run"),
+    [
+        ("true", "true", "true", ["pqc_onboard"]),
+        ("true", "true", "false", ["pqc_sensing", "pqc_policy"]),
+        ("true", "false", "true", ["pqc_sensing"]),
+        ("true", "false", "false", ["pqc_sensing"]),
+        ("false", "true", "true", ["pqc_policy"]),
+        ("false", "true", "false", ["pqc_policy"]),
+        ("false", "false", "true", []),
+    ],
+)
+def test_sensing_and_policy_share_a_process_where_both_run(sensing, policy, together, run) -> None:
+    proxy, *others = resolve(DRONE, {"sensing": sensing, "policy": policy, "together": together, "strategy": "expert"})
+    assert [process.executable for process in others] == run
+    apart = resolve(DRONE, {"together": "false", "strategy": "expert"})[1:]
+    if run == ["pqc_onboard"]:
+        (onboard,) = others
+        assert onboard.parameters == {**apart[0].parameters, **apart[1].parameters}
+        assert onboard.parameters["tap"] == proxy.parameters["plain_tap"]
+        assert onboard.config == apart[0].config and apart[1].config in onboard.arguments
+        assert not onboard.node, "a name given to the process would be every node's"
+
+
 def test_the_policy_runs_beside_the_drones_proxy_unless_left_out() -> None:
-    policy = resolve(DRONE, {"namespace": "d7"})[2]
+    policy = resolve(DRONE, {"namespace": "d7", "together": "false"})[2]
     assert (policy.package, policy.node, policy.namespace) == ("pqc_mav_policy", "pqc_policy", "/d7")
     assert policy.config.endswith("policy.yaml") and policy.parameters == {}
-    assert resolve(DRONE, {"strategy": "expert"})[2].parameters == {"strategy": "expert"}
+    assert resolve(DRONE, {"strategy": "expert", "together": "false"})[2].parameters == {"strategy": "expert"}
     assert not [process for process in resolve(DRONE, {"policy": "false"}) if process.package == "pqc_mav_policy"]
     assert not [process for process in resolve(GCS, {}) if process.package == "pqc_mav_policy"]
 

@@ -89,6 +89,10 @@ def drone(
         typer.Option(help="Configuration file of the policy. Default: the documented one that is installed."),
     ] = None,
     strategy: Annotated[str | None, typer.Option(help="Strategy of the policy: cascade, expert, rl or hybrid.")] = None,
+    together: Annotated[
+        str | None,
+        typer.Option(help="true (default) or false: sensing and policy share one process, which saves memory."),
+    ] = None,
     record: Record = None,
 ) -> int:
     """Run the airborne end."""
@@ -117,6 +121,7 @@ def drone(
             "policy": policy,
             "policy_config": policy_config,
             "strategy": strategy,
+            "together": together,
             "record": record,
         },
     )

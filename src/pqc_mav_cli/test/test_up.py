@@ -61,10 +61,11 @@ def wait_until_gone(processes: list[psutil.Process]) -> None:
     assert not alive
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal.Signals) -> None:
+@pytest.mark.parametrize(("number", "together"), [(signal.SIGINT, "true"), (signal.SIGTERM, "false")])
+def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal.Signals, together: str) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
-    drone = Running("up", "drone", "--config", str(ends.write("drone")))
+    drone = Running("up", "drone", "--config", str(ends.write("drone")), "--together", together)
+    nodes = ("pqc_onboard",) if together == "true" else ("pqc_sensing", "pqc_policy")
     try:
         drone.wait_for("-> UP")
         gcs.wait_for("-> UP")
@@ -81,7 +82,7 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
             ground.sendto(b"down here", sender)
             assert autopilot.recvfrom(2048)[0] == b"down here"
         started = descendants(gcs) + descendants(drone)
-        assert len(started) >= 4, "two proxies and the drone's sensing and policy"
+        assert len(started) >= 2 + len(nodes), "two proxies and the drone's sensing and policy"
         assert drone.end(number) == 0
         gcs.wait_for("UP -> DOWN")
         assert gcs.end(number) == 0
@@ -89,7 +90,7 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
     finally:
         drone.kill()
         gcs.kill()
-    said_by = ("drone", "drone/pqc_proxy | ", "drone/pqc_sensing | ", "drone/pqc_policy | ")
+    said_by = ("drone", "drone/pqc_proxy | ", *(f"drone/{node} | " for node in nodes))
     assert all(line.startswith(said_by) for line in drone.lines)
 
 

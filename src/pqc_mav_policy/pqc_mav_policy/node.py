@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pqc_mav_tunnel
@@ -52,12 +52,16 @@ class PqcPolicyNode(Node):
     """Decides for the drone whose proxy runs in the same namespace."""
 
     def __init__(
-        self, clock: Callable[[], float] = time.monotonic, tick_s: float = TICK_S, **node_arguments: Any
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        tick_s: float = TICK_S,
+        siblings: Iterable[str] = (),
+        **node_arguments: Any,
     ) -> None:
         """Raises ValueError (ParameterError, StrategyError, PerformanceError) or TunnelError with one sentence."""
         super().__init__(NODE_NAME, **node_arguments)
         self._now = clock
-        self.config: NodeConfig = declare(self)
+        self.config: NodeConfig = declare(self, siblings)
         node, settings = self.config.node, self.config.settings
         catalogue = engine_catalogue()
         telemetry = Telemetry(settings.policy.required, settings.policy.near_switch_s, node.threat_timeout_s)

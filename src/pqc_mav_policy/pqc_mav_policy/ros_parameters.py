@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,12 @@ def parse(given: Mapping[str, Any]) -> NodeConfig:
     return _config(ros.check(NODE_NAME, node_specs(), ros.plain_values(given)))
 
 
-def declare(node: Any) -> NodeConfig:
-    """Checks what the user gave a node and declares every parameter, read-only. Raises ParameterError."""
-    return _config(ros.take(node, node_specs()))
+def declare(node: Any, siblings: Iterable[str] = ()) -> NodeConfig:
+    """Checks what the user gave a node and declares every parameter, read-only. Raises ParameterError.
+
+    `siblings` are the names of parameters of nodes that share the process.
+    """
+    return _config(ros.take(node, node_specs(), siblings))
 
 
 def _config(values: ros.Values) -> NodeConfig:

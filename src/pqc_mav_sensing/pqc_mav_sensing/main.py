@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.executors import one_thread
+from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_sensing.errors import SensingError
 
@@ -47,16 +49,30 @@ def main(program: str, nodes: Sequence[str] | None = None, argv: Sequence[str] |
     return run_process(program, serve, argv, package="pqc_mav_sensing")
 
 
+@dataclass(frozen=True)
+class Sense:
+    """A node that was imported: its parameters, and how to make it with the names of those of its siblings."""
+
+    parameters: Sequence[ParameterSpec]
+    make: Callable[[Iterable[str]], Any]
+
+
+def load(names: Iterable[str]) -> list[Sense]:
+    """Imports the nodes of these names, of NODES. Raises ImportError."""
+    modules = [(importlib.import_module(NODES[name][0]), NODES[name][1]) for name in names]
+    return [Sense(module.PARAMETERS, getattr(module, kind)) for module, kind in modules]
+
+
 def _serve(names: Sequence[str], arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
-        modules = {name: importlib.import_module(NODES[name][0]) for name in names}
+        senses = load(names)
     with ros(arguments):
-        siblings = [spec.name for module in modules.values() for spec in module.PARAMETERS]
+        siblings = [spec.name for sense in senses for spec in sense.parameters]
         made: list[Any] = []
         with Spinner(one_thread()) as spinner:
             try:
-                for name, module in modules.items():
-                    made.append(getattr(module, NODES[name][1])(siblings))
+                for sense in senses:
+                    made.append(sense.make(siblings))
                     spinner.add(made[-1])
                 spinner.start()
                 wait_until(stop)
