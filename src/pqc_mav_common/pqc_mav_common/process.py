@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from pqc_mav_common.config_file import check_params_files
 from pqc_mav_common.dds_sockets import warn_if_exposed
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.lean_imports import without_code_generator
 
 SHUTDOWN_S = 5.0
 LOOK_S = 0.5
@@ -79,6 +80,7 @@ def needed_imports() -> Iterator[None]:
 def ros(arguments: list[str]) -> Iterator[None]:
     """Initialises ROS for the duration of the block. Raises ProcessError for bad arguments or parameter files."""
     check_params_files(arguments)
+    without_code_generator()
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
