@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from pqc_mav_cli.console import note
+from pqc_mav_cli.console import PROGRAM
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 
 up_app = typer.Typer(
@@ -94,9 +92,9 @@ def drone(
         typer.Option(help="true (default) or false: sensing and policy share one process, which saves memory."),
     ] = None,
     record: Record = None,
-) -> int:
+) -> NoReturn:
     """Run the airborne end."""
-    return run_system(
+    run_end(
         "drone",
         {
             "namespace": namespace,
@@ -146,9 +144,9 @@ def gcs(
     pluginlists_yaml: PluginLists = None,
     config_yaml: MavrosConfig = None,
     record: Record = None,
-) -> int:
+) -> NoReturn:
     """Run the ground end."""
-    return run_system(
+    run_end(
         "gcs",
         {
             "namespace": namespace,
@@ -182,34 +180,22 @@ def demo(
     """Run a simulated vehicle, both ends and a ground client on this machine; watch them with 'pqcmav status'."""
     from pqc_mav_bringup.demo_session import DemoSession
     from pqc_mav_bringup.description import BringupError
+    from pqc_mav_bringup.supervise import supervise
 
     given = {"config": config, "suite": suite, "rate": rate, "profile": profile}
     try:
         with engine_errors(), DemoSession({key: value for key, value in given.items() if value}) as session:
-            return run_system("demo", session.values)
+            try:
+                # In this process, which removes the keys at the end.
+                return ExitCode(supervise("demo", session.values))
+            except BringupError as error:
+                raise CliError(str(error), ExitCode.USAGE) from None
     except BringupError as error:
         raise CliError(str(error)) from None
 
 
-# The supervisor's own prefix says who speaks; a user's choice of format wins.
-LOG_FORMAT = (
-    {} if "RCUTILS_CONSOLE_OUTPUT_FORMAT" in os.environ else {"RCUTILS_CONSOLE_OUTPUT_FORMAT": "[{severity}] {message}"}
-)
+def run_end(name: str, options: Mapping[str, str | None]) -> NoReturn:
+    """Supervises one end in place of this process, with the options that were given."""
+    from pqc_mav_bringup.supervise import replace_process
 
-
-def run_system(name: str, options: Mapping[str, str | None]) -> int:
-    """Supervises the system `name` with the options that were given. Returns the exit code."""
-    from pqc_mav_bringup.description import BringupError, resolve
-    from pqc_mav_bringup.printer import Printer
-    from pqc_mav_bringup.supervisor import Supervisor
-    from pqc_mav_bringup.systems import SYSTEMS
-
-    given = {key: value for key, value in options.items() if value is not None}
-    try:
-        processes = resolve(SYSTEMS[name], given)
-        printer = Printer([process.label for process in processes])
-        supervisor = Supervisor(processes, printer.line, environment=LOG_FORMAT)
-    except BringupError as error:
-        raise CliError(str(error), ExitCode.USAGE) from None
-    note(f"{name}: {', '.join(process.label for process in processes)} (Ctrl-C stops)")
-    return ExitCode(asyncio.run(supervisor.run()))
+    replace_process(PROGRAM, name, {key: value for key, value in options.items() if value is not None})
