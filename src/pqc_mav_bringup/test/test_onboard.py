@@ -60,4 +60,4 @@ def test_both_files_are_on_the_command_line() -> None:
     (process,) = [each for each in resolve(DRONE, {}) if each.executable == ONBOARD]
     line = command(process)
     files = [Path(line[at + 1]).name for at, word in enumerate(line) if word == "--params-file"]
-    assert files == ["policy.yaml", "sensing.yaml"]
+    assert files == ["sensing.yaml", "policy.yaml"]

@@ -179,7 +179,7 @@ def test_sensing_and_policy_share_a_process_where_both_run(sensing, policy, toge
         (onboard,) = others
         assert onboard.parameters == {**apart[0].parameters, **apart[1].parameters}
         assert onboard.parameters["tap"] == proxy.parameters["plain_tap"]
-        assert onboard.config == apart[0].config and apart[1].config in onboard.arguments
+        assert onboard.parameter_files == (apart[0].config, apart[1].config)
         assert not onboard.node, "a name given to the process would be every node's"
 
 
