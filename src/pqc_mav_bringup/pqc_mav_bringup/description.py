@@ -35,7 +35,8 @@ class Respawn:
     The first `quick` deaths in a row wait for `delay_s` only: a proxy has to be back within a second, or the
     autopilot's failsafe trips (docs/failsafes.md). Then the delay grows by `factor` up to `max_delay_s`; a life of
     `settled_s` forgets all of it. An exit with a code of `never_after` is final (the same start would fail again);
-    one of `never_first` is when it was the first start.
+    one of `never_first` is when it was the first start. After `most_deaths` in a row it is left out and the rest goes
+    on; None = never, as for a proxy: a drone in the air has nothing to gain from giving up.
     """
 
     delay_s: float = 0.3
@@ -45,6 +46,7 @@ class Respawn:
     settled_s: float = 30.0
     never_after: frozenset[int] = frozenset({2})
     never_first: frozenset[int] = frozenset({1, 3})
+    most_deaths: int | None = 20
 
     def delay_after(self, deaths: int) -> float:
         """How long to wait after that many deaths in a row [s]."""

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import os
+import shutil
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from launch.actions import (
     DeclareLaunchArgument,
     ExecuteProcess,
+    LogInfo,
     OpaqueFunction,
     RegisterEventHandler,
     SetEnvironmentVariable,
+    TimerAction,
 )
 from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.substitutions import LaunchConfiguration
@@ -24,8 +28,13 @@ from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import find_executable
 from pqc_mav_bringup.loopback import loopback_environment
+from pqc_mav_bringup.respawn import Lives
 from pqc_mav_bringup.systems import DEMO
 from pqc_mav_common.siblings import MARK, new_mark
+
+# The kernel ends a process with the `ros2 launch` that started it, however that ends: a second launch would otherwise
+# find its ports held by the orphans of the first. setpriv comes with util-linux, which every Debian and Ubuntu has.
+_PREFIX = "setpriv --pdeathsig SIGTERM" if shutil.which("setpriv") else ""
 
 
 def launch_description(system: SystemDescription) -> LaunchDescription:
@@ -66,47 +75,64 @@ def _start_demo(context: LaunchContext, system: SystemDescription) -> list[Any]:
 
 
 def process_actions(processes: list[Process]) -> list[Any]:
-    """One launch action per process, with its respawn policy; one mark in the environment of all."""
+    """What starts each process and keeps it running by its respawn policy; one mark in the environment of all."""
     mark = {MARK: new_mark()}
-    return [action for process in processes for action in _process_actions(process, {**mark, **process.environment})]
+    keepers = [Keeper(process, {**mark, **process.environment}) for process in processes]
+    for process in processes:
+        mavros.check_data(process, os.environ)
+    return [action for keeper in keepers for action in keeper.start()]
 
 
-def _process_actions(process: Process, environment: Mapping[str, str]) -> list[Any]:
-    configuration.check(process)
-    executable = find_executable(process.package, process.executable, process.hint)
-    mavros.check_data(process, os.environ)
-    respawn = {"respawn": True, "respawn_delay": process.respawn.delay_s} if process.respawn else {}
-    if not process.node and not process.parameters:
-        started: Any = ExecuteProcess(
-            cmd=[executable, *process.arguments],
-            name=process.label,
-            output="screen",
-            additional_env=environment,
-            **respawn,
-        )
-    else:
-        started = Node(
+class Keeper:
+    """Keeps one process of a launch running, as the supervisor does: launch's own respawn knows neither back-off nor a
+    limit, and starts again what ended well."""
+
+    def __init__(self, process: Process, environment: Mapping[str, str]) -> None:
+        configuration.check(process)
+        self._process = process
+        self._environment = environment
+        self._executable = find_executable(process.package, process.executable, process.hint)
+        self._lives = Lives(process.respawn)
+        self._began = 0.0
+
+    def start(self) -> list[Any]:
+        """The actions of one life. An action of launch runs once, so every life has new ones."""
+        started = self._action()
+        if self._process.respawn is None:
+            return [started]
+        watch = OnProcessExit(target_action=started, on_exit=self._on_exit, handle_once=True)
+        return [RegisterEventHandler(watch), OpaqueFunction(function=self._note_beginning), started]
+
+    def _note_beginning(self, _context: LaunchContext) -> None:
+        self._began = time.monotonic()
+
+    def _on_exit(self, event: Any, context: LaunchContext) -> list[Any] | None:
+        if context.is_shutdown:
+            return None
+        label = self._process.label
+        verdict = self._lives.ended(event.returncode, time.monotonic() - self._began)
+        if verdict.failure:
+            # Makes `ros2 launch` end everything and return an error.
+            raise BringupError(f"{label} {verdict.text or f'refused its configuration (exit code {event.returncode})'}")
+        said: list[Any] = [LogInfo(msg=f"{label} {verdict.text}")] if verdict.text else []
+        if verdict.again_in_s is None:
+            return said
+        return [*said, TimerAction(period=verdict.again_in_s, actions=self.start())]
+
+    def _action(self) -> Any:
+        process = self._process
+        common: dict[str, Any] = {"output": "screen", "additional_env": self._environment, "prefix": _PREFIX}
+        if not process.node and not process.parameters:
+            return ExecuteProcess(cmd=[self._executable, *process.arguments], name=process.label, **common)
+        return Node(
             package=process.package,
             executable=process.executable,
+            exec_name=process.executable,  # in the output; the prefix would be its name otherwise
             name=process.node or None,
             namespace=process.namespace,
             parameters=[*process.parameter_files, dict(process.parameters)],
             remappings=list(process.remaps.items()),
             arguments=list(process.arguments),
-            output="screen",
             emulate_tty=True,
-            additional_env=environment,
-            **respawn,
+            **common,
         )
-    if process.respawn is None:
-        return [started]
-
-    final = process.respawn.never_after
-
-    def on_exit(event: Any, _context: LaunchContext) -> None:
-        # Another start would fail in the same way. Raising makes `ros2 launch` end everything and return an error; the
-        # process has already printed its own error line.
-        if event.returncode in final:
-            raise BringupError(f"{process.label} refused its configuration (exit code {event.returncode})")
-
-    return [RegisterEventHandler(OnProcessExit(target_action=started, on_exit=on_exit)), started]

@@ -12,25 +12,16 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum
 
 from pqc_mav_bringup import configuration, mavros
 from pqc_mav_bringup.child import PATIENCE_S, Child
-from pqc_mav_bringup.description import Process, Respawn
+from pqc_mav_bringup.description import Process
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.loopback import loopback_environment
+from pqc_mav_bringup.respawn import ExitCode, Lives
 from pqc_mav_common.siblings import MARK, new_mark
 
 HURRIED_S = 3.0  # what is left of the patience after a second signal
-CONFIG_ERROR = 2  # exit code by which a process says that its configuration is at fault
-
-
-class ExitCode(IntEnum):
-    """How a supervised system ended."""
-
-    OK = 0
-    FAILED = 1
-    CONFIG = 2
 
 
 class Supervisor:
@@ -86,26 +77,21 @@ class Supervisor:
 
     async def _keep(self, process: Process, line: Sequence[str]) -> None:
         """Keeps one process running for as long as its policy and the system want it."""
-        delay_s, starts, deaths = 0.0, 0, 0
+        lives, delay_s = Lives(process.respawn), 0.0
         loop = asyncio.get_running_loop()
         while not await self._stopping_within(delay_s):
             began = loop.time()
-            starts += 1
             code = await self._run_once(process, line)
             if self._stop.is_set():
                 return
-            if code == 0:
+            verdict = lives.ended(code, loop.time() - began)
+            if verdict.text:
+                self._on_line(process.label, verdict.text)
+            if verdict.failure:
+                self.stop(verdict.failure)
+            if verdict.again_in_s is None:
                 return
-            policy = process.respawn
-            if policy is None or _is_final(policy, code, starts):
-                if code not in _SPOKEN_FOR:
-                    self._on_line(process.label, f"ended with {_describe(code)}")
-                self.stop(ExitCode.CONFIG if code == CONFIG_ERROR else ExitCode.FAILED)
-                return
-            settled = loop.time() - began >= policy.settled_s
-            deaths = 1 if settled else deaths + 1
-            delay_s = policy.delay_after(deaths)
-            self._on_line(process.label, f"ended with {_describe(code)}; starting it again in {delay_s:g} s")
+            delay_s = verdict.again_in_s
 
     async def _run_once(self, process: Process, line: Sequence[str]) -> int:
         """One life of a process. Returns its exit code."""
@@ -140,20 +126,3 @@ class Supervisor:
             except asyncio.TimeoutError:
                 return False
         return self._stop.is_set()
-
-
-# With these exit codes a node has already said on one line what is wrong.
-_SPOKEN_FOR = frozenset({2, 3})
-
-
-def _is_final(policy: Respawn, code: int, starts: int) -> bool:
-    return code in policy.never_after or (starts == 1 and code in policy.never_first)
-
-
-def _describe(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"signal {-code}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pqc_mav_bringup import mavros
-from pqc_mav_bringup.description import Argument, ProcessDescription, Setting, SystemDescription
+from pqc_mav_bringup.description import Argument, ProcessDescription, Respawn, Setting, SystemDescription
 from pqc_mav_bringup.share import config_file
 
 NODE = "pqc_proxy"
@@ -85,6 +85,7 @@ def _proxy(
         config="{config}",
         settings=settings,
         environment=environment or {},
+        respawn=Respawn(most_deaths=None),
     )
 
 

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+import signal
+
+import pytest
+
+from pqc_mav_bringup.description import Respawn
+from pqc_mav_bringup.respawn import ExitCode, Lives, Verdict, describe
+from pqc_mav_bringup.systems import DRONE
+
+POLICY = Respawn(delay_s=0.5, quick=2, factor=2.0, max_delay_s=3.0, settled_s=10.0, most_deaths=6)
+
+
+def test_a_clean_end_is_the_end() -> None:
+    for policy in (None, POLICY):
+        assert Lives(policy).ended(0, 0.1) == Verdict()
+
+
+def test_without_a_policy_one_bad_end_is_the_systems() -> None:
+    assert Lives(None).ended(7, 99.0) == Verdict(failure=ExitCode.FAILED, text="ended with exit code 7")
+
+
+@pytest.mark.parametrize(
+    ("code", "failure", "text"),
+    [(2, ExitCode.CONFIG, ""), (3, ExitCode.FAILED, ""), (1, ExitCode.FAILED, "ended with exit code 1")],
+)
+def test_what_would_fail_again_is_not_tried_again(code: int, failure: ExitCode, text: str) -> None:
+    assert Lives(POLICY).ended(code, 0.1) == Verdict(failure=failure, text=text)
+
+
+def test_a_later_failure_to_start_may_pass_but_a_wrong_configuration_does_not() -> None:
+    lives = Lives(POLICY)
+    assert lives.ended(-signal.SIGKILL, 0.1).again_in_s == 0.5
+    assert lives.ended(3, 0.1).again_in_s == 0.5, "its port may be free in a moment"
+    assert lives.ended(2, 0.1).failure is ExitCode.CONFIG
+
+
+def test_delays_grow_a_long_life_forgets_them_and_it_ends_some_time() -> None:
+    lives = Lives(POLICY)
+    assert [lives.ended(-11, 9.9).again_in_s for _ in range(5)] == [0.5, 0.5, 1.0, 2.0, 3.0]
+    last = lives.ended(-11, 9.9)
+    assert last == Verdict(text="ended with signal SIGSEGV for the 6th time in a row; the rest goes on without it")
+    lives = Lives(POLICY)
+    assert [lives.ended(-11, 10.0).again_in_s for _ in range(20)] == [0.5] * 20
+
+
+def test_a_proxy_is_never_given_up() -> None:
+    (proxy,) = [each for each in DRONE.processes if each.package == "pqc_mav_proxy"]
+    assert proxy.respawn is not None
+    lives = Lives(proxy.respawn)
+    assert all(lives.ended(-11, 0.1).again_in_s is not None for _ in range(1000))
+
+
+def test_signals_have_names() -> None:
+    assert [describe(code) for code in (5, -9, -200)] == ["exit code 5", "signal SIGKILL", "signal 200"]
