@@ -28,6 +28,15 @@ class Argument:
     choices: tuple[str, ...] = ()
 
 
+# Arguments of every system, by the names that ROS users know from Nav2.
+PARAMS_FILE = "params_file"
+NODE_ARGUMENTS = (
+    Argument("log_level", "Log level of the nodes.", "info", ("debug", "info", "warn", "error", "fatal")),
+    Argument("use_respawn", "Whether to start again what died.", "true", ("true", "false")),
+    Argument("use_sim_time", "Whether the nodes take their time from /clock.", "false", ("true", "false")),
+)
+
+
 @dataclass(frozen=True)
 class Respawn:
     """When a process that died is started again.
@@ -133,6 +142,7 @@ class Process:
     environment: Mapping[str, str] = field(default_factory=dict)
     remaps: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    log_level: str = ""
 
     @property
     def parameter_files(self) -> tuple[str, ...]:
@@ -151,7 +161,10 @@ def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, s
         choices = known[name].choices
         if choices and value not in choices:
             raise BringupError(f"'{name}' is '{value}'; it must be one of: {', '.join(choices)}.")
-    return {name: given.get(name, argument.default) for name, argument in known.items()}
+    values = {name: given.get(name, argument.default) for name, argument in known.items()}
+    if values.get(PARAMS_FILE):
+        values["config"] = values[PARAMS_FILE]
+    return values
 
 
 def resolve(system: SystemDescription, given: Mapping[str, str]) -> list[Process]:
@@ -182,6 +195,9 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         if value is not None:
             parameters[name.format_map(values)] = value
     namespace = process.namespace.format_map(values).strip("/")
+    is_node = bool(process.node or process.config)
+    if is_node and values.get("use_sim_time") == "true":
+        parameters["use_sim_time"] = True
     return Process(
         label=f"{namespace}/{process.name}" if namespace else process.name,
         package=process.package,
@@ -191,9 +207,10 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         config=process.config.format_map(values),
         parameters=parameters,
         arguments=tuple(argument.format_map(values) for argument in process.arguments),
-        respawn=process.respawn,
+        respawn=None if values.get("use_respawn") == "false" else process.respawn,
         hint=process.hint,
         environment=_filled(process.environment, values),
         remaps=_filled(process.remaps, values),
         files=tuple(filter(None, (file.format_map(values) for file in process.files))),
+        log_level=values.get("log_level", "") if is_node else "",
     )

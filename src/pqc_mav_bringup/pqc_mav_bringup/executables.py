@@ -47,4 +47,10 @@ def command(process: Process) -> list[str]:
         ros += ["--params-file", file]
     for name, value in process.parameters.items():
         ros += ["-p", f"{name}:={yaml_scalar(value)}"]
+    ros += log_level(process)
     return [*line, "--ros-args", *ros] if ros else line
+
+
+def log_level(process: Process) -> list[str]:
+    """The ROS arguments for a log level other than ROS' own default."""
+    return [] if process.log_level in ("", "info") else ["--log-level", process.log_level]

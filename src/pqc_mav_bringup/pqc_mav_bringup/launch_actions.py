@@ -26,7 +26,7 @@ from launch import LaunchContext, LaunchDescription
 from pqc_mav_bringup import configuration, mavros
 from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
-from pqc_mav_bringup.executables import find_executable
+from pqc_mav_bringup.executables import find_executable, log_level
 from pqc_mav_bringup.loopback import loopback_environment
 from pqc_mav_bringup.respawn import Lives
 from pqc_mav_bringup.systems import DEMO
@@ -133,6 +133,7 @@ class Keeper:
             parameters=[*process.parameter_files, dict(process.parameters)],
             remappings=list(process.remaps.items()),
             arguments=list(process.arguments),
+            ros_arguments=log_level(process),
             emulate_tty=True,
             **common,
         )

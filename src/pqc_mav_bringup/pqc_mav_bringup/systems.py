@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pqc_mav_bringup import mavros
-from pqc_mav_bringup.description import Argument, ProcessDescription, Respawn, Setting, SystemDescription
+from pqc_mav_bringup.description import (
+    NODE_ARGUMENTS,
+    PARAMS_FILE,
+    Argument,
+    ProcessDescription,
+    Respawn,
+    Setting,
+    SystemDescription,
+)
 from pqc_mav_bringup.share import config_file
 
 NODE = "pqc_proxy"
@@ -70,6 +78,9 @@ def _namespace(default: str) -> Argument:
 
 def _config(role: str) -> Argument:
     return Argument("config", "Configuration file; it documents every key.", str(config_file(f"{role}.yaml")))
+
+
+_PARAMS_FILE = Argument(PARAMS_FILE, "The same as config, by the name that other launch files use; wins over it.")
 
 
 def _proxy(
@@ -152,6 +163,7 @@ DRONE = SystemDescription(
     arguments=(
         _namespace("drone"),
         _config("drone"),
+        _PARAMS_FILE,
         _KEYS,
         Argument("drone_id", "Name of this drone; empty = as in the configuration file."),
         Argument("peer", "Host name or address of the gcs; empty = as in the configuration file."),
@@ -177,6 +189,7 @@ DRONE = SystemDescription(
         Argument("strategy", "Strategy of the policy: cascade, expert, rl or hybrid; empty = as in policy_config."),
         _TOGETHER,
         _RECORD,
+        *NODE_ARGUMENTS,
     ),
     processes=(
         _proxy(
@@ -207,6 +220,7 @@ GCS = SystemDescription(
     arguments=(
         _namespace("gcs"),
         _config("gcs"),
+        _PARAMS_FILE,
         _KEYS,
         Argument("drones", "Ids of the drones to serve, separated by commas; empty = as in the configuration file."),
         Argument("suite", "Only suite to accept, short code or id; empty = as in the configuration file."),
@@ -221,6 +235,7 @@ GCS = SystemDescription(
             GROUND_SYSTEM,
         ),
         _RECORD,
+        *NODE_ARGUMENTS,
     ),
     processes=(
         _proxy(
@@ -255,6 +270,7 @@ DEMO = SystemDescription(
         Argument("drone_data_port", f"UDP port of the drone towards the gcs; {_CHOSEN}"),
         Argument("plain_port", f"UDP port on which the drone's proxy receives plaintext; {_CHOSEN}"),
         Argument("ground_port", f"UDP port of the ground client; {_CHOSEN}"),
+        *NODE_ARGUMENTS,
     ),
     processes=(
         _proxy(

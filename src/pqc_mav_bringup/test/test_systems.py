@@ -213,3 +213,22 @@ def test_the_demo_fits_together() -> None:
     assert drone["drone_id"] in gcs["drones"]
     assert drone["plain_bind"] in by_label["vehicle"].arguments
     assert gcs[f"drone.{DEMO_DRONE}.plain_peer"] in by_label["ground"].arguments
+
+
+def test_the_arguments_of_every_node_as_nav2_has_them(tmp_path) -> None:
+    given = {"params_file": str(tmp_path / "mine.yaml"), "log_level": "debug", "use_respawn": "false"}
+    nodes = resolve(DRONE, {**given, "use_sim_time": "true", "record": "flight.mcap"})
+    assert nodes[0].config == given["params_file"], "it wins over config"
+    for node in nodes:
+        assert (node.log_level, node.respawn, node.parameters["use_sim_time"]) == ("debug", None, True)
+    for node in resolve(DRONE, {"record": "flight.mcap"}):
+        assert node.log_level == "info" and node.respawn is not None and "use_sim_time" not in node.parameters
+    with pytest.raises(BringupError, match="must be one of: debug, info, warn"):
+        resolve(GCS, {"log_level": "loud"})
+
+
+def test_programs_that_are_no_nodes_get_none_of_them() -> None:
+    *nodes, ground, vehicle = resolve(DEMO, {"log_level": "debug", "use_sim_time": "true"})
+    assert all(node.log_level == "debug" for node in nodes)
+    for program in (ground, vehicle):
+        assert program.log_level == "" and program.parameters == {}

@@ -50,12 +50,17 @@ MavrosSystem = Annotated[
 Record = Annotated[
     str | None, typer.Option(help="Record the flight to this file (*.mcap), or to a new file in this folder.")
 ]
+ParamsFile = Annotated[str | None, typer.Option(help="The same as --config, as ROS launch files call it.")]
+LogLevel = Annotated[str | None, typer.Option(help="Of the nodes: debug, info (default), warn, error or fatal.")]
+UseRespawn = Annotated[str | None, typer.Option(help="true (default) or false: start again what died.")]
+UseSimTime = Annotated[str | None, typer.Option(help="true or false (default): take the time from /clock.")]
 
 
 @up_app.command()
 def drone(
     namespace: Namespace = None,
     config: Config = None,
+    params_file: ParamsFile = None,
     keys: Keys = None,
     drone_id: Annotated[str | None, typer.Option(help="Name of this drone.")] = None,
     peer: Annotated[str | None, typer.Option(help="Host name or address of the gcs.")] = None,
@@ -92,6 +97,9 @@ def drone(
         typer.Option(help="true (default) or false: sensing and policy share one process, which saves memory."),
     ] = None,
     record: Record = None,
+    log_level: LogLevel = None,
+    use_respawn: UseRespawn = None,
+    use_sim_time: UseSimTime = None,
 ) -> NoReturn:
     """Run the airborne end."""
     run_end(
@@ -99,6 +107,7 @@ def drone(
         {
             "namespace": namespace,
             "config": config,
+            "params_file": params_file,
             "keys": keys,
             "drone_id": drone_id,
             "peer": peer,
@@ -121,6 +130,9 @@ def drone(
             "strategy": strategy,
             "together": together,
             "record": record,
+            "log_level": log_level,
+            "use_respawn": use_respawn,
+            "use_sim_time": use_sim_time,
         },
     )
 
@@ -129,6 +141,7 @@ def drone(
 def gcs(
     namespace: Namespace = None,
     config: Config = None,
+    params_file: ParamsFile = None,
     keys: Keys = None,
     drones: Annotated[str | None, typer.Option(help="Ids of the drones to serve, separated by commas.")] = None,
     bind: Annotated[str | None, typer.Option(help="Local address to serve drones on.")] = None,
@@ -144,6 +157,9 @@ def gcs(
     pluginlists_yaml: PluginLists = None,
     config_yaml: MavrosConfig = None,
     record: Record = None,
+    log_level: LogLevel = None,
+    use_respawn: UseRespawn = None,
+    use_sim_time: UseSimTime = None,
 ) -> NoReturn:
     """Run the ground end."""
     run_end(
@@ -151,6 +167,7 @@ def gcs(
         {
             "namespace": namespace,
             "config": config,
+            "params_file": params_file,
             "keys": keys,
             "drones": drones,
             "bind": bind,
@@ -166,6 +183,9 @@ def gcs(
             "pluginlists_yaml": pluginlists_yaml,
             "config_yaml": config_yaml,
             "record": record,
+            "log_level": log_level,
+            "use_respawn": use_respawn,
+            "use_sim_time": use_sim_time,
         },
     )
 
@@ -176,13 +196,14 @@ def demo(
     suite: Annotated[str | None, typer.Option(help="Cipher suite: short code or id, see 'pqcmav suites'.")] = None,
     rate: Annotated[str | None, typer.Option(help="Messages per second of the vehicle.")] = None,
     profile: Annotated[str | None, typer.Option(help="What the vehicle does: auto, hover or client.")] = None,
+    log_level: LogLevel = None,
 ) -> int:
     """Run a simulated vehicle, both ends and a ground client on this machine; watch them with 'pqcmav status'."""
     from pqc_mav_bringup.demo_session import DemoSession
     from pqc_mav_bringup.description import BringupError
     from pqc_mav_bringup.supervise import supervise
 
-    given = {"config": config, "suite": suite, "rate": rate, "profile": profile}
+    given = {"config": config, "suite": suite, "rate": rate, "profile": profile, "log_level": log_level}
     try:
         with engine_errors(), DemoSession({key: value for key, value in given.items() if value}) as session:
             try:
