@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import rclpy
-from commands import COMMAND, DEADLINE_S
+from commands import COMMAND, DEADLINE_S, pqcmav
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.srv import ChangeState
 from mavros_double import messages
@@ -179,5 +179,9 @@ def test_two_stock_mavros_meet_behind_the_tunnels_back_and_the_proxy_says_so(
         said = onlooker.said["drone/pqc_proxy: mavros"][1]
         assert (
             "/air/mavros_router and /ground/mavros_router share /uas7 and command the vehicle past the tunnel" in said
+        )
+        shown = pqcmav("status", "--once")
+        assert (
+            shown.returncode == 1 and "/drone/pqc_proxy: /air/mavros_router and /ground/mavros_router" in shown.stderr
         )
         assert arm(environment, "/ground", "true") == "done", "though the tunnel has no session"

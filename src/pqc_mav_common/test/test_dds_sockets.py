@@ -121,6 +121,36 @@ def test_nothing_of_a_real_node_is_taken_for_something_else(profile: bool, monke
     assert others == [] and bool(listening) is not profile
 
 
+UNREAD = """
+import json, socket, time, rclpy
+from pqc_mav_common.dds_sockets import PROC, bound_sockets, own_sockets, split
+rclpy.init()
+node = rclpy.create_node("x")
+mine = own_sockets(PROC / "self")
+parted = split((s for s in bound_sockets(PROC / "self") if s.inode in mine), node.context.get_domain_id())
+def unread(sock):
+    lines = (PROC / "self/net/udp").read_text().splitlines()[1:]
+    return next(int(f[4].split(":")[1], 16) for f in map(str.split, lines) if int(f[9]) == sock.inode)
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+    for sock in (*parted.listening, *parted.sending):
+        stranger.sendto(b"hello", ("127.0.0.1" if str(sock.host) == "0.0.0.0" else str(sock.host), sock.port))
+deadline = time.monotonic() + 30
+while any(map(unread, parted.listening)) and time.monotonic() < deadline:
+    time.sleep(0.05)
+print(json.dumps([[unread(s) > 0 for s in part] for part in (parted.listening, parted.sending)]))
+"""
+
+
+@pytest.mark.parametrize("profile", [True, False])
+def test_what_a_stranger_sends_to_a_sending_socket_is_never_read(
+    profile: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is why it counts as no hole, though it is bound to every interface."""
+    listening, sending = json.loads(run_node(UNREAD, profile, monkeypatch))
+    assert listening and not any(listening)
+    assert sending and all(sending)
+
+
 @pytest.mark.parametrize("profile", [True, False])
 def test_a_real_node(profile: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
