@@ -115,10 +115,10 @@ def running(*commands: list[str], environment: dict[str, str]) -> Iterator[list[
 
 
 def vehicle(port: int) -> list[str]:
-    """A simulated vehicle that waits for commands."""
+    """A simulated vehicle that waits for commands, and stays armed on the ground for as long as it is not told."""
     sim = "from pqc_mav_sim.vehicle_cli import main; raise SystemExit(main())"
     where = ("--connect", f"127.0.0.1:{port}", "--sysid", str(SYSTEM))
-    return [sys.executable, "-c", sim, *where, "--rate", "60", "--profile", "client"]
+    return [sys.executable, "-c", sim, *where, "--rate", "60", "--profile", "client", "--param", "COM_DISARM_PRFLT=-1"]
 
 
 def arm(environment: dict[str, str], mavros: str, value: str) -> str:
