@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from pqc_mav_common.parameters import ParameterSpec
-from pqc_mav_policy.parameter_table import choice, number, specs
+from pqc_mav_policy.parameter_table import ParameterTable, choice, number, specs
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 
@@ -16,13 +15,12 @@ EXPERT_PREFIX = "expert."
 Mode = Literal["auto", "hold", "manual"]
 
 
-class NodeParameters(BaseModel):
+@dataclass(frozen=True)
+class NodeParameters(ParameterTable):
     """What the node watches and how it acts. Frozen."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
     strategy: Literal["cascade", "expert", "rl", "hybrid"] = choice("cascade", "Who decides.")
-    mode: Mode = choice(
+    mode: Mode = choice(  # noqa: RUF009 - it makes a field
         "auto",
         "How it starts: auto = decides and acts; hold = decides and publishes only; manual = keeps the pinned suite.",
     )

@@ -8,10 +8,10 @@ ours and the description says what it is for. The expert's own thresholds are in
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from pqc_mav_policy.parameter_table import ParameterTable
 from pqc_mav_policy.parameter_table import choice as _choice
 from pqc_mav_policy.parameter_table import number as _number
 
@@ -19,10 +19,9 @@ STREAMS = ("battery", "thermal", "vehicle", "link")
 StreamName = Literal["battery", "thermal", "vehicle", "link"]
 
 
-class PolicyParameters(BaseModel):
+@dataclass(frozen=True)
+class PolicyParameters(ParameterTable):
     """Thresholds and times of all strategies. Frozen; construction refuses unknown names and values out of range."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     stale_s: float = _number(
         2.0, 0.5, 60.0, "s", "Telemetry older than this is stale: the policy holds.", "telemetry_stale_limit"

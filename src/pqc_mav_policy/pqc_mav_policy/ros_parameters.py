@@ -10,7 +10,7 @@ from typing import Any
 
 from pqc_mav_common import parameters as ros
 from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters, node_specs
-from pqc_mav_policy.parameter_table import build
+from pqc_mav_policy.parameter_table import build, names
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.settings import Settings
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
@@ -41,9 +41,9 @@ def declare(node: Any, siblings: Iterable[str] = ()) -> NodeConfig:
 
 def _config(values: ros.Values) -> NodeConfig:
     expert = {name.removeprefix(EXPERT_PREFIX): v for name, v in values.items() if name.startswith(EXPERT_PREFIX)}
-    node = build(NodeParameters, {name: values[name] for name in NodeParameters.model_fields})
+    node = build(NodeParameters, {name: values[name] for name in names(NodeParameters)})
     settings = Settings(
-        policy=build(PolicyParameters, {name: values[name] for name in PolicyParameters.model_fields}),
+        policy=build(PolicyParameters, {name: values[name] for name in names(PolicyParameters)}),
         expert=build(ExpertParameters, expert, EXPERT_PREFIX),
         performance_file=_path(node.performance_file),
         rl_policy_file=_path(node.rl_policy_file),

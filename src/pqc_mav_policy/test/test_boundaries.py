@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from boundaries import BOUNDARIES, Boundary, play
 
+from pqc_mav_policy.parameter_table import plain, schema
 from pqc_mav_policy.parameters import PolicyParameters
 
 DEFAULTS = PolicyParameters()
@@ -36,22 +38,22 @@ def test_moving_a_threshold_breaks_its_case(boundary: Boundary, up: bool) -> Non
     value = getattr(DEFAULTS, boundary.parameter)
     by = max(1, abs(value) * 0.05) if isinstance(value, int) else abs(value) * 0.05 or 1.0
     moved = value + (by if up else -by)
-    assert not boundary.holds(DEFAULTS.model_copy(update={boundary.parameter: type(value)(moved)}))
+    assert not boundary.holds(replace(DEFAULTS, **{boundary.parameter: type(value)(moved)}))
 
 
 def test_every_number_of_the_parameters_has_a_case() -> None:
-    numbers = {name for name, value in DEFAULTS if isinstance(value, (int, float)) and not isinstance(value, bool)}
+    numbers = {
+        name
+        for name, value in plain(DEFAULTS).items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
     assert numbers - ELSEWHERE - {"minimum_level"} == {boundary.parameter for boundary in BOUNDARIES}
 
 
 def test_defaults_are_the_published_values() -> None:
     with PUBLISHED.open(encoding="utf-8") as file:
         published = {row["parameter"]: float(row["value"]) for row in csv.DictReader(file)}
-    linked = {
-        name: field.json_schema_extra["published"]  # type: ignore[index]
-        for name, field in PolicyParameters.model_fields.items()
-        if field.json_schema_extra and field.json_schema_extra["published"] in published  # type: ignore[index]
-    }
+    linked = {entry["key"]: entry["published"] for entry in schema(PolicyParameters) if entry["published"] in published}
     assert {name: getattr(DEFAULTS, name) for name in linked} == {name: published[row] for name, row in linked.items()}
     cascade = {
         "telemetry_stale_limit",

@@ -190,13 +190,13 @@ def _parameters(namespace: str, timeout: float) -> Any:
     from rcl_interfaces.srv import GetParameters
     from rclpy.parameter import parameter_value_to_python
 
-    from pqc_mav_policy.parameter_table import build
+    from pqc_mav_policy.parameter_table import build, names
     from pqc_mav_policy.parameters import PolicyParameters
 
-    names = list(PolicyParameters.model_fields)
-    answer = _call(GetParameters, "get_parameters", GetParameters.Request(names=names), namespace, timeout)
+    wanted = names(PolicyParameters)
+    answer = _call(GetParameters, "get_parameters", GetParameters.Request(names=wanted), namespace, timeout)
     values = [parameter_value_to_python(value) for value in answer.values]
-    return build(PolicyParameters, {name: v for name, v in zip(names, values, strict=True) if v is not None})
+    return build(PolicyParameters, {name: v for name, v in zip(wanted, values, strict=True) if v is not None})
 
 
 def _call(kind: Any, service: str, request: Any, namespace: str, timeout: float) -> Any:

@@ -36,6 +36,7 @@ def compare(
 ) -> None:
     """Fly missions under every strategy and compare security, rekeys, outages, energy and broken invariants."""
     from pqc_mav_cli.replay_command import read_settings
+    from pqc_mav_policy.parameter_table import plain
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy_lab.compare import comparison as comparing
     from pqc_mav_policy_lab.compare import report as compare_report
@@ -54,7 +55,7 @@ def compare(
     comparison = comparing.compare(
         chosen, flown, catalogue=catalogue, costs=spent, available=available, settings=settings, told=note
     )
-    content = compare_report.as_content(comparison, settings.policy.model_dump(mode="json"))
+    content = compare_report.as_content(comparison, plain(settings.policy))
     _show(comparison)
     if output is not None:
         _write(output, comparison, content, settings, csv)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from scenes import CATALOGUE, CORE
 
+from pqc_mav_policy.parameter_table import plain
 from pqc_mav_policy.settings import Settings
 from pqc_mav_policy_lab.compare.comparison import Comparison, compare, strategies
 from pqc_mav_policy_lab.compare.report import as_content, as_csv, as_json, as_markdown
@@ -35,14 +36,14 @@ def made() -> Comparison:
 
 @pytest.fixture(scope="module")
 def content() -> dict[str, Any]:
-    return as_content(made(), Settings().policy.model_dump(mode="json"))
+    return as_content(made(), plain(Settings().policy))
 
 
 def test_json(content: dict[str, Any]) -> None:
     text = as_json(content)
     again = json.loads(text)
     assert again["rows"][0]["mission"] == "hot" and again["settings"]["stale_s"] == 2.0
-    assert text == as_json(as_content(made(), Settings().policy.model_dump(mode="json")))
+    assert text == as_json(as_content(made(), plain(Settings().policy)))
     assert all(line.count('"mission"') == 1 for line in text.splitlines() if '"strategy"' in line)
 
 

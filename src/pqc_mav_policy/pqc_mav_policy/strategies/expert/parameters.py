@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from dataclasses import dataclass
 
-from pqc_mav_policy.parameter_table import number
+from pqc_mav_policy.parameter_table import ParameterTable, number
 
 
-class ExpertParameters(BaseModel):
+@dataclass(frozen=True)
+class ExpertParameters(ParameterTable):
     """When each guard becomes active. Frozen."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     thermal_elevated_c: float = number(
         70.0,
