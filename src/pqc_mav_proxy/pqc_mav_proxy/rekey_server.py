@@ -46,6 +46,7 @@ class RekeyServer:
             node, action.Rekey, "~/rekey_action", execute_callback=self._execute, callback_group=group
         )
         self._timer = node.create_timer(FEEDBACK_S, self._remind)
+        self._timer.cancel()  # it runs while actions do
 
     def close(self) -> None:
         """Withdraw the action; the service goes with the node."""
@@ -87,6 +88,7 @@ class RekeyServer:
         progress = _Progress(goal)
         with self._lock:
             self._running.append(progress)
+            self._timer.reset()
         progress.publish()
         try:
             result = self.serve(goal.request, action.Rekey.Result())
@@ -96,6 +98,8 @@ class RekeyServer:
         finally:
             with self._lock:
                 self._running.remove(progress)
+                if not self._running:
+                    self._timer.cancel()
         if result.ok:
             progress.advance(INSTALLED)  # a quick rekey ends before the engine's events are here
             goal.succeed()

@@ -24,7 +24,9 @@ from pqc_mav_sensing.power_source import HwmonSource, Ina219Source, ModelSource,
 from pqc_mav_sensing.power_trace import PowerTrace
 
 NODE_NAME = "pqc_power"
-PUBLISH_S = 0.1
+PUBLISH_S = 0.1  # from a quick source; a slow one has at least SAMPLES readings in each message
+SAMPLES = 2
+NO_SOURCE_S = 0.5
 
 PARAMETERS = (
     ParameterSpec(
@@ -98,6 +100,11 @@ def sources(values: Values) -> list[PowerSource]:
     return list(known.values()) if chosen == "auto" else [known[chosen]]
 
 
+def interval_s(rate_hz: float) -> float:
+    """How long a message sums up a source that is read at this rate; 0 = there is none."""
+    return max(PUBLISH_S, SAMPLES / rate_hz) if rate_hz > 0 else NO_SOURCE_S
+
+
 class PowerNode(SensingNode):
     """Electrical power of the companion computer."""
 
@@ -107,6 +114,7 @@ class PowerNode(SensingNode):
         self._sampler = PowerSampler(sources(self.values), time.monotonic(), self._on_sample)
         self._last: PowerView | None = None
         self._spoken = ""
+        self._due_s = 0.0
         self._power = self.create_publisher(PowerSample, "power", sensor())
         self.create_service(SetBool, "~/record", self._record)
         self.sample_with("power", self._sampler.tick)
@@ -148,7 +156,11 @@ class PowerNode(SensingNode):
             trace.add(at_s, volts, amperes, watts)
 
     def _publish(self) -> None:
-        view = self._last = self._sampler.summary(time.monotonic())
+        now_s = time.monotonic()
+        if now_s < self._due_s:
+            return
+        view = self._last = self._sampler.summary(now_s)
+        self._due_s = now_s + interval_s(view.target_rate_hz) - PUBLISH_S / 2
         if view.source != self._spoken:
             self._spoken = view.source
             about = f", {view.resolution}" if view.resolution else ""

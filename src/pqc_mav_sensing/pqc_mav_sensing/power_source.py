@@ -167,8 +167,9 @@ class PowerModel:
 class ModelSource:
     """No sensor at all: an estimate, and it says so. `busy` returns (busy, total) processor time since boot [s]."""
 
-    name, measured, resolution, rate_hz = "model", False, "", 10.0
-    _WINDOW_S = 0.5  # the kernel counts in steps of 10 ms
+    # The kernel counts in steps of 10 ms, so a shorter window says little, and more than one look at it a half nothing.
+    name, measured, resolution, rate_hz = "model", False, "", 4.0
+    _WINDOW_S = 0.5
 
     def __init__(self, model: PowerModel, busy: Callable[[], tuple[float, float]]) -> None:
         self._model, self._busy = model, busy

@@ -38,10 +38,16 @@ class SlidingSlope:
         count = len(self._points)
         if count < 3 or self._points[-1][0] - self._points[0][0] < self._least_s:
             return math.nan
-        mean_t = sum(t for t, _ in self._points) / count
-        mean_v = sum(v for _, v in self._points) / count
-        spread = sum((t - mean_t) ** 2 for t, _ in self._points)
-        return 60.0 * sum((t - mean_t) * (v - mean_v) for t, v in self._points) / spread
+        # Counted from the first point on, so that the sums stay small.
+        first_t, first_v = self._points[0]
+        sum_t = sum_v = sum_tt = sum_tv = 0.0
+        for at_s, value in self._points:
+            t, v = at_s - first_t, value - first_v
+            sum_t += t
+            sum_v += v
+            sum_tt += t * t
+            sum_tv += t * v
+        return 60.0 * (count * sum_tv - sum_t * sum_v) / (count * sum_tt - sum_t * sum_t)
 
     def _forget(self, now_s: float) -> None:
         while self._points and now_s - self._points[0][0] > self._window_s:

@@ -14,7 +14,8 @@ from std_srvs.srv import SetBool
 
 from pqc_mav_sensing import power_node
 from pqc_mav_sensing.errors import SensingError
-from pqc_mav_sensing.power_node import PowerNode
+from pqc_mav_sensing.power_node import PowerNode, interval_s
+from pqc_mav_sensing.power_source import ModelSource
 from pqc_mav_sensing.system_node import SystemNode
 from pqc_mav_sensing.thermal_node import ThermalNode
 
@@ -52,6 +53,12 @@ def test_power_without_a_sensor_is_a_model_and_says_so(made: Bench, tmp_path: Pa
     assert 2.6 < got[-1].power_mean_w < 8.1 and got[-1].resolution == ""
     made.until(lambda: node.diagnose()[0].level == 1)
     assert "model" in node.diagnose()[0].message
+
+
+def test_a_message_sums_up_at_least_two_readings() -> None:
+    assert [interval_s(rate) for rate in (1000.0, 50.0, 4.0, 1.0)] == [0.1, 0.1, 0.5, 2.0]
+    assert interval_s(0.0) == 0.5
+    assert interval_s(ModelSource.rate_hz) == 0.5
 
 
 def test_power_asked_of_a_sensor_alone_is_never_a_model(made: Bench) -> None:
