@@ -28,7 +28,7 @@ NODE_NAME = "pqc_battery"
 SOURCES = {"udp": "mavlink", "mavros": "mavros"}
 BATTERY_S = 1.0
 VEHICLE_S = 0.5
-LOOK_S = 0.1  # how soon a change of `armed` or `phase` is noticed; as often as the tap is emptied
+LOOK_S = 0.2  # how soon a change of `armed` or `phase` is noticed; as often as the tap is emptied
 PASS_ON_S = 0.2  # `battery_state` at most five times a second
 
 PARAMETERS = (
@@ -155,8 +155,8 @@ class BatteryNode(SensingNode):
         self._pass(raw)
 
     def _pass(self, raw: RawBattery) -> None:
-        # Readings are as old as their batch: those of five a second are now a little more apart, now a little less.
-        if raw.at_s - self._passed_on_s >= PASS_ON_S - LOOK_S / 2:
+        # Readings are as old as their batch, and batches now a little more apart, now a little less.
+        if raw.at_s - self._passed_on_s >= PASS_ON_S / 2:
             self._passed_on_s = raw.at_s
             message = conversions.battery_state_message(raw, self._chemistry.name, self.header(raw.at_s))
             self._pass_on.publish(message)

@@ -35,6 +35,9 @@ _UNKNOWN_MV = 0xFFFF
 _UNKNOWN_CDEG = 0x7FFF
 # SYS_STATUS repeats what BATTERY_STATUS says in more detail: where that one comes, this one is left alone.
 _DETAILED_LIMIT_S = 2.0
+# Position and speed come many times a second and are looked at less often: what comes sooner than this is skipped.
+_MOTION = frozenset({33, 74})  # GLOBAL_POSITION_INT, VFR_HUD
+_MOTION_S = 0.1
 
 
 class MavlinkReader:
@@ -45,6 +48,7 @@ class MavlinkReader:
         self._system = system
         self._battery_id = battery_id
         self._detailed_s = -math.inf
+        self._moved_s = dict.fromkeys(_MOTION, -math.inf)  # when each was last read
         self.frames = 0  # that mattered and were good
         self.broken = 0  # that mattered by their header and could not be decoded
 
@@ -56,12 +60,17 @@ class MavlinkReader:
                 continue
             if self._system and frame.system != self._system:
                 continue
+            motion = frame.msg_id in _MOTION
+            if motion and 0.0 <= at_s - self._moved_s[frame.msg_id] < _MOTION_S:
+                continue
             message = decode(frame)
             if message is None:
                 self.broken += 1
                 continue
             if not self._system and not isinstance(message, Heartbeat):
                 continue  # whose figures these are is not settled yet
+            if motion:
+                self._moved_s[frame.msg_id] = at_s
             reading = self._take(message, frame.system, at_s)
             self.frames += 1
             if reading is not None:

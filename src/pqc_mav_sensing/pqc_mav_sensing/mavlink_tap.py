@@ -14,7 +14,7 @@ from pqc_mav_sensing.mavlink_reader import WANTED
 
 # Datagrams are taken in batches: one wake-up for all that have arrived, and the next one sooner where there are so many
 # that the socket's buffer, some 250 datagrams, might not hold them for long.
-BATCH_S = 0.1
+BATCH_S = 0.2
 SHORT_BATCH_S = 0.02
 MANY = 40
 RETRY_S = 1.0

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import Header
 
@@ -48,10 +48,11 @@ class SensingNode(Node):
 
     def header(self, at_s: float | None = None) -> Header:
         """A header whose stamp is that of a moment of the monotonic clock; None = now."""
-        now = self.get_clock().now()
+        stamp_ns = self.get_clock().now().nanoseconds
         if at_s is not None:
-            now = now - Duration(nanoseconds=max(0, int((time.monotonic() - at_s) * 1e9)))
-        return Header(stamp=now.to_msg())
+            stamp_ns -= max(0, int((time.monotonic() - at_s) * 1e9))
+        seconds, rest_ns = divmod(max(0, stamp_ns), 1_000_000_000)
+        return Header(stamp=Time(sec=seconds, nanosec=rest_ns))
 
     def close(self) -> None:
         """Ends the threads. May be called more than once."""

@@ -118,7 +118,10 @@ class PowerNode(SensingNode):
         self._power = self.create_publisher(PowerSample, "power", sensor())
         self.create_service(SetBool, "~/record", self._record)
         self.sample_with("power", self._sampler.tick)
-        self.create_timer(PUBLISH_S, self._publish)
+        # One of the two runs: a slow source does not have the process woken ten times a second.
+        self._quick = self.create_timer(PUBLISH_S, self._publish)
+        self._slow = self.create_timer(NO_SOURCE_S, self._publish)
+        self._slow.cancel()
 
     def close(self) -> None:
         """Ends the sampling and completes a trace under way."""
@@ -160,7 +163,12 @@ class PowerNode(SensingNode):
         if now_s < self._due_s:
             return
         view = self._last = self._sampler.summary(now_s)
-        self._due_s = now_s + interval_s(view.target_rate_hz) - PUBLISH_S / 2
+        every_s = interval_s(view.target_rate_hz)
+        self._due_s = now_s + every_s - PUBLISH_S / 2
+        wanted, other = (self._slow, self._quick) if every_s >= NO_SOURCE_S else (self._quick, self._slow)
+        if wanted.is_canceled():
+            other.cancel()
+            wanted.reset()
         if view.source != self._spoken:
             self._spoken = view.source
             about = f", {view.resolution}" if view.resolution else ""

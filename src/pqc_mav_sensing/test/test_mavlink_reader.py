@@ -112,6 +112,19 @@ def test_the_vehicle_is_followed() -> None:
     assert view.phase is Phase.CRUISE and view.mode == "MISSION" and view.relative_altitude_m == 20.0
 
 
+def test_motion_is_read_as_often_as_it_is_looked_at() -> None:
+    reader, tracker = begun()
+
+    def at(height_m: int) -> bytes:
+        return packed(mavlink.MAVLink_global_position_int_message(0, 0, 0, 0, height_m * 1000, 0, 0, 0, 0))
+
+    seen = []
+    for at_s, height_m in ((0.50, 1), (0.55, 2), (0.61, 3), (0.65, 4), (0.72, 5), (0.1, 6)):
+        reader.read(at(height_m), at_s)
+        seen.append(tracker.view(0.72).relative_altitude_m)
+    assert seen == [1, 1, 3, 3, 5, 6], "a clock that went back does not stop it"
+
+
 def test_version_1_frames() -> None:
     reader, _ = begun()
     old = mavlink1.MAVLink(None, srcSystem=1, srcComponent=1)
