@@ -234,6 +234,20 @@ TEST(TransportLink, SmallPathIsFound) {
   }
 }
 
+// The acknowledgement of M2 was the last that made the gcs speak: the drone must find the size by itself.
+TEST(TransportLink, SmallPathIsFoundWhereTheGcsHasNothingLeftToSend) {
+  for (const bool in_session : {false, true}) {
+    WorldTerms terms;
+    terms.in_session = in_session;
+    terms.sizes.drone_time = 300 * kMs;
+    terms.up.largest = 548;
+    World world(terms);
+    ASSERT_TRUE(world.run(10'000 * kMs)) << in_session;
+    EXPECT_EQ(world.complaint(), "");
+    EXPECT_LT(world.seconds(), 2.0) << in_session;
+  }
+}
+
 TEST(TransportLink, SmallDatagramsByAgreement) {
   WorldTerms terms;
   terms.datagram_limit = 548;

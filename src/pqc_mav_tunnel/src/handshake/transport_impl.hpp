@@ -101,6 +101,7 @@ struct Transport::Impl {
   bool more = false;       // there may be something to send once next_send has come
   bool forbidden = false;  // rule 3 stands in the way: rules 6 and 8 rest
   bool heard_since_start = false, answered = false;
+  bool acked_whole = false;  // an ACK of all of the newest message went out: the peer may have nothing left to send
   struct Copy {
     std::uint64_t at;
     std::uint32_t fragment;

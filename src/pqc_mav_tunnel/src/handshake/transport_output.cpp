@@ -44,7 +44,8 @@ void Transport::Impl::start(Bytes frame, std::uint64_t now) {
   timeout_at = kNever;
   next_send = started_at = now;
   more = true;
-  forbidden = heard_since_start = answered = false;
+  forbidden = answered = false;
+  heard_since_start = type == kM3 && acked_whole;
   copies.clear();
   if (type == kM3 && lossy && outgoing->layout().count <= kCopiedFragments)
     for (std::uint32_t i = 0; i < outgoing->layout().count; ++i) copies.push_back({now + (i + 1) * kApart, i});
@@ -127,6 +128,7 @@ void Transport::Impl::send_acks(std::uint64_t now) {
   if (now >= complete_due) {
     complete_due = now + kCompleteRepeat;
     last_progress = now;
+    acked_whole = true;
     send_ack(ack_of_complete(now), now);
   }
   if (incoming && now >= ack_timer.due()) {
