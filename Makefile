@@ -4,10 +4,10 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test lint format docs report bench chaos soak sanitize fuzz verify-model clean
+.PHONY: help setup demo test lint format docs report bench chaos soak sanitize fuzz arm64 verify-model clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "With ROS 2 (Jazzy or newer) sourced the targets use it; otherwise ROS 2 comes as wheels into .venv."
 
 # Each target sets up what it needs and no more: a first demo compiles no tests and installs no linters.
@@ -56,6 +56,10 @@ sanitize:  ## Run the engine's tests under ASan+UBSan and under TSan
 fuzz:  ## Run every libFuzzer target for FUZZ_SECONDS (60) under ASan+UBSan
 	@tools/setup.sh
 	@tools/fuzz.sh
+
+arm64:  ## Cross-compile engine and pqcmav-tunneld for 64-bit ARM and run their tests under qemu
+	@tools/setup.sh
+	@tools/arm64.sh
 
 verify-model:  ## Check the symbolic models of the protocol (needs verifpal; ALLOW_MISSING=1 passes without)
 	@ALLOW_MISSING="$(ALLOW_MISSING)" tools/verify_model.sh

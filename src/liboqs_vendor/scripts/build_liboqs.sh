@@ -4,9 +4,10 @@
 # Builds liboqs once into --prefix, from the source inside the pinned registry crate. Defines the version, the checksum
 # and the build options; the workspace's set-up and this package's CMakeLists.txt both call it.
 #
-#   build_liboqs.sh --prefix DIR [--work DIR] [--jobs N]
-#   build_liboqs.sh --key          prints a hash that changes with anything that changes the result
+#   build_liboqs.sh --prefix DIR [--work DIR] [--jobs N] [--toolchain FILE]
+#   build_liboqs.sh --key [--toolchain FILE]   prints a hash that changes with anything that changes the result
 #
+# A CMake toolchain file makes it a library for another machine.
 # LIBOQS_CRATE=/path/to/oqs-sys-....crate uses a file at hand instead of the network.
 set -euo pipefail
 
@@ -37,9 +38,24 @@ die() {
 
 algorithms() { grep -v '^#' "$here/algorithms.txt" | paste -sd ';'; }
 
+# key TOOLCHAIN: a toolchain file says for which machine, in place of the one that builds.
 key() {
-  { printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING" "$(uname -m)"; algorithms; cat "$here"/compat/*; } |
-    sha256sum | cut -c1-12
+  {
+    printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING"
+    if [ -n "$1" ]; then cat "$1"; else uname -m; fi
+    algorithms
+    cat "$here"/compat/*
+  } | sha256sum | cut -c1-12
+}
+
+# compiler TOOLCHAIN WORK: prints the C compiler that the toolchain file names; without a file it is cc.
+compiler() {
+  local named=''
+  if [ -n "$1" ]; then
+    printf 'include("%s")\nmessage("${CMAKE_C_COMPILER}")\n' "$1" >"$2/compiler.cmake"
+    named="$(cmake -P "$2/compiler.cmake" 2>&1 | tail -n 1)"  # message() goes to standard error
+  fi
+  echo "${named:-cc}"
 }
 
 checksum_ok() { [ -f "$1" ] && [ "$(sha256sum "$1" | cut -d' ' -f1)" = "$CRATE_SHA256" ]; }
@@ -80,7 +96,7 @@ fetch_crate() {
     "cargo said: $(grep -m1 -i error "$1/fetch/log" || head -n1 "$1/fetch/log")"
 }
 
-# Prints those of HARDENING that this compiler and C library take.
+# hardening COMPILER: prints those of HARDENING that it and its C library take.
 hardening() {
   local choices choice
   for choices in "${HARDENING[@]}"; do
@@ -90,7 +106,7 @@ hardening() {
       choices="${choices#|}"
       # shellcheck disable=SC2086  # several words on purpose
       if printf '#include <string.h>\nint f(void) { return 0; }\n' |
-        cc -O2 -Werror $choice -x c -c -o /dev/null - 2>/dev/null; then
+        "$1" -O2 -Werror $choice -x c -c -o /dev/null - 2>/dev/null; then
         printf '%s ' "$choice"
         break
       fi
@@ -99,13 +115,14 @@ hardening() {
 }
 
 build() {
-  local prefix="$1" work="$2" jobs="$3" crate source generator extra=()
-  [ -f "$prefix/.complete" ] && [ "$(cat "$prefix/.complete")" = "$(key)" ] && return
-  for tool in cmake cc tar sha256sum; do
+  local prefix="$1" work="$2" jobs="$3" toolchain="$4" cc crate source generator extra=()
+  [ -f "$prefix/.complete" ] && [ "$(cat "$prefix/.complete")" = "$(key "$toolchain")" ] && return
+  mkdir -p "$work"
+  cc="$(compiler "$toolchain" "$work")"
+  for tool in cmake "$cc" tar sha256sum; do
     command -v "$tool" >/dev/null || die "$tool is missing: install a C compiler, cmake and ninja" \
       "(Debian, Ubuntu: apt-get install g++ cmake ninja-build libssl-dev)"
   done
-  mkdir -p "$work"
   crate="$(find_crate "$work")"
   rm -rf "$work/source" "$work/build" "$prefix"
   mkdir -p "$work/source"
@@ -114,33 +131,40 @@ build() {
   if ! grep -q OQS_SIG_supports_ctx_str "$source/src/sig/sig.h"; then
     extra+=("-DCMAKE_PROJECT_INCLUDE=$here/compat/inject.cmake")
   fi
+  if [ -n "$toolchain" ]; then extra+=("-DCMAKE_TOOLCHAIN_FILE=$toolchain"); fi
   generator="Unix Makefiles"
   if command -v ninja >/dev/null; then generator=Ninja; fi
   # CMAKE_PREFIX_PATH of a caller could bring in another liboqs or OpenSSL by accident.
   env -u CMAKE_PREFIX_PATH cmake -G "$generator" -S "$source" -B "$work/build" -Wno-dev \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "${OPTIONS[@]}" \
-    -DCMAKE_C_FLAGS="$(hardening)" -DCMAKE_SHARED_LINKER_FLAGS="$LINKING" \
+    -DCMAKE_C_FLAGS="$(hardening "$cc")" -DCMAKE_SHARED_LINKER_FLAGS="$LINKING" \
     -DOQS_MINIMAL_BUILD="$(algorithms)" "${extra[@]}"
   cmake --build "$work/build" --parallel "$jobs"
   cmake --install "$work/build" >/dev/null
-  key >"$prefix/.complete"
+  key "$toolchain" >"$prefix/.complete"
   rm -rf "$work"
 }
 
 main() {
-  local prefix='' work='' jobs
+  local prefix='' work='' jobs toolchain='' only_key=''
   jobs="$(nproc 2>/dev/null || echo 2)"
   while [ $# -gt 0 ]; do
     case "$1" in
-      --key) key; return ;;
+      --key) only_key=1; shift ;;
       --prefix) prefix="$2"; shift 2 ;;
       --work) work="$2"; shift 2 ;;
       --jobs) jobs="$2"; shift 2 ;;
+      --toolchain) toolchain="$(readlink -m "$2")"; shift 2 ;;
       *) die "unknown argument $1" ;;
     esac
   done
+  [ -z "$toolchain" ] || [ -f "$toolchain" ] || die "there is no toolchain file $toolchain"
+  if [ -n "$only_key" ]; then
+    key "$toolchain"
+    return
+  fi
   [ -n "$prefix" ] || die "--prefix DIR is needed"
-  build "$prefix" "${work:-$prefix.work}" "$jobs"
+  build "$prefix" "${work:-$prefix.work}" "$jobs" "$toolchain"
 }
 
 main "$@"

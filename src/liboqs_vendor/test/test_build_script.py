@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 TOOLS = ("bash", "cat", "cmake", "cc", "cut", "dirname", "env", "grep", "head", "mkdir", "nproc", "paste", "rm")
-MORE_TOOLS = ("sha256sum", "tar", "uname")
+MORE_TOOLS = ("readlink", "sha256sum", "tail", "tar", "uname")
 
 
 def tool_folder(tmp_path: Path, *left_out: str) -> Path:
@@ -23,11 +23,13 @@ def tool_folder(tmp_path: Path, *left_out: str) -> Path:
     return folder
 
 
-def run(package: Path, tmp_path: Path, bin_folder: Path, **extra: str) -> subprocess.CompletedProcess[str]:
+def run(
+    package: Path, tmp_path: Path, bin_folder: Path, *arguments: str, **extra: str
+) -> subprocess.CompletedProcess[str]:
     """Ask for a build into tmp_path with an empty cargo home."""
     environment = {"PATH": str(bin_folder), "HOME": str(tmp_path), "CARGO_HOME": str(tmp_path / "cargo"), **extra}
     script = package / "scripts" / "build_liboqs.sh"
-    command = [str(bin_folder / "bash"), str(script), "--prefix", str(tmp_path / "prefix")]
+    command = [str(bin_folder / "bash"), str(script), "--prefix", str(tmp_path / "prefix"), *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
 
 
@@ -84,10 +86,10 @@ def test_crate_file_given_by_hand_is_checked_too(package_copy: Path, tmp_path: P
     assert_one_line(result, "LIBOQS_CRATE", "SHA-256")
 
 
-def key(package: Path) -> str:
+def key(package: Path, *arguments: str) -> str:
     script = package / "scripts" / "build_liboqs.sh"
-    result = subprocess.run([str(script), "--key"], capture_output=True, text=True, timeout=20, check=True)
-    return result.stdout.strip()
+    command = [str(script), "--key", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
 
 
 def test_key_changes_with_every_input_and_with_nothing_else(package_copy: Path) -> None:
@@ -104,6 +106,27 @@ def test_key_changes_with_every_input_and_with_nothing_else(package_copy: Path) 
     source = package_copy / "compat" / "sig_supports_ctx_str.c"
     source.write_text(source.read_text() + "\n")
     assert key(package_copy) not in {first, second}
+
+
+def test_key_follows_the_toolchain_and_not_the_machine_that_builds(package_copy: Path, tmp_path: Path) -> None:
+    toolchain = tmp_path / "toolchain.cmake"
+    toolchain.write_text("set(CMAKE_C_COMPILER one-gcc)\n")
+    first = key(package_copy, "--toolchain", str(toolchain))
+    assert first != key(package_copy)
+    toolchain.write_text("set(CMAKE_C_COMPILER another-gcc)\n")
+    assert key(package_copy, "--toolchain", str(toolchain)) not in {first, key(package_copy)}
+
+
+def test_the_toolchains_compiler_is_asked_for(package_copy: Path, tmp_path: Path) -> None:
+    toolchain = tmp_path / "toolchain.cmake"
+    toolchain.write_text("set(prefix one)\nset(CMAKE_C_COMPILER ${prefix}-gcc)\n")
+    result = run(package_copy, tmp_path, tool_folder(tmp_path), "--toolchain", str(toolchain))
+    assert_one_line(result, "one-gcc is missing")
+
+
+def test_a_toolchain_file_that_is_not_there_is_one_line(package_copy: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "no" / "toolchain.cmake"
+    assert_one_line(run(package_copy, tmp_path, tool_folder(tmp_path), "--toolchain", str(missing)), str(missing))
 
 
 def test_unknown_argument_is_refused(package_copy: Path) -> None:

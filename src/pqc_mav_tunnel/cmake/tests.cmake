@@ -15,8 +15,8 @@ function(pqcmav_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  if(PQCMAV_SANITIZE)
-    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 10")  # sanitized code is up to twenty times slower
+  if(PQCMAV_SANITIZE OR CMAKE_CROSSCOMPILING)
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 10")  # sanitized or emulated code is up to twenty times slower
   endif()
   add_executable(test_${name} test/test_${name}.cpp)
   set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL ${PQCMAV_ON_DEMAND})

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/arm64.sh on machines that lack something, and the order of its steps; nothing is compiled here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bare_machine import Run, without
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT_OUT = ROOT / "tools" / "arm64_left_out.txt"
+Fake = Callable[[str, str], None]
+
+
+@pytest.fixture
+def machine(workspace: Path, fake: Fake, tmp_path: Path) -> Path:
+    """A machine with everything but a compiler that works. Returns the file that lists the calls of the tools."""
+    calls = tmp_path / "calls"
+    fake("uname", "echo x86_64")
+    fake("aarch64-linux-gnu-g++", "exit 0")
+    fake("qemu-aarch64-static", "echo 'qemu-aarch64 version 7.2'")
+    fake("cmake", f'echo "cmake $*" >>{calls}')
+    fake(
+        "ctest", f'echo "ctest $* armcap=$OPENSSL_armcap" >>{calls}; echo "100% tests passed, 0 tests failed out of 3"'
+    )
+    fake("python", f'echo "python $*" >>{calls}; echo "a sentence about the pair"')
+    for script in ("tools/arm64_sysroot.sh", "src/liboqs_vendor/scripts/build_liboqs.sh"):
+        (workspace / script).write_text(f'#!/bin/bash\necho "{Path(script).name} $*" >>{calls}\n')
+    return calls
+
+
+def assert_one_error(result: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert result.returncode != 0
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert result.stderr.startswith("error: ")
+    for word in words:
+        assert word in result.stderr
+
+
+@pytest.mark.usefixtures("machine")
+def test_no_cross_compilation_on_arm64_itself(run: Run, fake: Fake) -> None:
+    fake("uname", "echo aarch64")
+    assert_one_error(run("tools/arm64.sh"), "on this machine (aarch64)", "make test")
+
+
+@pytest.mark.usefixtures("machine")
+@pytest.mark.parametrize("missing", ["aarch64-linux-gnu-g++", "qemu-aarch64-static"])
+def test_missing_tools_are_named_to_who_cannot_install_them(run: Run, fake: Fake, tmp_path: Path, missing: str) -> None:
+    without(tmp_path, missing)
+    fake("id", "echo 1000")
+    fake("apt-get", "exit 1")
+    assert_one_error(run("tools/arm64.sh"), "sudo apt-get install crossbuild-essential-arm64 qemu-user-static")
+
+
+def test_every_step_runs_once_and_is_listed_with_its_time(run: Run, machine: Path) -> None:
+    result = run("tools/arm64.sh")
+    assert result.returncode == 0, result.stderr
+    calls = machine.read_text()
+    tests = re.findall(r"--tests-regex (\S+) --exclude-regex (\S+) armcap=(\d*)", calls)
+    assert [(which, cap) for which, _, cap in tests] == [
+        ("^vectors", ""),
+        ("^vectors", "1"),
+        ("^handshake:", ""),
+        (".", ""),
+    ]
+    assert tests[-1][1].endswith("|^vectors|^handshake:"), "the last run has what the others left"
+    pairs = re.findall(r"arm64_pair.py --gcs (.*) --drone (.*)", calls)
+    assert [[("qemu" in end, "build-arm64" in end) for end in pair] for pair in pairs] == [
+        [(False, False), (True, True)],
+        [(True, True), (False, False)],
+    ]
+    assert len(re.findall(r"^ *\d+ s  ", result.stdout, re.MULTILINE)) == 10
+    assert "no board" in result.stdout
+
+
+def test_tests_that_fail_fail_the_run(run: Run, machine: Path, fake: Fake) -> None:
+    fake("ctest", f'echo "ctest $*" >>{machine}; echo "vectors:Suite.Case failed"; exit 8')
+    result = run("tools/arm64.sh")
+    assert_one_error(result, "all test vectors")
+    assert "vectors:Suite.Case failed" in result.stdout
+    assert "arm64_pair" not in machine.read_text()
+
+
+def test_what_is_left_out_exists_and_has_a_reason() -> None:
+    for line in LEFT_OUT.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        test, _, reason = line.partition(" ")
+        match = re.fullmatch(r"\^(\w+):(\w+)\\\.(\w+)\$", test)
+        assert match, f"'{test}' is not the whole name of one test"
+        source = (ROOT / f"src/pqc_mav_tunnel/test/test_{match[1]}.cpp").read_text(encoding="utf-8")
+        assert re.search(rf"TEST(_F|_P)?\({match[2]}, {match[3]}\)", source), f"there is no test {test}"
+        assert len(reason.split()) > 3
