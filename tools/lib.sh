@@ -40,7 +40,7 @@ logged() {
   shift 2
   mkdir -p "$DEPS/log"
   if ! "$@" >"$log" 2>&1; then
-    cause="$(grep -iE 'error|failed|cannot' "$log" | tail -n 1 | cut -c1-300)"
+    cause="$({ grep -iE 'error|failed|cannot|unable' "$log" || tail -n 1 "$log"; } | tail -n 1 | cut -c1-300)"
     cause="${cause#error: }"
     if grep -qiE 'temporary failure|name resolution|network is unreachable|connection (refused|broken|error)|NewConnectionError|timed out' "$log"; then
       cause="no network? $cause"
