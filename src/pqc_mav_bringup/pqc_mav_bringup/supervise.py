@@ -15,7 +15,8 @@ from typing import NoReturn
 
 from pqc_mav_bringup.description import BringupError, resolve
 from pqc_mav_bringup.printer import Printer, discard
-from pqc_mav_bringup.supervisor import ExitCode, Supervisor
+from pqc_mav_bringup.respawn import ExitCode
+from pqc_mav_bringup.supervisor import Supervisor
 from pqc_mav_bringup.systems import SYSTEMS
 
 # Without the empty entry that -c puts first: what lies in the current folder is nobody's library.

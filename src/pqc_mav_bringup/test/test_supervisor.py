@@ -12,7 +12,8 @@ from programs import python_process
 from test_child import wait_until_gone
 
 from pqc_mav_bringup.description import BringupError, Process, Respawn
-from pqc_mav_bringup.supervisor import ExitCode, Supervisor
+from pqc_mav_bringup.respawn import ExitCode
+from pqc_mav_bringup.supervisor import Supervisor
 from pqc_mav_common.siblings import MARK
 
 DEADLINE_S = 30.0

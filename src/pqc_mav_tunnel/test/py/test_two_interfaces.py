@@ -81,7 +81,7 @@ def on(machine: str, make: Callable[[], Any]) -> Any:
     made: list[Any] = []
 
     def go() -> None:
-        with open(f"/run/netns/{machine}") as there:
+        with Path("/run/netns", machine).open() as there:
             if ctypes.CDLL(None, use_errno=True).setns(there.fileno(), CLONE_NEWNET) != 0:
                 raise OSError(ctypes.get_errno(), "setns")
         made.append(make())
