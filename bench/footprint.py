@@ -157,6 +157,7 @@ def measure(count: int, seconds: float, options: Mapping[str, str]) -> dict[str,
     return {
         "environment": rig.environment(),
         "options": dict(options),
+        "nice": os.nice(0),
         "window_s": seconds,
         "windows": rows,
         "memory": held,

@@ -42,7 +42,10 @@ def render(results: Mapping[str, Any]) -> str:
         "(`pqcmav-tunneld`) and a simulated vehicle with 320 messages/s, all on one machine. CPU is user and system "
         "time of each process in percent of one core: the mean of the windows with its 95 % interval. `alone` is the "
         "PSS as it would be if nothing else ran on the machine: page frames are counted, and divided among the drone's "
-        "processes only. The forwarder carries the vehicle's datagrams to the proxy in the same windows.\n\n"
+        "processes only. The forwarder carries the vehicle's datagrams to the proxy in the same windows. Where other "
+        "work keeps the machine busy, datagrams wait for each other and a wake-up takes several: the same program then "
+        "costs less. With a negative nice value everything measured runs before other work, and wakes up nearly as "
+        "often as on a machine of its own; waking an idle processor costs more still.\n\n"
     )
     head = ("measurement", "CPU %", "over the forwarder", "RSS MB", "PSS MB", "alone MB", "processes", "machine idle %")
     text += report.table(head, [_total(label, result) for label, result in results.items()])
@@ -82,6 +85,8 @@ def _total(label: str, result: Mapping[str, Any]) -> tuple[object, ...]:
 def _section(label: str, result: Mapping[str, Any]) -> str:
     machine = result["environment"]
     options = ", ".join(f"`{name}={value}`" for name, value in result["options"].items())
+    if result["nice"]:
+        options = f"nice {result['nice']}{', ' if options else ''}{options}"
     text = (
         f"\n## {label}\n\n*{machine['date']}, {machine['machine']}, Linux {machine['kernel']}; "
         f"{len(result['windows'])} windows of {result['window_s']:g} s{'; ' + options if options else ''}*\n\n"
