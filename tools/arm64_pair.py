@@ -32,6 +32,7 @@ LIMIT_S = 120.0
 DATAGRAM_LIMIT_S = 20.0
 AFTER_REKEY = 100
 REKEY_INTERVAL_S = 3
+PAUSE_S = 0.002
 
 
 class PairError(RuntimeError):
@@ -53,6 +54,7 @@ class Daemon:
     def __init__(self, name: str, command: Sequence[str], config: Path) -> None:
         self.name = f"{machine_of(Path(command[-1]))} {name}"
         self.lines: list[str] = []
+        self._ended = False
         self._news = threading.Condition()
         self._process = subprocess.Popen([*command, str(config)], stderr=subprocess.PIPE, text=True)
         self._reader = threading.Thread(target=self._read)
@@ -65,6 +67,7 @@ class Daemon:
                 self.lines.append(line.rstrip())
                 self._news.notify_all()
         with self._news:
+            self._ended = True
             self._news.notify_all()
 
     def said(self, pattern: str) -> re.Match[str] | None:
@@ -78,8 +81,8 @@ class Daemon:
         with self._news:
             while not (match := self.said(pattern)):
                 last = self.lines[-1] if self.lines else "nothing"
-                if self._process.poll() is not None:
-                    raise PairError(f"The {self.name} ended with {self._process.returncode}; it said: {last}")
+                if self._ended:
+                    raise PairError(f"The {self.name} ended with {self._process.wait(LIMIT_S)}; it said: {last}")
                 if time.monotonic() > deadline:
                     raise PairError(f"The {self.name} did not say '{pattern}' within {LIMIT_S:.0f} s, but: {last}")
                 self._news.wait(0.5)
@@ -134,17 +137,22 @@ def run(gcs_command: Sequence[str], drone_command: Sequence[str], folder: Path) 
     daemons: list[Daemon] = []
     with udp() as ground, udp() as autopilot:
         try:
-            common = {"bind": "127.0.0.1", "rekey_interval_s": REKEY_INTERVAL_S}
+            common = {"bind": "127.0.0.1"}
             to_ground = f"127.0.0.1:{ground.getsockname()[1]}"
             own = {"role": "gcs", "keys": folder / "keys/gcs", "drones": "[uav1]", "data_port": 0}
             config = write(folder / "gcs.yaml", {**common, **own, "drone.uav1.plain_peer": to_ground})
             daemons.append(gcs := Daemon("gcs", gcs_command, config))
             ports = gcs.wait_for(r"UDP port (\d+), plaintext of uav1 on UDP port (\d+)")
             own = {"role": "drone", "keys": folder / "keys/drones/uav1", "drone_id": "uav1", "peer": "127.0.0.1"}
-            own |= {"data_port": ports[1], "local_data_port": 0, "plain_bind": "127.0.0.1:0"}
+            own |= {
+                "data_port": ports[1],
+                "local_data_port": 0,
+                "plain_bind": "127.0.0.1:0",
+                "rekey_interval_s": REKEY_INTERVAL_S,
+            }
             daemons.append(drone := Daemon("drone", drone_command, write(folder / "drone.yaml", {**common, **own})))
             drone_port = int(drone.wait_for(r"plaintext of uav1 on UDP port (\d+)")[1])
-            handshake = drone.wait_for(r"\] handshake (with \S+ under .*)")
+            handshake = drone.wait_for(r"\] handshake with \S+ (under .*)")
             drone.wait_for("-> UP")
             sent = before = 0
             deadline = time.monotonic() + LIMIT_S
@@ -154,9 +162,10 @@ def run(gcs_command: Sequence[str], drone_command: Sequence[str], folder: Path) 
                 carry(ground, int(ports[2]), autopilot, f"command {sent}".encode(), "to the drone")
                 if not before and all(daemon.said(r"\] rekey with") for daemon in daemons):
                     before = sent
+                time.sleep(PAUSE_S)
                 if time.monotonic() > deadline:
                     raise PairError(f"There was no rekey within {LIMIT_S:.0f} s; {sent} datagrams went each way.")
-            rekey = drone.wait_for(r"\] rekey (with .*)")
+            rekey = drone.wait_for(r"\] rekey with \S+ (under .*)")
             drone.stop()
             gcs.wait_for("-> DOWN: The peer closed the session")
             gcs.stop()

@@ -3,7 +3,7 @@
 # Unpacks this system's arm64 libraries into .deps/arm64/sysroot: OpenSSL, yaml-cpp, GoogleTest and the C and C++
 # libraries that programs need to run. apt gets lists and folders of its own for it, so that nothing changes on this
 # machine: installed side by side, arm64's libyaml-cpp-dev would remove the machine's, and its libssl upgrade it.
-#   arm64_sysroot.sh           ARM64_MIRROR=URL takes the packages from there (needed for Ubuntu mirrors without ports)
+#   arm64_sysroot.sh           ARM64_MIRROR=URL takes the packages from there (needed where Ubuntu comes from a mirror)
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
@@ -39,11 +39,11 @@ stamp="$({ cat "${BASH_SOURCE[0]}" /etc/os-release; echo "${ARM64_MIRROR:-}"; } 
 have apt-get && have dpkg-deb || die "arm64's libraries come from apt: use Debian 12, Ubuntu 24.04 or newer"
 say "unpacking arm64's ${PACKAGES[*]} into ${arm64#"$ROOT"/}/sysroot"
 rm -rf "$arm64"
-mkdir -p "$arm64"/apt/{lists,archives}/partial "$arm64/sysroot/usr/lib"
+mkdir -p "$arm64"/apt/{lists/partial,archives/partial,preferences.d} "$arm64/sysroot/usr/lib"
 ln -s usr/lib "$arm64/sysroot/lib"  # older packages still say lib, newer ones usr/lib
 : >"$arm64/apt/status"              # nothing is installed there, so apt fetches everything that is needed
 own_sources
-logged arm64-update "check the network" apt_for_arm64 update
+logged arm64-update "check the network" apt_for_arm64 -o APT::Update::Error-Mode=any update
 logged arm64-packages "run 'make arm64' again" apt_for_arm64 install -y --download-only --no-install-recommends "${PACKAGES[@]}"
 for package in "$arm64"/apt/archives/*.deb; do
   dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$arm64/sysroot"

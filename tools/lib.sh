@@ -42,7 +42,7 @@ logged() {
   if ! "$@" >"$log" 2>&1; then
     cause="$({ grep -iE 'error|failed|cannot|unable' "$log" || tail -n 1 "$log"; } | tail -n 1 | cut -c1-300)"
     cause="${cause#error: }"
-    if grep -qiE 'temporary failure|name resolution|network is unreachable|connection (refused|broken|error)|NewConnectionError|timed out' "$log"; then
+    if grep -qiE 'temporary failure|name resolution|could not resolve|network is unreachable|connection (refused|broken|error)|NewConnectionError|timed out' "$log"; then
       cause="no network? $cause"
     fi
     die "$name: ${cause:-failed}${hint:+; $hint} (whole output: ${log#"$ROOT"/})"
