@@ -8,7 +8,6 @@ import threading
 from collections.abc import Sequence
 
 from pqc_mav_common.errors import ExitCode, ProcessError
-from pqc_mav_common.executors import one_thread
 from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_common.renamed import say_renamed
 from pqc_mav_recorder.file import RecordingError
@@ -24,6 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
+        from rclpy.executors import SingleThreadedExecutor
+
         from pqc_mav_recorder.node import FlightRecorderNode
 
     with ros(arguments):
@@ -31,7 +32,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
             node = FlightRecorderNode()
         except RecordingError as error:
             raise ProcessError(str(error)) from None
-        with Spinner(one_thread()) as spinner:
+        with Spinner(SingleThreadedExecutor()) as spinner:
             spinner.add(node)
             spinner.start()
             wait_until(stop)
