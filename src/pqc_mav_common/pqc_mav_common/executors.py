@@ -15,7 +15,8 @@ def one_thread(context: Any = None) -> Any:
     """An executor for a `Spinner`, which serves its nodes in the thread that spins it.
 
     rclpy's ordinary executor goes through every timer, service and subscription of its nodes each time one of them has
-    something to do. With a dozen services for each node that costs many times the callbacks themselves.
+    something to do. With a dozen services for each node that costs many times the callbacks themselves. Not for the
+    recorder, which subscribes to topics as it finds them: there the executor of events did not get that far.
     """
     try:
         from rclpy.experimental import EventsExecutor
