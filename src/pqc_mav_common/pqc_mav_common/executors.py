@@ -6,8 +6,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-# How long it waits for an event at a time. Asked to wait for ever, the one of rclpy 7.1 keeps a processor busy where
-# the C++ library waits on the system's clock: "for ever" is then a time of the past.
+# How long it waits for an event at a time. Asked to wait indefinitely, the one of rclpy 7.1 keeps a processor busy
+# where the C++ library waits on the system's clock: the end of time is then a time of the past.
 WAIT_S = 5.0
 
 
