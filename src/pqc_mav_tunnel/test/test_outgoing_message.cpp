@@ -160,7 +160,12 @@ TEST(OutgoingMessage, CutAgainForgetsWhatTheOldCutHeard) {
   EXPECT_FALSE(unheard.heard_of());
   EXPECT_EQ(unheard.on_its_way(), 0U);
   send_all(unheard, 105);
+  unheard.renumber(3, 104);  // a datagram of the old cut
+  EXPECT_EQ(unheard.on_timeout(), 2U);
+  EXPECT_EQ(unheard.next_lost(), 0U);
   EXPECT_TRUE(unheard.on_ack(ack(105, 1)).fresh);
+  out.cut_again({false, 548, true}, 110);
+  EXPECT_FALSE(out.heard_of());
 }
 
 TEST(OutgoingMessage, LastLargeFragmentDecidesWhatIsLarge) {
@@ -189,6 +194,32 @@ TEST(OutgoingMessage, EachPathGetsAllOfItWithoutMoreWindow) {
   // Path 0 is the true one: its numbers count, not the later ones of path 1.
   for (std::uint32_t i = 0; i < 5; ++i) out.renumber(out.layout().nth(i), 100 + i);
   EXPECT_EQ(out.on_ack(ack(104, 1)).lost, 3U);
+}
+
+TEST(OutgoingMessage, WhatIsLostIsNotNewToAnotherPath) {
+  auto out = message(4 * 1150);
+  send_all(out, 100);
+  EXPECT_EQ(out.on_ack(ack(101, 1)).lost, 1U);  // 0 is here, 1 is lost
+  EXPECT_EQ(out.next_new(1, 100), 2U);
+}
+
+TEST(IncomingMessage, ParityMayComeFirstAndSaysNothingTheSecondTime) {
+  const auto out = message(4 * 1150);
+  IncomingMessage in(2, out.layout());
+  const auto add = [&](std::uint32_t index) {
+    Bytes frame;
+    out.append_to(frame, index);
+    return in.add(parse_frames(frame, false)->fragments[0]);
+  };
+  EXPECT_TRUE(add(4));
+  EXPECT_FALSE(add(4));
+  EXPECT_TRUE(add(0));
+  EXPECT_TRUE(add(3));
+  EXPECT_FALSE(in.complete());
+  EXPECT_TRUE(add(1));
+  EXPECT_TRUE(in.complete());
+  EXPECT_EQ(in.rebuilt(), 1U);
+  EXPECT_EQ(in.take(), made_up(MessageType::server_hello, 4 * 1150));
 }
 
 TEST(IncomingMessage, BitmapAndBaseSayWhatIsHere) {

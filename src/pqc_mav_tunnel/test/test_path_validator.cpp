@@ -283,6 +283,49 @@ TEST_F(Paths, APacketFromThePathOrSilenceEndsTheWatch) {
   EXPECT_EQ(validator.deadline(), PathValidator::kNever);
 }
 
+TEST_F(Paths, WhatComesLateFromThePathDoesNotEndTheWatch) {
+  packet(x);
+  pass(600 * kMs, {y});
+  packet(x);
+  packet(y, false);
+  EXPECT_EQ(to(pass(1100 * kMs), y), 1);
+}
+
+TEST_F(Paths, AnAnswerCountsOnce) {
+  packet(x);
+  pass(600 * kMs, {y});
+  packet(x);
+  now += 1000 * kMs;
+  const auto first = poll();
+  ASSERT_EQ(first.size(), 1u);
+  Challenges challenges;
+  for (int i = 0; i < 5; ++i) {
+    validator.on_response(first.front().value, now);
+    packet(x);
+    for (const auto& challenge : pass(kSecond, {x})) challenges.push_back(challenge);
+  }
+  EXPECT_GE(to(challenges, x), 1);
+  EXPECT_EQ(validator.path(), x);
+}
+
+TEST_F(Paths, CopiesLeaveRoomForTheNextChallenge) {
+  packet(x);
+  EXPECT_EQ(to(poll(), x), 1);
+  EXPECT_NE(validator.copy_to(1), nullptr);
+  EXPECT_EQ(validator.copy_to(1), nullptr);
+  EXPECT_EQ(to(pass(400 * kMs), x), 1);
+}
+
+TEST_F(Paths, AnUnvalidatedPathThatGotEnoughIsNotChallengedBesideAnother) {
+  validator.reset(x, false, now);
+  while (validator.may_send(10)) {
+  }
+  packet(y);
+  const auto challenges = pass(400 * kMs);
+  EXPECT_EQ(to(challenges, x), 0);
+  EXPECT_GE(to(challenges, y), 1);
+}
+
 TEST_F(Paths, AnUnvalidatedFirstPathIsChallengedAndLimited) {
   validator.reset(x, false, now);
   EXPECT_FALSE(validator.path_validated());
@@ -324,6 +367,12 @@ TEST_F(Paths, ANewSessionForgetsTheOldOnesAddresses) {
   packet(x);  // not ignored here
   pass(600 * kMs, {x, y});
   EXPECT_EQ(validator.path(), x);
+  // X was proven in the session before; that makes it nobody's senior in the next one.
+  const auto elsewhere = address(4);
+  validator.reset(elsewhere, true, now);
+  packet(x);
+  pass(600 * kMs, {x, elsewhere});
+  EXPECT_EQ(validator.path(), elsewhere);
 }
 
 TEST_F(Paths, BeforeASessionNothingHappens) {

@@ -143,6 +143,15 @@ TEST(SendWindow, ARoundLastsUntilWhatWasNextIsEchoed) {
   EXPECT_EQ(window.size(), 256U);
 }
 
+TEST(SendWindow, WideningTakesNothingAway) {
+  SendWindow window(2, false, 0);
+  window.widen(10);
+  EXPECT_EQ(window.size(), 10U);
+  SendWindow wide(40, true, 0);
+  wide.widen(10);
+  EXPECT_EQ(wide.size(), 40U);
+}
+
 TEST(SendWindow, PacesOverMostOfARoundTrip) {
   const SendWindow window(10, true, 0);
   EXPECT_EQ(window.gap(RttEstimator(200 * kMs)), 0U);
@@ -161,9 +170,12 @@ TEST(AckTimer, QuietEveryEighthAndRepeats) {
   EXPECT_EQ(timer.due(), 8 * kMs);
   timer.on_sent(8 * kMs, std::nullopt);
   EXPECT_EQ(timer.due(), 258 * kMs);
+  EXPECT_EQ(timer.in_vain(), 0U);
   timer.on_fragment(20 * kMs);
   EXPECT_EQ(timer.due(), 30 * kMs);
+  EXPECT_EQ(timer.in_vain(), 0U);
   for (int i = 0; i < 7; ++i) timer.on_sent(0, 100 * kMs);
+  EXPECT_EQ(timer.in_vain(), 6U);
   EXPECT_EQ(timer.due(), 125 * kMs);
   timer.on_sent(0, 100 * kMs);
   EXPECT_EQ(timer.due(), 187'500'000U);

@@ -34,7 +34,6 @@ class PathLedger {
     newest_ = path;
   }
   [[nodiscard]] bool known(std::uint8_t path) const noexcept { return paths_[path].known; }
-  [[nodiscard]] bool limited(std::uint8_t path) const noexcept { return !free_ && !paths_[path].validated; }
   [[nodiscard]] std::optional<std::uint8_t> validated() const noexcept { return newest_; }
   [[nodiscard]] bool free() const noexcept { return free_; }
 

@@ -46,10 +46,7 @@ void Transport::set_cookie(const Cookie& cookie, std::uint64_t now) {
 }
 
 void Transport::hold_hello(std::uint64_t until) noexcept {
-  if (impl_->hello)
-    impl_->hello->hold(until);
-  else
-    impl_->timeout_at = until;  // inside a session M1 goes out like any other message
+  if (impl_->hello) impl_->hello->hold(until);
 }
 
 void Transport::start(Bytes frame, std::uint64_t now) { impl_->start(std::move(frame), now); }

@@ -2,6 +2,7 @@
 // The state of a Transport; its input is in transport_input.cpp, its output in transport_output.cpp.
 #pragma once
 
+#include <array>
 #include <deque>
 
 #include "handshake/ack_timer.hpp"
@@ -111,7 +112,8 @@ struct Transport::Impl {
   std::uint8_t last_answers = 0;
   PathIndex last_path = 0;
   std::deque<std::uint64_t> last_due;
-  std::uint8_t m2_paths = 0;  // a bit for each path to which M2 went
+  std::array<std::uint64_t, kPaths> last_again{};  // to each path not before this time
+  std::uint8_t m2_paths = 0;                       // a bit for each path to which M2 went
 
   std::vector<FrameLimits> allowed;
   std::uint64_t done = 0;  // a bit for each message that came whole

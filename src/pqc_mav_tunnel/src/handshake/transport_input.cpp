@@ -10,7 +10,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
-constexpr std::uint64_t kAnswerQuiet = 10 * kMs;
+constexpr std::uint64_t kAnswerQuiet = 10 * kMs, kLastApart = 10 * kMs;
 constexpr auto kM1 = static_cast<std::uint8_t>(MessageType::client_hello);
 constexpr auto kM2 = static_cast<std::uint8_t>(MessageType::server_hello);
 constexpr auto kM3 = static_cast<std::uint8_t>(MessageType::client_finish);
@@ -68,7 +68,10 @@ Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, 
     if (this_one == Took::repeated) ++counts.repeated_fragments, ++repeats;
   }
   if (!fragments.empty() && is_done(fragments[0].message) && fragments[0].message == last_answers)
-    if (took == Took::repeated) send_last(path, now);
+    if (took == Took::repeated && !last.empty() && now >= last_again[path]) {
+      last_again[path] = now + kLastApart;
+      send_last(path, now);
+    }
   return took;
 }
 
@@ -76,7 +79,7 @@ void Transport::Impl::on_packet(std::uint32_t packet, PathIndex path, std::uint6
   const bool first_of_drone = !highest && options.side == HandshakeSide::gcs;
   if ((highest && packet > *highest + 1) || (first_of_drone && packet > 0)) lossy = true;
   if (highest && packet <= *highest) return;
-  if (ledger.validated() && path != highest_path && ledger.limited(path)) ack_now = true;
+  if (ledger.validated() && path != highest_path && ledger.validated() != path) ack_now = true;
   highest = packet;
   highest_at = now;
   highest_path = path;

@@ -290,7 +290,7 @@ bool Transport::Impl::send_fragment(PathIndex path, std::uint32_t index, std::ui
 
 /// The peer seems to have a new address: it gets copies until an echo decides.
 void Transport::Impl::send_to_roamer(PathIndex path, std::uint32_t index, std::uint64_t now) {
-  if (ledger.validated() != path || highest_path == path || !ledger.limited(highest_path)) return;
+  if (ledger.validated() != path || highest_path == path) return;
   auto datagram = begin();
   outgoing->append_to(datagram, index);
   const auto packet = log.next_packet();
