@@ -81,7 +81,7 @@ class Transport:
         self._message: bytes | None = None
         self._final: bytes | None = None
         self._final_due: list[float] = []
-        self._final_last = -1.0
+        self._final_last: dict[int, float] = {}  # by path
         self._final_path = 0
         self.lossy = False
         self.arriving = False
@@ -296,7 +296,9 @@ class Transport:
             self.validate(reached.pop())
 
     def _answer_again(self, fragment: Fragment, path: int, now: float) -> None:
-        if self._final is not None and fragment.message == 3 and now - self._final_last >= ANSWERS_AGAIN_GAP_S:
+        if self._final is None or fragment.message != 3:
+            return
+        if now - self._final_last.get(path, -1.0) >= ANSWERS_AGAIN_GAP_S:
             self._final_path = path
             self._final_due.append(now)
 
@@ -335,7 +337,7 @@ class Transport:
         for due in [due for due in self._final_due if due <= now]:
             self._final_due.remove(due)
             if self._final is not None:
-                self._final_last = now
+                self._final_last[self._final_path] = now
                 self._emit(out, self._final_path, [single(self._final)], now)
         return out
 
