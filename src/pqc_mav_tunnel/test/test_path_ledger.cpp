@@ -23,6 +23,7 @@ TEST(PathLedger, AnUnvalidatedPathGetsThreeTimesItsBytesAndNoMore) {
 TEST(PathLedger, TheNewestValidatedPathCounts) {
   PathLedger ledger(false);
   EXPECT_FALSE(ledger.validated());
+  EXPECT_FALSE(ledger.known(0));
   ledger.validate(2);
   ledger.validate(0);
   EXPECT_EQ(ledger.validated(), 0);

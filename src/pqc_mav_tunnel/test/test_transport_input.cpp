@@ -132,6 +132,16 @@ TEST(TransportInput, AMessageKeepsItsTotalAndItsFragmentsGrowNoMore) {
   EXPECT_EQ(drone.end.take_message(), m2());
 }
 
+TEST(TransportInput, WhatIsExpectedAgainIsTakenAgain) {
+  auto drone = drone_that_said_hello();
+  for (int i = 0; i < 2; ++i) {
+    drone.end.expect({exactly(m2())});
+    for (std::uint16_t index = 0; index < 4; ++index) EXPECT_EQ(drone.hear(Bench::fragment(m2(), 1150, index)), taken);
+    EXPECT_EQ(drone.end.take_message(), m2());
+    EXPECT_EQ(drone.hear(Bench::fragment(m2(), 1150, 0)), repeated);
+  }
+}
+
 TEST(TransportInput, TheTypeInsideIsTheMessages) {
   auto drone = drone_that_said_hello();
   auto lying = m2();
