@@ -5,7 +5,7 @@
     tools/run python tools/run_tests.py [PACKAGE...]
 
 Without arguments every package under `src/`, the set-up scripts' own tests (`tools`) and the fault laboratory's
-(`chaos`) run. Most Python tests wait for something, so two packages run at a time, each in a ROS domain of its own;
+(`chaos`) run. Most Python tests wait for something, so three packages run at a time, each in a ROS domain of its own;
 what a package says comes when it is done. The exit code is 0 only when every runner succeeded and at least one test
 passed.
 """
@@ -38,15 +38,13 @@ RUNNER_TIMEOUT_S = 1500
 GOOD_CTEST_LINE = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test\s+#\d+: .*\s(Passed)\s")
 
 
-# These go one after the other, beside the rest: their tests start systems of several programs.
-SYSTEM_PACKAGES = (
-    "pqc_mav_bringup",
-    "pqc_mav_cli",
-    "pqc_mav_policy",
-    "pqc_mav_proxy",
-    "pqc_mav_sensing",
-    "pqc_mav_sim",
+# The packages of a row go one after the other. Tests that start systems of several programs are in the first two; all
+# others make up a third one, which computes, and gives way to them.
+ROWS = (
+    ("pqc_mav_cli", "pqc_mav_policy"),
+    ("pqc_mav_bringup", "pqc_mav_proxy", "pqc_mav_recorder", "pqc_mav_sensing", "pqc_mav_sim", "chaos"),
 )
+GIVES_WAY = 5  # nice value of the third row
 _SPEAKING = threading.Lock()
 
 
@@ -180,10 +178,11 @@ def run_ctest(package: str) -> Outcome:
     return run(f"ctest {package}", [*command, "--output-junit", str(report)], build, report, GOOD_CTEST_LINE)
 
 
-def run_pytest(name: str, folder: Path) -> Outcome:
+def run_pytest(name: str, folder: Path, nice: int) -> Outcome:
     """Run pytest on one folder of tests, in a ROS domain of its own; say all of it at the end."""
     report = RESULTS / f"{name}.pytest.xml"
     command = [
+        *(["nice", "-n", str(nice)] if nice else []),
         sys.executable,
         "-m",
         "pytest",
@@ -203,15 +202,16 @@ def run_pytest(name: str, folder: Path) -> Outcome:
 
 
 def run_pytests(folders: list[Path]) -> list[Outcome]:
-    """Run the packages that start systems in one row, and all others in another one beside it."""
+    """Run them in rows beside each other."""
 
-    def row(of: list[Path]) -> list[Outcome]:
-        return [run_pytest(folder.name, folder / "test") for folder in of]
+    def row(of: list[Path], nice: int) -> list[Outcome]:
+        return [run_pytest(folder.name, folder / "test", nice) for folder in of]
 
-    systems = [folder for folder in folders if folder.name in SYSTEM_PACKAGES]
-    others = [folder for folder in folders if folder not in systems]
-    with ThreadPoolExecutor(2) as rows:
-        outcomes = [outcome for done in list(rows.map(row, (systems, others))) for outcome in done]
+    systems = [[folder for folder in folders if folder.name in names] for names in ROWS]
+    others = [folder for folder in folders if not any(folder in each for each in systems)]
+    with ThreadPoolExecutor(len(ROWS) + 1) as pool:
+        rows = [*(pool.submit(row, each, 0) for each in systems), pool.submit(row, others, GIVES_WAY)]
+        outcomes = [outcome for each in rows for outcome in each.result()]
     order = [f"pytest {folder.name}" for folder in folders]
     return sorted(outcomes, key=lambda outcome: order.index(outcome.name))
 

@@ -38,7 +38,7 @@ HOUR = 3600
 LIMITED = {Action.REKEY, Action.UPGRADE, Action.DOWN}
 # Hours of simulated time, not examples, are what finds things here.
 few = settings(
-    max_examples=3,
+    max_examples=2,
     deadline=None,
     phases=[Phases.explicit, Phases.reuse, Phases.generate],
     suppress_health_check=[HealthCheck.too_slow],
