@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.cascade import signs
-from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase, Session
+
+SAME_SWITCH_S = 0.5  # the time of one switch is known that well: it is reckoned from the age of the keys
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters,
 def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
     """Notices new keys and suites, no matter who asked for them."""
     session = inputs.session
-    if not session.alive or (session.suite, session.epoch) == (memory.suite, memory.epoch):
+    if not session.alive or not _other_keys(session, memory):
         return memory
     at = session.last_switch_s if session.last_switch_s is not None else now
     first = not memory.suite
@@ -85,6 +87,15 @@ def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
         event=False,
         rekeys=rekeys,
     )
+
+
+def _other_keys(session: Session, memory: Memory) -> bool:
+    """Whether it has other keys than those remembered. After a loss of the link a new session may have the same suite
+    and, as the first one, epoch 0: then the time of the switch tells."""
+    if (session.suite, session.epoch) != (memory.suite, memory.epoch):
+        return True
+    before, after = memory.last_switch_s, session.last_switch_s
+    return before is not None and after is not None and after - before > SAME_SWITCH_S
 
 
 def _phase(inputs: DecisionInput, memory: Memory, now: float) -> Memory:

@@ -53,6 +53,14 @@ def test_a_new_session_after_a_lost_link_is_no_rekey() -> None:
     assert see(lost, 103.0, well(epoch=0, switched=102.5)).rekeys == (100.5,)
 
 
+def test_a_new_session_is_noticed_even_with_the_same_suite_and_epoch() -> None:
+    memory = see(settled(), 101.0, well(epoch=0, switched=0.0))
+    assert memory.last_switch_s == 0.0
+    again = see(memory, 103.0, well(epoch=0, switched=102.5))
+    assert (again.last_switch_s, again.calm_since_s, again.rekeys) == (102.5, 102.5, ())
+    assert see(again, 104.0, well(epoch=0, switched=102.9)) == replace(again, last_s=104.0), "the same one, reckoned anew"
+
+
 def test_rekeys_leave_the_window_when_it_is_over() -> None:
     memory = see(settled(), 101.0, well(epoch=1, switched=101.0))
     inside = see(memory, 101.0 + PARAMETERS.rate_limit_window_s - 0.1, well(epoch=1, switched=101.0))

@@ -34,6 +34,7 @@ TOPICS: Mapping[str, str] = {
 }
 PEER = "peer"
 # A status already on its way when the proxy answered a rekey must not undo the new keys.
+SAME_KEYS_S = 1.0  # the beginning of the same keys, reckoned from their age, is never that much later
 OVERTAKEN_S = 3.0
 
 
@@ -125,7 +126,9 @@ class Telemetry:
         return session == before and session != self._session and now - at_s < OVERTAKEN_S
 
     def _note(self, session: tuple[str, int], since_s: float) -> None:
-        if session == self._session:
+        known = self._key_since_s
+        # A new session after a loss of the link may have the same suite and, as the first one, epoch 0.
+        if session == self._session and (known is None or since_s - known <= SAME_KEYS_S):
             return
         self._session = session
         self._switched_s = self._key_since_s = since_s

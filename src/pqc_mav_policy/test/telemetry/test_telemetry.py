@@ -120,6 +120,16 @@ def test_repeated_status_of_the_same_keys_moves_nothing() -> None:
     assert telemetry.snapshot(110.0, ()).session.last_switch_s == pytest.approx(99.0)
 
 
+def test_a_new_session_is_a_switch_even_with_the_same_suite_and_epoch() -> None:
+    telemetry = complete()
+    before = telemetry.snapshot(100.0, ()).session
+    telemetry.on_status(message("status", state=1, suite=""), 110.0)
+    telemetry.on_status(message("status", key_age_s=0.5), 112.0)
+    seen = telemetry.snapshot(112.0, ()).session
+    assert (seen.suite, seen.epoch) == (before.suite, before.epoch)
+    assert (seen.last_switch_s, seen.key_age_s) == (111.5, 0.5)
+
+
 def test_the_proxys_answer_counts_before_its_status_does_and_an_overtaken_status_does_not() -> None:
     telemetry = complete()
     telemetry.on_rekeyed("cs-mlkem512-aesgcm-falcon512", 1, 110.0)
