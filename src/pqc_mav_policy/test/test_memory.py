@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from scenes import CORE, DEFAULT, GROUND, suite, well
 
-from pqc_mav_policy.memory import Memory, abandon, begin, observe
+from pqc_mav_policy.memory import SAME_SWITCH_S, Memory, abandon, begin, observe
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, TunnelState
 
@@ -56,9 +56,12 @@ def test_a_new_session_after_a_lost_link_is_no_rekey() -> None:
 def test_a_new_session_is_noticed_even_with_the_same_suite_and_epoch() -> None:
     memory = see(settled(), 101.0, well(epoch=0, switched=0.0))
     assert memory.last_switch_s == 0.0
+    assert see(memory, 103.0, well(epoch=0, switched=SAME_SWITCH_S)).last_switch_s == 0.0
     again = see(memory, 103.0, well(epoch=0, switched=102.5))
     assert (again.last_switch_s, again.calm_since_s, again.rekeys) == (102.5, 102.5, ())
-    assert see(again, 104.0, well(epoch=0, switched=102.9)) == replace(again, last_s=104.0), "the same one, reckoned anew"
+    assert see(again, 104.0, well(epoch=0, switched=102.9)) == replace(again, last_s=104.0), (
+        "the same one, reckoned anew"
+    )
 
 
 def test_rekeys_leave_the_window_when_it_is_over() -> None:

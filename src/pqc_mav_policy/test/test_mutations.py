@@ -33,6 +33,7 @@ SAME = {
     ("situation", "self._level(decision.to_suite) >= self._level(free.to_suite)"): "levels; test_situation holds it",
     ("rules", "it.ladder.catalogue[name].level >= suite.level"): "levels; test_rules holds it",
     ("signs", "(getattr(inputs, name).age_s or 0.0) > parameters.stale_s"): "only words; test_rules holds them",
+    ("memory", "after - before > SAME_SWITCH_S"): "two sessions; test_memory holds it",
     ("memory", "now - memory.last_s > parameters.stale_s"): "a gap between decisions; test_memory holds it",
 }
 
