@@ -42,7 +42,10 @@ GOOD_CTEST_LINE = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test\s+#\d+: .*\s(Pas
 # others make up a third one, which computes, and gives way to them.
 ROWS = (
     ("pqc_mav_cli", "pqc_mav_policy"),
-    ("pqc_mav_bringup", "pqc_mav_proxy", "pqc_mav_recorder", "pqc_mav_sensing", "pqc_mav_sim", "chaos"),
+    (
+        *("pqc_mav_bringup", "pqc_mav_proxy", "pqc_mav_recorder", "pqc_mav_sensing", "pqc_mav_sim", "pqc_mav_tunnel"),
+        "chaos",
+    ),
 )
 GIVES_WAY = 5  # nice value of the third row
 _SPEAKING = threading.Lock()

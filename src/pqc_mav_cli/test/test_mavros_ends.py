@@ -68,6 +68,8 @@ class Onlooker:
         self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 16)
 
     def close(self) -> None:
+        # Fast DDS has crashed once where a node went while it was still being told of others that had gone.
+        self.still(1.0)
         self._executor.shutdown()
         self.node.destroy_node()
         self._context.try_shutdown()
