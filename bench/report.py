@@ -65,8 +65,9 @@ def render_handshake(rows: list[dict[str, Any]]) -> str:
     cold = [r for r in rows if not r["pool"]]
     pooled = [r for r in rows if r["pool"]]
     text = (
-        "Floor = the suite's primitives, each timed alone, plus a bare UDP exchange of the same datagrams, "
-        "measured round by round in the same run; medians. Hybrid with X25519. Classic McEliece repeats its key "
+        "Floor = the suite's primitives, each timed alone, plus a bare UDP exchange of the same datagrams "
+        "(with the acknowledgement that the gcs waits for where M2 is more than three times M1), measured round by "
+        "round in the same run; medians. Hybrid with X25519. Classic McEliece repeats its key "
         "generation until it succeeds, so that medians of few rounds differ by chance: `same keygen` takes the key "
         "generation of each handshake out of that very handshake and puts one median on both sides.\n\n"
     )
