@@ -15,7 +15,7 @@ setup:  ## Install what is missing, make .venv, build liboqs once and all packag
 	@tools/setup.sh analysis
 
 demo:  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|low-battery|bad-link|attack|nominal
-	@tools/setup.sh $(if $(SCENARIO),analysis)
+	@tools/setup.sh $(if $(SCENARIO),analysis) $(if $(SCENARIO)$(ARGS),,demo)
 	@tools/run pqcmav demo $(if $(SCENARIO),--scenario $(SCENARIO) --plot build/demo/$(SCENARIO).png) $(ARGS)
 
 test:  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)

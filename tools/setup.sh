@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Everything between a fresh clone and a workspace that runs. Each step is stamped: a second run only looks.
 #   setup.sh [PART...]     what is needed besides, and stays once it is there:
+#     demo                 no more of liboqs than a first demo flies, unless the whole is there
 #     analysis             Python packages of the benchmark's analysis, of plots and of training
 #     test                 those of the tests, and the engine's tests and micro-benchmarks compiled
 #     lint                 ruff, mypy, clang-format
@@ -10,13 +11,14 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
 
-layers=() targets=()
+layers=() targets=() liboqs_part=()
 for part in "$@"; do
   case "$part" in
+    demo) liboqs_part=(demo) ;;
     analysis | lint) layers+=("$part") ;;
     test) layers+=(test) targets+=(engine_tests micro_benchmarks) ;;
     benchmarks) targets+=(micro_benchmarks) ;;
-    *) die "no part '$part' of the set-up: there are analysis, test, lint and benchmarks" ;;
+    *) die "no part '$part' of the set-up: there are demo, analysis, test, lint and benchmarks" ;;
   esac
 done
 
@@ -27,9 +29,9 @@ mkdir -p "$DEPS/log"
 exec 9>"$DEPS/lock"
 flock 9
 
-"$ROOT/tools/setup_system.sh"
+"$ROOT/tools/setup_system.sh" "${liboqs_part[@]}"
 # The compiler is busy with liboqs while pip waits for the network.
-"$ROOT/tools/setup_liboqs.sh" 9>&- &
+"$ROOT/tools/setup_liboqs.sh" "${liboqs_part[@]}" 9>&- &
 liboqs=$!
 python_ok=0
 "$ROOT/tools/setup_python.sh" "${layers[@]}" 9>&- || python_ok=1

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes sure that the machine has the compilers and headers the workspace needs. Installs only what is missing, with
 # apt, when it may (root, or sudo without a question); otherwise one line names what to install.
+#   setup_system.sh [demo]     demo: as in setup_liboqs.sh
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
+liboqs_part=("$@")
 
 header() { [ -e "/usr/include/$1" ] || [ -e "/usr/local/include/$1" ] || compgen -G "/usr/include/*-linux-gnu*/$1" >/dev/null; }
 
@@ -18,7 +20,7 @@ missing() {
   header yaml-cpp/yaml.h || echo libyaml-cpp-dev
   [ -d /usr/src/googletest ] || [ -d /usr/src/gtest ] || echo libgtest-dev
   "$ROOT/tools/find_python.sh" >/dev/null 2>&1 || printf '%s\n' python3 python3-dev python3-venv
-  if ! have cargo && ! "$ROOT/tools/setup_liboqs.sh" --ready; then
+  if ! have cargo && ! "$ROOT/tools/setup_liboqs.sh" --ready "${liboqs_part[@]}"; then
     # Debian 12 keeps a current cargo under another name; its plain one cannot read today's crate index.
     if [ -n "$(apt-cache search --names-only '^cargo-web$' 2>/dev/null)" ]; then echo cargo-web; else echo cargo; fi
   fi

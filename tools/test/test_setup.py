@@ -34,6 +34,17 @@ def plain_user(fake: Fake, tmp_path: Path) -> Path:
     return called
 
 
+def library_at(workspace: Path, *options: str) -> Path:
+    """A finished build of liboqs, as far as the set-up looks: the whole, or with --demo the first demo's."""
+    script = workspace / "src" / "liboqs_vendor" / "scripts" / "build_liboqs.sh"
+    command = [str(script), "--key", *options]
+    key = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+    built = workspace / ".deps" / f"liboqs-{key}"
+    built.mkdir(parents=True)
+    (built / ".complete").write_text(key)
+    return built
+
+
 def test_complete_machine_needs_nothing(run: Run, fake: Fake, plain_user: Path) -> None:
     fake("cargo", "exit 0")
     result = run("tools/setup_system.sh")
@@ -55,12 +66,15 @@ def test_missing_cargo_names_the_one_that_works_here(run: Run) -> None:
 
 @pytest.mark.usefixtures("plain_user")
 def test_cargo_is_not_asked_for_when_liboqs_is_there(run: Run, workspace: Path) -> None:
-    script = workspace / "src" / "liboqs_vendor" / "scripts" / "build_liboqs.sh"
-    key = subprocess.run([str(script), "--key"], capture_output=True, text=True, check=True, timeout=20).stdout.strip()
-    built = workspace / ".deps" / f"liboqs-{key}"
-    built.mkdir(parents=True)
-    (built / ".complete").write_text(key)
+    library_at(workspace)
     assert run("tools/setup_system.sh").returncode == 0
+
+
+@pytest.mark.usefixtures("plain_user")
+def test_a_first_demos_liboqs_does_not_spare_the_whole_its_cargo(run: Run, workspace: Path) -> None:
+    library_at(workspace, "--demo")
+    assert run("tools/setup_system.sh", "demo").returncode == 0
+    assert_one_error(run("tools/setup_system.sh"), "missing: cargo-web")
 
 
 def test_system_without_apt_is_told_the_names(run: Run, fake: Fake, tmp_path: Path) -> None:
@@ -101,7 +115,7 @@ def test_unusable_python_is_refused(run: Run, workspace: Path) -> None:
 
 
 def test_unknown_part_is_refused(run: Run, workspace: Path) -> None:
-    assert_one_error(run("tools/setup.sh", "tests"), "no part 'tests'", "analysis, test, lint and benchmarks")
+    assert_one_error(run("tools/setup.sh", "tests"), "no part 'tests'", "demo, analysis, test, lint and benchmarks")
     assert not (workspace / ".deps").exists()
 
 
@@ -161,3 +175,24 @@ def test_no_network_for_cargo_is_one_line(run: Run, fake: Fake) -> None:
     fake("cargo", '[ "$1" = fetch ] || { echo cargo 1.80; exit; }\necho "error: failed to resolve host" >&2; exit 101')
     result = run("tools/setup_liboqs.sh", PQCMAV_BUILD_LIBOQS="1")
     assert_one_error(result, "liboqs", "no network", "failed to resolve host")
+
+
+def test_a_first_demos_liboqs_serves_the_demo_and_is_replaced_by_the_whole(run: Run, workspace: Path) -> None:
+    def used() -> Path:
+        return (workspace / ".deps" / "liboqs").readlink()
+
+    few = library_at(workspace, "--demo")
+    assert run("tools/setup_liboqs.sh", "--ready", "demo", PQCMAV_BUILD_LIBOQS="1").returncode == 0
+    assert run("tools/setup_liboqs.sh", "--ready", PQCMAV_BUILD_LIBOQS="1").returncode == 1
+    assert run("tools/setup_liboqs.sh", "demo", PQCMAV_BUILD_LIBOQS="1").returncode == 0
+    assert used() == few
+    whole = library_at(workspace)
+    assert run("tools/setup_liboqs.sh", PQCMAV_BUILD_LIBOQS="1").returncode == 0
+    assert used() == whole
+    # A later demo does not go back to fewer algorithms.
+    assert run("tools/setup_liboqs.sh", "demo", PQCMAV_BUILD_LIBOQS="1").returncode == 0
+    assert used() == whole
+
+
+def test_liboqs_unknown_word_is_refused(run: Run) -> None:
+    assert_one_error(run("tools/setup_liboqs.sh", "all"), "unknown argument all")

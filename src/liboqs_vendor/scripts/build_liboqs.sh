@@ -4,10 +4,10 @@
 # Builds liboqs once into --prefix, from the source inside the pinned registry crate. Defines the version, the checksum
 # and the build options; the workspace's set-up and this package's CMakeLists.txt both call it.
 #
-#   build_liboqs.sh --prefix DIR [--work DIR] [--jobs N] [--toolchain FILE]
-#   build_liboqs.sh --key [--toolchain FILE]   prints a hash that changes with anything that changes the result
+#   build_liboqs.sh --prefix DIR [--work DIR] [--jobs N] [--toolchain FILE] [--demo]
+#   build_liboqs.sh --key [--toolchain FILE] [--demo]   prints a hash that changes with anything that changes the result
 #
-# A CMake toolchain file makes it a library for another machine.
+# A CMake toolchain file makes it a library for another machine. --demo: algorithms_demo.txt only, compiled in haste.
 # LIBOQS_CRATE=/path/to/oqs-sys-....crate uses a file at hand instead of the network.
 set -euo pipefail
 
@@ -36,12 +36,15 @@ die() {
   exit 1
 }
 
-algorithms() { grep -v '^#' "$here/algorithms.txt" | paste -sd ';'; }
+# Set by --demo: optimised less, which takes half the time.
+list=algorithms.txt demo=()
+
+algorithms() { grep -v '^#' "$here/$list" | paste -sd ';'; }
 
 # key TOOLCHAIN: a toolchain file says for which machine, in place of the one that builds.
 key() {
   {
-    printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING"
+    printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING" "${demo[@]}"
     if [ -n "$1" ]; then cat "$1"; else uname -m; fi
     algorithms
     cat "$here"/compat/*
@@ -136,7 +139,7 @@ build() {
   if command -v ninja >/dev/null; then generator=Ninja; fi
   # CMAKE_PREFIX_PATH of a caller could bring in another liboqs or OpenSSL by accident.
   env -u CMAKE_PREFIX_PATH cmake -G "$generator" -S "$source" -B "$work/build" -Wno-dev \
-    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "${OPTIONS[@]}" \
+    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "${OPTIONS[@]}" "${demo[@]}" \
     -DCMAKE_C_FLAGS="$(hardening "$cc")" -DCMAKE_SHARED_LINKER_FLAGS="$LINKING" \
     -DOQS_MINIMAL_BUILD="$(algorithms)" "${extra[@]}"
   cmake --build "$work/build" --parallel "$jobs"
@@ -154,6 +157,7 @@ main() {
       --prefix) prefix="$2"; shift 2 ;;
       --work) work="$2"; shift 2 ;;
       --jobs) jobs="$2"; shift 2 ;;
+      --demo) list=algorithms_demo.txt; demo=("-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG"); shift ;;
       --toolchain) toolchain="$(readlink -m "$2")"; shift 2 ;;
       *) die "unknown argument $1" ;;
     esac

@@ -108,6 +108,19 @@ def test_key_changes_with_every_input_and_with_nothing_else(package_copy: Path) 
     assert key(package_copy) not in {first, second}
 
 
+def test_a_first_demos_library_is_another_one_with_some_of_the_algorithms(package_copy: Path) -> None:
+    whole, demo = (
+        {line for line in (package_copy / name).read_text().splitlines() if not line.startswith("#")}
+        for name in ("algorithms.txt", "algorithms_demo.txt")
+    )
+    assert {"KEM_ml_kem_768", "SIG_ml_dsa_65"} < demo < whole
+    first = key(package_copy), key(package_copy, "--demo")
+    assert first[0] != first[1]
+    (package_copy / "algorithms_demo.txt").write_text("KEM_ml_kem_768\n")
+    assert key(package_copy) == first[0]
+    assert key(package_copy, "--demo") not in first
+
+
 def test_key_follows_the_toolchain_and_not_the_machine_that_builds(package_copy: Path, tmp_path: Path) -> None:
     toolchain = tmp_path / "toolchain.cmake"
     toolchain.write_text("set(CMAKE_C_COMPILER one-gcc)\n")

@@ -60,7 +60,7 @@ Resolution look_up_any(const Info& info) {
   if (!mismatch.empty()) return {{}, mismatch};
   return {{},
           std::string("liboqs ") + OQS_version() + " was built without " + names +
-              "; rebuild it with that algorithm turned on."};
+              "; rebuild it with that algorithm turned on ('make setup' does so)."};
 }
 
 }  // namespace
