@@ -166,6 +166,16 @@ def measure(count: int, seconds: float, options: Mapping[str, str]) -> dict[str,
     }
 
 
+def record(label: str, result: Mapping[str, Any], folder: Path) -> None:
+    """Adds a measurement to the file and the page; the same label replaces the older one."""
+    path = folder / "footprint.json.gz"
+    results: dict[str, Any] = json.loads(packed.read(path)) if path.exists() else {}
+    results[label] = result
+    folder.mkdir(parents=True, exist_ok=True)
+    atomic_write(path, packed.pack(f"{as_lines(results, 3)}\n".encode(), path))
+    atomic_write(folder / "footprint.md", footprint_page.render(results))
+
+
 def main() -> int:
     """Measures once and adds the result to the file and the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -175,13 +185,8 @@ def main() -> int:
     parser.add_argument("--up", nargs="+", default=[], metavar="NAME=VALUE", help="options of 'pqcmav up drone'")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder for footprint.json.gz and footprint.md")
     options = parser.parse_args()
-    path = options.output / "footprint.json.gz"
-    results: dict[str, Any] = json.loads(packed.read(path)) if path.exists() else {}
     given = dict(text.split("=", 1) for text in options.up)
-    results[options.label] = measure(options.windows, options.seconds, given)
-    options.output.mkdir(parents=True, exist_ok=True)
-    atomic_write(path, packed.pack(f"{as_lines(results, 3)}\n".encode(), path))
-    atomic_write(options.output / "footprint.md", footprint_page.render(results))
+    record(options.label, measure(options.windows, options.seconds, given), options.output)
     print((options.output / "footprint.md").read_text())
     return 0
 
