@@ -102,6 +102,7 @@ void Engine::start() { impl_->start(); }
 void Engine::stop() { impl_->stop(); }
 const EngineConfig& Engine::config() const noexcept { return impl_->config; }
 EventQueue& Engine::events() noexcept { return impl_->events; }
+std::uint64_t Engine::heartbeat() const { return impl_->plane().totals().ticks.get(); }
 
 EnginePorts Engine::ports() const {
   const auto& data = impl_->plane();

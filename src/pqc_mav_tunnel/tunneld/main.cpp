@@ -3,19 +3,25 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <iostream>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 
 #include "config_yaml.hpp"
-#include "net/net.hpp"
+#include "fd.hpp"
+#include "health_file.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/process.hpp"
 #include "pqc_mav_tunnel/version.hpp"
+#include "service_manager.hpp"
 
 namespace {
 
@@ -25,6 +31,7 @@ constexpr const char* kUsage =
     "Usage: pqcmav-tunneld [--check] CONFIG.yaml\n"
     "Runs one end of a PQC-MAV tunnel until SIGINT or SIGTERM. docs/configuration.md explains every key.\n"
     "  --check      read configuration and keys and say whether they are good; open no socket\n"
+    "  --healthy    is the daemon alive that writes the file named by PQCMAV_HEALTH_FILE? prints its links\n"
     "  --preflight  list the algorithms this liboqs has, and what is missing\n"
     "  --version    print the versions of the engine and of liboqs\n"
     "Exit codes: 0 ended cleanly, 1 the tunnel could not run, 2 wrong usage or configuration.\n";
@@ -66,6 +73,53 @@ int list_algorithms() {
   return all ? 0 : 1;
 }
 
+std::string health_file() {
+  const auto* name = std::getenv(kHealthFileVariable);
+  return name == nullptr ? "" : name;
+}
+
+int say_health() {
+  const auto file = health_file();
+  if (file.empty()) {
+    std::cerr << "pqcmav-tunneld: set " << kHealthFileVariable << " to the file that the daemon writes.\n";
+    return 2;
+  }
+  const auto health = read_health(file);
+  (health.good ? std::cout : std::cerr) << health.text << (health.good ? "" : "\n");
+  return health.good ? 0 : 1;
+}
+
+std::string description(const Engine& engine) {
+  const auto ports = engine.ports();
+  std::ostringstream out;
+  out << to_string(engine.config().role) << ", encrypted UDP port " << ports.data;
+  for (const auto& [id, port] : ports.plain) out << ", plaintext of " << id << " on UDP port " << port;
+  return out.str();
+}
+
+/// Until a signal arrives. Whoever watches this daemon hears of it for as long as the packet thread works, and no
+/// longer: a watchdog that any other thread feeds would keep a dead tunnel alive.
+void watch_until(const Fd& stop, const Engine& engine, const ServiceManager& manager) {
+  using std::chrono::milliseconds;
+  const auto health = health_file();
+  milliseconds period{1000};
+  if (const auto limit = manager.watchdog())
+    period = std::clamp(std::chrono::duration_cast<milliseconds>(*limit / 3), milliseconds{1}, period);
+  const bool watched = manager.watchdog() || !health.empty();
+  auto seen = engine.heartbeat();
+  std::string said;
+  pollfd wait{stop.get(), POLLIN, 0};
+  while (::poll(&wait, 1, watched ? static_cast<int>(period.count()) : -1) <= 0) {
+    if (engine.heartbeat() == seen) continue;
+    seen = engine.heartbeat();
+    manager.tell("WATCHDOG=1");
+    if (health.empty()) continue;
+    const auto problem = write_health(health, engine.status());
+    if (problem != said && !problem.empty()) std::cerr << "pqcmav-tunneld: " << problem << std::endl;
+    said = problem;
+  }
+}
+
 int run(const std::string& path, bool check_only) {
   if (const auto said = forbid_core_dumps(); !said.empty()) std::cerr << "pqcmav-tunneld: " << said << '\n';
   const auto stop = signals();
@@ -81,11 +135,10 @@ int run(const std::string& path, bool check_only) {
     std::cout << path << ": configuration and keys are good.\n";
     return 0;
   }
-  const auto ports = engine->ports();
-  std::cerr << "pqcmav-tunneld " << engine_version() << ": " << to_string(engine->config().role)
-            << ", encrypted UDP port " << ports.data;
-  for (const auto& [id, port] : ports.plain) std::cerr << ", plaintext of " << id << " on UDP port " << port;
-  std::cerr << std::endl;
+  const auto what = description(*engine);
+  std::cerr << "pqcmav-tunneld " << engine_version() << ": " << what << std::endl;
+  const auto manager = ServiceManager::from_environment();
+  manager.tell("READY=1\nSTATUS=" + what);
   std::thread printer([&] {
     for (bool open = true; open;) {
       const auto events = engine->events().wait(std::chrono::seconds(1), 64);
@@ -93,9 +146,8 @@ int run(const std::string& path, bool check_only) {
       open = !engine->events().closed() || !events.empty();
     }
   });
-  pollfd wait{stop.get(), POLLIN, 0};
-  while (::poll(&wait, 1, -1) < 0) {
-  }
+  watch_until(stop, *engine, manager);
+  manager.tell("STOPPING=1");
   engine->stop();
   printer.join();
   return 0;
@@ -117,6 +169,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (argument == "--preflight") return list_algorithms();
+    if (argument == "--healthy") return say_health();
     if (argument == "--check") {
       check_only = true;
     } else if (!path.empty() || argument.starts_with("-")) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ class Engine {
   [[nodiscard]] std::vector<LinkQualityView> links() const;
   /// Suites that automatic choices should avoid now; empty on a gcs.
   [[nodiscard]] std::vector<BlacklistedSuite> blacklist() const;
+  /// Rises several times a second while the packet thread works. One that stands still says that the thread hangs.
+  [[nodiscard]] std::uint64_t heartbeat() const;
   [[nodiscard]] EventQueue& events() noexcept;
   /// Asks for a rekey and waits: a drone does it, a gcs asks the drone in-band. An empty suite keeps the current one. A
   /// refusal comes as ok = false with a sentence.

@@ -120,6 +120,7 @@ bool DataPlane::watch_key_age(Link& link) {
 
 void DataPlane::tick(std::uint64_t now) {
   for (std::size_t i = 0; i < links_.size(); ++i) tick_link(i, now);
+  totals_.ticks.add();
 }
 
 void DataPlane::tick_link(std::size_t index, std::uint64_t now) {

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +22,14 @@ PROGRAM = shutil.which("pqcmav-tunneld")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, timeout=60)
+def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(PROGRAM), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
 
 
 def write(path: Path, **values: Any) -> Path:
@@ -44,8 +53,10 @@ def gcs_file(keys: Path, tmp_path: Path) -> Path:
 class Daemon:
     """A running tunneld and what it printed."""
 
-    def __init__(self, config: Path) -> None:
-        self.process = subprocess.Popen([str(PROGRAM), str(config)], stderr=subprocess.PIPE, text=True)
+    def __init__(self, config: Path, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [str(PROGRAM), str(config)], stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
+        )
         self.lines: list[str] = []
 
     def wait_for(self, pattern: str) -> re.Match[str]:
@@ -179,3 +190,68 @@ def test_two_of_them_carry_packets(
     assert gcs.stop(sign) == 0
     secret = (keys / "drones" / "uav1" / "psk.key").read_text().splitlines()[-1]
     assert secret[:16] not in "".join(drone.lines + gcs.lines)
+
+
+def heard(manager: socket.socket) -> str:
+    return manager.recv(4096).decode()
+
+
+def test_a_service_manager_hears_ready_watchdog_and_stopping(
+    gcs_file: Path, tmp_path: Path, daemons: list[Daemon]
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(30)
+        daemon = Daemon(gcs_file, NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="600000")
+        daemons.append(daemon)
+        ready, status = heard(manager).split("\n")
+        assert ready == "READY=1"
+        assert re.fullmatch(r"STATUS=gcs, encrypted UDP port \d+, plaintext of uav1 on UDP port \d+", status)
+        assert [heard(manager) for _ in range(3)] == ["WATCHDOG=1"] * 3
+        daemon.process.send_signal(signal.SIGSTOP)
+        manager.settimeout(1.5)
+        with pytest.raises(TimeoutError):
+            while True:
+                heard(manager)
+        daemon.process.send_signal(signal.SIGCONT)
+        manager.settimeout(30)
+        assert heard(manager) == "WATCHDOG=1"
+        assert daemon.stop() == 0
+        while (last := heard(manager)) == "WATCHDOG=1":
+            pass
+        assert last == "STOPPING=1"
+
+
+def test_a_daemon_that_cannot_start_is_never_ready(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("role: gcs\nkeys: /nowhere\ndrones: [a]")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.setblocking(False)
+        result = run(tmp_path / "bad.yaml", NOTIFY_SOCKET=str(tmp_path / "notify"))
+        assert result.returncode == 2
+        with pytest.raises(BlockingIOError):
+            manager.recv(4096)
+
+
+def test_health(gcs_file: Path, tmp_path: Path, daemons: list[Daemon]) -> None:
+    file = str(tmp_path / "health")
+    result = run("--healthy")
+    assert result.returncode == 2
+    assert "PQCMAV_HEALTH_FILE" in result.stderr
+    assert run("--healthy", PQCMAV_HEALTH_FILE=file).returncode == 1
+    daemon = Daemon(gcs_file, PQCMAV_HEALTH_FILE=file)
+    daemons.append(daemon)
+    daemon.wait_for("UDP port")
+    deadline = time.monotonic() + 30
+    while (result := run("--healthy", PQCMAV_HEALTH_FILE=file)).returncode != 0:
+        assert time.monotonic() < deadline, result.stderr
+    assert result.stdout == "uav1 DOWN\n"
+    assert result.stderr == ""
+
+
+def test_a_health_file_that_cannot_be_written_is_said_once(gcs_file: Path, daemons: list[Daemon]) -> None:
+    daemon = Daemon(gcs_file, PQCMAV_HEALTH_FILE="/nowhere/health")
+    daemons.append(daemon)
+    daemon.wait_for("Cannot write /nowhere/health")
+    assert daemon.stop() == 0
+    assert "".join(daemon.lines).count("Cannot write") == 1
