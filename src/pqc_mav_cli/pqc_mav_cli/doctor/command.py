@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +29,7 @@ def doctor(
     """
     from pqc_mav_cli.doctor import machine, software
 
-    findings = software.checks(keys.expanduser())
+    findings = software.checks(keys.expanduser(), os.environ)
     findings += machine.checks(software.wanted_ports())
     if as_json:
         print_json([{**asdict(finding), "level": finding.level.value} for finding in findings])

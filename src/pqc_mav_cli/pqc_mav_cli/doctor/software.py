@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import os
 import platform
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module, metadata
@@ -17,6 +17,7 @@ from pqc_mav_cli.wording import counted
 
 BUILD = "run 'make setup' in the workspace, or colcon build and source install/setup.bash"
 MIN_PYTHON = (3, 10)
+WITHOUT_ROS = "PQCMAV_WITHOUT_ROS"  # set by the Debian package, which brings no ROS 2
 
 
 def python() -> Finding:
@@ -154,14 +155,28 @@ def wanted_ports() -> list[tuple[str, int, str]]:
     ]
 
 
-def checks(keys_folder: Path) -> list[Finding]:
+def without_ros() -> Finding:
+    """What carries the tunnel where nothing of ROS is installed on purpose."""
+    if program := shutil.which("pqcmav-tunneld"):
+        return ok("ROS 2", f"not part of this package: {program} carries the tunnel")
+    return fail("ROS 2", "not part of this package, and pqcmav-tunneld is not here", "install pqcmav-tunneld")
+
+
+def checks(keys_folder: Path, environment: Mapping[str, str]) -> list[Finding]:
     """All of the above here."""
-    found = [python(), ros(os.environ), discovery(os.environ)]
-    found += packages(("pqc_mav_interfaces.msg", "pqc_mav_proxy", "pqc_mav_bringup"))
+    bare = bool(environment.get(WITHOUT_ROS))
+    found = [python()]
+    if bare:
+        found.append(without_ros())
+    else:
+        found += [ros(environment), discovery(environment)]
+        found += packages(("pqc_mav_interfaces.msg", "pqc_mav_proxy", "pqc_mav_bringup"))
     engine_findings = engine()
     found += engine_findings
     if len(engine_findings) > 1:
         found += keys(keys_folder)
+    if bare:
+        return found
     return [
         *found,
         optional("simulation", "pqc_mav_sim.vehicle", "vehicle and ground client for the demo", "the demo cannot run"),

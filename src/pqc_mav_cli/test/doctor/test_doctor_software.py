@@ -60,6 +60,19 @@ def test_a_package_that_is_not_there_is_a_failure() -> None:
     assert [finding.level for finding in found] == [Level.FAIL] and "no_such_package_here" in found[0].text
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_package_without_ros_asks_for_tunneld_in_its_place(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if there:
+        (tmp_path / "pqcmav-tunneld").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = {finding.name: finding for finding in doctor_software.checks(tmp_path, {doctor_software.WITHOUT_ROS: "1"})}
+    assert found["ROS 2"].level is (Level.OK if there else Level.FAIL)
+    assert "pqcmav-tunneld" in found["ROS 2"].text
+    assert not {"ROS discovery", "packages", "launch", "mavros"} & set(found)
+
+
 def test_the_ports_are_those_of_the_schema() -> None:
     import pqc_mav_tunnel
 
