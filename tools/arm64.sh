@@ -13,28 +13,10 @@ toolchain="$ROOT/tools/cmake/arm64.cmake"
 # The processor of a Raspberry Pi 5.
 emulator=(qemu-aarch64-static -cpu cortex-a76 -L "$DEPS/arm64/sysroot")
 left_out="$ROOT/tools/arm64_left_out.txt"
-# What the cross compiler and the emulator are called in Debian and Ubuntu.
-readonly PACKAGES=(crossbuild-essential-arm64 qemu-user-static)
-steps=()
-
-# step NAME CMD...: runs a part and notes how long it took; the first that fails ends the run.
-step() {
-  local name="$1" start=$SECONDS
-  shift
-  say "$name"
-  "$@" || die "arm64: failed: $name"
-  steps+=("$(printf '%5d s  %s' $((SECONDS - start)) "$name")")
-}
 
 host_tools() {
-  local prefix
   if have aarch64-linux-gnu-g++ && have qemu-aarch64-static; then return; fi
-  have apt-get || die "missing: aarch64-linux-gnu-g++ and qemu-aarch64-static: install them with this system's package manager"
-  prefix="$(become_root)" || die "missing: ${PACKAGES[*]}: run 'sudo apt-get install ${PACKAGES[*]}' and then make again"
-  read -ra prefix <<<"$prefix"
-  logged arm64-update "check the network" "${prefix[@]}" apt-get update -q
-  logged arm64-tools "run 'apt-get install ${PACKAGES[*]}' yourself" "${prefix[@]}" DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends "${PACKAGES[@]}"
+  apt_install arm64 crossbuild-essential-arm64 qemu-user-static  # as Debian and Ubuntu call them
 }
 
 build_liboqs() {

@@ -59,3 +59,25 @@ become_root() {
     return 1
   fi
 }
+
+# apt_install NAME PACKAGE...: installs packages with apt, or says in one line who has to; logs are NAME-*.log.
+apt_install() {
+  local name="$1" prefix
+  shift
+  have apt-get || die "missing: $*: install them with this system's package manager"
+  prefix="$(become_root)" || die "missing: $*: run 'sudo apt-get install $*' and then make again"
+  read -ra prefix <<<"$prefix"
+  logged "$name-update" "check the network" "${prefix[@]}" apt-get update -q
+  logged "$name-tools" "run 'apt-get install $*' yourself" "${prefix[@]}" DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -q --no-install-recommends "$@"
+}
+
+# step NAME CMD...: runs a part and notes in `steps` how long it took; the first that fails ends the run.
+steps=()
+step() {
+  local name="$1" start=$SECONDS
+  shift
+  say "$name"
+  "$@" || die "failed: $name"
+  steps+=("$(printf '%5d s  %s' $((SECONDS - start)) "$name")")
+}
