@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the packages of one architecture from what deb_build.sh compiled. The libraries they need are those that the
+# programs of this machine's own architecture need: of the same release, they have the same names and versions.
+#   deb_pack.sh ARCHITECTURE NATIVE
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+set -euo pipefail
+cd "$ROOT"
+
+arch="$1" native="$2"
+build="build-deb/$arch"
+manifest=src/pqc_mav_tunnel/package.xml
+version="$(sed -n 's/.*<version>\(.*\)<\/version>.*/\1/p' "$manifest")-1"
+maintainer="$(sed -n 's/.*<maintainer email="\([^"]*\)">\(.*\)<\/maintainer>.*/\2 <\1>/p' "$manifest" | head -n 1)"
+python="$(/usr/bin/python3 -c 'import sys; a, b = sys.version_info[:2]; print(f"python3 (>= {a}.{b}), python3 (<< {a}.{b + 1})")')"
+strip=strip
+if [ "$arch" = arm64 ] && [ "$native" != arm64 ]; then strip=aarch64-linux-gnu-strip; fi
+
+# needs FILE...: prints the packages with the libraries of these programs, by dpkg's own tool.
+needs() {
+  local work="$PWD/build-deb/shlibdeps" files=()
+  for file in "$@"; do files+=("-e$PWD/build-deb/$native/$file"); done
+  rm -rf "$work"
+  mkdir -p "$work/debian"
+  printf 'Source: pqcmav\n\nPackage: pqcmav\nArchitecture: any\n' >"$work/debian/control"
+  (cd "$work" && dpkg-shlibdeps -O --ignore-missing-info -l"$PWD/../$native" "${files[@]}" 2>shlibdeps.log) |
+    sed 's/^shlibs:Depends=//'
+  rm -rf "$work"
+}
+
+# program FROM TO MODE: installed without symbols.
+program() {
+  install -D -m "$3" "$build/$1" "$tree/$2"
+  "$strip" --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/$2"
+}
+
+text() { install -D -m 0644 "$1" "$tree/$2"; }
+
+documents() {
+  local folder="usr/share/doc/$package"
+  text packaging/copyright "$folder/copyright"
+  mkdir -p "$tree/$folder"
+  printf 'pqcmav (%s) unstable; urgency=medium\n\n  * Changes are in the CHANGELOG.rst of each package of PQC-MAV.\n\n -- %s  %s\n' \
+    "$version" "$maintainer" "$(date -uRd "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$tree/$folder/changelog.Debian.gz"
+  chmod 0644 "$tree/$folder/changelog.Debian.gz"
+}
+
+# pack DEPENDS: the control files, and the package.
+pack() {
+  local script kind="${package#pqcmav-}"
+  documents
+  mkdir -p "$tree/DEBIAN"
+  (cd "$tree" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | LC_ALL=C sort -z | xargs -0 md5sum) >"$tree/DEBIAN/md5sums"
+  if [ -d "$tree/etc" ]; then (cd "$tree" && find etc -type f -printf '/%p\n' | LC_ALL=C sort) >"$tree/DEBIAN/conffiles"; fi
+  sed -e "s/@VERSION@/$version/; s/@ARCH@/$arch/; s/@MAINTAINER@/$maintainer/; s/@DEPENDS@/$1/; s/@PYTHON@/$python/" \
+    -e "s/@SIZE@/$(du -sk --apparent-size --exclude=DEBIAN "$tree" | cut -f1)/" "packaging/$kind.control" >"$tree/DEBIAN/control"
+  for script in postinst prerm postrm; do
+    [ ! -f "packaging/$kind.$script" ] || install -m 0755 "packaging/$kind.$script" "$tree/DEBIAN/$script"
+  done
+  find "$tree" -type d -exec chmod 0755 {} +
+  find "$tree/DEBIAN" -type f ! -perm /111 -exec chmod 0644 {} +
+  find "$tree" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +
+  dpkg-deb --root-owner-group -Zxz --build "$tree" "build-deb/${package}_${version}_$arch.deb" >/dev/null
+  rm -rf "$tree"
+}
+
+# new_package NAME: begins an empty one.
+new_package() {
+  package="$1"
+  tree="build-deb/tree/$package"
+  rm -rf "$tree"
+}
+
+soname="$(basename "$build"/liboqs.so.*)"
+new_package pqcmav-tunneld
+program pqcmav-tunneld usr/bin/pqcmav-tunneld 0755
+program "$soname" "usr/lib/pqcmav/$soname" 0644
+text packaging/pqcmav-tunneld@.service usr/lib/systemd/system/pqcmav-tunneld@.service
+text src/pqc_mav_bringup/systemd/90-pqcmav.conf usr/lib/sysctl.d/90-pqcmav.conf
+text packaging/drone.yaml etc/pqcmav/tunneld/drone.yaml
+text packaging/gcs.yaml etc/pqcmav/tunneld/gcs.yaml
+text packaging/README.Debian usr/share/doc/pqcmav-tunneld/README.Debian
+pack "$(needs pqcmav-tunneld "$soname")"
+
+new_package pqcmav-cli
+modules="$tree/usr/lib/pqcmav/python3"
+mkdir -p "$modules"
+cp -r "$build"/python/. "$modules"
+for name in pqc_mav_bringup pqc_mav_cli pqc_mav_common pqc_mav_proxy; do cp -r "src/$name/$name" "$modules"; done
+mkdir -p "$modules/pqc_mav_tunnel" "$modules/pqc_mav_cli-${version%-*}.dist-info"
+cp src/pqc_mav_tunnel/python/pqc_mav_tunnel/__init__.py "$modules/pqc_mav_tunnel"
+printf 'Metadata-Version: 2.1\nName: pqc_mav_cli\nVersion: %s\n' "${version%-*}" >"$modules/pqc_mav_cli-${version%-*}.dist-info/METADATA"
+find "$modules" \( -name __pycache__ -o -name '*.pyi' -o -name py.typed \) -prune -exec rm -rf {} +
+find "$modules" -type f -exec chmod 0644 {} +
+# Without a suffix that names the machine: CMake gives it the one of the machine that compiles.
+engine="$(basename "$build"/_engine.*.so)"
+program "$engine" usr/lib/pqcmav/python3/pqc_mav_tunnel/_engine.so 0644
+install -D -m 0755 packaging/pqcmav "$tree/usr/bin/pqcmav"
+pack "$(needs "$(basename "$PWD/build-deb/$native"/_engine.*.so)")"

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Packages in a fresh Debian: install, run both ends, upgrade, remove, purge.
+
+    deb_test.py DEBIAN.tar PACKAGE.deb...
+
+Needs root. The Debian is unpacked into a folder of its own; nothing of this machine changes. Its init is not running,
+so both ends are started as the unit says, by its user and with a socket of this test as the service manager.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+UNIT = "usr/lib/systemd/system/pqcmav-tunneld@.service"
+CONFIG = "etc/pqcmav/tunneld"
+LIMIT_S = 120.0
+# HEARTBEAT of MAVLink 2 as a vehicle and as a ground station send it: the tunnel carries bytes.
+UP = bytes.fromhex("fd09000000010100000000000403020c510303ae46")
+DOWN = bytes.fromhex("fd09000000ffbe0000000000000006080004033d48")
+
+
+class TestError(RuntimeError):
+    """What did not hold, as one sentence."""
+
+
+def check(good: bool, sentence: str) -> None:
+    """Raise unless it is good."""
+    if not good:
+        raise TestError(sentence)
+
+
+class Debian:
+    """A Debian in a folder."""
+
+    def __init__(self, tar: Path, root: Path) -> None:
+        self.root = root
+        subprocess.run(["tar", "-xf", str(tar), "-C", str(root), "--exclude=./dev/*"], check=True)
+        # What apt resolves names with, and no service is to be started.
+        shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+
+    @contextmanager
+    def mounted(self) -> Iterator[None]:
+        """The kernel's file systems, which programs expect."""
+        places = []
+        try:
+            for kind, name, options in (
+                ("proc", "proc", ""),
+                ("tmpfs", "run", "mode=755"),
+                ("tmpfs", "dev", "mode=755"),
+            ):
+                place = self.root / name
+                subprocess.run(
+                    ["mount", "-t", kind, *(["-o", options] if options else []), kind, str(place)], check=True
+                )
+                places.append(place)
+            for node in ("null", "zero", "urandom", "random", "full"):
+                (place := self.root / "dev" / node).touch()
+                subprocess.run(["mount", "--bind", f"/dev/{node}", str(place)], check=True)
+                places.append(place)
+            yield
+        finally:
+            for place in reversed(places):
+                subprocess.run(["umount", "--lazy", str(place)], check=False)
+
+    def command(self, *words: str, user: str = "root") -> list[str]:
+        """What runs these words inside."""
+        return ["chroot", f"--userspec={user}", str(self.root), *words]
+
+    def run(self, *words: str, user: str = "root", good: bool = True) -> str:
+        """Run something inside; return what it printed."""
+        result = subprocess.run(
+            self.command(*words, user=user),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=900,
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"},
+        )
+        check(not good or result.returncode == 0, f"{' '.join(words)} ended with {result.returncode}:\n{result.stdout}")
+        return result.stdout
+
+    def path(self, name: str) -> Path:
+        """A file inside, seen from here."""
+        return self.root / name
+
+
+def leave_the_network() -> None:
+    """From here on with a loopback of its own: whatever uses the ports of this machine stays undisturbed."""
+    new_network = 0x40000000
+    check(ctypes.CDLL(None, use_errno=True).unshare(new_network) == 0, os.strerror(ctypes.get_errno()))
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+def directives(unit: Path) -> dict[str, str]:
+    """The unit's settings; of those that come twice, the last."""
+    lines = unit.read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
+
+class Daemon:
+    """An end of the tunnel, started as its unit says."""
+
+    def __init__(self, debian: Debian, role: str) -> None:
+        unit = directives(debian.path(UNIT))
+        check(unit["Type"] == "notify" and "WatchdogSec" in unit, "the unit has no Type=notify or no WatchdogSec")
+        self.name = f"the {role}"
+        notify = debian.path(f"run/notify-{role}")
+        self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.manager.bind(str(notify))
+        notify.chmod(0o777)
+        self.manager.settimeout(LIMIT_S)
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by kill()
+        self._process = subprocess.Popen(
+            debian.command(*unit["ExecStart"].replace("%i", role).split(), user=f"{unit['User']}:{unit['Group']}"),
+            env={"NOTIFY_SOCKET": f"/run/notify-{role}", "WATCHDOG_USEC": f"{int(unit['WatchdogSec']) * 1_000_000}"},
+            stderr=self._log,
+        )
+
+    def hears(self, wanted: str) -> str:
+        """Wait until the service manager is told this."""
+        deadline = time.monotonic() + LIMIT_S
+        while time.monotonic() < deadline:
+            try:
+                told = self.manager.recv(4096).decode()
+            except TimeoutError:
+                break
+            if told.startswith(wanted):
+                return told
+        raise TestError(f"{self.name} did not say {wanted}; it printed: {self.printed()}")
+
+    def printed(self) -> str:
+        """What it has printed."""
+        self._log.seek(0)
+        return self._log.read()
+
+    def waits_for(self, pattern: str) -> None:
+        """Wait until it has printed this."""
+        deadline = time.monotonic() + LIMIT_S
+        while not re.search(pattern, self.printed()):
+            check(time.monotonic() < deadline and self._process.poll() is None, f"{self.name}: {self.printed()}")
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """End it as systemd does."""
+        self._process.send_signal(signal.SIGTERM)
+        self.hears("STOPPING=1")
+        code = self._process.wait(LIMIT_S)
+        check(code == 0, f"{self.name} ended with {code}: {self.printed()}")
+
+    def kill(self) -> None:
+        """Leave nothing behind."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self.manager.close()
+        self._log.close()
+
+
+def udp(port: int) -> socket.socket:
+    """Open an application's socket."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind(("127.0.0.1", port))
+    sock.settimeout(LIMIT_S)
+    return sock
+
+
+def write_configuration(debian: Debian) -> None:
+    """Complete the two examples as their comments say."""
+    folder = debian.path(CONFIG)
+    for role, keys, change in (
+        (
+            "gcs",
+            "gcs",
+            ("drones: [drone1]", "drones: [drone1]\nbind: 127.0.0.1\ndrone.drone1.plain_bind: 127.0.0.1:14580"),
+        ),
+        ("drone", "drones/drone1", ("peer: gcs.example.org", "peer: 127.0.0.1\nbind: 127.0.0.1")),
+    ):
+        text = (folder / f"{role}.yaml").read_text(encoding="utf-8")
+        check(change[0] in text, f"{role}.yaml has no line '{change[0]}'")
+        text = text.replace(*change).replace("keys: /etc/pqcmav/tunneld/keys", f"keys: /etc/pqcmav/tunneld/keys/{keys}")
+        (folder / f"{role}.yaml").write_text(text, encoding="utf-8")
+
+
+def run_both_ends(debian: Debian) -> str:
+    """Handshake, a message each way, a fed watchdog, a clean end."""
+    with ExitStack() as stack:
+        ground, autopilot = stack.enter_context(udp(14550)), stack.enter_context(udp(0))
+        daemons = []
+        for role in ("gcs", "drone"):
+            daemons.append(Daemon(debian, role))
+            stack.callback(daemons[-1].kill)
+            daemons[-1].hears("READY=1")
+        gcs, drone = daemons
+        drone.waits_for("-> UP")
+        autopilot.sendto(UP, ("127.0.0.1", 14590))
+        check(ground.recv(100) == UP, "the vehicle's message arrived changed")
+        ground.sendto(DOWN, ("127.0.0.1", 14580))
+        check(autopilot.recv(100) == DOWN, "the ground station's message arrived changed")
+        for daemon in daemons:
+            daemon.hears("WATCHDOG=1")
+        drone.stop()
+        gcs.stop()
+        handshake = re.search(r"handshake with \S+ (under .*)", drone.printed())
+        check(handshake is not None, f"the drone shook no hands: {drone.printed()}")
+        return handshake[1] if handshake else ""
+
+
+def remove_and_purge(debian: Debian, names: Sequence[str]) -> None:
+    """Removed, only settings and keys stay; purged, nothing does."""
+    debian.run("apt-get", "remove", "--yes", *names)
+    check(not debian.path("usr/bin/pqcmav-tunneld").exists(), "the program is still there after its removal")
+    check(debian.path(f"{CONFIG}/gcs.yaml").exists(), "the removal took the configuration with it")
+    debian.run("apt-get", "purge", "--yes", *names)
+    left = debian.run("find", "/etc", "/usr", "/var/lib/pqcmav", "-xdev", "-iname", "*pqc*mav*", good=False)
+    left = "\n".join(line for line in left.splitlines() if "No such file" not in line)
+    check(not left, f"left after the purge: {left}")
+    check(
+        "pqcmav" not in debian.path("etc/passwd").read_text(encoding="utf-8"), "the user is still there after the purge"
+    )
+
+
+def verify_unit(debian: Debian) -> str:
+    """What systemd says of the unit, where it is installed here."""
+    if not (program := shutil.which("systemd-analyze")):
+        return "systemd-analyze is not here"
+    with tempfile.TemporaryDirectory() as folder:
+        # Its program is in the other Debian, and network-online.target in none.
+        text = debian.path(UNIT).read_text(encoding="utf-8").replace("ExecStart=", f"ExecStart={debian.root}")
+        unit = Path(folder) / "pqcmav-tunneld@drone.service"
+        unit.write_text(text, encoding="utf-8")
+        result = subprocess.run(
+            [program, "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False, timeout=60
+        )
+    about = [line for line in result.stderr.splitlines() if "pqcmav" in line]
+    check(result.returncode == 0 and not about, f"systemd-analyze verify: {result.stderr}")
+    return "the unit is good to systemd-analyze verify"
+
+
+def test(debian: Debian, packages: Sequence[Path]) -> Iterator[str]:
+    """All of it; yields what held."""
+    for package in packages:
+        shutil.copy(package, debian.path("root"))
+    inside = [f"/root/{package.name}" for package in packages]
+    names = [package.name.split("_")[0] for package in packages]
+    debian.run("apt-get", "update")
+    debian.run("apt-get", "install", "--yes", "--no-install-recommends", *inside)
+    missing = [line for line in debian.run("ldd", "/usr/bin/pqcmav-tunneld").splitlines() if "not found" in line]
+    check(not missing, f"libraries are missing: {missing}")
+    yield f"installed: {', '.join(names)}; {debian.run('pqcmav-tunneld', '--version').strip()}"
+    debian.run("pqcmav-tunneld", "--preflight")
+    yield verify_unit(debian)
+
+    leave_the_network()
+    make_keys(debian)
+    write_configuration(debian)
+    for role in ("gcs", "drone"):
+        debian.run("pqcmav-tunneld", "--check", f"/{CONFIG}/{role}.yaml", user="pqcmav:pqcmav")
+    yield f"both ends ran as the unit says: handshake {run_both_ends(debian)}, a message each way"
+
+    before = debian.path(f"{CONFIG}/gcs.yaml").read_text(encoding="utf-8")
+    debian.run("dpkg", "--force-confdef", "--install", *inside)
+    check(
+        debian.path(f"{CONFIG}/gcs.yaml").read_text(encoding="utf-8") == before, "the upgrade changed the configuration"
+    )
+    run_both_ends(debian)
+    yield "installed over itself: settings and keys as before, both ends ran"
+
+    remove_and_purge(debian, names)
+    yield "removed, then purged: nothing left"
+
+
+def make_keys(debian: Debian) -> None:
+    """By the packaged command; both ends' go into the one folder, as here one machine is both."""
+    debian.run("pqcmav", "keys", "init", "drone1", "--sig", "mldsa65", "--root", "/root/keys")
+    debian.run("cp", "-r", "/root/keys/gcs", "/root/keys/drones", f"/{CONFIG}/keys")
+    debian.run("chown", "-R", "pqcmav:pqcmav", f"/{CONFIG}/keys")
+
+
+def main() -> int:
+    """Run the test with mounts of its own."""
+    tar, *packages = map(Path, sys.argv[1:])
+    if os.environ.get("PQCMAV_DEB_TEST") != "inside":
+        os.environ["PQCMAV_DEB_TEST"] = "inside"
+        return subprocess.call(["unshare", "--mount", sys.executable, __file__, *sys.argv[1:]])
+    with tempfile.TemporaryDirectory(prefix="pqcmav-debian-") as folder:
+        debian = Debian(tar, Path(folder))
+        Path(folder).chmod(0o755)
+        try:
+            with debian.mounted():
+                for sentence in test(debian, packages):
+                    print(sentence, flush=True)
+        except TestError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What 'make deb' puts into packages agrees with the rest of the repository; nothing is packed here."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bare_machine import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGING = ROOT / "packaging"
+UNIT = PACKAGING / "pqcmav-tunneld@.service"
+PACK = (ROOT / "tools" / "deb_pack.sh").read_text(encoding="utf-8")
+Fake = Callable[[str, str], None]
+SCRIPTS = sorted(path for path in PACKAGING.iterdir() if path.suffix in {".postinst", ".prerm", ".postrm"})
+
+
+def directives() -> dict[str, str]:
+    lines = UNIT.read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
+
+def test_every_file_that_is_packed_exists() -> None:
+    sources = re.findall(r"^(?:text|install -D -m 0755) (\S+) ", PACK, re.MULTILINE)
+    assert len(sources) >= 6
+    for source in sources:
+        if "$" not in source:
+            assert (ROOT / source).is_file(), source
+    for name in re.findall(r"for name in (pqc_mav_\w+(?: pqc_mav_\w+)*)", PACK)[0].split():
+        assert (ROOT / "src" / name / name / "__init__.py").is_file(), name
+
+
+def test_the_version_is_that_of_every_package_xml() -> None:
+    assert "@VERSION@" in (PACKAGING / "tunneld.control").read_text(encoding="utf-8")
+    manifests = ROOT.glob("src/*/package.xml")
+    versions = {re.search(r"<version>(.*)</version>", path.read_text(encoding="utf-8"))[1] for path in manifests}  # type: ignore[index]
+    assert len(versions) == 1, versions
+    cli = (PACKAGING / "cli.control").read_text(encoding="utf-8")
+    assert "pqcmav-tunneld (= @VERSION@)" in cli, "its liboqs is in the other package"
+
+
+@pytest.mark.parametrize("kind", ["tunneld", "cli"])
+def test_control_files(kind: str) -> None:
+    text = (PACKAGING / f"{kind}.control").read_text(encoding="utf-8")
+    fields = dict(line.split(": ", 1) for line in text.splitlines() if not line.startswith(" "))
+    assert fields["Package"] == f"pqcmav-{kind}"
+    for field in ("Source", "Version", "Architecture", "Maintainer", "Installed-Size", "Depends", "Description"):
+        assert fields[field]
+    assert f"new_package {fields['Package']}\n" in PACK
+    placeholders = set(re.findall(r"@\w+@", text))
+    assert placeholders <= set(re.findall(r"@\w+@", PACK))
+    for line in text.splitlines():
+        assert len(line) <= 80 or not line.startswith(" "), line
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_maintainer_scripts_are_posix_shell_and_stop_at_errors(script: Path) -> None:
+    text = script.read_text(encoding="utf-8")
+    assert text.startswith("#!/bin/sh\nset -e\n")
+    subprocess.run(["/bin/sh", "-n", str(script)], check=True)
+
+
+def test_the_unit_is_notified_and_watched() -> None:
+    unit = directives()
+    assert unit["Type"] == "notify"
+    assert unit["NotifyAccess"] == "main"
+    assert 2 <= int(unit["WatchdogSec"]) <= 5, "longer than the data thread's second, shorter than most failsafes"
+    assert unit["ExecStart"] == "/usr/bin/pqcmav-tunneld /etc/pqcmav/tunneld/%i.yaml"
+    assert "usr/bin/pqcmav-tunneld" in PACK
+    for role in ("drone", "gcs"):
+        assert f"etc/pqcmav/tunneld/{role}.yaml" in PACK
+
+
+def test_the_unit_is_as_hard_as_those_of_the_suite() -> None:
+    """What both units of the suite set, this one sets alike; it needs no ROS and no device."""
+    units = [ROOT / f"src/pqc_mav_bringup/systemd/pqcmav-{role}.service" for role in ("drone", "gcs")]
+    lines = [
+        {line for line in unit.read_text(encoding="utf-8").splitlines() if "=" in line and not line.startswith("#")}
+        for unit in units
+    ]
+    own = set(UNIT.read_text(encoding="utf-8").splitlines())
+    ros_only = ("Type=", "Environment", "LogsDirectory=", "StateDirectory=", "KillMode=")
+    lacking = {line for line in lines[0] & lines[1] if not line.startswith(ros_only)} - own
+    assert not lacking
+
+
+def test_what_systemd_says_of_the_exposure(tmp_path: Path) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd-analyze is not here")
+    unit = tmp_path / "pqcmav-tunneld@drone.service"
+    shutil.copy(UNIT, unit)
+    said = subprocess.run(
+        [program, "security", "--offline=true", "--no-pager", str(unit)], capture_output=True, text=True, timeout=60
+    )
+    if "offline" in said.stderr:
+        pytest.skip("this systemd-analyze is older than version 250")
+    level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said.stdout)
+    assert level, said.stdout + said.stderr
+    assert float(level[1]) < 1.5
+
+
+@pytest.mark.parametrize("role", ["drone", "gcs"])
+def test_example_configurations_are_good_but_for_the_keys(role: str) -> None:
+    program = shutil.which("pqcmav-tunneld")
+    if program is None:
+        pytest.skip("pqcmav-tunneld is not on the path: run 'make setup' first")
+    result = subprocess.run(
+        [program, "--check", str(PACKAGING / f"{role}.yaml")], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 2
+    assert "/etc/pqcmav/tunneld/keys" in result.stderr, "the keys are all it lacks"
+
+
+def test_a_test_that_needs_a_debian_runs_nowhere_by_accident() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", f"import runpy; runpy.run_path({str(ROOT / 'tools/deb_test.py')!r})"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_no_packages_where_dpkg_is_not_known(run: Run) -> None:
+    result = run("tools/deb.sh")
+    assert result.returncode != 0
+    assert result.stderr == "error: packages are made on Debian or Ubuntu\n"
+
+
+def test_missing_tools_are_named_to_who_cannot_install_them(run: Run, fake: Fake) -> None:
+    fake("dpkg", "echo amd64")
+    fake("id", "echo 1000")
+    fake("apt-get", "exit 1")
+    fake("git", "echo 1700000000")
+    result = run("tools/deb.sh")
+    assert result.returncode != 0
+    assert re.fullmatch(r"error: missing: dpkg-dev .*crossbuild-essential-arm64: run 'sudo apt-get .*\n", result.stderr)
