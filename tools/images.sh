@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Container images without a registry and without a daemon: pqcmav-tunneld for amd64 and arm64, pqcmav-suite for amd64,
+# on a Debian that is bootstrapped here. Then containers of them fly docker/compose.yaml and the demo.
+#   images.sh        after setup.sh; 'make clean' removes what it made, in .deps/containers
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+set -euo pipefail
+cd "$ROOT"
+
+readonly STORE=(--root "$DEPS/containers/storage" --runroot "$DEPS/containers/run" --storage-driver vfs)
+certificates=/etc/ssl/certs/ca-certificates.crt
+
+container_tools() {
+  local missing=()
+  have buildah || missing+=(buildah)
+  have podman || missing+=(podman crun conmon netavark)
+  have mmdebstrap || missing+=(mmdebstrap)
+  have qemu-aarch64-static || missing+=(qemu-user-static)
+  have update-binfmts || missing+=(binfmt-support)
+  have arch-test || missing+=(arch-test)
+  [ ${#missing[@]} -eq 0 ] || apt_install images "${missing[@]}"
+}
+
+buildah_here() { "${prefix[@]}" buildah "${STORE[@]}" "$@"; }
+
+# base ARCHITECTURE: the bootstrapped Debian as an image.
+base() {
+  local container
+  tools/debian_base.sh "$1" && container="$(buildah_here from --arch "$1" scratch)" &&
+    logged "image-base-$1" "" buildah_here add "$container" "$DEPS/debian/$1.tar" / &&
+    buildah_here config --arch "$1" --os linux --cmd /bin/bash "$container" &&
+    logged "image-base-$1" "" buildah_here commit --rm "$container" "localhost/pqcmav-base:$1"
+}
+
+# image NAME ARCHITECTURE DOCKERFILE [OPTION...]
+image() {
+  local name="$1" arch="$2" file="$3"
+  shift 3
+  logged "image-$name-$arch" "" buildah_here bud --isolation chroot --format docker --arch "$arch" --pull-never \
+    --build-arg "BASE=localhost/pqcmav-base:$arch" --tag "localhost/$name:$arch" --file "$file" "$@" .
+}
+
+# On a network with certificates of its own, the build needs this machine's.
+suite() {
+  image pqcmav-suite amd64 docker/suite.Dockerfile --volume "$certificates:/run/certificates.crt:ro" \
+    --build-arg PIP_CERT=/run/certificates.crt --build-arg CARGO_HTTP_CAINFO=/run/certificates.crt
+}
+
+containers() { "${prefix[@]}" "$ROOT/tools/run" python tools/image_test.py "$@" -- "${STORE[@]}"; }
+
+[ "$(uname -m)" = x86_64 ] || die "make images makes images of both architectures on x86-64 only"
+read -ra prefix <<<"$(become_root || die "images are made as root here: use 'sudo make images'")"
+mkdir -p "$DEPS/log"
+step "buildah, podman, mmdebstrap, qemu" container_tools
+step "packages of pqcmav-tunneld" tools/deb.sh --no-test
+for arch in amd64 arm64; do
+  step "Debian for $arch" base "$arch"
+  step "pqcmav-tunneld for $arch" image pqcmav-tunneld "$arch" docker/tunneld.Dockerfile
+done
+for pair in "amd64 amd64" "amd64 arm64" "arm64 amd64"; do
+  read -r gcs drone <<<"$pair"
+  step "containers: $gcs gcs, $drone drone" containers pair "$gcs" "$drone"
+done
+step "pqcmav-suite for amd64" suite
+step "containers: the demo" containers demo
+step "containers: the flight of docker/compose.yaml" containers flight
+
+buildah_here images --format '{{.Size}}  {{.Name}}:{{.Tag}}' | grep pqcmav
+printf '%s\n' "${steps[@]}"
