@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test lint format docs report bench chaos soak sanitize fuzz arm64 verify-model clean
+.PHONY: help setup demo test lint format docs report bench chaos soak sanitize fuzz arm64 deb images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,14 @@ fuzz:  ## Run every libFuzzer target for FUZZ_SECONDS (60) under ASan+UBSan
 arm64:  ## Cross-compile engine and pqcmav-tunneld for 64-bit ARM and run their tests under qemu
 	@tools/setup.sh
 	@tools/arm64.sh
+
+deb:  ## Make Debian packages for amd64 and arm64, install and run them in a fresh Debian (needs root)
+	@tools/setup.sh
+	@tools/deb.sh
+
+images:  ## Build container images without a registry and fly the demo in containers of them (needs root)
+	@tools/setup.sh
+	@tools/images.sh
 
 verify-model:  ## Check the symbolic models of the protocol (needs verifpal; ALLOW_MISSING=1 passes without)
 	@ALLOW_MISSING="$(ALLOW_MISSING)" tools/verify_model.sh
