@@ -25,7 +25,6 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
     from pqc_mav_bench.agent_node import AgentNode
 
     with spinning(arguments, AgentNode) as node:
-        node.get_logger().info(f"agent for {node.watch.name}")
         while not stop.wait(0.2):
             if node.shutdown_asked.is_set():
                 time.sleep(LEAVE_S)

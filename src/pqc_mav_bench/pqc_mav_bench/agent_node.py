@@ -16,7 +16,6 @@ from typing import Any
 from pqc_mav_interfaces.srv import ClockSync, GetInfo, SetTraffic, StartSuite, StopSuite
 from pydantic import ValidationError
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
-from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from pqc_mav_bench.collectors.clock_id import clock_id
@@ -25,25 +24,28 @@ from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.errors import BenchError
 from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
-from pqc_mav_common.parameters import ParameterSpec, take
+from pqc_mav_common.lifecycle import ManagedNode
+from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_proxy.wording import short_code
 
 NODE_NAME = "bench_agent"
 LEASE_S = 60.0
+NOT_ACTIVE = "The agent is not active."
 PARAMETERS = (
     ParameterSpec("proxy", "/gcs/pqc_proxy", "Node name of the gcs' proxy."),
     ParameterSpec("drone_id", "", "The drone whose link is measured; empty = the only one of the proxy."),
 )
 
 
-class AgentNode(Node):
+class AgentNode(ManagedNode):
     """Its parameters are PARAMETERS. Raises ParameterError."""
+
+    at_rest = "the traffic has ended, and it measures nothing until it is activated again"
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
-        values = take(self, PARAMETERS)
-        self.watch = ProxyWatch(self, values["proxy"], values["drone_id"])
-        self.recorder = SideRecorder(self.watch)
+        self.take_parameters(PARAMETERS)
+        self._recorder: SideRecorder | None = None
         self.shutdown_asked = threading.Event()
         self._controller = ""
         self._heard_s = 0.0
@@ -58,13 +60,35 @@ class AgentNode(Node):
         self.create_service(StopSuite, "~/stop_suite", self._stop_suite, callback_group=slow)
         self.create_service(Trigger, "~/shutdown", self._shutdown, callback_group=quick)
 
-    def close(self) -> None:
+    def set_up(self) -> None:
+        """Listens to the proxy."""
+        self.watch = ProxyWatch(self, self.values["proxy"], self.values["drone_id"])
+        self.get_logger().info(f"agent for {self.watch.name}")
+
+    def begin(self) -> None:
+        """Nobody holds the agent yet."""
+        self._controller = self._suite = ""
+        self._recorder = SideRecorder(self.watch)
+
+    def end(self) -> None:
         """Ends the traffic and its process."""
-        self.recorder.close()
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            recorder.close()
+
+    @property
+    def recorder(self) -> SideRecorder:
+        """What measures this side. Raises BenchError while the agent is not active."""
+        if self._recorder is None:
+            raise BenchError(NOT_ACTIVE)
+        return self._recorder
 
     # --- quick ones ---
 
     def _ping(self, _request: Any, response: Any) -> Any:
+        if not self.active:
+            response.message = NOT_ACTIVE
+            return response
         response.success = self.watch.is_up and self.watch.counters() is not None
         response.message = "ready" if response.success else f"no session at {self.watch.name} yet"
         return response
@@ -74,7 +98,11 @@ class AgentNode(Node):
             setattr(response, name, value)
         response.role = "gcs"
         response.config_json = json.dumps(
-            {"proxy": self.watch.name, "drone_id": self.watch.drone_id, "clock_id": clock_id()}
+            {
+                "proxy": self.values["proxy"],
+                "drone_id": self.watch.drone_id if self.active else self.values["drone_id"],
+                "clock_id": clock_id(),
+            }
         )
         return response
 
@@ -93,6 +121,8 @@ class AgentNode(Node):
     def _refusal(self, controller: str) -> str:
         """Why this controller may not use the agent; "" when it may. It holds the agent from then on."""
         now = time.monotonic()
+        if not self.active:
+            return NOT_ACTIVE
         if not controller:
             return "A controller must give its identity."
         if self._controller and controller != self._controller and now - self._heard_s < LEASE_S:
@@ -149,7 +179,8 @@ class AgentNode(Node):
         try:
             response.metrics_json = json.dumps(self.recorder.finish(), allow_nan=False)
         except BenchError as error:
-            self.recorder.abort()
+            if self._recorder is not None:
+                self._recorder.abort()
             response.message = str(error)
             return response
         self._suite = ""

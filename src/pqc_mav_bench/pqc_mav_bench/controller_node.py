@@ -24,7 +24,8 @@ from pqc_mav_bench.plan import new_campaign, resumed_campaign
 from pqc_mav_bench.schema.run import SchemaError
 from pqc_mav_bench.store import DEFAULT_ROOT, controller_lock
 from pqc_mav_bench.suite_session import SuiteSession
-from pqc_mav_common.parameters import ParameterSpec, take
+from pqc_mav_common.lifecycle import Entities, ManagedNode
+from pqc_mav_common.parameters import ParameterSpec
 
 NODE_NAME = "bench_controller"
 PARAMETERS = (
@@ -37,14 +38,15 @@ PARAMETERS = (
 )
 
 
-class ControllerNode(Node):
+class ControllerNode(ManagedNode):
     """Its parameters are PARAMETERS. Raises ParameterError."""
+
+    fixed = frozenset({"root"})
+    at_rest = "a campaign under way has ended and is on disk"
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
-        values = take(self, PARAMETERS)
-        self._root = values.path("root")
-        self._shutdown_agent = values["shutdown_agent"]
+        self.take_parameters(PARAMETERS)
         # What arrives is handled by a node with one thread: on a busy machine an executor of several spins until a
         # message is taken, and the benchmark's own processor time is part of what it measures.
         self.observer = Node(
@@ -53,8 +55,8 @@ class ControllerNode(Node):
             context=self.context,
             use_global_arguments=False,
         )
-        self._ground = RosGround(self.observer, values["agent"], f"{socket.gethostname()}:{os.getpid()}")
-        self._drone = RosDrone(self.observer, values["proxy"], values["drone_id"], values["power"])
+        self._heard: Entities | None = None
+        self._drone: RosDrone | None = None
         self._stop = threading.Event()
         self._busy = threading.Lock()
         group = ReentrantCallbackGroup()
@@ -64,20 +66,47 @@ class ControllerNode(Node):
             RunCampaign,
             "~/run_campaign",
             execute_callback=self._execute,
-            goal_callback=lambda _goal: GoalResponse.REJECT if self._busy.locked() else GoalResponse.ACCEPT,
+            goal_callback=lambda _goal: GoalResponse.ACCEPT if self._idle() else GoalResponse.REJECT,
             cancel_callback=self._cancel,
             callback_group=group,
         )
 
-    def close(self) -> None:
-        """Stops a running campaign, which is on disk, and ends the helper processes."""
+    def set_up(self) -> None:
+        """Listens to the drone's proxy and looks for the agent."""
+        values = self.values
+        self._root = values.path("root")
+        self._shutdown_agent = values["shutdown_agent"]
+        self._heard = Entities(self.observer)
+        self._ground = RosGround(self.observer, values["agent"], f"{socket.gethostname()}:{os.getpid()}")
+        self._drone = RosDrone(self.observer, values["proxy"], values["drone_id"], values["power"])
+
+    def end(self) -> None:
+        """Stops a running campaign, which is on disk."""
         self._stop.set()
         with self._busy:
-            self._drone.close()
+            pass  # it has ended
+
+    def tear_down(self) -> None:
+        """Ends the helper processes and hears nothing more."""
+        drone, self._drone = self._drone, None
+        if drone is not None:
+            drone.close()
+        heard, self._heard = self._heard, None
+        if heard is not None:
+            heard.destroy()
+
+    def close(self) -> None:
+        """Stops a running campaign and ends the helper processes."""
+        super().close()
+        self.tear_down()
         self._action.destroy()
 
+    def _idle(self) -> bool:
+        return self.active and not self._busy.locked()
+
     def _ping(self, _request: Any, response: Any) -> Any:
-        response.success, response.message = True, "busy" if self._busy.locked() else "idle"
+        response.success = True
+        response.message = "busy" if self._busy.locked() else "idle" if self.active else "not active"
         return response
 
     def _cancel(self, _goal: Any) -> Any:
@@ -86,13 +115,14 @@ class ControllerNode(Node):
 
     def _execute(self, goal: Any) -> Any:
         result = RunCampaign.Result()
-        if not self._busy.acquire(blocking=False):
-            result.message = "This controller runs a campaign already."
+        drone = self._drone
+        if drone is None or not self._busy.acquire(blocking=False):
+            result.message = "This controller runs a campaign already, or is not active."
             goal.abort()
             return result
         try:
             self._stop.clear()
-            self._campaign(goal, result)
+            self._campaign(drone, goal, result)
         except (BenchError, SchemaError) as error:
             result.message = str(error)
         except Exception as error:  # the client must hear of it; the process goes on
@@ -108,7 +138,7 @@ class ControllerNode(Node):
             goal.abort()
         return result
 
-    def _campaign(self, goal: Any, result: Any) -> None:
+    def _campaign(self, drone: RosDrone, goal: Any, result: Any) -> None:
         request = goal.request
         with controller_lock(self._root):
             versions = {name: str(environment()[name]) for name in VERSIONS}
@@ -120,7 +150,7 @@ class ControllerNode(Node):
                 plan = new_campaign(self._root, request.options_json, versions)
             result.run_directory = str(plan.store.folder)
             session = SuiteSession(
-                self._drone,
+                drone,
                 self._ground,
                 plan.options,
                 plan.store.name,

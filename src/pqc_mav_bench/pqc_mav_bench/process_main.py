@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from pqc_mav_common.process import Spinner, ros
@@ -16,18 +16,17 @@ EXECUTOR_THREADS = 4
 def spinning(arguments: list[str], make_node: Callable[[], Any]) -> Iterator[Any]:
     """A node whose callbacks run in threads of their own for the time of the block; `node.close()` is called first.
 
-    A second node in the attribute `observer`, where there is one, has a single thread.
+    A second node in the attribute `observer`, where there is one, has a single thread. Raises ProcessError.
     """
     from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 
+    from pqc_mav_common.lifecycle import serving
+
     with ros(arguments), ExitStack() as stack:
         node = make_node()
-        served = [(node, MultiThreadedExecutor(num_threads=EXECUTOR_THREADS))]
         if hasattr(node, "observer"):
-            served.insert(0, (node.observer, SingleThreadedExecutor()))
-        for spun, executor in served:
-            spinner = stack.enter_context(Spinner(executor))
-            spinner.add(spun)
+            spinner = stack.enter_context(Spinner(SingleThreadedExecutor()))
+            spinner.add(node.observer)
             spinner.start()
-        stack.enter_context(closing(node))
+        stack.enter_context(serving(MultiThreadedExecutor(num_threads=EXECUTOR_THREADS), [lambda: node]))
         yield node

@@ -17,6 +17,7 @@ from pqc_mav_bench.agent_node import AgentNode
 from pqc_mav_bench.controller_ends import RosGround
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_common import qos
+from pqc_mav_common.lifecycle import bring_up
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
 COMMON = {"run": 1, "shared_clock": True, "workload": {**OPTIONS.workload.model_dump(), "kind": "bulk"}}
@@ -55,6 +56,7 @@ def bench():
     stand_in = StandIn(client)
     for node in (agent, client):
         executor.add_node(node)
+    bring_up(agent)
     thread = threading.Thread(target=executor.spin)
     thread.start()
     yield agent, client, stand_in

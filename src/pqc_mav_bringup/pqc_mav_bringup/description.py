@@ -31,6 +31,13 @@ class Argument:
 # Arguments of every system, by the names that ROS users know from Nav2.
 PARAMS_FILE = "params_file"
 NODE_ARGUMENTS = (
+    Argument(
+        "autostart",
+        "Whether the nodes configure and activate themselves; false leaves both to a lifecycle manager or to "
+        "'ros2 lifecycle set'.",
+        "true",
+        ("true", "false"),
+    ),
     Argument("log_level", "Log level of the nodes.", "info", ("debug", "info", "warn", "error", "fatal")),
     Argument("use_respawn", "Whether to start again what died.", "true", ("true", "false")),
     Argument("use_sim_time", "Whether the nodes take their time from /clock.", "false", ("true", "false")),
@@ -198,6 +205,8 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
     is_node = bool(process.node or process.config)
     if is_node and values.get("use_sim_time") == "true":
         parameters["use_sim_time"] = True
+    if is_node and values.get("autostart") == "false":
+        parameters["autostart"] = False
     return Process(
         label=f"{namespace}/{process.name}" if namespace else process.name,
         package=process.package,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
-from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.executors import one_thread
-from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_onboard"
 
@@ -25,32 +25,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
-        import pqc_mav_tunnel
-
+        from pqc_mav_common.lifecycle import serving
         from pqc_mav_policy.node import PqcPolicyNode
         from pqc_mav_policy.node_parameters import node_specs
         from pqc_mav_sensing.main import NODES, load
 
         senses = load(NODES)
-    with ros(arguments):
-        # Parameters given without a node's name reach every node of the process.
-        siblings = [spec.name for specs in (node_specs(), *(sense.parameters for sense in senses)) for spec in specs]
-        made: list[Any] = []
-        with Spinner(one_thread()) as spinner:
-            try:
-                for sense in senses:
-                    made.append(sense.make(siblings))
-                    spinner.add(made[-1])
-                try:
-                    spinner.add(PqcPolicyNode(siblings=siblings))
-                except (ValueError, pqc_mav_tunnel.TunnelError) as error:
-                    # Parameters, strategies, tables and suite names are refused with one sentence.
-                    raise ProcessError(one_line(error)) from None
-                spinner.start()
-                wait_until(stop)
-            finally:
-                for node in made:
-                    node.close()
+    # Parameters given without a node's name reach every node of the process.
+    siblings = [spec.name for specs in (node_specs(), *(sense.parameters for sense in senses)) for spec in specs]
+    # In the order in which they need each other: what is sensed first, then what decides by it.
+    makers = [*(partial(sense.make, siblings) for sense in senses), partial(PqcPolicyNode, siblings=siblings)]
+    with ros(arguments), serving(one_thread(), makers):
+        wait_until(stop)
     return ExitCode.OK
 
 

@@ -217,12 +217,14 @@ def test_the_demo_fits_together() -> None:
 
 def test_the_arguments_of_every_node_as_nav2_has_them(tmp_path) -> None:
     given = {"params_file": str(tmp_path / "mine.yaml"), "log_level": "debug", "use_respawn": "false"}
-    nodes = resolve(DRONE, {**given, "use_sim_time": "true", "record": "flight.mcap"})
+    nodes = resolve(DRONE, {**given, "use_sim_time": "true", "autostart": "false", "record": "flight.mcap"})
     assert nodes[0].config == given["params_file"], "it wins over config"
     for node in nodes:
         assert (node.log_level, node.respawn, node.parameters["use_sim_time"]) == ("debug", None, True)
+        assert node.parameters["autostart"] is False
     for node in resolve(DRONE, {"record": "flight.mcap"}):
         assert node.log_level == "info" and node.respawn is not None and "use_sim_time" not in node.parameters
+        assert "autostart" not in node.parameters, "a configuration file may say it"
     with pytest.raises(BringupError, match="must be one of: debug, info, warn"):
         resolve(GCS, {"log_level": "loud"})
 

@@ -51,6 +51,10 @@ Record = Annotated[
     str | None, typer.Option(help="Record the flight to this file (*.mcap), or to a new file in this folder.")
 ]
 ParamsFile = Annotated[str | None, typer.Option(help="The same as --config, as ROS launch files call it.")]
+Autostart = Annotated[
+    str | None,
+    typer.Option(help="true (default) or false: nodes activate themselves, or wait for a lifecycle manager."),
+]
 LogLevel = Annotated[str | None, typer.Option(help="Of the nodes: debug, info (default), warn, error or fatal.")]
 UseRespawn = Annotated[str | None, typer.Option(help="true (default) or false: start again what died.")]
 UseSimTime = Annotated[str | None, typer.Option(help="true or false (default): take the time from /clock.")]
@@ -97,6 +101,7 @@ def drone(
         typer.Option(help="true (default) or false: sensing and policy share one process, which saves memory."),
     ] = None,
     record: Record = None,
+    autostart: Autostart = None,
     log_level: LogLevel = None,
     use_respawn: UseRespawn = None,
     use_sim_time: UseSimTime = None,
@@ -130,6 +135,7 @@ def drone(
             "strategy": strategy,
             "together": together,
             "record": record,
+            "autostart": autostart,
             "log_level": log_level,
             "use_respawn": use_respawn,
             "use_sim_time": use_sim_time,
@@ -157,6 +163,7 @@ def gcs(
     pluginlists_yaml: PluginLists = None,
     config_yaml: MavrosConfig = None,
     record: Record = None,
+    autostart: Autostart = None,
     log_level: LogLevel = None,
     use_respawn: UseRespawn = None,
     use_sim_time: UseSimTime = None,
@@ -183,6 +190,7 @@ def gcs(
             "pluginlists_yaml": pluginlists_yaml,
             "config_yaml": config_yaml,
             "record": record,
+            "autostart": autostart,
             "log_level": log_level,
             "use_respawn": use_respawn,
             "use_sim_time": use_sim_time,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -100,7 +100,7 @@ class ParameterSpec:
             text += f"; {kind(self.minimum)} to {kind(self.maximum)}"
         return f"{text} [{self.unit}]" if self.unit else text
 
-    def descriptor(self, *, read_only: bool = True) -> Any:
+    def descriptor(self, *, read_only: bool = False) -> Any:
         """The rcl_interfaces ParameterDescriptor."""
         from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
@@ -124,6 +124,12 @@ class ParameterSpec:
 def yaml_text(value: Any) -> str:
     """A parameter's value as YAML that ROS reads in the same type."""
     return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+# Of every node.
+AUTOSTART = ParameterSpec(
+    "autostart", True, "Configure and activate at start; false leaves both to a lifecycle manager."
+)
 
 
 class Values(dict[str, Any]):
@@ -175,29 +181,57 @@ def check(node: str, wanted: Iterable[ParameterSpec], given: Mapping[str, Any], 
     return Values((name, spec.check(node, given.get(name, spec.default))) for name, spec in specs.items())
 
 
-def declare(node: Any, wanted: Iterable[ParameterSpec], values: Mapping[str, Any]) -> None:
-    """Declare parameters, read-only, with these values. What the user gave is not asked again."""
+def declare(
+    node: Any, wanted: Iterable[ParameterSpec], values: Mapping[str, Any], *, fixed: Collection[str] = ()
+) -> None:
+    """Declare parameters with these values, those of `fixed` read-only. What the user gave is not asked again."""
     from rclpy.parameter import Parameter
 
     for spec in wanted:
         value = values[spec.name]
         if value != ():
             value = list(value) if isinstance(value, tuple) else value
-            node.declare_parameter(spec.name, value, spec.descriptor(), ignore_override=True)
+            descriptor = spec.descriptor(read_only=spec.name in fixed)
+            node.declare_parameter(spec.name, value, descriptor, ignore_override=True)
             continue
         # rclpy takes an empty list for one of bytes. Declared by type alone a parameter is unset, and one unset
         # parameter has the whole of a GetParameters answer empty, and with it 'ros2 param dump'. Hence in three steps.
         strings = Parameter.Type.STRING_ARRAY
-        node.declare_parameter(spec.name, strings, spec.descriptor(read_only=False), ignore_override=True)
+        node.declare_parameter(spec.name, strings, spec.descriptor(), ignore_override=True)
         node.set_parameters([Parameter(spec.name, strings, [])])
-        descriptor = spec.descriptor()
+        descriptor = spec.descriptor(read_only=spec.name in fixed)
         descriptor.type = strings.value
         node.set_descriptor(spec.name, descriptor)
 
 
-def take(node: Any, wanted: Iterable[ParameterSpec], siblings: Iterable[str] = ()) -> Values:
-    """Check what the user gave `node` (see `check`) and declare it. Raises ParameterError."""
-    specs = list(wanted)
-    values = check(node.get_name(), specs, given_parameters(node), siblings)
-    declare(node, specs, values)
-    return values
+class Settable:
+    """Checks what is set of a node's parameters while it runs, and keeps it for the node's next configure."""
+
+    def __init__(self, node: Any, specs: Iterable[ParameterSpec]) -> None:
+        """From now on; the parameters are declared already."""
+        self.changed: dict[str, Any] = {}
+        self._node = node
+        self._specs = {spec.name: spec for spec in specs}
+        node.add_on_set_parameters_callback(self._judge)
+        node.add_post_set_parameters_callback(self._keep)
+
+    def _judge(self, parameters: Iterable[Any]) -> Any:
+        from rcl_interfaces.msg import SetParametersResult
+
+        try:
+            for parameter in parameters:
+                if parameter.name in self._specs:
+                    self._specs[parameter.name].check(self._node.get_name(), parameter.value)
+        except ParameterError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _keep(self, parameters: Iterable[Any]) -> None:
+        for parameter in parameters:
+            if parameter.name not in self._specs:
+                continue
+            self.changed.update(plain_values({parameter.name: parameter.value}))
+            self._node.get_logger().info(
+                f"'{parameter.name}' is set to {yaml_text(self.changed[parameter.name])}; it counts from the next "
+                "configure on."
+            )

@@ -15,9 +15,9 @@ from pqc_mav_common.parameters import (
     ParameterSpec,
     Values,
     check,
+    declare,
     given_parameters,
     plain_values,
-    take,
     yaml_text,
 )
 
@@ -156,7 +156,7 @@ def test_a_path_value_has_its_home_expanded() -> None:
 
 def test_descriptors_carry_meaning_bounds_and_choices() -> None:
     rate, cells, kind = (spec.descriptor() for spec in (RATE, CELLS, KIND))
-    assert rate.read_only and rate.description == "How often. [Hz]"
+    assert not rate.read_only and rate.description == "How often. [Hz]"
     assert (rate.floating_point_range[0].from_value, rate.floating_point_range[0].to_value) == (0.5, 50.0)
     assert (cells.integer_range[0].from_value, cells.integer_range[0].to_value) == (0, 24)
     assert kind.additional_constraints == "one of: udp, mavros" and not kind.integer_range
@@ -183,10 +183,11 @@ def test_a_node_declares_what_it_was_given(context: Any) -> None:
     node = make(context, "-p", "rate_hz:=2", "-p", "names:=[a1, b1]")
     try:
         assert given_parameters(node) == {"rate_hz": 2, "names": ["a1", "b1"]}
-        values = take(node, ALL)
+        values = check("n", ALL, given_parameters(node))
+        declare(node, ALL, values, fixed=["rate_hz"])
         assert (values["rate_hz"], values["names"], values["streams"]) == (2.0, ("a1", "b1"), ("a",))
         assert node.get_parameter("names").value == ["a1", "b1"]
-        assert node.describe_parameter("rate_hz").read_only
+        assert node.describe_parameter("rate_hz").read_only and not node.describe_parameter("cells").read_only
     finally:
         node.destroy_node()
 
@@ -196,7 +197,7 @@ def test_an_empty_list_is_a_value_read_only_and_of_its_type(context: Any) -> Non
 
     node = make(context)
     try:
-        take(node, ALL)
+        declare(node, ALL, check("n", ALL, {}), fixed=["names"])
         parameter = node.get_parameter("names")
         assert (parameter.type_, parameter.value) == (Parameter.Type.STRING_ARRAY, [])
         described = node.describe_parameter("names")

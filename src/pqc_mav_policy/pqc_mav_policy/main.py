@@ -6,9 +6,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.executors import one_thread
-from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_policy"
 
@@ -20,20 +20,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
-        import pqc_mav_tunnel
-
+        from pqc_mav_common.lifecycle import serving
         from pqc_mav_policy.node import PqcPolicyNode
 
-    with ros(arguments):
-        try:
-            node = PqcPolicyNode()
-        except (ValueError, pqc_mav_tunnel.TunnelError) as error:
-            # Parameters, strategies, tables and suite names are refused with one sentence.
-            raise ProcessError(one_line(error)) from None
-        with Spinner(one_thread()) as spinner:
-            spinner.add(node)
-            spinner.start()
-            wait_until(stop)
+    with ros(arguments), serving(one_thread(), [PqcPolicyNode]):
+        wait_until(stop)
     return ExitCode.OK
 
 

@@ -23,21 +23,21 @@ from pqc_mav_interfaces.msg import (
     VehicleState,
 )
 from pqc_mav_interfaces.srv import PinSuite, SetMode
-from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall, PendingCall
 from pqc_mav_common.diagnostics import to_messages
-from pqc_mav_common.errors import one_line
+from pqc_mav_common.errors import ProcessError, one_line
+from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_policy.availability import Availability
 from pqc_mav_policy.controller import Controller, Request, Tick
 from pqc_mav_policy.diagnosis import diagnose
-from pqc_mav_policy.node_parameters import Mode
+from pqc_mav_policy.node_parameters import Mode, node_specs
 from pqc_mav_policy.pace import Pace
 from pqc_mav_policy.registry import engine_catalogue
-from pqc_mav_policy.ros_parameters import NodeConfig, declare
+from pqc_mav_policy.ros_parameters import NodeConfig, config_of
 from pqc_mav_policy.settings import make
 from pqc_mav_policy.telemetry import inputs_json
 from pqc_mav_policy.telemetry.telemetry import PEER, Telemetry
@@ -45,11 +45,16 @@ from pqc_mav_policy.telemetry.telemetry import PEER, Telemetry
 NODE_NAME = "pqc_policy"
 TICK_S = 1.0
 POLLS = 5  # of the clock per tick
+NOT_CONFIGURED = "The policy is not configured yet."
 MODES: tuple[Mode, ...] = ("auto", "hold", "manual")
 
 
-class PqcPolicyNode(Node):
+class PqcPolicyNode(ManagedNode):
     """Decides for the drone whose proxy runs in the same namespace."""
+
+    # Parameters, strategies, tables and suite names are refused with one sentence.
+    refusals = (ProcessError, ValueError, pqc_mav_tunnel.TunnelError)
+    at_rest = "it decides nothing until it is activated again, and the suite stays as it is"
 
     def __init__(
         self,
@@ -58,11 +63,24 @@ class PqcPolicyNode(Node):
         siblings: Iterable[str] = (),
         **node_arguments: Any,
     ) -> None:
-        """Raises ValueError (ParameterError, StrategyError, PerformanceError) or TunnelError with one sentence."""
+        """Raises ParameterError. With other parameters, strategies and tables it is configuring that fails."""
         super().__init__(NODE_NAME, **node_arguments)
         self._now = clock
-        self.config: NodeConfig = declare(self, siblings)
-        node, settings = self.config.node, self.config.settings
+        self._tick_s = tick_s
+        self.take_parameters(node_specs(), siblings)
+        self.config: NodeConfig | None = None
+        self._rekey: ActionCall | None = None
+        self._hardware_id = socket.gethostname()
+        self._decision = self.create_lifecycle_publisher(PolicyDecision, "~/decision", qos.latched(1))
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
+        self.create_service(SetMode, "~/set_mode", self._set_mode)
+        self.create_service(PinSuite, "~/pin_suite", self._pin_suite)
+        self.every(tick_s / POLLS, self._on_clock)
+
+    def set_up(self) -> None:
+        """Makes the strategy and listens to what it decides by."""
+        config = config_of(self.values)
+        node, settings = config.node, config.settings
         catalogue = engine_catalogue()
         telemetry = Telemetry(settings.policy.required, settings.policy.near_switch_s, node.threat_timeout_s)
         strategy = make(node.strategy, catalogue, settings)
@@ -71,19 +89,22 @@ class PqcPolicyNode(Node):
         self.controller.pin = self._suite_id(node.pinned_suite) if node.pinned_suite else ""
         wanted = [self._suite_id(name) for name in node.suites]
         self._availability = Availability(self, node.proxy, wanted, self.controller.allow)
-        self._hardware_id = socket.gethostname()
+        self._request_timeout_s = node.request_timeout_s
         self._sequence = 0
         self._failure = ""  # HandshakeReport's identifier of the newest failed handshake
         self._call: PendingCall | None = None
         self._subscribe(node.proxy)
-        self._decision = self.create_publisher(PolicyDecision, "~/decision", qos.latched(1))
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
         self._rekey = ActionCall(self, Rekey, f"{node.proxy}/rekey_action")
-        self.create_service(SetMode, "~/set_mode", self._set_mode)
-        self.create_service(PinSuite, "~/pin_suite", self._pin_suite)
-        self._pace = Pace(tick_s, self._now())
-        self.create_timer(tick_s / POLLS, self._on_clock)
+        self._pace = Pace(self._tick_s, self._now())
+        self.config = config
         self.get_logger().info(f"strategy {node.strategy}, mode {node.mode}")
+
+    def tear_down(self) -> None:
+        """Forgets the strategy; a request under way is left to the proxy."""
+        self.config = None
+        rekey, self._rekey = self._rekey, None
+        if rekey is not None:
+            rekey.close()
 
     def _subscribe(self, proxy: str) -> None:
         telemetry = self.controller.telemetry
@@ -109,7 +130,7 @@ class PqcPolicyNode(Node):
     def _on_link(self, message: LinkQuality) -> None:
         now = self._now()
         self.controller.telemetry.on_link(message, now)
-        if message.side == PEER and self._pace.on_report(now):
+        if message.side == PEER and self._pace.on_report(now) and self.active:
             self._tick()
 
     def _on_clock(self) -> None:
@@ -131,7 +152,7 @@ class PqcPolicyNode(Node):
 
     def destroy_node(self) -> None:
         """Withdraw the action's client, which rclpy does not, and then the node."""
-        self._rekey.close()
+        self.tear_down()
         super().destroy_node()
 
     # --- deciding and acting ---
@@ -148,7 +169,7 @@ class PqcPolicyNode(Node):
             f"asking for {self.controller.ladder.code(request.suite) or 'fresh keys'}: {request.reason}"
         )
         self._failure = ""
-        if not self._rekey.ready():
+        if self._rekey is None or not self._rekey.ready():
             self._call = None
             self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "unreachable")
             return
@@ -174,7 +195,7 @@ class PqcPolicyNode(Node):
                 self.get_logger().info(one_line(answer.message))
             else:
                 self.get_logger().warning(one_line(answer.message))
-        elif now - controller.pending[1] > self.config.node.request_timeout_s:
+        elif now - controller.pending[1] > self._request_timeout_s:
             self._call = None
             controller.answered(False, "The proxy did not answer in time.", now, "cancelled")
 
@@ -212,6 +233,9 @@ class PqcPolicyNode(Node):
     # --- services ---
 
     def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
+        if self.config is None:
+            response.message = NOT_CONFIGURED
+            return response
         controller = self.controller
         if request.mode not in MODES:
             response.message = f"'{request.mode}' is not a mode; the modes are {', '.join(MODES)}."
@@ -229,6 +253,9 @@ class PqcPolicyNode(Node):
         return response
 
     def _pin_suite(self, request: PinSuite.Request, response: PinSuite.Response) -> PinSuite.Response:
+        if self.config is None:
+            response.message = NOT_CONFIGURED
+            return response
         controller = self.controller
         if not request.suite:
             controller.pin, controller.mode = "", "auto"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,18 +28,11 @@ class NodeConfig:
 
 def parse(given: Mapping[str, Any]) -> NodeConfig:
     """From parameter values by name. Raises ParameterError for an unknown name or a bad value."""
-    return _config(ros.check(NODE_NAME, node_specs(), ros.plain_values(given)))
+    return config_of(ros.check(NODE_NAME, [ros.AUTOSTART, *node_specs()], ros.plain_values(given)))
 
 
-def declare(node: Any, siblings: Iterable[str] = ()) -> NodeConfig:
-    """Checks what the user gave a node and declares every parameter, read-only. Raises ParameterError.
-
-    `siblings` are the names of parameters of nodes that share the process.
-    """
-    return _config(ros.take(node, node_specs(), siblings))
-
-
-def _config(values: ros.Values) -> NodeConfig:
+def config_of(values: ros.Values) -> NodeConfig:
+    """From values that were checked already."""
     expert = {name.removeprefix(EXPERT_PREFIX): v for name, v in values.items() if name.startswith(EXPERT_PREFIX)}
     node = build(NodeParameters, {name: values[name] for name in names(NodeParameters)})
     settings = Settings(

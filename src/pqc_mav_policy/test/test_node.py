@@ -15,7 +15,9 @@ import pytest
 import rclpy
 from fake_drone import DEFAULT, FakeDrone
 
+from pqc_mav_common.errors import ProcessError
 from pqc_mav_common.executors import one_thread
+from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.testing import until
 from pqc_mav_policy.node import PqcPolicyNode
 from pqc_mav_policy.telemetry import inputs_json
@@ -51,6 +53,7 @@ class Flight:
         for parameter in parameters:
             arguments += ["-p", parameter]
         self.policy = PqcPolicyNode(tick_s=TICK_S, cli_args=arguments, use_global_arguments=False)
+        bring_up(self.policy)
         self._executor = one_thread()
         self._executor.add_node(self.policy)
         self._thread = threading.Thread(target=self._executor.spin)
@@ -209,5 +212,5 @@ def test_a_request_nobody_answers_is_given_up(fly: Any) -> None:
 def test_bad_parameters_are_refused_with_a_sentence(ros: None, parameter: str, sentence: str) -> None:
     strategy = ["-p", "strategy:=expert"] if parameter.startswith("performance") else []
     arguments = ["--ros-args", "-p", parameter, *strategy]
-    with pytest.raises((ValueError, pqc_mav_tunnel.TunnelError), match=sentence):
-        PqcPolicyNode(cli_args=arguments, use_global_arguments=False)
+    with pytest.raises(ProcessError, match=sentence):
+        bring_up(PqcPolicyNode(cli_args=arguments, use_global_arguments=False))

@@ -6,10 +6,9 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import closing
 
 from pqc_mav_common.errors import ExitCode
-from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_proxy"
 
@@ -24,21 +23,16 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         import pqc_mav_tunnel
         from rclpy.executors import MultiThreadedExecutor
 
-        from pqc_mav_proxy.node import PqcProxyNode, bring_up
+        from pqc_mav_common.lifecycle import serving
+        from pqc_mav_proxy.node import PqcProxyNode
         from pqc_mav_proxy.rekey_server import REKEYS_AT_ONCE
 
     # Before a key is read: session keys live in this process's memory.
     if said := pqc_mav_tunnel.forbid_core_dumps():
         print(f"{PROGRAM}: warning: {said}", file=sys.stderr, flush=True)
-    with ros(arguments):
-        node = PqcProxyNode()
-        # One thread stays free for topics while rekeys wait in the others.
-        with Spinner(MultiThreadedExecutor(num_threads=REKEYS_AT_ONCE + 1)) as spinner, closing(node):
-            spinner.add(node)
-            if node.autostart:
-                bring_up(node)
-            spinner.start()
-            wait_until(stop)
+    threads = REKEYS_AT_ONCE + 1  # one stays free for topics while rekeys wait in the others
+    with ros(arguments), serving(MultiThreadedExecutor(num_threads=threads), [PqcProxyNode]):
+        wait_until(stop)
     return ExitCode.OK
 
 

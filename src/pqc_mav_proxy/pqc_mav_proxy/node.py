@@ -20,21 +20,20 @@ import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import to_messages
-from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.errors import ProcessError, one_line
 from pqc_mav_common.host_info import host_info
-from pqc_mav_common.parameters import declare, given_parameters
+from pqc_mav_common.lifecycle import ManagedNode
+from pqc_mav_common.parameters import AUTOSTART, given_parameters
 from pqc_mav_proxy import conversions, parameters
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.guard import Guard
 from pqc_mav_proxy.mavros_graph import writers
-from pqc_mav_proxy.parameters import AUTOSTART
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
 from pqc_mav_proxy.wording import short_code
@@ -43,18 +42,18 @@ NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = ("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error")
-SUCCESS = TransitionCallbackReturn.SUCCESS
-FAILURE = TransitionCallbackReturn.FAILURE
 
 
-class PqcProxyNode(LifecycleNode):
+class PqcProxyNode(ManagedNode):
     """Hosts one engine, as drone or gcs; namespace `/drone` or `/gcs` by convention."""
+
+    refusals = (ProcessError, pqc_mav_tunnel.TunnelError)
+    at_rest = "the sessions are closed and their keys are wiped; nothing passes until it is activated again"
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
-        self.failure: ProcessError | None = None  # why the last transition failed
         given = given_parameters(self)
-        self._config = parameters.engine_config(given, lambda path: str(Path(path).expanduser()))
+        self._config = parameters.engine_config(given, _expanded)
         self._declare_parameters(given)
         self._host: EngineHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
@@ -66,17 +65,12 @@ class PqcProxyNode(LifecycleNode):
         self._published: list[tuple[Any, ...]] = []
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
-        self._tick = self.create_timer(TICK_S, self._publish_periodic)
+        self.every(TICK_S, self._publish_periodic)
 
     @property
     def role(self) -> str:
         """'drone' or 'gcs'."""
         return str(self.get_parameter(parameters.ROLE).value)
-
-    @property
-    def autostart(self) -> bool:
-        """Whether the process configures and activates the node at start."""
-        return bool(self.get_parameter(AUTOSTART.name).value)
 
     def _declare_parameters(self, given: dict[str, Any]) -> None:
         autostart = AUTOSTART.check(self.get_name(), given.get(AUTOSTART.name, AUTOSTART.default))
@@ -87,8 +81,9 @@ class PqcProxyNode(LifecycleNode):
             drones = self._config.get(parameters.DRONES, [])
             ids = [str(drone) for drone in drones] if isinstance(drones, list) else []
             wanted += parameters.drone_specs(ids, pqc_mav_tunnel.per_drone_schema())
-        declare(self, [AUTOSTART], {AUTOSTART.name: autostart})
-        declare(self, wanted, {spec.name: parameters.shown(spec, self._config) for spec in wanted})
+        fixed = [spec.name for spec in wanted if spec.name.rpartition(".")[2] in parameters.FIXED]
+        values = {spec.name: parameters.shown(spec, self._config) for spec in wanted}
+        self.declare_settable([AUTOSTART, *wanted], {**values, AUTOSTART.name: autostart}, fixed)
 
     def _make_interfaces(self) -> None:
         drones = max(1, len(self._config.get(parameters.DRONES) or [])) if self.role == "gcs" else 1
@@ -103,38 +98,23 @@ class PqcProxyNode(LifecycleNode):
 
     # --- lifecycle ---
 
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Checks the configuration and reads the keys."""
-        if not self._guarded(self._make_host):
-            return FAILURE
-        return super().on_configure(state)
+    def read_parameters(self) -> None:
+        """The engine judges all of them, together with what was set since the start."""
+        given = {**given_parameters(self), **self._settable.changed}
+        self._config = parameters.engine_config(given, _expanded)
 
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+    def set_up(self) -> None:
+        """Checks the configuration and reads the keys."""
+        self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events)
+
+    def begin(self) -> None:
         """Starts the engine; a fresh one after a deactivation, which wiped the keys of the last."""
-        if not self._guarded(self._start_host):
-            return FAILURE
-        result = super().on_activate(state)
+        self._start_host()
         self._publish_status(force=True)
         self._events_ready.trigger()  # for the events from before the topics were open
-        return result
 
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stops the engine and says so before the topics fall silent."""
-        self.close()
-        return super().on_deactivate(state)
-
-    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forgets the configured engine."""
-        self.close()
-        return super().on_cleanup(state)
-
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stops the engine for good."""
-        self.close()
-        return super().on_shutdown(state)
-
-    def close(self) -> None:
-        """Stops the engine, wipes its keys and publishes the last status. May be called more than once."""
+    def end(self) -> None:
+        """Stops the engine, wipes its keys and publishes the last status."""
         host, self._host = self._host, None
         if host is None:
             return
@@ -143,39 +123,25 @@ class PqcProxyNode(LifecycleNode):
         if host.started:
             self._publish_status(force=True, statuses=host.engine.status())
 
+    def refused(self, error: Exception) -> ProcessError:
+        """The engine's errors have exit codes of their own."""
+        if isinstance(error, pqc_mav_tunnel.TunnelError):
+            return ProcessError(one_line(error), exit_code_for(error.code))
+        return super().refused(error)
+
     def destroy_node(self) -> None:
         """Frees the node, so that it leaves the ROS graph at once."""
-        # rclpy frees neither actions nor the state machine of a LifecycleNode, and both hold the node: without this
-        # others would see it until the lease of a participant that fell silent is over, some 20 s.
-        self._rekeys.close()
-        self._state_machine.destroy_when_not_in_use()
+        self._rekeys.close()  # rclpy does not free actions, which hold the node
         super().destroy_node()
-
-    def _make_host(self) -> None:
-        self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events)
 
     def _start_host(self) -> None:
         if self._host is None:
-            self._make_host()
+            self.set_up()
         assert self._host is not None
         self._host.start()
         ports = self._host.engine.ports()
         plain = ", ".join(f"{drone} {port}" for drone, port in ports["plain"].items())
         self.get_logger().info(f"{self.role}: handshakes and packets on UDP port {ports['data']}, plaintext on {plain}")
-
-    def _guarded(self, step: Any) -> bool:
-        """Runs one step of a transition; a refusal is kept in `failure` and logged as one line."""
-        try:
-            step()
-        except pqc_mav_tunnel.TunnelError as error:
-            self.failure = ProcessError(one_line(error), exit_code_for(error.code))
-            self._host = None
-            # When the process brings the node up, it prints the failure itself.
-            if not self.autostart:
-                self.get_logger().error(str(self.failure))
-            return False
-        self.failure = None
-        return True
 
     # --- engine events ---
 
@@ -303,8 +269,5 @@ class PqcProxyNode(LifecycleNode):
         return response
 
 
-def bring_up(node: PqcProxyNode) -> None:
-    """Configures and activates. Raises ProcessError with the sentence of the step that failed."""
-    for trigger in (node.trigger_configure, node.trigger_activate):
-        if trigger() != SUCCESS:
-            raise node.failure or ProcessError("The node could not be started.", ExitCode.FAILED)
+def _expanded(path: str) -> str:
+    return str(Path(path).expanduser())

@@ -3,7 +3,7 @@
 
 The schema (`config_schema`, `per_drone_schema`) defines names, types, defaults and bounds, and the engine alone
 judges values: what the user gave goes to it unchanged, and its sentence is the one the user reads. The parameters
-declared here show the result and are read-only.
+declared here show the result; what is set later counts from the next configure on.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pqc_mav_common.parameters import ParameterError, ParameterSpec
+from pqc_mav_common.parameters import AUTOSTART, ParameterError, ParameterSpec
 
-# The node's own: the engine does not know it.
-AUTOSTART = ParameterSpec(
-    "autostart", True, "Configure and activate at start; false leaves both to a lifecycle manager."
-)
 ROLE = "role"
 ROLES = ("drone", "gcs")
 DRONES = "drones"
+# Set at the start alone: what names the ends and protects the link, and where plaintext may go. Whoever reaches the ROS
+# graph can end the tunnel, but must not be able to open it.
+FIXED = frozenset(
+    {
+        *(ROLE, DRONES, "drone_id", "gcs_id", "keys", "state_dir"),
+        *("allow_pure", "allowed_suites", "hybrid", "require_signature", "sign"),
+        *("plain_allow_remote", "plain_bind", "plain_peer", "plain_tap"),
+    }
+)
 PATH_KEYS = frozenset({"keys", "state_dir"})
 
 
@@ -40,7 +45,10 @@ def drone_specs(drones: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> l
 
 
 def engine_config(given: Mapping[str, Any], expand: Callable[[str], str]) -> dict[str, Any]:
-    """What goes to the engine: the user's values, unchanged except that `expand` replaces `~` in paths."""
+    """What goes to the engine: the user's values, unchanged except that `expand` replaces `~` in paths.
+
+    `autostart` is the node's own.
+    """
     config = {name: value for name, value in given.items() if name != AUTOSTART.name}
     for name in PATH_KEYS & config.keys():
         if isinstance(config[name], str) and config[name]:

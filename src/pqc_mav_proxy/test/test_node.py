@@ -23,8 +23,9 @@ from rclpy.parameter import Parameter
 
 from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall
+from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.testing import until
-from pqc_mav_proxy.node import PqcProxyNode, bring_up
+from pqc_mav_proxy.node import PqcProxyNode
 
 DEADLINE_S = 30.0
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
@@ -170,20 +171,37 @@ def test_get_info_has_the_configuration_and_no_secret(
         assert secret.read_text().splitlines()[-1] not in str(answer)
 
 
-def test_parameters_are_described_bounded_and_read_only(pair: dict[str, PqcProxyNode], client: Client) -> None:
-    names = ["dscp", "keepalive_s", "suite", "keys"]
+def test_parameters_are_described_and_bounded(pair: dict[str, PqcProxyNode], client: Client) -> None:
+    names = ["dscp", "keepalive_s", "suite", "keys", "role", "autostart"]
     described = client.call(
         DescribeParameters, "/drone/pqc_proxy/describe_parameters", DescribeParameters.Request(names=names)
     ).descriptors
-    assert all(each.description and each.read_only for each in described)
+    assert all(each.description for each in described)
+    assert [each.read_only for each in described] == [False] * 3 + [True] * 3
     assert (described[0].integer_range[0].from_value, described[0].integer_range[0].to_value) == (0, 63)
     assert described[1].floating_point_range[0].to_value > 1
     values = client.call(GetParameters, "/drone/pqc_proxy/get_parameters", GetParameters.Request(names=names)).values
     assert values[0].integer_value == 46 and values[2].string_value == SUITE
     assert Path(values[3].string_value).is_dir()  # a path, never a key
-    wish = SetParameters.Request(parameters=[Parameter("dscp", value=1).to_parameter_msg()])
-    (result,) = client.call(SetParameters, "/drone/pqc_proxy/set_parameters", wish).results
-    assert not result.successful
+    for name, value, sentence in (
+        ("dscp", 64, "dscp"),
+        ("suite", 7, "Wrong parameter type"),
+        ("role", "gcs", "read-only"),
+    ):
+        wish = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+        (result,) = client.call(SetParameters, "/drone/pqc_proxy/set_parameters", wish).results
+        assert not result.successful and sentence in result.reason, result
+
+
+def test_what_protects_the_link_is_fixed(pair: dict[str, PqcProxyNode]) -> None:
+    """Whoever reaches the ROS graph must not be able to send plaintext elsewhere or to allow weaker suites."""
+    for end, wishes in (
+        ("drone", {"plain_peer": "203.0.113.9:1", "plain_allow_remote": True, "hybrid": False}),
+        ("gcs", {"drone.d1.plain_peer": "203.0.113.9:1", "allowed_suites": ["x"], "drones": ["d9"], "keys": "/tmp"}),
+    ):
+        for name, value in wishes.items():
+            (result,) = pair[end].set_parameters([Parameter(name, value=value)])
+            assert not result.successful and "read-only" in result.reason, name
 
 
 def test_per_drone_parameters_of_the_gcs(pair: dict[str, PqcProxyNode]) -> None:
@@ -286,7 +304,7 @@ def state(client: Client, node: str) -> str:
     return str(client.call(GetState, f"{node}/get_state", GetState.Request()).current_state.label)
 
 
-CONFIGURE, ACTIVATE, DEACTIVATE = 1, 3, 4
+CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE = 1, 2, 3, 4
 
 
 def test_lifecycle_from_outside(keys: Path, client: Client) -> None:
@@ -320,6 +338,36 @@ def test_a_fault_fails_the_transition_and_can_be_put_right(keys: Path, client: C
         (tmp_path / "later").symlink_to(keys / "gcs")
         assert change(client, name, CONFIGURE) and state(client, name) == "inactive"
         assert node.failure is None
+    finally:
+        spinning.end()
+
+
+def test_what_is_set_counts_from_the_next_configure_on(keys: Path, client: Client) -> None:
+    arguments = ros_arguments({**gcs_parameters(keys), "autostart": False}, "changed")
+    node = PqcProxyNode(cli_args=arguments, use_global_arguments=False)
+    spinning = Spinning(MultiThreadedExecutor(2), [node])
+    name = "/changed/pqc_proxy"
+
+    def changed(parameter: str, value: Any) -> None:
+        wish = SetParameters.Request(parameters=[Parameter(parameter, value=value).to_parameter_msg()])
+        (result,) = client.call(SetParameters, f"{name}/set_parameters", wish).results
+        assert result.successful, result.reason
+
+    def dscp() -> int:
+        answer = client.call(GetInfo, f"{name}/get_info", GetInfo.Request())
+        return int(json.loads(answer.config_json)["dscp"])
+
+    try:
+        assert change(client, name, CONFIGURE) and change(client, name, ACTIVATE) and dscp() == 46
+        changed("dscp", 10)
+        assert change(client, name, DEACTIVATE) and change(client, name, ACTIVATE) and dscp() == 46
+        assert change(client, name, DEACTIVATE) and change(client, name, CLEANUP)
+        changed("bind", "nowhere")
+        assert change(client, name, CONFIGURE) and not change(client, name, ACTIVATE)
+        assert node.failure is not None and "nowhere" in str(node.failure)
+        changed("bind", "127.0.0.1")
+        assert state(client, name) == "inactive" and change(client, name, CLEANUP)
+        assert change(client, name, CONFIGURE) and change(client, name, ACTIVATE) and dscp() == 10
     finally:
         spinning.end()
 

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Sequence
 
-from pqc_mav_common.errors import ExitCode, ProcessError
-from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.errors import ExitCode
+from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_common.renamed import say_renamed
-from pqc_mav_recorder.file import RecordingError
-from pqc_mav_recorder.recorder import MIB
 
 PROGRAM = "pqc_recorder"
 
@@ -25,27 +22,15 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
         from rclpy.executors import SingleThreadedExecutor
 
+        from pqc_mav_common.lifecycle import serving
         from pqc_mav_recorder.node import FlightRecorderNode
 
     with ros(arguments):
-        try:
-            node = FlightRecorderNode()
-        except RecordingError as error:
-            raise ProcessError(str(error)) from None
-        with Spinner(SingleThreadedExecutor()) as spinner:
-            spinner.add(node)
-            spinner.start()
+        with serving(SingleThreadedExecutor(), [FlightRecorderNode]) as (node,):
             wait_until(stop)
         # Only now, so that the last message is in the file.
-        try:
-            path = node.recorder.stop()
-        except RecordingError as error:
-            raise ProcessError(str(error), ExitCode.FAILED) from None
-        size = path.stat().st_size / MIB
-        print(f"{PROGRAM}: {node.recorder.messages} messages of {node.topics} topics in {path}, {size:.1f} MiB")
-        if node.recorder.problem:
-            print(f"{PROGRAM}: the recording ended early: {node.recorder.problem}", file=sys.stderr, flush=True)
-            return ExitCode.FAILED
+        if said := node.finish():
+            print(f"{PROGRAM}: {said}")
     return ExitCode.OK
 
 

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.node import Node
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
-from pqc_mav_common.parameters import ParameterSpec, take
+from pqc_mav_common.errors import ExitCode, ProcessError
+from pqc_mav_common.lifecycle import ManagedNode
+from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.recorder import MIB, MIN_FREE_MIB, Recorder, recording_path
 from pqc_mav_recorder.topics import NAMESPACES, TopicRecorder
@@ -67,30 +68,71 @@ def diagnose(recorder: Recorder, topics: int) -> Diagnostic:
     return Diagnostic("recording", level, message, values)
 
 
-class FlightRecorderNode(Node):
-    """Records from its start until `close`."""
+class FlightRecorderNode(ManagedNode):
+    """Records while it is active; each activation begins a file."""
+
+    refusals = (ProcessError, ValueError, RecordingError)
+    fixed = frozenset({"path"})
+    at_rest = "the recording is complete"
 
     def __init__(self, **arguments: Any) -> None:
-        """Raises ParameterError, or RecordingError when the file cannot be begun."""
+        """Raises ParameterError."""
         super().__init__(NODE_NAME, **arguments)
-        values = take(self, PARAMETERS)
-        path, namespaces = values["path"], values["namespaces"]
-        if not path:
-            raise RecordingError("The parameter 'path' is empty; give a file (*.mcap) or a folder to record to.")
-        self.recorder = Recorder(recording_path(path), metadata(namespaces), min_free_mib=values["min_free_mib"])
-        self._topics = TopicRecorder(self, self.recorder, namespaces, values["topics"], self.get_logger().warning)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
-        self._said_problem = False
-        self._tick = self.create_timer(TICK_S, self._publish)
-        self.get_logger().info(f"recording to {self.recorder.path}")
+        self.take_parameters(PARAMETERS)
+        self._recorder: Recorder | None = None
+        self._topics: TopicRecorder | None = None
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
+        self.every(TICK_S, self._publish)
 
-    @property
-    def topics(self) -> int:
-        """How many topics are recorded."""
-        return len(self._topics.topics)
+    def set_up(self) -> None:
+        """Looks whether there is something to record to."""
+        if not self.values["path"]:
+            raise RecordingError("The parameter 'path' is empty; give a file (*.mcap) or a folder to record to.")
+
+    def begin(self) -> None:
+        """Begins a file."""
+        values = self.values
+        path, namespaces = values["path"], values["namespaces"]
+        self._said_problem = False
+        self._recorder = Recorder(recording_path(path), metadata(namespaces), min_free_mib=values["min_free_mib"])
+        self._topics = TopicRecorder(self, self._recorder, namespaces, values["topics"], self.get_logger().warning)
+        self.get_logger().info(f"recording to {self._recorder.path}")
+
+    def end(self) -> None:
+        """Completes the file and says what is in it."""
+        try:
+            said = self.finish()
+        except ProcessError as error:
+            self.get_logger().error(str(error))
+        else:
+            if said:
+                self.get_logger().info(said)
+
+    def close(self) -> None:
+        """Nothing yet: `finish` comes when the executor has ended, so that the last message is in the file."""
+
+    def finish(self) -> str:
+        """Completes the file. What is in it, "" where none was begun. Raises ProcessError when it ended early."""
+        recorder, self._recorder = self._recorder, None
+        topics, self._topics = self._topics, None
+        if recorder is None or topics is None:
+            return ""
+        topics.close()
+        try:
+            path = recorder.stop()
+        except RecordingError as error:
+            raise ProcessError(str(error), ExitCode.FAILED) from None
+        size = path.stat().st_size / MIB
+        if recorder.problem:
+            raise ProcessError(
+                f"the recording {path}, {size:.1f} MiB, ended early: {recorder.problem}", ExitCode.FAILED
+            )
+        return f"{recorder.messages} messages of {len(topics.topics)} topics in {path}, {size:.1f} MiB"
 
     def _publish(self) -> None:
-        found = diagnose(self.recorder, self.topics)
+        if self._recorder is None or self._topics is None:
+            return
+        found = diagnose(self._recorder, len(self._topics.topics))
         if found.level is Level.ERROR and not self._said_problem:
             self._said_problem = True
             self.get_logger().error(found.message)

@@ -55,9 +55,17 @@ class TopicRecorder:
         self._warn = warn
         self._clock = SteadyClock()
         self._seen: set[str] = set()
+        self._subscriptions: list[Any] = []
         self.topics: list[str] = []
         self._timer = node.create_timer(LOOK_S, self.look)
         self.look()
+
+    def close(self) -> None:
+        """Unsubscribes."""
+        self._node.destroy_timer(self._timer)
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._subscriptions.clear()
 
     def look(self) -> None:
         """Subscribes to what has appeared since the last look."""
@@ -87,5 +95,5 @@ class TopicRecorder:
             sent_ns = int(details.get("source_timestamp") or 0) if isinstance(details, dict) else 0
             self._recorder.put(info, bytes(data), now_ns, sent_ns if sent_ns > 0 else now_ns)
 
-        self._node.create_subscription(message_class, topic, take, qos, raw=True)
+        self._subscriptions.append(self._node.create_subscription(message_class, topic, take, qos, raw=True))
         self.topics.append(topic)

@@ -74,10 +74,18 @@ class BatteryNode(SensingNode):
 
     def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
         super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
+        self._lock = threading.Lock()  # the source's thread feeds what the timers read
+        self._battery = self.create_lifecycle_publisher(BatteryHealth, "battery", qos.state())
+        self._vehicles = self.create_lifecycle_publisher(VehicleState, "vehicle", qos.state())
+        self._pass_on = self.create_lifecycle_publisher(BatteryState, "battery_state", sensor())
+        self.every(BATTERY_S, self._publish_battery)
+        self._source: MavlinkTap | MavrosSource | None = None
+
+    def set_up(self) -> None:
+        """Makes the source of readings and what is known of them."""
         values = self.values
         path = values.path("chemistries_file") if values["chemistries_file"] else chemistry.SHIPPED
         self._chemistry = chemistry.find(values["chemistry"], path)
-        self._lock = threading.Lock()  # the source's thread feeds what the timers read
         self._estimator = BatteryEstimator(
             self._chemistry,
             values["capacity_mah"] / 1000.0,
@@ -89,11 +97,8 @@ class BatteryNode(SensingNode):
         self._vehicle = VehicleTracker(heartbeat_limit_s=values["heartbeat_limit_s"])
         self._shown: tuple[bool, int, float | None] | None = None
         self._shown_s = self._passed_on_s = 0.0
-        self._battery = self.create_publisher(BatteryHealth, "battery", qos.state())
-        self._vehicles = self.create_publisher(VehicleState, "vehicle", qos.state())
-        self._pass_on = self.create_publisher(BatteryState, "battery_state", sensor())
         self._source_name = SOURCES[values["mavlink"]]
-        self._source: MavlinkTap | MavrosSource = (
+        self._source = (
             MavrosSource(
                 self, values["mavros_namespace"], values["battery_id"], self._vehicle, self._on_raw, self._lock
             )
@@ -102,17 +107,20 @@ class BatteryNode(SensingNode):
         )
         self._reader = MavlinkReader(self._vehicle, system=values["mavlink_system"], battery_id=values["battery_id"])
         self._tap_s = -math.inf  # when the tap wants to be looked at again
-        self.create_timer(BATTERY_S, self._publish_battery)
+        if isinstance(self._source, MavrosSource):
+            self.create_timer(LOOK_S, self._publish_vehicle)
+
+    def begin(self) -> None:
+        """Listens at the tap, where there is one."""
         if isinstance(self._source, MavlinkTap):
             # One thread empties the tap and looks at what has changed: no timer has to wake another one for that.
             self.sample_with("mavlink-tap", partial(self._step, self._source))
-        else:
-            self.create_timer(LOOK_S, self._publish_vehicle)
 
-    def close(self) -> None:
+    def end(self) -> None:
         """Ends the thread and releases the port."""
-        super().close()
-        self._source.close()
+        super().end()
+        if self._source is not None:
+            self._source.close()
 
     def diagnose(self) -> list[Diagnostic]:
         """Battery and vehicle, each with why it cannot be trusted."""
@@ -124,16 +132,19 @@ class BatteryNode(SensingNode):
         battery = Diagnostic(
             "battery",
             Level.OK if state.valid else Level.ERROR,
-            f"{state.voltage_v:.2f} V" if state.valid else self._source.problem or state.reason,
+            f"{state.voltage_v:.2f} V" if state.valid else self._problem() or state.reason,
             {"accepted": accepted, "refused": refused, "source": self._source_name, "cells": state.cells},
         )
         vehicle = Diagnostic(
             "vehicle",
             Level.OK if view.valid else Level.ERROR,
-            f"{view.phase.name.lower()}, mode {view.mode}" if view.valid else self._source.problem or view.reason,
+            f"{view.phase.name.lower()}, mode {view.mode}" if view.valid else self._problem() or view.reason,
             {"broken_frames": broken, "source": self._source_name},
         )
         return [battery, vehicle]
+
+    def _problem(self) -> str:
+        return self._source.problem if self._source is not None else ""
 
     def _step(self, tap: MavlinkTap, now_s: float) -> float:
         if now_s >= self._tap_s:

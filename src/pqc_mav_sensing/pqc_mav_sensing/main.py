@@ -7,12 +7,13 @@ import importlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.executors import one_thread
 from pqc_mav_common.parameters import ParameterSpec
-from pqc_mav_common.process import Spinner, leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
 from pqc_mav_sensing.errors import SensingError
 
 # Node -> where its class and parameters are. Imported only when it runs, because each needs other libraries.
@@ -65,20 +66,12 @@ def load(names: Iterable[str]) -> list[Sense]:
 
 def _serve(names: Sequence[str], arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
+        from pqc_mav_common.lifecycle import serving
+
         senses = load(names)
-    with ros(arguments):
-        siblings = [spec.name for sense in senses for spec in sense.parameters]
-        made: list[Any] = []
-        with Spinner(one_thread()) as spinner:
-            try:
-                for sense in senses:
-                    made.append(sense.make(siblings))
-                    spinner.add(made[-1])
-                spinner.start()
-                wait_until(stop)
-            finally:
-                for node in made:
-                    node.close()
+    siblings = [spec.name for sense in senses for spec in sense.parameters]
+    with ros(arguments), serving(one_thread(), [partial(sense.make, siblings) for sense in senses]):
+        wait_until(stop)
     return ExitCode.OK
 
 

@@ -10,19 +10,19 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.node import Node
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Diagnostic, to_messages
 from pqc_mav_common.errors import one_line
-from pqc_mav_common.parameters import ParameterSpec, take
+from pqc_mav_common.lifecycle import ManagedNode
+from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_sensing.sampling_thread import SamplingThread
 
 DIAGNOSTICS_S = 1.0
 
 
-class SensingNode(Node):
+class SensingNode(ManagedNode):
     """A node whose sensor is read on a thread of its own; its callbacks only publish what is known."""
 
     def __init__(
@@ -30,18 +30,18 @@ class SensingNode(Node):
     ) -> None:
         """Raises ParameterError for parameters that are unknown or out of range."""
         super().__init__(name, **arguments)
-        self.values = take(self, wanted, siblings)
+        self.take_parameters(wanted, siblings)
         self._threads: list[SamplingThread] = []
         self._hardware_id = socket.gethostname()
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
-        self.create_timer(DIAGNOSTICS_S, self._publish_diagnostics)
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
+        self.every(DIAGNOSTICS_S, self._publish_diagnostics)
 
     def diagnose(self) -> list[Diagnostic]:
         """The state of this node's subcomponents, once a second."""
         raise NotImplementedError
 
     def sample_with(self, name: str, step: Callable[[float], float]) -> None:
-        """Run a step on a thread of its own until `close`."""
+        """Run a step on a thread of its own until `end`."""
         thread = SamplingThread(name, step, self._on_error)
         self._threads.append(thread)
         thread.start()
@@ -54,8 +54,8 @@ class SensingNode(Node):
         seconds, rest_ns = divmod(max(0, stamp_ns), 1_000_000_000)
         return Header(stamp=Time(sec=seconds, nanosec=rest_ns))
 
-    def close(self) -> None:
-        """Ends the threads. May be called more than once."""
+    def end(self) -> None:
+        """Ends the threads."""
         for thread in self._threads:
             thread.stop()
         self._threads.clear()

@@ -108,25 +108,38 @@ def interval_s(rate_hz: float) -> float:
 class PowerNode(SensingNode):
     """Electrical power of the companion computer."""
 
+    fixed = frozenset({"trace_folder"})
+
     def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
         super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
         self._trace: PowerTrace | None = None
-        self._sampler = PowerSampler(sources(self.values), time.monotonic(), self._on_sample)
-        self._last: PowerView | None = None
-        self._spoken = ""
-        self._due_s = 0.0
-        self._power = self.create_publisher(PowerSample, "power", sensor())
+        self._sampler: PowerSampler | None = None
+        self._power = self.create_lifecycle_publisher(PowerSample, "power", sensor())
         self.create_service(SetBool, "~/record", self._record)
-        self.sample_with("power", self._sampler.tick)
         # One of the two runs: a slow source does not have the process woken ten times a second.
-        self._quick = self.create_timer(PUBLISH_S, self._publish)
+        self._quick = self.every(PUBLISH_S, self._publish)
         self._slow = self.create_timer(NO_SOURCE_S, self._publish)
         self._slow.cancel()
 
-    def close(self) -> None:
+    def set_up(self) -> None:
+        """Finds out which sources may be used."""
+        self._sources = sources(self.values)
+
+    def begin(self) -> None:
+        """Opens the best source there is and reads it."""
+        self._last: PowerView | None = None
+        self._spoken = ""
+        self._due_s = 0.0
+        self._sampler = PowerSampler(self._sources, time.monotonic(), self._on_sample)
+        self.sample_with("power", self._sampler.tick)
+
+    def end(self) -> None:
         """Ends the sampling and completes a trace under way."""
-        super().close()
-        self._sampler.close()
+        super().end()
+        self._slow.cancel()
+        sampler, self._sampler = self._sampler, None
+        if sampler is not None:
+            sampler.close()
         if self._trace is not None:
             self.get_logger().info(self._finish_trace())
 
@@ -159,10 +172,10 @@ class PowerNode(SensingNode):
             trace.add(at_s, volts, amperes, watts)
 
     def _publish(self) -> None:
-        now_s = time.monotonic()
-        if now_s < self._due_s:
+        now_s, sampler = time.monotonic(), self._sampler
+        if sampler is None or now_s < self._due_s:
             return
-        view = self._last = self._sampler.summary(now_s)
+        view = self._last = sampler.summary(now_s)
         every_s = interval_s(view.target_rate_hz)
         self._due_s = now_s + every_s - PUBLISH_S / 2
         wanted, other = (self._slow, self._quick) if every_s >= NO_SOURCE_S else (self._quick, self._slow)
@@ -185,6 +198,8 @@ class PowerNode(SensingNode):
         return response
 
     def _begin_trace(self) -> str:
+        if not self.active:
+            raise SensorError("the node is not active: nothing is measured")
         if self._trace is not None:
             raise SensorError(f"a trace is being written already: {self._trace.path}")
         name = datetime.now(timezone.utc).strftime("power-%Y%m%dT%H%M%S.%fZ.csv")

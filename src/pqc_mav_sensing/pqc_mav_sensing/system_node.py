@@ -33,14 +33,19 @@ class SystemNode(SensingNode):
 
     def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
         super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
-        self._reader = SystemReader(self.values["interface"], str(self.values.path("disk")))
         self._lock = threading.Lock()
+        self._system = self.create_lifecycle_publisher(SystemLoad, "system", qos.state())
+        self.every(PERIOD_S, self._publish)
+
+    def set_up(self) -> None:
+        """Makes the reader."""
+        self._reader = SystemReader(self.values["interface"], str(self.values.path("disk")))
         self._newest: tuple[float, SystemView] | None = None
         self._reason = "nothing has been read yet"
-        self._published_s = 0.0
-        self._system = self.create_publisher(SystemLoad, "system", qos.state())
+
+    def begin(self) -> None:
+        """Reads the figures."""
         self.sample_with("system", self._look)
-        self.create_timer(PERIOD_S, self._publish)
 
     def diagnose(self) -> list[Diagnostic]:
         """One entry: what is nearly exhausted."""

@@ -39,6 +39,12 @@ class ThermalNode(SensingNode):
 
     def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
         super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
+        self._lock = threading.Lock()
+        self._thermal = self.create_lifecycle_publisher(ThermalState, "thermal", qos.state())
+        self.every(PUBLISH_S, self._publish)
+
+    def set_up(self) -> None:
+        """Makes what watches the zones."""
         values = self.values
         self._root = values.path("thermal_root")
         self._period_s: float = 1.0 / values["thermal_rate_hz"]
@@ -50,10 +56,10 @@ class ThermalNode(SensingNode):
         self._monitor = ThermalMonitor(
             values["thermal_zone"], stale_s=values["thermal_stale_s"], rate_window_s=values["thermal_window_s"]
         )
-        self._lock = threading.Lock()
-        self._thermal = self.create_publisher(ThermalState, "thermal", qos.state())
+
+    def begin(self) -> None:
+        """Reads the zones."""
         self.sample_with("thermal", self._look)
-        self.create_timer(PUBLISH_S, self._publish)
 
     def diagnose(self) -> list[Diagnostic]:
         """One entry: temperature and what is done about it."""

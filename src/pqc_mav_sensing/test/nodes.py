@@ -15,6 +15,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 
+from pqc_mav_common.lifecycle import bring_up
+
 DEADLINE_S = 30.0
 
 
@@ -38,6 +40,7 @@ class Bench:
         )
         self._made.append(node)
         self.executor.add_node(node)
+        bring_up(node)
         return node
 
     def listen(self, kind: Any, topic: str, qos: QoSProfile | int = 10) -> list[Any]:

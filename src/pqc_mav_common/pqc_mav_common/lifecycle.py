@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every node of PQC-MAV is: a lifecycle node that brings itself up unless `autostart` is false.
+
+configure -> the parameters are read as they are then; activate -> it works and publishes; deactivate -> it rests and
+says so; cleanup -> back to the start. A class says in four methods what that means for it: `set_up`, `begin`, `end`
+and `tear_down`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
+
+from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.parameters import AUTOSTART, ParameterSpec, Settable, Values, check, declare, given_parameters
+from pqc_mav_common.process import Spinner
+
+SUCCESS = TransitionCallbackReturn.SUCCESS
+FAILURE = TransitionCallbackReturn.FAILURE
+
+
+class ManagedNode(LifecycleNode):
+    """A node with parameters that count from its next configure on, and with a sentence for each refusal."""
+
+    # What `set_up` and `begin` refuse with, one sentence each; anything else is a fault of ours.
+    refusals: tuple[type[Exception], ...] = (ProcessError, ValueError)
+    # Parameters that only the start may give, such as where the node writes files: the others may be set by whoever
+    # reaches the ROS graph.
+    fixed: frozenset[str] = frozenset()
+    # What the log says of a node that was deactivated.
+    at_rest = "it publishes nothing until it is activated again"
+
+    def __init__(self, name: str, **arguments: Any) -> None:
+        # The logger's service is what changes the log level while the node runs.
+        super().__init__(name, enable_logger_service=True, **arguments)
+        self.failure: ProcessError | None = None  # why the last transition failed
+        self.active = False
+        self.values = Values()
+        self._coming_up = False
+        self._timers_of_activity: list[Any] = []
+        self._made: Entities | None = None
+
+    # --- what a class says ---
+
+    def set_up(self) -> None:
+        """Make what depends on the parameters in `self.values`. What is subscribed to here, cleanup destroys."""
+
+    def begin(self) -> None:
+        """Start to work. The topics are open already, the timers made by `every` start afterwards."""
+
+    def end(self) -> None:
+        """Stop working; also called after a `begin` that failed, and more than once."""
+
+    def tear_down(self) -> None:
+        """Let go of what `set_up` made; also called after one that failed, and more than once."""
+
+    def read_parameters(self) -> None:
+        """Take the parameters as they are now into `self.values`. Raises ParameterError."""
+        given = {**given_parameters(self), **self._settable.changed}
+        self.values = check(self.get_name(), self._wanted, given, self._siblings)
+
+    def refused(self, error: Exception) -> ProcessError:
+        """One of `refusals` as what the process ends with when it happens at the start."""
+        return error if isinstance(error, ProcessError) else ProcessError(one_line(error))
+
+    # --- what it may use ---
+
+    def take_parameters(self, wanted: Iterable[ParameterSpec], siblings: Iterable[str] = ()) -> None:
+        """Check what the user gave and declare it; see `parameters.check`. Raises ParameterError."""
+        self._wanted = [AUTOSTART, *wanted]
+        self._siblings = list(siblings)
+        self.values = check(self.get_name(), self._wanted, given_parameters(self), self._siblings)
+        self.declare_settable(self._wanted, self.values)
+
+    def declare_settable(
+        self, wanted: Iterable[ParameterSpec], values: dict[str, Any], fixed: Iterable[str] = ()
+    ) -> None:
+        """Declare parameters with these values; `autostart` and those of `fixed` cannot be set later."""
+        specs = list(wanted)
+        declare(self, specs, values, fixed={AUTOSTART.name, *self.fixed, *fixed})
+        self._settable = Settable(self, specs)
+
+    @property
+    def autostart(self) -> bool:
+        """Whether the process configures and activates the node at its start."""
+        return bool(self.get_parameter(AUTOSTART.name).value)
+
+    def every(self, period_s: float, callback: Callable[[], None]) -> Any:
+        """A timer that runs while the node is active."""
+        timer = self.create_timer(period_s, callback)
+        timer.cancel()
+        self._timers_of_activity.append(timer)
+        return timer
+
+    def close(self) -> None:
+        """Stop working before the process ends, whatever the state."""
+        self.active = False
+        self.end()
+
+    # --- lifecycle ---
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the parameters and make what depends on them."""
+        self._made = Entities(self)
+        if not self._succeeds(self._configure):
+            self._let_go()
+            return FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Open the topics, then start to work."""
+        super().on_activate(state)
+        if not self._succeeds(self.begin):
+            self.end()
+            super().on_deactivate(state)
+            return FAILURE
+        for timer in self._timers_of_activity:
+            timer.reset()
+        self.active = True
+        return SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop working, then close the topics."""
+        self._rest()
+        self.get_logger().warning(f"Deactivated: {self.at_rest}.")
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget what the parameters said."""
+        self._let_go()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop for good."""
+        self._rest()
+        self._let_go()
+        return super().on_shutdown(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """After a fault of ours: back to the start, from where it can be configured again."""
+        self._rest()
+        super().on_deactivate(state)
+        self._let_go()
+        return super().on_error(state)
+
+    def destroy_node(self) -> None:
+        """Free the node, so that it leaves the ROS graph at once."""
+        # rclpy does not free the state machine of a LifecycleNode, which holds the node: without this others would see
+        # it until the lease of a participant that fell silent is over, some 20 s.
+        self._state_machine.destroy_when_not_in_use()
+        super().destroy_node()
+
+    def _configure(self) -> None:
+        self.read_parameters()
+        self.set_up()
+
+    def _rest(self) -> None:
+        self.active = False
+        for timer in self._timers_of_activity:
+            timer.cancel()
+        self.end()
+
+    def _let_go(self) -> None:
+        self.end()
+        self.tear_down()
+        made, self._made = self._made, None
+        if made is not None:
+            made.destroy()
+
+    def _succeeds(self, step: Callable[[], None]) -> bool:
+        """Run one step of a transition; a refusal is kept in `failure`, and logged unless `bring_up` hands it on."""
+        try:
+            step()
+        except self.refusals as error:
+            self.failure = self.refused(error)
+            if not self._coming_up:
+                self.get_logger().error(one_line(self.failure))
+            return False
+        except Exception as error:  # rclpy would swallow it
+            self.get_logger().error(f"unexpected: {type(error).__name__}: {one_line(error)}")
+            raise
+        self.failure = None
+        return True
+
+
+class Entities:
+    """What a node subscribes to, offers, asks and publishes from now on, so that it can be destroyed together."""
+
+    def __init__(self, node: Any) -> None:
+        self._node = node
+        self._before = self._all()
+
+    def destroy(self) -> None:
+        """Destroy what has come since."""
+        node, before = self._node, set(map(id, self._before))
+        for kind, destroy in self._kinds():
+            for entity in list(kind):
+                if id(entity) not in before:
+                    lifecycle = isinstance(entity, LifecyclePublisher)
+                    (node.destroy_lifecycle_publisher if lifecycle else destroy)(entity)
+
+    def _kinds(self) -> list[tuple[Iterable[Any], Callable[[Any], Any]]]:
+        node = self._node
+        return [
+            (node.subscriptions, node.destroy_subscription),
+            (node.clients, node.destroy_client),
+            (node.services, node.destroy_service),
+            (node.timers, node.destroy_timer),
+            (node.publishers, node.destroy_publisher),
+        ]
+
+    def _all(self) -> list[Any]:
+        return [entity for kind, _ in self._kinds() for entity in kind]
+
+
+def bring_up(node: ManagedNode) -> None:
+    """Configure and activate. Raises ProcessError with the sentence of the step that failed."""
+    node._coming_up = True
+    try:
+        for trigger in (node.trigger_configure, node.trigger_activate):
+            if trigger() != SUCCESS:
+                raise node.failure or ProcessError(f"{node.get_name()} could not be started.", ExitCode.FAILED)
+    finally:
+        node._coming_up = False
+
+
+@contextmanager
+def serving(executor: Any, makers: Iterable[Callable[[], Any]]) -> Iterator[list[Any]]:
+    """Nodes in an executor for the time of the block. Those with `autostart` are brought up first, in order.
+
+    At its end each stops working before any of them is destroyed. Raises ProcessError.
+    """
+    with Spinner(executor) as spinner, ExitStack() as ends:
+        nodes = []
+        for make in makers:
+            node = make()
+            spinner.add(node)
+            ends.callback(node.close)
+            nodes.append(node)
+        for node in nodes:
+            if node.autostart:
+                bring_up(node)
+        spinner.start()
+        yield nodes

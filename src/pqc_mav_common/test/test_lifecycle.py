@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Managed nodes: brought up in order, re-read at configure, refused with a sentence, and asked from outside."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+import rclpy
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.msg import LoggerLevel
+from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels, SetParameters
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
+from std_msgs.msg import String
+
+from pqc_mav_common.errors import ProcessError
+from pqc_mav_common.executors import one_thread
+from pqc_mav_common.lifecycle import Entities, ManagedNode, bring_up, serving
+from pqc_mav_common.parameters import ParameterError, ParameterSpec
+from pqc_mav_common.testing import Onlooker, until
+
+CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE = 1, 2, 3, 4
+SPECS = (
+    ParameterSpec("topic", "words", "What it listens to."),
+    ParameterSpec("kind", "good", "How it is.", choices=("good", "bad", "broken")),
+)
+DIARY: list[str] = []
+
+
+class Clerk(ManagedNode):
+    """Writes down what is asked of it."""
+
+    def __init__(self, name: str = "clerk", siblings: tuple[str, ...] = (), **arguments: Any) -> None:
+        super().__init__(name, **arguments)
+        self.take_parameters(SPECS, siblings)
+        self.ticked = threading.Event()
+        self.heard: list[Any] = []
+        self.said = self.create_lifecycle_publisher(String, "~/said", 10)
+        self.every(0.02, self.ticked.set)
+
+    def set_up(self) -> None:
+        self.create_subscription(String, self.values["topic"], self.heard.append, qos_profile_sensor_data)
+        DIARY.append(f"{self.get_name()} listens to {self.values['topic']}")
+
+    def begin(self) -> None:
+        if self.values["kind"] == "bad":
+            raise ProcessError("It is bad.")
+        if self.values["kind"] == "broken":
+            raise RuntimeError("nobody foresaw this")
+        self.said.publish(String(data="begun"))
+        DIARY.append(f"{self.get_name()} begins")
+
+    def end(self) -> None:
+        DIARY.append(f"{self.get_name()} ends")
+
+
+@pytest.fixture
+def ros() -> Iterator[None]:
+    DIARY.clear()
+    rclpy.init(args=[])
+    yield
+    rclpy.try_shutdown()
+
+
+def clerk(*arguments: str, name: str = "clerk") -> Clerk:
+    given = [word for argument in arguments for word in ("-p", argument)]
+    return Clerk(name, cli_args=["--ros-args", *given] if given else [], use_global_arguments=False)
+
+
+def asked(onlooker: Onlooker, transition: int) -> bool:
+    request = ChangeState.Request()
+    request.transition.id = transition
+    return bool(onlooker.call(ChangeState, "/clerk/change_state", request).success)
+
+
+def state(onlooker: Onlooker) -> str:
+    return str(onlooker.call(GetState, "/clerk/get_state", GetState.Request()).current_state.label)
+
+
+def put(onlooker: Onlooker, name: str, value: Any) -> Any:
+    request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+    return onlooker.call(SetParameters, "/clerk/set_parameters", request).results[0]
+
+
+def test_nodes_of_a_process_come_up_in_order_and_all_stop_before_one_is_destroyed(ros: None) -> None:
+    makers = [
+        partial(clerk, name="first"),
+        partial(clerk, "autostart:=false", name="idle"),
+        partial(clerk, name="last"),
+    ]
+    with serving(one_thread(), makers) as (first, idle, last):
+        assert first.active and last.active and not idle.active
+        assert first.ticked.wait(30) and not idle.ticked.is_set()
+    assert [entry for entry in DIARY if entry.startswith(("first", "last")) and "ends" not in entry] == [
+        "first listens to words",
+        "first begins",
+        "last listens to words",
+        "last begins",
+    ]
+    assert DIARY[-3:] == ["last ends", "idle ends", "first ends"]
+
+
+def test_a_manager_outside_takes_it_through_its_states(ros: None, capfd: pytest.CaptureFixture[str]) -> None:
+    """On the executor of events, which onboard nodes have, and with what was set in between."""
+    with serving(one_thread(), [partial(clerk, "autostart:=false")]) as (node,), Onlooker() as onlooker:
+        assert state(onlooker) == "unconfigured"
+        assert asked(onlooker, CONFIGURE) and state(onlooker) == "inactive" and not node.ticked.wait(0.2)
+        assert asked(onlooker, ACTIVATE) and state(onlooker) == "active" and node.ticked.wait(30)
+        topics = {subscription.topic_name for subscription in node.subscriptions}
+        assert "/words" in topics
+        assert put(onlooker, "topic", "numbers").successful
+        assert asked(onlooker, DEACTIVATE) and not node.active
+        node.ticked.clear()
+        assert not node.ticked.wait(0.2), "its timers rest"
+        assert asked(onlooker, ACTIVATE) and node.values["topic"] == "words", "not configured again yet"
+        assert asked(onlooker, DEACTIVATE) and asked(onlooker, CLEANUP)
+        assert "/words" not in {subscription.topic_name for subscription in node.subscriptions}
+        assert asked(onlooker, CONFIGURE) and asked(onlooker, ACTIVATE)
+        assert "/numbers" in {subscription.topic_name for subscription in node.subscriptions}
+        talker = onlooker._node.create_publisher(String, "numbers", 10)
+        until(lambda: talker.publish(String(data="one")) or node.heard, "what was said on the new topic")
+    said = capfd.readouterr().err
+    assert "Deactivated: it publishes nothing until it is activated again." in said
+    assert "'topic' is set to \"numbers\"; it counts from the next configure on." in said
+
+
+def test_a_refusal_is_a_sentence_and_can_be_put_right(ros: None, capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(one_thread(), [partial(clerk, "autostart:=false", "kind:=bad")]) as (node,), Onlooker() as onlooker:
+        assert asked(onlooker, CONFIGURE) and not asked(onlooker, ACTIVATE) and state(onlooker) == "inactive"
+        assert str(node.failure) == "It is bad." and "It is bad." in capfd.readouterr().err
+        refused = put(onlooker, "kind", "worse")
+        assert not refused.successful and "it must be one of: good, bad, broken" in refused.reason
+        assert put(onlooker, "kind", "broken").successful and asked(onlooker, CLEANUP)
+        assert asked(onlooker, CONFIGURE) and not asked(onlooker, ACTIVATE)
+        assert state(onlooker) == "unconfigured", "a fault of ours leads back to the start"
+        assert "unexpected: RuntimeError: nobody foresaw this" in capfd.readouterr().err
+        assert put(onlooker, "kind", "good").successful
+        assert asked(onlooker, CONFIGURE) and asked(onlooker, ACTIVATE) and node.failure is None
+        assert not put(onlooker, "autostart", True).successful
+
+
+def test_what_brings_a_process_up_hands_the_sentence_on(ros: None, capfd: pytest.CaptureFixture[str]) -> None:
+    node = clerk("kind:=bad")
+    try:
+        with pytest.raises(ProcessError, match=r"^It is bad\.$"):
+            bring_up(node)
+        assert "It is bad" not in capfd.readouterr().err, "the process prints it"
+        assert not node.said.is_activated
+    finally:
+        node.destroy_node()
+    with pytest.raises(ParameterError, match="Did you mean 'topic'"):
+        clerk("topics:=x")
+
+
+def test_the_log_level_changes_at_run_time(ros: None) -> None:
+    with serving(one_thread(), [clerk]), Onlooker() as onlooker:
+        level = LoggerLevel(name="clerk", level=LoggerLevel.LOG_LEVEL_DEBUG)
+        answer = onlooker.call(SetLoggerLevels, "/clerk/set_logger_levels", SetLoggerLevels.Request(levels=[level]))
+        assert answer.results[0].successful
+        asked_for = GetLoggerLevels.Request(names=["clerk"])
+        (now,) = onlooker.call(GetLoggerLevels, "/clerk/get_logger_levels", asked_for).levels
+        assert now.level == LoggerLevel.LOG_LEVEL_DEBUG
+
+
+def test_only_what_came_later_is_destroyed(ros: None) -> None:
+    node = clerk()
+    try:
+        services = len(list(node.services))
+        made = Entities(node)
+        node.create_lifecycle_publisher(String, "later", 1)
+        node.create_publisher(String, "later", 1)
+        node.create_timer(1.0, lambda: None)
+        assert len(list(node.publishers)) > 2
+        made.destroy()
+        assert [each.topic_name for each in node.publishers if each.topic_name == "/later"] == []
+        assert node.said in node.publishers and len(list(node.services)) == services
+    finally:
+        node.destroy_node()
