@@ -11,6 +11,7 @@ so both ends are started as the unit says, by its user and with a socket of this
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -26,7 +27,9 @@ from pathlib import Path
 
 UNIT = "usr/lib/systemd/system/pqcmav-tunneld@.service"
 CONFIG = "etc/pqcmav/tunneld"
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 LIMIT_S = 120.0
+SUITES = 72
 # HEARTBEAT of MAVLink 2 as a vehicle and as a ground station send it: the tunnel carries bytes.
 UP = bytes.fromhex("fd09000000010100000000000403020c510303ae46")
 DOWN = bytes.fromhex("fd09000000ffbe0000000000000006080004033d48")
@@ -88,7 +91,7 @@ class Debian:
             text=True,
             check=False,
             timeout=900,
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"},
+            env={"PATH": PATH, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"},
         )
         check(not good or result.returncode == 0, f"{' '.join(words)} ended with {result.returncode}:\n{result.stdout}")
         return result.stdout
@@ -118,15 +121,19 @@ class Daemon:
         unit = directives(debian.path(UNIT))
         check(unit["Type"] == "notify" and "WatchdogSec" in unit, "the unit has no Type=notify or no WatchdogSec")
         self.name = f"the {role}"
-        notify = debian.path(f"run/notify-{role}")
+        self._notify = debian.path(f"run/notify-{role}")
         self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.manager.bind(str(notify))
-        notify.chmod(0o777)
+        self.manager.bind(str(self._notify))
+        self._notify.chmod(0o777)
         self.manager.settimeout(LIMIT_S)
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by kill()
         self._process = subprocess.Popen(
             debian.command(*unit["ExecStart"].replace("%i", role).split(), user=f"{unit['User']}:{unit['Group']}"),
-            env={"NOTIFY_SOCKET": f"/run/notify-{role}", "WATCHDOG_USEC": f"{int(unit['WatchdogSec']) * 1_000_000}"},
+            env={
+                "PATH": PATH,
+                "NOTIFY_SOCKET": f"/run/notify-{role}",
+                "WATCHDOG_USEC": f"{int(unit['WatchdogSec']) * 1_000_000}",
+            },
             stderr=self._log,
         )
 
@@ -167,6 +174,7 @@ class Daemon:
             self._process.kill()
         self._process.wait()
         self.manager.close()
+        self._notify.unlink()
         self._log.close()
 
 
@@ -266,6 +274,7 @@ def test(debian: Debian, packages: Sequence[Path]) -> Iterator[str]:
 
     leave_the_network()
     make_keys(debian)
+    yield use_the_command(debian)
     write_configuration(debian)
     for role in ("gcs", "drone"):
         debian.run("pqcmav-tunneld", "--check", f"/{CONFIG}/{role}.yaml", user="pqcmav:pqcmav")
@@ -288,6 +297,17 @@ def make_keys(debian: Debian) -> None:
     debian.run("pqcmav", "keys", "init", "drone1", "--sig", "mldsa65", "--root", "/root/keys")
     debian.run("cp", "-r", "/root/keys/gcs", "/root/keys/drones", f"/{CONFIG}/keys")
     debian.run("chown", "-R", "pqcmav:pqcmav", f"/{CONFIG}/keys")
+
+
+def use_the_command(debian: Debian) -> str:
+    """The command as far as it goes without ROS, and what it says beyond that."""
+    doctor = debian.run("pqcmav", "doctor", "--keys", "/root/keys")
+    check("pqcmav-tunneld carries the tunnel" in doctor, f"pqcmav doctor: {doctor}")
+    suites = json.loads(debian.run("pqcmav", "suites", "--available", "--json"))
+    check(len(suites) == SUITES, f"pqcmav suites: {len(suites)} of {SUITES} core suites")
+    said = debian.run("pqcmav", "status", "--once", good=False)
+    check("ROS 2 is not available" in said and "Traceback" not in said, f"pqcmav status: {said}")
+    return f"pqcmav: keys made, {SUITES} suites available; doctor: {doctor.strip().splitlines()[-1]}"
 
 
 def main() -> int:
