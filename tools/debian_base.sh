@@ -13,7 +13,8 @@ suite="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
 [ -n "$suite" ] || die "this system does not name its release: packages and images are made on Debian or Ubuntu"
 if [ -n "$(find "$tar" -mtime -7 2>/dev/null)" ]; then exit 0; fi
 
-read -ra prefix <<<"$(become_root || die "a Debian is bootstrapped as root: use 'sudo make'")"
+prefix="$(become_root)" || die "a Debian is bootstrapped as root: use 'sudo make'"
+read -ra prefix <<<"$prefix"
 # Foreign programs run where the kernel knows their interpreter; in a container nobody has told it yet.
 if [ "$arch" != "$(dpkg --print-architecture)" ] && [ ! -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
   logged binfmt "" "${prefix[@]}" bash -c '

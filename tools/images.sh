@@ -37,20 +37,24 @@ base() {
 image() {
   local name="$1" arch="$2" file="$3"
   shift 3
-  logged "image-$name-$arch" "" buildah_here bud --isolation chroot --format docker --arch "$arch" --pull-never \
+  logged "image-$name-$arch" "" buildah_here bud --isolation chroot --format docker --platform "linux/$arch" --pull-never \
     --build-arg "BASE=localhost/pqcmav-base:$arch" --tag "localhost/$name:$arch" --file "$file" "$@" .
 }
 
 # On a network with certificates of its own, the build needs this machine's.
 suite() {
-  image pqcmav-suite amd64 docker/suite.Dockerfile --volume "$certificates:/run/certificates.crt:ro" \
-    --build-arg PIP_CERT=/run/certificates.crt --build-arg CARGO_HTTP_CAINFO=/run/certificates.crt
+  local options=() inside=/run/certificates.crt
+  if [ -f "$certificates" ]; then
+    options=(--volume "$certificates:$inside:ro" --build-arg "PIP_CERT=$inside" --build-arg "CARGO_HTTP_CAINFO=$inside")
+  fi
+  image pqcmav-suite amd64 docker/suite.Dockerfile "${options[@]}"
 }
 
 containers() { "${prefix[@]}" "$ROOT/tools/run" python tools/image_test.py "$@" -- "${STORE[@]}"; }
 
 [ "$(uname -m)" = x86_64 ] || die "make images makes images of both architectures on x86-64 only"
-read -ra prefix <<<"$(become_root || die "images are made as root here: use 'sudo make images'")"
+prefix="$(become_root)" || die "images are made as root here: use 'sudo make images'"
+read -ra prefix <<<"$prefix"
 mkdir -p "$DEPS/log"
 step "buildah, podman, mmdebstrap, qemu" container_tools
 step "packages of pqcmav-tunneld" tools/deb.sh --no-test
