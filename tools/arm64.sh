@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$ROOT"
 
-build=build-arm64
+build="build-arm64"
 toolchain="$ROOT/tools/cmake/arm64.cmake"
 # The processor of a Raspberry Pi 5.
 emulator=(qemu-aarch64-static -cpu cortex-a76 -L "$DEPS/arm64/sysroot")

@@ -14,7 +14,7 @@ manifest=src/pqc_mav_tunnel/package.xml
 version="$(sed -n 's/.*<version>\(.*\)<\/version>.*/\1/p' "$manifest")-1"
 maintainer="$(sed -n 's/.*<maintainer email="\([^"]*\)">\(.*\)<\/maintainer>.*/\2 <\1>/p' "$manifest" | head -n 1)"
 python="$(/usr/bin/python3 -c 'import sys; a, b = sys.version_info[:2]; print(f"python3 (>= {a}.{b}), python3 (<< {a}.{b + 1})")')"
-strip=strip
+strip="strip"
 if [ "$arch" = arm64 ] && [ "$native" != arm64 ]; then strip=aarch64-linux-gnu-strip; fi
 
 # needs FILE...: prints the packages with the libraries of these programs, by dpkg's own tool.

@@ -62,13 +62,13 @@ become_root() {
 
 # apt_install NAME PACKAGE...: installs packages with apt, or says in one line who has to; logs are NAME-*.log.
 apt_install() {
-  local name="$1" prefix
+  local name="$1" rights as_root
   shift
   have apt-get || die "missing: $*: install them with this system's package manager"
-  prefix="$(become_root)" || die "missing: $*: run 'sudo apt-get install $*' and then make again"
-  read -ra prefix <<<"$prefix"
-  logged "$name-update" "check the network" "${prefix[@]}" apt-get update -q
-  logged "$name-tools" "run 'apt-get install $*' yourself" "${prefix[@]}" DEBIAN_FRONTEND=noninteractive \
+  rights="$(become_root)" || die "missing: $*: run 'sudo apt-get install $*' and then make again"
+  read -ra as_root <<<"$rights"
+  logged "$name-update" "check the network" "${as_root[@]}" apt-get update -q
+  logged "$name-tools" "run 'apt-get install $*' yourself" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -q --no-install-recommends "$@"
 }
 
