@@ -17,6 +17,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
+        (f"share/{PACKAGE}/launch", ["launch/benchmark.launch.py"]),
     ],
     install_requires=["setuptools", "numpy", "pandas", "psutil", "pyarrow", "pydantic", "matplotlib"],
     extras_require={"test": ["pytest", "hypothesis"]},

@@ -13,6 +13,9 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
+        (f"share/{PACKAGE}/launch", ["launch/scenario.launch.py"]),
+        # So that 'ros2 run' finds it as well; the program itself is on the PATH.
+        (f"lib/{PACKAGE}", ["scripts/pqcmav"]),
     ],
     install_requires=["setuptools", "PyYAML", "rich", "typer"],
     extras_require={"test": ["pytest", "psutil"]},

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from launch.actions import (
     DeclareLaunchArgument,
@@ -24,12 +24,10 @@ from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription
 from pqc_mav_bringup import configuration, mavros
-from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import find_executable, log_level
 from pqc_mav_bringup.loopback import loopback_environment
 from pqc_mav_bringup.respawn import Lives
-from pqc_mav_bringup.systems import DEMO
 from pqc_mav_common.siblings import MARK, new_mark
 
 # The kernel ends a process with the `ros2 launch` that started it, however that ends: a second launch would otherwise
@@ -37,8 +35,19 @@ from pqc_mav_common.siblings import MARK, new_mark
 _PREFIX = "setpriv --pdeathsig SIGTERM" if shutil.which("setpriv") else ""
 
 
-def launch_description(system: SystemDescription) -> LaunchDescription:
-    """Declares the system's arguments and starts its processes."""
+class Session(Protocol):
+    """What a system needs that must not be reused: `values` are the arguments with it filled in."""
+
+    values: Mapping[str, str]
+
+    def close(self) -> None:
+        """Removes what was made."""
+
+
+def launch_description(
+    system: SystemDescription, session: Callable[[Mapping[str, str]], Session] | None = None
+) -> LaunchDescription:
+    """Declares the system's arguments and starts its processes, in a session of that kind where there is one."""
     declared = [
         DeclareLaunchArgument(
             argument.name,
@@ -48,9 +57,8 @@ def launch_description(system: SystemDescription) -> LaunchDescription:
         )
         for argument in system.arguments
     ]
-    start = _start_demo if system is DEMO else _start
     local = [SetEnvironmentVariable(name, value) for name, value in loopback_environment(os.environ).items()]
-    return LaunchDescription([*declared, *local, OpaqueFunction(function=start, args=[system])])
+    return LaunchDescription([*declared, *local, OpaqueFunction(function=_start, args=[system, session])])
 
 
 def argument_values(context: LaunchContext, system: SystemDescription) -> dict[str, str]:
@@ -58,20 +66,18 @@ def argument_values(context: LaunchContext, system: SystemDescription) -> dict[s
     return {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in system.arguments}
 
 
-def _start(context: LaunchContext, system: SystemDescription) -> list[Any]:
-    return process_actions(resolve(system, argument_values(context, system)))
+def _start(
+    context: LaunchContext, system: SystemDescription, kind: Callable[[Mapping[str, str]], Session] | None
+) -> list[Any]:
+    given = argument_values(context, system)
+    if kind is None:
+        return process_actions(resolve(system, given))
+    session = kind(given)
 
-
-def _start_demo(context: LaunchContext, system: SystemDescription) -> list[Any]:
-    session = DemoSession(argument_values(context, system))
-
-    def remove_keys(_event: Any, _context: LaunchContext) -> None:
+    def close(_event: Any, _context: LaunchContext) -> None:
         session.close()
 
-    return [
-        RegisterEventHandler(OnShutdown(on_shutdown=remove_keys)),
-        *process_actions(resolve(system, session.values)),
-    ]
+    return [RegisterEventHandler(OnShutdown(on_shutdown=close)), *process_actions(resolve(system, session.values))]
 
 
 def process_actions(processes: list[Process]) -> list[Any]:
