@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The SROS 2 policy of both ends: what each node publishes, hears, serves and asks for, and nothing else.
+
+    python3 -m pqc_mav_bringup.security_policy FOLDER
+
+writes `sros2_policy.xml`; a test compares it with what running nodes declare.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+FILE = "sros2_policy.xml"
+HEAD = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<!-- What the nodes of both ends may do, for 'ros2 security create_permission KEYSTORE /drone (or /gcs) THIS_FILE'.
+     Written by 'make docs'; docs/launch.md says how to use it. With other namespaces, change ns and the full names. -->
+"""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One node. Names without a slash in front are relative to its namespace, those with ~ to the node itself."""
+
+    node: str
+    publishes: tuple[str, ...] = ()
+    hears: tuple[str, ...] = ()
+    serves: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    executes: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    managed: bool = True  # has a lifecycle
+
+
+# What rclpy gives every node, and what a lifecycle adds.
+PUBLISHES = ("/parameter_events", "/rosout")
+HEARS = ("/clock",)  # with use_sim_time:=true
+SERVES = tuple(
+    f"~/{name}"
+    for name in (
+        *("describe_parameters", "get_parameter_types", "get_parameters", "list_parameters"),
+        *("set_parameters", "set_parameters_atomically", "get_type_description"),
+    )
+)
+MANAGED_SERVES = tuple(
+    f"~/{name}"
+    for name in (
+        *("change_state", "get_available_states", "get_available_transitions", "get_state", "get_transition_graph"),
+        *("get_logger_levels", "set_logger_levels"),
+    )
+)
+DIAGNOSTICS = "/diagnostics"
+PROXY = Profile(
+    "pqc_proxy",
+    publishes=(DIAGNOSTICS, "~/handshake", "~/link", "~/stats", "~/status"),
+    serves=("~/get_info", "~/list_suites", "~/rekey"),
+    executes=("~/rekey_action",),
+)
+# It records whatever is below the namespaces of both ends.
+RECORDER = Profile("flight_recorder", publishes=(DIAGNOSTICS,), hears=(DIAGNOSTICS, "/drone/*", "/gcs/*"))
+MAVROS_TOPICS = (
+    *("altitude", "battery", "extended_state", "global_position/raw/gps_vel", "global_position/rel_alt"),
+    *("local_position/velocity_local", "state", "vfr_hud"),
+)
+ENDS: dict[str, tuple[Profile, ...]] = {
+    "drone": (
+        PROXY,
+        Profile(
+            "pqc_battery",
+            publishes=(DIAGNOSTICS, "battery", "battery_state", "vehicle"),
+            hears=tuple(f"/mavros/{topic}" for topic in MAVROS_TOPICS),
+        ),
+        Profile("pqc_thermal", publishes=(DIAGNOSTICS, "thermal")),
+        Profile("pqc_power", publishes=(DIAGNOSTICS, "power"), serves=("~/record",)),
+        Profile("pqc_system", publishes=(DIAGNOSTICS, "system")),
+        Profile(
+            "pqc_policy",
+            publishes=(DIAGNOSTICS, "~/decision"),
+            hears=(
+                *("battery", "system", "thermal", "threat", "vehicle"),
+                *("pqc_proxy/handshake", "pqc_proxy/link", "pqc_proxy/status"),
+            ),
+            serves=("~/pin_suite", "~/set_mode"),
+            asks=("pqc_proxy/get_info", "pqc_proxy/list_suites"),
+            calls=("pqc_proxy/rekey_action",),
+        ),
+        RECORDER,
+        Profile(
+            "bench_controller",
+            serves=("~/ping",),
+            executes=("~/run_campaign",),
+        ),
+        Profile(
+            "bench_controller_observer",
+            hears=("power", *(f"pqc_proxy/{topic}" for topic in ("handshake", "link", "stats", "status"))),
+            asks=tuple(
+                f"/gcs/bench_agent/{name}"
+                for name in (
+                    *("clock_sync", "get_info", "ping", "set_traffic"),
+                    *("shutdown", "start_suite", "stop_suite"),
+                )
+            ),
+            calls=("pqc_proxy/rekey_action",),
+            managed=False,
+        ),
+    ),
+    "gcs": (
+        PROXY,
+        RECORDER,
+        Profile(
+            "bench_agent",
+            hears=tuple(f"pqc_proxy/{topic}" for topic in ("handshake", "link", "stats", "status")),
+            serves=(
+                *("~/clock_sync", "~/get_info", "~/ping", "~/set_traffic"),
+                *("~/shutdown", "~/start_suite", "~/stop_suite"),
+            ),
+        ),
+    ),
+}
+
+
+def profiles(end: str) -> Iterator[Profile]:
+    """The nodes of one end, each with what every node has."""
+    for profile in ENDS[end]:
+        yield replace(
+            profile,
+            publishes=(*PUBLISHES, *(("~/transition_event",) if profile.managed else ()), *profile.publishes),
+            hears=(*HEARS, *profile.hears),
+            serves=(*SERVES, *(MANAGED_SERVES if profile.managed else ()), *profile.serves),
+        )
+
+
+def render() -> str:
+    """The text of the file."""
+    policy = ElementTree.Element("policy", version="0.2.0")
+    enclaves = ElementTree.SubElement(policy, "enclaves")
+    for end in ENDS:
+        enclave = ElementTree.SubElement(enclaves, "enclave", path=f"/{end}")
+        nodes = ElementTree.SubElement(enclave, "profiles")
+        for profile in profiles(end):
+            _add(ElementTree.SubElement(nodes, "profile", ns=f"/{end}", node=profile.node), profile)
+    ElementTree.indent(policy)
+    return HEAD + ElementTree.tostring(policy, encoding="unicode") + "\n"
+
+
+def _add(element: ElementTree.Element, profile: Profile) -> None:
+    for kind, allowed, names in (
+        ("topic", "publish", profile.publishes),
+        ("topic", "subscribe", profile.hears),
+        ("service", "reply", profile.serves),
+        ("service", "request", profile.asks),
+        ("action", "execute", profile.executes),
+        ("action", "call", profile.calls),
+    ):
+        if names:
+            group = ElementTree.SubElement(element, f"{kind}s", {allowed: "ALLOW"})
+            for name in sorted(names):
+                ElementTree.SubElement(group, kind).text = name
+
+
+def main() -> None:
+    """Writes the file into the folder given as argument."""
+    (Path(sys.argv[1]) / FILE).write_text(render(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
