@@ -44,6 +44,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "from mavros_double.mavros_node import main\nmain()\n"
     )
     program.chmod(0o755)
+    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    (index / "mavros").touch()  # launch looks for the package there
     with (prefix / geoid.NAME).open("wb") as file:
         file.truncate(geoid.SIZE)
     made = messages.environment()

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A launch file under the service that `ros2 launch` runs, in its own process, and an onlooker in its ROS graph."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+from commands import DEADLINE_S
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+
+from pqc_mav_common.free_ports import free_port
+from pqc_mav_common.testing import Onlooker, Running, until
+
+CONFIGURE, CLEANUP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
+ANSWER_S = 2.0
+ACTIVATE, DEACTIVATE = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE
+
+# With `remaps` in a group's scope, as in a launch file of a user's own.
+PROGRAM = """
+import json, sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import GroupAction, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_ros.actions import SetRemap
+path, arguments, remaps = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
+include = IncludeLaunchDescription(PythonLaunchDescriptionSource(path), launch_arguments=arguments.items())
+service = LaunchService()
+service.include_launch_description(
+    LaunchDescription([GroupAction([*(SetRemap(*pair) for pair in remaps.items()), include])])
+)
+sys.exit(service.run())
+"""
+
+
+def launch_file(package: str, name: str) -> Path:
+    """Where a launch file is installed."""
+    from ament_index_python.packages import get_package_share_directory
+
+    return Path(get_package_share_directory(package)) / "launch" / f"{name}.launch.py"
+
+
+@contextmanager
+def launched(
+    name: str,
+    package: str = "pqc_mav_bringup",
+    environment: dict[str, str] | None = None,
+    remaps: dict[str, str] | None = None,
+    /,
+    **arguments: object,
+) -> Iterator[Running]:
+    """A launch file that runs for the time of the block; its output lines are collected."""
+    import json
+
+    given = json.dumps({key: str(value) for key, value in arguments.items()})
+    command = [sys.executable, "-c", PROGRAM, str(launch_file(package, name)), given, json.dumps(remaps or {})]
+    running = Running(command, environment)
+    try:
+        yield running
+        # As at Ctrl-C in a terminal, which tells the whole group.
+        if running.process.poll() is None:
+            started = processes(running)
+            for process in (*started, psutil.Process(running.process.pid)):
+                process.send_signal(signal.SIGINT)
+            assert running.process.wait(DEADLINE_S) == 0, "\n".join(running.lines)
+            _, left = psutil.wait_procs(started, timeout=DEADLINE_S)
+            assert not left, left
+    finally:
+        running.kill()
+
+
+def processes(running: Running) -> list[psutil.Process]:
+    """What a launch has started and still has."""
+    return psutil.Process(running.process.pid).children(recursive=True)
+
+
+def process_of(running: Running, executable: str) -> psutil.Process | None:
+    """The process of one executable; None while there is none."""
+    for process in processes(running):
+        with suppress(psutil.NoSuchProcess):
+            if any(Path(part).name == executable for part in process.cmdline()[:3]):
+                return process
+    return None
+
+
+class Graph(Onlooker):
+    """An onlooker that is a lifecycle manager as well."""
+
+    def state(self, node: str) -> str:
+        """What `ros2 lifecycle get` says."""
+        client = self._node.create_client(GetState, f"{node}/get_state")
+        try:
+            # A server that was killed is seen for a while, and takes requests with it.
+            for _ in range(int(DEADLINE_S / ANSWER_S)):
+                if not client.wait_for_service(ANSWER_S):
+                    continue
+                future = client.call_async(GetState.Request())
+                self._executor.spin_until_future_complete(future, ANSWER_S)
+                if future.done():
+                    return str(future.result().current_state.label)
+            raise AssertionError(f"no answer from {node}")
+        finally:
+            self._node.destroy_client(client)
+
+    def change(self, node: str, *transitions: int) -> None:
+        """What `ros2 lifecycle set` does, each must succeed."""
+        for transition in transitions:
+            assert self.changed(node, transition), f"{node}: transition {transition}"
+
+    def changed(self, node: str, transition: int) -> bool:
+        """One transition, and whether it succeeded."""
+        request = ChangeState.Request()
+        request.transition.id = transition
+        return bool(self.call(ChangeState, f"{node}/change_state", request).success)
+
+    def put(self, node: str, name: str, value: Any) -> Any:
+        """What `ros2 param set` does."""
+        request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+        return self.call(SetParameters, f"{node}/set_parameters", request).results[0]
+
+    def collect(self, kind: Any, topic: str, profile: Any) -> list[Any]:
+        """Messages of a topic from now on, as `until` spins."""
+        seen: list[Any] = []
+        self._node.create_subscription(kind, topic, seen.append, profile)
+        return seen
+
+    def until(self, condition: Any, what: str) -> Any:
+        """Waits in the turns of its topics."""
+        return until(lambda: self._executor.spin_once(0.02) or condition(), what)
+
+    def act(self, kind: Any, name: str, goal: Any) -> tuple[Any, list[Any]]:
+        """Result and feedback of an action."""
+        from rclpy.action import ActionClient
+
+        client, heard = ActionClient(self._node, kind, name), []
+        try:
+            self.until(client.server_is_ready, f"the action {name}")
+            sent = client.send_goal_async(goal, feedback_callback=lambda message: heard.append(message.feedback))
+            self.until(sent.done, "the goal's acceptance")
+            result = sent.result().get_result_async()
+            self.until(result.done, "the action's result")
+            return result.result().result, heard
+        finally:
+            client.destroy()
+
+
+class Traffic:
+    """An autopilot that sends a hundred numbers a second, and what of them arrives at the ground."""
+
+    def __init__(self, plain: int, ground: int) -> None:
+        self.sent = 0
+        self.arrived: list[int] = []
+        self._plain = ("127.0.0.1", plain)
+        self._out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._in.bind(("127.0.0.1", ground))
+        self._in.settimeout(0.05)
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=work) for work in (self._send, self._receive)]
+        for thread in self._threads:
+            thread.start()
+
+    def flows(self) -> None:
+        """Wait until something sent from now on arrives."""
+        newest = self.sent
+        until(lambda: self.arrived and self.arrived[-1] > newest, "traffic through the tunnel")
+
+    def close(self) -> None:
+        """No more of it."""
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+        self._out.close()
+        self._in.close()
+
+    def __enter__(self) -> Traffic:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _send(self) -> None:
+        while not self._ended.wait(0.01):
+            self.sent += 1
+            try:
+                self._out.sendto(self.sent.to_bytes(8, "big"), self._plain)
+            except ConnectionRefusedError:
+                time.sleep(0.05)  # the proxy is away for a moment
+
+    def _receive(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self.arrived.append(int.from_bytes(self._in.recv(64), "big"))
+            except TimeoutError:
+                continue
+
+
+def tap() -> str:
+    """An address for a battery node of its own."""
+    return f"127.0.0.1:{free_port()}"

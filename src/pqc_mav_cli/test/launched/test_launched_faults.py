@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launched nodes that are killed come back as they were meant to be; those that must not start say why."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_up.py kills the same processes")
+
+from commands import DEADLINE_S
+from launching import ACTIVATE, CONFIGURE, Graph, Traffic, launched, process_of, tap
+from test_up import Ends
+
+
+@pytest.fixture
+def ends(tmp_path: Path, keys: Path) -> Ends:
+    return Ends(tmp_path, keys)
+
+
+def test_what_is_killed_comes_back_active(ends: Ends) -> None:
+    with (
+        launched("gcs", config=ends.write("gcs")) as ground,
+        launched("drone", config=ends.write("drone"), tap=tap()) as air,
+        Graph() as graph,
+        Traffic(ends.plain, ends.ground) as traffic,
+    ):
+        traffic.flows()
+        for running, executable, node in (
+            (air, "pqc_proxy", "/drone/pqc_proxy"),
+            (ground, "pqc_proxy", "/gcs/pqc_proxy"),
+            (air, "pqc_onboard", "/drone/pqc_policy"),
+        ):
+            lines = len(running.lines)
+            killed = process_of(running, executable)
+            assert killed is not None
+            killed.send_signal(signal.SIGKILL)
+            running.wait_for("ended with signal SIGKILL; starting it again in 0.3 s", lines)
+            graph.until(lambda r=running, e=executable, k=killed: process_of(r, e) not in (None, k), "another process")
+            graph.until(lambda n=node: graph.state(n) == "active", f"{node} active again")
+            traffic.flows()
+
+
+def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends) -> None:
+    onboard = {"config": ends.write("drone"), "tap": tap(), "autostart": "false"}
+    with (
+        launched("gcs", config=ends.write("gcs"), autostart="false") as ground,
+        launched("drone", **onboard) as air,
+        Graph() as graph,
+    ):
+        nodes = ("/gcs/pqc_proxy", "/drone/pqc_proxy", "/drone/pqc_battery", "/drone/pqc_policy")
+        for node in nodes:
+            assert graph.state(node) == "unconfigured"
+        for node in nodes:
+            graph.change(node, CONFIGURE, ACTIVATE)
+        air.wait_for("-> UP")
+        ground.wait_for("-> UP")
+
+
+@pytest.mark.parametrize(
+    ("file", "arguments", "sentence"),
+    [
+        ("drone", {"config": "/no/such.yaml"}, "There is no configuration file '/no/such.yaml'."),
+        ("gcs", {"drones": "d7"}, "d7"),
+        ("drone", {"suite": "cs-nonsense"}, "cs-nonsense"),
+        ("drone", {"mavlink": "mavros", "gcs_url": "udp://@127.0.0.1:14590"}, "gcs_url"),
+    ],
+)
+def test_what_must_not_start_ends_the_launch_with_a_sentence(
+    ends: Ends, file: str, arguments: dict[str, str], sentence: str
+) -> None:
+    given = {"config": ends.write(file), **arguments}
+    alone = {"sensing": "false", "policy": "false"} if file == "drone" else {}
+    with launched(file, **given, **alone) as running:
+        assert running.process.wait(DEADLINE_S) != 0
+        running.wait_for(sentence)
+        assert not any("starting it again" in line for line in running.lines)

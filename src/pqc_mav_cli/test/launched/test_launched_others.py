@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launch files of the benchmark and of the demo's scenarios, and the container of components where there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("launch_ros.actions", reason="launch is not installed")
+
+from commands import DEADLINE_S
+from launching import Graph, launched
+from pqc_mav_interfaces.action import RunCampaign
+from test_up import Ends
+
+from pqc_mav_bringup.description import BringupError
+from pqc_mav_bringup.executables import find_executable
+from pqc_mav_bringup.systems import DRONE
+
+SUITE = "ML-768-AG-MD-65"
+FLIGHT_S = 300.0
+
+
+def test_a_campaign_of_a_launched_benchmark(tmp_path: Path) -> None:
+    options = {"suites": [SUITE], "duration_s": 1.0, "workload": {"kind": "bulk", "mbps": 1.0}}
+    given = {"root": tmp_path, "suites": SUITE, "power": "no"}
+    with launched("benchmark", "pqc_mav_bench", **given) as running, Graph() as graph:
+        running.wait_for("controller ready")
+        goal = RunCampaign.Goal(options_json=json.dumps(options))
+        result, feedback = graph.act(RunCampaign, "/bench/drone/bench_controller/run_campaign", goal)
+        assert result.ok and (result.passed, result.failed) == (1, 0), result.message
+        assert feedback and Path(result.run_directory).is_relative_to(tmp_path)
+
+
+@pytest.mark.skipif(not os.environ.get("PQCMAV_SLOW"), reason="a flight of 100 s: set PQCMAV_SLOW=1")
+def test_a_launched_scenario_is_judged(tmp_path: Path) -> None:
+    plot = tmp_path / "hot.png"
+    with launched("scenario", "pqc_mav_cli", scenario="hot", plot=plot) as running:
+        code = running.process.wait(FLIGHT_S)
+        assert code == 0, "\n".join(running.lines)
+        assert plot.is_file()
+
+
+def test_a_scenario_that_fails_fails_the_launch(tmp_path: Path) -> None:
+    with launched("scenario", "pqc_mav_cli", rate="0", plot=tmp_path / "x.png") as running:
+        assert running.process.wait(DEADLINE_S) != 0
+        running.wait_for("The scenario failed (exit code 2)")
+
+
+@pytest.mark.skipif(
+    "composed" not in {argument.name for argument in DRONE.arguments},
+    reason="there is no C++ component to compose here: composed:= is not an argument of drone.launch.py",
+)
+def test_proxy_and_mavros_in_one_container(tmp_path: Path, keys: Path) -> None:
+    try:
+        find_executable("rclcpp_components", "component_container_mt")
+    except BringupError as error:
+        pytest.skip(str(error))
+    ends = Ends(tmp_path, keys)
+    air = {"config": ends.write("drone"), "sensing": "false", "policy": "false", "composed": "true"}
+    with launched("gcs", config=ends.write("gcs")), launched("drone", **air), Graph() as graph:
+        graph.until(lambda: graph.state("/drone/pqc_proxy") == "active", "the component active")
