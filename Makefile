@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test lint format docs report bench chaos soak sanitize fuzz arm64 deb images verify-model clean
+.PHONY: help setup demo test test-ubuntu lint format docs report bench chaos soak sanitize fuzz arm64 deb images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,10 @@ demo:  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|
 test:  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)
 	@tools/setup.sh analysis test
 	@tools/run python tools/run_tests.py $(PACKAGES)
+
+test-ubuntu:  ## Run the Python tests with the versions that Ubuntu 24.04 has (PACKAGES="..." selects)
+	@tools/setup.sh analysis test
+	@tools/test_ubuntu.sh $(PACKAGES)
 
 lint:  ## Check style: ruff, mypy, clang-format, shell syntax, licence lines
 	@tools/setup.sh analysis lint

@@ -14,7 +14,6 @@ import time
 from typing import Any
 
 from pqc_mav_interfaces.srv import ClockSync, GetInfo, SetTraffic, StartSuite, StopSuite
-from pydantic import ValidationError
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from std_srvs.srv import Trigger
 
@@ -22,6 +21,7 @@ from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import environment
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.errors import BenchError
+from pqc_mav_bench.models import ValidationError
 from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common.lifecycle import ManagedNode

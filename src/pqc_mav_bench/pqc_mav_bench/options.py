@@ -6,9 +6,8 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-
 from pqc_mav_bench.errors import OptionsError
+from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pqc_mav_bench.scenario import SCENARIOS
 
 MAVLINK_HZ = 320.0

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.io.parquet import get_engine
 
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
@@ -105,19 +106,28 @@ def short_codes(table: pd.DataFrame) -> pd.Series:
     return codes.where(codes != "", table["suite"])
 
 
-def write(table: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
-    """Writes tidy.csv and tidy.parquet below `folder`, each by write and rename. Returns both paths."""
-    csv, parquet = folder / CSV, folder / PARQUET
-    atomic_write(csv, table.to_csv(index=False, lineterminator="\n"))
-    buffer = io.BytesIO()
-    table.to_parquet(buffer, index=False, compression="zstd")
-    atomic_write(parquet, buffer.getvalue())
-    return csv, parquet
+def has_parquet() -> bool:
+    """Whether Parquet can be written and read here: pandas needs pyarrow for that, which Ubuntu has not."""
+    try:
+        get_engine("auto")
+    except ImportError:
+        return False
+    return True
+
+
+def write(table: pd.DataFrame, folder: Path) -> None:
+    """Writes tidy.csv, and tidy.parquet where that is possible, below `folder`, each by write and rename."""
+    atomic_write(folder / CSV, table.to_csv(index=False, lineterminator="\n"))
+    if has_parquet():
+        buffer = io.BytesIO()
+        table.to_parquet(buffer, index=False, compression="zstd")
+        atomic_write(folder / PARQUET, buffer.getvalue())
 
 
 def file_in(folder: Path) -> Path | None:
     """The file in a campaign's folder that `read` reads; None where there is no table yet."""
-    return next((folder / name for name in TABLES if (folder / name).is_file()), None)
+    names = TABLES if has_parquet() else TABLES[1:]
+    return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def read(path: Path) -> pd.DataFrame:

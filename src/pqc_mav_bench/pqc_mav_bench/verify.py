@@ -26,7 +26,7 @@ from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, parse_run
 from pqc_mav_bench.store import MANIFEST, STATE, CampaignStore, read_json
 
-TABLES = (tidy.CSV, tidy.PARQUET)
+TABLES = (tidy.CSV, tidy.PARQUET) if tidy.has_parquet() else (tidy.CSV,)
 
 
 @dataclass(frozen=True)

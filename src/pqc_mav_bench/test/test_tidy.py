@@ -50,11 +50,13 @@ def test_a_failed_run_is_a_row_too():
 
 @pytest.mark.parametrize("name", ["tidy.csv", "tidy.parquet", ""])
 def test_both_files_give_the_same_table_back(tmp_path, name):
+    if name.endswith("parquet") and not tidy.has_parquet():
+        pytest.skip("pandas has no engine for Parquet here")
     made = table()
     tidy.write(made, tmp_path)
     back = tidy.read(tmp_path / name if name else tmp_path)
     pd.testing.assert_frame_equal(back, made, check_dtype=False)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["tidy.csv", "tidy.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tidy.csv", "tidy.parquet"][: 1 + tidy.has_parquet()]
 
 
 def test_an_empty_campaign_is_a_table_with_columns(tmp_path):

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pqc_mav_bringup.printer import discard
+from pqc_mav_cli import older_typer
 from pqc_mav_cli.bench.command import bench_app
 from pqc_mav_cli.console import PROGRAM, print_error
 from pqc_mav_cli.demo.command import demo
@@ -32,6 +33,7 @@ First steps: 'pqcmav doctor' checks this machine, 'pqcmav demo' shows the tunnel
 Exit codes: 0 done, 1 failed, 2 called or configured wrongly.
 """
 
+older_typer.prepare()
 app = typer.Typer(
     name=PROGRAM,
     help=_HELP,

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from commands import COMMAND, DEADLINE_S, pqcmav, refused
 
 COMMANDS = ["keys", "suites", "up", "status", "rekey", "doctor", "demo"]
@@ -43,10 +44,13 @@ def test_every_command_and_option_is_explained(command: list[str]) -> None:
         assert parameter.help, f"{parameter.name} of {' '.join(command)}"
 
 
+SUGGESTS = not typer.__version__.startswith("0.9.")  # what one may have meant
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["demmo"], "demo"),
+        (["demmo"], "demo" if SUGGESTS else "demmo"),
         (["demo", "--durration", "3"], "--duration"),
         (["demo", "--duration", "0"], "--duration"),
         (["demo", "--duration", "soon"], "--duration"),
@@ -57,7 +61,7 @@ def test_every_command_and_option_is_explained(command: list[str]) -> None:
     ],
 )
 def test_usage_errors_are_one_line_and_exit_code_2(arguments: list[str], said: str) -> None:
-    assert said in refused(2, *arguments)
+    assert said.lower() in refused(2, *arguments).lower()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,16 @@ import math
 from collections.abc import Iterable
 from typing import Literal
 
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from pqc_mav_bench.report.numbers import number
+
+# Where a legend stands above all axes; before matplotlib 3.7 it has to stand in them.
+ABOVE: Literal["outside upper left", "upper left"] = (
+    "outside upper left" if matplotlib.__version_info__ >= (3, 7) else "upper left"
+)
 
 
 def log_axis(axes: Axes, which: Literal["x", "y"]) -> None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.fields import FieldInfo
+from pqc_mav_bench.models import BaseModel, ConfigDict, Field
 
 
 class Side(str, Enum):
@@ -83,7 +82,7 @@ class MetricField:
 _KINDS: dict[type, str] = {float: "number", int: "integer", bool: "flag", str: "text"}
 
 
-def _kind(info: FieldInfo) -> str:
+def _kind(info: Any) -> str:
     inner = next((part for part in get_args(info.annotation) if part is not type(None)), info.annotation)
     return _KINDS.get(inner, "structure") if isinstance(inner, type) else "structure"
 

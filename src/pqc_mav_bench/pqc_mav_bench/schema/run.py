@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
+from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError
 from pqc_mav_bench.schema import version1, version2
 from pqc_mav_bench.schema.context import CryptoIdentity, Lifecycle, RunContext
 from pqc_mav_bench.schema.field import Category, MetricField, fields_of
@@ -60,7 +59,7 @@ class Finding(BaseModel):
     name: str
     severity: Severity
     message: str
-    fields: list[str] = []
+    fields: list[str] = Field(default_factory=list)
 
 
 class Integrity(BaseModel):
@@ -97,8 +96,8 @@ class RunMetrics(BaseModel):
     clock_sync: ClockSync = ClockSync()
     workload: Workload = Workload()
     validation: Validation = Validation()
-    metric_status: dict[str, MetricStatus] = {}
-    findings: list[Finding] = []
+    metric_status: dict[str, MetricStatus] = Field(default_factory=dict)
+    findings: list[Finding] = Field(default_factory=list)
     integrity: Integrity = Integrity()
 
     def value(self, path: str) -> Any:
@@ -146,4 +145,4 @@ def parse_run(data: Any, where: str = "") -> RunMetrics:
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
-        raise SchemaError(f"{at}{path}: {first['msg']} ({error.error_count()} problems in all).") from None
+        raise SchemaError(f"{at}{path}: {first['msg']} ({len(error.errors())} problems in all).") from None

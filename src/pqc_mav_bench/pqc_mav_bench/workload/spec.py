@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from pqc_mav_bench.models import BaseModel, ConfigDict
 from pqc_mav_bench.options import WorkloadOptions
 
 

@@ -55,6 +55,7 @@ def test_a_campaign_of_version_1_verifies_and_reads_under_the_new_names(tmp_path
     hashes = as_recorded(bench.store, recorded)
     table = before.assign(metrics_sha256=hashes).rename(columns=_OLD)
     table.to_csv(bench.store.folder / "tidy.csv", index=False)
-    table.to_parquet(bench.store.folder / "tidy.parquet", index=False)
+    if tidy.has_parquet():
+        table.to_parquet(bench.store.folder / "tidy.parquet", index=False)
     assert list(tidy.read(bench.store.folder).columns) == list(before.columns)
     assert verify_campaign(bench.store.folder).problems == ()

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pqc_mav_bench.report import palette
-from pqc_mav_bench.report.axes import log_axis
+from pqc_mav_bench.report.axes import ABOVE, log_axis
 from pqc_mav_bench.report.figure import Drawing, clean_axis, drawing
 from pqc_mav_bench.report.numbers import quantity
 
@@ -92,7 +92,7 @@ def grouped(
                 mark.set_label(panel.reference[0])
                 known.setdefault(panel.reference[0], mark)
         if len(known) > 1:
-            draw.figure.legend(handles=list(known.values()), loc="outside upper left", ncols=min(4, len(known)))
+            draw.figure.legend(handles=list(known.values()), loc=ABOVE, ncols=min(4, len(known)))
         return draw
 
 
@@ -128,5 +128,5 @@ def ranked(
         axes.set_xlabel(axis)
         handles = [Patch(facecolor=colour, label=name) for name, colour in legend.items()]
         if len(handles) > 1:
-            draw.figure.legend(handles=handles, loc="outside upper left", ncols=min(4, len(handles)))
+            draw.figure.legend(handles=handles, loc=ABOVE, ncols=min(4, len(handles)))
         return draw

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from pqc_mav_bench.report import palette
-from pqc_mav_bench.report.axes import log_axis, widen
+from pqc_mav_bench.report.axes import ABOVE, log_axis, widen
 from pqc_mav_bench.report.figure import Drawing, clean_axis, drawing
 from pqc_mav_bench.report.numbers import quantity
 
@@ -42,7 +42,7 @@ def _legend(draw: Drawing, groups: Sequence[Points], more: Sequence[Line2D] = ()
         if len(g.x)
     ]
     if len(handles) + len(more) > 1:
-        draw.figure.legend(handles=[*handles, *more], loc="outside upper left", ncols=4)
+        draw.figure.legend(handles=[*handles, *more], loc=ABOVE, ncols=4)
 
 
 def frontier(groups: Sequence[Points], front: Points, steps: Points, axis: str, levels: Sequence[int]) -> Drawing:
@@ -102,7 +102,7 @@ def curves(lines: Sequence[Points], x_axis: str, y_axis: str, marks: Sequence[tu
         log_axis(axes, "y")
         axes.set_xlabel(x_axis)
         axes.set_ylabel(y_axis)
-        draw.figure.legend(loc="outside upper left", ncols=2)
+        draw.figure.legend(loc=ABOVE, ncols=2)
         return draw
 
 
