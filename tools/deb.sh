@@ -37,10 +37,10 @@ test_tools() {
 }
 
 test_packages() {
-  local prefix
-  prefix="$(become_root)" || die "packages are installed and run in a chroot, which needs root: use 'sudo make deb'"
-  read -ra prefix <<<"$prefix"
-  tools/debian_base.sh "$1" && "${prefix[@]}" "$PYTHON3" tools/deb_test.py "$DEPS/debian/$1.tar" build-deb/*_"$1".deb
+  local how as_root
+  how="$(become_root)" || die "packages are installed and run in a chroot, which needs root: use 'sudo make deb'"
+  read -ra as_root <<<"$how"
+  tools/debian_base.sh "$1" && "${as_root[@]}" "$PYTHON3" tools/deb_test.py "$DEPS/debian/$1.tar" build-deb/*_"$1".deb
 }
 
 # The system's own: packages are for it.

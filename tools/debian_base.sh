@@ -13,17 +13,17 @@ suite="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
 [ -n "$suite" ] || die "this system does not name its release: packages and images are made on Debian or Ubuntu"
 if [ -n "$(find "$tar" -mtime -7 2>/dev/null)" ]; then exit 0; fi
 
-prefix="$(become_root)" || die "a Debian is bootstrapped as root: use 'sudo make'"
-read -ra prefix <<<"$prefix"
+how="$(become_root)" || die "a Debian is bootstrapped as root: use 'sudo make'"
+read -ra as_root <<<"$how"
 # Foreign programs run where the kernel knows their interpreter; in a container nobody has told it yet.
 if [ "$arch" != "$(dpkg --print-architecture)" ] && [ ! -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
-  logged binfmt "" "${prefix[@]}" bash -c '
+  logged binfmt "" "${as_root[@]}" bash -c '
     mountpoint -q /proc/sys/fs/binfmt_misc || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
     update-binfmts --enable qemu-aarch64'
 fi
 mkdir -p "${tar%/*}"
 # As the slim images: no manuals and translations, but all licences.
-logged "debian-$arch" "check the network" "${prefix[@]}" mmdebstrap --format=tar --variant=minbase --architectures="$arch" \
+logged "debian-$arch" "check the network" "${as_root[@]}" mmdebstrap --format=tar --variant=minbase --architectures="$arch" \
   --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
   --dpkgopt='path-include=/usr/share/doc/pqcmav*' --aptopt='Acquire::Languages "none"' "$suite" "$tar.new"

@@ -22,7 +22,7 @@ container_tools() {
   [ ${#missing[@]} -eq 0 ] || apt_install images "${missing[@]}"
 }
 
-buildah_here() { "${prefix[@]}" buildah "${STORE[@]}" "$@"; }
+buildah_here() { "${as_root[@]}" buildah "${STORE[@]}" "$@"; }
 
 # base ARCHITECTURE: the bootstrapped Debian as an image.
 base() {
@@ -50,11 +50,11 @@ suite() {
   image pqcmav-suite amd64 docker/suite.Dockerfile "${options[@]}"
 }
 
-containers() { "${prefix[@]}" "$ROOT/tools/run" python tools/image_test.py "$@" -- "${STORE[@]}"; }
+containers() { "${as_root[@]}" "$ROOT/tools/run" python tools/image_test.py "$@" -- "${STORE[@]}"; }
 
 [ "$(uname -m)" = x86_64 ] || die "make images makes images of both architectures on x86-64 only"
-prefix="$(become_root)" || die "images are made as root here: use 'sudo make images'"
-read -ra prefix <<<"$prefix"
+how="$(become_root)" || die "images are made as root here: use 'sudo make images'"
+read -ra as_root <<<"$how"
 mkdir -p "$DEPS/log"
 step "buildah, podman, mmdebstrap, qemu" container_tools
 step "packages of pqcmav-tunneld" tools/deb.sh --no-test

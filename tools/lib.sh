@@ -62,11 +62,11 @@ become_root() {
 
 # apt_install NAME PACKAGE...: installs packages with apt, or says in one line who has to; logs are NAME-*.log.
 apt_install() {
-  local name="$1" rights as_root
+  local name="$1" how as_root
   shift
   have apt-get || die "missing: $*: install them with this system's package manager"
-  rights="$(become_root)" || die "missing: $*: run 'sudo apt-get install $*' and then make again"
-  read -ra as_root <<<"$rights"
+  how="$(become_root)" || die "missing: $*: run 'sudo apt-get install $*' and then make again"
+  read -ra as_root <<<"$how"
   logged "$name-update" "check the network" "${as_root[@]}" apt-get update -q
   logged "$name-tools" "run 'apt-get install $*' yourself" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -q --no-install-recommends "$@"
