@@ -129,8 +129,11 @@ node = rclpy.create_node("x")
 mine = own_sockets(PROC / "self")
 parted = split((s for s in bound_sockets(PROC / "self") if s.inode in mine), node.context.get_domain_id())
 def unread(sock):
-    lines = (PROC / "self/net/udp").read_text().splitlines()[1:]
-    return next(int(f[4].split(":")[1], 16) for f in map(str.split, lines) if int(f[9]) == sock.inode)
+    while True:  # a table read while sockets of others come and go may lack a line
+        lines = (PROC / "self/net/udp").read_text().splitlines()[1:]
+        for fields in map(str.split, lines):
+            if int(fields[9]) == sock.inode:
+                return int(fields[4].split(":")[1], 16)
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
     for sock in (*parted.listening, *parted.sending):
         stranger.sendto(b"hello", ("127.0.0.1" if str(sock.host) == "0.0.0.0" else str(sock.host), sock.port))
