@@ -86,7 +86,7 @@ class Podman:
     def log(self, container: str) -> str:
         """What a container has printed."""
         result = self.call("logs", container)
-        return result.stdout + result.stderr
+        return result.stderr + result.stdout
 
     def wait_for(self, container: str, pattern: str) -> None:
         """Wait until a container has printed this."""
