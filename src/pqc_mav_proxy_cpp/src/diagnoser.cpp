@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnoser.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "rates.hpp"
+#include "text.hpp"
+
+namespace pqc_mav_proxy_cpp {
+namespace {
+
+using Watch = std::pair<std::string_view, std::string_view>;
+// A stranger can cause any of them, so they warn and never count as errors.
+constexpr std::array<Watch, 6> kSuspicious{{
+    {"drop_auth_fail", "packets that failed authentication"},
+    {"drop_replay", "replayed packets"},
+    {"drop_malformed", "malformed packets"},
+    {"drop_decrypt_fail", "packets with unusable content"},
+    {"plain_dropped_too_big", "plaintext packets above the path limit"},
+    {"plain_dropped_no_session", "plaintext packets without a session to carry them"},
+}};
+// A datagram of an attempt that is no more (hs_unknown) may be a late copy of an honest one: it does not warn.
+constexpr std::array<Watch, 6> kStrangers{{
+    {"hs_tag", "handshake datagrams without a valid pre-shared key"},
+    {"hs_gate", "hellos without a valid pre-shared key or for another gcs"},
+    {"hs_replay", "replayed hellos"},
+    {"hs_malformed", "malformed handshake datagrams"},
+    {"hs_limit", "handshake datagrams from too many addresses"},
+    {"other_version", "datagrams of an older protocol version"},
+}};
+constexpr std::array<std::string_view, 3> kServerFigures{"other_version", "restarts_told", "keygens"};
+constexpr std::array<std::string_view, 4> kFurtherFigures{"drop_unknown", "drop_seq_old", "delivered", "roams"};
+constexpr std::string_view kKeyOld = "KEY_OLD";  // how last_error begins while the keys are too old
+
+std::pair<Level, std::string> judge(const pqcmav::LinkStatus& status, const std::string& role) {
+  using pqcmav::LinkState;
+  const auto state = status.state;
+  const auto& error = status.last_error;
+  const bool up = state == LinkState::up || state == LinkState::rekeying;
+  if (error.starts_with(kKeyOld) && (up || state == LinkState::degraded)) return {Level::warn, error};
+  if (up)
+    return {Level::ok, "up with " + short_code(status.suite) + ", epoch " + std::to_string(status.epoch) +
+                           (state == LinkState::rekeying ? ", renewing its keys" : "")};
+  if (state == LinkState::degraded)
+    return {Level::warn, "nothing heard from the peer for " + fixed(status.silence_s, 1) + " s"};
+  if (state == LinkState::handshaking)
+    return {Level::warn, error.empty() ? "connecting" : "connecting (last failure: " + error + ")"};
+  if (!error.empty()) return {Level::error, error};
+  if (role == "gcs") return {Level::warn, "the drone has not connected yet"};
+  return {Level::error, "no session"};
+}
+
+}  // namespace
+
+Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::LinkStats& stats,
+                             const pqcmav::LinkQualityView* link) {
+  auto [level, message] = judge(status, role_);
+  const auto grew = grown(status.drone_id, stats.counters, kSuspicious);
+  if (!grew.empty() && level == Level::ok) {
+    level = Level::warn;
+    message += "; dropped since the last report: " + grew;
+  }
+  Diagnostic out{"tunnel " + status.drone_id, level, message, {}};
+  out.values = {{"state", std::string(to_string(status.state))},
+                {"suite", status.suite},
+                {"epoch", std::to_string(status.epoch)},
+                {"peer", status.peer},
+                {"key_age_s", number_text(status.key_age_s)},
+                {"silence_s", number_text(status.silence_s)},
+                {"key_old", status.last_error.starts_with(kKeyOld) ? "True" : "False"}};
+  const auto add = [&](std::string_view name) {
+    out.values.emplace_back(name, std::to_string(counter(stats.counters, name)));
+  };
+  for (const auto& [name, meaning] : kSuspicious) add(name);
+  for (const auto name : kFurtherFigures) add(name);
+  if (link && link->rtt_ms) out.values.emplace_back("rtt_ms", fixed(*link->rtt_ms, 3));
+  return out;
+}
+
+Diagnostic Diagnoser::handshake_server(const pqcmav::NamedCounters& totals) {
+  const auto grew = grown("", totals, kStrangers);
+  Diagnostic out{"handshake server",
+                 grew.empty() ? Level::ok : Level::warn,
+                 grew.empty() ? "no unwanted handshakes" : "refused since the last report: " + grew,
+                 {}};
+  for (const auto& [name, value] : totals)
+    if (name.starts_with("hs_") || std::ranges::find(kServerFigures, name) != kServerFigures.end())
+      out.values.emplace_back(name, std::to_string(value));
+  return out;
+}
+
+std::string Diagnoser::grown(const std::string& owner, const pqcmav::NamedCounters& counters, Watched watched) {
+  const auto [place, first] = last_.try_emplace(owner);
+  std::vector<std::string> texts;
+  for (const auto& [name, meaning] : watched) {
+    const auto now = counter(counters, name);
+    const auto before = first ? now : place->second[name];
+    if (now > before) texts.push_back(std::to_string(now - before) + " " + std::string(meaning));
+    place->second[name] = now;
+  }
+  return join(texts, ", ");
+}
+
+}  // namespace pqc_mav_proxy_cpp

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What /diagnostics says of the tunnels: levels and sentences out of the engine's figures.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "diagnostic.hpp"
+#include "pqc_mav_tunnel/status.hpp"
+
+namespace pqc_mav_proxy_cpp {
+
+/// Turns readings, taken once a second, into diagnostics; remembers the last reading to see what grew.
+class Diagnoser {
+ public:
+  explicit Diagnoser(std::string role) : role_(std::move(role)) {}
+  /// The state of one drone's tunnel; `link` may be nullptr.
+  Diagnostic tunnel(const pqcmav::LinkStatus& status, const pqcmav::LinkStats& stats,
+                    const pqcmav::LinkQualityView* link);
+  /// Handshakes at the gcs: what strangers try there.
+  Diagnostic handshake_server(const pqcmav::NamedCounters& totals);
+
+ private:
+  using Watched = std::span<const std::pair<std::string_view, std::string_view>>;  // counter, what it means if it grows
+  std::string grown(const std::string& owner, const pqcmav::NamedCounters& counters, Watched watched);
+
+  std::string role_;
+  std::map<std::string, std::map<std::string_view, std::uint64_t>> last_;
+};
+
+}  // namespace pqc_mav_proxy_cpp

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `pqc_proxy` process: start, orderly end on SIGINT and SIGTERM, exit code.
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <rclcpp/executors/single_threaded_executor.hpp>
+#include <rclcpp/utilities.hpp>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "failure.hpp"
+#include "proxy_node.hpp"
+#include "text.hpp"
+
+namespace {
+
+using pqc_mav_proxy_cpp::ExitCode;
+using pqc_mav_proxy_cpp::Failure;
+using pqc_mav_proxy_cpp::ProxyNode;
+
+void initialise(int argc, char** argv) {
+  try {
+    rclcpp::init(argc, argv);
+  } catch (const std::exception& error) {
+    throw Failure(std::string("Bad arguments: ") + error.what());
+  }
+}
+
+void serve(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv, argv + argc);
+  pqc_mav_proxy_cpp::check_parameter_files(arguments);
+  initialise(argc, argv);
+  const auto node = std::make_shared<ProxyNode>(pqc_mav_proxy_cpp::options_of(arguments, ProxyNode::kName));
+  rclcpp::executors::SingleThreadedExecutor executor;  // enough: nothing in the node's callbacks waits
+  executor.add_node(node->get_node_base_interface());
+  executor.spin();
+}
+
+int run(int argc, char** argv) {
+  auto code = ExitCode::ok;
+  std::string said;
+  try {
+    serve(argc, argv);
+  } catch (const Failure& failure) {
+    code = failure.code();
+    said = failure.what();
+  } catch (const std::exception& error) {
+    code = ExitCode::failed;
+    said = pqc_mav_proxy_cpp::one_line(error.what());
+  }
+  if (rclcpp::ok()) rclcpp::shutdown();
+  if (!said.empty()) std::cerr << ProxyNode::kName << ": error: " << said << std::endl;
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) != "--version") continue;
+    std::cout << ProxyNode::kName << " " << PQC_MAV_PROXY_CPP_VERSION << '\n';
+    return 0;
+  }
+  return run(argc, argv);
+}

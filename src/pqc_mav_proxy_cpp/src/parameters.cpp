@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parameters.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <type_traits>
+
+#include "failure.hpp"
+#include "paths.hpp"
+#include "text.hpp"
+
+namespace pqc_mav_proxy_cpp {
+namespace {
+
+using pqcmav::ConfigValue;
+using Strings = std::vector<std::string>;
+using rclcpp::ParameterType;
+
+// Parameters that ROS declares for every node.
+constexpr std::string_view kRosOwn[] = {"use_sim_time", "start_type_description_service"};
+constexpr std::string_view kRosOwnPrefixes[] = {"qos_overrides.", "/"};
+constexpr std::string_view kPaths[] = {"keys", "state_dir"};
+
+bool is_list(ParameterType type) { return type >= ParameterType::PARAMETER_BYTE_ARRAY; }
+
+bool is_ros_own(std::string_view name) {
+  return std::ranges::find(kRosOwn, name) != std::end(kRosOwn) ||
+         std::ranges::any_of(kRosOwnPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
+}
+
+bool is_empty(const rclcpp::ParameterValue& value) {
+  switch (value.get_type()) {
+    case ParameterType::PARAMETER_NOT_SET:
+      return true;
+    case ParameterType::PARAMETER_BYTE_ARRAY:
+      return value.get<std::vector<std::uint8_t>>().empty();
+    case ParameterType::PARAMETER_BOOL_ARRAY:
+      return value.get<std::vector<bool>>().empty();
+    case ParameterType::PARAMETER_INTEGER_ARRAY:
+      return value.get<std::vector<std::int64_t>>().empty();
+    case ParameterType::PARAMETER_DOUBLE_ARRAY:
+      return value.get<std::vector<double>>().empty();
+    default:
+      return false;
+  }
+}
+
+ConfigValue config_value(const std::string& name, const rclcpp::ParameterValue& value) {
+  switch (value.get_type()) {
+    case ParameterType::PARAMETER_BOOL:
+      return value.get<bool>();
+    case ParameterType::PARAMETER_INTEGER:
+      return value.get<std::int64_t>();
+    case ParameterType::PARAMETER_DOUBLE:
+      return value.get<double>();
+    case ParameterType::PARAMETER_STRING:
+      return value.get<std::string>();
+    case ParameterType::PARAMETER_STRING_ARRAY:
+      return value.get<Strings>();
+    default:
+      throw pqcmav::TunnelError(pqcmav::Errc::config_invalid, "'" + name + "' must be a list of strings.");
+  }
+}
+
+rclcpp::ParameterValue parameter_value(const ConfigValue& value) {
+  return std::visit([](const auto& each) { return rclcpp::ParameterValue(each); }, value);
+}
+
+ParameterSpec spec_of(const pqcmav::ConfigKey& key, const std::string& prefix = "") {
+  return {prefix + std::string(key.key),
+          key.default_value,
+          std::string(key.description),
+          key.min,
+          key.max,
+          {key.choices.begin(), key.choices.end()},
+          std::string(key.unit)};
+}
+
+bool among(const ParameterSpec& spec, const std::string& item) {
+  return spec.choices.empty() || std::ranges::find(spec.choices, item) != spec.choices.end();
+}
+
+struct Fits {
+  const ParameterSpec& spec;
+  bool operator()(bool) const { return true; }
+  bool operator()(std::int64_t value) const { return (*this)(static_cast<double>(value)); }
+  bool operator()(double value) const { return !spec.min || !spec.max || (*spec.min <= value && value <= *spec.max); }
+  bool operator()(const std::string& value) const { return among(spec, value); }
+  bool operator()(const Strings& value) const {
+    return std::ranges::all_of(value, [&](const auto& item) { return among(spec, item); });
+  }
+};
+
+struct AsWritten {
+  std::string operator()(bool value) const { return value ? "True" : "False"; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return number_text(value); }
+  std::string operator()(const std::string& value) const { return "'" + value + "'"; }
+  std::string operator()(const Strings& value) const {
+    Strings items;
+    for (const auto& item : value) items.push_back((*this)(item));
+    return "[" + join(items, ", ") + "]";
+  }
+};
+
+}  // namespace
+
+ParameterSpec autostart_spec() {
+  return {kAutostart, true, "Configure and activate at start; false leaves both to a lifecycle manager."};
+}
+
+std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& drones) {
+  const bool drone = role == pqcmav::Role::drone;
+  std::vector<ParameterSpec> out;
+  for (const auto& key : pqcmav::config_schema()) {
+    if (!(drone ? key.drone : key.gcs)) continue;
+    out.push_back(spec_of(key));
+    if (key.key == "role") out.back().default_value = std::string(to_string(role));
+  }
+  std::set<std::string> seen;
+  for (const auto& id : drones)
+    if (seen.insert(id).second)
+      for (const auto& key : pqcmav::drone_entry_schema()) out.push_back(spec_of(key, "drone." + id + "."));
+  return out;
+}
+
+Given plain_values(const Given& overrides) {
+  Given out;
+  for (const auto& [name, value] : overrides) {
+    if (is_ros_own(name)) continue;
+    if (is_empty(value)) {
+      out.emplace(name, Strings{});
+    } else if (value.get_type() == ParameterType::PARAMETER_STRING_ARRAY) {
+      auto items = value.get<Strings>();
+      std::erase(items, "");
+      out.emplace(name, std::move(items));
+    } else {
+      out.emplace(name, value);
+    }
+  }
+  return out;
+}
+
+Asked engine_config(const Given& given) {
+  Asked out;
+  for (const auto& [name, value] : given) {
+    if (name == kAutostart) continue;
+    try {
+      auto& taken = out.config[name] = config_value(name, value);
+      if (std::ranges::find(kPaths, name) != std::end(kPaths))
+        if (auto* path = std::get_if<std::string>(&taken)) *path = expand_user(*path);
+    } catch (const pqcmav::TunnelError& error) {
+      out.config.erase(name);
+      if (!out.unfit) out.unfit = error;
+    }
+  }
+  return out;
+}
+
+rclcpp::ParameterValue shown(const ParameterSpec& spec, const pqcmav::FlatConfig& config) {
+  const auto found = config.find(spec.name);
+  auto value = found == config.end() ? spec.default_value : found->second;
+  if (std::holds_alternative<double>(spec.default_value))
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) value = static_cast<double>(*whole);
+  const bool fits = value.index() == spec.default_value.index() && std::visit(Fits{spec}, value);
+  return parameter_value(fits ? value : spec.default_value);
+}
+
+rcl_interfaces::msg::ParameterDescriptor descriptor(const ParameterSpec& spec) {
+  rcl_interfaces::msg::ParameterDescriptor out;
+  out.name = spec.name;
+  out.description = spec.description + (spec.unit.empty() ? "" : " [" + spec.unit + "]");
+  out.read_only = true;
+  if (!spec.choices.empty()) out.additional_constraints = "one of: " + join(spec.choices, ", ");
+  if (!spec.min || !spec.max) return out;
+  // A step of 0 means that there is none.
+  if (std::holds_alternative<double>(spec.default_value)) {
+    auto& range = out.floating_point_range.emplace_back();
+    range.from_value = *spec.min;
+    range.to_value = *spec.max;
+  } else {
+    auto& range = out.integer_range.emplace_back();
+    range.from_value = static_cast<std::int64_t>(*spec.min);
+    range.to_value = static_cast<std::int64_t>(*spec.max);
+  }
+  return out;
+}
+
+bool autostart_of(const Given& given, const std::string& node) {
+  const auto found = given.find(kAutostart);
+  if (found == given.end()) return true;
+  if (found->second.get_type() == ParameterType::PARAMETER_BOOL) return found->second.get<bool>();
+  std::string text = "a list";
+  if (!is_list(found->second.get_type()) || found->second.get_type() == ParameterType::PARAMETER_STRING_ARRAY)
+    text = std::visit(AsWritten{}, config_value(kAutostart, found->second));
+  throw Failure("Parameter 'autostart' of " + node + " is " + text + "; it must be true or false.");
+}
+
+}  // namespace pqc_mav_proxy_cpp

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// ROS parameters from the engine's configuration schema. The engine alone judges values: what the user gave goes to it
+// unchanged, and its sentence is the one the user reads. The parameters declared here show the result, read-only.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <rcl_interfaces/msg/parameter_descriptor.hpp>
+#include <rclcpp/parameter_value.hpp>
+#include <string>
+#include <vector>
+
+#include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqc_mav_proxy_cpp {
+
+using Given = std::map<std::string, rclcpp::ParameterValue>;
+
+/// One parameter: name, default, bounds and meaning.
+struct ParameterSpec {
+  std::string name;
+  pqcmav::ConfigValue default_value;
+  std::string description;
+  std::optional<double> min = {}, max = {};  // inclusive
+  std::vector<std::string> choices = {};     // valid values, of a list the valid items
+  std::string unit = {};
+};
+
+/// The node's own: the engine does not know it.
+inline constexpr const char* kAutostart = "autostart";
+ParameterSpec autostart_spec();
+
+/// All of a role; a gcs has some for every drone it serves, a drone named twice only once.
+std::vector<ParameterSpec> specs(pqcmav::Role role, const std::vector<std::string>& drones);
+
+/// What the user gave, without ROS' own parameters, and empty lists as empty lists of strings: YAML does not tell of
+/// what an empty list is, and an empty string in a list is how others write one.
+Given plain_values(const Given& overrides);
+
+/// What the user gave as the engine takes it.
+struct Asked {
+  pqcmav::FlatConfig config;
+  std::optional<pqcmav::TunnelError> unfit;  // a value of a type that no key has
+};
+/// Unchanged, except that `~` in paths becomes the home folder.
+Asked engine_config(const Given& given);
+
+/// The value to declare. One that does not fit is declared as the default; the engine then refuses it.
+rclcpp::ParameterValue shown(const ParameterSpec& spec, const pqcmav::FlatConfig& config);
+rcl_interfaces::msg::ParameterDescriptor descriptor(const ParameterSpec& spec);
+
+/// Throws Failure for a value that is no switch.
+bool autostart_of(const Given& given, const std::string& node);
+
+}  // namespace pqc_mav_proxy_cpp

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy_node.hpp"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <chrono>
+#include <lifecycle_msgs/msg/state.hpp>
+#include <utility>
+
+#include "dds_sockets.hpp"
+#include "host_info.hpp"
+#include "json.hpp"
+#include "pqc_mav_tunnel/process.hpp"
+#include "pqc_mav_tunnel/version.hpp"
+#include "qos.hpp"
+#include "text.hpp"
+
+namespace pqc_mav_proxy_cpp {
+namespace {
+
+using namespace std::chrono_literals;
+using rclcpp_lifecycle::LifecycleNode;
+using rclcpp_lifecycle::State;
+constexpr auto kTick = 1s;
+
+double monotonic_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string text_or(const pqcmav::FlatConfig& config, const std::string& key, const std::string& otherwise) {
+  const auto found = config.find(key);
+  const auto* text = found == config.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text ? *text : otherwise;
+}
+
+std::vector<std::string> list_of(const pqcmav::FlatConfig& config, const std::string& key) {
+  const auto found = config.find(key);
+  const auto* list = found == config.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
+  return list ? *list : std::vector<std::string>{};
+}
+
+/// What makes the latched status stale when it changes; the ages among the other fields grow all the time.
+std::string identity(const std::vector<pqcmav::LinkStatus>& statuses) {
+  std::string out;
+  for (const auto& it : statuses)
+    for (const auto& part : {std::string(to_string(it.state)), it.suite, std::to_string(it.epoch), it.session_id,
+                             it.peer, it.plain_local, it.plain_peer, it.last_error})
+      out += part + '\n';
+  return out;
+}
+
+pqcmav::SuiteView view_of(const std::string& name) {
+  if (name.empty() || name == "core") return pqcmav::SuiteView::core;
+  if (name == "extended") return pqcmav::SuiteView::extended;
+  if (name == "2025") return pqcmav::SuiteView::campaign_2025;
+  throw pqcmav::TunnelError(pqcmav::Errc::config_invalid,
+                            "The view is '" + name + "'; it must be core, extended or 2025.");
+}
+
+}  // namespace
+
+ProxyNode::ProxyNode(const rclcpp::NodeOptions& options) : LifecycleNode(kName, options), hardware_id_(host_name()) {
+  // Before a key is read: session keys live in this process's memory.
+  if (const auto said = pqcmav::forbid_core_dumps(); !said.empty()) RCLCPP_WARN(get_logger(), "%s", said.c_str());
+  const auto given = plain_values(get_node_parameters_interface()->get_parameter_overrides());
+  autostart_ = autostart_of(given, get_name());
+  asked_ = engine_config(given);
+  role_ = text_or(asked_.config, "role", "drone") == "gcs" ? "gcs" : "drone";
+  diagnoser_ = Diagnoser(role_);
+  const auto drones = role_ == "gcs" ? list_of(asked_.config, "drones") : std::vector<std::string>{};
+  declare(drones);
+  const auto context = get_node_base_interface()->get_context();
+  const auto domain = context->get_domain_id();
+  guard_.emplace(
+      domain, [this](const std::string& error) { RCLCPP_ERROR(get_logger(), "%s", error.c_str()); },
+      [this] { return mavros_writers(*this); });
+  make_interfaces(std::max<std::size_t>(1, drones.size()));
+  if (const auto said = exposed_middleware(domain); !said.empty()) RCLCPP_WARN(get_logger(), "%s", said.c_str());
+  hook_.emplace(context, [this] { close(); });
+  if (autostart_) bring_up();
+}
+
+ProxyNode::~ProxyNode() {
+  hook_.reset();
+  close();
+}
+
+void ProxyNode::declare(const std::vector<std::string>& drones) {
+  const auto add = [this](const ParameterSpec& spec, const rclcpp::ParameterValue& value) {
+    declare_parameter(spec.name, value, descriptor(spec), true);
+  };
+  add(autostart_spec(), rclcpp::ParameterValue(autostart_));
+  for (const auto& spec : specs(role_ == "gcs" ? pqcmav::Role::gcs : pqcmav::Role::drone, drones))
+    add(spec, shown(spec, asked_.config));
+}
+
+void ProxyNode::make_interfaces(std::size_t drones) {
+  status_ = create_publisher<msg::TunnelStatus>("~/status", qos::latched(drones));
+  stats_ = create_publisher<msg::TunnelStats>("~/stats", qos::periodic(drones));
+  link_ = create_publisher<msg::LinkQuality>("~/link", qos::periodic(2 * drones));
+  handshake_ = create_publisher<msg::HandshakeReport>("~/handshake", qos::event());
+  diagnostics_ = create_publisher<diagnostic_msgs::msg::DiagnosticArray>("/diagnostics", qos::periodic(1));
+  list_suites_ = create_service<ListSuites>(
+      "~/list_suites", [this](std::shared_ptr<ListSuites::Request> request,
+                              std::shared_ptr<ListSuites::Response> response) { list_suites(*request, *response); });
+  get_info_ = create_service<GetInfo>(
+      "~/get_info",
+      [this](std::shared_ptr<GetInfo::Request>, std::shared_ptr<GetInfo::Response> response) { get_info(*response); });
+  rekeys_ = std::make_unique<RekeyServer>(*this, [this] { return running_engine(); });
+  tick_ = create_timer(kTick, [this] { publish_periodic(); });
+}
+
+void ProxyNode::bring_up() {
+  using lifecycle_msgs::msg::State;
+  const auto good = configure().id() == State::PRIMARY_STATE_INACTIVE && activate().id() == State::PRIMARY_STATE_ACTIVE;
+  if (!good) throw failure_.value_or(Failure("The node could not be started.", ExitCode::failed));
+}
+
+// --- lifecycle ---
+
+ProxyNode::Result ProxyNode::on_configure(const State& state) {
+  if (!guarded([this] { make_host(); })) return Result::FAILURE;
+  return LifecycleNode::on_configure(state);
+}
+
+ProxyNode::Result ProxyNode::on_activate(const State& state) {
+  if (!guarded([this] { start_host(); })) return Result::FAILURE;
+  const auto result = LifecycleNode::on_activate(state);
+  publish_status(host_->engine()->status(), true);
+  // Only now: a quick handshake may have ended already, and its report needs an open topic.
+  host_->listen([this](pqcmav::Engine& engine, const std::vector<pqcmav::Event>& events) { take(engine, events); });
+  return result;
+}
+
+ProxyNode::Result ProxyNode::on_deactivate(const State& state) {
+  close();
+  return LifecycleNode::on_deactivate(state);
+}
+
+ProxyNode::Result ProxyNode::on_cleanup(const State& state) {
+  close();
+  return LifecycleNode::on_cleanup(state);
+}
+
+ProxyNode::Result ProxyNode::on_shutdown(const State& state) {
+  close();
+  return LifecycleNode::on_shutdown(state);
+}
+
+void ProxyNode::make_host() {
+  if (asked_.unfit) throw *asked_.unfit;
+  auto made = std::make_unique<EngineHost>(asked_.config);
+  const std::lock_guard lock(mutex_);
+  host_ = std::move(made);
+}
+
+void ProxyNode::start_host() {
+  if (!host_) make_host();  // after a deactivation, which wiped the keys of the last
+  host_->start();
+  const auto ports = host_->engine()->ports();
+  std::vector<std::string> plain;
+  for (const auto& [drone, port] : ports.plain) plain.push_back(drone + " " + std::to_string(port));
+  RCLCPP_INFO(get_logger(), "%s: handshakes and packets on UDP port %d, plaintext on %s", role_.c_str(), ports.data,
+              join(plain, ", ").c_str());
+}
+
+template <typename Step>
+bool ProxyNode::guarded(Step step) {
+  try {
+    step();
+  } catch (const pqcmav::TunnelError& error) {
+    failure_ = Failure(error);
+    {
+      const std::lock_guard lock(mutex_);
+      host_.reset();
+    }
+    // With autostart it is thrown, and whoever made the node says it.
+    if (!autostart_) RCLCPP_ERROR(get_logger(), "%s", failure_->what());
+    return false;
+  }
+  failure_.reset();
+  return true;
+}
+
+void ProxyNode::close() {
+  std::unique_ptr<EngineHost> host;
+  {
+    const std::lock_guard lock(mutex_);
+    host = std::move(host_);
+  }
+  if (!host) return;
+  host->stop();
+  if (host->started()) publish_status(host->engine()->status(), true);
+}
+
+std::shared_ptr<pqcmav::Engine> ProxyNode::running_engine() {
+  const std::lock_guard lock(mutex_);
+  return host_ && host_->started() ? host_->engine() : nullptr;
+}
+
+// --- events of the engine ---
+
+void ProxyNode::take(pqcmav::Engine& engine, const std::vector<pqcmav::Event>& events) {
+  bool changed = false;
+  for (const auto& event : events) {
+    rekeys_->on_event(event);
+    changed = changed || !std::holds_alternative<pqcmav::LogEvent>(event.what);
+    std::visit([&](const auto& what) { say(event.drone_id, what); }, event.what);
+  }
+  if (changed) publish_status(engine.status(), true);
+}
+
+void ProxyNode::say(const std::string&, const pqcmav::LogEvent& event) {
+  const auto text = one_line(event.text);
+  if (event.level == pqcmav::LogLevel::error)
+    RCLCPP_ERROR(get_logger(), "%s", text.c_str());
+  else if (event.level == pqcmav::LogLevel::warning)
+    RCLCPP_WARN(get_logger(), "%s", text.c_str());
+  else
+    RCLCPP_INFO(get_logger(), "%s", text.c_str());
+}
+
+void ProxyNode::say(const std::string& drone, const pqcmav::StateEvent& event) {
+  const auto reason = event.reason.empty() ? "" : " (" + event.reason + ")";
+  const auto text = drone + ": " + std::string(to_string(event.before)) + " -> " + std::string(to_string(event.after));
+  RCLCPP_INFO(get_logger(), "%s%s", text.c_str(), reason.c_str());
+}
+
+void ProxyNode::say(const std::string& drone, const pqcmav::HandshakeEvent& event) {
+  const std::string kind = event.rekey ? "rekey" : "handshake";
+  if (event.ok) {
+    const auto text = drone + ": " + kind + " with " + event.peer + " took " +
+                      fixed(static_cast<double>(event.duration_ns) / 1e6, 1) + " ms, " + short_code(event.suite) +
+                      (event.hybrid ? "" : " (pure)") + ", epoch " + std::to_string(event.epoch);
+    RCLCPP_INFO(get_logger(), "%s", text.c_str());
+    failures_.erase(drone);
+  } else if (event.rekey || failures_[drone] != event.reason) {
+    // A drone that waits for its network tries every few seconds: one line for one reason is enough.
+    failures_[drone] = event.reason;
+    const auto text = drone + ": " + kind + " failed: " + one_line(event.reason);
+    RCLCPP_WARN(get_logger(), "%s", text.c_str());
+  }
+  handshake_->publish(handshake_message(drone, event, header()));
+}
+
+// --- topics ---
+
+Header ProxyNode::header() {
+  Header out;
+  out.stamp = now();
+  return out;
+}
+
+void ProxyNode::publish_status(const std::vector<pqcmav::LinkStatus>& statuses, bool force) {
+  const std::lock_guard lock(mutex_);
+  auto state = identity(statuses);
+  if (!force && state == published_) return;
+  published_ = std::move(state);
+  const auto stamped = header();
+  for (const auto& status : statuses) status_->publish(status_message(status, role_, stamped));
+}
+
+void ProxyNode::publish_periodic() {
+  const auto engine = running_engine();
+  if (!engine || !stats_->is_activated()) return;
+  const auto now_s = monotonic_s();
+  const auto stamped = header();
+  const auto statuses = engine->status();
+  const auto stats = engine->stats();
+  const auto links = engine->links();
+  publish_status(statuses, false);
+  for (const auto& each : stats) stats_->publish(stats_message(each, rates_.update(each, now_s), stamped));
+  for (const auto& each : links)
+    for (const auto& message : link_messages(each, stamped)) link_->publish(message);
+
+  std::vector<Diagnostic> reports;
+  for (std::size_t i = 0; i < std::min(statuses.size(), stats.size()); ++i) {
+    const auto link = std::ranges::find(links, statuses[i].drone_id, &pqcmav::LinkQualityView::drone_id);
+    reports.push_back(diagnoser_.tunnel(statuses[i], stats[i], link == links.end() ? nullptr : &*link));
+  }
+  if (role_ == "gcs") reports.push_back(diagnoser_.handshake_server(engine->totals()));
+  for (const auto& each : guard_->diagnostics(now_s, engine->ports())) reports.push_back(each);
+  diagnostic_msgs::msg::DiagnosticArray array;
+  array.header = stamped;
+  const std::string node = get_fully_qualified_name() + 1;  // the namespace tells the two ends apart
+  for (const auto& each : reports) array.status.push_back(to_message(each, node, hardware_id_));
+  diagnostics_->publish(array);
+}
+
+// --- services ---
+
+void ProxyNode::list_suites(const ListSuites::Request& request, ListSuites::Response& response) {
+  pqcmav::SuiteFilter filter;
+  filter.only_available = request.only_available;
+  try {
+    filter.view = view_of(request.view);
+  } catch (const pqcmav::TunnelError& error) {
+    response.message = one_line(error.what());
+    return;
+  }
+  response.ok = true;
+  for (const auto* suite : pqcmav::filter_suites(filter)) response.suites.push_back(suite_message(*suite));
+}
+
+void ProxyNode::get_info(GetInfo::Response& response) {
+  describe_host(response);
+  response.engine_version = pqcmav::engine_version();
+  response.liboqs_version = pqcmav::liboqs_version();
+  response.openssl_version = OpenSSL_version(OPENSSL_VERSION_STRING);
+  response.role = role_;
+  const std::lock_guard lock(mutex_);
+  response.config_json = to_json(host_ ? host_->engine()->config().effective : asked_.config);
+}
+
+}  // namespace pqc_mav_proxy_cpp

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lifecycle component around the engine: parameters, topics, services. It does what pqc_mav_proxy does, under the
+// same names.
+//
+// configure -> the configuration is checked and the keys are read; activate -> sockets and threads; deactivate ->
+// sessions closed and keys wiped. Packets never come here.
+#pragma once
+
+#include <diagnostic_msgs/msg/diagnostic_array.hpp>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <pqc_mav_interfaces/srv/get_info.hpp>
+#include <pqc_mav_interfaces/srv/list_suites.hpp>
+#include <rclcpp_lifecycle/lifecycle_node.hpp>
+#include <rclcpp_lifecycle/lifecycle_publisher.hpp>
+#include <string>
+#include <vector>
+
+#include "conversions.hpp"
+#include "diagnoser.hpp"
+#include "engine_host.hpp"
+#include "failure.hpp"
+#include "guard.hpp"
+#include "parameters.hpp"
+#include "rates.hpp"
+#include "rekey_server.hpp"
+#include "shutdown_hook.hpp"
+
+namespace pqc_mav_proxy_cpp {
+
+class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
+ public:
+  static constexpr const char* kName = "pqc_proxy";
+
+  /// With `autostart` it is active when this returns. Throws Failure when that cannot be, or for a bad `autostart`.
+  explicit ProxyNode(const rclcpp::NodeOptions& options);
+  ~ProxyNode() override;
+
+  using Result = rclcpp_lifecycle::node_interfaces::LifecycleNodeInterface::CallbackReturn;
+  Result on_configure(const rclcpp_lifecycle::State& state) override;
+  Result on_activate(const rclcpp_lifecycle::State& state) override;
+  Result on_deactivate(const rclcpp_lifecycle::State& state) override;
+  Result on_cleanup(const rclcpp_lifecycle::State& state) override;
+  Result on_shutdown(const rclcpp_lifecycle::State& state) override;
+
+ private:
+  template <typename Message>
+  using Publisher = typename rclcpp_lifecycle::LifecyclePublisher<Message>::SharedPtr;
+  using ListSuites = pqc_mav_interfaces::srv::ListSuites;
+  using GetInfo = pqc_mav_interfaces::srv::GetInfo;
+
+  void declare(const std::vector<std::string>& drones);
+  void make_interfaces(std::size_t drones);
+  void bring_up();
+  void make_host();
+  void start_host();
+  /// Runs one step of a transition; a refusal is kept and logged as one line.
+  template <typename Step>
+  bool guarded(Step step);
+  /// Stops the engine, wipes its keys and publishes the last status. May be called more than once, from any thread.
+  void close();
+  std::shared_ptr<pqcmav::Engine> running_engine();
+
+  // From the thread that waits for events.
+  void take(pqcmav::Engine& engine, const std::vector<pqcmav::Event>& events);
+  void say(const std::string& drone, const pqcmav::StateEvent& event);
+  void say(const std::string& drone, const pqcmav::LogEvent& event);
+  void say(const std::string& drone, const pqcmav::HandshakeEvent& event);
+
+  Header header();
+  /// All drones' statuses, when one of them changed: a late subscriber then has the whole latched set.
+  void publish_status(const std::vector<pqcmav::LinkStatus>& statuses, bool force);
+  void publish_periodic();
+  void list_suites(const ListSuites::Request& request, ListSuites::Response& response);
+  void get_info(GetInfo::Response& response);
+
+  Asked asked_;
+  bool autostart_ = true;
+  std::string role_;
+  std::string hardware_id_;
+  std::optional<Failure> failure_;  // why the last transition failed
+  RateMeter rates_;
+  Diagnoser diagnoser_{""};
+  std::optional<Guard> guard_;
+
+  Publisher<msg::TunnelStatus> status_;
+  Publisher<msg::TunnelStats> stats_;
+  Publisher<msg::LinkQuality> link_;
+  Publisher<msg::HandshakeReport> handshake_;
+  Publisher<diagnostic_msgs::msg::DiagnosticArray> diagnostics_;
+  rclcpp::Service<ListSuites>::SharedPtr list_suites_;
+  rclcpp::Service<GetInfo>::SharedPtr get_info_;
+  rclcpp::TimerBase::SharedPtr tick_;
+
+  std::mutex mutex_;  // of what follows up to the rekeys
+  std::string published_;
+  std::map<std::string, std::string> failures_;  // drone -> why its last handshake failed, as logged
+
+  // In this order: the engine stops before the rekeys that wait for it are waited for.
+  std::unique_ptr<RekeyServer> rekeys_;
+  std::unique_ptr<EngineHost> host_;  // guarded by mutex_ too
+  std::optional<ShutdownHook> hook_;
+};
+
+}  // namespace pqc_mav_proxy_cpp

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rekey_server.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
+
+namespace pqc_mav_proxy_cpp {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+constexpr auto kReminder = 1s;
+constexpr auto kLongest = 60s;  // that a rekey may take
+
+enum class Phase { requested, handshake, installed };
+constexpr const char* kPhases[] = {"requested", "handshake", "installed"};
+
+/// How far an action is after this event; requested = no further.
+Phase phase_after(const pqcmav::Event& event) {
+  if (const auto* state = std::get_if<pqcmav::StateEvent>(&event.what)) {
+    using pqcmav::LinkState;
+    if (state->after == LinkState::rekeying || state->after == LinkState::handshaking) return Phase::handshake;
+  } else if (const auto* handshake = std::get_if<pqcmav::HandshakeEvent>(&event.what); handshake && handshake->ok) {
+    return Phase::installed;
+  }
+  return Phase::requested;
+}
+
+}  // namespace
+
+/// How far one action is.
+class RekeyServer::Progress {
+ public:
+  explicit Progress(std::shared_ptr<Goal> goal) : goal_(std::move(goal)) {}
+
+  [[nodiscard]] Goal& goal() const { return *goal_; }
+  [[nodiscard]] bool concerns(const std::string& drone) const {
+    const auto& mine = goal_->get_goal()->drone_id;
+    return mine.empty() || mine == drone;
+  }
+  /// Goes on to `phase` and publishes it, unless it is passed already: events may come late.
+  void advance(Phase phase) {
+    const std::lock_guard lock(mutex_);
+    if (phase <= phase_) return;
+    phase_ = phase;
+    send();
+  }
+  /// Publishes the phase once more.
+  void publish() {
+    const std::lock_guard lock(mutex_);
+    send();
+  }
+
+ private:
+  void send() {
+    // A goal that has ended takes no feedback; its result has said everything.
+    if (!goal_->is_active()) return;
+    auto feedback = std::make_shared<Action::Feedback>();
+    feedback->phase = kPhases[static_cast<std::size_t>(phase_)];
+    feedback->elapsed_s = std::chrono::duration<float>(Clock::now() - began_).count();
+    try {
+      goal_->publish_feedback(feedback);
+    } catch (const std::exception&) {
+      return;  // the process ends, or the goal did just now
+    }
+  }
+
+  std::shared_ptr<Goal> goal_;
+  Clock::time_point began_ = Clock::now();
+  std::mutex mutex_;
+  Phase phase_ = Phase::requested;
+};
+
+RekeyServer::RekeyServer(rclcpp_lifecycle::LifecycleNode& node, EngineSource engine)
+    : engine_(std::move(engine)), logger_(node.get_logger()) {
+  reminder_ = node.create_timer(kReminder, [this] {
+    for (const auto& progress : running()) progress->publish();
+  });
+  reminder_->cancel();
+  service_ = node.create_service<Service>(
+      "~/rekey", [this](std::shared_ptr<rclcpp::Service<Service>> service, std::shared_ptr<rmw_request_id_t> id,
+                        std::shared_ptr<Service::Request> request) { take(service, id, request); });
+  // Goals are always accepted: a refused goal carries no sentence, an aborted one does. A handshake cannot be called
+  // off, so requests to cancel are refused.
+  action_ = rclcpp_action::create_server<Action>(
+      node.get_node_base_interface(), node.get_node_clock_interface(), node.get_node_logging_interface(),
+      node.get_node_waitables_interface(), "~/rekey_action",
+      [](const rclcpp_action::GoalUUID&, std::shared_ptr<const Action::Goal>) {
+        return rclcpp_action::GoalResponse::ACCEPT_AND_EXECUTE;
+      },
+      [](std::shared_ptr<Goal>) { return rclcpp_action::CancelResponse::REJECT; },
+      [this](std::shared_ptr<Goal> goal) { accept(goal); });
+}
+
+RekeyServer::~RekeyServer() { workers_.join(); }
+
+void RekeyServer::on_event(const pqcmav::Event& event) {
+  const auto phase = phase_after(event);
+  if (phase == Phase::requested) return;
+  for (const auto& progress : running())
+    if (progress->concerns(event.drone_id)) progress->advance(phase);
+}
+
+std::list<std::shared_ptr<RekeyServer::Progress>> RekeyServer::running() {
+  const std::lock_guard lock(mutex_);
+  return running_;
+}
+
+void RekeyServer::take(const std::shared_ptr<rclcpp::Service<Service>>& service,
+                       const std::shared_ptr<rmw_request_id_t>& id, const std::shared_ptr<Service::Request>& request) {
+  if (!places_.try_acquire()) {
+    auto answer = busy<Service::Response>();
+    service->send_response(*id, answer);
+    return;
+  }
+  workers_.run([this, service, id, request] {
+    auto answer = serve<Service::Response>(*request);
+    places_.release();
+    try {
+      service->send_response(*id, answer);
+    } catch (const std::exception& error) {  // the process ends
+      RCLCPP_WARN(logger_, "rekey: no answer could be sent: %s", one_line(error.what()).c_str());
+    }
+  });
+}
+
+void RekeyServer::accept(const std::shared_ptr<Goal>& goal) {
+  auto progress = std::make_shared<Progress>(goal);
+  {
+    const std::lock_guard lock(mutex_);
+    running_.push_back(progress);
+    reminder_->reset();
+  }
+  progress->publish();
+  if (!places_.try_acquire()) {
+    finish(progress, std::make_shared<Action::Result>(busy<Action::Result>()));
+    return;
+  }
+  workers_.run([this, progress] {
+    auto result = std::make_shared<Action::Result>(serve<Action::Result>(*progress->goal().get_goal()));
+    places_.release();
+    finish(progress, result);
+  });
+}
+
+void RekeyServer::finish(const std::shared_ptr<Progress>& progress, const std::shared_ptr<Action::Result>& result) {
+  {
+    const std::lock_guard lock(mutex_);
+    running_.remove(progress);
+    if (running_.empty()) reminder_->cancel();
+  }
+  try {
+    if (result->ok) {
+      progress->advance(Phase::installed);  // a quick rekey ends before the engine's events are here
+      progress->goal().succeed(result);
+    } else {
+      progress->goal().abort(result);
+    }
+  } catch (const std::exception& error) {  // the process ends
+    RCLCPP_WARN(logger_, "rekey: no result could be sent: %s", one_line(error.what()).c_str());
+  }
+}
+
+template <typename Answer>
+Answer RekeyServer::busy() {
+  Answer out;
+  out.message =
+      "Busy: " + std::to_string(kAtOnce) + " rekeys are waiting at this proxy already; try again when one is done.";
+  return out;
+}
+
+template <typename Answer, typename Request>
+Answer RekeyServer::serve(const Request& request) {
+  Answer out;
+  const auto engine = engine_();
+  if (!engine) {
+    out.message = "The node is not active, so there is no tunnel to rekey; activate it first.";
+    return out;
+  }
+  try {
+    const auto statuses = engine->status();
+    if (request.drone_id.empty() && statuses.size() != 1) {
+      std::vector<std::string> drones;
+      for (const auto& status : statuses) drones.push_back(status.drone_id);
+      out.message = "This gcs serves " + std::to_string(drones.size()) + " drones: name one in drone_id (" +
+                    join(drones, ", ") + ").";
+      return out;
+    }
+    const auto drone = request.drone_id.empty() ? statuses.front().drone_id : request.drone_id;
+    const auto outcome = engine->request_rekey(drone, request.suite, request.reason, kLongest);
+    out.ok = outcome.ok;
+    out.suite = outcome.suite;
+    out.epoch = outcome.epoch;
+    out.rekey_ms = static_cast<float>(outcome.duration_ms);
+    out.message = one_line(outcome.message);
+    if (out.ok) return out;
+    // After a refusal the tunnel goes on as it is: the fields say what is in use, not what was asked for.
+    const auto now = engine->status();
+    const auto found = std::ranges::find(now, drone, &pqcmav::LinkStatus::drone_id);
+    out.suite = found == now.end() ? "" : found->suite;
+    out.epoch = found == now.end() ? 0 : found->epoch;
+  } catch (const pqcmav::TunnelError& error) {
+    out.message = one_line(error.what());
+  } catch (const std::exception& error) {  // the client must hear of it, and the process goes on
+    RCLCPP_ERROR(logger_, "rekey: unexpected: %s", one_line(error.what()).c_str());
+    out.message = "Unexpected: " + one_line(error.what());
+  }
+  return out;
+}
+
+}  // namespace pqc_mav_proxy_cpp

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proxy in C++ as a component of a container, with one executor thread, several, or one for each node."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pqc_mav_interfaces.msg import TunnelStatus
+from pqc_mav_interfaces.srv import Rekey
+from proxies import HOST, NODE, SKIPPED, command, drone_parameters, gcs_parameters
+from rclpy.parameter import Parameter
+from traffic import Traffic
+from watcher import Watcher
+
+from pqc_mav_common import qos
+from pqc_mav_common.testing import Running, until
+
+CONTAINERS = ("component_container", "component_container_mt", "component_container_isolated")
+
+
+def container(name: str) -> Running:
+    """A running container."""
+    command("cpp")  # skips without it
+    for prefix in os.environ["AMENT_PREFIX_PATH"].split(os.pathsep):
+        program = Path(prefix) / "lib" / "rclcpp_components" / name
+        if program.is_file():
+            return Running([str(program), "--ros-args", "-r", f"__node:={name}"])
+    pytest.skip(SKIPPED)
+
+
+def load(watcher: Watcher, within: str, space: str, parameters: dict[str, Any]) -> Any:
+    """The container's answer."""
+    from composition_interfaces.srv import LoadNode
+
+    request = LoadNode.Request(package_name="pqc_mav_proxy_cpp", plugin_name="pqc_mav_proxy_cpp::ProxyNode")
+    request.node_namespace = f"/{space}"
+    request.parameters = [Parameter(name, value=value).to_parameter_msg() for name, value in parameters.items()]
+    return watcher.call(LoadNode, f"/{within}/_container/load_node", request)
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_both_ends_in_one_container(name: str, keys: Path, watcher: Watcher) -> None:
+    from composition_interfaces.srv import UnloadNode
+
+    process = container(name)
+    traffic = Traffic()
+    gcs = gcs_parameters(keys, **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
+    drone = drone_parameters(keys, gcs["data_port"])
+    short = name.removeprefix("component_")
+    try:
+        ends = {end: f"/{short}_{end}/{NODE}" for end in ("gcs", "drone")}
+        loaded = {
+            end: load(watcher, name, f"{short}_{end}", parameters)
+            for end, parameters in (("gcs", gcs), ("drone", drone))
+        }
+        assert all(each.success for each in loaded.values()), loaded
+        assert {end: each.full_node_name for end, each in loaded.items()} == ends
+        statuses = {end: watcher.collect(TunnelStatus, f"{node}/status", qos.latched(2)) for end, node in ends.items()}
+        until(lambda: all(seen and seen[-1].state == TunnelStatus.UP for seen in statuses.values()), "both up")
+        traffic.start(int(drone["plain_bind"].partition(":")[2]))
+        for end, drone_id in (("drone", ""), ("gcs", "d1")):
+            answer = watcher.call(Rekey, f"{ends[end]}/rekey", Rekey.Request(drone_id=drone_id))
+            assert answer.ok, answer.message
+        traffic.stop()
+        assert traffic.sent > 10 and traffic.lost() == (0, 0)
+        request = UnloadNode.Request(unique_id=loaded["drone"].unique_id)
+        assert watcher.call(UnloadNode, f"/{name}/_container/unload_node", request).success
+        until(lambda: statuses["gcs"][-1].state == TunnelStatus.DOWN, "the drone's goodbye")
+        assert process.end(signal.SIGINT) == 0, process.lines
+    finally:
+        traffic.stop()
+        process.kill()
+
+
+def test_a_refused_start_fails_the_loading_with_its_sentence(keys: Path, watcher: Watcher) -> None:
+    process = container(CONTAINERS[1])
+    try:
+        answer = load(watcher, CONTAINERS[1], "refused", gcs_parameters(keys, dscp=64))
+        assert not answer.success and "'dscp' is 64" in answer.error_message, answer
+        assert not watcher.sees(f"/refused/{NODE}")
+    finally:
+        process.kill()

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a proxy shows to ROS: the same, whichever it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel
+import pytest
+from pqc_mav_interfaces.msg import TunnelStatus
+from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
+from proxies import KINDS, NODE, drone_parameters, gcs_parameters, start
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from watcher import Watcher
+
+from pqc_mav_common import qos
+from pqc_mav_common.parameters import ParameterSpec
+from pqc_mav_common.testing import Running, until
+from pqc_mav_proxy.parameters import AUTOSTART, drone_specs, specs
+
+RELIABLE = ("RELIABLE", "VOLATILE")
+LATCHED = ("RELIABLE", "TRANSIENT_LOCAL")
+TOPICS = {
+    "~/status": ("pqc_mav_interfaces/msg/TunnelStatus", *LATCHED),
+    "~/stats": ("pqc_mav_interfaces/msg/TunnelStats", *RELIABLE),
+    "~/link": ("pqc_mav_interfaces/msg/LinkQuality", *RELIABLE),
+    "~/handshake": ("pqc_mav_interfaces/msg/HandshakeReport", *LATCHED),
+    "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", *RELIABLE),
+    "~/transition_event": ("lifecycle_msgs/msg/TransitionEvent", *RELIABLE),
+    "~/rekey_action/_action/feedback": ("pqc_mav_interfaces/action/Rekey_FeedbackMessage", *RELIABLE),
+    "~/rekey_action/_action/status": ("action_msgs/msg/GoalStatusArray", *LATCHED),
+}
+SERVICES = {
+    "~/rekey": "pqc_mav_interfaces/srv/Rekey",
+    "~/list_suites": "pqc_mav_interfaces/srv/ListSuites",
+    "~/get_info": "pqc_mav_interfaces/srv/GetInfo",
+    "~/change_state": "lifecycle_msgs/srv/ChangeState",
+    "~/get_state": "lifecycle_msgs/srv/GetState",
+    "~/get_available_states": "lifecycle_msgs/srv/GetAvailableStates",
+    "~/get_available_transitions": "lifecycle_msgs/srv/GetAvailableTransitions",
+    "~/get_transition_graph": "lifecycle_msgs/srv/GetAvailableTransitions",
+    "~/describe_parameters": "rcl_interfaces/srv/DescribeParameters",
+    "~/get_parameter_types": "rcl_interfaces/srv/GetParameterTypes",
+    "~/get_parameters": "rcl_interfaces/srv/GetParameters",
+    "~/list_parameters": "rcl_interfaces/srv/ListParameters",
+    "~/set_parameters": "rcl_interfaces/srv/SetParameters",
+    "~/set_parameters_atomically": "rcl_interfaces/srv/SetParametersAtomically",
+    "~/get_type_description": "type_description_interfaces/srv/GetTypeDescription",
+}
+# The graph of a lifecycle node, of which each client library brings the same.
+TRANSITIONS = 25
+
+
+@dataclass
+class Proxy:
+    """An unconfigured proxy and what it was started with."""
+
+    name: str
+    role: str
+    given: dict[str, Any]
+    process: Running
+
+
+@pytest.fixture(scope="module", params=[(kind, role) for kind in KINDS for role in ("drone", "gcs")], ids="-".join)
+def proxy(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Iterator[Proxy]:
+    """One of each."""
+    kind, role = request.param
+    gcs = gcs_parameters(keys)
+    given = gcs if role == "gcs" else drone_parameters(keys, gcs["data_port"])
+    name = f"/{kind}_{role}/{NODE}"
+    process = start(kind, {**given, "autostart": False}, f"{kind}_{role}")
+    try:
+        until(lambda: watcher.sees(name) or process.process.poll() is not None, f"{name} up")
+        assert process.process.poll() is None, process.lines
+        yield Proxy(name, role, given, process)
+    finally:
+        process.kill()
+
+
+def described(spec: ParameterSpec, type_number: int) -> Any:
+    """The descriptor that the schema of the engine stands for."""
+    made = spec.descriptor()
+    made.type = type_number
+    return made
+
+
+def test_parameters(proxy: Proxy, watcher: Watcher) -> None:
+    wanted = [AUTOSTART, *specs(proxy.role, pqc_mav_tunnel.config_schema(proxy.role))]
+    if proxy.role == "gcs":
+        wanted += drone_specs(["d1", "d2"], pqc_mav_tunnel.per_drone_schema())
+    found = watcher.parameters(proxy.name)
+    assert set(found) == {spec.name for spec in wanted}
+    given = {**proxy.given, "autostart": False}
+    for spec in wanted:
+        descriptor, value = found[spec.name]
+        kind = (
+            Parameter.Type.STRING_ARRAY if isinstance(spec.default, tuple) else Parameter(spec.name, value=value).type_
+        )
+        assert descriptor == described(spec, kind.value), spec.name
+        default = list(spec.default) if isinstance(spec.default, tuple) else spec.default
+        assert value == given.get(spec.name, default), spec.name
+
+
+def test_parameters_cannot_be_set(proxy: Proxy, watcher: Watcher) -> None:
+    wishes = [Parameter(name, value=value) for name, value in (("dscp", 1), ("log_level", "debug"))]
+    request = SetParameters.Request(parameters=[wish.to_parameter_msg() for wish in wishes])
+    answers = watcher.call(SetParameters, f"{proxy.name}/set_parameters", request).results
+    assert [(answer.successful, "read-only" in answer.reason) for answer in answers] == [(False, True)] * 2
+
+
+def test_topics_services_and_actions(proxy: Proxy, watcher: Watcher) -> None:
+    until(lambda: TOPICS.items() <= watcher.topics(proxy.name).items(), f"{TOPICS}, not {watcher.topics(proxy.name)}")
+    others = set(watcher.topics(proxy.name)) - set(TOPICS)
+    assert others <= {"/rosout", "/parameter_events"}
+    until(lambda: watcher.services(proxy.name) == SERVICES, f"{SERVICES}, not {watcher.services(proxy.name)}")
+    assert watcher.actions(proxy.name) == {"~/rekey_action": "pqc_mav_interfaces/action/Rekey"}
+
+
+def test_suites(proxy: Proxy, watcher: Watcher) -> None:
+    for view, count in (("", 72), ("extended", 132), ("2025", 30)):
+        answer = watcher.call(ListSuites, f"{proxy.name}/list_suites", ListSuites.Request(view=view))
+        known = pqc_mav_tunnel.suites(view=view or "core")
+        assert answer.ok and len(answer.suites) == len(known) == count
+        for found, suite in zip(answer.suites, known, strict=True):
+            fields = found.get_fields_and_field_types()
+            assert {field: getattr(found, field) for field in fields} == {
+                field: value for field, value in suite.as_dict().items() if field in fields
+            }
+    answer = watcher.call(ListSuites, f"{proxy.name}/list_suites", ListSuites.Request(view="nonsense"))
+    assert (answer.ok, answer.message) == (False, "The view is 'nonsense'; it must be core, extended or 2025.")
+
+
+def test_lifecycle_and_information(proxy: Proxy, watcher: Watcher) -> None:
+    """All states in turn; the configuration is what the user gave until it is checked, and complete afterwards."""
+    name = proxy.name
+
+    def information() -> Any:
+        answer = watcher.call(GetInfo, f"{name}/get_info")
+        assert (answer.role, answer.engine_version) == (proxy.role, pqc_mav_tunnel.engine_version())
+        assert (answer.liboqs_version, answer.openssl_version) == (
+            pqc_mav_tunnel.liboqs_version(),
+            pqc_mav_tunnel.openssl_version(),
+        )
+        assert answer.host and answer.os and answer.kernel and answer.machine and answer.cpu_model
+        assert answer.cpu_count and answer.ram_mib
+        return json.loads(answer.config_json), answer.config_json
+
+    assert len(watcher.transitions(name)) == TRANSITIONS
+    assert watcher.state(name) == "unconfigured"
+    config, text = information()
+    assert config == proxy.given and text == json.dumps(config, sort_keys=True)
+    assert watcher.change(name, "configure") and watcher.state(name) == "inactive"
+    config, text = information()
+    assert text == json.dumps(pqc_mav_tunnel.Engine(proxy.given).config(), sort_keys=True)
+    answer = watcher.call(Rekey, f"{name}/rekey")
+    sentence = "The node is not active, so there is no tunnel to rekey; activate it first."
+    assert (answer.ok, answer.message) == (False, sentence)
+
+    seen = watcher.collect(TunnelStatus, f"{name}/status", qos.latched(2))
+    drones = ["d1"] if proxy.role == "drone" else ["d1", "d2"]
+    for _ in range(2):  # the second time with a fresh engine
+        assert watcher.change(name, "activate") and watcher.state(name) == "active"
+        until(lambda: sorted({each.drone_id for each in seen}) == drones, "a status of each drone")
+        assert watcher.change(name, "deactivate") and watcher.state(name) == "inactive"
+    until(lambda: seen[-1].state == TunnelStatus.DOWN, "the last word")
+    started = re.compile(rf"INFO {proxy.role}: handshakes and packets on UDP port \d+, plaintext on d1 \d+(, d2 \d+)?")
+    assert len([line for line in proxy.process.lines if started.fullmatch(line)]) == 2, proxy.process.lines
+    assert watcher.change(name, "cleanup") and watcher.state(name) == "unconfigured"
+
+
+def test_a_refused_configuration_is_said_and_can_be_put_right(
+    proxy: Proxy, watcher: Watcher, keys: Path, tmp_path: Path
+) -> None:
+    kind, role = proxy.name.strip("/").split("/")[0].split("_")
+    later = tmp_path / "later"
+    process = start(kind, {**proxy.given, "keys": str(later), "autostart": False}, f"{kind}_{role}_later")
+    name = f"/{kind}_{role}_later/{NODE}"
+    try:
+        assert not watcher.change(name, "configure") and watcher.state(name) == "unconfigured"
+        with pytest.raises(pqc_mav_tunnel.TunnelError) as refusal:
+            pqc_mav_tunnel.Engine({**proxy.given, "keys": str(later)})
+        process.wait_for(f"ERROR {refusal.value}")
+        later.symlink_to(proxy.given["keys"])
+        assert watcher.change(name, "configure") and watcher.state(name) == "inactive"
+        assert watcher.change(name, "activate") and watcher.state(name) == "active"
+    finally:
+        process.kill()

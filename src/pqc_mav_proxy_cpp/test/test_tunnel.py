@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two proxies with a tunnel between them, of the same kind and of both: rekeys under traffic, silence, the end."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from pqc_mav_interfaces import action
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.srv import Rekey
+from proxies import HOST, KINDS, NODE, drone_parameters, gcs_parameters, start
+from traffic import Traffic
+from watcher import LIMIT_S, Watcher
+
+from pqc_mav_common import qos
+from pqc_mav_common.action_call import ActionCall
+from pqc_mav_common.testing import GONE_S, Running, until
+
+SUITE = "cs-mlkem768-aesgcm-mldsa65"
+OTHER = "cs-mlkem1024-aesgcm-mldsa87"
+# More at once than a proxy lets wait.
+CROWD = 8
+BUSY = ("Busy: 4 rekeys are waiting at this proxy already; try again when one is done.",)
+
+
+@dataclass
+class Pair:
+    """A drone and a gcs, up, with traffic between their applications."""
+
+    names: dict[str, str]
+    processes: dict[str, Running]
+    traffic: Traffic
+
+
+@pytest.fixture(scope="module", params=[(a, b) for a in KINDS for b in KINDS], ids="-".join)
+def pair(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Iterator[Pair]:
+    """A drone of the first kind and a gcs of the second."""
+    kinds = dict(zip(("drone", "gcs"), request.param, strict=True))
+    space = {end: f"{'_'.join(request.param)}_{end}" for end in kinds}
+    names = {end: f"/{space[end]}/{NODE}" for end in kinds}
+    traffic = Traffic()
+    gcs = gcs_parameters(keys, **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
+    drone = drone_parameters(keys, gcs["data_port"], degraded_after_s=1.0)
+    processes: dict[str, Running] = {}
+    try:
+        processes["gcs"] = start(kinds["gcs"], gcs, space["gcs"])
+        processes["drone"] = start(kinds["drone"], drone, space["drone"])
+        processes["drone"].wait_for("-> UP")
+        processes["gcs"].wait_for("-> UP")
+        traffic.start(int(drone["plain_bind"].partition(":")[2]))
+        yield Pair(names, processes, traffic)
+    finally:
+        traffic.stop()
+        for process in processes.values():
+            process.kill()
+
+
+def test_messages(pair: Pair, watcher: Watcher) -> None:
+    names = pair.names
+    statuses = watcher.collect(TunnelStatus, f"{names['gcs']}/status", qos.latched(2))
+    handshakes = watcher.collect(HandshakeReport, f"{names['drone']}/handshake", qos.event())
+    stats = watcher.collect(TunnelStats, f"{names['drone']}/stats", qos.periodic(1))
+    links = watcher.collect(LinkQuality, f"{names['drone']}/link", qos.periodic(2))
+
+    until(lambda: {each.drone_id for each in statuses} == {"d1", "d2"}, "the latched statuses of both drones")
+    newest = {each.drone_id: each for each in statuses}
+    up, down = newest["d1"], newest["d2"]
+    assert (up.state, up.role, up.suite, up.hybrid, len(up.session_id)) == (TunnelStatus.UP, "gcs", SUITE, True, 16)
+    assert (down.state, down.suite, down.session_id) == (TunnelStatus.DOWN, "", "")
+
+    until(lambda: any(each.ok for each in handshakes), "the latched report of the handshake")
+    report = next(each for each in handshakes if each.ok)
+    assert (report.role, report.suite, report.error, report.reason) == ("drone", SUITE, "none", "")
+    phases = report.phase_hello_ms + report.phase_server_hello_ms + report.phase_finish_ms
+    assert 0 < phases <= report.handshake_ms * 1.01
+    assert report.sig_verify_ms > 0 and report.kem_encaps_ms > 0 and report.sig_sign_ms == 0
+    assert (report.public_key_bytes, report.ciphertext_bytes) == (1184, 1088)
+    assert report.bytes_received > report.signature_bytes > 0
+
+    until(lambda: any(each.rx_packets_per_s > 0 and each.tx_bytes_per_s > 0 for each in stats), "rates")
+    last = stats[-1]
+    drops = sum(getattr(last, field) for field in last.get_fields_and_field_types() if field.startswith("drop_"))
+    assert last.enc_rx_packets == last.delivered + last.control + drops
+    until(lambda: {each.side for each in links} == {"local", "peer"}, "both sides of the link")
+    until(lambda: any(each.rtt_ms > 0 for each in links), "a round trip")
+    assert all(each.age_s == 0 for each in links if each.side == "local")
+
+
+def test_diagnostics(pair: Pair, watcher: Watcher) -> None:
+    arrays = watcher.collect(DiagnosticArray, "/diagnostics", qos.periodic(8))
+
+    def said() -> dict[str, Any]:
+        return {each.name: each for array in arrays for each in array.status}
+
+    drone, gcs = (name.strip("/") for name in (pair.names["drone"], pair.names["gcs"]))
+    ended = r"\d+ processes listen on this machine only, but for the tunnel"
+    wanted = {
+        f"{drone}: tunnel d1": (0, r"up with ML-768-AG-MD-65, epoch \d+"),
+        f"{drone}: sockets": (0, ended),
+        f"{drone}: mavros": (0, "no mavros in this ROS domain"),
+        f"{gcs}: tunnel d1": (0, r"up with ML-768-AG-MD-65, epoch \d+"),
+        f"{gcs}: tunnel d2": (1, "the drone has not connected yet"),
+        f"{gcs}: handshake server": (0, "no unwanted handshakes"),
+        f"{gcs}: sockets": (0, ended),
+        f"{gcs}: mavros": (0, "no mavros in this ROS domain"),
+    }
+    until(lambda: wanted.keys() <= said().keys(), "diagnostics of both ends")
+    for name, (level, text) in wanted.items():
+        found = said()[name]
+        assert (found.level[0], bool(re.fullmatch(text, found.message))) == (level, True), found
+    until(lambda: "rtt_ms" in {each.key for each in said()[f"{drone}: tunnel d1"].values}, "a round trip")
+    values = {each.key: each.value for each in said()[f"{drone}: tunnel d1"].values}
+    assert list(values) == [
+        *("state", "suite", "epoch", "peer", "key_age_s", "silence_s", "key_old"),
+        *("drop_auth_fail", "drop_replay", "drop_malformed", "drop_decrypt_fail", "plain_dropped_too_big"),
+        *("plain_dropped_no_session", "drop_unknown", "drop_seq_old", "delivered", "roams", "rtt_ms"),
+    ]
+    assert (values["state"], values["suite"], values["key_old"]) == ("UP", SUITE, "False")
+    assert float(values["key_age_s"]) > 0 and re.fullmatch(r"\d+\.\d{3}", values["rtt_ms"])
+    values = {each.key: each.value for each in said()[f"{gcs}: handshake server"].values}
+    assert list(values)[-3:] == ["other_version", "restarts_told", "keygens"] or {
+        *("other_version", "restarts_told", "keygens", "hs_tag", "hs_gate", "hs_replay")
+    } <= set(values)
+    values = {each.key: each.value for each in said()[f"{gcs}: sockets"].values}
+    assert list(values) == ["processes", "open", "open_of_others", "allowed", "dds", "dds_senders", "unseen"]
+
+
+def test_rekeys_under_traffic_lose_nothing(pair: Pair, watcher: Watcher) -> None:
+    """Through the service and the action, at both ends, with and without another suite."""
+    seen = watcher.collect(TunnelStatus, f"{pair.names['drone']}/status", qos.latched(1))
+    until(lambda: seen, "a status")
+    epoch = seen[-1].epoch
+    for suite in (OTHER, SUITE):
+        answer = watcher.call(Rekey, f"{pair.names['drone']}/rekey", Rekey.Request(suite=suite, reason="test"))
+        epoch += 1
+        assert (answer.ok, answer.suite, answer.epoch) == (True, suite, epoch), answer.message
+        assert answer.rekey_ms > 0 and answer.message
+    answer = watcher.call(Rekey, f"{pair.names['gcs']}/rekey", Rekey.Request(drone_id="d1"))
+    epoch += 1
+    assert (answer.ok, answer.suite, answer.epoch) == (True, SUITE, epoch), answer.message
+    for end, drone in (("drone", ""), ("gcs", "d1")):
+        phases: list[str] = []
+        call = ActionCall(watcher.node, action.Rekey, f"{pair.names[end]}/rekey_action")
+        try:
+            assert call.wait_ready(LIMIT_S)
+            goal = action.Rekey.Goal(reason="test", drone_id=drone)
+            pending = call.begin(goal, lambda heard, phases=phases: phases.append(heard.phase))  # type: ignore[misc]
+            assert pending.wait(LIMIT_S), "no result"
+            epoch += 1
+            result = pending.result
+            assert (result.ok, result.suite, result.epoch) == (True, SUITE, epoch), result.message
+            until(lambda phases=phases: phases[-1:] == ["installed"], "the last phase")
+            assert phases[0] == "requested"
+        finally:
+            call.close()
+    until(lambda: seen[-1].epoch == epoch and seen[-1].state == TunnelStatus.UP, "the last epoch")
+
+
+def test_rekeys_that_are_refused(pair: Pair, watcher: Watcher) -> None:
+    for end, request, words in (
+        ("drone", Rekey.Request(suite="cs-nonsense"), "cs-nonsense"),
+        ("gcs", Rekey.Request(), "This gcs serves 2 drones: name one in drone_id (d1, d2)."),
+        ("gcs", Rekey.Request(drone_id="d9"), "d9"),
+        ("gcs", Rekey.Request(drone_id="d2"), "d2"),
+    ):
+        answer = watcher.call(Rekey, f"{pair.names[end]}/rekey", request)
+        assert not answer.ok and words in answer.message, answer
+        assert answer.suite == (SUITE if end == "drone" else "")  # what is in use, not what was asked for
+
+
+def test_a_crowd_that_wants_rekeys_is_answered(pair: Pair, watcher: Watcher) -> None:
+    client = watcher.node.create_client(Rekey, f"{pair.names['drone']}/rekey")
+    assert client.wait_for_service(LIMIT_S)
+    pending = [client.call_async(Rekey.Request(reason=str(number))) for number in range(CROWD)]
+    until(lambda: all(each.done() for each in pending), "all answers", LIMIT_S)
+    answers = [each.result() for each in pending]
+    assert any(answer.ok for answer in answers), answers
+    assert all(answer.suite == SUITE for answer in answers if answer.message not in BUSY)
+    assert all(answer.message for answer in answers)
+
+
+def test_silence_and_the_end(pair: Pair, watcher: Watcher) -> None:
+    """The last test: the traffic ends without a loss, a silent peer degrades the link, both processes end cleanly."""
+    pair.traffic.stop()
+    assert pair.traffic.sent > 100 and pair.traffic.lost() == (0, 0), (pair.traffic.sent, pair.traffic.lost())
+    statuses = watcher.collect(TunnelStatus, f"{pair.names['drone']}/status", qos.latched(1))
+    arrays = watcher.collect(DiagnosticArray, "/diagnostics", qos.periodic(8))
+    gcs, drone = pair.processes["gcs"], pair.processes["drone"]
+    gcs.process.send_signal(signal.SIGSTOP)
+    try:
+        until(lambda: statuses and statuses[-1].state == TunnelStatus.DEGRADED, "DEGRADED")
+        name = f"{pair.names['drone'].strip('/')}: tunnel d1"
+
+        def said() -> list[tuple[int, str]]:
+            return [(each.level[0], each.message) for array in arrays for each in array.status if each.name == name]
+
+        silent = r"nothing heard from the peer for \d+\.\d s"
+        until(lambda: any(level == 1 and re.fullmatch(silent, text) for level, text in said()), "the silence told")
+        drone.wait_for("INFO d1: UP -> DEGRADED")
+    finally:
+        gcs.process.send_signal(signal.SIGCONT)
+    until(lambda: statuses[-1].state == TunnelStatus.UP, "UP again")
+    assert drone.end(signal.SIGTERM) == 0, drone.lines
+    gcs.wait_for("INFO d1: UP -> DOWN")
+    assert gcs.end(signal.SIGINT) == 0, gcs.lines
+    until(lambda: not any(map(watcher.sees, pair.names.values())), "both gone from the graph", GONE_S)
+    for process in (drone, gcs):
+        assert not [line for line in process.lines if line.startswith(("ERROR", "FATAL", "Traceback"))], process.lines
