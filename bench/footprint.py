@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the whole drone side costs at 320 messages/s: processor time and memory of each process, beside a forwarder.
 
-``tools/run bench/footprint.py --label NAME [--windows 6] [--up composed=false ...]`` starts ``pqcmav up drone``, a gcs
+``tools/run bench/footprint.py --label NAME [--windows 6] [--up together=false ...]`` starts ``pqcmav up drone``, a gcs
 and a simulated vehicle on loopback. The vehicle's messages pass a plain UDP forwarder on their way to the proxy, so the
 yardstick carries the same datagrams in the same windows. Writes bench/results/footprint.json.gz and footprint.md, one
-row of the page per label; ``--output DIR`` writes elsewhere.
+row of the page per label; ``--output DIR`` writes elsewhere. ``--proxies py cpp`` measures with each proxy in turn and
+adds its name to the label; the one in C++ needs a workspace built with rclcpp.
 """
 
 from __future__ import annotations
@@ -183,10 +184,14 @@ def main() -> int:
     parser.add_argument("--windows", type=int, default=6, help="how many (default 6)")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of a window (default 10)")
     parser.add_argument("--up", nargs="+", default=[], metavar="NAME=VALUE", help="options of 'pqcmav up drone'")
+    parser.add_argument("--proxies", nargs="+", choices=("py", "cpp"), default=[], help="measure once with each")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder for footprint.json.gz and footprint.md")
     options = parser.parse_args()
     given = dict(text.split("=", 1) for text in options.up)
-    record(options.label, measure(options.windows, options.seconds, given), options.output)
+    for kind in options.proxies or [None]:
+        chosen = {**given, "proxy": kind} if kind else given
+        label = f"{options.label}, proxy={kind}" if kind else options.label
+        record(label, measure(options.windows, options.seconds, chosen), options.output)
     print((options.output / "footprint.md").read_text())
     return 0
 
