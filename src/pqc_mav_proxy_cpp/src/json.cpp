@@ -34,7 +34,7 @@ std::string escaped(std::uint32_t unit) {
   return buffer.data();
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (std::size_t at = 0; at < text.size();) {
     const auto code = next_character(text, at);
@@ -58,11 +58,11 @@ struct Writer {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
   std::string operator()(double value) const { return number_text(value); }
-  std::string operator()(const std::string& value) const { return quoted(value); }
+  std::string operator()(const std::string& value) const { return in_quotes(value); }
   std::string operator()(const std::vector<std::string>& value) const {
     std::vector<std::string> items;
-    for (const auto& item : value) items.push_back(quoted(item));
-    return "[" + join(items, ", ") + "]";
+    for (const auto& item : value) items.push_back(in_quotes(item));
+    return std::string("[") + join(items, ", ") + "]";
   }
 };
 
@@ -70,8 +70,8 @@ struct Writer {
 
 std::string to_json(const pqcmav::FlatConfig& config) {
   std::vector<std::string> items;
-  for (const auto& [key, value] : config) items.push_back(quoted(key) + ": " + std::visit(Writer{}, value));
-  return "{" + join(items, ", ") + "}";
+  for (const auto& [key, value] : config) items.push_back(in_quotes(key) + ": " + std::visit(Writer{}, value));
+  return std::string("{") + join(items, ", ") + "}";
 }
 
 }  // namespace pqc_mav_proxy_cpp

@@ -96,11 +96,14 @@ struct AsWritten {
   std::string operator()(bool value) const { return value ? "True" : "False"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
   std::string operator()(double value) const { return number_text(value); }
-  std::string operator()(const std::string& value) const { return "'" + value + "'"; }
+  std::string operator()(const std::string& value) const { return std::string("'").append(value).append("'"); }
   std::string operator()(const Strings& value) const {
-    Strings items;
-    for (const auto& item : value) items.push_back((*this)(item));
-    return "[" + join(items, ", ") + "]";
+    std::string out;
+    for (const auto& item : value) {
+      out += out.empty() ? "[" : ", ";
+      out += (*this)(item);
+    }
+    return out.append("]");
   }
 };
 

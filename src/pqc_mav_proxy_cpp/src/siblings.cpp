@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -19,8 +19,10 @@ constexpr std::string_view kMavros = "mavros_node";
 /// Whether the process was started with this entry in its environment; not where it may not be looked at.
 bool has_variable(const std::string& process, const std::string& entry) {
   try {
-    const auto all = std::string(1, '\0') + file_text(process + "/environ");
-    return all.find(std::string(1, '\0') + entry + '\0') != std::string::npos;
+    std::istringstream all(file_text(process + "/environ"));
+    for (std::string each; std::getline(all, each, '\0');)
+      if (each == entry) return true;
+    return false;
   } catch (const std::system_error&) {
     return false;
   }

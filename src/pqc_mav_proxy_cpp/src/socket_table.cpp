@@ -74,8 +74,11 @@ std::string BoundSocket::host_text() const {
 }
 
 std::string BoundSocket::text() const {
-  const auto address = v6 ? "[" + host_text() + "]" : host_text();
-  return (udp ? "UDP " : "TCP ") + address + ":" + std::to_string(port);
+  std::string out = udp ? "UDP " : "TCP ";
+  out += v6 ? "[" : "";
+  out += host_text();
+  out += v6 ? "]:" : ":";
+  return out + std::to_string(port);
 }
 
 bool BoundSocket::local() const {
