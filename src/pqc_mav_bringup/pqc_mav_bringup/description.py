@@ -20,12 +20,13 @@ class BringupError(Exception):
 
 @dataclass(frozen=True)
 class Argument:
-    """A value the user may give at start; `choices` empty = any."""
+    """A value the user may give at start; `choices` empty = any. `automatic` says what "auto" stands for."""
 
     name: str
     description: str
     default: str = ""
     choices: tuple[str, ...] = ()
+    automatic: Callable[[], str] | None = None
 
 
 # Arguments of every system, by the names that ROS users know from Nav2.
@@ -169,6 +170,9 @@ def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, s
         if choices and value not in choices:
             raise BringupError(f"'{name}' is '{value}'; it must be one of: {', '.join(choices)}.")
     values = {name: given.get(name, argument.default) for name, argument in known.items()}
+    for name, argument in known.items():
+        if argument.automatic and values[name] == "auto":
+            values[name] = argument.automatic()
     if values.get(PARAMS_FILE):
         values["config"] = values[PARAMS_FILE]
     return values

@@ -20,10 +20,11 @@ from launch.actions import (
 )
 from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
+from launch_ros.actions import ComposableNodeContainer, Node
+from launch_ros.descriptions import ComposableNode
 
 from launch import LaunchContext, LaunchDescription
-from pqc_mav_bringup import configuration, mavros
+from pqc_mav_bringup import composed, configuration, mavros
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import find_executable, log_level
 from pqc_mav_bringup.loopback import loopback_environment
@@ -71,7 +72,7 @@ def _start(
 ) -> list[Any]:
     given = argument_values(context, system)
     if kind is None:
-        return process_actions(resolve(system, given))
+        return process_actions(resolve(system, given), given.get(composed.ARGUMENT.name, "false"))
     session = kind(given)
 
     def close(_event: Any, _context: LaunchContext) -> None:
@@ -80,10 +81,16 @@ def _start(
     return [RegisterEventHandler(OnShutdown(on_shutdown=close)), *process_actions(resolve(system, session.values))]
 
 
-def process_actions(processes: list[Process]) -> list[Any]:
-    """What starts each process and keeps it running by its respawn policy; one mark in the environment of all."""
+def process_actions(processes: list[Process], composition: str = "false") -> list[Any]:
+    """What starts each process and keeps it running by its respawn policy; one mark in the environment of all.
+
+    `composition` as the argument `composed` says.
+    """
     mark = {MARK: new_mark()}
-    keepers = [Keeper(process, {**mark, **process.environment}) for process in processes]
+    inside, alone = composed.split(processes, composition)
+    keepers = [Keeper(process, {**mark, **process.environment}) for process in alone]
+    if inside:
+        keepers.insert(0, ContainerKeeper(inside, composition, mark))
     for process in processes:
         mavros.check_data(process, os.environ)
     return [action for keeper in keepers for action in keeper.start()]
@@ -142,4 +149,42 @@ class Keeper:
             ros_arguments=log_level(process),
             emulate_tty=True,
             **common,
+        )
+
+
+class ContainerKeeper(Keeper):
+    """Keeps the process running that holds proxy and mavros; every life of it loads them anew."""
+
+    def __init__(self, inside: list[Process], composition: str, mark: Mapping[str, str]) -> None:
+        for process in inside:
+            configuration.check(process)
+        self._inside = inside
+        self._container = composed.container(inside, composition)
+        super().__init__(self._container, {**mark, **self._container.environment})
+
+    def _action(self) -> Any:
+        nodes = [
+            ComposableNode(
+                package=each.package,
+                plugin=each.plugin,
+                name=each.name,
+                namespace=each.namespace,
+                parameters=[*each.files, dict(each.parameters)],
+                remappings=list(each.remaps.items()),
+            )
+            for each in composed.components(self._inside)
+        ]
+        container = self._container
+        return ComposableNodeContainer(
+            package=container.package,
+            executable=container.executable,
+            exec_name=container.executable,
+            name=container.node,
+            namespace=container.namespace,
+            composable_node_descriptions=nodes,
+            ros_arguments=log_level(container),
+            output="screen",
+            emulate_tty=True,
+            additional_env=self._environment,
+            prefix=_PREFIX,
         )

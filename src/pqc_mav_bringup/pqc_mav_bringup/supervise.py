@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from typing import NoReturn
 
+from pqc_mav_bringup import composed
 from pqc_mav_bringup.description import BringupError, resolve
 from pqc_mav_bringup.printer import Printer, discard
 from pqc_mav_bringup.respawn import ExitCode
@@ -25,6 +26,7 @@ _CODE = "import sys; sys.path[:] = filter(None, sys.path); from pqc_mav_bringup.
 
 def supervise(system: str, given: Mapping[str, str]) -> ExitCode:
     """Runs a system with these arguments until it ends. Raises BringupError for what cannot be started."""
+    composed.refuse(given)
     processes = resolve(SYSTEMS[system], given)
     printer = Printer([process.label for process in processes])
     # The supervisor's own prefix says who speaks; a user's choice of format wins.

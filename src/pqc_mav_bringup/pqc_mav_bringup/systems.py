@@ -5,19 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pqc_mav_bringup import mavros
+from pqc_mav_bringup import composed, mavros, proxy
 from pqc_mav_bringup.description import (
     NODE_ARGUMENTS,
     PARAMS_FILE,
     Argument,
     ProcessDescription,
-    Respawn,
     Setting,
     SystemDescription,
 )
 from pqc_mav_bringup.share import config_file
 
-NODE = "pqc_proxy"
+NODE = proxy.NODE
 VEHICLE = "vehicle"
 GROUND = "ground"
 DEMO_DRONE = "demo"
@@ -81,23 +80,6 @@ def _config(role: str) -> Argument:
 
 
 _PARAMS_FILE = Argument(PARAMS_FILE, "The same as config, by the name that other launch files use; wins over it.")
-
-
-def _proxy(
-    namespace: str, settings: Mapping[str, Setting], environment: Mapping[str, str] | None = None
-) -> ProcessDescription:
-    """A proxy node; `settings` win over the configuration file."""
-    return ProcessDescription(
-        name=NODE,
-        package="pqc_mav_proxy",
-        executable=NODE,
-        node=NODE,
-        namespace=namespace,
-        config="{config}",
-        settings=settings,
-        environment=environment or {},
-        respawn=Respawn(most_deaths=None),
-    )
 
 
 def _sensing(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
@@ -189,10 +171,12 @@ DRONE = SystemDescription(
         Argument("strategy", "Strategy of the policy: cascade, expert, rl or hybrid; empty = as in policy_config."),
         _TOGETHER,
         _RECORD,
+        proxy.ARGUMENT,
+        composed.ARGUMENT,
         *NODE_ARGUMENTS,
     ),
     processes=(
-        _proxy(
+        *proxy.processes(
             "{namespace}",
             {
                 "role": Setting("drone"),
@@ -235,10 +219,12 @@ GCS = SystemDescription(
             GROUND_SYSTEM,
         ),
         _RECORD,
+        proxy.ARGUMENT,
+        composed.ARGUMENT,
         *NODE_ARGUMENTS,
     ),
     processes=(
-        _proxy(
+        *proxy.processes(
             "{namespace}",
             {
                 "role": Setting("gcs"),
@@ -270,10 +256,11 @@ DEMO = SystemDescription(
         Argument("drone_data_port", f"UDP port of the drone towards the gcs; {_CHOSEN}"),
         Argument("plain_port", f"UDP port on which the drone's proxy receives plaintext; {_CHOSEN}"),
         Argument("ground_port", f"UDP port of the ground client; {_CHOSEN}"),
+        proxy.ARGUMENT,
         *NODE_ARGUMENTS,
     ),
     processes=(
-        _proxy(
+        *proxy.processes(
             "gcs",
             {
                 "role": Setting("gcs"),
@@ -284,7 +271,7 @@ DEMO = SystemDescription(
                 f"drone.{DEMO_DRONE}.plain_peer": Setting("127.0.0.1:{ground_port}"),
             },
         ),
-        _proxy(
+        *proxy.processes(
             "drone",
             {
                 "role": Setting("drone"),

@@ -35,7 +35,7 @@ TYPES = {"bool": bool, "int": int, "float": float, "string": str, "string_list":
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
 def test_settings_of_the_proxies_are_keys_of_the_engine_in_its_types(system) -> None:
     given = {name: value or "1" for name, value in complete(system, {}).items()}
-    proxies = [process for process in resolve(system, given) if process.package == "pqc_mav_proxy"]
+    proxies = [process for process in resolve(system, given) if process.node == "pqc_proxy"]
     assert proxies
     for process in proxies:
         known = known_keys(process.parameters["role"], (DEMO_DRONE,))
@@ -104,7 +104,7 @@ def test_mavros_with_a_way_past_the_tunnel_is_refused(system, name: str) -> None
 @pytest.mark.parametrize("system", [DRONE, GCS])
 def test_the_proxy_knows_which_open_sockets_are_allowed(system) -> None:
     proxy = resolve(system, {"mavros_allow": "192.0.2.1"})[0]
-    assert proxy.package == "pqc_mav_proxy" and proxy.environment == {ALLOWED: "192.0.2.1"}
+    assert proxy.node == "pqc_proxy" and proxy.environment == {ALLOWED: "192.0.2.1"}
 
 
 # URLs of mavros' forms in texts; `udpin:` and the like are MAVProxy's and MAVSDK's.

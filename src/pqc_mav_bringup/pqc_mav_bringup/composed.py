@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proxy and mavros as components of one process, where `composed` asks for it. Only `ros2 launch` can load them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pqc_mav_bringup import mavros, proxy
+from pqc_mav_bringup.description import Argument, BringupError, Process
+
+NAME = "pqc_container"
+PACKAGE = "rclcpp_components"
+CONTAINERS: Mapping[str, str] = {"true": "component_container_mt", "isolated": "component_container_isolated"}
+HINT = "composed:=true needs the ROS 2 package rclcpp_components; composed:=false works without it"
+ARGUMENT = Argument(
+    "composed",
+    "With 'ros2 launch' and the proxy in C++: true = proxy and mavros share one process with several threads, isolated "
+    "= one process with an executor of its own for each node, false = one process each.",
+    "false",
+    ("false", *CONTAINERS),
+)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A node that a container loads. In ROS later parameters win: the files first."""
+
+    package: str
+    plugin: str
+    name: str
+    namespace: str
+    files: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    remaps: Mapping[str, str]
+
+
+def refuse(given: Mapping[str, str]) -> None:
+    """Raises BringupError where another than `ros2 launch` is asked for it."""
+    if given.get(ARGUMENT.name, "false") != "false":
+        raise BringupError("'composed' is for 'ros2 launch'; here every node has a process of its own.")
+
+
+def split(processes: Sequence[Process], wanted: str) -> tuple[list[Process], list[Process]]:
+    """Those that become components, and the others. Raises BringupError for a proxy that cannot be one."""
+    if wanted not in CONTAINERS:
+        return [], list(processes)
+    inside = [process for process in processes if process.package in (*proxy.PACKAGES.values(), mavros.PACKAGE)]
+    if any(process.package == proxy.PACKAGES[proxy.PY] for process in inside):
+        raise BringupError(f"composed:={wanted} needs the proxy in C++: {proxy.HINT}.")
+    return inside, [process for process in processes if process not in inside]
+
+
+def container(inside: Sequence[Process], wanted: str) -> Process:
+    """The process that holds them, in the namespace of the first, the proxy."""
+    first = inside[0]
+    environment = {name: value for process in inside for name, value in process.environment.items()}
+    return replace(
+        first,
+        label=f"{first.namespace}/{NAME}".lstrip("/"),
+        package=PACKAGE,
+        executable=CONTAINERS[wanted],
+        node=NAME,
+        config="",
+        files=(),
+        parameters={},
+        remaps={},
+        environment=environment,
+        hint=HINT,
+    )
+
+
+def components(inside: Iterable[Process]) -> list[Component]:
+    """What the container loads for these processes."""
+    found: list[Component] = []
+    for process in inside:
+        found += _mavros(process) if process.package == mavros.PACKAGE else [_proxy(process)]
+    return found
+
+
+def _proxy(process: Process) -> Component:
+    plugin = f"{process.package}::ProxyNode"
+    # The default of every list is the empty one, which a request to load a node cannot express.
+    parameters = {name: value for name, value in process.parameters.items() if value != []}
+    return _component(process, plugin, process.node, parameters)
+
+
+def _mavros(process: Process) -> list[Component]:
+    """As mavros_node makes them of its parameters: the router has the connections, the other node the vehicle."""
+    given = process.parameters
+    link = f"/uas{given['tgt_system']}"
+    router = {
+        **{f"{name}s": [given[name]] for name in mavros.URLS if given.get(name)},
+        "uas_urls": [link],
+    }
+    vehicle = {
+        "uas_url": link,
+        "target_system_id": given["tgt_system"],
+        "target_component_id": given["tgt_component"],
+        # Its own id is the vehicle's unless said otherwise.
+        "system_id": given.get("system_id", given["tgt_system"]),
+        "fcu_protocol": given["fcu_protocol"],
+    }
+    return [
+        _component(process, "mavros::router::Router", "mavros_router", router),
+        _component(process, "mavros::uas::UAS", "mavros", vehicle),
+    ]
+
+
+def _component(process: Process, plugin: str, name: str, parameters: Mapping[str, Any]) -> Component:
+    common = {"use_sim_time": True} if process.parameters.get("use_sim_time") else {}
+    return Component(
+        package=process.package,
+        plugin=plugin,
+        name=name,
+        namespace=process.namespace,
+        files=process.parameter_files,
+        parameters={**common, **parameters},
+        remaps=process.remaps,
+    )
