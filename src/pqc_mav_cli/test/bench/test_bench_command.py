@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import pqcmav, refused
+from pydantic import VERSION
 
 pytest.importorskip("pqc_mav_bench.store", reason="pqc_mav_bench is not installed")
 
@@ -36,6 +37,8 @@ def test_options_out_of_range_are_refused_before_anything_starts(tmp_path: Path)
 
 
 def test_the_schema_is_printed() -> None:
+    if VERSION.startswith("1."):
+        pytest.skip("the JSON Schema needs pydantic 2")
     printed = pqcmav("bench", "schema")
     assert printed.returncode == 0
     assert "handshake_ms" in json.loads(printed.stdout)["$defs"]["Handshake"]["properties"]

@@ -150,6 +150,7 @@ def _runs(values: Sequence[int]) -> list[tuple[int, int, int]]:
 
 
 def _legend(figure: Any) -> None:
+    import matplotlib
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -163,4 +164,5 @@ def _legend(figure: Any) -> None:
         Line2D([], [], color="black", linestyle=":", label="take-off, landing"),
         Line2D([], [], color=BROKEN, marker="$n$", linestyle="", markersize=7, label="violations in this flight"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False)
+    below = "outside lower center" if matplotlib.__version_info__ >= (3, 7) else "lower center"
+    figure.legend(handles=handles, loc=below, ncols=len(handles), fontsize=8, frameon=False)
