@@ -163,3 +163,38 @@ def test_what_is_missing_is_named_to_who_cannot_install_it(run: Run, fake: Fake)
     assert result.returncode != 0
     assert result.stderr.startswith("error: missing: buildah podman ")
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_every_image_is_built_and_tried_in_order(run: Run, fake: Fake, workspace: Path, tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    fake("uname", "echo x86_64")
+    fake("id", "echo 0")
+    for tool in ("podman", "mmdebstrap", "qemu-aarch64-static", "update-binfmts", "arch-test"):
+        fake(tool, "exit 0")
+    for script in ("tools/deb.sh", "tools/debian_base.sh", "tools/run"):
+        (workspace / script).write_text(f'#!/bin/bash\necho "{Path(script).name} $*" >>{calls}\n')
+    fake(
+        "buildah",
+        f'shift 6; echo "buildah $*" >>{calls}; [ "$1" != images ] || echo "137 MB  localhost/pqcmav"; exit 0',
+    )
+    result = run("tools/images.sh")
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = calls.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "deb.sh --no-test"
+    built = [re.findall(r"--platform (\S+) .*BASE=(\S+) --tag (\S+) --file (\S+)", line) for line in lines]
+    assert [each[0] for each in built if each] == [
+        ("linux/amd64", "localhost/pqcmav-base:amd64", "localhost/pqcmav-tunneld:amd64", "docker/tunneld.Dockerfile"),
+        ("linux/arm64", "localhost/pqcmav-base:arm64", "localhost/pqcmav-tunneld:arm64", "docker/tunneld.Dockerfile"),
+        ("linux/amd64", "localhost/pqcmav-base:amd64", "localhost/pqcmav-suite:amd64", "docker/suite.Dockerfile"),
+    ]
+    tried = [
+        re.findall(r"image_test.py (.*) -- --root \S+ --runroot \S+ --storage-driver vfs$", line) for line in lines
+    ]
+    assert [each[0] for each in tried if each] == [
+        "pair amd64 amd64",
+        "pair amd64 arm64",
+        "pair arm64 amd64",
+        "demo",
+        "flight",
+    ]
+    assert len(re.findall(r"^ *\d+ s  ", result.stdout, re.MULTILINE)) == 12
