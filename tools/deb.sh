@@ -12,7 +12,7 @@ cd "$ROOT"
 native="$(dpkg --print-architecture 2>/dev/null)" || die "packages are made on Debian or Ubuntu"
 architectures=("$native")
 if [ "$native" = amd64 ]; then architectures+=(arm64); fi
-# Two runs from the same commit give the same bytes.
+# What is packed twice from the same commit has the same bytes.
 SOURCE_DATE_EPOCH="$(git log -1 --format=%ct 2>/dev/null || stat -c %Y src/pqc_mav_tunnel/package.xml)"
 export SOURCE_DATE_EPOCH
 
