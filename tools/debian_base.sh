@@ -11,7 +11,6 @@ tar="$DEPS/debian/$arch.tar"
 # shellcheck source=/dev/null
 suite="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
 [ -n "$suite" ] || die "this system does not name its release: packages and images are made on Debian or Ubuntu"
-if [ -n "$(find "$tar" -mtime -7 2>/dev/null)" ]; then exit 0; fi
 
 how="$(become_root)" || die "a Debian is bootstrapped as root: use 'sudo make'"
 read -ra as_root <<<"$how"
@@ -21,6 +20,7 @@ if [ "$arch" != "$(dpkg --print-architecture)" ] && [ ! -e /proc/sys/fs/binfmt_m
     mountpoint -q /proc/sys/fs/binfmt_misc || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
     update-binfmts --enable qemu-aarch64'
 fi
+if [ -n "$(find "$tar" -mtime -7 2>/dev/null)" ]; then exit 0; fi
 mkdir -p "${tar%/*}"
 # As the slim images: no manuals and translations, but all licences.
 logged "debian-$arch" "check the network" "${as_root[@]}" mmdebstrap --format=tar --variant=minbase --architectures="$arch" \
