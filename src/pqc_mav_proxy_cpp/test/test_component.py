@@ -44,9 +44,9 @@ def load(watcher: Watcher, within: str, space: str, parameters: dict[str, Any]) 
 
 @pytest.mark.parametrize("name", CONTAINERS)
 def test_both_ends_in_one_container(name: str, keys: Path, watcher: Watcher) -> None:
+    process = container(name)
     from composition_interfaces.srv import UnloadNode
 
-    process = container(name)
     traffic = Traffic()
     gcs = gcs_parameters(keys, ("d1",), **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
     drone = drone_parameters(keys, gcs["data_port"])
