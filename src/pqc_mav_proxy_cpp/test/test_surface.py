@@ -22,7 +22,7 @@ from watcher import Watcher
 from pqc_mav_common import qos
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_common.testing import Running, until
-from pqc_mav_proxy.parameters import AUTOSTART, drone_specs, specs
+from pqc_mav_proxy.parameters import AUTOSTART, FIXED, drone_specs, specs
 
 RELIABLE = ("RELIABLE", "VOLATILE")
 LATCHED = ("RELIABLE", "TRANSIENT_LOCAL")
@@ -51,15 +51,15 @@ SERVICES = {
     "~/list_parameters": "rcl_interfaces/srv/ListParameters",
     "~/set_parameters": "rcl_interfaces/srv/SetParameters",
     "~/set_parameters_atomically": "rcl_interfaces/srv/SetParametersAtomically",
+    "~/get_logger_levels": "rcl_interfaces/srv/GetLoggerLevels",
+    "~/set_logger_levels": "rcl_interfaces/srv/SetLoggerLevels",
     "~/get_type_description": "type_description_interfaces/srv/GetTypeDescription",
 }
 # The graph of a lifecycle node, of which each client library brings the same.
 TRANSITIONS = 25
 
 
-BEHIND = pytest.mark.skip(
-    reason="the proxy in Python has parameters that can be set by now; the one in C++ must follow"
-)
+BEHIND = "parameters of the proxy in C++ cannot be set yet: it has no logger service and reads them once"
 
 
 @dataclass
@@ -70,6 +70,11 @@ class Proxy:
     role: str
     given: dict[str, Any]
     process: Running
+
+    def must_be_level(self) -> None:
+        """Skips the test for a proxy that does not do yet what the one in Python does."""
+        if self.name.startswith("/cpp_"):
+            pytest.skip(BEHIND)
 
 
 @pytest.fixture(scope="module", params=[(kind, role) for kind in KINDS for role in ("drone", "gcs")], ids="-".join)
@@ -90,13 +95,14 @@ def proxy(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Itera
 
 def described(spec: ParameterSpec, type_number: int) -> Any:
     """The descriptor that the schema of the engine stands for."""
-    made = spec.descriptor()
+    fixed = spec == AUTOSTART or spec.name.rpartition(".")[2] in FIXED
+    made = spec.descriptor(read_only=fixed)
     made.type = type_number
     return made
 
 
-@BEHIND
 def test_parameters(proxy: Proxy, watcher: Watcher) -> None:
+    proxy.must_be_level()
     wanted = [AUTOSTART, *specs(proxy.role, pqc_mav_tunnel.config_schema(proxy.role))]
     if proxy.role == "gcs":
         wanted += drone_specs(["d1", "d2"], pqc_mav_tunnel.per_drone_schema())
@@ -113,16 +119,23 @@ def test_parameters(proxy: Proxy, watcher: Watcher) -> None:
         assert value == given.get(spec.name, default), spec.name
 
 
-@BEHIND
-def test_parameters_cannot_be_set(proxy: Proxy, watcher: Watcher) -> None:
-    wishes = [Parameter(name, value=value) for name, value in (("dscp", 1), ("log_level", "debug"))]
-    request = SetParameters.Request(parameters=[wish.to_parameter_msg() for wish in wishes])
-    answers = watcher.call(SetParameters, f"{proxy.name}/set_parameters", request).results
-    assert [(answer.successful, "read-only" in answer.reason) for answer in answers] == [(False, True)] * 2
+def test_what_opens_the_tunnel_cannot_be_set_and_the_rest_is_judged(proxy: Proxy, watcher: Watcher) -> None:
+    wishes = [Parameter(name, value=value) for name, value in (("keys", "/tmp"), ("dscp", 64), ("dscp", 10))]
+    answers = [
+        watcher.call(
+            SetParameters,
+            f"{proxy.name}/set_parameters",
+            SetParameters.Request(parameters=[wish.to_parameter_msg()]),
+        ).results[0]
+        for wish in wishes
+    ]
+    assert not answers[0].successful and "read-only" in answers[0].reason
+    assert not answers[1].successful
+    assert answers[2].successful or proxy.name.startswith("/cpp_")
 
 
-@BEHIND
 def test_topics_services_and_actions(proxy: Proxy, watcher: Watcher) -> None:
+    proxy.must_be_level()
     until(lambda: TOPICS.items() <= watcher.topics(proxy.name).items(), f"{TOPICS}, not {watcher.topics(proxy.name)}")
     others = set(watcher.topics(proxy.name)) - set(TOPICS)
     assert others <= {"/rosout", "/parameter_events"}
@@ -144,9 +157,9 @@ def test_suites(proxy: Proxy, watcher: Watcher) -> None:
     assert (answer.ok, answer.message) == (False, "The view is 'nonsense'; it must be core, extended or 2025.")
 
 
-@BEHIND
 def test_lifecycle_and_information(proxy: Proxy, watcher: Watcher) -> None:
-    """All states in turn; the configuration is what the user gave until it is checked, and complete afterwards."""
+    """All states in turn; the configuration is what was given until it is checked, and complete afterwards."""
+    proxy.must_be_level()
     name = proxy.name
 
     def information() -> Any:
@@ -163,10 +176,11 @@ def test_lifecycle_and_information(proxy: Proxy, watcher: Watcher) -> None:
     assert len(watcher.transitions(name)) == TRANSITIONS
     assert watcher.state(name) == "unconfigured"
     config, text = information()
-    assert config == proxy.given and text == json.dumps(config, sort_keys=True)
+    given = {**proxy.given, "dscp": 10}  # set by the test above
+    assert config in (proxy.given, given) and text == json.dumps(config, sort_keys=True)
     assert watcher.change(name, "configure") and watcher.state(name) == "inactive"
     config, text = information()
-    assert text == json.dumps(pqc_mav_tunnel.Engine(proxy.given).config(), sort_keys=True)
+    assert text == json.dumps(pqc_mav_tunnel.Engine(given).config(), sort_keys=True)
     answer = watcher.call(Rekey, f"{name}/rekey")
     sentence = "The node is not active, so there is no tunnel to rekey; activate it first."
     assert (answer.ok, answer.message) == (False, sentence)
