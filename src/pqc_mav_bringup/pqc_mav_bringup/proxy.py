@@ -23,7 +23,7 @@ def best() -> str:
 
 ARGUMENT = Argument(
     "proxy",
-    "Which proxy: cpp = in C++, py = in Python, auto = cpp where it is installed. Only py can be set anew later.",
+    "Which proxy: cpp = in C++, py = in Python, auto = cpp where it is installed. They do the same.",
     "auto",
     ("auto", CPP, PY),
     automatic=best,

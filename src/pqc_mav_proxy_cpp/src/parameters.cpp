@@ -21,6 +21,16 @@ using rclcpp::ParameterType;
 constexpr std::string_view kRosOwn[] = {"use_sim_time", "start_type_description_service"};
 constexpr std::string_view kRosOwnPrefixes[] = {"qos_overrides.", "/"};
 constexpr std::string_view kPaths[] = {"keys", "state_dir"};
+// As FIXED of pqc_mav_proxy: what names the ends and protects the link, and where plaintext may go. Whoever reaches the
+// ROS graph can end the tunnel, but must not be able to open it.
+constexpr std::string_view kFixed[] = {"role",       "drones",
+                                       "drone_id",   "gcs_id",
+                                       "keys",       "state_dir",
+                                       "allow_pure", "allowed_suites",
+                                       "hybrid",     "require_signature",
+                                       "sign",       "plain_allow_remote",
+                                       "plain_bind", "plain_peer",
+                                       "plain_tap"};
 
 bool is_list(ParameterType type) { return type >= ParameterType::PARAMETER_BYTE_ARRAY; }
 
@@ -74,7 +84,8 @@ ParameterSpec spec_of(const pqcmav::ConfigKey& key, const std::string& prefix = 
           key.min,
           key.max,
           {key.choices.begin(), key.choices.end()},
-          std::string(key.unit)};
+          std::string(key.unit),
+          std::ranges::find(kFixed, key.key) != std::end(kFixed)};
 }
 
 bool among(const ParameterSpec& spec, const std::string& item) {
@@ -110,7 +121,8 @@ struct AsWritten {
 }  // namespace
 
 ParameterSpec autostart_spec() {
-  return {kAutostart, true, "Configure and activate at start; false leaves both to a lifecycle manager."};
+  return {kAutostart, true, "Configure and activate at start; false leaves both to a lifecycle manager.", {}, {}, {},
+          {},         true};
 }
 
 std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& drones) {
@@ -174,7 +186,7 @@ rcl_interfaces::msg::ParameterDescriptor descriptor(const ParameterSpec& spec) {
   rcl_interfaces::msg::ParameterDescriptor out;
   out.name = spec.name;
   out.description = spec.description + (spec.unit.empty() ? "" : " [" + spec.unit + "]");
-  out.read_only = true;
+  out.read_only = spec.fixed;
   if (!spec.choices.empty()) out.additional_constraints = "one of: " + join(spec.choices, ", ");
   if (!spec.min || !spec.max) return out;
   // A step of 0 means that there is none.
@@ -188,6 +200,17 @@ rcl_interfaces::msg::ParameterDescriptor descriptor(const ParameterSpec& spec) {
     range.to_value = static_cast<std::int64_t>(*spec.max);
   }
   return out;
+}
+
+std::string refusal(const ParameterSpec& spec, const rclcpp::ParameterValue& value, const std::string& node) {
+  const bool list = value.get_type() == ParameterType::PARAMETER_STRING_ARRAY;
+  if (!list && value.get_type() != ParameterType::PARAMETER_STRING) return {};
+  const auto items = list ? value.get<Strings>() : Strings{value.get<std::string>()};
+  for (const auto& item : items)
+    if (!among(spec, item))
+      return "Parameter '" + spec.name + "' of " + node + (list ? " holds '" : " is '") + item +
+             "'; it must be one of: " + join(spec.choices, ", ") + ".";
+  return {};
 }
 
 bool autostart_of(const Given& given, const std::string& node) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ROS parameters from the engine's configuration schema. The engine alone judges values: what the user gave goes to it
-// unchanged, and its sentence is the one the user reads. The parameters declared here show the result, read-only.
+// unchanged, and its sentence is the one the user reads. The parameters declared here show the result; what is set later
+// counts from the next configure on.
 #pragma once
 
 #include <map>
@@ -25,6 +26,7 @@ struct ParameterSpec {
   std::optional<double> min = {}, max = {};  // inclusive
   std::vector<std::string> choices = {};     // valid values, of a list the valid items
   std::string unit = {};
+  bool fixed = false;  // cannot be set later
 };
 
 /// The node's own: the engine does not know it.
@@ -49,6 +51,9 @@ Asked engine_config(const Given& given);
 /// The value to declare. One that does not fit is declared as the default; the engine then refuses it.
 rclcpp::ParameterValue shown(const ParameterSpec& spec, const pqcmav::FlatConfig& config);
 rcl_interfaces::msg::ParameterDescriptor descriptor(const ParameterSpec& spec);
+
+/// Why a value cannot be set, which ROS itself does not see: it knows types and bounds, not choices. Empty: it can be.
+std::string refusal(const ParameterSpec& spec, const rclcpp::ParameterValue& value, const std::string& node);
 
 /// Throws Failure for a value that is no switch.
 bool autostart_of(const Given& given, const std::string& node);

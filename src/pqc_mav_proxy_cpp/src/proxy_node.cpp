@@ -60,16 +60,19 @@ pqcmav::SuiteView view_of(const std::string& name) {
 
 }  // namespace
 
-ProxyNode::ProxyNode(const rclcpp::NodeOptions& options) : LifecycleNode(kName, options), hardware_id_(host_name()) {
+ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
+    // The logger's service is what changes the log level while the node runs.
+    : LifecycleNode(kName, rclcpp::NodeOptions(options).enable_logger_service(true)), hardware_id_(host_name()) {
   // Before a key is read: session keys live in this process's memory.
   if (const auto said = pqcmav::forbid_core_dumps(); !said.empty()) RCLCPP_WARN(get_logger(), "%s", said.c_str());
-  const auto given = plain_values(get_node_parameters_interface()->get_parameter_overrides());
-  autostart_ = autostart_of(given, get_name());
-  asked_ = engine_config(given);
+  given_ = plain_values(get_node_parameters_interface()->get_parameter_overrides());
+  autostart_ = autostart_of(given_, get_name());
+  asked_ = engine_config(given_);
   role_ = text_or(asked_.config, "role", "drone") == "gcs" ? "gcs" : "drone";
   diagnoser_ = Diagnoser(role_);
   const auto drones = role_ == "gcs" ? list_of(asked_.config, "drones") : std::vector<std::string>{};
   declare(drones);
+  take_settings();
   const auto context = get_node_base_interface()->get_context();
   const auto domain = context->get_domain_id();
   guard_.emplace(
@@ -89,10 +92,33 @@ ProxyNode::~ProxyNode() {
 void ProxyNode::declare(const std::vector<std::string>& drones) {
   const auto add = [this](const ParameterSpec& spec, const rclcpp::ParameterValue& value) {
     declare_parameter(spec.name, value, descriptor(spec), true);
+    specs_.emplace(spec.name, spec);
   };
   add(autostart_spec(), rclcpp::ParameterValue(autostart_));
   for (const auto& spec : specs(role_ == "gcs" ? pqcmav::Role::gcs : pqcmav::Role::drone, drones))
     add(spec, shown(spec, asked_.config));
+}
+
+void ProxyNode::take_settings() {
+  judging_ = add_on_set_parameters_callback([this](const std::vector<rclcpp::Parameter>& parameters) {
+    rcl_interfaces::msg::SetParametersResult out;
+    for (const auto& each : parameters)
+      if (const auto spec = specs_.find(each.get_name()); spec != specs_.end() && out.reason.empty())
+        out.reason = refusal(spec->second, each.get_parameter_value(), get_name());
+    out.successful = out.reason.empty();
+    return out;
+  });
+  keeping_ = add_post_set_parameters_callback([this](const std::vector<rclcpp::Parameter>& parameters) {
+    for (const auto& each : parameters) {
+      if (!specs_.contains(each.get_name())) continue;
+      for (const auto& [name, value] : plain_values({{each.get_name(), each.get_parameter_value()}})) {
+        const std::lock_guard lock(mutex_);
+        given_.insert_or_assign(name, value);
+      }
+      RCLCPP_INFO(get_logger(), "'%s' is set to %s; it counts from the next configure on.", each.get_name().c_str(),
+                  each.value_to_string().c_str());
+    }
+  });
 }
 
 void ProxyNode::make_interfaces(std::size_t drones) {
@@ -120,6 +146,10 @@ void ProxyNode::bring_up() {
 // --- lifecycle ---
 
 ProxyNode::Result ProxyNode::on_configure(const State& state) {
+  {
+    const std::lock_guard lock(mutex_);
+    asked_ = engine_config(given_);
+  }
   if (!guarded([this] { make_host(); })) return Result::FAILURE;
   return LifecycleNode::on_configure(state);
 }
@@ -135,6 +165,9 @@ ProxyNode::Result ProxyNode::on_activate(const State& state) {
 
 ProxyNode::Result ProxyNode::on_deactivate(const State& state) {
   close();
+  RCLCPP_WARN(get_logger(),
+              "Deactivated: the sessions are closed and their keys are wiped; nothing passes until it is activated "
+              "again.");
   return LifecycleNode::on_deactivate(state);
 }
 

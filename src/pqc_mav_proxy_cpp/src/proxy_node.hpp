@@ -2,7 +2,7 @@
 // The lifecycle component around the engine: parameters, topics, services. It does what pqc_mav_proxy does, under the
 // same names.
 //
-// configure -> the configuration is checked and the keys are read; activate -> sockets and threads; deactivate ->
+// configure -> the parameters are taken as they are then and checked, and the keys are read; activate -> sockets and threads; deactivate ->
 // sessions closed and keys wiped. Packets never come here.
 #pragma once
 
@@ -53,6 +53,8 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
 
   void declare(const std::vector<std::string>& drones);
   void make_interfaces(std::size_t drones);
+  /// From now on parameters can be set; what is set counts from the next configure on.
+  void take_settings();
   void bring_up();
   void make_host();
   void start_host();
@@ -76,7 +78,9 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void list_suites(const ListSuites::Request& request, ListSuites::Response& response);
   void get_info(GetInfo::Response& response);
 
-  Asked asked_;
+  std::map<std::string, ParameterSpec> specs_;
+  OnSetParametersCallbackHandle::SharedPtr judging_;
+  PostSetParametersCallbackHandle::SharedPtr keeping_;
   bool autostart_ = true;
   std::string role_;
   std::string hardware_id_;
@@ -95,6 +99,8 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   rclcpp::TimerBase::SharedPtr tick_;
 
   std::mutex mutex_;  // of what follows up to the rekeys
+  Given given_;       // what the user gave, and what was set since
+  Asked asked_;       // that as it was at the last configure
   std::string published_;
   std::map<std::string, std::string> failures_;  // drone -> why its last handshake failed, as logged
 

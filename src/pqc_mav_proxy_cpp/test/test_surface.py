@@ -59,9 +59,6 @@ SERVICES = {
 TRANSITIONS = 25
 
 
-BEHIND = "parameters of the proxy in C++ cannot be set yet: it has no logger service and reads them once"
-
-
 @dataclass
 class Proxy:
     """An unconfigured proxy and what it was started with."""
@@ -70,11 +67,6 @@ class Proxy:
     role: str
     given: dict[str, Any]
     process: Running
-
-    def must_be_level(self) -> None:
-        """Skips the test for a proxy that does not do yet what the one in Python does."""
-        if self.name.startswith("/cpp_"):
-            pytest.skip(BEHIND)
 
 
 @pytest.fixture(scope="module", params=[(kind, role) for kind in KINDS for role in ("drone", "gcs")], ids="-".join)
@@ -102,7 +94,6 @@ def described(spec: ParameterSpec, type_number: int) -> Any:
 
 
 def test_parameters(proxy: Proxy, watcher: Watcher) -> None:
-    proxy.must_be_level()
     wanted = [AUTOSTART, *specs(proxy.role, pqc_mav_tunnel.config_schema(proxy.role))]
     if proxy.role == "gcs":
         wanted += drone_specs(["d1", "d2"], pqc_mav_tunnel.per_drone_schema())
@@ -131,11 +122,10 @@ def test_what_opens_the_tunnel_cannot_be_set_and_the_rest_is_judged(proxy: Proxy
     ]
     assert not answers[0].successful and "read-only" in answers[0].reason
     assert not answers[1].successful
-    assert answers[2].successful or proxy.name.startswith("/cpp_")
+    assert answers[2].successful, answers[2].reason
 
 
 def test_topics_services_and_actions(proxy: Proxy, watcher: Watcher) -> None:
-    proxy.must_be_level()
     until(lambda: TOPICS.items() <= watcher.topics(proxy.name).items(), f"{TOPICS}, not {watcher.topics(proxy.name)}")
     others = set(watcher.topics(proxy.name)) - set(TOPICS)
     assert others <= {"/rosout", "/parameter_events"}
@@ -159,7 +149,6 @@ def test_suites(proxy: Proxy, watcher: Watcher) -> None:
 
 def test_lifecycle_and_information(proxy: Proxy, watcher: Watcher) -> None:
     """All states in turn; the configuration is what was given until it is checked, and complete afterwards."""
-    proxy.must_be_level()
     name = proxy.name
 
     def information() -> Any:
@@ -177,7 +166,7 @@ def test_lifecycle_and_information(proxy: Proxy, watcher: Watcher) -> None:
     assert watcher.state(name) == "unconfigured"
     config, text = information()
     given = {**proxy.given, "dscp": 10}  # set by the test above
-    assert config in (proxy.given, given) and text == json.dumps(config, sort_keys=True)
+    assert config == proxy.given and text == json.dumps(config, sort_keys=True)
     assert watcher.change(name, "configure") and watcher.state(name) == "inactive"
     config, text = information()
     assert text == json.dumps(pqc_mav_tunnel.Engine(given).config(), sort_keys=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import rclpy
@@ -18,8 +19,18 @@ from rclpy.parameter import parameter_value_to_python
 from pqc_mav_common.testing import until
 
 LIMIT_S = 60.0
+# A service that met this node a moment ago may answer before it knows the way back: that answer is lost.
+LOST_S = 10.0
 # What rclpy and rclcpp each declare and offer for every node of theirs.
 _OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+
+
+def answered(pending: Any) -> bool:
+    """Whether an answer came before it counts as lost."""
+    end = time.monotonic() + LOST_S
+    while not pending.done() and time.monotonic() < end:
+        time.sleep(0.01)
+    return bool(pending.done())
 
 
 class Watcher:
@@ -33,6 +44,7 @@ class Watcher:
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._executor.spin)
         self._thread.start()
+        self._clients: dict[tuple[Any, str], Any] = {}
 
     def close(self) -> None:
         """Leave the graph."""
@@ -49,7 +61,10 @@ class Watcher:
 
     def ask(self, kind: Any, service: str, request: Any | None = None) -> Any:
         """A pending answer of a service."""
-        client = self.node.create_client(kind, service)
+        key = (kind, service)
+        if key not in self._clients:
+            self._clients[key] = self.node.create_client(kind, service)
+        client = self._clients[key]
         assert client.wait_for_service(LIMIT_S), f"nobody offers {service}"
         return client.call_async(kind.Request() if request is None else request)
 
@@ -65,14 +80,19 @@ class Watcher:
         return name in (f"{namespace.rstrip('/')}/{node}" for node, namespace in found)
 
     def state(self, name: str) -> str:
-        """The state of its lifecycle."""
-        return str(self.call(GetState, f"{name}/get_state").current_state.label)
+        """The state of its lifecycle; asked again where an answer is lost."""
+        end = time.monotonic() + LIMIT_S
+        while not answered(pending := self.ask(GetState, f"{name}/get_state")):
+            assert time.monotonic() < end, f"{name} does not tell its state"
+        return str(pending.result().current_state.label)
 
     def change(self, name: str, transition: str) -> bool:
-        """Whether a transition succeeded."""
+        """Whether a transition succeeded: by the answer, or where that is lost by the state."""
+        before = self.state(name)
         request = ChangeState.Request()
         request.transition.label = transition
-        return bool(self.call(ChangeState, f"{name}/change_state", request).success)
+        pending = self.ask(ChangeState, f"{name}/change_state", request)
+        return bool(pending.result().success) if answered(pending) else self.state(name) != before
 
     def transitions(self, name: str) -> list[tuple[str, str, str]]:
         """The whole graph of its lifecycle."""

@@ -32,11 +32,9 @@ def ends(tmp_path_factory: pytest.TempPathFactory, keys: Path) -> Iterator[Ends]
     made = Ends(folder, keys)
     watching = folder / "policy.yaml"
     watching.write_text('{"/**": {"pqc_policy": {"ros__parameters": {"mode": "hold"}}}}')
-    # The proxy in C++ does not take parameters that are set later.
-    gcs = launched("gcs", proxy="py", params_file=made.write("gcs"), record=folder / "flights")
+    gcs = launched("gcs", params_file=made.write("gcs"), record=folder / "flights")
     drone = launched(
         "drone",
-        proxy="py",
         config=made.write("drone"),
         policy_config=watching,
         tap=tap(),
