@@ -44,6 +44,8 @@ SYSTEM_KEYS = {
 }
 ROS = {
     *("action_msgs", "ament_cmake", "ament_cmake_pytest", "ament_index_python", "builtin_interfaces"),
+    *("composition_interfaces", "rcl", "rcl_yaml_param_parser"),
+    *("rclcpp", "rclcpp_action", "rclcpp_components", "rclcpp_lifecycle"),
     *("diagnostic_msgs", "geometry_msgs", "launch", "launch_ros", "launch_testing", "lifecycle_msgs"),
     *("rcl_interfaces", "rclpy", "rosidl_default_generators", "rosidl_default_runtime"),
     *("sensor_msgs", "std_msgs", "std_srvs"),
