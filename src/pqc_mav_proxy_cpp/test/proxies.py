@@ -22,15 +22,20 @@ SKIPPED = "no rclcpp: the proxy in C++ is not built here"
 LIMIT_S = 60.0
 
 
-def command(kind: str) -> list[str]:
-    """How a proxy is started; skips the test where it is not here."""
+def installed(kind: str) -> list[str]:
+    """How a proxy is started; empty where it is not here."""
     if kind == "py":
         return [sys.executable, "-m", "pqc_mav_proxy.main"]
     for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
         program = Path(prefix) / "lib" / "pqc_mav_proxy_cpp" / NODE
         if prefix and program.is_file():
             return [str(program)]
-    pytest.skip(SKIPPED)
+    return []
+
+
+def command(kind: str) -> list[str]:
+    """How a proxy is started; skips the test where it is not here."""
+    return installed(kind) or pytest.skip(SKIPPED)
 
 
 def gcs_parameters(keys: Path, drones: tuple[str, ...] = ("d1", "d2"), **changes: Any) -> dict[str, Any]:
