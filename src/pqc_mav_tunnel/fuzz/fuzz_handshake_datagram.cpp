@@ -5,12 +5,12 @@
 #include <cstdlib>
 
 #include "handshake/transport.hpp"
+#include "nanoseconds.hpp"
 
 using namespace pqcmav;
 
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::size_t kHeaders = 28, kLimit = 5000;
 
 void require(bool holds) {

@@ -161,20 +161,9 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
   return to_bytes(out);
 }
 
-AeadId aead_of(const std::string& token) {
-  for (const auto& aead : aeads())
-    if (aead.token == token) return aead.id;
-  throw TunnelError(Errc::config_invalid, "Unknown AEAD '" + token + "'.");
-}
-
 const KemInfo& kem_of(const std::string& token) {
   if (const auto* kem = find_kem(token)) return *kem;
   throw TunnelError(Errc::config_invalid, "Unknown KEM '" + token + "'.");
-}
-
-const SigInfo& sig_of(const std::string& token) {
-  if (const auto* sig = find_sig(token)) return *sig;
-  throw TunnelError(Errc::config_invalid, "Unknown signature algorithm '" + token + "'.");
 }
 
 py::tuple pair_tuple(const KemKeyPair& pair) {

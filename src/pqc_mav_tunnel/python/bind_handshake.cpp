@@ -34,12 +34,6 @@ RunningSession running_session(const SessionTuple& session) {
   return out;
 }
 
-const SigInfo& sig_of(const std::string& token) {
-  const auto* sig = find_sig(token);
-  if (sig == nullptr) throw TunnelError(Errc::config_invalid, "Unknown signature algorithm '" + token + "'.");
-  return *sig;
-}
-
 class PyInitiator {
  public:
   PyInitiator(const std::string& suite, const std::string& drone_id, const py::bytes& psk,

@@ -6,6 +6,19 @@
 #include "pqc_mav_tunnel/suites.hpp"
 
 namespace pqcmav::python {
+
+AeadId aead_of(const std::string& token) {
+  for (const auto& aead : aeads())
+    if (aead.token == token) return aead.id;
+  throw TunnelError(Errc::config_invalid,
+                    "Unknown AEAD '" + token + "'; known are aesgcm, chacha20poly1305 and ascon128a.");
+}
+
+const SigInfo& sig_of(const std::string& token) {
+  if (const auto* sig = find_sig(token)) return *sig;
+  throw TunnelError(Errc::config_invalid, "Unknown signature algorithm '" + token + "'.");
+}
+
 namespace {
 
 SuiteView view_of(const std::string& name) {
@@ -13,13 +26,6 @@ SuiteView view_of(const std::string& name) {
   if (name == "extended") return SuiteView::extended;
   if (name == "2025") return SuiteView::campaign_2025;
   throw TunnelError(Errc::config_invalid, "The view is '" + name + "'; it must be core, extended or 2025.");
-}
-
-AeadId aead_of(const std::string& token) {
-  for (const auto& aead : aeads())
-    if (aead.token == token) return aead.id;
-  throw TunnelError(Errc::config_invalid,
-                    "Unknown AEAD '" + token + "'; known are aesgcm, chacha20poly1305 and ascon128a.");
 }
 
 py::dict suite_dict(const Suite& suite) {

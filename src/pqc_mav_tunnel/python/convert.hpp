@@ -57,6 +57,10 @@ inline void refuse_other_function(py::module_& module, const char* name) {
              [name](const py::args& given, const py::kwargs& named) { refuse_arguments(name, given, named, false); });
 }
 
+/// An algorithm by its token, or a TunnelError that names the token.
+AeadId aead_of(const std::string& token);
+const SigInfo& sig_of(const std::string& token);
+
 py::object to_python(const ConfigValue& value);
 FlatConfig to_flat_config(const py::handle& mapping);
 

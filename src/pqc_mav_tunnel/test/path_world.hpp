@@ -9,11 +9,10 @@
 #include <random>
 #include <set>
 
+#include "nanoseconds.hpp"
 #include "net/path_validator.hpp"
 
 namespace pqcmav::test {
-
-inline constexpr std::uint64_t kMs = 1'000'000;
 
 inline SockAddr address(std::uint16_t port, std::uint32_t host = 0xc0000201) {
   SockAddr out;

@@ -9,11 +9,11 @@
 #include <random>
 #include <vector>
 
+#include "nanoseconds.hpp"
 #include "session/session.hpp"
 
 namespace pqcmav::test {
 
-inline constexpr std::uint64_t kMs = 1'000'000, kS = 1'000'000'000;
 /// The protocol's own timers (docs/protocol.md section 7).
 inline constexpr SessionTimers kTimers{1500 * kMs, 180 * kS, 2 * kS, 30 * kS};
 

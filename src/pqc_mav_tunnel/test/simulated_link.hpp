@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "bytes.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav::test {
-
-inline constexpr std::uint64_t kMs = 1'000'000;
 
 class Clockwork {
  public:

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000;
 
 /// A session whose probes take `probe` ms now and 100 ms at best, and whose full datagrams took `full` ms.
 KnownLink known(std::uint64_t full, std::uint64_t probe = 100, std::uint32_t loss_ppm = 0) {

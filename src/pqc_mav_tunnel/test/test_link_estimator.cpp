@@ -8,10 +8,11 @@
 #include <random>
 #include <vector>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kSecond = 1000 * kMs;
 constexpr std::uint64_t kStart = 1000 * kSecond;  // any instant
 

@@ -6,11 +6,10 @@
 
 #include "handshake/ack_timer.hpp"
 #include "handshake/hello_schedule.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000;
 
 RttEstimator estimator(std::uint64_t rtt) {
   RttEstimator out(600 * kMs);

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000, kS = 1'000 * kMs;
 
 /// A link that carries 80 packets a second behind a queue of `queue` ms.
 Yield::Signs signs(std::uint32_t timeouts, std::uint64_t queue = 500, std::uint32_t arriving = 80'000) {

@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "handshake/rtt_estimator.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav {
 
 class AckTimer {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  static constexpr std::uint64_t kMs = 1'000'000;
 
   /// `awaited`: the other end may not go on before it hears of this fragment.
   void on_fragment(std::uint64_t now, bool awaited = false) noexcept {

@@ -5,15 +5,14 @@
 #include <utility>
 
 #include "crypto/kdf.hpp"
+#include "nanoseconds.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
-
 // A hundred years of monotonic seconds fit; the difference of two is right beyond that, too.
-std::uint32_t second_of(std::uint64_t now_ns) noexcept { return static_cast<std::uint32_t>(now_ns / kSecondNs); }
+std::uint32_t second_of(std::uint64_t now_ns) noexcept { return static_cast<std::uint32_t>(now_ns / kS); }
 
 }  // namespace
 

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kTimeoutMost = 2'000 * kMs;
 constexpr std::uint64_t kVariationLeast = 10 * kMs, kAckDelay = 10 * kMs;
 constexpr std::uint32_t kLevelTimeouts = 6;

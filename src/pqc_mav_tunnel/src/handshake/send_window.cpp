@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
 constexpr double kLeast = 2, kMost = 256;
 constexpr std::uint64_t kGapMost = 50 * kMs, kCrowdedLeast = 30 * kMs;
 constexpr std::uint32_t kSentForLeastLoss = 8, kSentForLoss = 16;

@@ -14,10 +14,19 @@
 #include "handshake/send_window.hpp"
 #include "handshake/sent_log.hpp"
 #include "handshake/transport.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav {
 
 struct Transport::Impl {
+  // Types of messages, as fragments carry them.
+  static constexpr auto kM1 = static_cast<std::uint8_t>(MessageType::client_hello);
+  static constexpr auto kM2 = static_cast<std::uint8_t>(MessageType::server_hello);
+  static constexpr auto kM3 = static_cast<std::uint8_t>(MessageType::client_finish);
+  static constexpr auto kM4 = static_cast<std::uint8_t>(MessageType::server_finish);
+  static constexpr auto kReject = static_cast<std::uint8_t>(MessageType::reject);
+  static constexpr std::uint8_t kR1 = 5, kR2 = 6;
+
   Impl(const TransportOptions& chosen, FragmentKeys fragment_keys);
 
   // What goes out.
@@ -56,7 +65,7 @@ struct Transport::Impl {
     return outgoing && outgoing->done() && !answered && asks(outgoing->message());
   }
   static bool asks(std::uint8_t message) noexcept;
-  static constexpr std::uint64_t kWideWait = 1'000'000'000;
+  static constexpr std::uint64_t kWideWait = 1'000 * kMs;
   void arm(std::uint64_t now) noexcept {
     const auto wait = rtt.timeout(timeouts);
     timeout_at = now + (wide ? std::min(wait, kWideWait) : wait);

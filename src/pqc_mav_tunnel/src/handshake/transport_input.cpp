@@ -9,14 +9,7 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kAnswerQuiet = 10 * kMs, kLastApart = 10 * kMs;
-constexpr auto kM1 = static_cast<std::uint8_t>(MessageType::client_hello);
-constexpr auto kM2 = static_cast<std::uint8_t>(MessageType::server_hello);
-constexpr auto kM3 = static_cast<std::uint8_t>(MessageType::client_finish);
-constexpr auto kM4 = static_cast<std::uint8_t>(MessageType::server_finish);
-constexpr auto kReject = static_cast<std::uint8_t>(MessageType::reject);
-constexpr std::uint8_t kR2 = 6;
 constexpr std::size_t kSessionHeader = 12;  // attempt, packet
 
 }  // namespace

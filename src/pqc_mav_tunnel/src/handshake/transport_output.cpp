@@ -8,19 +8,12 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kApart = HelloSchedule::kApart;
 constexpr std::uint64_t kPaceSlack = 2 * kMs;  // what a caller's timer may be late without slowing us down
 constexpr std::uint64_t kCompleteRepeat = 1'000 * kMs;
 constexpr std::uint32_t kFirstContactWindow = 10;
 constexpr std::uint32_t kTimeoutsToSmall = 2, kTimeoutsMost = 100, kCopiedFragments = 2, kLastFragments = 4;
 constexpr std::size_t kInSessionAround = 41;  // what a packet of the session adds to a value of TLV 32
-constexpr auto kM1 = static_cast<std::uint8_t>(MessageType::client_hello);
-constexpr auto kM2 = static_cast<std::uint8_t>(MessageType::server_hello);
-constexpr auto kM3 = static_cast<std::uint8_t>(MessageType::client_finish);
-constexpr auto kM4 = static_cast<std::uint8_t>(MessageType::server_finish);
-constexpr auto kReject = static_cast<std::uint8_t>(MessageType::reject);
-constexpr std::uint8_t kR1 = 5, kR2 = 6;
 
 }  // namespace
 
