@@ -261,8 +261,8 @@ def verify_unit(debian: Debian) -> str:
 def test(debian: Debian, packages: Sequence[Path]) -> Iterator[str]:
     """All of it; yields what held."""
     for package in packages:
-        shutil.copy(package, debian.path("root"))
-    inside = [f"/root/{package.name}" for package in packages]
+        shutil.copy(package, debian.path("srv"))
+    inside = [f"/srv/{package.name}" for package in packages]
     names = [package.name.split("_")[0] for package in packages]
     debian.run("apt-get", "update")
     debian.run("apt-get", "install", "--yes", "--no-install-recommends", *inside)
@@ -294,14 +294,14 @@ def test(debian: Debian, packages: Sequence[Path]) -> Iterator[str]:
 
 def make_keys(debian: Debian) -> None:
     """By the packaged command; both ends' go into the one folder, as here one machine is both."""
-    debian.run("pqcmav", "keys", "init", "drone1", "--sig", "mldsa65", "--root", "/root/keys")
-    debian.run("cp", "-r", "/root/keys/gcs", "/root/keys/drones", f"/{CONFIG}/keys")
+    debian.run("pqcmav", "keys", "init", "drone1", "--sig", "mldsa65", "--root", "/srv/keys")
+    debian.run("cp", "-r", "/srv/keys/gcs", "/srv/keys/drones", f"/{CONFIG}/keys")
     debian.run("chown", "-R", "pqcmav:pqcmav", f"/{CONFIG}/keys")
 
 
 def use_the_command(debian: Debian) -> str:
     """The command as far as it goes without ROS, and what it says beyond that."""
-    doctor = debian.run("pqcmav", "doctor", "--keys", "/root/keys")
+    doctor = debian.run("pqcmav", "doctor", "--keys", "/srv/keys")
     check("pqcmav-tunneld carries the tunnel" in doctor, f"pqcmav doctor: {doctor}")
     suites = json.loads(debian.run("pqcmav", "suites", "--available", "--json"))
     check(len(suites) == SUITES, f"pqcmav suites: {len(suites)} of {SUITES} core suites")
