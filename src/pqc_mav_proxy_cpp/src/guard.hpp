@@ -20,7 +20,8 @@ class Guard {
   using OnError = std::function<void(const std::string&)>;
   using FindWriters = std::function<Writers()>;
 
-  /// `on_error` is told an error once, when it appears or changes. Reads two variables of the environment (siblings.hpp).
+  /// `on_error` is told an error once, when it appears or changes. Reads two variables of the environment
+  /// (siblings.hpp).
   Guard(std::size_t domain, OnError on_error, FindWriters writers);
   const std::vector<Diagnostic>& diagnostics(double now_s, const pqcmav::EnginePorts& ports);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ROS parameters from the engine's configuration schema. The engine alone judges values: what the user gave goes to it
-// unchanged, and its sentence is the one the user reads. The parameters declared here show the result; what is set later
-// counts from the next configure on.
+// unchanged, and its sentence is the one the user reads. The parameters declared here show the result; what is set
+// later counts from the next configure on.
 #pragma once
 
 #include <map>

@@ -2,8 +2,8 @@
 // The lifecycle component around the engine: parameters, topics, services. It does what pqc_mav_proxy does, under the
 // same names.
 //
-// configure -> the parameters are taken as they are then and checked, and the keys are read; activate -> sockets and threads; deactivate ->
-// sessions closed and keys wiped. Packets never come here.
+// configure -> the parameters are taken as they are then and checked, and the keys are read; activate -> sockets and
+// threads; deactivate -> sessions closed and keys wiped. Packets never come here.
 #pragma once
 
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
