@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = sorted(path.parent for path in (ROOT / "src").glob("*/package.xml"))
 EACH = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
-# Import -> rosdep key. What Ubuntu has for it is in requirements/ubuntu-24.04.txt.
+# Import -> rosdep key. What Ubuntu has for it is in tools/ubuntu-24.04.txt.
 KEYS = {
     "cryptography": "python3-cryptography",
     "gymnasium": "python3-gymnasium-pip",
