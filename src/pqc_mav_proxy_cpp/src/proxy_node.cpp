@@ -22,22 +22,19 @@ namespace {
 using namespace std::chrono_literals;
 using rclcpp_lifecycle::LifecycleNode;
 using rclcpp_lifecycle::State;
+using Names = std::vector<std::string>;
 constexpr auto kTick = 1s;
 
 double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::string text_or(const pqcmav::FlatConfig& config, const std::string& key, const std::string& otherwise) {
+/// What a key was given; something else where it was given nothing or a value of another type.
+template <typename Value>
+Value value_or(const pqcmav::FlatConfig& config, const std::string& key, Value otherwise) {
   const auto found = config.find(key);
-  const auto* text = found == config.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return text ? *text : otherwise;
-}
-
-std::vector<std::string> list_of(const pqcmav::FlatConfig& config, const std::string& key) {
-  const auto found = config.find(key);
-  const auto* list = found == config.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
-  return list ? *list : std::vector<std::string>{};
+  const auto* value = found == config.end() ? nullptr : std::get_if<Value>(&found->second);
+  return value ? *value : otherwise;
 }
 
 /// What makes the latched status stale when it changes; the ages among the other fields grow all the time.
@@ -68,9 +65,9 @@ ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
   given_ = plain_values(get_node_parameters_interface()->get_parameter_overrides());
   autostart_ = autostart_of(given_, get_name());
   asked_ = engine_config(given_);
-  role_ = text_or(asked_.config, "role", "drone") == "gcs" ? "gcs" : "drone";
+  role_ = value_or<std::string>(asked_.config, "role", "drone") == "gcs" ? "gcs" : "drone";
   diagnoser_ = Diagnoser(role_);
-  const auto drones = role_ == "gcs" ? list_of(asked_.config, "drones") : std::vector<std::string>{};
+  const auto drones = role_ == "gcs" ? value_or<Names>(asked_.config, "drones", {}) : Names{};
   declare(drones);
   take_settings();
   const auto context = get_node_base_interface()->get_context();
