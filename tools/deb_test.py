@@ -13,9 +13,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -25,24 +23,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from two_ends import (
+    GROUND,
+    HANDSHAKE,
+    HOST,
+    LIMIT_S,
+    PLAIN_OF_GCS,
+    Daemon,
+    TestError,
+    carry_messages,
+    check,
+    udp,
+    with_own_mounts,
+)
+
 UNIT = "usr/lib/systemd/system/pqcmav-tunneld@.service"
 CONFIG = "etc/pqcmav/tunneld"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-LIMIT_S = 120.0
 SUITES = 72
-# HEARTBEAT of MAVLink 2 as a vehicle and as a ground station send it: the tunnel carries bytes.
-UP = bytes.fromhex("fd09000000010100000000000403020c510303ae46")
-DOWN = bytes.fromhex("fd09000000ffbe0000000000000006080004033d48")
-
-
-class TestError(RuntimeError):
-    """What did not hold, as one sentence."""
-
-
-def check(good: bool, sentence: str) -> None:
-    """Raise unless it is good."""
-    if not good:
-        raise TestError(sentence)
 
 
 class Debian:
@@ -114,76 +112,49 @@ def directives(unit: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
-class Daemon:
+class Service(Daemon):
     """An end of the tunnel, started as its unit says."""
 
     def __init__(self, debian: Debian, role: str) -> None:
         unit = directives(debian.path(UNIT))
         check(unit["Type"] == "notify" and "WatchdogSec" in unit, "the unit has no Type=notify or no WatchdogSec")
-        self.name = f"the {role}"
         self._notify = debian.path(f"run/notify-{role}")
-        self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.manager.bind(str(self._notify))
+        self._manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._manager.bind(str(self._notify))
         self._notify.chmod(0o777)
-        self.manager.settimeout(LIMIT_S)
-        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by kill()
-        self._process = subprocess.Popen(
+        self._manager.settimeout(LIMIT_S)
+        super().__init__(
+            role,
             debian.command(*unit["ExecStart"].replace("%i", role).split(), user=f"{unit['User']}:{unit['Group']}"),
-            env={
+            {
                 "PATH": PATH,
                 "NOTIFY_SOCKET": f"/run/notify-{role}",
                 "WATCHDOG_USEC": f"{int(unit['WatchdogSec']) * 1_000_000}",
             },
-            stderr=self._log,
         )
 
-    def hears(self, wanted: str) -> str:
+    def hears(self, wanted: str) -> None:
         """Wait until the service manager is told this."""
         deadline = time.monotonic() + LIMIT_S
         while time.monotonic() < deadline:
             try:
-                told = self.manager.recv(4096).decode()
+                told = self._manager.recv(4096).decode()
             except TimeoutError:
                 break
             if told.startswith(wanted):
-                return told
-        raise TestError(f"{self.name} did not say {wanted}; it printed: {self.printed()}")
+                return
+        raise TestError(f"The {self.name} did not say {wanted}; it printed: {self.last_words()}")
 
-    def printed(self) -> str:
-        """What it has printed."""
-        self._log.seek(0)
-        return self._log.read()
-
-    def waits_for(self, pattern: str) -> None:
-        """Wait until it has printed this."""
-        deadline = time.monotonic() + LIMIT_S
-        while not re.search(pattern, self.printed()):
-            check(time.monotonic() < deadline and self._process.poll() is None, f"{self.name}: {self.printed()}")
-            time.sleep(0.05)
-
-    def stop(self) -> None:
-        """End it as systemd does."""
-        self._process.send_signal(signal.SIGTERM)
+    def ends_well(self) -> None:
+        """As systemd sees it."""
         self.hears("STOPPING=1")
-        code = self._process.wait(LIMIT_S)
-        check(code == 0, f"{self.name} ended with {code}: {self.printed()}")
+        super().ends_well()
 
     def kill(self) -> None:
         """Leave nothing behind."""
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        self.manager.close()
+        super().kill()
+        self._manager.close()
         self._notify.unlink()
-        self._log.close()
-
-
-def udp(port: int) -> socket.socket:
-    """Open an application's socket."""
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.bind(("127.0.0.1", port))
-    sock.settimeout(LIMIT_S)
-    return sock
 
 
 def write_configuration(debian: Debian) -> None:
@@ -193,9 +164,9 @@ def write_configuration(debian: Debian) -> None:
         (
             "gcs",
             "gcs",
-            ("drones: [drone1]", "drones: [drone1]\nbind: 127.0.0.1\ndrone.drone1.plain_bind: 127.0.0.1:14580"),
+            ("drones: [drone1]", f"drones: [drone1]\nbind: {HOST}\n{PLAIN_OF_GCS}"),
         ),
-        ("drone", "drones/drone1", ("peer: gcs.example.org", "peer: 127.0.0.1\nbind: 127.0.0.1")),
+        ("drone", "drones/drone1", ("peer: gcs.example.org", f"peer: {HOST}\nbind: {HOST}")),
     ):
         text = (folder / f"{role}.yaml").read_text(encoding="utf-8")
         check(change[0] in text, f"{role}.yaml has no line '{change[0]}'")
@@ -206,25 +177,21 @@ def write_configuration(debian: Debian) -> None:
 def run_both_ends(debian: Debian) -> str:
     """Handshake, a message each way, a fed watchdog, a clean end."""
     with ExitStack() as stack:
-        ground, autopilot = stack.enter_context(udp(14550)), stack.enter_context(udp(0))
+        ground, autopilot = stack.enter_context(udp(GROUND)), stack.enter_context(udp())
         daemons = []
         for role in ("gcs", "drone"):
-            daemons.append(Daemon(debian, role))
+            daemons.append(Service(debian, role))
             stack.callback(daemons[-1].kill)
             daemons[-1].hears("READY=1")
         gcs, drone = daemons
-        drone.waits_for("-> UP")
-        autopilot.sendto(UP, ("127.0.0.1", 14590))
-        check(ground.recv(100) == UP, "the vehicle's message arrived changed")
-        ground.sendto(DOWN, ("127.0.0.1", 14580))
-        check(autopilot.recv(100) == DOWN, "the ground station's message arrived changed")
+        handshake = str(drone.wait_for(HANDSHAKE)[1])
+        drone.wait_for("-> UP")
+        carry_messages(autopilot, ground)
         for daemon in daemons:
             daemon.hears("WATCHDOG=1")
         drone.stop()
         gcs.stop()
-        handshake = re.search(r"handshake with \S+ (under .*)", drone.printed())
-        check(handshake is not None, f"the drone shook no hands: {drone.printed()}")
-        return handshake[1] if handshake else ""
+        return handshake
 
 
 def remove_and_purge(debian: Debian, names: Sequence[str]) -> None:
@@ -312,10 +279,8 @@ def use_the_command(debian: Debian) -> str:
 
 def main() -> int:
     """Run the test with mounts of its own."""
+    with_own_mounts()
     tar, *packages = map(Path, sys.argv[1:])
-    if os.environ.get("PQCMAV_DEB_TEST") != "inside":
-        os.environ["PQCMAV_DEB_TEST"] = "inside"
-        return subprocess.call(["unshare", "--mount", sys.executable, __file__, *sys.argv[1:]])
     with tempfile.TemporaryDirectory(prefix="pqcmav-debian-") as folder:
         debian = Debian(tar, Path(folder))
         Path(folder).chmod(0o755)

@@ -25,33 +25,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
+from two_ends import GROUND, HANDSHAKE, PLAIN_OF_GCS, TestError, carry_messages, check, udp, with_own_mounts
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = ROOT / "docker" / "compose.yaml"
 USER = 990  # as in the Dockerfiles
-INSIDE = "PQCMAV_IMAGE_TEST_INSIDE"  # set once this process has mounts of its own
 LIMIT_S = 180.0
 DEMO_LIMIT_S = 300.0
+Found = TypeVar("Found")
 ADDRESSES = {"gcs": "10.46.0.1", "drone": "10.46.0.2"}
 # No cgroups and no higher limits: where this runs there may be none to give, and nothing here limits resources.
 PLAIN = ("--cgroups=disabled", "--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096")
 HARDENING = ("--read-only", "--read-only-tmpfs=false", "--cap-drop=all", "--security-opt=no-new-privileges")
-# HEARTBEAT of MAVLink 2 from a vehicle and from a ground station.
-UP = bytes.fromhex("fd09000000010100000000000403020c510303ae46")
-DOWN = bytes.fromhex("fd09000000ffbe0000000000000006080004033d48")
-
-
-class TestError(RuntimeError):
-    """What did not hold, as one sentence."""
-
-
-def check(good: bool, sentence: str) -> None:
-    """Raise unless it is good."""
-    if not good:
-        raise TestError(sentence)
 
 
 class Podman:
@@ -88,9 +76,9 @@ class Podman:
         result = self.call("logs", container)
         return result.stderr + result.stdout
 
-    def wait_for(self, container: str, pattern: str) -> None:
+    def wait_for(self, container: str, pattern: str) -> re.Match[str]:
         """Wait until a container has printed this."""
-        until(
+        return until(
             lambda: re.search(pattern, self.log(container)),
             lambda: f"{container} printed no '{pattern}': {self.log(container)}",
         )
@@ -120,13 +108,14 @@ class Podman:
             self.call("volume", "rm", "--force", volume, good=False)
 
 
-def until(done: Callable[[], Any], problem: Callable[[], str], limit_s: float = LIMIT_S) -> None:
-    """Wait for a condition."""
+def until(done: Callable[[], Found | None], problem: Callable[[], str], limit_s: float = LIMIT_S) -> Found:
+    """Wait for a condition and return what it gave."""
     deadline = time.monotonic() + limit_s
-    while not done():
+    while not (found := done()):
         if time.monotonic() > deadline:
             raise TestError(problem())
         time.sleep(0.1)
+    return found
 
 
 def sh(*words: str) -> None:
@@ -160,10 +149,7 @@ def udp_in(namespace: str, port: int) -> socket.socket:
         with Path(f"/run/netns/{namespace}").open("rb") as file:
             if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0) != 0:
                 return
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind(("127.0.0.1", port))
-        sock.settimeout(LIMIT_S)
-        made.append(sock)
+        made.append(udp(port, LIMIT_S))
 
     thread = threading.Thread(target=make)
     thread.start()
@@ -205,7 +191,7 @@ def pair(podman: Podman, gcs: str, drone: str) -> str:
             place = folder / role
             shutil.copytree(folder / "all" / keys, place / "keys")
             text = (ROOT / "docker" / f"{role}.yaml").read_text(encoding="utf-8")
-            extra = "drone.drone1.plain_bind: 127.0.0.1:14580\n" if role == "gcs" else ""
+            extra = f"{PLAIN_OF_GCS}\n" if role == "gcs" else ""
             (place / f"{role}.yaml").write_text(text + extra, encoding="utf-8")
             place.chmod(0o755)
             sh("chown", "-R", f"{USER}:{USER}", str(place / "keys"))
@@ -216,21 +202,17 @@ def pair(podman: Podman, gcs: str, drone: str) -> str:
             ]
             ends[role] = podman.start(role, image, options, [f"/etc/pqcmav/tunneld/{role}.yaml"])
             podman.wait_for(ends[role], "encrypted UDP port")
+        handshake = podman.wait_for(ends["drone"], HANDSHAKE)[1]
         podman.wait_for(ends["drone"], "-> UP")
-        ground = stack.enter_context(udp_in(networks["gcs"], 14550))
+        ground = stack.enter_context(udp_in(networks["gcs"], GROUND))
         autopilot = stack.enter_context(udp_in(networks["drone"], 0))
-        autopilot.sendto(UP, ("127.0.0.1", 14590))
-        check(ground.recv(100) == UP, "the vehicle's message arrived changed")
-        ground.sendto(DOWN, ("127.0.0.1", 14580))
-        check(autopilot.recv(100) == DOWN, "the ground station's message arrived changed")
+        carry_messages(autopilot, ground)
         for container in ends.values():
             podman.wait_healthy(container)
             check_container(podman, container)
         for container in reversed(ends.values()):
             podman.stop(container)
-        handshake = re.search(r"handshake with \S+ (under .*)", podman.log(ends["drone"]))
-        check(handshake is not None, podman.log(ends["drone"]))
-        return f"{gcs} gcs, {drone} drone: handshake {handshake[1] if handshake else ''}, a MAVLink message each way"
+        return f"{gcs} gcs, {drone} drone: handshake {handshake}, a MAVLink message each way"
 
 
 def demo(podman: Podman) -> str:
@@ -294,8 +276,7 @@ def flight(podman: Podman) -> str:
 
 def main() -> int:
     """Run what the command line names."""
-    if os.environ.get(INSIDE) is None:
-        return subprocess.call(["unshare", "--mount", sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"})
+    with_own_mounts()
     if not Path("/sys/fs/cgroup/cgroup.procs").exists():
         # crun refuses the old kind of cgroups, although it is to use none; only this process and its children see this.
         sh("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Both ends of a tunnel run by pqcmav-tunneld, and what goes through it: shared by the tests that start them.
+
+Programs emulated by qemu take their time, hence the long limits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+HOST = "127.0.0.1"
+LIMIT_S = 120.0
+LAST_LINES = 5
+INSIDE = "PQCMAV_OWN_MOUNTS"
+# Where an end takes plaintext, the drone by default and the gcs as these tests configure it, and where the ground hears
+# it by default.
+AT_DRONE, AT_GCS, GROUND = 14590, 14580, 14550
+PLAIN_OF_GCS = f"drone.drone1.plain_bind: {HOST}:{AT_GCS}"
+# HEARTBEAT of MAVLink 2 as a vehicle and as a ground station send it: the tunnel carries bytes.
+UP = bytes.fromhex("fd09000000010100000000000403020c510303ae46")
+DOWN = bytes.fromhex("fd09000000ffbe0000000000000006080004033d48")
+# What an end prints of it; the group says under which suite and how long it took.
+HANDSHAKE = r"\] handshake with \S+ (under .*)"
+
+
+class TestError(RuntimeError):
+    """What did not hold, as one sentence."""
+
+
+def check(good: bool, sentence: str) -> None:
+    """Raise unless it is good."""
+    if not good:
+        raise TestError(sentence)
+
+
+def with_own_mounts() -> None:
+    """Start this program over where its mounts are nobody else's, unless it has been."""
+    if INSIDE not in os.environ:
+        own = {**os.environ, INSIDE: "1"}
+        sys.exit(subprocess.call(["unshare", "--mount", sys.executable, *sys.argv], env=own))
+
+
+class Daemon:
+    """A running pqcmav-tunneld and the lines it printed."""
+
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        self.name = name
+        self.lines: list[str] = []
+        self._ended = False
+        self._news = threading.Condition()
+        self._process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            with self._news:
+                self.lines.append(line.rstrip())
+                self._news.notify_all()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    def last_words(self) -> str:
+        """The end of what it printed."""
+        return "; ".join(self.lines[-LAST_LINES:]) or "nothing"
+
+    def said(self, pattern: str) -> re.Match[str] | None:
+        """Return the last line so far that has the pattern."""
+        found = (re.search(pattern, line) for line in reversed(self.lines))
+        return next((match for match in found if match), None)
+
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        """Wait until a line has the pattern."""
+        deadline = time.monotonic() + LIMIT_S
+        with self._news:
+            while not (match := self.said(pattern)):
+                if self._ended:
+                    code = self._process.wait(LIMIT_S)
+                    raise TestError(f"The {self.name} ended with {code}; it said: {self.last_words()}")
+                if time.monotonic() > deadline:
+                    late = f"The {self.name} did not say '{pattern}' within {LIMIT_S:.0f} s, but: {self.last_words()}"
+                    raise TestError(late)
+                self._news.wait(0.5)
+        return match
+
+    def stop(self) -> None:
+        """End it as a service manager does."""
+        self._process.send_signal(signal.SIGTERM)
+        self.ends_well()
+
+    def ends_well(self) -> None:
+        """Wait for the end that it was asked for."""
+        code = self._process.wait(LIMIT_S)
+        self._reader.join()
+        check(code == 0, f"The {self.name} ended with {code} after SIGTERM; it said: {self.last_words()}")
+
+    def kill(self) -> None:
+        """Leave nothing behind, whatever happened."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join()
+        if self._process.stderr:
+            self._process.stderr.close()
+
+
+def udp(port: int = 0, limit_s: float = LIMIT_S) -> socket.socket:
+    """Open the socket of an application on loopback."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind((HOST, port))
+    sock.settimeout(limit_s)
+    return sock
+
+
+def carry(sender: socket.socket, port: int, receiver: socket.socket, data: bytes, what: str) -> None:
+    """Send one datagram into a tunnel's end; it has to come out of the other as it was."""
+    sender.sendto(data, (HOST, port))
+    try:
+        arrived = receiver.recv(4096)
+    except TimeoutError:
+        raise TestError(f"{what} did not arrive.") from None
+    check(arrived == data, f"{what} arrived as {arrived!r}.")
+
+
+def carry_messages(autopilot: socket.socket, ground: socket.socket) -> None:
+    """A MAVLink message each way, the autopilot being at any port and the ground at its own."""
+    carry(autopilot, AT_DRONE, ground, UP, "The vehicle's message")
+    carry(ground, AT_GCS, autopilot, DOWN, "The ground station's message")
