@@ -37,9 +37,8 @@ test_tools() {
 }
 
 test_packages() {
-  local how as_root
-  how="$(become_root)" || die "packages are installed and run in a chroot, which needs root: use 'sudo make deb'"
-  read -ra as_root <<<"$how"
+  local as_root
+  become_root || die "packages are installed and run in a chroot, which needs root: use 'sudo make deb'"
   tools/debian_base.sh "$1" && "${as_root[@]}" "$PYTHON3" tools/deb_test.py "$DEPS/debian/$1.tar" build-deb/*_"$1".deb
 }
 

@@ -12,8 +12,7 @@ tar="$DEPS/debian/$arch.tar"
 suite="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
 [ -n "$suite" ] || die "this system does not name its release: packages and images are made on Debian or Ubuntu"
 
-how="$(become_root)" || die "a Debian is bootstrapped as root: use 'sudo make'"
-read -ra as_root <<<"$how"
+become_root || die "a Debian is bootstrapped as root: use 'sudo make'"
 # Foreign programs run where the kernel knows their interpreter; in a container nobody has told it yet.
 if [ "$arch" != "$(dpkg --print-architecture)" ] && [ ! -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
   logged binfmt "" "${as_root[@]}" bash -c '

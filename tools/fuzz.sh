@@ -25,15 +25,14 @@ fuzzing_clang() {
 }
 
 install_clang() {
-  local prefix version
+  local as_root version
   have apt-cache || return 1
-  read -ra prefix <<<"$(become_root)" || return 1
-  [ ${#prefix[@]} -gt 0 ] || return 1
-  [ -n "$(apt-cache search --names-only '^clang$')" ] || logged apt-update "check the network" "${prefix[@]}" apt-get update -q
+  become_root || return 1
+  [ -n "$(apt-cache search --names-only '^clang$')" ] || logged apt-update "check the network" "${as_root[@]}" apt-get update -q
   for version in 18 17 16 15 14; do
     if [ -n "$(apt-cache search --names-only "^libclang-rt-$version-dev\$")" ]; then
       say "installing with apt: clang-$version libclang-rt-$version-dev"
-      logged apt-clang "install clang and libclang-rt yourself" "${prefix[@]}" DEBIAN_FRONTEND=noninteractive \
+      logged apt-clang "install clang and libclang-rt yourself" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -q --no-install-recommends "clang-$version" "libclang-rt-$version-dev"
       return
     fi

@@ -53,8 +53,7 @@ suite() {
 containers() { "${as_root[@]}" "$ROOT/tools/run" python tools/image_test.py "$@" -- "${STORE[@]}"; }
 
 [ "$(uname -m)" = x86_64 ] || die "make images makes images of both architectures on x86-64 only"
-how="$(become_root)" || die "images are made as root here: use 'sudo make images'"
-read -ra as_root <<<"$how"
+become_root || die "images are made as root here: use 'sudo make images'"
 mkdir -p "$DEPS/log"
 step "buildah, podman, mmdebstrap, qemu" container_tools
 step "packages of pqcmav-tunneld" tools/deb.sh --no-test

@@ -49,12 +49,12 @@ logged() {
   fi
 }
 
-# Root, or able to become root without a question; prints the prefix to use.
+# Root, or able to become root without a question: sets `as_root`, which goes in front of a command and its variables.
 become_root() {
   if [ "$(id -u)" = 0 ]; then
-    echo env
+    as_root=(env)
   elif have sudo && sudo -n true 2>/dev/null; then
-    echo "sudo -n env"
+    as_root=(sudo -n env)
   else
     return 1
   fi
@@ -62,11 +62,10 @@ become_root() {
 
 # apt_install NAME PACKAGE...: installs packages with apt, or says in one line who has to; logs are NAME-*.log.
 apt_install() {
-  local name="$1" how as_root
+  local name="$1" as_root
   shift
   have apt-get || die "missing: $*: install them with this system's package manager"
-  how="$(become_root)" || die "missing: $*: run 'sudo apt-get install $*' and then make again"
-  read -ra as_root <<<"$how"
+  become_root || die "missing: $*: run 'sudo apt-get install $*' and then make again"
   logged "$name-update" "check the network" "${as_root[@]}" apt-get update -q
   logged "$name-tools" "run 'apt-get install $*' yourself" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -q --no-install-recommends "$@"

@@ -33,18 +33,16 @@ mapfile -t packages < <(missing)
 if ! have apt-get; then
   die "missing: ${packages[*]} (Debian names): install them with this system's package manager and run make again"
 fi
-prefix="$(become_root)" ||
-  die "missing: ${packages[*]}: run 'sudo apt-get install ${packages[*]}' and then make again"
+become_root || die "missing: ${packages[*]}: run 'sudo apt-get install ${packages[*]}' and then make again"
 say "installing with apt: ${packages[*]}"
-read -ra prefix <<<"$prefix"
 export DEBIAN_FRONTEND=noninteractive
 hint="run 'apt-get update && apt-get install ${packages[*]}' yourself"
-if ! "${prefix[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${packages[@]}" \
+if ! "${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${packages[@]}" \
   >/dev/null 2>&1; then
   # Lists that are missing or old are the usual cause.
-  logged apt-update "$hint" "${prefix[@]}" apt-get update -q
+  logged apt-update "$hint" "${as_root[@]}" apt-get update -q
   mapfile -t packages < <(missing)
-  logged apt-install "$hint" "${prefix[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+  logged apt-install "$hint" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
     --no-install-recommends "${packages[@]}"
 fi
 mapfile -t packages < <(missing)
