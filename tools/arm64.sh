@@ -14,11 +14,6 @@ toolchain="$ROOT/tools/cmake/arm64.cmake"
 emulator=(qemu-aarch64-static -cpu cortex-a76 -L "$DEPS/arm64/sysroot")
 left_out="$ROOT/tools/arm64_left_out.txt"
 
-host_tools() {
-  if have aarch64-linux-gnu-g++ && have qemu-aarch64-static; then return; fi
-  apt_install arm64 crossbuild-essential-arm64 qemu-user-static  # as Debian and Ubuntu call them
-}
-
 build_liboqs() {
   local builder="$ROOT/src/liboqs_vendor/scripts/build_liboqs.sh"
   liboqs="$DEPS/liboqs-arm64-$("$builder" --key --toolchain "$toolchain")"
@@ -60,7 +55,8 @@ pair() { tools/run python tools/arm64_pair.py --gcs "$(tunneld "$1")" --drone "$
 
 [ "$(uname -m)" = x86_64 ] || die "make arm64 cross-compiles on x86-64; on this machine ($(uname -m)) use 'make test'"
 mkdir -p "$DEPS/log"
-step "cross compiler and qemu" host_tools
+step "cross compiler and qemu" \
+  need arm64 "aarch64-linux-gnu-g++=crossbuild-essential-arm64" "qemu-aarch64-static=qemu-user-static"
 step "arm64's OpenSSL, yaml-cpp and GoogleTest" tools/arm64_sysroot.sh
 step "liboqs for arm64" build_liboqs
 step "engine, pqcmav-tunneld and tests for arm64" build_engine

@@ -17,23 +17,18 @@ SOURCE_DATE_EPOCH="$(git log -1 --format=%ct 2>/dev/null || stat -c %Y src/pqc_m
 export SOURCE_DATE_EPOCH
 
 compilers() {
-  local missing=()
-  have dpkg-shlibdeps || missing+=(dpkg-dev)
-  [ -e "/usr/include/$("$PYTHON3" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')/Python.h" ] || missing+=(python3-dev)
-  if [ "$native" = amd64 ] && ! have aarch64-linux-gnu-g++; then missing+=(crossbuild-essential-arm64); fi
-  [ ${#missing[@]} -eq 0 ] || apt_install deb "${missing[@]}"
+  local python needed
+  python="$("$PYTHON3" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')"
+  needed=("dpkg-shlibdeps=dpkg-dev" "/usr/include/$python/Python.h=python3-dev")
+  if [ "$native" = amd64 ]; then needed+=("aarch64-linux-gnu-g++=crossbuild-essential-arm64"); fi
+  need deb "${needed[@]}"
 }
 
 # What the packages are tested with.
 test_tools() {
-  local missing=()
-  have mmdebstrap || missing+=(mmdebstrap)
-  if [ "$native" = amd64 ]; then
-    have qemu-aarch64-static || missing+=(qemu-user-static)
-    have update-binfmts || missing+=(binfmt-support)
-    have arch-test || missing+=(arch-test)
-  fi
-  [ ${#missing[@]} -eq 0 ] || apt_install deb "${missing[@]}"
+  local needed=(mmdebstrap)
+  if [ "$native" = amd64 ]; then needed+=("${EMULATION[@]}"); fi
+  need deb "${needed[@]}"
 }
 
 test_packages() {

@@ -11,17 +11,6 @@ cd "$ROOT"
 readonly STORE=(--root "$DEPS/containers/storage" --runroot "$DEPS/containers/run" --storage-driver vfs)
 certificates=/etc/ssl/certs/ca-certificates.crt
 
-container_tools() {
-  local missing=()
-  have buildah || missing+=(buildah)
-  have podman || missing+=(podman crun conmon netavark)
-  have mmdebstrap || missing+=(mmdebstrap)
-  have qemu-aarch64-static || missing+=(qemu-user-static)
-  have update-binfmts || missing+=(binfmt-support)
-  have arch-test || missing+=(arch-test)
-  [ ${#missing[@]} -eq 0 ] || apt_install images "${missing[@]}"
-}
-
 buildah_here() { "${as_root[@]}" buildah "${STORE[@]}" "$@"; }
 
 # base ARCHITECTURE: the bootstrapped Debian as an image.
@@ -55,7 +44,8 @@ containers() { "${as_root[@]}" "$ROOT/tools/run" python tools/image_test.py "$@"
 [ "$(uname -m)" = x86_64 ] || die "make images makes images of both architectures on x86-64 only"
 become_root || die "images are made as root here: use 'sudo make images'"
 mkdir -p "$DEPS/log"
-step "buildah, podman, mmdebstrap, qemu" container_tools
+step "buildah, podman, mmdebstrap, qemu" \
+  need images buildah "podman=podman crun conmon netavark" mmdebstrap "${EMULATION[@]}"
 step "packages of pqcmav-tunneld" tools/deb.sh --no-test
 for arch in amd64 arm64; do
   step "Debian for $arch" base "$arch"

@@ -71,6 +71,23 @@ apt_install() {
     apt-get install -y -q --no-install-recommends "$@"
 }
 
+# What runs a Debian of arm64, for need.
+EMULATION=("qemu-aarch64-static=qemu-user-static" "update-binfmts=binfmt-support" arch-test)
+
+# need NAME WHAT[=PACKAGE...]...: installs with apt the packages of those programs, or files with a slash in front, that
+# are not here; a program without a package comes in the one of its name. NAME as in apt_install.
+need() {
+  local name="$1" each what packages lacking=()
+  shift
+  for each in "$@"; do
+    what="${each%%=*}"
+    if have "$what" || [[ "$what" = /* && -e "$what" ]]; then continue; fi
+    read -ra packages <<<"${each#*=}"
+    lacking+=("${packages[@]}")
+  done
+  [ ${#lacking[@]} -eq 0 ] || apt_install "$name" "${lacking[@]}"
+}
+
 # step NAME CMD...: runs a part and notes in `steps` how long it took; the first that fails ends the run.
 steps=()
 step() {

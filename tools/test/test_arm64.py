@@ -48,12 +48,17 @@ def test_no_cross_compilation_on_arm64_itself(run: Run, fake: Fake) -> None:
 
 
 @pytest.mark.usefixtures("machine")
-@pytest.mark.parametrize("missing", ["aarch64-linux-gnu-g++", "qemu-aarch64-static"])
-def test_missing_tools_are_named_to_who_cannot_install_them(run: Run, fake: Fake, tmp_path: Path, missing: str) -> None:
+@pytest.mark.parametrize(
+    ("missing", "package"),
+    [("aarch64-linux-gnu-g++", "crossbuild-essential-arm64"), ("qemu-aarch64-static", "qemu-user-static")],
+)
+def test_missing_tools_are_named_to_who_cannot_install_them(
+    run: Run, fake: Fake, tmp_path: Path, missing: str, package: str
+) -> None:
     without(tmp_path, missing)
     fake("id", "echo 1000")
     fake("apt-get", "exit 1")
-    assert_one_error(run("tools/arm64.sh"), "sudo apt-get install crossbuild-essential-arm64 qemu-user-static")
+    assert_one_error(run("tools/arm64.sh"), f"run 'sudo apt-get install {package}'")
 
 
 def test_every_step_runs_once_and_is_listed_with_its_time(run: Run, machine: Path) -> None:

@@ -27,3 +27,16 @@ def test_logged_names_the_cause(run: Run, said: str, line: str) -> None:
     assert result.returncode == 1
     assert len(result.stderr.splitlines()) == 1, result.stderr
     assert result.stderr.startswith(f"error: name: {line}; try again (whole output: ")
+
+
+def test_need_asks_for_the_packages_of_what_is_not_here(run: Run) -> None:
+    script = """
+        . tools/lib.sh
+        set -euo pipefail
+        apt_install() { echo "$@"; }
+        need one cat "$PWD/Makefile=make"
+        need two cat nowhere-a "nowhere-b=b b-extra" /nowhere/c=c
+        echo end
+    """
+    result = run("-c", script)
+    assert (result.returncode, result.stdout) == (0, "two nowhere-a b b-extra c\nend\n"), result.stderr
