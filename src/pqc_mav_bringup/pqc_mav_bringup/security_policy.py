@@ -54,9 +54,12 @@ MANAGED_SERVES = tuple(
     )
 )
 DIAGNOSTICS = "/diagnostics"
+PROXY_TOPICS = ("handshake", "link", "stats", "status")
+OF_PROXY = tuple(f"pqc_proxy/{topic}" for topic in PROXY_TOPICS)  # as its neighbours name them
+AGENT_SERVICES = ("clock_sync", "get_info", "ping", "set_traffic", "shutdown", "start_suite", "stop_suite")
 PROXY = Profile(
     "pqc_proxy",
-    publishes=(DIAGNOSTICS, "~/handshake", "~/link", "~/stats", "~/status"),
+    publishes=(DIAGNOSTICS, *(f"~/{topic}" for topic in PROXY_TOPICS)),
     serves=("~/get_info", "~/list_suites", "~/rekey"),
     executes=("~/rekey_action",),
 )
@@ -96,14 +99,8 @@ ENDS: dict[str, tuple[Profile, ...]] = {
         ),
         Profile(
             "bench_controller_observer",
-            hears=("power", *(f"pqc_proxy/{topic}" for topic in ("handshake", "link", "stats", "status"))),
-            asks=tuple(
-                f"/gcs/bench_agent/{name}"
-                for name in (
-                    *("clock_sync", "get_info", "ping", "set_traffic"),
-                    *("shutdown", "start_suite", "stop_suite"),
-                )
-            ),
+            hears=("power", *OF_PROXY),
+            asks=tuple(f"/gcs/bench_agent/{name}" for name in AGENT_SERVICES),
             calls=("pqc_proxy/rekey_action",),
             managed=False,
         ),
@@ -113,11 +110,8 @@ ENDS: dict[str, tuple[Profile, ...]] = {
         RECORDER,
         Profile(
             "bench_agent",
-            hears=tuple(f"pqc_proxy/{topic}" for topic in ("handshake", "link", "stats", "status")),
-            serves=(
-                *("~/clock_sync", "~/get_info", "~/ping", "~/set_traffic"),
-                *("~/shutdown", "~/start_suite", "~/stop_suite"),
-            ),
+            hears=OF_PROXY,
+            serves=tuple(f"~/{name}" for name in AGENT_SERVICES),
         ),
     ),
 }
