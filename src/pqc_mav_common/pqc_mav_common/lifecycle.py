@@ -59,8 +59,7 @@ class ManagedNode(LifecycleNode):
 
     def read_parameters(self) -> None:
         """Take the parameters as they are now into `self.values`. Raises ParameterError."""
-        given = {**given_parameters(self), **self._settable.changed}
-        self.values = check(self.get_name(), self._wanted, given, self._siblings)
+        self.values = check(self.get_name(), self._wanted, self.asked_parameters(), self._siblings)
 
     def refused(self, error: Exception) -> ProcessError:
         """One of `refusals` as what the process ends with when it happens at the start."""
@@ -82,6 +81,10 @@ class ManagedNode(LifecycleNode):
         specs = list(wanted)
         declare(self, specs, values, fixed={AUTOSTART.name, *self.fixed, *fixed})
         self._settable = Settable(self, specs)
+
+    def asked_parameters(self) -> dict[str, Any]:
+        """What the user gave, and what was set since."""
+        return {**given_parameters(self), **self._settable.changed}
 
     @property
     def autostart(self) -> bool:

@@ -100,8 +100,7 @@ class PqcProxyNode(ManagedNode):
 
     def read_parameters(self) -> None:
         """The engine judges all of them, together with what was set since the start."""
-        given = {**given_parameters(self), **self._settable.changed}
-        self._config = parameters.engine_config(given, _expanded)
+        self._config = parameters.engine_config(self.asked_parameters(), _expanded)
 
     def set_up(self) -> None:
         """Checks the configuration and reads the keys."""
