@@ -12,13 +12,18 @@ from pqc_mav_bringup.description import BringupError, Process
 from pqc_mav_bringup.share import prefixes
 
 
-def find_executable(package: str, executable: str, hint: str = "") -> str:
-    """Path of an executable: a ROS package's `lib/<package>/`, else the PATH. Raises BringupError."""
+def of_package(package: str, executable: str) -> str | None:
+    """Path of an executable that a ROS package has installed in its `lib/<package>/`; None where there is none."""
     for prefix in prefixes():
         path = prefix / "lib" / package / executable
         if path.is_file() and os.access(path, os.X_OK):
             return str(path)
-    found = shutil.which(executable)
+    return None
+
+
+def find_executable(package: str, executable: str, hint: str = "") -> str:
+    """Path of an executable: the ROS package's, else one on the PATH. Raises BringupError."""
+    found = of_package(package, executable) or shutil.which(executable)
     if found:
         return found
     advice = hint or "build the workspace and source its environment"

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from pqc_mav_bringup.description import Argument, ProcessDescription, Respawn, Setting
-from pqc_mav_bringup.share import prefixes
+from pqc_mav_bringup.executables import of_package
 
 NODE = "pqc_proxy"
 PY, CPP = "py", "cpp"
@@ -17,8 +16,7 @@ HINT = "proxy:=cpp needs the workspace built with rclcpp (a ROS 2 installation);
 
 def best() -> str:
     """The one in C++ where it is installed: it is the smaller one."""
-    programs = (prefix / "lib" / PACKAGES[CPP] / NODE for prefix in prefixes())
-    return CPP if any(os.access(program, os.X_OK) for program in programs) else PY
+    return CPP if of_package(PACKAGES[CPP], NODE) else PY
 
 
 ARGUMENT = Argument(
