@@ -26,8 +26,6 @@ from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, parse_run
 from pqc_mav_bench.store import MANIFEST, STATE, CampaignStore, read_json
 
-TABLES = (tidy.CSV, tidy.PARQUET) if tidy.has_parquet() else (tidy.CSV,)
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -191,7 +189,7 @@ def _identity(item: Item, run: RunMetrics, name: str) -> Iterator[Problem]:
 def _table(store: CampaignStore, runs: Mapping[str, RunMetrics]) -> Iterator[Problem]:
     """Both tables are what the runs give."""
     wanted = tidy.frame(tidy.row(run, name) for name, run in runs.items())
-    for file in TABLES:
+    for file in (tidy.CSV, tidy.PARQUET) if tidy.has_parquet() else (tidy.CSV,):
         path = store.folder / file
         if not path.is_file():
             yield Problem("table", file, "the campaign's table is missing")
