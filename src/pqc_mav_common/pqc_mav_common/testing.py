@@ -32,6 +32,11 @@ def own_domain() -> Iterator[None]:
         del os.environ["ROS_DOMAIN_ID"]
 
 
+def on_request(why: str) -> pytest.MarkDecorator:
+    """Mark a test that is only run where the environment has PQCMAV_SLOW=1; `why` says what it costs."""
+    return pytest.mark.skipif(not os.environ.get("PQCMAV_SLOW"), reason=f"{why}; PQCMAV_SLOW=1 runs it")
+
+
 def until(condition: Callable[[], Any], what: str, deadline_s: float = DEADLINE_S) -> Any:
     """Wait until the condition holds and return what it gave; `what` says in the failure what did not come."""
     deadline = time.monotonic() + deadline_s

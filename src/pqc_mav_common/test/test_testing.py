@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from pqc_mav_common.testing import Onlooker, Running, until
+from pqc_mav_common.testing import Onlooker, Running, on_request, until
 
 TALKER = "import time\nprint('one', flush=True)\nprint('two', flush=True)\ntime.sleep(600)"
 
@@ -19,6 +19,14 @@ def test_until_returns_what_it_found_or_says_what_did_not_come() -> None:
     assert until(lambda: next(found), "it") == "it"
     with pytest.raises(AssertionError, match=r"not within 0\.02 s: rain"):
         until(lambda: False, "rain", 0.02)
+
+
+def test_what_is_costly_is_run_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PQCMAV_SLOW", raising=False)
+    skipped = on_request("takes an hour").mark
+    assert (skipped.args, skipped.kwargs) == ((True,), {"reason": "takes an hour; PQCMAV_SLOW=1 runs it"})
+    monkeypatch.setenv("PQCMAV_SLOW", "1")
+    assert on_request("takes an hour").mark.args == (False,)
 
 
 def test_a_running_process_is_heard_and_ended() -> None:

@@ -2,7 +2,6 @@
 """A short scenario with everything real in it, and what is refused."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 from commands import DEADLINE_S, Running, refused
+
+from pqc_mav_common.testing import on_request
 
 pytest.importorskip("pqc_mav_sim.vehicle", reason="pqc_mav_sim is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -27,7 +28,7 @@ run()
 """
 
 
-@pytest.mark.skipif(not os.environ.get("PQCMAV_SLOW"), reason="flies for 40 s; PQCMAV_SLOW=1 runs it")
+@on_request("flies for 40 s")
 def test_a_hop_over_a_relayed_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     plot = tmp_path.parent / f"{tmp_path.name}.png"

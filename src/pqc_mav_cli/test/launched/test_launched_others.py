@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from test_up import Ends
 from pqc_mav_bringup.description import BringupError
 from pqc_mav_bringup.executables import find_executable
 from pqc_mav_bringup.systems import DRONE
+from pqc_mav_common.testing import on_request
 
 SUITE = "ML-768-AG-MD-65"
 FLIGHT_S = 300.0
@@ -35,7 +35,7 @@ def test_a_campaign_of_a_launched_benchmark(tmp_path: Path) -> None:
         assert feedback and Path(result.run_directory).is_relative_to(tmp_path)
 
 
-@pytest.mark.skipif(not os.environ.get("PQCMAV_SLOW"), reason="a flight of 100 s: set PQCMAV_SLOW=1")
+@on_request("flies for 100 s")
 def test_a_launched_scenario_is_judged(tmp_path: Path) -> None:
     plot = tmp_path / "hot.png"
     with launched("scenario", "pqc_mav_cli", scenario="hot", plot=plot) as running:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from pathlib import Path
 
 import pytest
 from commands import pqcmav, refused
+
+from pqc_mav_common.testing import on_request
 
 BEGIN_NS = 1_700_000_000_000_000_000
 
@@ -50,10 +51,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file.finish()
 
 
-@pytest.mark.skipif(
-    not os.environ.get("PQCMAV_SLOW"),
-    reason="replays a flight twice, as test_replay.py of pqc_mav_policy_lab; PQCMAV_SLOW=1 runs it",
-)
+@on_request("replays a flight twice, as test_replay.py of pqc_mav_policy_lab")
 def test_replay_gives_the_same_bytes_every_time(recording: Path) -> None:
     first, second = (pqcmav("replay", str(recording), "--strategy", "hybrid") for _ in range(2))
     assert first.returncode == 0, first.stderr

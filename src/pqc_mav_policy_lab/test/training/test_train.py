@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from scenes import CATALOGUE, CORE
 
+from pqc_mav_common.testing import on_request
 from pqc_mav_policy.strategies.rl.state import Choice
 from pqc_mav_policy.strategies.rl.table import dump
 from pqc_mav_policy_lab.flight_model.costs import published_costs
@@ -54,7 +54,7 @@ def test_the_same_seed_gives_the_same_bytes(env: MissionEnv) -> None:
     assert first == made(4) != made(5)
 
 
-@pytest.mark.skipif(not os.environ.get("PQCMAV_SLOW"), reason="trains for 30 s; PQCMAV_SLOW=1 runs it")
+@on_request("trains for 30 s")
 def test_training_is_told_and_learns_what_pays(env: MissionEnv) -> None:
     heard: list[tuple[int, float]] = []
     table = train(env, Training(episodes=40, least_visits=3), lambda episode, worth: heard.append((episode, worth)))
