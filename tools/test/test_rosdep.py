@@ -110,7 +110,7 @@ def foreign_test_modules(folder: Path) -> set[str]:
 def for_tests_only(folder: Path) -> set[str]:
     """What only modules for tests import (`testing*.py`); packages whose tests use them declare it."""
     helpers = [path for path in folder.rglob("testing*.py") if "test" not in path.relative_to(folder).parts[:1]]
-    return imports(helpers) & {"pytest"}
+    return imports(helpers) & {"lifecycle_msgs", "pytest"}
 
 
 @EACH

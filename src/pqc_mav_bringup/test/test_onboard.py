@@ -13,7 +13,7 @@ import yaml
 from pqc_mav_bringup.description import resolve
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.systems import DRONE, ONBOARD
-from pqc_mav_common.testing import run_twice
+from pqc_mav_common.testing_onlooker import run_twice
 from pqc_mav_policy.node_parameters import node_specs
 from pqc_mav_sensing.main import NODES, load
 

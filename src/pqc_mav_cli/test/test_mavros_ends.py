@@ -9,28 +9,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-import rclpy
 from commands import COMMAND, DEADLINE_S, pqcmav
 from diagnostic_msgs.msg import DiagnosticArray
-from lifecycle_msgs.srv import ChangeState
 from mavros_double import messages
 from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import qos_profile_sensor_data
 from test_up import Ends
 
 from pqc_mav_bringup import geoid
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.testing import Running, until
+from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
 
 TEST = Path(__file__).resolve().parent
 SYSTEM = 7
-DEACTIVATE = 4
 
 
 @pytest.fixture(scope="module")
@@ -54,59 +52,29 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**made, "AMENT_PREFIX_PATH": f"{prefix}:{found}", "GEOGRAPHICLIB_GEOID_PATH": str(prefix)}
 
 
-class Onlooker:
+class Listener(Onlooker):
     """What the suite says on its topics."""
 
     def __init__(self) -> None:
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context)
-        self.node = rclpy.create_node("mavros_onlooker", context=self._context)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self.vehicle, self.battery = VehicleState(), BatteryHealth()
-        self.said: dict[str, tuple[int, str]] = {}
-        profile = qos_profile_sensor_data
-        self.node.create_subscription(VehicleState, "/drone/vehicle", self._keep("vehicle"), profile)
-        self.node.create_subscription(BatteryHealth, "/drone/battery", self._keep("battery"), profile)
-        self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 16)
+        super().__init__()
+        self.vehicles = self.collect(VehicleState, "/drone/vehicle", qos_profile_sensor_data)
+        self.batteries = self.collect(BatteryHealth, "/drone/battery", qos_profile_sensor_data)
+        self._diagnostics = self.collect(DiagnosticArray, "/diagnostics", 16)
 
-    def close(self) -> None:
+    def __exit__(self, *exc: object) -> None:
         # Fast DDS has crashed once where a node went while it was still being told of others that had gone.
-        self.still(1.0)
-        self._executor.shutdown()
-        self.node.destroy_node()
-        self._context.try_shutdown()
+        time.sleep(1.0)
+        super().__exit__(*exc)
 
-    def _keep(self, name: str) -> Callable[[object], None]:
-        return lambda message: setattr(self, name, message)
-
-    def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        self.said.update({status.name: (status.level[0], status.message) for status in message.status})
-
-    def until(self, condition: Callable[[], object], what: str) -> None:
-        until(lambda: self._executor.spin_once(0.05) or condition(), what)
-
-    def still(self, seconds: float) -> None:
-        """Lets that time pass in the turns of the topics."""
-        end = self.node.get_clock().now().nanoseconds + seconds * 1e9
-        while self.node.get_clock().now().nanoseconds < end:
-            self._executor.spin_once(0.05)
-
-    def deactivate(self, proxy: str) -> None:
-        client = self.node.create_client(ChangeState, f"{proxy}/change_state")
-        assert client.wait_for_service(DEADLINE_S)
-        request = ChangeState.Request()
-        request.transition.id = DEACTIVATE
-        future = client.call_async(request)
-        self.until(future.done, "the proxy off")
-        assert future.result().success
+    def said(self, name: str) -> tuple[int, str]:
+        """The last diagnosis of this name."""
+        return diagnosed(self._diagnostics, name)
 
 
 @pytest.fixture
-def onlooker() -> Iterator[Onlooker]:
-    made = Onlooker()
-    yield made
-    made.close()
+def listener() -> Iterator[Listener]:
+    with Listener() as made:
+        yield made
 
 
 @contextmanager
@@ -135,7 +103,7 @@ def arm(environment: dict[str, str], mavros: str, value: str) -> str:
 
 
 def test_mavros_at_both_ends_goes_through_the_tunnel_alone(
-    tmp_path: Path, keys: Path, environment: dict[str, str], onlooker: Onlooker
+    tmp_path: Path, keys: Path, environment: dict[str, str], listener: Listener
 ) -> None:
     ends = Ends(tmp_path, keys)
     fcu, own = free_ports(2)
@@ -145,27 +113,28 @@ def test_mavros_at_both_ends_goes_through_the_tunnel_alone(
     drone = [*COMMAND, "up", "drone", "--config", str(ends.write("drone")), *mavros, *air, "--policy", "false"]
     ground = ("--fcu-url", f"udp://127.0.0.1:{ends.ground}@")
     with running([*gcs, *ground], drone, vehicle(fcu), environment=environment):
-        onlooker.until(lambda: onlooker.vehicle.valid and onlooker.battery.valid, "sensing through mavros")
-        assert (onlooker.vehicle.source, onlooker.battery.source) == ("mavros", "mavros")
-        assert not onlooker.vehicle.armed and onlooker.vehicle.phase == VehicleState.DISARMED
+        vehicles, batteries = listener.vehicles, listener.batteries
+        until(lambda: vehicles and vehicles[-1].valid and batteries and batteries[-1].valid, "sensing through mavros")
+        assert (vehicles[-1].source, batteries[-1].source) == ("mavros", "mavros")
+        assert not vehicles[-1].armed and vehicles[-1].phase == VehicleState.DISARMED
 
         assert arm(environment, "/gcs/mavros", "true") == "done"
-        onlooker.until(lambda: onlooker.vehicle.armed, "the vehicle armed by the ground's mavros")
+        until(lambda: vehicles[-1].armed, "the vehicle armed by the ground's mavros")
 
         both = "/gcs/mavros/mavros_router, /mavros/mavros_router: no other mavros in reach"
         for proxy in ("drone/pqc_proxy", "gcs/pqc_proxy"):
-            onlooker.until(lambda p=proxy: onlooker.said.get(f"{p}: mavros") == (0, both), f"{proxy} sees both")
-            assert onlooker.said[f"{proxy}: sockets"][0] == 0, onlooker.said[f"{proxy}: sockets"]
+            until(lambda p=proxy: listener.said(f"{p}: mavros") == (0, both), f"{proxy} sees both")
+            assert listener.said(f"{proxy}: sockets")[0] == 0, listener.said(f"{proxy}: sockets")
 
-        onlooker.deactivate("/drone/pqc_proxy")
+        assert listener.change("/drone/pqc_proxy", "deactivate")
         assert arm(environment, "/gcs/mavros", "false") == "refused"
-        onlooker.still(2.0)
-        assert onlooker.vehicle.armed, "no way but the tunnel"
+        time.sleep(2.0)
+        assert vehicles[-1].armed, "no way but the tunnel"
         assert arm(environment, "/mavros", "false") == "done", "the drone's own mavros still has it"
 
 
 def test_two_stock_mavros_meet_behind_the_tunnels_back_and_the_proxy_says_so(
-    tmp_path: Path, keys: Path, environment: dict[str, str], onlooker: Onlooker
+    tmp_path: Path, keys: Path, environment: dict[str, str], listener: Listener
 ) -> None:
     """That the double does what mavros does here, or the test above would show nothing."""
     ends = Ends(tmp_path, keys)
@@ -180,8 +149,8 @@ def test_two_stock_mavros_meet_behind_the_tunnels_back_and_the_proxy_says_so(
     drone = [*COMMAND, "up", "drone", "--config", str(ends.write("drone")), *alone]
     commands = (stock("/air", fcu), stock("/ground", unused), vehicle(fcu), drone)
     with running(*commands, environment=environment):
-        onlooker.until(lambda: onlooker.said.get("drone/pqc_proxy: mavros", (0, ""))[0] == 2, "the error")
-        said = onlooker.said["drone/pqc_proxy: mavros"][1]
+        until(lambda: listener.said("drone/pqc_proxy: mavros")[0] == 2, "the error")
+        said = listener.said("drone/pqc_proxy: mavros")[1]
         assert (
             "/air/mavros_router and /ground/mavros_router share /uas7 and command the vehicle past the tunnel" in said
         )

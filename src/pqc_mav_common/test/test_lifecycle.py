@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 import rclpy
-from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import LoggerLevel
-from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels, SetParameters
-from rclpy.parameter import Parameter
+from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import String
 
@@ -21,9 +19,10 @@ from pqc_mav_common.errors import ProcessError
 from pqc_mav_common.executors import one_thread
 from pqc_mav_common.lifecycle import Entities, ManagedNode, bring_up, serving
 from pqc_mav_common.parameters import ParameterError, ParameterSpec
-from pqc_mav_common.testing import Onlooker, until
+from pqc_mav_common.testing import until
+from pqc_mav_common.testing_onlooker import Onlooker
 
-CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE = 1, 2, 3, 4
+CLERK = "/clerk"
 SPECS = (
     ParameterSpec("topic", "words", "What it listens to."),
     ParameterSpec("kind", "good", "How it is.", choices=("good", "bad", "broken")),
@@ -71,21 +70,6 @@ def clerk(*arguments: str, name: str = "clerk") -> Clerk:
     return Clerk(name, cli_args=["--ros-args", *given] if given else [], use_global_arguments=False)
 
 
-def asked(onlooker: Onlooker, transition: int) -> bool:
-    request = ChangeState.Request()
-    request.transition.id = transition
-    return bool(onlooker.call(ChangeState, "/clerk/change_state", request).success)
-
-
-def state(onlooker: Onlooker) -> str:
-    return str(onlooker.call(GetState, "/clerk/get_state", GetState.Request()).current_state.label)
-
-
-def put(onlooker: Onlooker, name: str, value: Any) -> Any:
-    request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
-    return onlooker.call(SetParameters, "/clerk/set_parameters", request).results[0]
-
-
 def test_nodes_of_a_process_come_up_in_order_and_all_stop_before_one_is_destroyed(ros: None) -> None:
     makers = [
         partial(clerk, name="first"),
@@ -107,21 +91,21 @@ def test_nodes_of_a_process_come_up_in_order_and_all_stop_before_one_is_destroye
 def test_a_manager_outside_takes_it_through_its_states(ros: None, capfd: pytest.CaptureFixture[str]) -> None:
     """On the executor of events, which onboard nodes have, and with what was set in between."""
     with serving(one_thread(), [partial(clerk, "autostart:=false")]) as (node,), Onlooker() as onlooker:
-        assert state(onlooker) == "unconfigured"
-        assert asked(onlooker, CONFIGURE) and state(onlooker) == "inactive" and not node.ticked.wait(0.2)
-        assert asked(onlooker, ACTIVATE) and state(onlooker) == "active" and node.ticked.wait(30)
+        assert onlooker.state(CLERK) == "unconfigured"
+        assert onlooker.change(CLERK, "configure") and onlooker.state(CLERK) == "inactive" and not node.ticked.wait(0.2)
+        assert onlooker.change(CLERK, "activate") and onlooker.state(CLERK) == "active" and node.ticked.wait(30)
         topics = {subscription.topic_name for subscription in node.subscriptions}
         assert "/words" in topics
-        assert put(onlooker, "topic", "numbers").successful
-        assert asked(onlooker, DEACTIVATE) and not node.active
+        assert onlooker.put(CLERK, "topic", "numbers").successful
+        assert onlooker.change(CLERK, "deactivate") and not node.active
         node.ticked.clear()
         assert not node.ticked.wait(0.2), "its timers rest"
-        assert asked(onlooker, ACTIVATE) and node.values["topic"] == "words", "not configured again yet"
-        assert asked(onlooker, DEACTIVATE) and asked(onlooker, CLEANUP)
+        assert onlooker.change(CLERK, "activate") and node.values["topic"] == "words", "not configured again yet"
+        assert onlooker.change(CLERK, "deactivate", "cleanup")
         assert "/words" not in {subscription.topic_name for subscription in node.subscriptions}
-        assert asked(onlooker, CONFIGURE) and asked(onlooker, ACTIVATE)
+        assert onlooker.change(CLERK, "configure", "activate")
         assert "/numbers" in {subscription.topic_name for subscription in node.subscriptions}
-        talker = onlooker._node.create_publisher(String, "numbers", 10)
+        talker = onlooker.node.create_publisher(String, "numbers", 10)
         until(lambda: talker.publish(String(data="one")) or node.heard, "what was said on the new topic")
     said = capfd.readouterr().err
     assert "Deactivated: it publishes nothing until it is activated again." in said
@@ -130,17 +114,18 @@ def test_a_manager_outside_takes_it_through_its_states(ros: None, capfd: pytest.
 
 def test_a_refusal_is_a_sentence_and_can_be_put_right(ros: None, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(one_thread(), [partial(clerk, "autostart:=false", "kind:=bad")]) as (node,), Onlooker() as onlooker:
-        assert asked(onlooker, CONFIGURE) and not asked(onlooker, ACTIVATE) and state(onlooker) == "inactive"
+        assert onlooker.change(CLERK, "configure") and not onlooker.change(CLERK, "activate")
+        assert onlooker.state(CLERK) == "inactive"
         assert str(node.failure) == "It is bad." and "It is bad." in capfd.readouterr().err
-        refused = put(onlooker, "kind", "worse")
+        refused = onlooker.put(CLERK, "kind", "worse")
         assert not refused.successful and "it must be one of: good, bad, broken" in refused.reason
-        assert put(onlooker, "kind", "broken").successful and asked(onlooker, CLEANUP)
-        assert asked(onlooker, CONFIGURE) and not asked(onlooker, ACTIVATE)
-        assert state(onlooker) == "unconfigured", "a fault of ours leads back to the start"
+        assert onlooker.put(CLERK, "kind", "broken").successful and onlooker.change(CLERK, "cleanup")
+        assert onlooker.change(CLERK, "configure") and not onlooker.change(CLERK, "activate")
+        assert onlooker.state(CLERK) == "unconfigured", "a fault of ours leads back to the start"
         assert "unexpected: RuntimeError: nobody foresaw this" in capfd.readouterr().err
-        assert put(onlooker, "kind", "good").successful
-        assert asked(onlooker, CONFIGURE) and asked(onlooker, ACTIVATE) and node.failure is None
-        assert not put(onlooker, "autostart", True).successful
+        assert onlooker.put(CLERK, "kind", "good").successful
+        assert onlooker.change(CLERK, "configure", "activate") and node.failure is None
+        assert not onlooker.put(CLERK, "autostart", True).successful
 
 
 def test_what_brings_a_process_up_hands_the_sentence_on(ros: None, capfd: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 from pqc_mav_common.errors import ExitCode, ProcessError
 from pqc_mav_common.process import Spinner, needed_imports, ros, run_process, stop_on_signals, wait_until
-from pqc_mav_common.testing import GONE_S, Onlooker, until
+from pqc_mav_common.testing import GONE_S, until
+from pqc_mav_common.testing_onlooker import Onlooker
 
 DEADLINE_S = 60.0
 PACKAGE = "pqc_mav_common"

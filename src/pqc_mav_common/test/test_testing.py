@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
 
 import pytest
 
-from pqc_mav_common.testing import Onlooker, Running, on_request, until
+from pqc_mav_common.testing import Running, on_request, until
 
 TALKER = "import time\nprint('one', flush=True)\nprint('two', flush=True)\ntime.sleep(600)"
 
@@ -37,29 +36,3 @@ def test_a_running_process_is_heard_and_ended() -> None:
         assert process.end(signal.SIGTERM) == -signal.SIGTERM
     finally:
         process.kill()
-
-
-def test_an_onlooker_sees_nodes_and_dumps_their_parameters() -> None:
-    import rclpy
-    from rclpy.context import Context
-    from rclpy.executors import SingleThreadedExecutor
-    from rclpy.node import Node
-
-    context = Context()
-    rclpy.init(args=[], context=context)
-    node = Node("seen", namespace="/x", context=context)
-    node.declare_parameter("a.b", ["c"])
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    thread = threading.Thread(target=executor.spin)
-    thread.start()
-    try:
-        with Onlooker() as onlooker:
-            until(lambda: onlooker.sees("/x/seen"), "the node")
-            assert not onlooker.sees("/seen")
-            assert "/x/seen:\n  ros__parameters:\n    a:\n      b:\n      - c\n" in onlooker.dump("/x/seen")
-    finally:
-        executor.shutdown()
-        thread.join()
-        node.destroy_node()
-        context.try_shutdown()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pqc_mav_common.testing import run_twice
+from pqc_mav_common.testing_onlooker import run_twice
 
 COMMAND = [sys.executable, "-m", "pqc_mav_policy.main", "--ros-args", "-r", "__ns:=/m"]
 DEADLINE_S = 60.0

@@ -8,16 +8,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from pair import gcs_parameters, ros_arguments
-from rclpy.executors import SingleThreadedExecutor
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Level
 from pqc_mav_common.siblings import ALLOWED, MARK, MAVROS, Sibling, new_mark
 from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_network import fake_mavros, running_mavros
+from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
 from pqc_mav_proxy.guard import LOOK_S, Guard
 
 __all__ = ["fake_mavros"]
@@ -86,30 +85,19 @@ def test_a_proxy_names_the_mavros_that_is_open_to_the_network(keys: Path, fake_m
     mark = new_mark()
     arguments = ros_arguments(gcs_parameters(keys, bind=""), "guarded")
     proxy = Running([sys.executable, "-m", "pqc_mav_proxy.main", *arguments], {MARK: mark})
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node("onlooker", context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    said: dict[str, tuple[int, str]] = {}
-
-    def keep(message: DiagnosticArray) -> None:
-        said.update({status.name: (status.level[0], status.message) for status in message.status})
 
     def sockets() -> tuple[int, str]:
-        executor.spin_once(0.1)
-        return said.get("guarded/pqc_proxy: sockets", (-1, ""))
+        return diagnosed(arrays, "guarded/pqc_proxy: sockets")
 
-    node.create_subscription(DiagnosticArray, "/diagnostics", keep, qos.periodic(8))
     try:
-        until(lambda: sockets()[0] == Level.OK, "no hole yet, though the tunnel's port is open")
-        with running_mavros(fake_mavros, ANY, mark=mark) as mavros:
-            until(lambda: sockets()[0] == Level.ERROR, "the hole")
-            assert sockets()[1].startswith(f"DEGRADED: {MAVROS} (process {mavros.pid}): {mavros.text} is open to the")
-            proxy.wait_for(f"DEGRADED: {MAVROS} (process {mavros.pid}): {mavros.text}")
-        until(lambda: sockets()[0] == Level.OK, "the hole closed")
+        with Onlooker() as onlooker:
+            arrays = onlooker.collect(DiagnosticArray, "/diagnostics", qos.periodic(8))
+            until(lambda: sockets()[0] == Level.OK, "no hole yet, though the tunnel's port is open")
+            with running_mavros(fake_mavros, ANY, mark=mark) as mavros:
+                until(lambda: sockets()[0] == Level.ERROR, "the hole")
+                hole = f"DEGRADED: {MAVROS} (process {mavros.pid}): {mavros.text}"
+                assert sockets()[1].startswith(f"{hole} is open to the")
+                proxy.wait_for(hole)
+            until(lambda: sockets()[0] == Level.OK, "the hole closed")
     finally:
         proxy.kill()
-        executor.shutdown()
-        node.destroy_node()
-        context.try_shutdown()

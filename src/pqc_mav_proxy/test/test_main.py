@@ -15,7 +15,8 @@ import yaml
 from pair import drone_parameters, gcs_parameters, parameter_arguments, ros_arguments
 
 from pqc_mav_common.free_ports import free_port
-from pqc_mav_common.testing import Running, run_twice
+from pqc_mav_common.testing import Running
+from pqc_mav_common.testing_onlooker import run_twice
 
 DEADLINE_S = 60.0
 COMMAND = [sys.executable, "-m", "pqc_mav_proxy.main"]

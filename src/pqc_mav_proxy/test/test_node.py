@@ -12,22 +12,21 @@ from typing import Any
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from lifecycle_msgs.srv import ChangeState, GetState
 from pair import drone_parameters, gcs_parameters, ros_arguments
 from pqc_mav_interfaces import action
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
-from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
-from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
+from rcl_interfaces.srv import DescribeParameters
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.parameter import Parameter
 
 from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall
 from pqc_mav_common.lifecycle import bring_up
-from pqc_mav_common.testing import until
+from pqc_mav_common.testing import DEADLINE_S, until
+from pqc_mav_common.testing_onlooker import Onlooker
 from pqc_mav_proxy.node import PqcProxyNode
 
-DEADLINE_S = 30.0
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
 
 
@@ -74,31 +73,10 @@ def pair(ros: None, keys: Path) -> Iterator[dict[str, PqcProxyNode]]:
         each.end()
 
 
-class Client:
-    """A node that collects messages and calls services."""
-
-    def __init__(self) -> None:
-        self.node = rclpy.create_node("client")
-        self.spinning = Spinning(SingleThreadedExecutor(), [self.node])
-
-    def collect(self, kind: Any, topic: str, profile: Any) -> list[Any]:
-        seen: list[Any] = []
-        self.node.create_subscription(kind, topic, seen.append, profile)
-        return seen
-
-    def call(self, kind: Any, name: str, request: Any) -> Any:
-        client = self.node.create_client(kind, name)
-        assert client.wait_for_service(DEADLINE_S)
-        future = client.call_async(request)
-        until(future.done, f"an answer from {name}")
-        return future.result()
-
-
-@pytest.fixture
-def client(ros: None) -> Iterator[Client]:
-    made = Client()
-    yield made
-    made.spinning.end()
+@pytest.fixture(scope="module")
+def client(ros: None) -> Iterator[Onlooker]:
+    with Onlooker() as made:
+        yield made
 
 
 def test_the_engine_may_log_at_any_level_in_any_order(pair: dict[str, PqcProxyNode]) -> None:
@@ -107,7 +85,7 @@ def test_the_engine_may_log_at_any_level_in_any_order(pair: dict[str, PqcProxyNo
         pair["gcs"]._log(level, f"said at level {level}")
 
 
-def test_a_late_subscriber_gets_the_whole_latched_set(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_a_late_subscriber_gets_the_whole_latched_set(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     seen = client.collect(TunnelStatus, "/gcs/pqc_proxy/status", qos.latched(2))
 
     def newest() -> dict[str, TunnelStatus]:
@@ -119,7 +97,7 @@ def test_a_late_subscriber_gets_the_whole_latched_set(pair: dict[str, PqcProxyNo
     assert newest()["d2"].state == TunnelStatus.DOWN and newest()["d2"].suite == ""
 
 
-def test_periodic_topics(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_periodic_topics(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     stats = client.collect(TunnelStats, "/drone/pqc_proxy/stats", qos.periodic(1))
     links = client.collect(LinkQuality, "/drone/pqc_proxy/link", qos.periodic(2))
     reports = client.collect(DiagnosticArray, "/diagnostics", qos.periodic(1))
@@ -142,7 +120,7 @@ def test_periodic_topics(pair: dict[str, PqcProxyNode], client: Client) -> None:
     until(lambda: wanted <= set(names()), "diagnostics of both ends")
 
 
-def test_the_handshake_report_is_there_for_late_comers(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_the_handshake_report_is_there_for_late_comers(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     seen = client.collect(HandshakeReport, "/drone/pqc_proxy/handshake", qos.event())
     until(lambda: any(message.ok for message in seen), "the report of the handshake")
     report = next(message for message in seen if message.ok)
@@ -151,8 +129,8 @@ def test_the_handshake_report_is_there_for_late_comers(pair: dict[str, PqcProxyN
     assert report.bytes_received > report.signature_bytes > 0
 
 
-def test_list_suites(pair: dict[str, PqcProxyNode], client: Client) -> None:
-    answer = client.call(ListSuites, "/gcs/pqc_proxy/list_suites", ListSuites.Request())
+def test_list_suites(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
+    answer = client.call(ListSuites, "/gcs/pqc_proxy/list_suites")
     assert answer.ok and len(answer.suites) == 72 and answer.suites[0].id.startswith("cs-")
     answer = client.call(ListSuites, "/gcs/pqc_proxy/list_suites", ListSuites.Request(view="extended"))
     assert len(answer.suites) == 132
@@ -161,9 +139,9 @@ def test_list_suites(pair: dict[str, PqcProxyNode], client: Client) -> None:
 
 
 def test_get_info_has_the_configuration_and_no_secret(
-    pair: dict[str, PqcProxyNode], client: Client, keys: Path
+    pair: dict[str, PqcProxyNode], client: Onlooker, keys: Path
 ) -> None:
-    answer = client.call(GetInfo, "/drone/pqc_proxy/get_info", GetInfo.Request())
+    answer = client.call(GetInfo, "/drone/pqc_proxy/get_info")
     config = json.loads(answer.config_json)
     assert answer.role == "drone" and answer.engine_version and answer.cpu_count >= 1
     assert config["drone_id"] == "d1" and config["suite"] == SUITE and config["dscp"] == 46
@@ -171,7 +149,7 @@ def test_get_info_has_the_configuration_and_no_secret(
         assert secret.read_text().splitlines()[-1] not in str(answer)
 
 
-def test_parameters_are_described_and_bounded(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_parameters_are_described_and_bounded(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     names = ["dscp", "keepalive_s", "suite", "keys", "role", "autostart"]
     described = client.call(
         DescribeParameters, "/drone/pqc_proxy/describe_parameters", DescribeParameters.Request(names=names)
@@ -180,16 +158,15 @@ def test_parameters_are_described_and_bounded(pair: dict[str, PqcProxyNode], cli
     assert [each.read_only for each in described] == [False] * 3 + [True] * 3
     assert (described[0].integer_range[0].from_value, described[0].integer_range[0].to_value) == (0, 63)
     assert described[1].floating_point_range[0].to_value > 1
-    values = client.call(GetParameters, "/drone/pqc_proxy/get_parameters", GetParameters.Request(names=names)).values
-    assert values[0].integer_value == 46 and values[2].string_value == SUITE
-    assert Path(values[3].string_value).is_dir()  # a path, never a key
+    values = client.values("/drone/pqc_proxy")
+    assert values["dscp"] == 46 and values["suite"] == SUITE
+    assert Path(values["keys"]).is_dir()  # a path, never a key
     for name, value, sentence in (
         ("dscp", 64, "dscp"),
         ("suite", 7, "Wrong parameter type"),
         ("role", "gcs", "read-only"),
     ):
-        wish = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
-        (result,) = client.call(SetParameters, "/drone/pqc_proxy/set_parameters", wish).results
+        result = client.put("/drone/pqc_proxy", name, value)
         assert not result.successful and sentence in result.reason, result
 
 
@@ -209,7 +186,7 @@ def test_per_drone_parameters_of_the_gcs(pair: dict[str, PqcProxyNode]) -> None:
         assert pair["gcs"].get_parameter(f"drone.{drone}.plain_peer").value == "127.0.0.1:14550"
 
 
-def test_rekey_changes_the_suite_while_topics_flow(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_rekey_changes_the_suite_while_topics_flow(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     seen = client.collect(TunnelStatus, "/drone/pqc_proxy/status", qos.latched(1))
     until(lambda: seen, "a status before")
     before = seen[-1].epoch
@@ -222,11 +199,11 @@ def test_rekey_changes_the_suite_while_topics_flow(pair: dict[str, PqcProxyNode]
     assert back.ok, back.message
 
 
-def test_rekey_refusals_are_answers(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_rekey_refusals_are_answers(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     answer = client.call(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(suite="cs-nonsense"))
     assert not answer.ok and answer.message
     assert answer.suite == SUITE  # what is in use, not what was asked for
-    answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request())
+    answer = client.call(Rekey, "/gcs/pqc_proxy/rekey")
     assert not answer.ok and "2 drones" in answer.message and "d1, d2" in answer.message
     answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request(drone_id="d9"))
     assert not answer.ok and "d9" in answer.message
@@ -251,14 +228,12 @@ class HeldEngine:
         return {"ok": False, "suite": "", "epoch": 0, "rekey_ms": 0.0, "message": "Busy: another rekey runs."}
 
 
-def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     host = pair["drone"]._host
     assert host is not None
     engine, host.engine = host.engine, HeldEngine(host.engine)
     try:
-        service = client.node.create_client(Rekey, "/drone/pqc_proxy/rekey")
-        assert service.wait_for_service(DEADLINE_S)
-        both = [service.call_async(Rekey.Request(reason=str(i))) for i in range(2)]
+        both = [client.ask(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(reason=str(i))) for i in range(2)]
         until(lambda: all(each.done() for each in both), "both answers")
     finally:
         host.engine = engine
@@ -267,7 +242,7 @@ def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProx
     assert answers[1].ok, answers[1].message
 
 
-def test_the_gcs_passes_a_rekey_on_to_the_drone(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_the_gcs_passes_a_rekey_on_to_the_drone(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     seen = client.collect(TunnelStatus, "/drone/pqc_proxy/status", qos.latched(1))
     until(lambda: seen, "a status before")
     before = seen[-1].epoch
@@ -277,7 +252,7 @@ def test_the_gcs_passes_a_rekey_on_to_the_drone(pair: dict[str, PqcProxyNode], c
     until(lambda: seen[-1].epoch == answer.epoch, "the drone's new epoch")
 
 
-def test_an_action_rekeys_and_reports_its_phases(pair: dict[str, PqcProxyNode], client: Client) -> None:
+def test_an_action_rekeys_and_reports_its_phases(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     for end, drone in (("drone", ""), ("gcs", pair["drone"].get_parameter("drone_id").value)):
         phases: list[str] = []
         call = ActionCall(client.node, action.Rekey, f"/{end}/pqc_proxy/rekey_action")
@@ -294,80 +269,66 @@ def test_an_action_rekeys_and_reports_its_phases(pair: dict[str, PqcProxyNode], 
             call.close()
 
 
-def change(client: Client, node: str, transition: int) -> bool:
-    request = ChangeState.Request()
-    request.transition.id = transition
-    return bool(client.call(ChangeState, f"{node}/change_state", request).success)
-
-
-def state(client: Client, node: str) -> str:
-    return str(client.call(GetState, f"{node}/get_state", GetState.Request()).current_state.label)
-
-
-CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE = 1, 2, 3, 4
-
-
-def test_lifecycle_from_outside(keys: Path, client: Client) -> None:
+def test_lifecycle_from_outside(keys: Path, client: Onlooker) -> None:
     """A manager brings it up, down and up again; the second start reads the keys anew."""
     arguments = ros_arguments({**gcs_parameters(keys), "autostart": False}, "managed")
     node = PqcProxyNode(cli_args=arguments, use_global_arguments=False)
     spinning = Spinning(MultiThreadedExecutor(2), [node])
     name = "/managed/pqc_proxy"
     try:
-        assert state(client, name) == "unconfigured"
-        assert change(client, name, CONFIGURE) and state(client, name) == "inactive"
+        assert client.state(name) == "unconfigured"
+        assert client.change(name, "configure") and client.state(name) == "inactive"
         seen = client.collect(TunnelStatus, f"{name}/status", qos.latched(1))
         for _ in range(2):
-            assert change(client, name, ACTIVATE) and state(client, name) == "active"
-            assert change(client, name, DEACTIVATE) and state(client, name) == "inactive"
+            assert client.change(name, "activate") and client.state(name) == "active"
+            assert client.change(name, "deactivate") and client.state(name) == "inactive"
         until(lambda: seen and seen[-1].state == TunnelStatus.DOWN, "the last word")
-        answer = client.call(Rekey, f"{name}/rekey", Rekey.Request())
+        answer = client.call(Rekey, f"{name}/rekey")
         assert not answer.ok and "not active" in answer.message
     finally:
         spinning.end()
 
 
-def test_a_fault_fails_the_transition_and_can_be_put_right(keys: Path, client: Client, tmp_path: Path) -> None:
+def test_a_fault_fails_the_transition_and_can_be_put_right(keys: Path, client: Onlooker, tmp_path: Path) -> None:
     arguments = ros_arguments({**gcs_parameters(keys), "keys": str(tmp_path / "later"), "autostart": False}, "faulty")
     node = PqcProxyNode(cli_args=arguments, use_global_arguments=False)
     spinning = Spinning(MultiThreadedExecutor(2), [node])
     name = "/faulty/pqc_proxy"
     try:
-        assert not change(client, name, CONFIGURE) and state(client, name) == "unconfigured"
+        assert not client.change(name, "configure") and client.state(name) == "unconfigured"
         assert node.failure is not None and "later" in str(node.failure)
         (tmp_path / "later").symlink_to(keys / "gcs")
-        assert change(client, name, CONFIGURE) and state(client, name) == "inactive"
+        assert client.change(name, "configure") and client.state(name) == "inactive"
         assert node.failure is None
     finally:
         spinning.end()
 
 
-def test_what_is_set_counts_from_the_next_configure_on(keys: Path, client: Client) -> None:
+def test_what_is_set_counts_from_the_next_configure_on(keys: Path, client: Onlooker) -> None:
     arguments = ros_arguments({**gcs_parameters(keys), "autostart": False}, "changed")
     node = PqcProxyNode(cli_args=arguments, use_global_arguments=False)
     spinning = Spinning(MultiThreadedExecutor(2), [node])
     name = "/changed/pqc_proxy"
 
     def changed(parameter: str, value: Any) -> None:
-        wish = SetParameters.Request(parameters=[Parameter(parameter, value=value).to_parameter_msg()])
-        (result,) = client.call(SetParameters, f"{name}/set_parameters", wish).results
+        result = client.put(name, parameter, value)
         assert result.successful, result.reason
 
     def dscp() -> int:
-        answer = client.call(GetInfo, f"{name}/get_info", GetInfo.Request())
+        answer = client.call(GetInfo, f"{name}/get_info")
         return int(json.loads(answer.config_json)["dscp"])
 
     try:
-        assert change(client, name, CONFIGURE) and change(client, name, ACTIVATE) and dscp() == 46
+        assert client.change(name, "configure", "activate") and dscp() == 46
         changed("dscp", 10)
-        assert change(client, name, DEACTIVATE) and change(client, name, ACTIVATE) and dscp() == 46
-        assert change(client, name, DEACTIVATE) and change(client, name, CLEANUP)
+        assert client.change(name, "deactivate", "activate") and dscp() == 46
+        assert client.change(name, "deactivate", "cleanup")
         changed("bind", "nowhere")
-        assert change(client, name, CONFIGURE) and not change(client, name, ACTIVATE)
+        assert client.change(name, "configure") and not client.change(name, "activate")
         assert node.failure is not None and "nowhere" in str(node.failure)
         changed("bind", "127.0.0.1")
-        assert state(client, name) == "inactive" and change(client, name, CLEANUP)
-        assert change(client, name, CONFIGURE) and change(client, name, ACTIVATE) and dscp() == 10
+        assert client.state(name) == "inactive" and client.change(name, "cleanup")
+        assert client.change(name, "configure", "activate") and dscp() == 10
     finally:
         spinning.end()
 
@@ -382,7 +343,7 @@ class Watched(PqcProxyNode):
         self.looks += 1
 
 
-def test_what_the_engine_says_before_the_topics_are_open_waits(ros: None, keys: Path, client: Client) -> None:
+def test_what_the_engine_says_before_the_topics_are_open_waits(ros: None, keys: Path, client: Onlooker) -> None:
     """A handshake on one machine may end before the activation of the node does."""
     gcs = gcs_parameters(keys)
     ground = PqcProxyNode(cli_args=ros_arguments(gcs, "early_gcs"), use_global_arguments=False)

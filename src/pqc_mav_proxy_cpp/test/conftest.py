@@ -34,6 +34,5 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def watcher(own_domain: None) -> Iterator[Watcher]:
     """A node that sees the proxies from outside."""
-    made = Watcher()
-    yield made
-    made.close()
+    with Watcher() as made:
+        yield made

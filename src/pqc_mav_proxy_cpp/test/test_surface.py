@@ -15,7 +15,6 @@ import pytest
 from pqc_mav_interfaces.msg import TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
 from proxies import KINDS, NODE, drone_parameters, gcs_parameters, start
-from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from watcher import Watcher
 
@@ -111,15 +110,7 @@ def test_parameters(proxy: Proxy, watcher: Watcher) -> None:
 
 
 def test_what_opens_the_tunnel_cannot_be_set_and_the_rest_is_judged(proxy: Proxy, watcher: Watcher) -> None:
-    wishes = [Parameter(name, value=value) for name, value in (("keys", "/tmp"), ("dscp", 64), ("dscp", 10))]
-    answers = [
-        watcher.call(
-            SetParameters,
-            f"{proxy.name}/set_parameters",
-            SetParameters.Request(parameters=[wish.to_parameter_msg()]),
-        ).results[0]
-        for wish in wishes
-    ]
+    answers = [watcher.put(proxy.name, *wish) for wish in (("keys", "/tmp"), ("dscp", 64), ("dscp", 10))]
     assert not answers[0].successful and "read-only" in answers[0].reason
     assert not answers[1].successful
     assert answers[2].successful, answers[2].reason

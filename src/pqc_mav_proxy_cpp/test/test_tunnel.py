@@ -17,10 +17,9 @@ from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, Tu
 from pqc_mav_interfaces.srv import Rekey
 from proxies import HOST, KINDS, NODE, drone_parameters, gcs_parameters, start
 from traffic import Traffic
-from watcher import LIMIT_S, Watcher
+from watcher import Watcher
 
 from pqc_mav_common import qos
-from pqc_mav_common.action_call import ActionCall
 from pqc_mav_common.testing import GONE_S, Running, until
 from pqc_mav_proxy.rekey_server import PHASES
 
@@ -149,20 +148,13 @@ def test_rekeys_under_traffic_lose_nothing(pair: Pair, watcher: Watcher) -> None
     epoch += 1
     assert (answer.ok, answer.suite, answer.epoch) == (True, SUITE, epoch), answer.message
     for end, drone in (("drone", ""), ("gcs", "d1")):
-        phases: list[str] = []
-        call = ActionCall(watcher.node, action.Rekey, f"{pair.names[end]}/rekey_action")
-        try:
-            assert call.wait_ready(LIMIT_S)
-            goal = action.Rekey.Goal(reason="test", drone_id=drone)
-            pending = call.begin(goal, lambda heard, phases=phases: phases.append(heard.phase))  # type: ignore[misc]
-            assert pending.wait(LIMIT_S), "no result"
-            epoch += 1
-            result = pending.result
-            assert (result.ok, result.suite, result.epoch) == (True, SUITE, epoch), result.message
-            # Each in its turn, again every second; a result that overtakes the last feedback ends it.
-            assert phases[0] == "requested" and phases == sorted(phases, key=PHASES.index)
-        finally:
-            call.close()
+        goal = action.Rekey.Goal(reason="test", drone_id=drone)
+        result, feedback = watcher.act(action.Rekey, f"{pair.names[end]}/rekey_action", goal)
+        epoch += 1
+        assert (result.ok, result.suite, result.epoch) == (True, SUITE, epoch), result.message
+        phases = [each.phase for each in feedback]
+        # Each in its turn, again every second; a result that overtakes the last feedback ends it.
+        assert phases[0] == "requested" and phases == sorted(phases, key=PHASES.index)
     until(lambda: seen[-1].epoch == epoch and seen[-1].state == TunnelStatus.UP, "the last epoch")
 
 
@@ -179,10 +171,9 @@ def test_rekeys_that_are_refused(pair: Pair, watcher: Watcher) -> None:
 
 
 def test_a_crowd_that_wants_rekeys_is_answered(pair: Pair, watcher: Watcher) -> None:
-    client = watcher.node.create_client(Rekey, f"{pair.names['drone']}/rekey")
-    assert client.wait_for_service(LIMIT_S)
-    pending = [client.call_async(Rekey.Request(reason=str(number))) for number in range(CROWD)]
-    until(lambda: all(each.done() for each in pending), "all answers", LIMIT_S)
+    service = f"{pair.names['drone']}/rekey"
+    pending = [watcher.ask(Rekey, service, Rekey.Request(reason=str(number))) for number in range(CROWD)]
+    until(lambda: all(each.done() for each in pending), "all answers")
     answers = [each.result() for each in pending]
     assert any(answer.ok for answer in answers), answers
     assert all(answer.suite == SUITE for answer in answers if answer.message not in BUSY)

@@ -19,7 +19,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from recordings import filled, plain
 from std_msgs.msg import String
 
-from pqc_mav_common.testing import run_twice
+from pqc_mav_common.testing_onlooker import run_twice
 from pqc_mav_recorder.reader import RecordingReader
 from pqc_mav_recorder.topics import matching_qos, wanted
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pqc_mav_common.testing import run_twice
+from pqc_mav_common.testing_onlooker import run_twice
 from pqc_mav_sensing.errors import SensingError
 from pqc_mav_sensing.main import NODES, wanted_nodes
 

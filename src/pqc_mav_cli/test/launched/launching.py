@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A launch file under the service that `ros2 launch` runs, in its own process, and an onlooker in its ROS graph."""
+"""A launch file under the service that `ros2 launch` runs, in its own process."""
 
 from __future__ import annotations
 
@@ -11,21 +11,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import psutil
 from commands import DEADLINE_S
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState, GetState
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 
 from pqc_mav_common.free_ports import free_port
-from pqc_mav_common.testing import Onlooker, Running, until
-
-CONFIGURE, CLEANUP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
-ANSWER_S = 2.0
-ACTIVATE, DEACTIVATE = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE
+from pqc_mav_common.testing import Running, until
 
 # With `remaps` in a group's scope, as in a launch file of a user's own.
 PROGRAM = """
@@ -92,67 +83,6 @@ def process_of(running: Running, executable: str) -> psutil.Process | None:
             if any(Path(part).name == executable for part in process.cmdline()[:3]):
                 return process
     return None
-
-
-class Graph(Onlooker):
-    """An onlooker that is a lifecycle manager as well."""
-
-    def state(self, node: str) -> str:
-        """What `ros2 lifecycle get` says."""
-        client = self._node.create_client(GetState, f"{node}/get_state")
-        try:
-            # A server that was killed is seen for a while, and takes requests with it.
-            for _ in range(int(DEADLINE_S / ANSWER_S)):
-                if not client.wait_for_service(ANSWER_S):
-                    continue
-                future = client.call_async(GetState.Request())
-                self._executor.spin_until_future_complete(future, ANSWER_S)
-                if future.done():
-                    return str(future.result().current_state.label)
-            raise AssertionError(f"no answer from {node}")
-        finally:
-            self._node.destroy_client(client)
-
-    def change(self, node: str, *transitions: int) -> None:
-        """What `ros2 lifecycle set` does, each must succeed."""
-        for transition in transitions:
-            assert self.changed(node, transition), f"{node}: transition {transition}"
-
-    def changed(self, node: str, transition: int) -> bool:
-        """One transition, and whether it succeeded."""
-        request = ChangeState.Request()
-        request.transition.id = transition
-        return bool(self.call(ChangeState, f"{node}/change_state", request).success)
-
-    def put(self, node: str, name: str, value: Any) -> Any:
-        """What `ros2 param set` does."""
-        request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
-        return self.call(SetParameters, f"{node}/set_parameters", request).results[0]
-
-    def collect(self, kind: Any, topic: str, profile: Any) -> list[Any]:
-        """Messages of a topic from now on, as `until` spins."""
-        seen: list[Any] = []
-        self._node.create_subscription(kind, topic, seen.append, profile)
-        return seen
-
-    def until(self, condition: Any, what: str) -> Any:
-        """Waits in the turns of its topics."""
-        return until(lambda: self._executor.spin_once(0.02) or condition(), what)
-
-    def act(self, kind: Any, name: str, goal: Any) -> tuple[Any, list[Any]]:
-        """Result and feedback of an action."""
-        from rclpy.action import ActionClient
-
-        client, heard = ActionClient(self._node, kind, name), []
-        try:
-            self.until(client.server_is_ready, f"the action {name}")
-            sent = client.send_goal_async(goal, feedback_callback=lambda message: heard.append(message.feedback))
-            self.until(sent.done, "the goal's acceptance")
-            result = sent.result().get_result_async()
-            self.until(result.done, "the action's result")
-            return result.result().result, heard
-        finally:
-            client.destroy()
 
 
 class Traffic:

@@ -11,8 +11,11 @@ import pytest
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_up.py kills the same processes")
 
 from commands import DEADLINE_S
-from launching import ACTIVATE, CONFIGURE, Graph, Traffic, launched, process_of, tap
+from launching import Traffic, launched, process_of, tap
 from test_up import Ends
+
+from pqc_mav_common.testing import until
+from pqc_mav_common.testing_onlooker import Onlooker
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def test_what_is_killed_comes_back_active(ends: Ends) -> None:
     with (
         launched("gcs", config=ends.write("gcs")) as ground,
         launched("drone", config=ends.write("drone"), tap=tap()) as air,
-        Graph() as graph,
+        Onlooker() as graph,
         Traffic(ends.plain, ends.ground) as traffic,
     ):
         traffic.flows()
@@ -38,8 +41,8 @@ def test_what_is_killed_comes_back_active(ends: Ends) -> None:
             assert killed is not None
             killed.send_signal(signal.SIGKILL)
             running.wait_for("ended with signal SIGKILL; starting it again in 0.3 s", lines)
-            graph.until(lambda r=running, e=executable, k=killed: process_of(r, e) not in (None, k), "another process")
-            graph.until(lambda n=node: graph.state(n) == "active", f"{node} active again")
+            until(lambda r=running, e=executable, k=killed: process_of(r, e) not in (None, k), "another process")
+            until(lambda n=node: graph.state(n) == "active", f"{node} active again")
             traffic.flows()
 
 
@@ -48,13 +51,13 @@ def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends) -> None:
     with (
         launched("gcs", config=ends.write("gcs"), autostart="false") as ground,
         launched("drone", **onboard) as air,
-        Graph() as graph,
+        Onlooker() as graph,
     ):
         nodes = ("/gcs/pqc_proxy", "/drone/pqc_proxy", "/drone/pqc_battery", "/drone/pqc_policy")
         for node in nodes:
             assert graph.state(node) == "unconfigured"
         for node in nodes:
-            graph.change(node, CONFIGURE, ACTIVATE)
+            assert graph.change(node, "configure", "activate")
         air.wait_for("-> UP")
         ground.wait_for("-> UP")
 

@@ -12,12 +12,14 @@ pytest.importorskip("launch_ros.actions", reason="launch is not installed")
 
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
-from launching import Graph, launched, tap
+from launching import launched, tap
 from pqc_mav_interfaces.msg import TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
 
 from pqc_mav_common import qos
 from pqc_mav_common.free_ports import free_ports
+from pqc_mav_common.testing import until
+from pqc_mav_common.testing_onlooker import Onlooker
 
 OTHER = "cs-mlkem768-chacha20poly1305-mldsa65"
 
@@ -44,17 +46,17 @@ def test_two_drones_with_names_and_topics_of_their_own(tmp_path: Path) -> None:
         launched("gcs", config=written(tmp_path / "gcs.yaml", gcs)),
         launched("drone", **airs[0]),
         launched("drone", "pqc_mav_bringup", None, remaps, **airs[1]),
-        Graph() as graph,
+        Onlooker() as graph,
     ):
         first = graph.collect(TunnelStatus, "/fleet/d1/pqc_proxy/status", qos.latched(1))
         second = graph.collect(TunnelStatus, "/fleet/d2/link_state", qos.latched(1))
         health = graph.collect(DiagnosticArray, "/fleet/d2/health", qos.periodic(8))
         for seen, drone in ((first, "d1"), (second, "d2")):
-            graph.until(lambda s=seen: s and s[-1].state == TunnelStatus.UP, f"{drone} up")
+            until(lambda s=seen: s and s[-1].state == TunnelStatus.UP, f"{drone} up")
             assert seen[-1].drone_id == drone
         answer = graph.call(Rekey, "/fleet/d2/pqc_proxy/rekey", Rekey.Request(suite=OTHER))
         assert answer.ok, answer.message
-        graph.until(lambda: second[-1].suite == OTHER, "the second drone's suite")
+        until(lambda: second[-1].suite == OTHER, "the second drone's suite")
         assert first[-1].suite != OTHER and first[-1].state == TunnelStatus.UP
         answer = graph.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request(drone_id="d1", suite=OTHER))
         assert answer.ok, answer.message
@@ -63,5 +65,5 @@ def test_two_drones_with_names_and_topics_of_their_own(tmp_path: Path) -> None:
         def heard() -> set[str]:
             return {status.name for message in health for status in message.status}
 
-        graph.until(lambda: set(names) <= heard(), "diagnostics under the other name")
+        until(lambda: set(names) <= heard(), "diagnostics under the other name")
         assert not any("d1" in name for name in heard())

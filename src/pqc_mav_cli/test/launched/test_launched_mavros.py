@@ -9,14 +9,15 @@ import pytest
 
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_mavros_ends.py uses 'pqcmav up'")
 
-from launching import Graph, launched
+from launching import launched
 from pqc_mav_interfaces.msg import VehicleState
 from rclpy.qos import qos_profile_sensor_data
 from test_mavros_ends import SYSTEM, arm, environment, vehicle
 from test_up import Ends
 
 from pqc_mav_common.free_ports import free_ports
-from pqc_mav_common.testing import Running
+from pqc_mav_common.testing import Running, until
+from pqc_mav_common.testing_onlooker import Onlooker
 
 __all__ = ["environment"]
 
@@ -36,12 +37,12 @@ def test_the_ground_arms_the_vehicle_through_the_tunnel(
             launched(
                 "drone", "pqc_mav_bringup", environment, config=ends.write("drone"), policy="false", **mavros, **air
             ),
-            Graph() as graph,
+            Onlooker() as graph,
         ):
             seen = graph.collect(VehicleState, "/drone/vehicle", qos_profile_sensor_data)
-            graph.until(lambda: seen and seen[-1].valid, "sensing through mavros")
+            until(lambda: seen and seen[-1].valid, "sensing through mavros")
             assert seen[-1].source == "mavros" and not seen[-1].armed
             assert arm(environment, "/gcs/mavros", "true") == "done"
-            graph.until(lambda: seen[-1].armed, "the vehicle armed by the ground's mavros")
+            until(lambda: seen[-1].armed, "the vehicle armed by the ground's mavros")
     finally:
         flying.kill()

@@ -11,14 +11,15 @@ import pytest
 pytest.importorskip("launch_ros.actions", reason="launch is not installed")
 
 from commands import DEADLINE_S
-from launching import Graph, launched
+from launching import launched
 from pqc_mav_interfaces.action import RunCampaign
 from test_up import Ends
 
 from pqc_mav_bringup.description import BringupError
 from pqc_mav_bringup.executables import find_executable
 from pqc_mav_bringup.systems import DRONE
-from pqc_mav_common.testing import on_request
+from pqc_mav_common.testing import on_request, until
+from pqc_mav_common.testing_onlooker import Onlooker
 
 SUITE = "ML-768-AG-MD-65"
 FLIGHT_S = 300.0
@@ -27,7 +28,7 @@ FLIGHT_S = 300.0
 def test_a_campaign_of_a_launched_benchmark(tmp_path: Path) -> None:
     options = {"suites": [SUITE], "duration_s": 1.0, "workload": {"kind": "bulk", "mbps": 1.0}}
     given = {"root": tmp_path, "suites": SUITE, "power": "no"}
-    with launched("benchmark", "pqc_mav_bench", **given) as running, Graph() as graph:
+    with launched("benchmark", "pqc_mav_bench", **given) as running, Onlooker() as graph:
         running.wait_for("controller ready")
         goal = RunCampaign.Goal(options_json=json.dumps(options))
         result, feedback = graph.act(RunCampaign, "/bench/drone/bench_controller/run_campaign", goal)
@@ -61,5 +62,5 @@ def test_proxy_and_mavros_in_one_container(tmp_path: Path, keys: Path) -> None:
         pytest.skip(str(error))
     ends = Ends(tmp_path, keys)
     air = {"config": ends.write("drone"), "sensing": "false", "policy": "false", "composed": "true"}
-    with launched("gcs", config=ends.write("gcs")), launched("drone", **air), Graph() as graph:
-        graph.until(lambda: graph.state("/drone/pqc_proxy") == "active", "the component active")
+    with launched("gcs", config=ends.write("gcs")), launched("drone", **air), Onlooker() as graph:
+        until(lambda: graph.state("/drone/pqc_proxy") == "active", "the component active")
