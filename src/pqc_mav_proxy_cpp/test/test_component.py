@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from pqc_mav_interfaces.msg import TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
-from proxies import HOST, NODE, SKIPPED, command, drone_parameters, gcs_parameters
+from proxies import HOST, NODE, PERIOD_S, SKIPPED, command, drone_parameters, gcs_parameters
 from rclpy.parameter import Parameter
-from traffic import Traffic
 from watcher import Watcher
 
 from pqc_mav_common import qos
 from pqc_mav_common.testing import GONE_S, Running, until
+from pqc_mav_common.testing_traffic import Traffic
 
 CONTAINERS = ("component_container", "component_container_mt", "component_container_isolated")
 
@@ -47,7 +47,7 @@ def test_both_ends_in_one_container(name: str, keys: Path, watcher: Watcher) -> 
     process = container(name)
     from composition_interfaces.srv import UnloadNode
 
-    traffic = Traffic()
+    traffic = Traffic(period_s=PERIOD_S)
     gcs = gcs_parameters(keys, ("d1",), **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
     drone = drone_parameters(keys, gcs["data_port"])
     short = name.removeprefix("component_")
@@ -66,7 +66,6 @@ def test_both_ends_in_one_container(name: str, keys: Path, watcher: Watcher) -> 
             answer = watcher.call(Rekey, f"{ends[end]}/rekey", Rekey.Request(drone_id=drone_id))
             assert answer.ok, answer.message
         until(lambda: traffic.sent > 50, "some traffic")
-        traffic.stop()
         assert traffic.lost() == (0, 0)
         request = UnloadNode.Request(unique_id=loaded["drone"].unique_id)
         assert watcher.call(UnloadNode, f"/{name}/_container/unload_node", request).success

@@ -15,12 +15,12 @@ from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces import action
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
-from proxies import HOST, KINDS, NODE, drone_parameters, gcs_parameters, start
-from traffic import Traffic
+from proxies import HOST, KINDS, NODE, PERIOD_S, drone_parameters, gcs_parameters, start
 from watcher import Watcher
 
 from pqc_mav_common import qos
 from pqc_mav_common.testing import GONE_S, Running, until
+from pqc_mav_common.testing_traffic import Traffic
 from pqc_mav_proxy.rekey_server import PHASES
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
@@ -45,7 +45,7 @@ def pair(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Iterat
     kinds = dict(zip(("drone", "gcs"), request.param, strict=True))
     space = {end: f"{'_'.join(request.param)}_{end}" for end in kinds}
     names = {end: f"/{space[end]}/{NODE}" for end in kinds}
-    traffic = Traffic()
+    traffic = Traffic(period_s=PERIOD_S)
     gcs = gcs_parameters(keys, **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
     drone = drone_parameters(keys, gcs["data_port"], degraded_after_s=1.0)
     processes: dict[str, Running] = {}
@@ -183,8 +183,8 @@ def test_a_crowd_that_wants_rekeys_is_answered(pair: Pair, watcher: Watcher) -> 
 def test_silence_and_the_end(pair: Pair, watcher: Watcher) -> None:
     """The last test: the traffic ends without a loss, a silent peer degrades the link, both processes end cleanly."""
     until(lambda: pair.traffic.sent > 100, "some traffic")
-    pair.traffic.stop()
-    assert pair.traffic.lost() == (0, 0), (pair.traffic.sent, pair.traffic.lost())
+    lost = pair.traffic.lost()
+    assert lost == (0, 0), (pair.traffic.sent, lost)
     statuses = watcher.collect(TunnelStatus, f"{pair.names['drone']}/status", qos.latched(1))
     arrays = watcher.collect(DiagnosticArray, "/diagnostics", qos.periodic(8))
     gcs, drone = pair.processes["gcs"], pair.processes["drone"]

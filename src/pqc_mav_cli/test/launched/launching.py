@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import signal
-import socket
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,7 +13,7 @@ import psutil
 from commands import DEADLINE_S
 
 from pqc_mav_common.free_ports import free_port
-from pqc_mav_common.testing import Running, until
+from pqc_mav_common.testing import Running
 
 # With `remaps` in a group's scope, as in a launch file of a user's own.
 PROGRAM = """
@@ -83,57 +80,6 @@ def process_of(running: Running, executable: str) -> psutil.Process | None:
             if any(Path(part).name == executable for part in process.cmdline()[:3]):
                 return process
     return None
-
-
-class Traffic:
-    """An autopilot that sends a hundred numbers a second, and what of them arrives at the ground."""
-
-    def __init__(self, plain: int, ground: int) -> None:
-        self.sent = 0
-        self.arrived: list[int] = []
-        self._plain = ("127.0.0.1", plain)
-        self._out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._in.bind(("127.0.0.1", ground))
-        self._in.settimeout(0.05)
-        self._ended = threading.Event()
-        self._threads = [threading.Thread(target=work) for work in (self._send, self._receive)]
-        for thread in self._threads:
-            thread.start()
-
-    def flows(self) -> None:
-        """Wait until something sent from now on arrives."""
-        newest = self.sent
-        until(lambda: self.arrived and self.arrived[-1] > newest, "traffic through the tunnel")
-
-    def close(self) -> None:
-        """No more of it."""
-        self._ended.set()
-        for thread in self._threads:
-            thread.join()
-        self._out.close()
-        self._in.close()
-
-    def __enter__(self) -> Traffic:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _send(self) -> None:
-        while not self._ended.wait(0.01):
-            self.sent += 1
-            try:
-                self._out.sendto(self.sent.to_bytes(8, "big"), self._plain)
-            except ConnectionRefusedError:
-                time.sleep(0.05)  # the proxy is away for a moment
-
-    def _receive(self) -> None:
-        while not self._ended.is_set():
-            try:
-                self.arrived.append(int.from_bytes(self._in.recv(64), "big"))
-            except TimeoutError:
-                continue
 
 
 def tap() -> str:

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_up.py starts the same systems")
 
-from launching import Traffic, launched, tap
+from launching import launched, tap
 from pqc_mav_interfaces import action
 from pqc_mav_interfaces.msg import BatteryHealth, PolicyDecision, TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
@@ -23,6 +23,7 @@ from test_up import Ends
 from pqc_mav_common import qos
 from pqc_mav_common.testing import until
 from pqc_mav_common.testing_onlooker import Onlooker
+from pqc_mav_common.testing_traffic import Traffic
 
 OTHER = "cs-mlkem768-chacha20poly1305-mldsa65"
 ONBOARD = tuple(f"/drone/pqc_{name}" for name in ("battery", "thermal", "power", "system", "policy"))
@@ -63,7 +64,7 @@ def test_every_node_is_active_by_itself(ends: Ends, graph: Onlooker) -> None:
 
 
 def test_rekeys_by_service_and_action_while_traffic_flows(ends: Ends, graph: Onlooker) -> None:
-    with Traffic(ends.plain, ends.ground) as traffic:
+    with Traffic(ends.ground).start(ends.plain) as traffic:
         traffic.flows()
         seen = graph.collect(TunnelStatus, "/drone/pqc_proxy/status", qos.latched(1))
         answer = graph.call(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(suite=OTHER, reason="launch test"))
@@ -72,9 +73,9 @@ def test_rekeys_by_service_and_action_while_traffic_flows(ends: Ends, graph: Onl
         result, feedback = graph.act(action.Rekey, "/gcs/pqc_proxy/rekey_action", action.Rekey.Goal(reason="again"))
         assert result.ok and result.epoch == answer.epoch + 1 and feedback, result.message
         traffic.flows()
-        last = traffic.arrived[-1]
-        assert traffic.arrived == sorted(set(traffic.arrived)), "nothing twice, nothing out of order"
-        assert last - traffic.arrived[0] + 1 == len(traffic.arrived), "nothing lost"
+        last = traffic.up[-1]
+        assert traffic.up == sorted(set(traffic.up)), "nothing twice, nothing out of order"
+        assert last - traffic.up[0] + 1 == len(traffic.up), "nothing lost"
 
 
 def test_refusals_are_answers_and_change_nothing(ends: Ends, graph: Onlooker) -> None:
@@ -92,13 +93,13 @@ def test_refusals_are_answers_and_change_nothing(ends: Ends, graph: Onlooker) ->
 
 def test_the_tunnel_goes_down_and_up_under_traffic(ends: Ends, graph: Onlooker) -> None:
     proxy = "/drone/pqc_proxy"
-    with Traffic(ends.plain, ends.ground) as traffic:
+    with Traffic(ends.ground).start(ends.plain) as traffic:
         for _ in range(2):
             traffic.flows()
             assert graph.change(proxy, "deactivate")
-            before = len(traffic.arrived)
+            before = len(traffic.up)
             until(lambda sent=traffic.sent: traffic.sent > sent + 30, "time for plaintext to leak")
-            assert len(traffic.arrived) <= before + 2, "what was on its way"
+            assert len(traffic.up) <= before + 2, "what was on its way"
             assert graph.change(proxy, "activate")
         traffic.flows()
         assert graph.put(proxy, "dscp", 10).successful

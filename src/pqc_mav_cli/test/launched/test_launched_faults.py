@@ -11,11 +11,12 @@ import pytest
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_up.py kills the same processes")
 
 from commands import DEADLINE_S
-from launching import Traffic, launched, process_of, tap
+from launching import launched, process_of, tap
 from test_up import Ends
 
 from pqc_mav_common.testing import until
 from pqc_mav_common.testing_onlooker import Onlooker
+from pqc_mav_common.testing_traffic import Traffic
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_what_is_killed_comes_back_active(ends: Ends) -> None:
         launched("gcs", config=ends.write("gcs")) as ground,
         launched("drone", config=ends.write("drone"), tap=tap()) as air,
         Onlooker() as graph,
-        Traffic(ends.plain, ends.ground) as traffic,
+        Traffic(ends.ground).start(ends.plain) as traffic,
     ):
         traffic.flows()
         for running, executable, node in (
