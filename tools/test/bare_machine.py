@@ -8,9 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Fake = Callable[[str, str], None]
 
 
 def without(tmp_path: Path, *tools: str) -> None:
     """Take tools off the test's PATH."""
     for tool in tools:
         (tmp_path / "bin" / tool).unlink()
+
+
+def assert_one_error(result: subprocess.CompletedProcess[str], *words: str) -> None:
+    """It stopped with exactly one line of error, which has all the words."""
+    assert result.returncode != 0
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert result.stderr.startswith("error: ")
+    for word in words:
+        assert word in result.stderr

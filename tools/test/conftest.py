@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable
+import sys
 from pathlib import Path
 
 import pytest
-from bare_machine import Run
+from bare_machine import Fake, Run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))  # the tests import what is there
 BASIC_TOOLS = """
     basename bash cat cmp cut dirname env find flock grep head id ln mkdir mktemp nproc paste pkg-config printf readlink
     rm sed sha256sum sort stat tail tar tee timeout uname cmake ninja cc g++ python3
@@ -30,7 +31,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def fake(tmp_path: Path) -> Callable[[str, str], None]:
+def fake(tmp_path: Path) -> Fake:
     """Put a shell script of a given name before everything else on the test's PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -49,7 +50,7 @@ def fake(tmp_path: Path) -> Callable[[str, str], None]:
 
 
 @pytest.fixture
-def run(workspace: Path, tmp_path: Path, fake: Callable[[str, str], None]) -> Run:
+def run(workspace: Path, tmp_path: Path, fake: Fake) -> Run:
     """Run a script of the workspace with only the test's PATH and an empty home."""
 
     def call(*command: str, **extra: str) -> subprocess.CompletedProcess[str]:

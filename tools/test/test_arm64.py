@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bare_machine import Run, without
+from bare_machine import Fake, Run, assert_one_error, without
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = ROOT / "tools" / "arm64_left_out.txt"
-Fake = Callable[[str, str], None]
 
 
 @pytest.fixture
@@ -31,14 +28,6 @@ def machine(workspace: Path, fake: Fake, tmp_path: Path) -> Path:
     for script in ("tools/arm64_sysroot.sh", "src/liboqs_vendor/scripts/build_liboqs.sh"):
         (workspace / script).write_text(f'#!/bin/bash\necho "{Path(script).name} $*" >>{calls}\n')
     return calls
-
-
-def assert_one_error(result: subprocess.CompletedProcess[str], *words: str) -> None:
-    assert result.returncode != 0
-    assert len(result.stderr.splitlines()) == 1, result.stderr
-    assert result.stderr.startswith("error: ")
-    for word in words:
-        assert word in result.stderr
 
 
 @pytest.mark.usefixtures("machine")

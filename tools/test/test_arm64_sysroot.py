@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bare_machine import Run
+from bare_machine import Fake, Run
 
-Fake = Callable[[str, str], None]
 DEBIAN = """Types: deb
 URIs: http://deb.debian.org/debian
 Suites: bookworm

@@ -7,23 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bare_machine import Run
+from bare_machine import Fake, Run
+from deb_test import directives
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
 UNIT = PACKAGING / "pqcmav-tunneld@.service"
 PACK = (ROOT / "tools" / "deb_pack.sh").read_text(encoding="utf-8")
-Fake = Callable[[str, str], None]
 SCRIPTS = sorted(path for path in PACKAGING.iterdir() if path.suffix in {".postinst", ".prerm", ".postrm"})
-
-
-def directives() -> dict[str, str]:
-    lines = UNIT.read_text(encoding="utf-8").splitlines()
-    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
 def test_every_file_that_is_packed_exists() -> None:
@@ -67,7 +61,7 @@ def test_maintainer_scripts_are_posix_shell_and_stop_at_errors(script: Path) -> 
 
 
 def test_the_unit_is_notified_and_watched() -> None:
-    unit = directives()
+    unit = directives(UNIT)
     assert unit["Type"] == "notify"
     assert unit["NotifyAccess"] == "main"
     assert 2 <= int(unit["WatchdogSec"]) <= 5, "longer than the data thread's second, shorter than most failsafes"

@@ -7,18 +7,16 @@ import fnmatch
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from bare_machine import Run
+from bare_machine import Fake, Run
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
 COMPOSE = DOCKER / "compose.yaml"
-Fake = Callable[[str, str], None]
 IMAGES = {"pqcmav-tunneld": "tunneld.Dockerfile", "pqcmav-suite": "suite.Dockerfile"}
 
 

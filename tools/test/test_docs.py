@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
 
 import configuration_doc

@@ -15,6 +15,7 @@ PACKAGES = sorted(path.parent for path in ROOT.glob("src/*/setup.py"))
 
 
 def scripts(package: Path) -> dict[str, str]:
+    """A package's programs, each with the function that it calls."""
     return dict(re.findall(r'"([\w-]+) = ([\w.]+:\w+)"', (package / "setup.py").read_text(encoding="utf-8")))
 
 

@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 import lock_hashes
+import pytest
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,8 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from model_variants import MODEL, VARIANTS, TemplateError, Variant, model, models
 
 

@@ -4,26 +4,19 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
+from test_executable_names import PACKAGES, ROOT, scripts
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = sorted(path.parent for path in ROOT.glob("src/*/setup.py"))
 INSTALL = ROOT / "install"
 
 
-def programs(package: Path) -> set[str]:
-    """The names of a package's programs."""
-    return {name for name, _ in re.findall(r'"([\w-]+) = ([\w.]+:\w+)"', (package / "setup.py").read_text())}
-
-
-@pytest.mark.parametrize("package", [each for each in PACKAGES if programs(each)], ids=lambda path: path.name)
+@pytest.mark.parametrize("package", [each for each in PACKAGES if scripts(each)], ids=lambda path: path.name)
 def test_every_program_is_in_the_package_s_folder(package: Path) -> None:
     if not INSTALL.is_dir():
         pytest.skip("nothing is installed: make setup")
-    for name in programs(package):
+    for name in scripts(package):
         path = INSTALL / "lib" / package.name / name
         assert path.is_file() and os.access(path, os.X_OK), path
 
@@ -37,7 +30,7 @@ def test_the_engine_s_program_is_there_too() -> None:
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
 def test_what_stands_in_for_a_program_calls_the_same_function(package: Path) -> None:
     text = (package / "setup.py").read_text()
-    calls = dict(re.findall(r'"([\w-]+) = ([\w.]+:\w+)"', text))
+    calls = scripts(package)
     for script in sorted((package / "scripts").glob("*")):
         module, function = calls[script.name].split(":")
         assert f"from {module} import {function}\n" in script.read_text()

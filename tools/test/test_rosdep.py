@@ -12,13 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-import pytest
-
-catkin_package = pytest.importorskip("catkin_pkg.package", reason="comes with colcon")
-
-ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = sorted(path.parent for path in (ROOT / "src").glob("*/package.xml"))
-EACH = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+from test_packages import EACH, FOLDERS, ROOT, catkin_package
 
 # Import -> rosdep key. What Ubuntu has for it is in tools/ubuntu-24.04.txt.
 KEYS = {

@@ -6,22 +6,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bare_machine import Run, without
-
-Fake = Callable[[str, str], None]
-
-
-def assert_one_error(result: subprocess.CompletedProcess[str], *words: str) -> None:
-    """It stopped with exactly one line of error, which has all the words."""
-    assert result.returncode != 0
-    assert len(result.stderr.splitlines()) == 1, result.stderr
-    assert result.stderr.startswith("error: ")
-    for word in words:
-        assert word in result.stderr
+from bare_machine import Fake, Run, assert_one_error, without
 
 
 @pytest.fixture

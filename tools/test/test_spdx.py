@@ -4,13 +4,9 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 import spdx
 
 LINE = f"# {spdx.TAG}\n"

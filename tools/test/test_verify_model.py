@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bare_machine import Run
-
-Fake = Callable[[str, str], None]
+from bare_machine import Fake, Run
 
 
 @pytest.fixture
