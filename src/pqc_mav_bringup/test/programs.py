@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs for the supervisor's tests."""
+"""Small programs to be started."""
 
 from __future__ import annotations
 
@@ -23,3 +23,12 @@ def python_process(label: str, code: str, respawn: Respawn | None = None) -> Pro
         respawn=respawn,
         hint="",
     )
+
+
+def install(prefix: Path, package: str, executable: str) -> Path:
+    """A program that does nothing, where a ROS prefix has those of its packages."""
+    program = prefix / "lib" / package / executable
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    return program

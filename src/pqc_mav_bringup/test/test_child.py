@@ -4,30 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
+from endings import gone, wait_until_gone
 
 from pqc_mav_bringup.child import MAX_LINE, Child
 
 DEADLINE_S = 20.0
 QUICK_S = 0.2
-
-
-def gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-
-
-def wait_until_gone(pid: int) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not gone(pid):
-        assert time.monotonic() < deadline, f"process {pid} is still there"
-        time.sleep(0.01)
 
 
 def run(code: str, *, stop: bool = False) -> tuple[int, bool, list[str], int]:

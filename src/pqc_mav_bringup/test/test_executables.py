@@ -3,6 +3,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from programs import install
 
 from pqc_mav_bringup.description import BringupError, Process, resolve
 from pqc_mav_bringup.executables import command, find_executable
@@ -11,10 +12,7 @@ from pqc_mav_bringup.systems import DRONE
 
 @pytest.fixture
 def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    program = tmp_path / "lib" / "pqc_mav_proxy" / "pqc_proxy"
-    program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    install(tmp_path, "pqc_mav_proxy", "pqc_proxy")
     monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
     return tmp_path
 

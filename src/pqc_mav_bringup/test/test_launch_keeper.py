@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -15,7 +14,9 @@ import pytest
 
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_supervisor.py tests the same decisions")
 
-from pqc_mav_common.testing import Running, until
+from endings import wait_until_gone
+
+from pqc_mav_common.testing import Running
 
 # One process of the suite's kind under the service that `ros2 launch` runs; `code` is what it does.
 PROGRAM = """
@@ -37,8 +38,7 @@ def script(code: str) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def python_on_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+def own_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
 
 
@@ -77,7 +77,7 @@ def test_nothing_is_left_of_a_launch_that_ended(number: signal.Signals, limit_s:
         (child,) = psutil.Process(running.process.pid).children()
         began = time.monotonic()
         running.process.send_signal(number)
-        until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, "the end of the child")
+        wait_until_gone(child.pid)
         assert time.monotonic() - began < limit_s
     finally:
         running.kill()

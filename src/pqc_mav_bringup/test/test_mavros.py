@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from programs import install
 
 from pqc_mav_bringup import configuration, geoid
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
@@ -78,10 +79,7 @@ def test_what_mavros_could_not_be_started_with(given: dict[str, str], said: str)
 
 def test_a_mavros_that_must_abort_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With ros2 launch the same check stands behind the same search for the program."""
-    program = tmp_path / "lib" / "mavros" / "mavros_node"
-    program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    install(tmp_path, "mavros", "mavros_node")
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
     monkeypatch.setenv("GEOGRAPHICLIB_GEOID_PATH", str(tmp_path))
     node = mavros(DRONE, pluginlists_yaml="")

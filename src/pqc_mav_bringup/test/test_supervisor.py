@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from endings import wait_until_gone
 from programs import python_process
-from test_child import wait_until_gone
 
 from pqc_mav_bringup.description import BringupError, Process, Respawn
 from pqc_mav_bringup.respawn import ExitCode
