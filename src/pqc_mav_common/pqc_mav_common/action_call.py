@@ -57,10 +57,10 @@ class ActionCall:
     """A client of one action."""
 
     def __init__(self, node: Any, kind: Any, name: str, callback_group: Any = None) -> None:
-        from rclpy.action import ActionClient
+        from pqc_mav_common.action_client import PatientActionClient
 
         self.name = name
-        self._client = ActionClient(node, kind, name, callback_group=callback_group)
+        self._client = PatientActionClient(node, kind, name, callback_group=callback_group)
 
     def ready(self) -> bool:
         """Whether a server offers the action now."""

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,10 +37,13 @@ def _answered(pending: Any, limit_s: float) -> bool:
     return bool(pending.done())
 
 
-def diagnosed(arrays: Iterable[Any], name: str) -> tuple[int, str]:
+def diagnosed(arrays: Sequence[Any], name: str) -> tuple[int, str]:
     """Level and text of the last diagnosis of this name in messages of `/diagnostics`; -1 where there is none."""
-    found = [status for array in arrays for status in array.status if status.name == name]
-    return (found[-1].level[0], found[-1].message) if found else (-1, "")
+    for array in reversed(arrays):
+        for status in array.status:
+            if status.name == name:
+                return status.level[0], status.message
+    return -1, ""
 
 
 class Onlooker:
