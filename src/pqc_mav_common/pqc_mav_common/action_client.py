@@ -13,7 +13,7 @@ class PatientActionClient(ActionClient):
     """Looks at an answer only once the question is noted.
 
     rclpy sends a request first and notes it afterwards. An executor in another thread may take the answer in between,
-    does not know it and drops it; the caller then waits for ever.
+    does not know it and drops it; the caller then waits indefinitely.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:

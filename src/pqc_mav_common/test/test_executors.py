@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executor of one thread: timers, services, an orderly end, and that it never waits for ever."""
+"""The executor of one thread: timers, services, an orderly end, and that it never waits indefinitely."""
 
 from __future__ import annotations
 
