@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
-from pair import gcs_parameters
 from pqc_mav_interfaces.msg import TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
+from pqc_mav_common.testing_proxies import gcs_parameters
 from pqc_mav_proxy import conversions
 from pqc_mav_proxy.names import STATES, state_name
 from pqc_mav_proxy.rates import RATES

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray
-from pair import gcs_parameters, ros_arguments
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Level
@@ -17,6 +16,7 @@ from pqc_mav_common.siblings import ALLOWED, MARK, MAVROS, Sibling, new_mark
 from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_network import fake_mavros, running_mavros
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
+from pqc_mav_common.testing_proxies import gcs_parameters, ros_arguments
 from pqc_mav_proxy.guard import LOOK_S, Guard
 
 __all__ = ["fake_mavros"]

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 import yaml
-from pair import drone_parameters, gcs_parameters, parameter_arguments, ros_arguments
 
 from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import Running
 from pqc_mav_common.testing_onlooker import run_twice
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters, parameter_arguments, ros_arguments
 
 DEADLINE_S = 60.0
 COMMAND = [sys.executable, "-m", "pqc_mav_proxy.main"]
@@ -43,7 +43,7 @@ def gcs(keys: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def drone(keys: Path, gcs: dict[str, Any]) -> dict[str, Any]:
-    return drone_parameters(keys, gcs)
+    return drone_parameters(keys, gcs["data_port"])
 
 
 def test_unknown_key_suggests_the_right_one(drone: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ def test_key_file_readable_by_the_group(keys: Path, gcs: dict[str, Any], tmp_pat
 
     pqc_mav_tunnel.export_drone(str(keys), "d1", str(tmp_path / "d1"))
     (tmp_path / "d1" / "psk.key").chmod(0o640)
-    parameters = drone_parameters(keys, gcs)
+    parameters = drone_parameters(keys, gcs["data_port"])
     refused({**parameters, "keys": str(tmp_path / "d1")}, 2, "psk.key", "chmod")
 
 
@@ -160,7 +160,7 @@ def proxy(parameters: dict[str, Any], namespace: str) -> Running:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_pair_comes_up_and_ends_cleanly_on_signals(keys: Path, gcs: dict[str, Any], number: signal.Signals) -> None:
     ground = proxy(gcs, f"g{number}")
-    air = proxy(drone_parameters(keys, gcs), f"d{number}")
+    air = proxy(drone_parameters(keys, gcs["data_port"]), f"d{number}")
     try:
         air.wait_for("-> UP")
         ground.wait_for("-> UP")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from pair import drone_parameters, gcs_parameters, ros_arguments
 from pqc_mav_interfaces import action
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
@@ -25,6 +24,7 @@ from pqc_mav_common.action_call import ActionCall
 from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.testing import DEADLINE_S, until
 from pqc_mav_common.testing_onlooker import Onlooker
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters, ros_arguments
 from pqc_mav_proxy.node import PqcProxyNode
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
@@ -63,7 +63,9 @@ def pair(ros: None, keys: Path) -> Iterator[dict[str, PqcProxyNode]]:
     gcs = gcs_parameters(keys, ("d1", "d2"))
     nodes = {
         "gcs": PqcProxyNode(cli_args=ros_arguments(gcs, "gcs"), use_global_arguments=False),
-        "drone": PqcProxyNode(cli_args=ros_arguments(drone_parameters(keys, gcs), "drone"), use_global_arguments=False),
+        "drone": PqcProxyNode(
+            cli_args=ros_arguments(drone_parameters(keys, gcs["data_port"]), "drone"), use_global_arguments=False
+        ),
     }
     spinning = [Spinning(MultiThreadedExecutor(2), [node]) for node in nodes.values()]
     for node in nodes.values():
@@ -347,7 +349,9 @@ def test_what_the_engine_says_before_the_topics_are_open_waits(ros: None, keys: 
     """A handshake on one machine may end before the activation of the node does."""
     gcs = gcs_parameters(keys)
     ground = PqcProxyNode(cli_args=ros_arguments(gcs, "early_gcs"), use_global_arguments=False)
-    node = Watched(cli_args=ros_arguments(drone_parameters(keys, gcs), "early"), use_global_arguments=False)
+    node = Watched(
+        cli_args=ros_arguments(drone_parameters(keys, gcs["data_port"]), "early"), use_global_arguments=False
+    )
     spinning = [Spinning(MultiThreadedExecutor(2), [each]) for each in (ground, node)]
     start = node._start_host
 

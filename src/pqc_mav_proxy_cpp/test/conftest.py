@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
-from proxies import installed
+from proxies import DRONES, installed
 from watcher import Watcher
 
 from pqc_mav_common.testing import on_request, own_domain
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Root of keys for the gcs (ML-DSA-65 and ML-DSA-87) and two drones."""
     root = tmp_path_factory.mktemp("keys") / "root"
-    pqc_mav_tunnel.init_keys(str(root), ["d1", "d2"], sig_tokens=["mldsa65", "mldsa87"])
+    pqc_mav_tunnel.init_keys(str(root), list(DRONES), sig_tokens=["mldsa65", "mldsa87"])
     return root
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import Running
+from pqc_mav_common.testing_proxies import ros_arguments
 
-HOST = "127.0.0.1"
 NODE = "pqc_proxy"
 KINDS = ("py", "cpp")
+DRONES = ("d1", "d2")
 SKIPPED = "no rclcpp: the proxy in C++ is not built here"
 LIMIT_S = 60.0
 PERIOD_S = 0.004  # between datagrams, short enough for what a rekey might lose
@@ -37,40 +36,6 @@ def installed(kind: str) -> list[str]:
 def command(kind: str) -> list[str]:
     """How a proxy is started; skips the test where it is not here."""
     return installed(kind) or pytest.skip(SKIPPED)
-
-
-def gcs_parameters(keys: Path, drones: tuple[str, ...] = ("d1", "d2"), **changes: Any) -> dict[str, Any]:
-    """A gcs on ports nobody uses."""
-    return {
-        "role": "gcs",
-        "keys": str(keys / "gcs"),
-        "bind": HOST,
-        "data_port": free_port(),
-        "drones": list(drones),
-        "key_pool_depth": 0,
-        **changes,
-    }
-
-
-def drone_parameters(keys: Path, data_port: int, **changes: Any) -> dict[str, Any]:
-    """The drone d1 of such a gcs."""
-    return {
-        "role": "drone",
-        "keys": str(keys / "drones" / "d1"),
-        "drone_id": "d1",
-        "peer": HOST,
-        "bind": HOST,
-        "data_port": data_port,
-        "local_data_port": 0,
-        "plain_bind": f"{HOST}:{free_port()}",
-        **changes,
-    }
-
-
-def ros_arguments(parameters: dict[str, Any], namespace: str) -> list[str]:
-    """The command line of these."""
-    given = [word for name, value in parameters.items() for word in ("-p", f"{name}:={json.dumps(value)}")]
-    return ["--ros-args", "-r", f"__ns:=/{namespace}", *given]
 
 
 def start(kind: str, parameters: dict[str, Any], namespace: str, *further: str) -> Running:

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from pqc_mav_interfaces.msg import TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
-from proxies import HOST, NODE, PERIOD_S, SKIPPED, command, drone_parameters, gcs_parameters
+from proxies import NODE, PERIOD_S, SKIPPED, command
 from rclpy.parameter import Parameter
 from watcher import Watcher
 
 from pqc_mav_common import qos
+from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import GONE_S, Running, until
+from pqc_mav_common.testing_proxies import HOST, drone_parameters, gcs_parameters
 from pqc_mav_common.testing_traffic import Traffic
 
 CONTAINERS = ("component_container", "component_container_mt", "component_container_isolated")
@@ -49,7 +51,7 @@ def test_both_ends_in_one_container(name: str, keys: Path, watcher: Watcher) -> 
 
     traffic = Traffic(period_s=PERIOD_S)
     gcs = gcs_parameters(keys, ("d1",), **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
-    drone = drone_parameters(keys, gcs["data_port"])
+    drone = drone_parameters(keys, gcs["data_port"], plain_bind=f"{HOST}:{free_port()}")
     short = name.removeprefix("component_")
     try:
         ends = {end: f"/{short}_{end}/{NODE}" for end in ("gcs", "drone")}

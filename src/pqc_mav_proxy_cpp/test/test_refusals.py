@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proxies import HOST, command, drone_parameters, gcs_parameters, outcome, ros_arguments
+from proxies import DRONES, command, outcome
+
+from pqc_mav_common.testing_proxies import HOST, drone_parameters, gcs_parameters, ros_arguments
 
 CONFIG, START = 2, 3
 DRONE: dict[str, dict[str, Any]] = {
@@ -62,7 +64,7 @@ def test_a_drone(keys: Path, changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("changes", GCS.values(), ids=GCS)
 def test_a_gcs(keys: Path, changes: dict[str, Any]) -> None:
-    refused({**gcs_parameters(keys), **changes}, CONFIG)
+    refused({**gcs_parameters(keys, DRONES), **changes}, CONFIG)
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def taken() -> Iterator[int]:
 
 def test_ports_in_use(keys: Path) -> None:
     with taken() as port:
-        refused(gcs_parameters(keys, data_port=port), START)
+        refused(gcs_parameters(keys, DRONES, data_port=port), START)
         refused(drone_parameters(keys, 1, plain_bind=f"{HOST}:{port}"), START)
 
 

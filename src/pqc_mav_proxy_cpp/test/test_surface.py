@@ -14,13 +14,14 @@ import pqc_mav_tunnel
 import pytest
 from pqc_mav_interfaces.msg import TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
-from proxies import KINDS, NODE, drone_parameters, gcs_parameters, start
+from proxies import DRONES, KINDS, NODE, start
 from rclpy.parameter import Parameter
 from watcher import Watcher
 
 from pqc_mav_common import qos
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_common.testing import Running, until
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 from pqc_mav_proxy.parameters import AUTOSTART, FIXED, drone_specs, specs
 
 RELIABLE = ("RELIABLE", "VOLATILE")
@@ -72,7 +73,7 @@ class Proxy:
 def proxy(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Iterator[Proxy]:
     """One of each."""
     kind, role = request.param
-    gcs = gcs_parameters(keys)
+    gcs = gcs_parameters(keys, DRONES)
     given = gcs if role == "gcs" else drone_parameters(keys, gcs["data_port"])
     name = f"/{kind}_{role}/{NODE}"
     process = start(kind, {**given, "autostart": False}, f"{kind}_{role}")

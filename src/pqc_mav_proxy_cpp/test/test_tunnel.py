@@ -15,11 +15,13 @@ from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces import action
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
-from proxies import HOST, KINDS, NODE, PERIOD_S, drone_parameters, gcs_parameters, start
+from proxies import DRONES, KINDS, NODE, PERIOD_S, start
 from watcher import Watcher
 
 from pqc_mav_common import qos
+from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import GONE_S, Running, until
+from pqc_mav_common.testing_proxies import HOST, drone_parameters, gcs_parameters
 from pqc_mav_common.testing_traffic import Traffic
 from pqc_mav_proxy.rekey_server import PHASES
 
@@ -46,8 +48,8 @@ def pair(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Iterat
     space = {end: f"{'_'.join(request.param)}_{end}" for end in kinds}
     names = {end: f"/{space[end]}/{NODE}" for end in kinds}
     traffic = Traffic(period_s=PERIOD_S)
-    gcs = gcs_parameters(keys, **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
-    drone = drone_parameters(keys, gcs["data_port"], degraded_after_s=1.0)
+    gcs = gcs_parameters(keys, DRONES, **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
+    drone = drone_parameters(keys, gcs["data_port"], plain_bind=f"{HOST}:{free_port()}", degraded_after_s=1.0)
     processes: dict[str, Running] = {}
     try:
         processes["gcs"] = start(kinds["gcs"], gcs, space["gcs"])
