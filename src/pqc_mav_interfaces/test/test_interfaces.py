@@ -64,6 +64,7 @@ def test_there_are_interfaces() -> None:
         "PowerSample",
         "Rekey",
         "RunCampaign",
+        "ServerStats",
         "SetMode",
         "SetTraffic",
         "StartSuite",

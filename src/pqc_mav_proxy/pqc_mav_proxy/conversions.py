@@ -8,10 +8,10 @@ yet is None there and NaN in a float field here.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, SuiteInfo, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, SuiteInfo, TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
 from pqc_mav_proxy.names import DROP_REASONS, STATES
@@ -61,6 +61,14 @@ def status_message(status: Mapping[str, Any], role: str, header: Header) -> Tunn
 def stats_message(stats: Mapping[str, Any], rates: Mapping[str, float], header: Header) -> TunnelStats:
     """One entry of `Engine.stats()` with the rates over the last second."""
     return _fill(TunnelStats(header=header), {**stats, **rates})
+
+
+def server_message(totals: Mapping[str, int], stats: Sequence[Mapping[str, Any]], header: Header) -> ServerStats:
+    """`Engine.totals()`, and of each entry of `Engine.stats()` what verified."""
+    message = _fill(ServerStats(header=header), totals)
+    message.drone_ids = [entry["drone_id"] for entry in stats]
+    message.opened = [entry["delivered"] + entry["control"] for entry in stats]
+    return message
 
 
 def link_messages(link: Mapping[str, Any], header: Header) -> list[LinkQuality]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
 from std_msgs.msg import Header
 
@@ -40,6 +40,7 @@ from pqc_mav_proxy.wording import short_code
 
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
+SERVER_TICK_S = 0.1
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = ("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error")
 
@@ -66,6 +67,8 @@ class PqcProxyNode(ManagedNode):
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
         self.every(TICK_S, self._publish_periodic)
+        self._server_timer = self.create_timer(SERVER_TICK_S, self._publish_server)
+        self._server_timer.cancel()
 
     @property
     def role(self) -> str:
@@ -90,6 +93,7 @@ class PqcProxyNode(ManagedNode):
         self._status = self.create_lifecycle_publisher(TunnelStatus, "~/status", qos.latched(drones))
         self._stats = self.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(drones))
         self._link = self.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * drones))
+        self._server = self.create_lifecycle_publisher(ServerStats, "~/server_stats", qos.sensor())
         self._handshake = self.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self.create_service(ListSuites, "~/list_suites", self._list_suites)
@@ -114,6 +118,7 @@ class PqcProxyNode(ManagedNode):
 
     def end(self) -> None:
         """Stops the engine, wipes its keys and publishes the last status."""
+        self._server_timer.cancel()
         host, self._host = self._host, None
         if host is None:
             return
@@ -218,6 +223,7 @@ class PqcProxyNode(ManagedNode):
         host = self._host
         if host is None or not host.started or not self._stats.is_activated:
             return
+        self._serve_detectors()
         now_s = time.monotonic()
         header = self._header()
         statuses, stats, links = host.engine.status(), host.engine.stats(), host.engine.links()
@@ -239,6 +245,20 @@ class PqcProxyNode(ManagedNode):
         # The namespace tells the two ends apart.
         messages = to_messages(self.get_fully_qualified_name().strip("/"), self._hardware_id, reports)
         self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
+
+    def _serve_detectors(self) -> None:
+        """The timer of `~/server_stats` runs only while somebody listens."""
+        if self._server.get_subscription_count() == 0:
+            self._server_timer.cancel()
+        elif self._server_timer.is_canceled():
+            self._server_timer.reset()
+
+    def _publish_server(self) -> None:
+        host = self._host
+        if host is None or not host.started or not self._server.is_activated:
+            return
+        engine = host.engine
+        self._server.publish(conversions.server_message(engine.totals(), engine.stats(), self._header()))
 
     # --- services ---
 

@@ -13,7 +13,7 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces import action
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
 from rcl_interfaces.srv import DescribeParameters
 from rclpy.executors import MultiThreadedExecutor
@@ -28,6 +28,7 @@ from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters, ros
 from pqc_mav_proxy.node import PqcProxyNode
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
+HANDSHAKE_OUTCOMES = ("taken", "repeated", "malformed", "unknown", "tag", "gate", "replay", "limit")
 
 
 class Spinning:
@@ -120,6 +121,24 @@ def test_periodic_topics(pair: dict[str, PqcProxyNode], client: Onlooker) -> Non
         "gcs/pqc_proxy: handshake server",
     }
     until(lambda: wanted <= set(names()), "diagnostics of both ends")
+
+
+def test_the_counters_of_all_datagrams_come_only_while_somebody_listens(
+    pair: dict[str, PqcProxyNode], ros: None
+) -> None:
+    timer = pair["gcs"]._server_timer
+    assert timer.is_canceled()
+    with Onlooker() as onlooker:
+        seen = onlooker.collect(ServerStats, "/gcs/pqc_proxy/server_stats", qos.sensor())
+        until(lambda: len(seen) >= 5, "counters")
+    newest = seen[-1]
+    assert newest.drone_ids == ["d1", "d2"] and newest.opened[0] > 0 and newest.opened[1] == 0
+    fields = newest.get_fields_and_field_types()
+    parts = [*(field for field in fields if field.startswith("drop_")), "delivered", "control"]
+    parts += [f"hs_{outcome}" for outcome in HANDSHAKE_OUTCOMES]
+    assert newest.enc_rx_datagrams == sum(getattr(newest, part) for part in parts)
+    assert newest.enc_rx_bytes > newest.enc_rx_datagrams and newest.hs_completed >= 1
+    until(timer.is_canceled, "silence")
 
 
 def test_the_handshake_report_is_there_for_late_comers(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:

@@ -119,6 +119,44 @@ msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rate
   return out;
 }
 
+msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::vector<pqcmav::LinkStats>& stats,
+                                const Header& header) {
+  using Stats = msg::ServerStats;
+  static constexpr std::pair<std::string_view, std::uint64_t Stats::*> kCounters[] = {
+      {"enc_rx_datagrams", &Stats::enc_rx_datagrams},
+      {"enc_rx_bytes", &Stats::enc_rx_bytes},
+      {"delivered", &Stats::delivered},
+      {"control", &Stats::control},
+      {"drop_malformed", &Stats::drop_malformed},
+      {"drop_unknown", &Stats::drop_unknown},
+      {"drop_seq_old", &Stats::drop_seq_old},
+      {"drop_replay", &Stats::drop_replay},
+      {"drop_auth_fail", &Stats::drop_auth_fail},
+      {"drop_decrypt_fail", &Stats::drop_decrypt_fail},
+      {"hs_taken", &Stats::hs_taken},
+      {"hs_repeated", &Stats::hs_repeated},
+      {"hs_malformed", &Stats::hs_malformed},
+      {"hs_unknown", &Stats::hs_unknown},
+      {"hs_tag", &Stats::hs_tag},
+      {"hs_gate", &Stats::hs_gate},
+      {"hs_replay", &Stats::hs_replay},
+      {"hs_limit", &Stats::hs_limit},
+      {"other_version", &Stats::other_version},
+      {"hs_gated", &Stats::hs_gated},
+      {"hs_retried", &Stats::hs_retried},
+      {"hs_completed", &Stats::hs_completed},
+      {"hs_failed", &Stats::hs_failed},
+  };
+  Stats out;
+  out.header = header;
+  for (const auto& [name, field] : kCounters) out.*field = counter(totals, name);
+  for (const auto& each : stats) {
+    out.drone_ids.push_back(each.drone_id);
+    out.opened.push_back(counter(each.counters, "delivered") + counter(each.counters, "control"));
+  }
+  return out;
+}
+
 std::vector<msg::LinkQuality> link_messages(const pqcmav::LinkQualityView& link, const Header& header) {
   std::vector<msg::LinkQuality> out{link_message(link, link.local, "local", header)};
   if (link.peer) {

@@ -4,6 +4,7 @@
 
 #include <pqc_mav_interfaces/msg/handshake_report.hpp>
 #include <pqc_mav_interfaces/msg/link_quality.hpp>
+#include <pqc_mav_interfaces/msg/server_stats.hpp>
 #include <pqc_mav_interfaces/msg/suite_info.hpp>
 #include <pqc_mav_interfaces/msg/tunnel_stats.hpp>
 #include <pqc_mav_interfaces/msg/tunnel_status.hpp>
@@ -23,6 +24,9 @@ using std_msgs::msg::Header;
 
 msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::string& role, const Header& header);
 msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rates, const Header& header);
+/// What became of every datagram, and of each drone what verified.
+msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::vector<pqcmav::LinkStats>& stats,
+                                const Header& header);
 /// The local view, and the peer's once it has reported.
 std::vector<msg::LinkQuality> link_messages(const pqcmav::LinkQualityView& link, const Header& header);
 msg::HandshakeReport handshake_message(const std::string& drone_id, const pqcmav::HandshakeEvent& event,

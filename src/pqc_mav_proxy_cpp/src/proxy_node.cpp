@@ -24,6 +24,7 @@ using rclcpp_lifecycle::LifecycleNode;
 using rclcpp_lifecycle::State;
 using Names = std::vector<std::string>;
 constexpr auto kTick = 1s;
+constexpr auto kServerTick = 100ms;
 
 double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -122,6 +123,7 @@ void ProxyNode::make_interfaces(std::size_t drones) {
   status_ = create_publisher<msg::TunnelStatus>("~/status", qos::latched(drones));
   stats_ = create_publisher<msg::TunnelStats>("~/stats", qos::periodic(drones));
   link_ = create_publisher<msg::LinkQuality>("~/link", qos::periodic(2 * drones));
+  server_ = create_publisher<msg::ServerStats>("~/server_stats", qos::sensor());
   handshake_ = create_publisher<msg::HandshakeReport>("~/handshake", qos::event());
   diagnostics_ = create_publisher<diagnostic_msgs::msg::DiagnosticArray>("/diagnostics", qos::periodic(1));
   list_suites_ = create_service<ListSuites>(
@@ -132,6 +134,8 @@ void ProxyNode::make_interfaces(std::size_t drones) {
       [this](std::shared_ptr<GetInfo::Request>, std::shared_ptr<GetInfo::Response> response) { get_info(*response); });
   rekeys_ = std::make_unique<RekeyServer>(*this, [this] { return running_engine(); });
   tick_ = create_timer(kTick, [this] { publish_periodic(); });
+  server_tick_ = create_timer(kServerTick, [this] { publish_server(); });
+  server_tick_->cancel();
 }
 
 void ProxyNode::bring_up() {
@@ -293,7 +297,8 @@ void ProxyNode::publish_status(const std::vector<pqcmav::LinkStatus>& statuses, 
 
 void ProxyNode::publish_periodic() {
   const auto engine = running_engine();
-  if (!engine || !stats_->is_activated()) return;
+  if (!engine || !stats_->is_activated()) return server_tick_->cancel();
+  serve_detectors();
   const auto now_s = monotonic_s();
   const auto stamped = header();
   const auto statuses = engine->status();
@@ -316,6 +321,19 @@ void ProxyNode::publish_periodic() {
   const std::string node = get_fully_qualified_name() + 1;  // the namespace tells the two ends apart
   for (const auto& each : reports) array.status.push_back(to_message(each, node, hardware_id_));
   diagnostics_->publish(array);
+}
+
+void ProxyNode::serve_detectors() {
+  if (server_->get_subscription_count() == 0)
+    server_tick_->cancel();
+  else if (server_tick_->is_canceled())
+    server_tick_->reset();
+}
+
+void ProxyNode::publish_server() {
+  const auto engine = running_engine();
+  if (engine && server_->is_activated())
+    server_->publish(server_message(engine->totals(), engine->stats(), header()));
 }
 
 // --- services ---

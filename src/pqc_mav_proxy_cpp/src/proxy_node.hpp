@@ -75,6 +75,9 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   /// All drones' statuses, when one of them changed: a late subscriber then has the whole latched set.
   void publish_status(const std::vector<pqcmav::LinkStatus>& statuses, bool force);
   void publish_periodic();
+  /// The timer of `~/server_stats` runs only while somebody listens.
+  void serve_detectors();
+  void publish_server();
   void list_suites(const ListSuites::Request& request, ListSuites::Response& response);
   void get_info(GetInfo::Response& response);
 
@@ -92,11 +95,12 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   Publisher<msg::TunnelStatus> status_;
   Publisher<msg::TunnelStats> stats_;
   Publisher<msg::LinkQuality> link_;
+  Publisher<msg::ServerStats> server_;
   Publisher<msg::HandshakeReport> handshake_;
   Publisher<diagnostic_msgs::msg::DiagnosticArray> diagnostics_;
   rclcpp::Service<ListSuites>::SharedPtr list_suites_;
   rclcpp::Service<GetInfo>::SharedPtr get_info_;
-  rclcpp::TimerBase::SharedPtr tick_;
+  rclcpp::TimerBase::SharedPtr tick_, server_tick_;
 
   std::mutex mutex_;  // of what follows up to the rekeys
   Given given_;       // what the user gave, and what was set since

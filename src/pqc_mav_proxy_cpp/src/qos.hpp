@@ -18,5 +18,7 @@ inline rclcpp::QoS event() { return latched(10); }
 inline rclcpp::QoS periodic(std::size_t drones) {
   return rclcpp::QoS(rclcpp::KeepLast(std::max<std::size_t>(10, 2 * drones))).reliable();
 }
+/// For streams whose next message comes soon anyway: `~/server_stats`.
+inline rclcpp::QoS sensor() { return rclcpp::QoS(rclcpp::KeepLast(5)).best_effort(); }
 
 }  // namespace pqc_mav_proxy_cpp::qos

@@ -25,11 +25,13 @@ from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 from pqc_mav_proxy.parameters import AUTOSTART, FIXED, drone_specs, specs
 
 RELIABLE = ("RELIABLE", "VOLATILE")
+BEST_EFFORT = ("BEST_EFFORT", "VOLATILE")
 LATCHED = ("RELIABLE", "TRANSIENT_LOCAL")
 TOPICS = {
     "~/status": ("pqc_mav_interfaces/msg/TunnelStatus", *LATCHED),
     "~/stats": ("pqc_mav_interfaces/msg/TunnelStats", *RELIABLE),
     "~/link": ("pqc_mav_interfaces/msg/LinkQuality", *RELIABLE),
+    "~/server_stats": ("pqc_mav_interfaces/msg/ServerStats", *BEST_EFFORT),
     "~/handshake": ("pqc_mav_interfaces/msg/HandshakeReport", *LATCHED),
     "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", *RELIABLE),
     "~/transition_event": ("lifecycle_msgs/msg/TransitionEvent", *RELIABLE),

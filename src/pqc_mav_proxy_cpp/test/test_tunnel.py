@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces import action
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
 from proxies import DRONES, KINDS, NODE, PERIOD_S, start
 from watcher import Watcher
@@ -26,6 +26,8 @@ from pqc_mav_common.testing_traffic import Traffic
 from pqc_mav_proxy.rekey_server import PHASES
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
+# What became of those that were taken.
+SUMMED_APART = ("hs_gated", "hs_retried", "hs_completed", "hs_failed")
 OTHER = "cs-mlkem1024-aesgcm-mldsa87"
 # More at once than a proxy lets wait.
 CROWD = 8
@@ -93,6 +95,13 @@ def test_messages(pair: Pair, watcher: Watcher) -> None:
     until(lambda: {each.side for each in links} == {"local", "peer"}, "both sides of the link")
     until(lambda: any(each.rtt_ms > 0 for each in links), "a round trip")
     assert all(each.age_s == 0 for each in links if each.side == "local")
+
+    counters = watcher.collect(ServerStats, f"{names['gcs']}/server_stats", qos.sensor())
+    until(lambda: len(counters) >= 5, "counters of the process")
+    assert counters[-1].drone_ids == ["d1", "d2"] and counters[-1].opened[0] > 0 and counters[-1].opened[1] == 0
+    fields = [field for field in counters[-1].get_fields_and_field_types() if field.startswith(("drop_", "hs_"))]
+    parts = ["delivered", "control", *(field for field in fields if field not in SUMMED_APART)]
+    assert counters[-1].enc_rx_datagrams == sum(getattr(counters[-1], part) for part in parts)
 
 
 def test_diagnostics(pair: Pair, watcher: Watcher) -> None:

@@ -156,7 +156,11 @@ std::vector<LinkStats> Engine::stats() const {
 NamedCounters Engine::totals() const {
   const auto& t = impl_->plane().totals();
   NamedCounters out = {
-      {"enc_rx_datagrams", t.enc_rx_datagrams.get()}, {"delivered", t.delivered.get()}, {"control", t.control.get()}};
+      {"enc_rx_datagrams", t.enc_rx_datagrams.get()},
+      {"enc_rx_bytes", t.enc_rx_bytes.get()},
+      {"delivered", t.delivered.get()},
+      {"control", t.control.get()},
+  };
   add_drops(out, t.drops);
   for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) out.emplace_back(kHandshakeDropNames[i], t.handshakes[i].get());
   out.emplace_back("other_version", t.other_version.get());

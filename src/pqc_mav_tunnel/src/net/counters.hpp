@@ -68,7 +68,7 @@ struct LinkCounters {
 
 /// Of the whole process. enc_rx_datagrams == delivered + control + sum(drops) + sum(handshakes), always.
 struct ProcessCounters {
-  Counter enc_rx_datagrams, delivered, control;
+  Counter enc_rx_datagrams, enc_rx_bytes, delivered, control;
   std::array<Counter, kDropKinds> drops;
   std::array<Counter, kHandshakeDropKinds> handshakes;
   Counter yielded;        // on all links

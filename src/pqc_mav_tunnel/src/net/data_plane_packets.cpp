@@ -86,6 +86,7 @@ void DataPlane::read_encrypted(std::uint64_t now, Round& round) {
     if (config_.role == Role::drone) arrived_at_ = encrypted_in_.take_local(i);
     if (slot.truncated) {
       totals_.enc_rx_datagrams.add();
+      totals_.enc_rx_bytes.add(slot.bytes.size());
       count_drop(nullptr, Drop::malformed);
       continue;
     }
@@ -113,6 +114,7 @@ bool DataPlane::on_handshake(ByteView datagram, const SockAddr& source, std::uin
 
 void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
   totals_.enc_rx_datagrams.add();
+  totals_.enc_rx_bytes.add(datagram.size());
   const auto header = parse_header(datagram);
   if (!header || datagram.size() > kOverhead + std::max(config_.max_payload, kControlFrameMax)) {
     if (on_handshake(datagram, source, now)) return;
