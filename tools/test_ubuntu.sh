@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$ROOT"
 
 [ $# -gt 0 ] || set -- pqc_mav_common pqc_mav_bringup pqc_mav_proxy pqc_mav_sensing pqc_mav_policy pqc_mav_recorder \
-  pqc_mav_bench pqc_mav_cli
+  pqc_mav_detect pqc_mav_bench pqc_mav_cli
 versions=tools/ubuntu-24.04.txt
 overlay=build/ubuntu-24.04
 stamp="$(hash_of <"$versions")"

@@ -51,6 +51,7 @@ WITHOUT_KEY = {
     "mcap": "the flight recorder's file",
     "mcap_ros2": "the flight recorder's file",
     "oqs": "wirespec and its tests",
+    "pyarrow": "windows of traffic as Parquet",
     "zstandard": "the flight recorder's file",
 }
 OPTIONAL = {

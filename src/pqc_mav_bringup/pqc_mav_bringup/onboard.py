@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `pqc_onboard` process: sensing and policy together.
+"""The `pqc_onboard` process: sensing and policy together, and the detector where it is asked for.
 
 Python, rclpy and the middleware cost each process some 50 MB, whatever its nodes do. The nodes are the same as in
-`pqc_sensing` and `pqc_policy`; each takes its own parameters out of what the process was given.
+`pqc_sensing`, `pqc_policy` and `pqc_detect`; each takes its own parameters out of what the process was given.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.executors import one_thread
 from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
 
 PROGRAM = "pqc_onboard"
+WITH_DETECTOR = "--detect"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _serve(arguments: list[str], stop: threading.Event) -> int:
+    detect = WITH_DETECTOR in arguments
+    arguments = [argument for argument in arguments if argument != WITH_DETECTOR]
     with needed_imports():
         from pqc_mav_common.lifecycle import serving
         from pqc_mav_policy.node import PqcPolicyNode
@@ -31,10 +35,18 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         from pqc_mav_sensing.main import NODES, load
 
         senses = load(NODES)
+        tables = [node_specs(), *(sense.parameters for sense in senses)]
+        kinds: list[Any] = [sense.make for sense in senses]
+        if detect:
+            from pqc_mav_detect.node import DetectNode
+            from pqc_mav_detect.node_parameters import PARAMETERS
+
+            tables.append(PARAMETERS)
+            kinds.append(DetectNode)
     # Parameters given without a node's name reach every node of the process.
-    siblings = [spec.name for specs in (node_specs(), *(sense.parameters for sense in senses)) for spec in specs]
+    siblings = [spec.name for specs in tables for spec in specs]
     # In the order in which they need each other: what is sensed first, then what decides by it.
-    makers = [*(partial(sense.make, siblings) for sense in senses), partial(PqcPolicyNode, siblings=siblings)]
+    makers = [partial(kind, siblings=siblings) for kind in (*kinds, PqcPolicyNode)]
     with ros(arguments), serving(one_thread(), makers):
         wait_until(stop)
     return ExitCode.OK

@@ -63,6 +63,11 @@ PROXY = Profile(
     serves=("~/get_info", "~/list_suites", "~/rekey"),
     executes=("~/rekey_action",),
 )
+DETECT = Profile(
+    "pqc_detect",
+    publishes=(DIAGNOSTICS, "threat"),
+    hears=tuple(f"pqc_proxy/{topic}" for topic in ("link", "server_stats", "status")),
+)
 # It records whatever is below the namespaces of both ends.
 RECORDER = Profile("flight_recorder", publishes=(DIAGNOSTICS,), hears=(DIAGNOSTICS, "/drone/*", "/gcs/*"))
 MAVROS_TOPICS = (
@@ -91,6 +96,7 @@ ENDS: dict[str, tuple[Profile, ...]] = {
             asks=("pqc_proxy/get_info", "pqc_proxy/list_suites"),
             calls=("pqc_proxy/rekey_action",),
         ),
+        DETECT,
         RECORDER,
         Profile(
             "bench_controller",
@@ -107,6 +113,7 @@ ENDS: dict[str, tuple[Profile, ...]] = {
     ),
     "gcs": (
         PROXY,
+        DETECT,
         RECORDER,
         Profile(
             "bench_agent",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pqc_mav_bringup import composed, mavros, proxy
+from pqc_mav_bringup import composed, mavros, onboard, proxy
 from pqc_mav_bringup.description import (
     NODE_ARGUMENTS,
     PARAMS_FILE,
@@ -27,12 +27,14 @@ TAP_PORT = 14591  # where the battery node listens, default of its `tap`
 SENSING = "pqc_sensing"
 POLICY = "pqc_policy"
 ONBOARD = "pqc_onboard"
+DETECT = "pqc_detect"
 RECORDER = "flight_recorder"
 
 SWITCH = ("true", "false")
 _SENSING_HINT = "sensing:=true needs the package pqc_mav_sensing; sensing:=false works without it"
 _POLICY_HINT = "policy:=true needs the package pqc_mav_policy; policy:=false works without it"
 _RECORDER_HINT = "record:= needs the package pqc_mav_recorder; leave it empty to fly without a recording"
+_DETECT_HINT = "detect:=true needs the package pqc_mav_detect; detect:=false works without it"
 _SIM_HINT = "the demo needs the package pqc_mav_sim"
 
 _KEYS = Argument("keys", "Folder with this end's keys; empty = as in the configuration file.")
@@ -49,10 +51,16 @@ _POLICY_CONFIG = Argument(
 )
 
 
+_DETECT = Argument(
+    "detect",
+    "Whether to look for attacks in the counters of the proxy and the kernel, and to publish a ThreatReport.",
+    "true",
+    SWITCH,
+)
 _TOGETHER = Argument(
     "together",
-    "Whether sensing and policy, where both run, share one process: that saves a third of the memory. false = one "
-    "each, so that neither can take the other down.",
+    "Whether sensing and policy, where both run, share one process with the detector: that saves half of the memory. "
+    "false = one each, so that none can take another down.",
     "true",
     SWITCH,
 )
@@ -63,6 +71,7 @@ _SENSING_SETTINGS = {
 }
 _POLICY_SETTINGS = {"strategy": Setting("{strategy}")}
 _BOTH = {"sensing": "true", "policy": "true"}
+_ONE = {**_BOTH, "together": "true"}
 
 _RECORD = Argument(
     "record",
@@ -111,9 +120,12 @@ def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, 
     )
 
 
-def _onboard(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
+def _onboard(
+    namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str], *arguments: str
+) -> ProcessDescription:
     """Sensing and policy in one process, with the settings and configuration files of both."""
     return ProcessDescription(
+        arguments=arguments,
         name=ONBOARD,
         package="pqc_mav_bringup",
         executable=ONBOARD,
@@ -122,6 +134,19 @@ def _onboard(namespace: str, settings: Mapping[str, Setting], when: Mapping[str,
         files=("{policy_config}",),
         settings=settings,
         when=when,
+    )
+
+
+def _detect(namespace: str, when: Mapping[str, str]) -> ProcessDescription:
+    """The detector next to a proxy."""
+    return ProcessDescription(
+        name=DETECT,
+        package="pqc_mav_detect",
+        executable=DETECT,
+        node=DETECT,
+        namespace=namespace,
+        when=when,
+        hint=_DETECT_HINT,
     )
 
 
@@ -169,6 +194,7 @@ DRONE = SystemDescription(
         Argument("policy", "Whether to run the adaptive policy, which chooses suites.", "true", SWITCH),
         _POLICY_CONFIG,
         Argument("strategy", "Strategy of the policy: cascade, expert, rl or hybrid; empty = as in policy_config."),
+        _DETECT,
         _TOGETHER,
         _RECORD,
         proxy.ARGUMENT,
@@ -188,11 +214,18 @@ DRONE = SystemDescription(
             },
             mavros.WATCHED,
         ),
-        _onboard("{namespace}", {**_SENSING_SETTINGS, **_POLICY_SETTINGS}, {**_BOTH, "together": "true"}),
+        _onboard(
+            "{namespace}", {**_SENSING_SETTINGS, **_POLICY_SETTINGS}, {**_ONE, "detect": "true"}, onboard.WITH_DETECTOR
+        ),
+        _onboard("{namespace}", {**_SENSING_SETTINGS, **_POLICY_SETTINGS}, {**_ONE, "detect": "false"}),
         _sensing("{namespace}", _SENSING_SETTINGS, {**_BOTH, "together": "false"}),
         _sensing("{namespace}", _SENSING_SETTINGS, {"sensing": "true", "policy": "false"}),
         _policy("{namespace}", _POLICY_SETTINGS, {**_BOTH, "together": "false"}),
         _policy("{namespace}", _POLICY_SETTINGS, {"sensing": "false", "policy": "true"}),
+        # Alone wherever there is no common process.
+        _detect("{namespace}", {"detect": "true", "together": "false"}),
+        _detect("{namespace}", {"detect": "true", "together": "true", "sensing": "false"}),
+        _detect("{namespace}", {"detect": "true", "together": "true", "sensing": "true", "policy": "false"}),
         _recorder("{namespace}"),
         mavros.process(),
     ),
@@ -218,6 +251,7 @@ GCS = SystemDescription(
             "gcs/mavros",
             GROUND_SYSTEM,
         ),
+        _DETECT,
         _RECORD,
         proxy.ARGUMENT,
         composed.ARGUMENT,
@@ -235,6 +269,7 @@ GCS = SystemDescription(
             },
             mavros.WATCHED,
         ),
+        _detect("{namespace}", {"detect": "true"}),
         _recorder("{namespace}"),
         mavros.process(),
     ),

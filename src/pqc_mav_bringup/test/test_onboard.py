@@ -12,8 +12,10 @@ import yaml
 
 from pqc_mav_bringup.description import resolve
 from pqc_mav_bringup.executables import command
+from pqc_mav_bringup.onboard import WITH_DETECTOR
 from pqc_mav_bringup.systems import DRONE, ONBOARD
 from pqc_mav_common.testing_onlooker import run_twice
+from pqc_mav_detect.node_parameters import PARAMETERS
 from pqc_mav_policy.node_parameters import node_specs
 from pqc_mav_sensing.main import NODES, load
 
@@ -22,9 +24,9 @@ DEADLINE_S = 60.0
 
 
 def test_every_node_is_there_with_its_own_parameters_and_leaves_the_graph(tmp_path: Path) -> None:
-    nodes = [*(f"pqc_{name}" for name in NODES), "pqc_policy"]
+    nodes = [*(f"pqc_{name}" for name in NODES), "pqc_policy", "pqc_detect"]
     given = ["-p", "tap:=127.0.0.1:0", "-p", "power_source:=model", "-p", "mode:=hold", "-p", "suites:=[]"]
-    first, again = run_twice(COMMAND, "/s", nodes, given, tmp_path)
+    first, again = run_twice([*COMMAND, WITH_DETECTOR], "/s", nodes, given, tmp_path)
     assert first == again
     shown = {name: block["ros__parameters"] for name, block in yaml.safe_load(first).items()}
     assert (shown["/s/pqc_battery"]["tap"], shown["/s/pqc_policy"]["mode"]) == ("127.0.0.1:0", "hold")
@@ -53,7 +55,8 @@ def test_refusals_are_one_line_and_exit_code_2(arguments: list[str], sentence: s
 def test_no_parameter_means_one_thing_to_the_senses_and_another_to_the_policy() -> None:
     """What is given without a node's name reaches both."""
     of_senses = {spec.name for sense in load(NODES) for spec in sense.parameters}
-    assert not of_senses & {spec.name for spec in node_specs()}
+    of_policy, of_detector = ({spec.name for spec in specs} for specs in (node_specs(), PARAMETERS))
+    assert not of_senses & of_policy and not (of_senses | of_policy) & of_detector
 
 
 def test_both_files_are_on_the_command_line() -> None:

@@ -9,8 +9,9 @@ import yaml
 from pqc_mav_bringup.description import BringupError, complete, resolve
 from pqc_mav_bringup.mavros import check
 from pqc_mav_bringup.mavros_url import refusal
+from pqc_mav_bringup.onboard import WITH_DETECTOR
 from pqc_mav_bringup.share import config_file
-from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SYSTEMS
+from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SWITCH, SYSTEMS
 from pqc_mav_common.siblings import ALLOWED
 
 PORTS = {
@@ -72,7 +73,7 @@ def test_mavros_forwards_to_the_port_where_the_drone_listens() -> None:
 
 def test_mavros_on_the_ground_listens_where_the_gcs_delivers() -> None:
     plain_peer = next(e["default"] for e in pqc_mav_tunnel.per_drone_schema() if e["key"] == "plain_peer")
-    _, mavros = resolve(GCS, {"mavlink": "mavros"})
+    *_, mavros = resolve(GCS, {"mavlink": "mavros"})
     assert mavros.parameters["fcu_url"] == f"udp://{plain_peer}@"
 
 
@@ -144,7 +145,7 @@ def test_no_url_of_ours_leads_past_the_tunnel() -> None:
 
 
 def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
-    proxy, sensing, _ = resolve(DRONE, {"together": "false"})
+    proxy, sensing, *_ = resolve(DRONE, {"together": "false"})
     assert (sensing.package, sensing.executable, sensing.namespace) == ("pqc_mav_sensing", "pqc_sensing", "/drone")
     assert sensing.parameters == {"mavlink": "udp", "tap": proxy.parameters["plain_tap"]}
     shipped = yaml.safe_load(config_file("sensing.yaml").read_text())["/**"]["pqc_battery"]["ros__parameters"]
@@ -153,7 +154,7 @@ def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
 
 
 def test_no_copy_of_the_stream_without_somebody_who_reads_it() -> None:
-    proxy, _ = resolve(DRONE, {"sensing": "false"})
+    proxy, *_ = resolve(DRONE, {"sensing": "false"})
     assert "plain_tap" not in proxy.parameters
     proxy, sensing, *_ = resolve(DRONE, {"mavlink": "mavros"})
     assert "plain_tap" not in proxy.parameters and sensing.parameters["mavlink"] == "mavros"
@@ -172,15 +173,38 @@ def test_no_copy_of_the_stream_without_somebody_who_reads_it() -> None:
     ],
 )
 def test_sensing_and_policy_share_a_process_where_both_run(sensing, policy, together, run) -> None:
-    proxy, *others = resolve(DRONE, {"sensing": sensing, "policy": policy, "together": together, "strategy": "expert"})
+    given = {"sensing": sensing, "policy": policy, "together": together, "strategy": "expert", "detect": "false"}
+    proxy, *others = resolve(DRONE, given)
     assert [process.executable for process in others] == run
-    apart = resolve(DRONE, {"together": "false", "strategy": "expert"})[1:]
+    apart = resolve(DRONE, {**given, "together": "false"})[1:]
     if run == ["pqc_onboard"]:
         (onboard,) = others
         assert onboard.parameters == {**apart[0].parameters, **apart[1].parameters}
         assert onboard.parameters["tap"] == proxy.parameters["plain_tap"]
         assert onboard.parameter_files == (apart[0].config, apart[1].config)
         assert not onboard.node, "a name given to the process would be every node's"
+
+
+@pytest.mark.parametrize("policy", SWITCH)
+@pytest.mark.parametrize("sensing", SWITCH)
+@pytest.mark.parametrize("together", SWITCH)
+def test_one_detector_beside_each_proxy_unless_left_out(sensing, policy, together) -> None:
+    given = {"sensing": sensing, "policy": policy, "together": together, "namespace": "d7"}
+    processes = resolve(DRONE, given)
+    shared = [process for process in processes if WITH_DETECTOR in process.arguments]
+    alone = [process for process in processes if process.executable == "pqc_detect"]
+    assert [process.executable for process in shared] == ["pqc_onboard"] * (set(given.values()) == {"true", "d7"})
+    assert len(shared) + len(alone) == 1
+    for process in alone:
+        assert (process.package, process.node, process.namespace) == ("pqc_mav_detect", "pqc_detect", "/d7")
+    for process in resolve(DRONE, {**given, "detect": "false"}):
+        assert process.executable != "pqc_detect" and WITH_DETECTOR not in process.arguments
+
+
+def test_the_gcs_has_a_detector_of_its_own() -> None:
+    (detector,) = [process for process in resolve(GCS, {"namespace": "base"}) if process.executable == "pqc_detect"]
+    assert detector.namespace == "/base"
+    assert not [each for each in resolve(GCS, {"detect": "false"}) if each.executable == "pqc_detect"]
 
 
 def test_the_policy_runs_beside_the_drones_proxy_unless_left_out() -> None:

@@ -57,6 +57,7 @@ Autostart = Annotated[
 ]
 LogLevel = Annotated[str | None, typer.Option(help="Of the nodes: debug, info (default), warn, error or fatal.")]
 UseRespawn = Annotated[str | None, typer.Option(help="true (default) or false: start again what died.")]
+Detect = Annotated[str | None, typer.Option(help="true (default) or false: look for attacks.")]
 UseSimTime = Annotated[str | None, typer.Option(help="true or false (default): take the time from /clock.")]
 
 
@@ -96,9 +97,10 @@ def drone(
         typer.Option(help="Configuration file of the policy. Default: the documented one that is installed."),
     ] = None,
     strategy: Annotated[str | None, typer.Option(help="Strategy of the policy: cascade, expert, rl or hybrid.")] = None,
+    detect: Detect = None,
     together: Annotated[
         str | None,
-        typer.Option(help="true (default) or false: sensing and policy share one process, which saves memory."),
+        typer.Option(help="true (default) or false: sensing, policy and detector share one process."),
     ] = None,
     record: Record = None,
     autostart: Autostart = None,
@@ -133,6 +135,7 @@ def drone(
             "policy": policy,
             "policy_config": policy_config,
             "strategy": strategy,
+            "detect": detect,
             "together": together,
             "record": record,
             "autostart": autostart,
@@ -162,6 +165,7 @@ def gcs(
     mavros_system_id: MavrosSystem = None,
     pluginlists_yaml: PluginLists = None,
     config_yaml: MavrosConfig = None,
+    detect: Detect = None,
     record: Record = None,
     autostart: Autostart = None,
     log_level: LogLevel = None,
@@ -189,6 +193,7 @@ def gcs(
             "mavros_system_id": mavros_system_id,
             "pluginlists_yaml": pluginlists_yaml,
             "config_yaml": config_yaml,
+            "detect": detect,
             "record": record,
             "autostart": autostart,
             "log_level": log_level,

@@ -18,6 +18,7 @@ from pqc_mav_bringup.security_policy import ENDS, HEARS, Profile, profiles
 from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.lifecycle import SUCCESS
 from pqc_mav_common.testing import until
+from pqc_mav_detect.node import DetectNode
 from pqc_mav_policy.node import PqcPolicyNode
 from pqc_mav_proxy.node import PqcProxyNode
 from pqc_mav_recorder.node import FlightRecorderNode
@@ -49,11 +50,13 @@ def running(keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
         *(made(sense.make, "/drone") for sense in load(name for name in NODES if name != "battery")),
         made(load(["battery"])[0].make, "/drone", tap="127.0.0.1:0"),
         made(PqcPolicyNode, "/drone"),
+        made(DetectNode, "/drone"),
         made(FlightRecorderNode, "/drone", path=where),
         made(ControllerNode, "/drone", root=where),
         made(PqcProxyNode, "/gcs", **ground),
         made(FlightRecorderNode, "/gcs", path=where),
         made(AgentNode, "/gcs"),
+        made(DetectNode, "/gcs"),
     ]
     for node in nodes:
         assert node.trigger_configure() == SUCCESS, node.failure

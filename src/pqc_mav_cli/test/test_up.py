@@ -19,7 +19,7 @@ from pqc_mav_bringup.share import prefixes
 from pqc_mav_common.free_ports import free_ports
 
 # The proxy alone.
-ALONE = ("--sensing", "false", "--policy", "false")
+ALONE = ("--sensing", "false", "--policy", "false", "--detect", "false")
 
 
 class Ends:
@@ -65,7 +65,7 @@ def wait_until_gone(processes: list[psutil.Process]) -> None:
 def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal.Signals, together: str) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
     drone = Running("up", "drone", "--config", str(ends.write("drone")), "--together", together)
-    nodes = ("pqc_onboard",) if together == "true" else ("pqc_sensing", "pqc_policy")
+    nodes = ("pqc_onboard",) if together == "true" else ("pqc_sensing", "pqc_policy", "pqc_detect")
     try:
         drone.wait_for("-> UP")
         gcs.wait_for("-> UP")
@@ -82,7 +82,7 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
             ground.sendto(b"down here", sender)
             assert autopilot.recvfrom(2048)[0] == b"down here"
         started = descendants(gcs) + descendants(drone)
-        assert len(started) >= 2 + len(nodes), "two proxies and the drone's sensing and policy"
+        assert len(started) >= 3 + len(nodes), "two proxies, a detector on the ground, and what the drone runs"
         assert drone.end(number) == 0
         gcs.wait_for("UP -> DOWN")
         assert gcs.end(number) == 0

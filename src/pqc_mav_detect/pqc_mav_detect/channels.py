@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a detector sees, one row per figure: unit, source, meaning. docs/detection.md has the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pqc_mav_detect import classes
+
+PER_S = "1/s"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One figure. A detector's sum grows by what lies above an allowance, and speaks at a limit.
+
+    `allowance` and `limit` (allowance times seconds) are the least that learning may choose, whatever was normal.
+    """
+
+    name: str
+    unit: str
+    source: str
+    meaning: str
+    kind: str = ""  # the class it speaks for; "" = context only
+    allowance: float = 0.0
+    limit: float = 0.0
+    words: str = ""  # how evidence calls it, with {rate}
+
+
+_ALL = (
+    Channel("opened", PER_S, "ServerStats", "packets that verified: delivered and control frames"),
+    Channel("received_bytes", "B/s", "ServerStats", "bytes at the data port, UDP payload"),
+    Channel(
+        "garbage",
+        PER_S,
+        "ServerStats",
+        "datagrams at the data port that are malformed or belong to no session",
+        classes.FLOOD,
+        0.5,
+        6.0,
+        "{rate} datagrams/s that are malformed or of no session",
+    ),
+    Channel(
+        "replayed",
+        PER_S,
+        "ServerStats",
+        "packets of a session that came before, or are older than the replay window",
+        classes.REPLAY,
+        0.3,
+        4.0,
+        "{rate} repeated packets/s of a session",
+    ),
+    Channel(
+        "forged",
+        PER_S,
+        "ServerStats",
+        "packets with the header of a session that do not verify",
+        classes.FORGERY,
+        0.2,
+        3.0,
+        "{rate} packets/s with a session's header that do not verify",
+    ),
+    Channel(
+        "hs_strange",
+        PER_S,
+        "ServerStats",
+        "handshake datagrams that are malformed, of no attempt, without a good gate or tag, old, or over a limit",
+        classes.HANDSHAKE_FLOOD,
+        0.5,
+        6.0,
+        "{rate} handshake datagrams/s that lead nowhere",
+    ),
+    Channel(
+        "foreign_packets",
+        PER_S,
+        "/proc/net/dev",
+        "packets received on all interfaces but loopback, less the tunnel's own",
+        classes.VOLUMETRIC,
+        200.0,
+        200.0,
+        "{rate} packets/s that are not the tunnel's",
+    ),
+    Channel(
+        "foreign_bytes",
+        "B/s",
+        "/proc/net/dev",
+        "bytes received on all interfaces but loopback, less the tunnel's own and their headers",
+        classes.VOLUMETRIC,
+        100_000.0,
+        100_000.0,
+        "{rate} bytes/s that are not the tunnel's",
+    ),
+    Channel(
+        "echo",
+        PER_S,
+        "/proc/net/snmp",
+        "ICMP echo requests",
+        classes.VOLUMETRIC,
+        2.0,
+        15.0,
+        "{rate} pings/s",
+    ),
+    Channel(
+        "no_port",
+        PER_S,
+        "/proc/net/snmp",
+        "UDP datagrams to ports where nobody listens, or damaged ones, at most as many as foreign packets",
+        classes.VOLUMETRIC,
+        2.0,
+        15.0,
+        "{rate} datagrams/s to closed UDP ports",
+    ),
+    Channel(
+        "tcp_strange",
+        PER_S,
+        "/proc/net/snmp, netstat",
+        "TCP resets sent, half-open connections given up, SYN cookies, at most as many as foreign packets",
+        classes.VOLUMETRIC,
+        2.0,
+        15.0,
+        "{rate} TCP connections/s that lead nowhere",
+    ),
+    Channel(
+        "overflow",
+        PER_S,
+        "/proc/net/snmp, dev",
+        "datagrams that the kernel dropped because a socket or an interface was full",
+        classes.VOLUMETRIC,
+        5.0,
+        50.0,
+        "{rate} datagrams/s dropped by the kernel",
+    ),
+    Channel(
+        "peer_replayed",
+        PER_S,
+        "LinkQuality, peer",
+        "as replayed, at the other end (its LINK_REPORT, once a second)",
+        classes.REPLAY,
+        0.3,
+        4.0,
+        "{rate} repeated packets/s at the other end",
+    ),
+    Channel(
+        "peer_forged",
+        PER_S,
+        "LinkQuality, peer",
+        "as forged, at the other end (its LINK_REPORT, once a second)",
+        classes.FORGERY,
+        0.2,
+        3.0,
+        "{rate} packets/s that do not verify at the other end",
+    ),
+    Channel(
+        "loss_here",
+        "fraction",
+        "LinkQuality, local",
+        "packets lost on the way here, over 5 s",
+        classes.ON_PATH,
+        0.03,
+        0.05,
+        "{rate} of the packets to here lost",
+    ),
+    Channel(
+        "loss_there",
+        "fraction",
+        "LinkQuality, peer",
+        "packets lost on the way to the other end, over 5 s",
+        classes.ON_PATH,
+        0.03,
+        0.05,
+        "{rate} of the packets from here lost",
+    ),
+    Channel(
+        "delay",
+        "ms",
+        "LinkQuality, local",
+        "round trip above the least one of this session",
+        classes.ON_PATH,
+        30.0,
+        60.0,
+        "{rate} ms more delay than this path can do",
+    ),
+    Channel(
+        "silence",
+        "s",
+        "ServerStats",
+        "time since the last packet of a drone that was heard, where more than a packet was to be expected",
+        classes.BLACKOUT,
+    ),
+)
+CHANNELS: Mapping[str, Channel] = {channel.name: channel for channel in _ALL}
+SUMMED = tuple(channel.name for channel in _ALL if channel.limit > 0)

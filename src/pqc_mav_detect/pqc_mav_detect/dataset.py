@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows with labels in a file: one row per 0.1 s, end and run, as CSV (.csv, .csv.gz) or Parquet (.parquet)."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_detect.channels import CHANNELS
+from pqc_mav_detect.window import Window
+
+KEYS = ("run", "end", "time_s", "span_s", "label", "episode", "silent")
+COLUMNS = (*KEYS, *(name for name in CHANNELS if name != "silence"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One window at one end. Labels are names of classes, "" = none.
+
+    `label`: what an attacker really did in this window; `episode`: the attack that was under way, between two of its
+    datagrams, too.
+    """
+
+    run: str
+    end: str
+    label: str
+    episode: str
+    window: Window
+
+    def cells(self) -> dict[str, Any]:
+        """As written."""
+        window = self.window
+        silent = max(window.silent.values(), default=0.0)
+        values = {name: round(value, 4) for name, value in window.values.items() if name != "silence"}
+        keys = (
+            self.run,
+            self.end,
+            round(window.time_s, 3),
+            round(window.span_s, 4),
+            self.label,
+            self.episode,
+            round(silent, 3),
+        )
+        return {**dict(zip(KEYS, keys, strict=True)), **values}
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write a file of the form that its name says."""
+    cells = [row.cells() for row in rows]
+    if path.suffix == ".parquet":
+        import pyarrow
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(cells), path, compression="zstd")
+        return
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(
+        {name: f"{value:.9g}" if isinstance(value, float) else value for name, value in row.items()} for row in cells
+    )
+    data = out.getvalue().encode()
+    # No name and no time in it: the same rows are the same file.
+    path.write_bytes(gzip.compress(data, 9, mtime=0) if path.suffix == ".gz" else data)
+
+
+def read_rows(path: Path) -> dict[tuple[str, str], list[Row]]:
+    """The rows of each run and end, in order."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for cells in _cells(path):
+        row = _row(cells)
+        found.setdefault((row.run, row.end), []).append(row)
+    return found
+
+
+def _cells(path: Path) -> Iterator[Mapping[str, Any]]:
+    if path.suffix == ".parquet":
+        import pyarrow.parquet
+
+        yield from pyarrow.parquet.read_table(path).to_pylist()
+        return
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    yield from csv.DictReader(io.StringIO(text))
+
+
+def _row(cells: Mapping[str, Any]) -> Row:
+    values = {name: float(cells.get(name) or 0.0) for name in CHANNELS}
+    silent = float(cells["silent"] or 0.0)
+    values["silence"] = silent
+    window = Window(float(cells["time_s"]), float(cells["span_s"]), values, {"drone": silent} if silent else {})
+    return Row(str(cells["run"]), str(cells["end"]), str(cells["label"] or ""), str(cells["episode"] or ""), window)

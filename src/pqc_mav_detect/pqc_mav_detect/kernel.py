@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernel counted: /proc/net/dev, snmp and netstat as texts into a few sums. Pure but for `Files`.
+
+The counters are those of the network namespace and only grow. Interfaces are summed without loopback, on which nobody
+attacks from outside; what snmp and netstat count is not split by interface.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+FOLDER = Path("/proc/net")
+LOOPBACK = "lo"
+# Name here -> what is summed: table and column.
+SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "icmp_echo": (("Icmp", "InEchos"),),
+    "udp_no_port": (("Udp", "NoPorts"),),
+    "udp_bad": (("Udp", "InCsumErrors"), ("Ip", "InHdrErrors"), ("Ip", "ReasmFails")),
+    "udp_overflow": (("Udp", "RcvbufErrors"),),
+    "tcp_strange": (
+        *(("Tcp", "OutRsts"), ("Tcp", "AttemptFails"), ("TcpExt", "EmbryonicRsts")),
+        *(("TcpExt", "SyncookiesSent"), ("TcpExt", "ListenDrops"), ("TcpExt", "TCPReqQFullDrop")),
+    ),
+}
+# Columns of /proc/net/dev behind the name.
+_BYTES, _PACKETS, _DROPPED = 0, 1, 3
+
+
+def parse_dev(text: str, interfaces: Collection[str] = ()) -> dict[str, int]:
+    """Packets, bytes and drops received on these interfaces, or on all but loopback."""
+    found = {"packets": 0, "bytes": 0, "dropped": 0}
+    for line in text.splitlines()[2:]:
+        name, colon, rest = line.partition(":")
+        name = name.strip()
+        if not colon or (name not in interfaces if interfaces else name == LOOPBACK):
+            continue
+        fields = rest.split()
+        if len(fields) > _DROPPED:
+            found["bytes"] += int(fields[_BYTES])
+            found["packets"] += int(fields[_PACKETS])
+            found["dropped"] += int(fields[_DROPPED])
+    return found
+
+
+def parse_tables(text: str, wanted: Collection[str]) -> dict[str, dict[str, str]]:
+    """The tables of snmp and netstat: a line of names, then one of values, each behind the table's name."""
+    found: dict[str, dict[str, str]] = {}
+    lines = text.splitlines()
+    for names, values in zip(lines[::2], lines[1::2], strict=False):
+        table, colon, rest = names.partition(":")
+        if not colon or table not in wanted or not values.startswith(f"{table}:"):
+            continue
+        found[table] = dict(zip(rest.split(), values[len(table) + 1 :].split(), strict=False))
+    return found
+
+
+def counters(dev: str, snmp: str, netstat: str, interfaces: Collection[str] = ()) -> dict[str, int]:
+    """All of them by name; what this kernel does not count is 0."""
+    tables = {**parse_tables(snmp, ("Ip", "Icmp", "Tcp", "Udp")), **parse_tables(netstat, ("TcpExt",))}
+    found = parse_dev(dev, interfaces)
+    for name, parts in SUMS.items():
+        found[name] = sum(int(tables.get(table, {}).get(column, 0)) for table, column in parts)
+    return found
+
+
+class Files:
+    """Reads the three files again and again through descriptors that stay open."""
+
+    _NAMES = ("dev", "snmp", "netstat")
+    _MOST = 1 << 16
+
+    def __init__(self, interfaces: Collection[str] = (), folder: Path = FOLDER) -> None:
+        self._interfaces = tuple(interfaces)
+        self._open: list[int] = []
+        for name in self._NAMES:
+            with suppress(OSError):
+                self._open.append(os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC))
+        self.missing = len(self._open) < len(self._NAMES)
+
+    def read(self) -> dict[str, int]:
+        """The counters now; empty where the kernel shows none, and after `close`."""
+        if len(self._open) < len(self._NAMES):
+            return {}
+        try:
+            dev, snmp, netstat = (os.pread(each, self._MOST, 0).decode("ascii", "replace") for each in self._open)
+        except OSError:
+            return {}
+        return counters(dev, snmp, netstat, self._interfaces)
+
+    def close(self) -> None:
+        """Close the files."""
+        while self._open:
+            os.close(self._open.pop())

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The detector of one end as a ROS node: the proxy's and the kernel's counters in, `threat` and `/diagnostics` out.
+
+It works when counters come, ten times a second; the proxy sends them because this node listens.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from pqc_mav_interfaces.msg import LinkQuality, ServerStats, ThreatReport, TunnelStatus
+from rclpy.duration import Duration
+from std_msgs.msg import Header
+
+from pqc_mav_common import qos
+from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
+from pqc_mav_common.lifecycle import ManagedNode
+from pqc_mav_detect import classes, conversions
+from pqc_mav_detect.detector import Detector, Verdict
+from pqc_mav_detect.episodes import Episodes
+from pqc_mav_detect.kernel import Files
+from pqc_mav_detect.node_parameters import PARAMETERS
+from pqc_mav_detect.rules.detector import Rules
+from pqc_mav_detect.window import LinkView, Reading, Windows
+
+NODE_NAME = "pqc_detect"
+REPORT_S = 1.0
+SILENT_S = 3.0  # without counters for this long the detector is blind, and says so
+DRONES = 64  # as many latched statuses as a gcs may have
+
+
+class DetectNode(ManagedNode):
+    """Judges the traffic at one proxy."""
+
+    at_rest = "nobody looks for attacks until it is activated again"
+
+    def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
+        """Raises ParameterError."""
+        super().__init__(NODE_NAME, **arguments)
+        self.take_parameters(PARAMETERS, siblings)
+        self._threat = self.create_lifecycle_publisher(ThreatReport, "threat", qos.periodic(1))
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
+        self._kernel: Files | None = None
+        self._forget()
+        self.every(REPORT_S, self._publish)
+
+    def _forget(self) -> None:
+        self._detector: Detector = Rules()
+        self._windows = Windows()
+        self._episodes = Episodes()
+        self._local: dict[str, LinkView] = {}
+        self._peer: dict[str, LinkView] = {}
+        self._down: set[str] = set()
+        self._heard_s: float | None = None
+        self._began_s = time.monotonic()
+        self._said = (classes.Level.NONE, "")
+
+    # --- lifecycle ---
+
+    def set_up(self) -> None:
+        """Listens to the proxy."""
+        values = self.values
+        proxy = values["watched_proxy"]
+        if values["watch_kernel"]:
+            self._kernel = Files(values["watched_interfaces"])
+            if self._kernel.missing:
+                self.get_logger().warning("the kernel shows no counters in /proc/net: only the proxy's are watched")
+        make = self.create_subscription
+        make(ServerStats, f"{proxy}/server_stats", self._on_counters, qos.sensor())
+        make(LinkQuality, f"{proxy}/link", self._on_link, qos.periodic(DRONES))
+        make(TunnelStatus, f"{proxy}/status", self._on_status, qos.latched(DRONES))
+
+    def begin(self) -> None:
+        """Begins with nothing seen."""
+        self._forget()
+
+    def tear_down(self) -> None:
+        """Closes the kernel's files."""
+        if self._kernel is not None:
+            self._kernel.close()
+            self._kernel = None
+
+    # --- what it hears ---
+
+    def _on_status(self, message: TunnelStatus) -> None:
+        self._windows.role = message.role
+        (self._down.add if message.state == TunnelStatus.DOWN else self._down.discard)(message.drone_id)
+
+    def _on_link(self, message: LinkQuality) -> None:
+        views = self._peer if message.side == "peer" else self._local
+        views[message.drone_id] = conversions.link_view(message, time.monotonic())
+
+    def _on_counters(self, message: ServerStats) -> None:
+        if not self.active:
+            return
+        now_s = time.monotonic()
+        self._heard_s = now_s
+        reading = Reading(
+            now_s,
+            conversions.totals(message),
+            conversions.opened(message),
+            self._kernel.read() if self._kernel is not None else {},
+            dict(self._local),
+            dict(self._peer),
+            frozenset(self._down),
+        )
+        window = self._windows.update(reading)
+        if window is None:
+            return
+        verdict = self._episodes.update(self._detector.update(window), now_s)
+        if (verdict.level, verdict.kind) != self._said:
+            self._said = (verdict.level, verdict.kind)
+            self._log(verdict)
+            self._report(verdict)
+
+    # --- what it says ---
+
+    def _log(self, verdict: Verdict) -> None:
+        if verdict.level is classes.Level.NONE:
+            self.get_logger().info("nothing unusual any more")
+        else:
+            self.get_logger().warning(verdict.reason)
+
+    def _header(self) -> Header:
+        return Header(stamp=self.get_clock().now().to_msg())
+
+    def _stamp(self, at_s: float) -> Time:
+        return (self.get_clock().now() - Duration(seconds=max(0.0, time.monotonic() - at_s))).to_msg()
+
+    def _report(self, verdict: Verdict) -> None:
+        self._threat.publish(conversions.report(verdict, self._detector.source, self._header(), self._stamp))
+
+    def _blind(self) -> bool:
+        return time.monotonic() - (self._heard_s or self._began_s) > SILENT_S
+
+    def _publish(self) -> None:
+        verdict = self._episodes.verdict
+        if self._blind():
+            level, said = Level.WARN, "no counters from the proxy: nothing can be seen"
+        else:
+            self._report(verdict)
+            level = Level.OK if verdict.level is classes.Level.NONE else Level.WARN
+            said = verdict.reason
+        values = {
+            "detector": self._detector.source,
+            "level": verdict.level.name,
+            "kind": verdict.kind,
+            "response": verdict.response,
+        }
+        found = Diagnostic("attacks", level, said, values)
+        node = self.get_fully_qualified_name().strip("/")
+        message = DiagnosticArray(header=self._header(), status=to_messages(node, socket.gethostname(), [found]))
+        self._diagnostics.publish(message)

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the detector's node."""
+
+from __future__ import annotations
+
+from pqc_mav_common.parameters import ParameterSpec
+
+PARAMETERS = (
+    ParameterSpec("detector", "rules", "Which detector judges.", choices=("rules",)),
+    ParameterSpec("watched_proxy", "pqc_proxy", "Name of the proxy's node in the same namespace."),
+    ParameterSpec("watch_kernel", True, "Watch the kernel's counters, too: traffic that is not the tunnel's."),
+    ParameterSpec("watched_interfaces", (), "Network interfaces to watch; empty = all but loopback."),
+)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules: one cumulative sum per channel, and a silence. Explainable: each alarm names what it counted. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pqc_mav_detect.channels import CHANNELS, SUMMED
+from pqc_mav_detect.classes import BLACKOUT, REPLAY
+from pqc_mav_detect.detector import Opinion
+from pqc_mav_detect.episodes import SPEAK, SUSPECT
+from pqc_mav_detect.features import Features
+from pqc_mav_detect.rules.surplus import Surplus, Threshold
+from pqc_mav_detect.rules.thresholds import shipped
+from pqc_mav_detect.window import Window
+
+# A network that sends packets twice looks like a replay. Up to this share of the traffic it is only suspected.
+DOUBLED = 0.02
+DOUBLED_S = 2.0
+_JUST_SUSPECT = 0.9 * SPEAK
+
+
+class Rules:
+    """The detector that flies by default."""
+
+    source = "rules"
+
+    def __init__(self, thresholds: Mapping[str, Threshold] | None = None) -> None:
+        table = thresholds if thresholds is not None else shipped()
+        self._sums = {name: Surplus(table[name]) for name in SUMMED}
+        self._features = Features()
+
+    def update(self, window: Window) -> Opinion:
+        """The sums after this window."""
+        features = self._features
+        features.push(window)
+        pressure: dict[str, float] = {}
+        seen: list[tuple[float, str, str]] = []
+        since: list[float] = []
+        for name, surplus in self._sums.items():
+            value = surplus.add(window.values[name], window.span_s, window.time_s)
+            if value < SUSPECT:
+                continue
+            kind = CHANNELS[name].kind
+            if kind == REPLAY and self._as_many_as_doubles(name):
+                value = min(value, _JUST_SUSPECT)
+            pressure[kind] = max(pressure.get(kind, 0.0), value)
+            seen.append((value, kind, self._words(name)))
+            since.append(surplus.since_s)
+        for drone, silence in window.silent.items():
+            pressure[BLACKOUT] = SPEAK
+            seen.append((SPEAK, BLACKOUT, f"nothing heard from {drone} for {silence:.1f} s"))
+            since.append(window.time_s - silence)
+        seen.sort(key=lambda each: -each[0])
+        return Opinion(pressure, tuple((kind, words) for _, kind, words in seen), min(since, default=None))
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._features.clear()
+        for surplus in self._sums.values():
+            surplus.reset()
+
+    def _as_many_as_doubles(self, channel: str) -> bool:
+        return self._features.mean(channel, DOUBLED_S) <= DOUBLED * self._features.mean("opened", DOUBLED_S)
+
+    def _words(self, name: str) -> str:
+        channel = CHANNELS[name]
+        if channel.unit == "fraction":
+            rate = f"{100 * self._features.most(name, 0.5):.0f} %"
+        elif channel.unit == "ms":
+            rate = f"{self._features.most(name, 0.5):.0f}"
+        else:
+            mean = self._features.mean(name, 0.5)
+            mean = mean if mean >= 20 else self._features.mean(name, 5.0)
+            rate = f"{mean:,.0f}" if mean >= 10 else f"{mean:.1f}"
+        return channel.words.format(rate=rate)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two readings of counters into what happened between them: one figure per channel. Pure; time is an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pqc_mav_detect.channels import CHANNELS
+
+PERIOD_S = 0.1
+LEAST_S = 0.03
+NEVER_S = -1e9
+GRACE_S = 10.0  # after a start or a break, what belongs to no session may be the peer's old one
+BREAK_S = 1.0  # a silence this long may end a session
+STALE_S = 4.0  # link figures older than this say nothing
+BASE_S = 5.0  # over which the usual rate of packets is taken
+EXPECTED = 8.0  # packets that should have come before a silence counts
+SILENCE_S: Mapping[str, float] = {"gcs": 0.75, "drone": 1.1}  # a drone is heard twice a second even when idle
+HEADERS_BYTES = 42  # Ethernet, IPv4 and UDP before the payload that the engine counts
+MOST_CARRY = 200
+MALFORMED = ("drop_malformed", "drop_unknown")
+STRANGE = ("hs_malformed", "hs_unknown", "hs_tag", "hs_gate", "hs_replay", "hs_limit")
+
+
+@dataclass(frozen=True)
+class LinkView:
+    """The newest LinkQuality of one drone and side; None = not known."""
+
+    time_s: float
+    loss: float | None = None
+    delay_ms: float | None = None  # round trip above the least one
+    repeated: int = 0  # drop_replay + drop_seq_old
+    forged: int = 0  # drop_auth_fail + drop_decrypt_fail
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Counters at one time. `totals`: ServerStats; `opened`: of each drone; `kernel`: see kernel.py, may be empty."""
+
+    time_s: float
+    totals: Mapping[str, int]
+    opened: Mapping[str, int]
+    kernel: Mapping[str, int] = field(default_factory=dict)
+    local: Mapping[str, LinkView] = field(default_factory=dict)
+    peer: Mapping[str, LinkView] = field(default_factory=dict)
+    down: frozenset[str] = frozenset()  # drones whose tunnel is down by its own account
+
+
+@dataclass(frozen=True)
+class Window:
+    """What happened in `span_s` up to `time_s`: the value of every channel, 0 where nothing is known."""
+
+    time_s: float
+    span_s: float
+    values: Mapping[str, float]
+    silent: Mapping[str, float] = field(default_factory=dict)  # drone -> silence [s], where it counts
+
+
+@dataclass
+class _Drone:
+    opened: int
+    heard_s: float
+    rate: float = 0.0
+    known: bool = False  # heard since the start or since its tunnel went down
+
+
+class Windows:
+    """Remembers the last reading. `role`: the end it looks from; it may be set later."""
+
+    def __init__(self, role: str = "drone") -> None:
+        self.role = role
+        self._last: Reading | None = None
+        self._drones: dict[str, _Drone] = {}
+        self._carry = {"packets": 0, "bytes": 0}
+        self._grace_s = NEVER_S
+        self._peer: dict[str, LinkView] = {}
+
+    def update(self, now: Reading) -> Window | None:
+        """The window that ends with this reading; None for the first one, and after the proxy started anew."""
+        last = self._last
+        if last is not None and now.time_s - last.time_s < LEAST_S:
+            return None  # messages that waited come together; the next one has what this one had
+        self._last = now
+        if last is None or self._restarted(last, now):
+            self._drones = {name: _Drone(count, now.time_s) for name, count in now.opened.items()}
+            self._carry = {"packets": 0, "bytes": 0}
+            self._grace_s = now.time_s + GRACE_S
+            self._peer = dict(now.peer)
+            return None
+        span = now.time_s - last.time_s
+        values = dict.fromkeys(CHANNELS, 0.0)
+        silent = self._silences(now, span)
+        grown = {name: value - last.totals.get(name, value) for name, value in now.totals.items()}
+        garbage = sum(grown.get(name, 0) for name in MALFORMED)
+        if now.time_s < self._grace_s:
+            garbage -= grown.get("drop_unknown", 0)
+        values["opened"] = (grown.get("delivered", 0) + grown.get("control", 0)) / span
+        values["received_bytes"] = grown.get("enc_rx_bytes", 0) / span
+        values["garbage"] = garbage / span
+        values["replayed"] = (grown.get("drop_replay", 0) + grown.get("drop_seq_old", 0)) / span
+        values["forged"] = (grown.get("drop_auth_fail", 0) + grown.get("drop_decrypt_fail", 0)) / span
+        values["hs_strange"] = sum(grown.get(name, 0) for name in STRANGE) / span
+        self._kernel(last, now, grown, span, values)
+        self._link(now, span, values)
+        values["silence"] = max(silent.values(), default=0.0)
+        return Window(now.time_s, span, values, silent)
+
+    @staticmethod
+    def _restarted(last: Reading, now: Reading) -> bool:
+        return any(now.totals.get(name, 0) < value for name, value in last.totals.items())
+
+    def _silences(self, now: Reading, span: float) -> dict[str, float]:
+        found = {}
+        for name, count in now.opened.items():
+            drone = self._drones.setdefault(name, _Drone(count, now.time_s))
+            grown, drone.opened = count - drone.opened, count
+            silence = now.time_s - drone.heard_s
+            if grown > 0:
+                if not drone.known or silence > BREAK_S:
+                    self._grace_s = max(self._grace_s, now.time_s + GRACE_S)
+                drone.heard_s, drone.known, silence = now.time_s, True, 0.0
+            if name in now.down:
+                drone.known, drone.rate = False, 0.0
+            elif drone.known and silence > BREAK_S:
+                self._grace_s = max(self._grace_s, now.time_s + GRACE_S)
+            if grown > 0 or silence <= 3 * PERIOD_S:
+                drone.rate += (grown / span - drone.rate) * min(1.0, span / BASE_S)
+            if drone.known and silence >= SILENCE_S.get(self.role, 1.1) and drone.rate * silence >= EXPECTED:
+                found[name] = silence
+        return found
+
+    def _kernel(
+        self, last: Reading, now: Reading, grown: Mapping[str, int], span: float, values: dict[str, float]
+    ) -> None:
+        if not now.kernel or not last.kernel:
+            return
+
+        def more(name: str) -> int:
+            return max(0, now.kernel.get(name, 0) - last.kernel.get(name, 0))
+
+        ours = grown.get("enc_rx_datagrams", 0)
+        lost = more("udp_overflow")
+        packets = self._beyond("packets", more("packets") - ours - lost)
+        bytes_ = self._beyond("bytes", more("bytes") - grown.get("enc_rx_bytes", 0) - HEADERS_BYTES * ours)
+        values["foreign_packets"] = packets / span
+        values["foreign_bytes"] = bytes_ / span
+        values["overflow"] = (lost + more("dropped")) / span
+        # What the host sends to itself is in these counters, too: no more came from outside than interfaces saw.
+        values["echo"] = min(more("icmp_echo"), packets) / span
+        values["no_port"] = min(more("udp_no_port") + more("udp_bad"), packets) / span
+        values["tcp_strange"] = min(more("tcp_strange"), packets) / span
+
+    def _beyond(self, name: str, surplus: int) -> int:
+        """Not below 0; the counters of kernel and engine are read at different times, so a deficit is carried on."""
+        surplus += self._carry[name]
+        self._carry[name] = max(min(surplus, 0), -MOST_CARRY * (1 if name == "packets" else 1500))
+        return max(surplus, 0)
+
+    def _link(self, now: Reading, span: float, values: dict[str, float]) -> None:
+        for views, channel in ((now.local, "loss_here"), (now.peer, "loss_there")):
+            for view in views.values():
+                if now.time_s - view.time_s <= STALE_S:
+                    values[channel] = max(values[channel], view.loss or 0.0)
+        for view in now.local.values():
+            if now.time_s - view.time_s <= STALE_S:
+                values["delay"] = max(values["delay"], view.delay_ms or 0.0)
+        for name, view in now.peer.items():
+            before = self._peer.get(name)
+            self._peer[name] = view
+            if before is not None:
+                values["peer_replayed"] += max(0, view.repeated - before.repeated) / span
+                values["peer_forged"] += max(0, view.forged - before.forged) / span

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+
+from pqc_mav_detect import classes
+from pqc_mav_detect.classes import Level
+from pqc_mav_detect.detector import Opinion
+from pqc_mav_detect.episodes import CLEAR_S, Episodes, level_of
+
+FORGED = Opinion({classes.FORGERY: 2.0}, ((classes.FORGERY, "9 forged"),), 3.0)
+QUIET = Opinion()
+
+
+def test_levels_and_the_classes_that_are_never_certain() -> None:
+    assert [level_of(classes.FLOOD, value) for value in (0.4, 0.5, 1.0)] == [0, 1, 2]
+    assert [level_of(classes.ON_PATH, value) for value in (0.4, 0.5, 1.0, 9.0)] == [0, 0, 1, 1]
+
+
+def test_up_at_once_and_down_after_a_while() -> None:
+    episodes = Episodes()
+    assert episodes.update(QUIET, 5.0).level is Level.NONE
+    verdict = episodes.update(FORGED, 5.1)
+    assert (verdict.level, verdict.kind, verdict.first_seen_s) == (Level.ATTACK, classes.FORGERY, 3.0)
+    assert (verdict.probability, verdict.confidence) == (1.0, 1.0)
+    assert episodes.update(QUIET, 5.1 + CLEAR_S - 0.1) is verdict
+    done = episodes.update(QUIET, 5.2 + CLEAR_S)
+    assert (done.level, done.kind, done.first_seen_s, done.evidence) == (Level.NONE, "", None, ())
+
+
+def test_an_episode_keeps_when_it_began() -> None:
+    episodes = Episodes()
+    for now_s in (5.0, 6.0, 7.0):
+        verdict = episodes.update(Opinion({classes.FORGERY: 2.0}, (), now_s), now_s)
+    assert verdict.first_seen_s == 5.0
+
+
+def test_the_class_does_not_flap() -> None:
+    episodes = Episodes()
+    both = {classes.FLOOD: 2.0, classes.FORGERY: 2.0}
+    assert episodes.update(Opinion({classes.FLOOD: 2.0}), 1.0).kind == classes.FLOOD
+    assert episodes.update(Opinion({**both, classes.FORGERY: 2.8}), 1.1).kind == classes.FLOOD
+    verdict = episodes.update(Opinion({**both, classes.FORGERY: 4.0}), 1.2)
+    assert verdict.kind == classes.FORGERY and verdict.confidence == pytest.approx(4 / 6)
+
+
+def test_where_all_are_as_strong_the_cause_comes_first() -> None:
+    both = {classes.ON_PATH: 2.0, classes.FLOOD: 2.0, classes.REPLAY: 2.0}
+    assert Episodes().update(Opinion(both), 1.0).kind == classes.REPLAY
+
+
+def test_evidence_of_its_own_class_comes_first() -> None:
+    seen = ((classes.FLOOD, "much"), (classes.FORGERY, "forged"))
+    verdict = Episodes().update(Opinion({classes.FLOOD: 1.1, classes.FORGERY: 3.0}, seen), 1.0)
+    assert verdict.evidence == ("forged", "much")
+    assert verdict.reason == "Forged packets of a session: forged; much."

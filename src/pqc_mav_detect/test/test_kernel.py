@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path
+
+import pytest
+
+from pqc_mav_detect.kernel import Files, counters, parse_dev, parse_tables
+
+DEV = """\
+Inter-|   Receive                                                |  Transmit
+ face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo colls carrier compressed
+    lo: 9000      90    0    1    0     0          0         0     9000      90    0    0    0     0       0          0
+  eth0:5000       50    0    2    0     0          0         0     100       1    0    0    0     0       0          0
+ wlan0: 700        7    0    0    0     0          0         0     100       1    0    0    0     0       0          0
+"""
+SNMP = """\
+Ip: Forwarding DefaultTTL InReceives InHdrErrors ReasmFails
+Ip: 2 64 100 3 1
+Icmp: InMsgs InErrors InEchos
+Icmp: 9 0 8
+Tcp: AttemptFails OutRsts
+Tcp: 4 5
+Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors
+Udp: 1 11 0 0 6 0 2
+"""
+NETSTAT = """\
+TcpExt: SyncookiesSent EmbryonicRsts ListenDrops TCPReqQFullDrop
+TcpExt: 1 2 3 4
+IpExt: InNoRoutes
+IpExt: 0
+"""
+
+
+def test_loopback_does_not_count_unless_it_is_named() -> None:
+    assert parse_dev(DEV) == {"packets": 57, "bytes": 5700, "dropped": 2}
+    assert parse_dev(DEV, ("lo",)) == {"packets": 90, "bytes": 9000, "dropped": 1}
+    assert parse_dev(DEV, ("tun7",)) == {"packets": 0, "bytes": 0, "dropped": 0}
+
+
+def test_sums() -> None:
+    assert counters(DEV, SNMP, NETSTAT) == {
+        "packets": 57,
+        "bytes": 5700,
+        "dropped": 2,
+        "icmp_echo": 8,
+        "udp_no_port": 11,
+        "udp_bad": 6,
+        "udp_overflow": 6,
+        "tcp_strange": 4 + 5 + 1 + 2 + 3 + 4,
+    }
+
+
+@pytest.mark.parametrize("text", ["", "garbage", "Udp: NoPorts", "Udp: NoPorts\nTcp: 5\n", "Udp:\nUdp:\n", ":\n:\n"])
+def test_texts_of_other_kernels_count_nothing(text: str) -> None:
+    assert set(counters(text, text, text).values()) == {0}
+
+
+def test_only_wanted_tables_are_read() -> None:
+    assert set(parse_tables(SNMP, ("Udp",))) == {"Udp"}
+
+
+def test_this_kernel_has_every_file_and_its_counters_only_grow() -> None:
+    files = Files()
+    try:
+        first, second = files.read(), files.read()
+        assert first and all(second[name] >= value for name, value in first.items())
+    finally:
+        files.close()
+    assert files.read() == {}
+
+
+def test_a_kernel_without_the_files(tmp_path: Path) -> None:
+    files = Files(folder=tmp_path)
+    assert files.missing and files.read() == {}
+    files.close()

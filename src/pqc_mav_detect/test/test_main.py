@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from pqc_mav_common.testing import run_twice
+
+COMMAND = [sys.executable, "-m", "pqc_mav_detect.main"]
+
+
+def test_it_runs_and_leaves_the_graph(tmp_path: Path) -> None:
+    given = ["-p", "watch_kernel:=false", "-p", "watched_interfaces:=[wlan0]"]
+    first, again = run_twice(COMMAND, "/d7", ["pqc_detect"], given, tmp_path)
+    assert first == again and "wlan0" in first
+
+
+def test_a_wrong_parameter_is_one_line() -> None:
+    ended = subprocess.run(
+        [*COMMAND, "--ros-args", "-p", "detector:=oracle"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 2 and "Parameter 'detector' of pqc_detect is 'oracle'" in ended.stderr

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules against made-up traffic: every class, how soon, and what must not alarm."""
+
+from __future__ import annotations
+
+import pytest
+from scenes import LEAST, Scene, alarms, judged
+
+from pqc_mav_detect import classes
+from pqc_mav_detect.classes import Level
+from pqc_mav_detect.rules.detector import Rules
+from pqc_mav_detect.window import LinkView
+
+COUNTERS = {
+    classes.FLOOD: "drop_malformed",
+    classes.REPLAY: "drop_replay",
+    classes.FORGERY: "drop_auth_fail",
+    classes.HANDSHAKE_FLOOD: "hs_gate",
+}
+KERNEL = {"packets": 400.0, "bytes": 60_000.0}
+
+
+def detector() -> Rules:
+    return Rules(LEAST)
+
+
+@pytest.mark.parametrize("kind", COUNTERS)
+@pytest.mark.parametrize(("rate", "within_s"), [(2.0, 5.0), (10.0, 5.0), (20.0, 1.0), (200.0, 0.3), (6000.0, 0.2)])
+def test_an_attack_is_named_in_time(kind: str, rate: float, within_s: float) -> None:
+    scene, rules = Scene(), detector()
+    assert alarms(judged(rules, scene.run(15.0))) == [(Level.NONE, "")]
+    begun_s = scene.now_s
+    windows = scene.run(8.0, **{COUNTERS[kind]: rate})
+    verdicts = judged(rules, windows)
+    level = Level.SUSPICIOUS if kind == classes.REPLAY and rate <= 0.02 * 320 else Level.ATTACK
+    first = next(window for window, verdict in zip(windows, verdicts, strict=True) if verdict.level >= level)
+    assert first.time_s - begun_s <= within_s + 0.001
+    assert {verdict.kind for verdict in verdicts if verdict.kind} == {kind}
+    last = verdicts[-1]
+    assert last.response == classes.CLASSES[kind].response
+    assert last.first_seen_s == pytest.approx(begun_s, abs=1.1)
+
+
+def test_evidence_is_in_words() -> None:
+    scene, rules = Scene(), detector()
+    scene.run(15.0)
+    last = judged(rules, scene.run(3.0, drop_malformed=6100.0, drop_auth_fail=3.0))[-1]
+    assert last.kind == classes.FORGERY or last.kind == classes.FLOOD
+    assert "6,100 datagrams/s that are malformed or of no session" in last.evidence
+    assert last.reason.endswith(".") and "datagrams/s" in last.reason
+
+
+@pytest.mark.parametrize(
+    ("counter", "words"), [("icmp_echo", "pings/s"), ("udp_no_port", "closed UDP"), ("tcp_strange", "TCP")]
+)
+def test_traffic_elsewhere(counter: str, words: str) -> None:
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(15.0, kernel=KERNEL))
+    found = judged(rules, scene.run(1.0, kernel={"packets": 440.0, "bytes": 65_000.0, counter: 40.0}))
+    assert (found[-1].level, found[-1].kind) == (Level.ATTACK, classes.VOLUMETRIC)
+    assert words in found[-1].reason
+
+
+def test_a_lot_of_bytes_elsewhere() -> None:
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(15.0, kernel=KERNEL))
+    found = judged(rules, scene.run(1.0, kernel={"packets": 5400.0, "bytes": 7_000_000.0}))
+    assert (found[-1].level, found[-1].kind) == (Level.ATTACK, classes.VOLUMETRIC)
+
+
+@pytest.mark.parametrize("view", [{"loss": 0.12}, {"delay_ms": 200.0}])
+def test_what_a_bad_radio_does_too_is_only_suspected(view: dict[str, float]) -> None:
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(15.0))
+    scene.link = LinkView(0.0, **view)
+    found = judged(rules, scene.run(4.0))
+    assert (found[-1].level, found[-1].kind) == (Level.SUSPICIOUS, classes.ON_PATH)
+    assert found[-1].response == "hold"
+
+
+def test_silence_is_a_blackout_and_ends_with_it() -> None:
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(15.0))
+    from pqc_mav_detect.episodes import Episodes
+
+    episodes = Episodes()
+    found = judged(rules, scene.run(3.0, opened=0.0), episodes)
+    assert (found[-1].level, found[-1].kind) == (Level.SUSPICIOUS, classes.BLACKOUT)
+    assert next(i for i, verdict in enumerate(found) if verdict.kind) <= 8
+    assert "nothing heard from d1 for 3.0 s" in found[-1].reason
+    assert judged(rules, scene.run(5.0), episodes)[-1].level is Level.NONE
+
+
+def test_the_other_end_counts_too() -> None:
+    scene, rules = Scene("drone"), detector()
+    judged(rules, scene.run(15.0))
+    for turn in range(5):
+        scene.peer = LinkView(0.0, forged=4 * (turn + 1))
+        found = judged(rules, scene.run(1.0))
+    assert (found[-1].level, found[-1].kind) == (Level.ATTACK, classes.FORGERY)
+    assert "at the other end" in found[-1].reason
+
+
+@pytest.mark.parametrize("opened", [2.0, 25.0, 100.0, 320.0, 640.0])
+def test_no_alarm_on_normal_traffic(opened: float) -> None:
+    kernel = {"packets": opened + 80.0, "bytes": 60_000.0}
+    assert alarms(judged(detector(), Scene().run(120.0, opened=opened, kernel=kernel))) == [(Level.NONE, "")]
+
+
+def test_no_alarm_when_a_peer_is_restarted_or_parameters_are_read() -> None:
+    scene, rules = Scene(), detector()
+    windows = scene.run(15.0)
+    windows += scene.run(0.5, opened=0.0)
+    windows += scene.run(2.0, opened=900.0)  # a burst of parameters
+    windows += scene.run(1.0, hs_unknown=1.0, hs_limit=2.0)  # late copies of a handshake
+    windows += scene.run(30.0)
+    assert alarms(judged(rules, windows)) == [(Level.NONE, "")]
+
+
+def test_an_alarm_ends_and_the_next_one_begins_anew() -> None:
+    scene, rules = Scene(), detector()
+    windows = [*scene.run(15.0), *scene.run(10.0, drop_auth_fail=500.0), *scene.run(20.0)]
+    windows += [*scene.run(2.0, hs_tag=300.0), *scene.run(20.0)]
+    said = [(level, kind) for level, kind in alarms(judged(rules, windows)) if level is not Level.SUSPICIOUS]
+    none = (Level.NONE, "")
+    assert said == [none, (Level.ATTACK, classes.FORGERY), none, (Level.ATTACK, classes.HANDSHAKE_FLOOD), none]
+
+
+def test_reset_forgets() -> None:
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(20.0, drop_auth_fail=500.0))
+    rules.reset()
+    assert rules.update(scene.run(0.1)[0]).pressure == {}

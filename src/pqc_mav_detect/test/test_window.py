@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+from scenes import DRONE, Scene
+
+from pqc_mav_detect.channels import CHANNELS
+from pqc_mav_detect.window import GRACE_S, LinkView, Reading, Windows
+
+
+def test_every_window_has_every_channel_and_rates() -> None:
+    scene = Scene()
+    *_, last = scene.run(2.0, drop_replay=50.0, drop_seq_old=10.0, drop_auth_fail=20.0, hs_gate=30.0)
+    assert set(last.values) == set(CHANNELS)
+    assert last.span_s == pytest.approx(0.1)
+    for channel, rate in {"opened": 320, "replayed": 60, "forged": 20, "hs_strange": 30, "garbage": 0}.items():
+        assert last.values[channel] == pytest.approx(rate, abs=11), channel
+
+
+def test_the_first_reading_and_a_restarted_proxy_make_no_window() -> None:
+    windows = Windows()
+    assert windows.update(Reading(1.0, {"delivered": 5}, {DRONE: 5})) is None
+    assert windows.update(Reading(1.1, {"delivered": 9}, {DRONE: 9})) is not None
+    assert windows.update(Reading(1.2, {"delivered": 0}, {DRONE: 0})) is None
+    window = windows.update(Reading(1.3, {"delivered": 3}, {DRONE: 3}))
+    assert window is not None and window.values["opened"] == pytest.approx(30)
+
+
+def test_readings_that_come_together_are_one() -> None:
+    windows = Windows()
+    windows.update(Reading(1.0, {"delivered": 0}, {}))
+    assert windows.update(Reading(1.001, {"delivered": 10}, {})) is None
+    window = windows.update(Reading(1.1, {"delivered": 20}, {}))
+    assert window is not None and window.values["opened"] == pytest.approx(200)
+
+
+def test_packets_of_the_session_before_are_no_garbage() -> None:
+    scene = Scene()
+    begun = scene.run(GRACE_S - 1.0, drop_unknown=300.0)
+    assert not any(window.values["garbage"] for window in begun)
+    later = scene.run(3.0, drop_unknown=300.0)
+    assert later[-1].values["garbage"] == pytest.approx(300, abs=11)
+    scene.run(2.0, opened=0.0, drop_unknown=300.0)  # the peer has been restarted: its packets are of no session
+    assert scene.run(GRACE_S - 1.0, drop_unknown=300.0)[-1].values["garbage"] == 0
+
+
+def test_malformed_ones_are_garbage_at_any_time() -> None:
+    assert Scene().run(1.0, drop_malformed=40.0)[-1].values["garbage"] == pytest.approx(40, abs=11)
+
+
+@pytest.mark.parametrize(("role", "after_s"), [("gcs", 0.8), ("drone", 1.1)])
+def test_silence_counts_where_packets_were_to_be_expected(role: str, after_s: float) -> None:
+    scene = Scene(role)
+    scene.run(8.0)
+    silent = [window for window in scene.run(3.0, opened=0.0) if window.silent]
+    assert silent[0].silent[DRONE] == pytest.approx(after_s, abs=0.11)
+    assert silent[-1].values["silence"] == pytest.approx(3.0, abs=0.11)
+    assert not scene.run(0.2)[-1].silent
+
+
+def test_an_idle_link_may_be_silent_for_longer() -> None:
+    scene = Scene()
+    scene.run(20.0, opened=2.0)
+    assert not any(window.silent for window in scene.run(2.0, opened=0.0))
+    assert scene.run(4.0, opened=0.0)[-1].silent
+
+
+def test_a_drone_that_was_never_heard_or_is_down_is_not_silent() -> None:
+    assert not any(window.silent for window in Scene().run(5.0, opened=0.0))
+    scene = Scene()
+    scene.run(8.0)
+    scene.down = frozenset({DRONE})
+    assert not any(window.silent for window in scene.run(5.0, opened=0.0))
+
+
+def test_what_is_not_the_tunnels() -> None:
+    ours = {"packets": 320.0, "bytes": 320.0 * 142}
+    scene = Scene()
+    quiet = scene.run(2.0, kernel=ours, enc_rx_bytes=0.0)
+    assert max(window.values["foreign_packets"] for window in quiet) <= 20
+    scene = Scene()
+    scene.run(1.0, kernel=ours)
+    more = {"packets": 820.0, "bytes": 320.0 * 142 + 50_000, "udp_no_port": 400.0, "icmp_echo": 90.0}
+    last = scene.run(2.0, kernel=more)[-1].values
+    assert last["foreign_packets"] == pytest.approx(500, abs=11)
+    assert last["no_port"] == pytest.approx(400, abs=11) and last["echo"] == pytest.approx(90, abs=11)
+
+
+def test_what_the_host_sends_to_itself_did_not_come_from_outside() -> None:
+    last = Scene().run(1.0, kernel={"packets": 320.0, "bytes": 1.0, "udp_no_port": 400.0})[-1].values
+    assert last["no_port"] == 0
+
+
+def test_a_flood_that_overflows_the_data_port_is_no_foreign_traffic() -> None:
+    kernel = {"packets": 5320.0, "bytes": 1.0, "udp_overflow": 5000.0}
+    last = Scene().run(1.0, kernel=kernel)[-1].values
+    assert last["foreign_packets"] == 0 and last["overflow"] == pytest.approx(5000, abs=11)
+
+
+def test_links() -> None:
+    scene = Scene()
+    scene.link = LinkView(0.0, loss=0.2, delay_ms=80.0)
+    scene.peer = LinkView(0.0, loss=0.1)
+    last = scene.run(1.0)[-1].values
+    assert (last["loss_here"], last["loss_there"], last["delay"]) == (0.2, 0.1, 80.0)
+    scene.peer = LinkView(0.0, loss=None, repeated=7, forged=3)
+    first, *_ = scene.run(0.3)
+    assert first.values["peer_replayed"] == pytest.approx(70) and first.values["peer_forged"] == pytest.approx(30)
+
+
+def test_old_figures_of_the_link_say_nothing() -> None:
+    windows = Windows()
+    old = {DRONE: LinkView(1.0, loss=0.5, delay_ms=500.0)}
+    windows.update(Reading(9.0, {}, {}, local=old))
+    window = windows.update(Reading(9.1, {}, {}, local=old))
+    assert window is not None and window.values["loss_here"] == window.values["delay"] == 0
