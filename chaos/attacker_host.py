@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stranger: a process in its own namespace that attacks in eight ways, one or several at once; obeys JSON lines.
+"""The stranger: a process in its own namespace that attacks in eleven ways, one or several at once; obeys JSON lines.
 
-Commands: start (mode, rate, seed, addresses, ports, names), stop (all of them) -> how much was done. What it overhears
+Commands: start (mode, rate, seed, addresses, ports, names), stop (all of them) -> how much was done, tell (as stop,
+but says in which tenths of a second anything was done, by this machine's monotonic clock). What it overhears
 comes from an inherited packet socket (`ears`), what it puts on the wire goes through its own interface or sockets.
 """
 
@@ -12,6 +13,7 @@ import os
 import random
 import select
 import socket
+import struct
 import sys
 import threading
 import time
@@ -35,6 +37,7 @@ class Attack:
         self._with = command
         self._random = random.Random(command["seed"])
         self.done: Counter[str] = Counter()
+        self.tenths: set[int] = set()
         self._turn = getattr(self, f"_{command['mode']}")
         self._captured: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES)
         self._hellos: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES)
@@ -67,6 +70,7 @@ class Attack:
             for _ in range(min(due - count, int(rate * 0.05) + 1)):
                 with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):
                     self._turn()
+                    self.tenths.add(int(time.monotonic() * 10))
             count = due
             time.sleep(_TURN_S)
 
@@ -139,6 +143,28 @@ class Attack:
         self._wire.send(attacks.spoofed(payload, source, (self._with["gcs"], self._with["data_port"]), macs))
         self.done[kind] += 1
 
+    def _elsewhere(self) -> None:
+        """Datagrams to ports where nobody listens."""
+        port = self._random.randrange(20000, 40000)
+        self._udp.sendto(self._random.randbytes(200), (self._with["gcs"], port))
+        self.done["datagrams_elsewhere"] += 1
+
+    def _pings(self) -> None:
+        """ICMP echo requests, checksum and all."""
+        words = struct.pack(">BBHHH", 8, 0, 0, 7, len(self.done))
+        total = sum(struct.unpack(">4H", words))
+        checksum = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+        with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
+            raw.sendto(words[:2] + struct.pack(">H", checksum) + words[4:], (self._with["gcs"], 0))
+        self.done["pings"] += 1
+
+    def _connections(self) -> None:
+        """TCP connections to ports where nobody listens."""
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
+            tried.setblocking(False)
+            tried.connect_ex((self._with["gcs"], self._random.randrange(20000, 40000)))
+        self.done["connections"] += 1
+
     def _send(self, source: socket.socket, datagram: bytes) -> None:
         source.sendto(datagram, (self._with["gcs"], self._with["data_port"]))
 
@@ -165,6 +191,13 @@ class Stranger:
             while self._attacks:
                 done.update(self._attacks.pop().stop())
             return dict(done)
+        if command["do"] == "tell":
+            tenths: set[int] = set()
+            while self._attacks:
+                attack = self._attacks.pop()
+                attack.stop()
+                tenths |= attack.tenths
+            return sorted(tenths)
         raise ValueError(f"unknown command '{command['do']}'")
 
 

@@ -2,7 +2,7 @@
 """A process that hosts tunnel engines for the laboratory and obeys JSON lines; it dies with its input.
 
 Commands: start (configs), connect (config, limit_s), ports, status, stats, totals, links, rekey (drone_id, suite,
-timeout_s), handshakes, time.
+timeout_s), handshakes, time, reading.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import pqc_mav_tunnel
 from children import serve
 
+from pqc_mav_detect.kernel import Files
+
 # Few: what this keeps must not look like a leak of the engine.
 _KEPT_EVENTS = 32
 _EVENT_WAIT_S = 0.5
@@ -32,6 +34,7 @@ class Hosted:
         self.engines: list[pqc_mav_tunnel.Engine] = []
         self.handshakes: deque[dict[str, Any]] = deque(maxlen=_KEPT_EVENTS)
         self.lines: deque[str] = deque(maxlen=_KEPT_EVENTS)
+        self._kernel = Files()
 
     def obey(self, command: dict[str, Any]) -> Any:
         """Run one command on engine number `engine` (default 0)."""
@@ -54,6 +57,15 @@ class Hosted:
         if do == "rekey":
             limit = command.get("timeout_s", 60.0)
             return engine.request_rekey(command["drone_id"], command.get("suite", ""), "laboratory", limit)
+        if do == "reading":
+            return {
+                "time_s": time.monotonic(),
+                "totals": engine.totals(),
+                "stats": engine.stats(),
+                "links": engine.links(),
+                "down": [status["drone_id"] for status in engine.status() if status["state"] == "DOWN"],
+                "kernel": self._kernel.read(),
+            }
         if do in ("ports", "status", "stats", "totals", "links"):
             return getattr(engine, do)()
         raise ValueError(f"unknown command '{do}'")
