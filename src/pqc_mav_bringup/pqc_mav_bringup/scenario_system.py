@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's system with sensing and policy on the drone: what `pqcmav demo --scenario` runs.
+"""The demo's system with sensing, policy and the detector on the drone: what `pqcmav demo --scenario` runs.
 
 Made from the demo's own description, so that what both have in common is written once.
 """
@@ -30,7 +30,7 @@ def _adapted(process: ProcessDescription) -> ProcessDescription:
 
 SCENARIO = SystemDescription(
     name="scenario",
-    description="The demo with sensing and policy on the drone; the caller simulates the board and the air link.",
+    description="The demo with senses, policy and detector on the drone; the caller simulates board and air link.",
     arguments=(
         *DEMO.arguments,
         Argument("battery", "Initial charge of the simulated battery [%].", "90"),
@@ -49,5 +49,6 @@ SCENARIO = SystemDescription(
             DRONE, {"tap": Setting("127.0.0.1:{tap_port}"), "thermal_root": Setting("{thermal_root}")}, {}
         ),
         systems._policy(DRONE, {}, {}),
+        systems._detect(DRONE, {}),
     ),
 )

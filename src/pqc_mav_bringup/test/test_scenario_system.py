@@ -25,6 +25,7 @@ def test_it_is_the_demo_with_senses_and_policy() -> None:
     assert set(by_label) == {process.label for process in resolve(DEMO, {**PORTS, "keys": "/k"})} | {
         "drone/pqc_sensing",
         "drone/pqc_policy",
+        "drone/pqc_detect",
     }
     drone, sensing = by_label["drone/pqc_proxy"].parameters, by_label["drone/pqc_sensing"].parameters
     assert drone["plain_tap"] == sensing["tap"] == "127.0.0.1:22000" and sensing["thermal_root"] == "/t"

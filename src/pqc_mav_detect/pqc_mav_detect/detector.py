@@ -13,9 +13,13 @@ from pqc_mav_detect.window import Window
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a detector thinks of one window. `pressure`: class -> 1 where it speaks, half of that where it suspects."""
+    """What a detector thinks of one window. `pressure`: class -> 1 where it speaks, half of that where it suspects.
+
+    `strength`: class -> how much of it there is now, by which one class is chosen where several are pressing.
+    """
 
     pressure: Mapping[str, float] = field(default_factory=dict)
+    strength: Mapping[str, float] = field(default_factory=dict)
     evidence: tuple[tuple[str, str], ...] = ()  # (class, what was seen in words), the strongest first
     since_s: float | None = None  # when what it speaks of began
 

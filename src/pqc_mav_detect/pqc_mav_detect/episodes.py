@@ -8,7 +8,8 @@ from pqc_mav_detect.detector import Opinion, Verdict
 
 SUSPECT = 0.5  # pressure
 SPEAK = 1.0
-STAY = 1.5
+STAY = 1.5  # a class that is named already counts that much more
+FAINT = 1e-3
 CLEAR_S = 3.0  # what was seen last stands this long after it was seen
 
 
@@ -56,11 +57,11 @@ class Episodes:
         most = max(levels.values(), default=Level.NONE)
         if most is Level.NONE:
             return Verdict()
-        pressure = {kind: opinion.pressure[kind] for kind, level in levels.items() if level is most}
         order = list(CLASSES)
-        kind = max(pressure, key=lambda name: (pressure[name] * self._stays(name), -order.index(name)))
-        total = sum(value for name, value in opinion.pressure.items() if value >= SUSPECT)
+        strength = {name: max(opinion.strength.get(name, 0.0), FAINT) for name, level in levels.items() if level}
+        chosen = (name for name in strength if levels[name] is most)
+        kind = max(chosen, key=lambda name: (strength[name] * self._stays(name), -order.index(name)))
         words = tuple(text for of, text in opinion.evidence if of == kind)
         others = tuple(text for of, text in opinion.evidence if of != kind)
-        probability = min(1.0, pressure[kind] / (2 * SPEAK))
-        return Verdict(most, kind, probability, pressure[kind] / total if total else 1.0, (*words, *others))
+        probability = min(1.0, opinion.pressure[kind] / (2 * SPEAK))
+        return Verdict(most, kind, probability, strength[kind] / sum(strength.values()), (*words, *others))

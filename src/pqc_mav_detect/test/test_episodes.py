@@ -6,7 +6,7 @@ from pqc_mav_detect.classes import Level
 from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.episodes import CLEAR_S, Episodes, level_of
 
-FORGED = Opinion({classes.FORGERY: 2.0}, ((classes.FORGERY, "9 forged"),), 3.0)
+FORGED = Opinion({classes.FORGERY: 2.0}, {}, ((classes.FORGERY, "9 forged"),), 3.0)
 QUIET = Opinion()
 
 
@@ -29,7 +29,7 @@ def test_up_at_once_and_down_after_a_while() -> None:
 def test_an_episode_keeps_when_it_began() -> None:
     episodes = Episodes()
     for now_s in (5.0, 6.0, 7.0):
-        verdict = episodes.update(Opinion({classes.FORGERY: 2.0}, (), now_s), now_s)
+        verdict = episodes.update(Opinion({classes.FORGERY: 2.0}, {}, (), now_s), now_s)
     assert verdict.first_seen_s == 5.0
 
 
@@ -37,8 +37,8 @@ def test_the_class_does_not_flap() -> None:
     episodes = Episodes()
     both = {classes.FLOOD: 2.0, classes.FORGERY: 2.0}
     assert episodes.update(Opinion({classes.FLOOD: 2.0}), 1.0).kind == classes.FLOOD
-    assert episodes.update(Opinion({**both, classes.FORGERY: 2.8}), 1.1).kind == classes.FLOOD
-    verdict = episodes.update(Opinion({**both, classes.FORGERY: 4.0}), 1.2)
+    assert episodes.update(Opinion(both, {**both, classes.FORGERY: 2.8}), 1.1).kind == classes.FLOOD
+    verdict = episodes.update(Opinion(both, {**both, classes.FORGERY: 4.0}), 1.2)
     assert verdict.kind == classes.FORGERY and verdict.confidence == pytest.approx(4 / 6)
 
 
@@ -49,6 +49,7 @@ def test_where_all_are_as_strong_the_cause_comes_first() -> None:
 
 def test_evidence_of_its_own_class_comes_first() -> None:
     seen = ((classes.FLOOD, "much"), (classes.FORGERY, "forged"))
-    verdict = Episodes().update(Opinion({classes.FLOOD: 1.1, classes.FORGERY: 3.0}, seen), 1.0)
+    both = {classes.FLOOD: 1.1, classes.FORGERY: 3.0}
+    verdict = Episodes().update(Opinion(both, both, seen), 1.0)
     assert verdict.evidence == ("forged", "much")
     assert verdict.reason == "Forged packets of a session: forged; much."

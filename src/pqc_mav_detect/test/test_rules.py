@@ -45,7 +45,7 @@ def test_evidence_is_in_words() -> None:
     scene, rules = Scene(), detector()
     scene.run(15.0)
     last = judged(rules, scene.run(3.0, drop_malformed=6100.0, drop_auth_fail=3.0))[-1]
-    assert last.kind == classes.FORGERY or last.kind == classes.FLOOD
+    assert last.kind == classes.FLOOD and last.confidence > 0.9
     assert "6,100 datagrams/s that are malformed or of no session" in last.evidence
     assert last.reason.endswith(".") and "datagrams/s" in last.reason
 
@@ -131,3 +131,11 @@ def test_reset_forgets() -> None:
     judged(rules, scene.run(20.0, drop_auth_fail=500.0))
     rules.reset()
     assert rules.update(scene.run(0.1)[0]).pressure == {}
+
+
+def test_a_mixed_attack_is_called_by_what_presses_most() -> None:
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(15.0))
+    thirds = {"drop_malformed": 130.0, "drop_replay": 130.0, "drop_auth_fail": 130.0}
+    last = judged(rules, scene.run(5.0, **thirds))[-1]
+    assert last.kind == classes.FORGERY and len(last.evidence) == 3 and 0.3 < last.confidence < 0.6

@@ -169,9 +169,11 @@ def _link(axis: Any, result: ScenarioResult) -> None:
     axis.set_ylabel("link: loss [%]", color="#7b3294")
     other = axis.twinx()
     if any(row.level for row in result.trace.threat):
-        threat = result.trace.threat
-        other.plot([row.t for row in threat], [row.refused_per_s for row in threat], color="#d55e00", linewidth=1.2)
-        other.set_ylabel("refused [1/s]\n(threat: rules)", color="#d55e00")
+        refused = result.trace.refused
+        other.plot([row.t for row in refused], [row.per_s for row in refused], color="#d55e00", linewidth=1.2)
+        for row in result.trace.alarms:
+            other.axvline(row.t, color="#d55e00" if row.level else "#1b7837", linewidth=0.9, linestyle=":")
+        other.set_ylabel("refused [1/s]\n(dotted: alarms)", color="#d55e00")
         other.set_ylim(bottom=0)
     else:
         other.plot(

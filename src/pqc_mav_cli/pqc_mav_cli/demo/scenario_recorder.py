@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listens to the drone during a scenario, fills a `ScenarioTrace`, and publishes the rule-based threat report."""
+"""Listens to the drone during a scenario, and fills a `ScenarioTrace`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ from pqc_mav_interfaces.msg import (
     VehicleState,
 )
 from rclpy.qos import qos_profile_sensor_data
-from std_msgs.msg import Header
 
 from pqc_mav_cli.demo import scenario_trace as rows
-from pqc_mav_cli.demo.scenario_trace import FloodRule, ScenarioTrace
+from pqc_mav_cli.demo.scenario_trace import RefusedMeter, ScenarioTrace
 from pqc_mav_common import qos
 from pqc_mav_proxy.names import DROP_REASONS
 
 NAN = math.nan
 PROXY, POLICY = "/drone/pqc_proxy", "/drone/pqc_policy"
-RULES = "rules"  # the threat report's source: no detector, a threshold on the refused datagrams
 
 
 class ScenarioRecorder:
@@ -40,7 +38,7 @@ class ScenarioRecorder:
         self._node = node
         self._lock = threading.Lock()
         self._began_s: float | None = None
-        self._rule = FloodRule()
+        self._refused = RefusedMeter()
         self._heard: dict[str, Any] = {}
         make = node.create_subscription
         sensor, state = qos_profile_sensor_data, qos.latched(1)
@@ -52,7 +50,7 @@ class ScenarioRecorder:
         make(LinkQuality, f"{PROXY}/link", self._on_link, qos.periodic(2))
         make(HandshakeReport, f"{PROXY}/handshake", self._on_handshake, qos.event())
         make(PolicyDecision, f"{POLICY}/decision", self._on_decision, state)
-        self._threat = node.create_publisher(ThreatReport, "/drone/threat", qos.periodic(1))
+        make(ThreatReport, "/drone/threat", self._on_threat, qos.periodic(1))
 
     def begin(self) -> None:
         """The flight begins now."""
@@ -63,9 +61,9 @@ class ScenarioRecorder:
                 self.trace.status.append(rows.StatusRow(0.0, status.suite, status.state))
 
     def ready(self) -> bool:
-        """Whether senses, policy and proxy have all been heard."""
+        """Whether senses, policy, detector and proxy have all been heard."""
         with self._lock:
-            return {"battery", "thermal", "decision", "status"} <= set(self._heard)
+            return {"battery", "thermal", "decision", "status", "threat"} <= set(self._heard)
 
     def event(self, text: str) -> None:
         """Something was done to the vehicle."""
@@ -140,22 +138,16 @@ class ScenarioRecorder:
                     )
                 )
 
+    def _on_threat(self, message: ThreatReport) -> None:
+        with self._lock:
+            if self._keep("threat", message):
+                row = (int(message.level), message.kind, message.response, message.reason)
+                self.trace.threat.append(rows.ThreatRow(self._now(), *row))
+
     def _on_stats(self, message: TunnelStats) -> None:
-        """Once a second: the rule looks at what the proxy refused, and its report goes out."""
+        """Once a second."""
         refused = sum(int(getattr(message, f"drop_{reason}")) for reason in DROP_REASONS)
         with self._lock:
-            level = self._rule.update(time.monotonic(), refused)
-            rate = self._rule.refused_per_s
+            rate = self._refused.update(time.monotonic(), refused)
             if self._began_s is not None:
-                self.trace.threat.append(rows.ThreatRow(self._now(), level, rate))
-        self._threat.publish(
-            ThreatReport(
-                header=Header(stamp=self._node.get_clock().now().to_msg()),
-                source=RULES,
-                level=level,
-                probability=min(1.0, rate / (2 * FloodRule.ATTACK_PER_S)),
-                kind="flood" if level else "",
-                window_s=1.0,
-                reason=f"the proxy refused {rate:.0f} datagrams in the last second.",
-            )
-        )
+                self.trace.refused.append(rows.RefusedRow(self._now(), rate))

@@ -12,6 +12,9 @@ from pqc_mav_cli.demo.scenarios import Scenario
 from pqc_mav_cli.wording import counted, short_code
 
 DOWN = frozenset({"DOWN", "DOWN_0"})
+ATTACK = 2  # level of ThreatReport
+DETECT_S = 2.0  # within which the detector has to name an attack
+CALM_S = 8.0  # after which an alarm that is over has to be
 
 
 @dataclass
@@ -42,7 +45,7 @@ class ScenarioResult(FlightResult):
             self._back(),
             self._switches(),
             self._reasons(),
-            *([self._attack()] if any(event.flood_hz for event in self.scenario.events) else []),
+            *([self._attack(), self._detected()] if self._floods else [self._no_alarm()]),
             self.shutdown_check(),
         ]
 
@@ -113,6 +116,36 @@ class ScenarioResult(FlightResult):
         text = f"{self.flood_sent:,} forged, replayed and random datagrams sent, none accepted"
         return Check("attack", True, text)
 
+    @property
+    def _floods(self) -> list[tuple[float, float]]:
+        """(begin, end) of each attack [s]."""
+        changes = [event for event in self.scenario.events if event.flood_hz is not None]
+        ends = [*(event.at_s for event in changes[1:]), self.scenario.duration_s]
+        return [(event.at_s, end_s) for event, end_s in zip(changes, ends, strict=False) if event.flood_hz]
+
+    def _detected(self) -> Check:
+        name = "detector"
+        texts = []
+        for begin_s, end_s in self._floods:
+            seen = [row for row in self.trace.threat if row.level == ATTACK and begin_s <= row.t <= end_s]
+            if not seen or seen[0].t > begin_s + DETECT_S:
+                return Check(name, False, f"the attack at {begin_s:g} s was not named within {DETECT_S:g} s")
+            texts.append(f"{seen[0].t - begin_s:.1f} s after it began: {seen[0].reason} Response: {seen[0].response}")
+        if early := [row for row in self.trace.threat if row.level == ATTACK and not self._during(row.t)]:
+            return Check(name, False, f"an alarm without an attack at {early[0].t:.0f} s: {early[0].reason}")
+        return Check(name, True, "; ".join(texts))
+
+    def _during(self, t: float) -> bool:
+        return any(begin_s <= t <= end_s + CALM_S for begin_s, end_s in self._floods)
+
+    def _no_alarm(self) -> Check:
+        alarms = [row for row in self.trace.threat if row.level == ATTACK]
+        if alarms or not self.trace.threat:
+            return Check("detector", False, f"an alarm: {alarms[0].reason}" if alarms else "it said nothing")
+        suspected = sorted({row.kind for row in self.trace.alarms if row.kind})
+        words = f"no attack named; suspected for a while: {', '.join(suspected)}" if suspected else "no attack named"
+        return Check("detector", True, words)
+
     def as_json(self) -> dict[str, Any]:
         """For scripts; without the rows of the trace, but with its requests and rekeys."""
         trace = self.trace.as_json()
@@ -131,5 +164,6 @@ class ScenarioResult(FlightResult):
             "rekeys": trace["rekeys"],
             "events": trace["events"],
             "exit_codes": self.exit_codes,
+            "alarms": [asdict(row) for row in self.trace.alarms],
             "plot": self.plot,
         }

@@ -15,7 +15,7 @@ from pathlib import Path
 from pqc_mav_bringup.description import resolve
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.scenario_system import SCENARIO
-from pqc_mav_bringup.systems import DEMO, GROUND, POLICY, SENSING, VEHICLE
+from pqc_mav_bringup.systems import DEMO, DETECT, GROUND, POLICY, SENSING, VEHICLE
 from pqc_mav_cli.demo.run import COUNTERS_LIMIT_S, DRONE_PROXY, GCS_PROXY, UP_LIMIT_S, DemoRun, DemoState
 from pqc_mav_cli.demo.scenario_recorder import ScenarioRecorder
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
@@ -28,7 +28,7 @@ from pqc_mav_sim.flood import Flood
 from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 from pqc_mav_sim.impairment.relay import Relay
 
-DRONE_SENSING, DRONE_POLICY = f"drone/{SENSING}", f"drone/{POLICY}"
+DRONE_SENSING, DRONE_POLICY, DRONE_DETECT = f"drone/{SENSING}", f"drone/{POLICY}", f"drone/{DETECT}"
 HOST = "127.0.0.1"
 TURN_S = 0.1
 BOARD_S = 0.2
@@ -102,14 +102,17 @@ class ScenarioRun(DemoRun):
         return result
 
     async def _senses_up(self) -> None:
-        self.state.phase = "sensors and policy"
+        self.state.phase = "sensors, policy, detector"
         self._start(DRONE_SENSING)
         self._start(DRONE_POLICY)
+        self._start(DRONE_DETECT)
         self._start(GROUND)
         await self._until(lambda: self.state.ground, UP_LIMIT_S, "The ground client did not start")
         self._start(VEHICLE)
         await self._until(self._vehicle_heard, UP_LIMIT_S, "The ground client heard nothing from the vehicle")
-        await self._until(self._recorder.ready, UP_LIMIT_S, "Sensing or policy did not start within {limit:g} s")
+        await self._until(
+            self._recorder.ready, UP_LIMIT_S, "Sensing, policy or detector did not start within {limit:g} s"
+        )
 
     async def _flight(self) -> None:
         state = self.state

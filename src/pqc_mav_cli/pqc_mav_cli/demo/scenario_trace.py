@@ -59,7 +59,17 @@ class ThreatRow:
 
     t: float
     level: int
-    refused_per_s: float
+    kind: str
+    response: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class RefusedRow:
+    """What the drone's proxy refused over the last second, from TunnelStats."""
+
+    t: float
+    per_s: float
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,7 @@ class ScenarioTrace:
     vehicle: list[VehicleRow] = field(default_factory=list)
     link: list[LinkRow] = field(default_factory=list)
     threat: list[ThreatRow] = field(default_factory=list)
+    refused: list[RefusedRow] = field(default_factory=list)
     status: list[StatusRow] = field(default_factory=list)
     decisions: list[DecisionRow] = field(default_factory=list)
     rekeys: list[RekeyRow] = field(default_factory=list)
@@ -115,6 +126,17 @@ class ScenarioTrace:
     def requests(self) -> list[DecisionRow]:
         """Decisions for which the proxy was asked for a rekey."""
         return [decision for decision in self.decisions if decision.requested]
+
+    @property
+    def alarms(self) -> list[ThreatRow]:
+        """The detector's report whenever level or class changed."""
+        found: list[ThreatRow] = []
+        before = (0, "")
+        for row in self.threat:
+            if (row.level, row.kind) != before:
+                found.append(row)
+            before = (row.level, row.kind)
+        return found
 
     def rank(self, suite: str) -> int | None:
         """Rank of a suite in the policy's order of cost, as far as a decision named it."""
@@ -132,22 +154,13 @@ def _clean(row: Any) -> Any:
     return list(row) if isinstance(row, Sequence) and not isinstance(row, str) else row
 
 
-class FloodRule:
-    """The scenario's stand-in for a detector: how many datagrams a second the drone's proxy refuses."""
-
-    SUSPICIOUS_PER_S, ATTACK_PER_S = 5.0, 50.0
-    NONE, SUSPICIOUS, ATTACK = 0, 1, 2
+class RefusedMeter:
+    """How many datagrams a second the drone's proxy refuses."""
 
     def __init__(self) -> None:
         self._last: tuple[float, int] | None = None
-        self.refused_per_s = 0.0
 
-    def update(self, now_s: float, refused: int) -> int:
-        """The level after this reading of the counter, one of the constants of ThreatReport."""
+    def update(self, now_s: float, refused: int) -> float:
+        """The rate since the last reading of the counter; 0 at the first, and after the proxy started anew."""
         last, self._last = self._last, (now_s, refused)
-        if last is None or now_s <= last[0]:
-            return self.NONE
-        self.refused_per_s = max(0, refused - last[1]) / (now_s - last[0])
-        if self.refused_per_s >= self.ATTACK_PER_S:
-            return self.ATTACK
-        return self.SUSPICIOUS if self.refused_per_s >= self.SUSPICIOUS_PER_S else self.NONE
+        return 0.0 if last is None or now_s <= last[0] else max(0, refused - last[1]) / (now_s - last[0])

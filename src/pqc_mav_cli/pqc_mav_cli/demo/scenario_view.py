@@ -43,6 +43,11 @@ def summary(result: ScenarioResult) -> RenderableType:
     for name in ("time", "what", "rule", "reason, or what was simulated"):
         table.add_column(name, no_wrap=name in ("time", "what"))
     rows = [(t, Text("simulated", "dim"), "", Text(text, "dim")) for t, text in result.trace.events]
+    for alarm in result.trace.alarms:
+        response = f" -> {alarm.response}" if alarm.response else ""
+        rows.append(
+            (alarm.t, Text("DETECTED" if alarm.kind else "calm", "bold"), alarm.kind, Text(alarm.reason + response))
+        )
     for row in result.trace.requests:
         rows.append((row.t, Text(row.action, "bold"), row.guard, Text(f"{row.reason} -> {short_code(row.to_suite)}")))
     for time_s, what, rule, why in sorted(rows, key=lambda each: each[0]):

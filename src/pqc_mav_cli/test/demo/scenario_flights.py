@@ -26,6 +26,12 @@ def decision(t: float, action: str, guard: str, before: str, after: str) -> Deci
     return DecisionRow(t, action, guard, reason, before, after, TIERS[after], action != "HOLD")
 
 
+def threat(t: float, attack: bool) -> rows.ThreatRow:
+    if attack:
+        return rows.ThreatRow(t, 2, "forgery", "renew_keys", "Forged packets of a session: 133 packets/s.")
+    return rows.ThreatRow(t, 0, "", "", "Nothing unusual.")
+
+
 def flown(name: str) -> ScenarioResult:
     """A flight that passes."""
     scenario = SCENARIOS[name]
@@ -37,12 +43,14 @@ def flown(name: str) -> ScenarioResult:
     ]
     holds = [decision(float(t), "HOLD", "nominal", suite, suite) for t, suite in ((1, HEAVY), (50, LIGHT), (88, HEAVY))]
     seconds = range(int(scenario.duration_s))
+    attacked = name == "attack"
     trace = ScenarioTrace(
         battery=[rows.BatteryRow(t, 16.0 - t / 100, 0.9, -100.0) for t in seconds],
         thermal=[rows.ThermalRow(t, math.nan if t == 40 else 50 + t / 3, 1.0, t > 85, "model") for t in seconds],
         vehicle=[rows.VehicleRow(t, 8.0, 6 < t < 72, 1 if t < 6 or t >= 72 else 4) for t in seconds],
         link=[rows.LinkRow(t, 0.0, 5.0, 300.0, 0.5) for t in seconds],
-        threat=[rows.ThreatRow(t, 2 if 20 < t < 40 else 0, 400.0 if 20 < t < 40 else 0.0) for t in seconds],
+        threat=[threat(t, attacked and 18 <= t < 45) for t in seconds],
+        refused=[rows.RefusedRow(t, 400.0 if attacked and 18 <= t < 42 else 0.0) for t in seconds],
         status=[rows.StatusRow(0.0, HEAVY, 2), *(rows.StatusRow(row.t + 0.1, row.to_suite, 2) for row in changes)],
         decisions=sorted([*changes, *holds], key=lambda row: row.t),
         rekeys=[rows.RekeyRow(row.t + 0.1, True, row.to_suite, 1, 12.0, "") for row in changes],

@@ -56,7 +56,7 @@ def test_interrupted_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     try:
         running.wait_for("flying")
         started = psutil.Process(running.process.pid).children(recursive=True)
-        assert len(started) == 6 and list(tmp_path.iterdir())
+        assert len(started) == 7 and list(tmp_path.iterdir())
         assert running.end(signal.SIGINT) == 130
         _, alive = psutil.wait_procs(started, timeout=DEADLINE_S)
     finally:

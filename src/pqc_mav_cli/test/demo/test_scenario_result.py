@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from scenario_flights import LIGHT, decision, direction, flown, without
+from scenario_flights import LIGHT, decision, direction, flown, threat, without
 
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
 from pqc_mav_cli.demo.scenarios import SCENARIOS
@@ -74,6 +74,14 @@ def spoil_attack(result: ScenarioResult) -> None:
     result.refused = 10
 
 
+def spoil_detector(result: ScenarioResult) -> None:
+    result.trace.threat = [threat(row.t, row.t >= 22) for row in result.trace.threat]
+
+
+def spoil_detectors_calm(result: ScenarioResult) -> None:
+    result.trace.threat[5] = threat(5.0, True)
+
+
 def spoil_end(result: ScenarioResult) -> None:
     result.exit_codes["vehicle"] = -9
 
@@ -91,6 +99,8 @@ SPOILERS: dict[Callable[[ScenarioResult], None], str] = {
     spoil_rekey: "switches",
     spoil_reason: "reasons",
     spoil_attack: "attack",
+    spoil_detector: "detector",
+    spoil_detectors_calm: "detector",
     spoil_end: "shutdown",
 }
 
@@ -124,3 +134,11 @@ def test_an_error_is_never_a_pass() -> None:
     result = flown("hot")
     result.error = "The tunnel did not come up."
     assert not result.passed
+
+
+def test_a_flight_without_an_attack_has_no_alarm_and_a_detector_that_speaks() -> None:
+    result = flown("hot")
+    result.trace.threat[30] = threat(30.0, True)
+    assert "an alarm" in failed(result)["detector"]
+    result.trace.threat = []
+    assert failed(result)["detector"] == "it said nothing"

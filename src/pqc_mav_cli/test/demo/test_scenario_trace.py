@@ -4,7 +4,7 @@ import math
 
 from scenario_flights import HEAVY, LIGHT, flown
 
-from pqc_mav_cli.demo.scenario_trace import FloodRule
+from pqc_mav_cli.demo.scenario_trace import RefusedMeter
 
 
 def test_requests_and_tiers() -> None:
@@ -18,11 +18,15 @@ def test_json_has_no_nan() -> None:
     assert "NaN" not in text and json.loads(text)["thermal"][40]["celsius"] is None
 
 
-def test_the_rule_sees_a_flood_by_what_is_refused() -> None:
-    rule = FloodRule()
-    assert rule.update(0.0, 1000) == FloodRule.NONE, "the first reading has nothing to count from"
-    assert rule.update(1.0, 1000) == FloodRule.NONE
-    assert rule.update(2.0, 1010) == FloodRule.SUSPICIOUS
-    assert rule.update(3.0, 1060) == FloodRule.ATTACK and math.isclose(rule.refused_per_s, 50.0)
-    assert rule.update(4.0, 0) == FloodRule.NONE, "a proxy that was started anew counts from zero"
-    assert rule.update(4.0, 5000) == FloodRule.NONE
+def test_how_many_a_second_are_refused() -> None:
+    meter = RefusedMeter()
+    assert meter.update(0.0, 1000) == 0.0, "the first reading has nothing to count from"
+    assert math.isclose(meter.update(2.0, 1100), 50.0)
+    assert meter.update(3.0, 0) == 0.0, "a proxy that was started anew counts from zero"
+    assert meter.update(3.0, 5000) == 0.0
+
+
+def test_alarms_are_the_changes_of_what_the_detector_says() -> None:
+    alarms = flown("attack").trace.alarms
+    assert [(row.t, row.kind) for row in alarms] == [(18, "forgery"), (45, "")]
+    assert flown("hot").trace.alarms == []

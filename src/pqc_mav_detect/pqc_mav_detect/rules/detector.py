@@ -17,6 +17,7 @@ from pqc_mav_detect.window import Window
 # A network that sends packets twice looks like a replay. Up to this share of the traffic it is only suspected.
 DOUBLED = 0.02
 DOUBLED_S = 2.0
+STRENGTH_S = 2.0
 _JUST_SUSPECT = 0.9 * SPEAK
 
 
@@ -35,6 +36,7 @@ class Rules:
         features = self._features
         features.push(window)
         pressure: dict[str, float] = {}
+        strength: dict[str, float] = {}
         seen: list[tuple[float, str, str]] = []
         since: list[float] = []
         for name, surplus in self._sums.items():
@@ -45,6 +47,7 @@ class Rules:
             if kind == REPLAY and self._as_many_as_doubles(name):
                 value = min(value, _JUST_SUSPECT)
             pressure[kind] = max(pressure.get(kind, 0.0), value)
+            strength[kind] = max(strength.get(kind, 0.0), self._strength(name, surplus.threshold))
             seen.append((value, kind, self._words(name)))
             since.append(surplus.since_s)
         for drone, silence in window.silent.items():
@@ -52,13 +55,17 @@ class Rules:
             seen.append((SPEAK, BLACKOUT, f"nothing heard from {drone} for {silence:.1f} s"))
             since.append(window.time_s - silence)
         seen.sort(key=lambda each: -each[0])
-        return Opinion(pressure, tuple((kind, words) for _, kind, words in seen), min(since, default=None))
+        return Opinion(pressure, strength, tuple((kind, words) for _, kind, words in seen), min(since, default=None))
 
     def reset(self) -> None:
         """Forget everything."""
         self._features.clear()
         for surplus in self._sums.values():
             surplus.reset()
+
+    def _strength(self, channel: str, threshold: Threshold) -> float:
+        """How fast its sum grows, in limits per second."""
+        return (self._features.mean(channel, STRENGTH_S) - threshold.allowance) / threshold.limit
 
     def _as_many_as_doubles(self, channel: str) -> bool:
         return self._features.mean(channel, DOUBLED_S) <= DOUBLED * self._features.mean("opened", DOUBLED_S)
