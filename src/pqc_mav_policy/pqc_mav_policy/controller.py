@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy import pinned
+from pqc_mav_policy import pinned, senses
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.node_parameters import Mode
@@ -30,13 +30,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Tick:
-    """One decision with what it saw; `request` None when the proxy is not asked for anything."""
+    """One decision with what it saw; `request` None when the proxy is not asked for anything.
+
+    `lacking` says which senses' rules are out, and why, one clause each; the decision's reason names them.
+    """
 
     now: float
     inputs: DecisionInput
     decision: Decision
     mode: Mode
     request: Request | None
+    lacking: tuple[str, ...] = ()
 
 
 class Controller:
@@ -71,15 +75,19 @@ class Controller:
         self._outcomes.clear()
         decision, self._state = self.strategy.decide(inputs, self._state, now)
         # Mode manual has its own memory, so that it is up to date when the mode changes.
-        self._memory = memories.observe(inputs, self._memory, self._parameters, now)
+        seen = senses.usable(inputs, self._parameters)
+        self._memory = memories.observe(seen, self._memory, self._parameters, now)
         if self.mode == "manual":
-            decision = self._manual(inputs, now)
+            decision = self._manual(seen, now)
+        lacking = senses.lacking(inputs, self._parameters)
+        if lacking:
+            decision = replace(decision, reason=f"{decision.reason} Rules out of use: {'; '.join(lacking)}.")
         request = None
         if decision.acts and self.mode != "hold":
             suite = "" if decision.action is Action.REKEY else decision.to_suite
             request = Request(suite, f"policy: {decision.guard}: {decision.reason}")
             self.pending = (decision.to_suite, now)
-        return Tick(now, inputs, decision, self.mode, request)
+        return Tick(now, inputs, decision, self.mode, request, lacking)
 
     def answered(self, ok: bool, message: str, now: float, error: str = "") -> Outcome | None:
         """The proxy's answer to the pending request; None when there is none, as after it was given up."""

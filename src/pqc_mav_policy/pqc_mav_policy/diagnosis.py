@@ -11,8 +11,8 @@ BLIND = frozenset({"safety", "session"})
 
 
 def diagnose(tick: Tick, controller: Controller, problem: str) -> Diagnostic:
-    """WARN while the policy holds for want of telemetry, session or suites, while it may not act, or its last request
-    failed; ERROR in an emergency."""
+    """WARN while the policy holds for want of telemetry, session or suites, while a sense's rules are out, while it may
+    not act, or its last request failed; ERROR in an emergency."""
     decision, outcome = tick.decision, controller.last_outcome
     level, message = Level.OK, f"{decision.action} ({decision.guard}): {decision.reason}"
     if decision.guard == "emergency":
@@ -21,6 +21,8 @@ def diagnose(tick: Tick, controller: Controller, problem: str) -> Diagnostic:
         level, message = Level.WARN, f"{problem}; {message}"
     elif decision.guard in BLIND:
         level = Level.WARN
+    elif tick.lacking:
+        level = Level.WARN  # the decision's reason says which
     elif tick.mode == "hold" and decision.acts:
         level, message = Level.WARN, f"mode hold, not done: {message}"
     elif outcome is not None and not outcome.ok:
@@ -32,6 +34,7 @@ def diagnose(tick: Tick, controller: Controller, problem: str) -> Diagnostic:
         "action": str(decision.action),
         "guard": decision.guard,
         "suite": decision.from_suite,
+        "rules out of use": "; ".join(tick.lacking),
         "suites available": len(controller.available),
         "last outcome": outcome.message if outcome else "",
     }

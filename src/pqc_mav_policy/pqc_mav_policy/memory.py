@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy import senses
+from pqc_mav_policy.parameters import STREAMS, PolicyParameters
 from pqc_mav_policy.strategies.cascade import signs
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase, Session
 
@@ -37,6 +38,8 @@ class Memory:
     abandoned: str = ""
     abandoned_until_s: float = 0.0
     last_failure_s: float | None = None
+    failures: int = 0  # in a row
+    sensed: tuple[str, ...] = ()  # senses that could be used
 
     def stressed_for(self, now: float) -> float:
         """For how long stress has lasted [s]; 0 without."""
@@ -54,16 +57,27 @@ def abandon(memory: Memory, suite: str, until: float) -> Memory:
 
 
 def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
-    """The memory after seeing a snapshot, before deciding on it."""
+    """The memory after seeing a snapshot (of usable senses), before deciding on it."""
     memory = replace(
         memory,
         abandoned=memory.abandoned if now < memory.abandoned_until_s else "",
         rekeys=tuple(time for time in memory.rekeys if now - time < parameters.rate_limit_window_s),
-        last_failure_s=memory.last_failure_s if all(outcome.ok for outcome in inputs.outcomes) else now,
     )
+    memory = _outcomes(inputs, memory, now)
     memory = _session(inputs, memory, now)
     memory = _phase(inputs, memory, now)
     return replace(_disturbances(inputs, memory, parameters, now), last_s=now)
+
+
+def _outcomes(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
+    for outcome in inputs.outcomes:
+        if outcome.ok:
+            memory = replace(memory, failures=0)
+        else:
+            # Where the engine avoids the suite from now on, another is asked for next, and that is no repetition.
+            again = memory.failures + (outcome.suite not in inputs.blacklisted)
+            memory = replace(memory, failures=again, last_failure_s=now)
+    return memory
 
 
 def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
@@ -86,6 +100,7 @@ def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
         stress_since_s=None if memory.stress_since_s is None else max(memory.stress_since_s, at),
         event=False,
         rekeys=rekeys,
+        failures=0,  # whoever asked for these keys: handshakes come through
     )
 
 
@@ -106,7 +121,10 @@ def _phase(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
 
 
 def _disturbances(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
-    blind = bool(signs.stale(inputs, parameters)) or now - memory.last_s > parameters.stale_s
+    sensed = tuple(name for name in STREAMS if getattr(inputs, name).valid)
+    # What a sense would have shown since it was lost is not known: calm begins anew, without it.
+    lost = bool(set(memory.sensed) - set(sensed))
+    blind = lost or bool(senses.blind(inputs, parameters)) or now - memory.last_s > parameters.stale_s
     stressed = bool(signs.bad_link(inputs, parameters) or signs.stress(inputs, parameters))
     disturbed = stressed or bool(signs.emergency(inputs, parameters) or signs.blackouts(inputs, parameters))
     since = memory.stress_since_s
@@ -115,4 +133,5 @@ def _disturbances(inputs: DecisionInput, memory: Memory, parameters: PolicyParam
     elif since is None or blind:
         # What happened between two snapshots far apart was not seen, so it does not count as persistent.
         since = now
-    return replace(memory, stress_since_s=since, calm_since_s=now if disturbed or blind else memory.calm_since_s)
+    calm = now if disturbed or blind else memory.calm_since_s
+    return replace(memory, stress_since_s=since, calm_since_s=calm, sensed=sensed)

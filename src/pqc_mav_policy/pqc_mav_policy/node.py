@@ -82,7 +82,7 @@ class PqcPolicyNode(ManagedNode):
         config = config_of(self.values)
         node, settings = config.node, config.settings
         catalogue = engine_catalogue()
-        telemetry = Telemetry(settings.policy.required, settings.policy.near_switch_s, node.threat_timeout_s)
+        telemetry = Telemetry(settings.policy.near_switch_s, node.threat_timeout_s)
         strategy = make(node.strategy, catalogue, settings)
         self.controller = Controller(strategy, catalogue, settings.policy, telemetry, self._now())
         self.controller.mode = node.mode

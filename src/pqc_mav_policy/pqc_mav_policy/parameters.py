@@ -24,18 +24,21 @@ class PolicyParameters(ParameterTable):
     """Thresholds and times of all strategies. Frozen; construction refuses unknown names and values out of range."""
 
     stale_s: float = _number(
-        2.0, 0.5, 60.0, "s", "Telemetry older than this is stale: the policy holds.", "telemetry_stale_limit"
+        2.0, 0.5, 60.0, "s", "A sense whose reading is older than this is out, and its rules with it.",
+        "telemetry_stale_limit",
     )
     required: tuple[StreamName, ...] = _choice(
-        STREAMS,
-        "Streams without which the policy holds. The rules of other streams apply only while those are received.",
+        (),
+        "Senses without which the policy holds altogether; all four = as published. The rules of any other sense are "
+        "out while it is missing, invalid or too old, and the remaining rules act.",
     )
     battery_emergency_v: float = _number(
         14.0,
         0.0,
         100.0,
         "V",
-        "A pack voltage below this is an emergency: the lightest suite is used at once.",
+        "A voltage of a pack of four cells below this is an emergency: the lightest suite is used at once. Of a pack "
+        "of other cells in proportion: 3.5 V a cell.",
         "emergency_battery",
     )
     temperature_emergency_c: float = _number(
@@ -55,6 +58,14 @@ class PolicyParameters(ParameterTable):
     cooldown_s: float = _number(
         5.0, 0.0, 600.0, "s", "Nothing changes for this long after a switch.", "cooldown_after_switch"
     )
+    retry_most_s: float = _number(
+        60.0,
+        1.0,
+        3600.0,
+        "s",
+        "What an emergency or blackouts ask for, and fails, is asked for again after 2 s, 4 s, 8 s and so on, and after "
+        "this at most.",
+    )
     gap_p95_s: float = _number(
         1.0,
         0.01,
@@ -71,7 +82,8 @@ class PolicyParameters(ParameterTable):
         -10000.0,
         0.0,
         "mV/min",
-        "A voltage that falls faster than this is stress.",
+        "A voltage of a pack of four cells (others in proportion) that falls faster than this, the drop under load "
+        "left out, is stress.",
         "stress_voltage_rate",
     )
     loss_limit: float = _number(

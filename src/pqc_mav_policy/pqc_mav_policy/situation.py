@@ -17,6 +17,8 @@ from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 # Chooses among suites; None where none of them is better than the present one.
 Pick = Callable[[Collection[str]], "str | None"]
 
+FIRST_RETRY_S = 2.0
+
 _INTERVALS = {
     "ML-KEM": "rekey_mlkem_s",
     "HQC": "rekey_hqc_s",
@@ -128,6 +130,15 @@ class Situation:
     def calm_s(self) -> float:
         """For how long nothing disturbed and nothing changed [s]."""
         return self.now - self.memory.calm_since_s
+
+    @property
+    def retry_in_s(self) -> float:
+        """How long what cannot wait for the cooldown waits after failed requests [s]; 0 = it may ask."""
+        memory = self.memory
+        if not memory.failures or memory.last_failure_s is None:
+            return 0.0
+        wait = min(self.parameters.retry_most_s, FIRST_RETRY_S * 2.0 ** min(memory.failures - 1, 16))
+        return max(0.0, memory.last_failure_s + wait - self.now)
 
     @property
     def rate_limited(self) -> bool:

@@ -85,6 +85,18 @@ def one(**changes: object) -> Frames:
     return [*seconds(30.0, well()), (31.0, change(well(), **changes))]
 
 
+def late_emergency(x: float) -> Frames:
+    """An emergency in a reading x old: once it is too old, the battery's rules are out."""
+    return one(battery={"voltage_v": 13.0, "age_s": x})
+
+
+def failed_for(x: float) -> Frames:
+    """Seven requests of an emergency failed, the last one x ago."""
+    hot = change(well(), thermal={"temperature_c": 90.0})
+    failed = change(hot, outcomes=(Outcome(LIGHT, False, 31.0, DEFAULT, "", "timeout"),) * 7)
+    return [*seconds(30.0, well()), (31.0, failed), *seconds(31.0 + x, hot, 32.0)]
+
+
 def near_switch(x: float) -> Frames:
     after = well(LIGHT, epoch=1, switched=31.0)
     return [*seconds(30.0, well()), (31.5, after), (32.0, change(after, link={"blackouts_near_switch": int(x)}))]
@@ -147,7 +159,7 @@ def after_rollback(x: float) -> Frames:
 
 
 BOUNDARIES: Sequence[Boundary] = (
-    Boundary("stale_s", 2.0, 0.01, True, lambda x: one(telemetry_age_s=x), ("HOLD", "safety"), NOMINAL, NOMINAL),
+    Boundary("stale_s", 2.0, 0.01, True, late_emergency, NOMINAL, EMERGENCY, EMERGENCY),
     Boundary(
         "battery_emergency_v", 14.0, 0.01, False, lambda x: one(battery={"voltage_v": x}), EMERGENCY, NOMINAL, NOMINAL
     ),
@@ -197,5 +209,6 @@ BOUNDARIES: Sequence[Boundary] = (
     Boundary("rekey_mceliece_s", 0.0, 1e6, True, key_age(HEAVY), NOMINAL, NOMINAL, NOMINAL),
     Boundary("rate_limit_count", 5, 1, True, rekeys_before, ("HOLD", "rekey"), REKEY, ("HOLD", "rekey")),
     Boundary("rate_limit_window_s", 300.0, 0.01, True, window, REKEY, ("HOLD", "rekey"), REKEY),
+    Boundary("retry_most_s", 60.0, 0.01, False, failed_for, ("HOLD", "emergency"), EMERGENCY, EMERGENCY),
     Boundary("blacklist_ttl_s", 1800.0, 0.01, True, after_rollback, EMERGENCY, ("HOLD", "emergency"), EMERGENCY),
 )

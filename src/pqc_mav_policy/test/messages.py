@@ -16,6 +16,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "voltage_rate_mv_per_min": -20.0,
         "state_of_charge": 0.8,
         "reported_remaining": math.nan,
+        "cells": 4,
     },
     "thermal": {"valid": True, "reason": "", "temperature_c": 50.0, "rate_c_per_min": 0.1, "throttled": False},
     "vehicle": {"valid": True, "reason": "", "armed": True, "phase": 3},

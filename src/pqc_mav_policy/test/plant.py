@@ -13,6 +13,7 @@ from typing import Any
 
 from scenes import CATALOGUE, CORE, DEFAULT, LIGHTEST
 
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.cascade import signs
@@ -118,10 +119,11 @@ class Plant:
             self.asked.append((self.now, decision))
             self.pending = (decision.to_suite, self.now + self.random.choice((0.1, 0.1, 0.1, 1.5, 4.0)))
             self._doing = decision
+        seen = senses.usable(inputs, self.parameters)
         stressed = bool(
-            signs.emergency(inputs, self.parameters)
-            or signs.bad_link(inputs, self.parameters)
-            or signs.stress(inputs, self.parameters)
+            signs.emergency(seen, self.parameters)
+            or signs.bad_link(seen, self.parameters)
+            or signs.stress(seen, self.parameters)
         )
         return Step(self.now, inputs, decision, stressed)
 
@@ -159,25 +161,31 @@ class Plant:
             self.switches.append((self.now, self._doing.action, self.suite, suite))
             self.suite, self.epoch, self.switched, self.blackouts = suite, self.epoch % 255 + 1, self.now, 0
 
+    def _age(self) -> float:
+        return (3.2 if self.has("stale") else 0.9) * self.random.random()
+
+    def _gone(self) -> bool:
+        """Whether a sense is lost in this second."""
+        return self.has("stale") and self.random.random() < 0.5
+
     def _snapshot(self) -> DecisionInput:
         noise = self.random.random
         alive = self.state is TunnelState.UP
         return DecisionInput(
-            telemetry_age_s=0.2 + 2 * noise() if self.has("stale") else 0.9 * noise(),
-            missing=("battery is not valid: unplugged",) if self.has("stale") and noise() < 0.3 else (),
             battery=Battery(
                 13.5 + 0.4 * noise() if self.has("empty") else 14.1 + 2 * noise(),
                 -900 * noise() if self.has("sagging") else -100 * noise(),
                 noise(),
-                0.2,
-                True,
+                self._age(),
+                not self._gone(),
+                4,
             ),
             thermal=Thermal(
                 81 + 9 * noise() if self.has("hot") else 40 + 39 * noise(),
                 4 + 4 * noise() if self.has("warming") else 3 * noise(),
                 False,
-                0.2,
-                True,
+                self._age(),
+                not self._gone(),
             ),
             link=Link(
                 320.0,
@@ -187,10 +195,10 @@ class Plant:
                 0.3 * noise() if self.has("lossy") else 0.01 * noise(),
                 min(self.blackouts, 4),
                 self.blackouts,
-                0.3,
-                True,
+                self._age(),
+                not self._gone(),
             ),
-            vehicle=Vehicle(self.phase is not Phase.DISARMED, self.phase, 0.2, True),
+            vehicle=Vehicle(self.phase is not Phase.DISARMED, self.phase, self._age(), not self._gone()),
             session=Session(
                 self.state,
                 self.suite if alive else "",

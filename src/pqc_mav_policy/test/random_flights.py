@@ -29,11 +29,12 @@ def snapshots(draw: Any) -> DecisionInput:
     phase = draw(st.sampled_from(Phase))
     available = draw(maybe(st.just(CORE), st.lists(st.sampled_from(CORE), min_size=1, max_size=6, unique=True)))
     changes: dict[str, Any] = {
-        "telemetry_age_s": draw(maybe(st.just(0.2), number(0.0, 5.0))),
         "battery": {
             "voltage_v": draw(number(12.0, 17.0)),
             "rate_mv_per_min": draw(number(-900.0, 100.0)),
             "state_of_charge": draw(number(0.0, 1.0)),
+            "cells": draw(st.sampled_from((0, 3, 4, 6))),
+            "age_s": draw(number(0.0, 5.0)),
             "valid": draw(st.booleans()),
         },
         "thermal": {

@@ -26,8 +26,7 @@ def suite(code: str) -> str:
 def well(current: str = DEFAULT, epoch: int = 0, switched: float = -1e6, **changes: Any) -> DecisionInput:
     """Everything valid, far from every limit, cruising; `switched` is the time of the last switch."""
     inputs = DecisionInput(
-        telemetry_age_s=0.2,
-        battery=Battery(voltage_v=16.0, rate_mv_per_min=-20.0, state_of_charge=0.8, age_s=0.2, valid=True),
+        battery=Battery(voltage_v=16.0, rate_mv_per_min=-20.0, state_of_charge=0.8, age_s=0.2, valid=True, cells=4),
         thermal=Thermal(temperature_c=50.0, rate_c_per_min=0.1, age_s=0.2, valid=True),
         link=Link(
             packets_per_s=320.0, gap_p95_s=0.01, longest_silence_s=0.05, jitter_s=0.001, loss=0.0, age_s=0.2, valid=True

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from messages import message
 from scenes import CATALOGUE, CORE, DEFAULT, suite
 
@@ -21,7 +23,7 @@ class Drone:
 
     def __init__(self, mode: str = "auto") -> None:
         parameters = PolicyParameters()
-        self.telemetry = Telemetry(parameters.required, parameters.near_switch_s, 10.0)
+        self.telemetry = Telemetry(parameters.near_switch_s, 10.0)
         self.controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, self.telemetry, 0.0)
         self.controller.mode = mode  # type: ignore[assignment]
         self.controller.allow(CORE, LIGHT)
@@ -69,13 +71,31 @@ def test_a_failure_is_delivered_once_and_speaks_against_no_suite() -> None:
     drone = Drone()
     tick = drone.second(thermal=HOT)
     drone.answer(tick, ok=False)
-    again = drone.second(thermal=HOT)
-    assert again.inputs.outcomes[0].suite == LIGHT
-    assert again.inputs.outcomes[0].from_suite == DEFAULT
-    assert again.request is not None
-    assert again.request.suite == LIGHT
+    after = drone.second(thermal=HOT)
+    assert after.inputs.outcomes[0].suite == LIGHT
+    assert after.inputs.outcomes[0].from_suite == DEFAULT
+    again = [drone.second(thermal=HOT).request for _ in range(2)]
+    assert again[-1] is not None
+    assert again[-1].suite == LIGHT
     assert drone.controller.last_outcome is not None
     assert not drone.controller.last_outcome.ok
+
+
+def test_an_emergency_with_the_handshake_path_closed_backs_off() -> None:
+    """It asked every second: now after 2, 4, 8, 16, 32 s, then once a minute, and at once when the path is open."""
+    drone = Drone()
+    asked = []
+    for _ in range(300):
+        tick = drone.second(thermal=HOT)
+        if tick.request is not None:
+            asked.append(drone.now)
+            drone.answer(tick, ok=False)
+        elif tick.decision.guard == "emergency" and len(asked) > 1:
+            assert "requests in a row failed, asking again in" in tick.decision.reason
+    waits = [later - earlier for earlier, later in pairwise(asked)]
+    assert waits == [3.0, 5.0, 9.0, 17.0, 33.0, 61.0, 61.0, 61.0]
+    drone.telemetry.on_status(message("status", key_age_s=0.0), drone.now)  # the session began anew
+    assert drone.second(thermal=HOT).request is not None
 
 
 def test_a_suite_the_engine_avoids_is_left_out() -> None:
@@ -146,13 +166,12 @@ def test_mode_manual_renews_keys_and_waits_after_a_failure() -> None:
 
 def test_back_in_auto_the_strategy_goes_on() -> None:
     drone = Drone("manual")
-    drone.controller.pin = HQC
+    drone.controller.pin = suite("MC-460-AG-MD-65")
     drone.answer(drone.second())
     drone.controller.mode = "auto"
-    for _ in range(6):
-        tick = drone.second(vehicle={"phase": 2})
-    # HQC is unfit for take-off.
-    assert (tick.decision.action, tick.decision.guard) == (Action.DOWN, "phase")
+    acted = next(tick for tick in (drone.second() for _ in range(6)) if tick.request)
+    # McEliece is unfit for cruise.
+    assert (acted.decision.action, acted.decision.guard) == (Action.DOWN, "phase")
 
 
 def test_an_answer_nobody_waits_for_any_more_is_dropped() -> None:

@@ -20,7 +20,7 @@ from pqc_mav_policy.telemetry.telemetry import Telemetry
 
 def said(guard: str, action: Action = Action.HOLD, problem: str = "", mode: Any = "auto", ok: Any = None) -> Diagnostic:
     parameters = PolicyParameters()
-    telemetry = Telemetry(parameters.required, 30.0, 10.0)
+    telemetry = Telemetry(30.0, 10.0)
     controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, telemetry, 0.0)
     if ok is not None:
         controller.last_outcome = Outcome(DEFAULT, ok, 1.0, message="It failed." if not ok else "Rekeyed.")

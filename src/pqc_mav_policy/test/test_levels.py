@@ -225,7 +225,7 @@ def test_with_everything_avoided_the_running_suite_is_kept(
 @given(st.sampled_from(CORE), st.sampled_from(CORE), st.sampled_from((0, 1, 3, 5)), st.sampled_from(ERRORS))
 def test_a_pin_below_the_lowest_level_is_not_followed(pin: str, configured: str, minimum: Any, error: str) -> None:
     parameters = PolicyParameters(minimum_level=minimum)
-    telemetry = Telemetry(parameters.required, parameters.near_switch_s, 10.0)
+    telemetry = Telemetry(parameters.near_switch_s, 10.0)
     controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, telemetry, 0.0)
     controller.allow(CORE, configured)
     refused = level(pin) < (minimum or level(configured))

@@ -81,8 +81,8 @@ def test_rekeys_leave_the_window_when_it_is_over() -> None:
         well(link={"blackouts_near_switch": 4}),
         well(thermal={"rate_c_per_min": 6.0}),
         well(battery={"rate_mv_per_min": -600.0}),
-        well(telemetry_age_s=3.0),
-        well(missing=("no battery",)),
+        well(battery={"valid": False}),
+        well(link={"valid": False}),
     ],
 )
 def test_every_disturbance_ends_the_calm(disturbance: DecisionInput) -> None:
@@ -124,9 +124,23 @@ def failed(suite_id: str, error: str = "timeout") -> DecisionInput:
 
 
 @pytest.mark.parametrize("error", ["timeout", "bad_frame", "bad_signature", "bad_confirm", "rejected", "crypto", ""])
-def test_a_failed_handshake_leaves_its_time_and_nothing_else(error: str) -> None:
+def test_a_failed_handshake_leaves_its_time_and_its_number(error: str) -> None:
     memory = see(settled(), 101.0, failed(OTHER, error))
-    assert memory == replace(see(settled(), 101.0), last_failure_s=101.0)
+    assert memory == replace(see(settled(), 101.0), last_failure_s=101.0, failures=1)
+    again = see(memory, 103.0, failed(OTHER, error))
+    assert (again.failures, again.last_failure_s) == (2, 103.0)
+
+
+def test_success_and_new_keys_end_a_row_of_failures() -> None:
+    memory = see(settled(), 101.0, failed(OTHER, "timeout"))
+    assert see(memory, 103.0).failures == 1
+    assert see(memory, 103.0, well(outcomes=(Outcome(OTHER, True, 102.5),))).failures == 0
+    assert see(memory, 103.0, well(epoch=0, switched=102.5)).failures == 0
+
+
+def test_a_refusal_that_leads_to_another_suite_is_no_repetition() -> None:
+    refused = replace(failed(OTHER, "rejected"), blacklisted=(OTHER,))
+    assert see(settled(), 101.0, refused).failures == 0
 
 
 def test_success_is_not_a_failure() -> None:

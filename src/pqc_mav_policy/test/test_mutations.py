@@ -17,13 +17,13 @@ from types import ModuleType
 import pytest
 from boundaries import BOUNDARIES
 
-from pqc_mav_policy import memory, situation
+from pqc_mav_policy import memory, senses, situation
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.cascade import cascade, rules, signs
 
 DEFAULTS = PolicyParameters()
-MODULES = (signs, rules, memory, situation)
-USERS = (rules, cascade, situation, memory)
+MODULES = (signs, rules, memory, situation, senses)
+USERS = (rules, cascade, situation, memory, senses)
 SIBLING: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 # Comparisons without a threshold of their own, where both siblings mean the same, with why.
@@ -32,7 +32,6 @@ SAME = {
     ("situation", "self._level(name) >= self._level(free)"): "levels; test_situation holds it",
     ("situation", "self._level(decision.to_suite) >= self._level(free.to_suite)"): "levels; test_situation holds it",
     ("rules", "it.ladder.catalogue[name].level >= suite.level"): "levels; test_rules holds it",
-    ("signs", "(getattr(inputs, name).age_s or 0.0) > parameters.stale_s"): "only words; test_rules holds them",
     ("memory", "after - before > SAME_SWITCH_S"): "two sessions; test_memory holds it",
     ("memory", "now - memory.last_s > parameters.stale_s"): "a gap between decisions; test_memory holds it",
 }

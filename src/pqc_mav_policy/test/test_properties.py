@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from plant import BLACKLIST_S, Plant, Weather
 from scenes import CATALOGUE, CORE, DEFAULT
 
+from pqc_mav_policy import senses
 from pqc_mav_policy.bands import BANDS
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
-from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.parameters import STREAMS, PolicyParameters
 from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.strategies.expert.expert import Expert
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
@@ -60,13 +61,16 @@ def flown(seed: int, start: str, strategy: Any = CASCADE, hours: float = 2.0, **
 @few
 @given(seeds, suites)
 def test_i1_nothing_is_changed_blindly_or_twice_at_once(strategy: Any, seed: int, start: str) -> None:
-    """No request without fresh telemetry, without a session, or while another is under way."""
+    """No request without any telemetry, without a session, or while another is under way; and none for the sake of a
+    sense that is out."""
     _, steps = flown(seed, start, strategy)
     for step in steps:
         if step.decision.acts:
-            assert not step.inputs.missing
-            assert step.inputs.telemetry_age_s is not None
-            assert step.inputs.telemetry_age_s <= P.stale_s
+            unusable = senses.out(step.inputs, P)
+            assert len(unusable) < len(STREAMS)
+            assert step.decision.guard not in ("link", "blackout", "loss") or "link" not in unusable
+            assert step.decision.guard not in ("phase", "upgrade") or "vehicle" not in unusable
+            assert step.decision.guard != "emergency" or not {"battery", "thermal"} <= set(unusable)
             assert step.inputs.session.alive
             assert step.inputs.session.pending_suite is None
             assert step.decision.to_suite in CORE

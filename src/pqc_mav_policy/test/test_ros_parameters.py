@@ -16,7 +16,7 @@ from pqc_mav_policy.ros_parameters import parse
 def test_defaults() -> None:
     config = parse({})
     assert (config.node.strategy, config.node.mode) == ("cascade", "auto")
-    assert config.settings.policy.required == ("battery", "thermal", "vehicle", "link")
+    assert config.settings.policy.required == ()
     assert config.settings.performance_file is None
 
 

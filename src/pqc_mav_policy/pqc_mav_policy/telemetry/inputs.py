@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 
+DOCUMENTED_CELLS = 4  # of the pack that the documents' voltages are for
+
+
 class Phase(IntEnum):
     """Mission phases, the constants of VehicleState.msg."""
 
@@ -43,13 +46,22 @@ class TunnelState(IntEnum):
 
 @dataclass(frozen=True)
 class Battery:
-    """Flight battery: pack voltage, its slope (negative while falling), state of charge 0-1."""
+    """Flight battery: pack voltage, its slope without load (negative while falling), state of charge 0-1.
+
+    `cells` in series; 0 = unknown, and then the voltage says nothing.
+    """
 
     voltage_v: float | None = None
     rate_mv_per_min: float | None = None
     state_of_charge: float | None = None
     age_s: float | None = None
     valid: bool = False
+    cells: int = 0
+
+    def scaled(self, of_four_cells: float) -> float | None:
+        """A limit that the documents give for their pack of four cells, for this pack; None while its cells are
+        unknown."""
+        return of_four_cells * self.cells / DOCUMENTED_CELLS if self.cells else None
 
 
 @dataclass(frozen=True)
@@ -140,14 +152,12 @@ class Outcome:
 class DecisionInput:
     """One snapshot, taken once a second.
 
-    `telemetry_age_s` is the age of the oldest stream the policy requires, None when one of them was never received or
-    is invalid; `missing` then says which and why, one clause each. `outcomes` are the proxy's answers since the
-    previous snapshot, each delivered once. `blacklisted` are suites the engine avoids for now; `available` those with
-    both algorithms and keys here, the only ones that may be chosen. `configured_suite` is the proxy's own `suite`, ""
-    while it is not known.
+    `missing` says which streams were never received or are invalid, and why: one clause each that begins with the
+    stream's name. `outcomes` are the proxy's answers since the previous snapshot, each delivered once. `blacklisted`
+    are suites the engine avoids for now; `available` those with both algorithms and keys here, the only ones that may
+    be chosen. `configured_suite` is the proxy's own `suite`, "" while it is not known.
     """
 
-    telemetry_age_s: float | None = None
     missing: tuple[str, ...] = ()
     battery: Battery = field(default_factory=Battery)
     thermal: Thermal = field(default_factory=Thermal)

@@ -9,6 +9,7 @@ from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from pqc_mav_policy.telemetry.inputs import (
+    DOCUMENTED_CELLS,
     Battery,
     DecisionInput,
     Link,
@@ -46,7 +47,7 @@ def dump(inputs: DecisionInput, now: float) -> str:
 def load(text: str) -> tuple[DecisionInput, float]:
     """The snapshot and its time from `dump`'s result. Raises SnapshotError."""
     try:
-        content = json.loads(text)
+        content = _of_today(json.loads(text))
         now = float(content.pop("now_s"))
         parts: dict[str, Any] = {name: _part(kind, content.pop(name)) for name, kind in _PARTS.items()}
         content["threat"] = Threat(content["threat"])
@@ -56,6 +57,14 @@ def load(text: str) -> tuple[DecisionInput, float]:
         return _part(DecisionInput, {**parts, **content}), now
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SnapshotError(f"Not a snapshot of the policy's inputs: {error}.") from None
+
+
+def _of_today(content: Any) -> Any:
+    """A snapshot of a version that judged every pack as one of four cells, as today's would have been."""
+    if "telemetry_age_s" in content:
+        del content["telemetry_age_s"]
+        content["battery"]["cells"] = DOCUMENTED_CELLS
+    return content
 
 
 def _part(kind: type[T], content: Mapping[str, Any]) -> T:

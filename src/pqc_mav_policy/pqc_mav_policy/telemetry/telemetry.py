@@ -7,10 +7,11 @@ Times are seconds of one monotonic clock, given as arguments. NaN means unknown 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pqc_mav_policy.parameters import STREAMS
 from pqc_mav_policy.telemetry.blackouts import BlackoutCounter
 from pqc_mav_policy.telemetry.inputs import (
     Battery,
@@ -26,12 +27,6 @@ from pqc_mav_policy.telemetry.inputs import (
     Vehicle,
 )
 
-TOPICS: Mapping[str, str] = {
-    "battery": "battery",
-    "thermal": "thermal",
-    "vehicle": "vehicle",
-    "link": "the proxy's ~/link",
-}
 PEER = "peer"
 # A status already on its way when the proxy answered a rekey must not undo the new keys.
 SAME_KEYS_S = 1.0  # the beginning of the same keys, reckoned from their age, is never that much later
@@ -52,8 +47,7 @@ class _Heard:
 class Telemetry:
     """One drone's newest messages. `near_switch_s` is how long after a switch an outage counts as near it."""
 
-    def __init__(self, required: Collection[str], near_switch_s: float, threat_timeout_s: float) -> None:
-        self._required = tuple(required)
+    def __init__(self, near_switch_s: float, threat_timeout_s: float) -> None:
         self._near_switch_s = near_switch_s
         self._threat_timeout_s = threat_timeout_s
         self._heard: dict[str, _Heard] = {}
@@ -99,12 +93,10 @@ class Telemetry:
         configured: str = "",
     ) -> DecisionInput:
         """Everything known at `now`."""
-        missing, age_s = self._freshness(now)
         threat = self._threat(now)
         status = self._heard.get("status")
         return DecisionInput(
-            telemetry_age_s=age_s,
-            missing=missing,
+            missing=self._missing(),
             battery=self._battery(now),
             thermal=self._thermal(now),
             link=self._link(now),
@@ -137,17 +129,15 @@ class Telemetry:
         heard = self._heard.get(stream)
         return now - heard.at_s if heard else None
 
-    def _freshness(self, now: float) -> tuple[tuple[str, ...], float | None]:
-        missing, oldest = [], 0.0
-        for stream in self._required:
+    def _missing(self) -> tuple[str, ...]:
+        missing = []
+        for stream in STREAMS:
             heard = self._heard.get(stream)
             if heard is None:
-                missing.append(f"nothing has been heard on {TOPICS[stream]} yet")
-                continue
-            if not getattr(heard.message, "valid", True):
-                missing.append(f"{stream} is not valid: {heard.message.reason.rstrip('.') or 'no reason given'}")
-            oldest = max(oldest, now - heard.at_s)
-        return tuple(missing), None if any(self._heard.get(stream) is None for stream in self._required) else oldest
+                missing.append(f"{stream}: nothing has been heard yet")
+            elif not getattr(heard.message, "valid", True):
+                missing.append(f"{stream}: {heard.message.reason.rstrip('.') or 'not valid, no reason given'}")
+        return tuple(missing)
 
     def _battery(self, now: float) -> Battery:
         heard = self._heard.get("battery")
@@ -161,6 +151,7 @@ class Telemetry:
             state_of_charge=charge if charge is not None else known(message.reported_remaining),
             age_s=self._age("battery", now),
             valid=bool(message.valid),
+            cells=int(message.cells),
         )
 
     def _thermal(self, now: float) -> Thermal:

@@ -11,13 +11,12 @@ from messages import GOOD, message
 from pqc_mav_policy.telemetry.inputs import Outcome, Phase, Threat, TunnelState
 from pqc_mav_policy.telemetry.telemetry import Telemetry
 
-REQUIRED = ("battery", "thermal", "vehicle", "link")
 DEFAULT = GOOD["status"]["suite"]
 
 
-def complete(now: float = 100.0, required: tuple[str, ...] = REQUIRED) -> Telemetry:
+def complete(now: float = 100.0) -> Telemetry:
     """Everything was heard at `now`."""
-    telemetry = Telemetry(required, 30.0, 10.0)
+    telemetry = Telemetry(30.0, 10.0)
     for stream in ("battery", "thermal", "vehicle", "system", "threat"):
         telemetry.on(stream, message(stream), now)
     telemetry.on_link(message("link"), now)
@@ -28,8 +27,9 @@ def complete(now: float = 100.0, required: tuple[str, ...] = REQUIRED) -> Teleme
 def test_a_complete_snapshot() -> None:
     seen = complete().snapshot(100.5, (DEFAULT,))
     assert seen.missing == ()
-    assert seen.telemetry_age_s == pytest.approx(0.7)
+    assert seen.link.age_s == pytest.approx(0.7)
     assert (seen.battery.voltage_v, seen.battery.valid, seen.battery.age_s) == (16.0, True, 0.5)
+    assert seen.battery.cells == 4
     assert (seen.thermal.temperature_c, seen.thermal.throttled) == (50.0, False)
     assert (seen.vehicle.armed, seen.vehicle.phase) == (True, Phase.CRUISE)
     assert (seen.link.gap_p95_s, seen.link.longest_silence_s, seen.link.jitter_s) == (0.01, 0.05, 0.001)
@@ -40,10 +40,9 @@ def test_a_complete_snapshot() -> None:
 
 
 def test_nothing_heard_is_said_stream_by_stream() -> None:
-    seen = Telemetry(REQUIRED, 30.0, 10.0).snapshot(1.0, ())
-    assert seen.telemetry_age_s is None
+    seen = Telemetry(30.0, 10.0).snapshot(1.0, ())
     assert len(seen.missing) == 4
-    assert seen.missing[0] == "nothing has been heard on battery yet"
+    assert seen.missing[0] == "battery: nothing has been heard yet"
     assert not seen.session.alive
 
 
@@ -52,24 +51,16 @@ def test_an_invalid_stream_is_missing_with_its_reason(stream: str) -> None:
     telemetry = complete()
     telemetry.on(stream, message(stream, valid=False, reason="It is unplugged."), 100.0)
     seen = telemetry.snapshot(100.0, ())
-    assert seen.missing == (f"{stream} is not valid: It is unplugged",)
+    assert seen.missing == (f"{stream}: It is unplugged",)
     assert not getattr(seen, stream).valid
 
 
-def test_a_stream_that_is_not_required_may_be_missing() -> None:
-    telemetry = Telemetry(("link",), 30.0, 10.0)
-    telemetry.on_link(message("link"), 100.0)
-    seen = telemetry.snapshot(100.0, ())
-    assert seen.missing == ()
-    assert seen.telemetry_age_s == pytest.approx(0.2)
-
-
-def test_age_is_that_of_the_oldest_required_stream_and_includes_the_senders_account() -> None:
+def test_an_age_includes_the_senders_account() -> None:
     telemetry = complete()
     telemetry.on("battery", message("battery"), 100.0, age_s=1.5)
-    assert telemetry.snapshot(100.0, ()).telemetry_age_s == pytest.approx(1.5)
+    assert telemetry.snapshot(100.0, ()).battery.age_s == pytest.approx(1.5)
     telemetry.on_link(message("link", age_s=3.0), 100.0)
-    assert telemetry.snapshot(100.0, ()).telemetry_age_s == pytest.approx(3.0)
+    assert telemetry.snapshot(100.0, ()).link.age_s == pytest.approx(3.0)
 
 
 def test_unknown_figures_become_none() -> None:
@@ -92,7 +83,7 @@ def test_the_autopilots_own_estimate_stands_in_for_a_missing_one() -> None:
 
 
 def test_only_the_ground_stations_view_of_the_link_counts() -> None:
-    telemetry = Telemetry(REQUIRED, 30.0, 10.0)
+    telemetry = Telemetry(30.0, 10.0)
     telemetry.on_link(message("link", side="local"), 100.0)
     telemetry.on_link(message("link", age_s=math.nan), 100.0)
     assert not telemetry.snapshot(100.0, ()).link.valid

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts where a flight broke the policy's invariants ([pqcmav-paper] IV-A and IV-D), no matter who decided.
 
-* I1 safety: something was requested on stale telemetry, or an emergency was left unanswered, on a suite that is not the
+* I1 safety: something was requested without telemetry, or an emergency was left unanswered, on a suite that is not the
   lightest, for longer than a handshake may take.
 * I2 liveness: a request stayed unanswered for longer than the engine waits for any handshake.
 * I3 monotonic degradation: a heavier suite was requested during stress, an emergency or on a bad link.
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
@@ -35,7 +36,8 @@ def violations(flight: Sequence[Second], ladder: Ladder, parameters: PolicyParam
     switches: list[float] = []
     before: tuple[str, int] | None = None
     for second in flight:
-        inputs, decision, now = second.inputs, second.decision, float(second.index)
+        inputs = senses.usable(second.inputs, parameters)
+        decision, now = second.decision, float(second.index)
         session = inputs.session
         identity = (session.suite, session.epoch)
         if before is not None and identity != before and session.epoch > 0:
@@ -48,7 +50,7 @@ def violations(flight: Sequence[Second], ladder: Ladder, parameters: PolicyParam
         found["I2"] += pending == round(HANDSHAKE_TIMEOUT_S) + 2
         if not decision.acts:
             continue
-        found["I1"] += bool(signs.stale(inputs, parameters))
+        found["I1"] += bool(senses.blind(inputs, parameters))
         found["I3"] += _heavier_under_stress(second, ladder, parameters)
         if decision.action not in _ABOVE_LIMITS:
             recent = [at for at in switches if now - at < parameters.rate_limit_window_s]
@@ -59,8 +61,8 @@ def violations(flight: Sequence[Second], ladder: Ladder, parameters: PolicyParam
 
 def _owed(second: Second, ladder: Ladder, parameters: PolicyParameters) -> bool:
     """There is an emergency, and the suite in use is not the lightest that could be used."""
-    inputs = second.inputs
-    if signs.stale(inputs, parameters) or not inputs.session.alive or not signs.emergency(inputs, parameters):
+    inputs = senses.usable(second.inputs, parameters)
+    if not inputs.session.alive or not signs.emergency(inputs, parameters):
         return False
     asked = inputs.session.pending_suite or second.decision.to_suite
     least = parameters.minimum_level or ladder.catalogue[inputs.configured_suite].level
@@ -69,7 +71,7 @@ def _owed(second: Second, ladder: Ladder, parameters: PolicyParameters) -> bool:
 
 
 def _heavier_under_stress(second: Second, ladder: Ladder, parameters: PolicyParameters) -> bool:
-    inputs, decision = second.inputs, second.decision
+    inputs, decision = senses.usable(second.inputs, parameters), second.decision
     if not ladder.lighter(decision.from_suite, decision.to_suite):
         return False
     return bool(

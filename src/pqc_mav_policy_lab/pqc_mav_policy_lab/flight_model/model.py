@@ -70,14 +70,13 @@ class Slope:
 
 @dataclass(frozen=True)
 class Readings:
-    """What sensing would publish about one second; the last two as in inputs.DecisionInput."""
+    """What sensing would publish about one second; `missing` as in inputs.DecisionInput."""
 
     battery: Battery
     thermal: Thermal
     vehicle: Vehicle
     system: System
     power_w: float  # of the companion computer
-    telemetry_age_s: float | None = 0.0
     missing: tuple[str, ...] = ()
 
 
@@ -106,7 +105,7 @@ class FlightModel:
         voltage = self.pack.voltage
         rate = self._voltage_slope.add(1000.0 * voltage)
         return Readings(
-            battery=Battery(voltage, rate, self.pack.soc, 0.0, True),
+            battery=Battery(voltage, rate, self.pack.soc, 0.0, True, self.pack.spec.cells),
             thermal=Thermal(
                 self.temperature_c, self._temperature_slope.add(self.temperature_c), self.throttled, 0.0, True
             ),

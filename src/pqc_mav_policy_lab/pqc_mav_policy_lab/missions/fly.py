@@ -83,7 +83,6 @@ class Simulation:
         conditions = self.world.conditions(self.index)
         session: Session = self.session.session(float(self.index))
         return DecisionInput(
-            telemetry_age_s=self._readings.telemetry_age_s,
             missing=self._readings.missing,
             battery=self._readings.battery,
             thermal=self._readings.thermal,

@@ -83,7 +83,6 @@ class RecordedWorld:
             vehicle=seen.vehicle,
             system=seen.system,
             power_w=computer_power_w(_cpu(seen) + 25.0 * computing_s),
-            telemetry_age_s=seen.telemetry_age_s,
             missing=seen.missing,
         )
         return readings, seen.link

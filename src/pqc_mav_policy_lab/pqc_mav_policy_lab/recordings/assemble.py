@@ -70,7 +70,7 @@ class _Feed:
 
     def __init__(self, reader: RecordingReader, parameters: PolicyParameters) -> None:
         self._reader = reader
-        self._telemetry = Telemetry(parameters.required, parameters.near_switch_s, NodeParameters().threat_timeout_s)
+        self._telemetry = Telemetry(parameters.near_switch_s, NodeParameters().threat_timeout_s)
         self._outcomes: list[Outcome] = []
         self._suite = self._first = ""
 

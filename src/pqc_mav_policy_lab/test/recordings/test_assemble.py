@@ -39,7 +39,7 @@ def flight(path: Path, *, hot_from: int = 20) -> Path:
     write(recording, "/drone/pqc_proxy/status", Status(state=Status.UP, role="drone", suite=DEFAULT, epoch=0), 0.0)
     for second in range(SECONDS):
         at = second + 0.01
-        battery = BatteryHealth(valid=True, voltage_v=16.0, voltage_rate_mv_per_min=-20.0, state_of_charge=0.8)
+        battery = BatteryHealth(valid=True, cells=4, voltage_v=16.0, voltage_rate_mv_per_min=-20.0, state_of_charge=0.8)
         write(recording, "/drone/battery", battery, at)
         heat = 85.0 if second >= hot_from else 55.0
         write(recording, "/drone/thermal", ThermalState(valid=True, temperature_c=heat, rate_c_per_min=0.0), at)
@@ -60,7 +60,7 @@ def test_the_flight_is_seen_as_the_node_would(tmp_path: Path) -> None:
     assert seen.now == 10.0 and seen.inputs.missing == () and seen.inputs.available == CORE
     assert seen.inputs.battery.voltage_v == 16.0 and seen.inputs.thermal.temperature_c == 55.0
     assert seen.inputs.link.loss == pytest.approx(0.01) and seen.inputs.session.suite == DEFAULT
-    assert seen.inputs.telemetry_age_s == pytest.approx(1.09, abs=0.02)
+    assert seen.inputs.link.age_s == pytest.approx(1.09, abs=0.02)
     assert [outcome.error for outcome in source.snapshots[31].inputs.outcomes] == ["timeout"]
     assert not source.snapshots[32].inputs.outcomes
 

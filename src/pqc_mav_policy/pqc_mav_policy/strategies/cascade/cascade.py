@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pqc_mav_policy import memory as memories
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
@@ -31,6 +32,7 @@ class Cascade:
 
     def decide(self, inputs: DecisionInput, state: Memory, now: float) -> tuple[Decision, Memory]:
         """The first matching rule's decision."""
+        inputs = senses.usable(inputs, self.parameters)
         memory = memories.observe(inputs, state, self.parameters, now)
         situation = Situation(inputs, memory, self.parameters, self.ladder, now)
         decision = situation.no_lower(rules.decide)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy import senses
+from pqc_mav_policy.parameters import STREAMS, PolicyParameters
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
 
 
@@ -27,8 +28,15 @@ def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) 
     battery, thermal, link = inputs.battery, inputs.thermal, inputs.link
     since = None if inputs.session.last_switch_s is None else now - inputs.session.last_switch_s
     found = [
-        _above(1, "safety", "age of the telemetry", inputs.telemetry_age_s, p.stale_s, "s"),
-        _below(2, "emergency", "battery", battery.voltage_v if battery.valid else None, p.battery_emergency_v, "V"),
+        *_senses(inputs, p),
+        _below(
+            2,
+            "emergency",
+            "battery",
+            battery.voltage_v if battery.valid else None,
+            battery.scaled(p.battery_emergency_v),
+            "V",
+        ),
         _above(
             2,
             "emergency",
@@ -61,7 +69,7 @@ def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) 
             "stress",
             "voltage's rate",
             battery.rate_mv_per_min if battery.valid else None,
-            p.voltage_rate_mv_per_min,
+            battery.scaled(p.voltage_rate_mv_per_min),
             "mV/min",
         ),
         Condition(6, "stress", "throttled", _yes(thermal.throttled), "", thermal.throttled and p.throttled_is_stress),
@@ -75,8 +83,21 @@ def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) 
         ),
         Condition(8, "upgrade", "disarmed", _yes(inputs.vehicle.armed is False), "", inputs.vehicle.armed is False),
     ]
-    missing = [Condition(1, "safety", text, "missing", "", True) for text in inputs.missing]
-    return missing + found
+    return found
+
+
+def _senses(inputs: DecisionInput, parameters: PolicyParameters) -> list[Condition]:
+    """A sense that is out is said, not met: it takes its rules out, and only where it is required, or no other is left,
+    everything holds."""
+    unusable = senses.out(inputs, parameters)
+    found = [
+        Condition(1, "sense", name, unusable[name].partition(": ")[2], "its rules are out", None)
+        if name in unusable
+        else _above(1, "sense", f"age of {name}", getattr(inputs, name).age_s, parameters.stale_s, "s")
+        for name in STREAMS
+    ]
+    blind = senses.blind(inputs, parameters)
+    return [*found, Condition(1, "safety", "telemetry", blind, "", True)] if blind else found
 
 
 def _above(priority: int, guard: str, what: str, value: float | None, limit: float, unit: str) -> Condition:
@@ -84,8 +105,8 @@ def _above(priority: int, guard: str, what: str, value: float | None, limit: flo
     return Condition(priority, guard, what, _text(value, unit), f"> {_text(limit, unit)}", met)
 
 
-def _below(priority: int, guard: str, what: str, value: float | None, limit: float, unit: str) -> Condition:
-    met = None if value is None else value < limit
+def _below(priority: int, guard: str, what: str, value: float | None, limit: float | None, unit: str) -> Condition:
+    met = None if value is None or limit is None else value < limit
     return Condition(priority, guard, what, _text(value, unit), f"< {_text(limit, unit)}", met)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade import signs
@@ -17,8 +18,8 @@ Rule = Callable[[Situation], Decision | None]
 
 
 def safety(it: Situation) -> Decision | None:
-    """Priority 1: without fresh telemetry nothing is changed."""
-    why = signs.stale(it.inputs, it.parameters)
+    """Priority 1: without any sense, or without one that is required, nothing is changed."""
+    why = senses.blind(it.inputs, it.parameters)
     return it.hold("safety", 1, f"Holding: {why}.") if why else None
 
 
@@ -42,13 +43,16 @@ def pending(it: Situation) -> Decision | None:
 
 
 def emergency(it: Situation) -> Decision | None:
-    """Priority 2: the lightest suite at once. Neither cooldown nor hysteresis nor the rate limit delays it."""
+    """Priority 2: the lightest suite at once. Neither cooldown nor hysteresis nor the rate limit delays it; after a
+    failed request it waits, for longer each time, since asking again would find the same closed path."""
     why = signs.emergency(it.inputs, it.parameters)
     if not why:
         return None
     to = it.choose(lambda names: it.ladder.lightest_below(it.current, names))
     if to is None:
         return it.hold("emergency", 2, f"Emergency, and no lighter suite may be chosen: {why}.")
+    if it.retry_in_s > 0:
+        return it.hold("emergency", 2, f"Emergency: {why}; {_closed(it)}.")
     return it.change(Action.DOWN_0, "emergency", 2, f"Emergency: {why}; the lightest suite at once.", to)
 
 
@@ -60,6 +64,8 @@ def blackout(it: Situation) -> Decision | None:
         return None
     if it.memory.stress_since_s is not None and it.ladder.lighter(it.current, previous):
         return None
+    if it.retry_in_s > 0:
+        return it.hold("blackout", 3, f"Holding: {why}; {_closed(it)}.")
     return it.change(Action.ROLLBACK, "blackout", 3, f"Going back to the previous suite: {why}.", previous)
 
 
@@ -87,9 +93,16 @@ def stress(it: Situation) -> Decision | None:
 
 
 def phase(it: Situation) -> Decision | None:
-    """Within priority 6: a suite unfit for the phase of flight is left once the phase has lasted long enough."""
+    """Within priority 6: a suite unfit for the phase of flight is left once the phase has lasted long enough.
+
+    Not during a manoeuvre: the session that runs costs nothing there, the handshake that leaves it does. In cruise it
+    is left, because a session that is lost would begin anew with its handshake.
+    """
     suite = it.ladder.catalogue[it.current]
-    if it.band.allows(suite) or it.now - it.memory.phase_since_s < it.parameters.tau_down_s:
+    manoeuvre = it.band.rekey_factor is None
+    if manoeuvre or not it.inputs.vehicle.valid or it.band.allows(suite):
+        return None
+    if it.now - it.memory.phase_since_s < it.parameters.tau_down_s:
         return None
     fit = it.band.allows
     to = it.choose(lambda names: it.ladder.down(it.current, [n for n in names if fit(it.ladder.catalogue[n])]))
@@ -144,6 +157,10 @@ def limited(it: Situation, action: Action, guard: str, priority: int, reason: st
     limit = it.parameters
     used = f"{len(it.memory.rekeys)} rekeys within {limit.rate_limit_window_s:g} s, limit {limit.rate_limit_count}"
     return it.hold(guard, priority, f"Holding at the rate limit ({used}): {reason}")
+
+
+def _closed(it: Situation) -> str:
+    return f"{it.memory.failures} requests in a row failed, asking again in {it.retry_in_s:.0f} s"
 
 
 def _step_down(it: Situation, guard: str, priority: int, why: str) -> Decision:

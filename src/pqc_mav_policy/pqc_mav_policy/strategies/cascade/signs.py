@@ -1,33 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a snapshot shows: emergency, bad link, stress. Each answer is a clause with the figures, or "" for no.
 
-A stream that is not valid shows nothing; whether it may be missing is for the safety rule to say.
+A stream that is not valid shows nothing: its rules are out (see senses.py).
 """
 
 from __future__ import annotations
 
 from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
-
-
-def stale(inputs: DecisionInput, parameters: PolicyParameters) -> str:
-    """Telemetry missing or too old."""
-    if inputs.missing:
-        return "; ".join(inputs.missing)
-    if inputs.telemetry_age_s is None:
-        return "no telemetry has been received yet"
-    if inputs.telemetry_age_s > parameters.stale_s:
-        late = [name for name in parameters.required if (getattr(inputs, name).age_s or 0.0) > parameters.stale_s]
-        which = f" ({', '.join(late)})" if late else ""
-        return f"telemetry is {inputs.telemetry_age_s:.1f} s old{which}, limit {parameters.stale_s:g} s"
-    return ""
+from pqc_mav_policy.telemetry.inputs import DOCUMENTED_CELLS, DecisionInput, Threat
 
 
 def emergency(inputs: DecisionInput, parameters: PolicyParameters) -> str:
     """Battery or processor beyond the emergency limits."""
     voltage = inputs.battery.voltage_v if inputs.battery.valid else None
-    if voltage is not None and voltage < parameters.battery_emergency_v:
-        return f"battery at {voltage:.2f} V, below {parameters.battery_emergency_v:g} V"
+    limit = inputs.battery.scaled(parameters.battery_emergency_v)
+    if voltage is not None and limit is not None and voltage < limit:
+        return f"battery at {voltage:.2f} V, below {limit:g} V{_cells(inputs)}"
     temperature = inputs.thermal.temperature_c if inputs.thermal.valid else None
     if temperature is not None and temperature > parameters.temperature_emergency_c:
         return f"processor at {temperature:.1f} C, above {parameters.temperature_emergency_c:g} C"
@@ -55,15 +43,31 @@ def bad_link(inputs: DecisionInput, parameters: PolicyParameters) -> str:
 
 
 def stress(inputs: DecisionInput, parameters: PolicyParameters) -> str:
-    """Temperature rising or voltage falling too fast, a throttled processor, an attack."""
+    """The drone's own strain, or an attack."""
+    return strain(inputs, parameters) or attack(inputs, parameters)
+
+
+def strain(inputs: DecisionInput, parameters: PolicyParameters) -> str:
+    """Temperature rising or voltage falling too fast, a throttled processor: the drone's own telemetry."""
     rate = inputs.thermal.rate_c_per_min if inputs.thermal.valid else None
     if rate is not None and rate > parameters.temperature_rate_c_per_min:
         return f"temperature rises by {rate:.1f} C/min, limit {parameters.temperature_rate_c_per_min:g} C/min"
     rate = inputs.battery.rate_mv_per_min if inputs.battery.valid else None
-    if rate is not None and rate < parameters.voltage_rate_mv_per_min:
-        return f"voltage changes by {rate:.0f} mV/min, limit {parameters.voltage_rate_mv_per_min:g} mV/min"
+    limit = inputs.battery.scaled(parameters.voltage_rate_mv_per_min)
+    if rate is not None and limit is not None and rate < limit:
+        return f"voltage changes by {rate:.0f} mV/min, limit {limit:g} mV/min{_cells(inputs)}"
     if parameters.throttled_is_stress and inputs.thermal.valid and inputs.thermal.throttled:
         return "the processor is throttled"
+    return ""
+
+
+def attack(inputs: DecisionInput, parameters: PolicyParameters) -> str:
+    """An attack that a detector is sure of."""
     if parameters.attack_is_stress and inputs.threat is Threat.ATTACK:
         return f"an attack is reported{f' ({inputs.threat_kind})' if inputs.threat_kind else ''}"
     return ""
+
+
+def _cells(inputs: DecisionInput) -> str:
+    cells = inputs.battery.cells
+    return "" if cells == DOCUMENTED_CELLS else f" ({cells} cells)"

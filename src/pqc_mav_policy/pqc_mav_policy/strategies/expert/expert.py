@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from pqc_mav_policy import memory as memories
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
@@ -74,6 +75,7 @@ class Expert:
 
     def decide(self, inputs: DecisionInput, state: ExpertState, now: float) -> tuple[Decision, ExpertState]:
         """The first guard's decision."""
+        inputs = senses.usable(inputs, self.parameters)
         memory = memories.observe(inputs, state.memory, self.parameters, now)
         it = Situation(inputs, memory, self.parameters, self.ladder, now)
         guard, why = self._standing(inputs)
@@ -149,8 +151,9 @@ def _battery(inputs: DecisionInput, limits: ExpertParameters) -> str:
     battery = inputs.battery
     if not battery.valid:
         return ""
-    if battery.voltage_v is not None and battery.voltage_v < limits.battery_low_v:
-        return f"battery at {battery.voltage_v:.2f} V, below {limits.battery_low_v:g} V"
+    low_v = battery.scaled(limits.battery_low_v)
+    if battery.voltage_v is not None and low_v is not None and battery.voltage_v < low_v:
+        return f"battery at {battery.voltage_v:.2f} V, below {low_v:g} V"
     if battery.state_of_charge is not None and battery.state_of_charge < limits.battery_low_charge:
         return f"{100 * battery.state_of_charge:.0f} % of the charge left, below {100 * limits.battery_low_charge:g} %"
     return ""

@@ -24,7 +24,8 @@ class ExpertParameters(ParameterTable):
         0.0,
         100.0,
         "V",
-        "Below this pack voltage the suite with the lowest measured power is used; 3.7 V per cell of four.",
+        "Below this voltage of a pack of four cells (others in proportion) the suite with the lowest measured power is "
+        "used; 3.7 V per cell.",
     )
     battery_low_charge: float = number(0.30, 0.0, 1.0, "fraction", "The same below this state of charge.")
     heartbeat_missing_s: float = number(

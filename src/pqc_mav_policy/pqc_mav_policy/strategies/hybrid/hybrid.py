@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.settings import Settings
@@ -69,6 +70,7 @@ class Hybrid:
 
     def decide(self, inputs: DecisionInput, state: HybridState, now: float) -> tuple[Decision, HybridState]:
         """The expert's decision, or the table's choice among what is no worse."""
+        inputs = senses.usable(inputs, self.expert.parameters)
         decision, expert = self.expert.decide(inputs, state.expert, now)
         it = Situation(inputs, expert.memory, self.expert.parameters, self.ladder, now)
         following = now + CHOOSE_EVERY_S if self._asks(it, decision, expert, state) else state.next_choice_s

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pqc_mav_policy import memory as memories
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
@@ -50,6 +51,7 @@ class RlStrategy:
 
     def decide(self, inputs: DecisionInput, state: Learned, now: float) -> tuple[Decision, Learned]:
         """The cascade's protection where it decides, else the best safe choice every few seconds."""
+        inputs = senses.usable(inputs, self.parameters)
         memory = memories.observe(inputs, state.memory, self.parameters, now)
         it = Situation(inputs, memory, self.parameters, self.ladder, now)
         due = now >= state.next_choice_s

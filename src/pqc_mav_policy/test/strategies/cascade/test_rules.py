@@ -11,7 +11,7 @@ import pytest
 from scenes import CATALOGUE, DEFAULT, GROUND, change, suite, well
 
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.parameters import STREAMS, PolicyParameters
 from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase, Threat, TunnelState
 
@@ -38,7 +38,7 @@ def decide(*frames: tuple[float, DecisionInput], **parameters: Any) -> Decision:
 
 # One snapshot per published row that meets it and every row below it that can be met together with it.
 ALL_BELOW: dict[str, dict[str, Any]] = {
-    "Safety": {"telemetry_age_s": 2.1},
+    "Safety": dict.fromkeys(STREAMS, {"age_s": 2.1}),
     "Emergency": {"battery": {"voltage_v": 13.9}},
     "Blackout": {"link": {"blackouts_near_switch": 4}},
     "Cooldown": {"session": {"last_switch_s": 98.0, "epoch": 1}},
@@ -171,14 +171,26 @@ def test_stress_steps_down_one_family_at_a_time_at_the_same_level() -> None:
 
 
 def test_a_suite_unfit_for_the_phase_is_left_for_a_fit_one() -> None:
-    cruising, taking_off = well(MCELIECE), well(MCELIECE, vehicle={"phase": Phase.TAKEOFF})
-    assert decide((0.0, cruising), (5.0, cruising)).to_suite == HQC
-    decision = decide((0.0, taking_off), (5.0, taking_off))
-    assert (decision.action, decision.guard, decision.to_suite) == (Action.DOWN, "phase", DEFAULT)
-    assert "unfit for phase takeoff" in decision.reason
+    cruising = well(MCELIECE)
+    decision = decide((0.0, cruising), (5.0, cruising))
+    assert (decision.action, decision.guard, decision.to_suite) == (Action.DOWN, "phase", HQC)
+    assert "unfit for phase cruise" in decision.reason
     assert decide((0.0, cruising), (9.0, cruising), phase_bands=False).guard == "nominal"
     only = change(cruising, available=(MCELIECE,))
     assert decide((0.0, only), (9.0, only)).guard == "nominal"
+
+
+@pytest.mark.parametrize("phase", [Phase.TAKEOFF, Phase.LANDING])
+@pytest.mark.parametrize("code", ["MC-8192-AG-MD-87", "MC-460-AG-MD-65", "HQC-192-AG-MD-65", "ML-768-AG-SP-192s"])
+def test_a_running_session_is_not_left_in_mid_climb(code: str, phase: Phase) -> None:
+    """It costs nothing; leaving it would cost a handshake in the middle of a manoeuvre."""
+    climbing = well(suite(code), vehicle={"phase": phase})
+    assert decide((0.0, climbing), (60.0, climbing)).guard == "nominal"
+
+
+def test_nor_is_it_left_while_the_phase_is_not_known() -> None:
+    unknown = well(MCELIECE, vehicle={"valid": False, "phase": Phase.UNKNOWN})
+    assert decide((0.0, unknown), (30.0, unknown)).guard == "nominal"
 
 
 def test_mceliece_renews_its_keys_when_the_phase_changed_and_only_then() -> None:
@@ -218,7 +230,10 @@ def test_reasons_carry_the_figures() -> None:
         "Emergency: battery at 13.91 V, below 14 V; the lightest suite at once."
     )
     assert "82.5 C" in decide((0.0, well(thermal={"temperature_c": 82.5}))).reason
-    assert "telemetry is 3.2 s old, limit 2 s" in decide((0.0, well(telemetry_age_s=3.2))).reason
-    late = well(telemetry_age_s=3.2, link={"age_s": 3.2})
-    assert "telemetry is 3.2 s old (link), limit 2 s" in decide((0.0, late)).reason
+    late = well(link={"age_s": 3.2})
+    held = decide((0.0, late), required=STREAMS)
+    assert (held.guard, held.reason) == (
+        "safety",
+        "Holding: telemetry is required: link: 3.2 s old, limit 2 s.",
+    )
     assert "12.0 % of the packets are lost" in decide((0.0, well(link={"loss": 0.12}))).reason
