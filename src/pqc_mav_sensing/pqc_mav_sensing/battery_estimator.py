@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from pqc_mav_sensing.chemistry import Chemistry
 from pqc_mav_sensing.gate import Gate, GateLimits
+from pqc_mav_sensing.load_free import LoadFreeSlope
 from pqc_mav_sensing.peukert import ChargeCounter, Pack, cells_in
-from pqc_mav_sensing.slope import SlidingSlope
 
 NAN = math.nan
 STALE_S = 2.0
@@ -21,6 +21,9 @@ HIGHEST_PACK_V = 130.0
 LOWEST_PACK_V = 0.5
 # A pack sags at full throttle, by less than an eighth of its voltage unless it is about to fail.
 JUMP_FRACTION = 0.125
+# Where neither the owner nor the autopilot says how much the pack holds: a usual one of four cells.
+USUAL_AH = 5.0
+GRACE_S = 20.0
 TEMPERATURE_RANGE_C = (-60.0, 120.0)
 
 
@@ -71,18 +74,24 @@ class BatteryEstimator:
         stale_s: float = STALE_S,
         rate_window_s: float = 60.0,
         resistance_ohm: float = 0.0,
+        grace_s: float = GRACE_S,
     ) -> None:
-        """`cells` 0: as the vehicle reports them, else as the first voltage suggests; `resistance_ohm` 0: by chemistry.
+        """`cells` 0: as the vehicle reports them, else as the first voltage suggests; `resistance_ohm` 0: estimated;
+        `capacity_ah` 0: unknown, the autopilot's own percentage counts where it gives one.
 
-        The voltage's rate is that of the resting voltage: what drops across the resistance when the motors start is no
-        discharge, and would look like one of volts per minute.
+        The voltage's rate is that of the load-free voltage: what drops across the resistance when the motors start is
+        no discharge, and would look like one of volts per minute. Without a current sensor the rate begins anew
+        `grace_s` after the load changed (see `follow`).
         """
         self._resistance_ohm = resistance_ohm
-        self._chemistry, self._capacity_ah, self._given_cells = chemistry, capacity_ah, cells
+        self._assumed = capacity_ah == 0.0
+        self._chemistry, self._capacity_ah, self._given_cells = chemistry, capacity_ah or USUAL_AH, cells
+        self._grace_s, self._grace_until_s = grace_s, -math.inf
+        self._load: tuple[bool, bool] | None = None
         self._stale_s = stale_s
         limits = GateLimits(LOWEST_PACK_V, HIGHEST_PACK_V, 0.2, 0.5, JUMP_FRACTION, stale_s)
         self._gate = Gate("voltage", "V", limits)
-        self._slope = SlidingSlope(rate_window_s, min(10.0, rate_window_s / 2))
+        self._slope = LoadFreeSlope(rate_window_s, min(10.0, rate_window_s / 2), resistance_ohm)
         self._counter: ChargeCounter | None = None
         self._last: RawBattery | None = None
         self._reason = "no battery reading has arrived yet"
@@ -109,6 +118,15 @@ class BatteryEstimator:
         self._note_voltage(good)
         return True
 
+    def follow(self, at_s: float, armed: bool, climbing: bool) -> None:
+        """What the vehicle does. Without a current sensor a change of it is the only sign of another load."""
+        load = (armed, climbing)
+        if self._load is not None and load != self._load:
+            self._grace_until_s = at_s + self._grace_s
+            if not self._measures_current:
+                self._slope.clear()
+        self._load = load
+
     def state(self, now_s: float) -> BatteryState:
         """What is known at `now_s`. Invalid, with NaN in all figures, when no good reading is fresh."""
         last = self._last
@@ -119,6 +137,8 @@ class BatteryEstimator:
             why = self._reason or "nothing more arrived"
             return BatteryState(last.at_s, False, f"the newest good reading is {age_s:.1f} s old; {why}", age_s)
         counter = self._counter
+        if self._assumed and not math.isnan(last.remaining):
+            counter = None  # an estimate by an assumed capacity is worth less than the autopilot's own
         capacity_ah = counter.pack.capacity_at(counter.mean_current_a, last.temperature_c) if counter else NAN
         return BatteryState(
             at_s=last.at_s,
@@ -128,13 +148,13 @@ class BatteryEstimator:
             voltage_v=last.voltage_v,
             current_a=last.current_a,
             temperature_c=last.temperature_c,
-            voltage_rate_mv_per_min=1000.0 * self._slope.per_minute(now_s),
+            voltage_rate_mv_per_min=1000.0 * self._slope.fit(now_s)[0],
             state_of_charge=counter.charge if counter else NAN,
             reported_remaining=last.remaining,
-            used_mah=1000.0 * counter.used_ah if counter else NAN,
+            used_mah=1000.0 * self._counter.used_ah if self._counter else NAN,
             effective_capacity_mah=1000.0 * capacity_ah,
             endurance_s=counter.endurance_s(last.temperature_c) if counter else NAN,
-            cells=counter.pack.cells if counter else 0,
+            cells=self._counter.pack.cells if self._counter else 0,
         )
 
     def _judge(self, raw: RawBattery) -> str:
@@ -151,11 +171,15 @@ class BatteryEstimator:
         return self._given_cells or (raw.cells if 1 <= raw.cells <= 24 else 0)
 
     def _note_voltage(self, good: RawBattery) -> None:
-        if self._counter is None:
-            self._slope.add(good.at_s, good.voltage_v)
-        elif not math.isnan(good.current_a) or math.isnan(self._counter.mean_current_a):
+        if not math.isnan(good.current_a):
+            self._slope.add(good.at_s, good.voltage_v, max(0.0, good.current_a))
+        elif not self._measures_current and good.at_s >= self._grace_until_s:
             # When a vehicle measures its current, a reading without one cannot be compared with the others.
-            self._slope.add(good.at_s, self._counter.pack.resting_v(good.voltage_v, good.current_a))
+            self._slope.add(good.at_s, good.voltage_v, 0.0)
+
+    @property
+    def _measures_current(self) -> bool:
+        return self._counter is not None and not math.isnan(self._counter.mean_current_a)
 
     def _count(self, good: RawBattery) -> None:
         if self._counter is None:
@@ -163,6 +187,7 @@ class BatteryEstimator:
             if not cells:
                 return
             pack = Pack(self._chemistry, self._capacity_ah, cells, self._resistance_ohm)
+            self._slope.assumed_ohm = pack.resistance_ohm
             self._counter = ChargeCounter(pack, pack.charge_from_voltage(good.voltage_v, good.current_a))
         if math.isnan(good.current_a) and math.isnan(self._counter.mean_current_a):
             # A vehicle without a current sensor: only the voltage is known.

@@ -22,6 +22,7 @@ from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.mavlink_tap import MavlinkTap
 from pqc_mav_sensing.mavros_source import MavrosSource
 from pqc_mav_sensing.node_base import SensingNode
+from pqc_mav_sensing.phase import Phase
 from pqc_mav_sensing.vehicle_tracker import VehicleTracker
 
 NODE_NAME = "pqc_battery"
@@ -52,19 +53,35 @@ PARAMETERS = (
     ParameterSpec(
         "chemistries_file", "", "File of chemistry profiles; empty = the shipped one (lipo, liion, lifepo4, nimh)."
     ),
-    ParameterSpec("capacity_mah", 5000.0, "Rated capacity of the pack.", 50.0, 1e6, unit="mAh"),
+    ParameterSpec(
+        "capacity_mah",
+        0.0,
+        "Rated capacity of the pack; 0 = not known: the autopilot's own percentage is the charge, and where it gives "
+        "none, 5,000 mAh are assumed.",
+        0.0,
+        1e6,
+        unit="mAh",
+    ),
     ParameterSpec("cells", 0, "Cells in series; 0 = as reported, else guessed from the first voltage.", 0, 24),
     ParameterSpec(
         "resistance_mohm",
         0.0,
-        "Resistance of the pack with its wiring; 0 = as the chemistry suggests. The voltage it drops under load "
-        "counts neither as a falling voltage nor as lost charge.",
+        "Resistance of the pack with its wiring; 0 = estimated in flight, from what the chemistry suggests. The voltage "
+        "it drops under load counts neither as a falling voltage nor as lost charge.",
         0.0,
         1000.0,
         unit="mohm",
     ),
     ParameterSpec("battery_stale_s", 2.0, "Age at which a battery reading is invalid.", 0.2, 60.0, unit="s"),
     ParameterSpec("heartbeat_limit_s", 3.0, "Silence of the autopilot after which it is unknown.", 0.5, 60.0, unit="s"),
+    ParameterSpec(
+        "arming_grace_s",
+        20.0,
+        "Without a current sensor: for this long after arming, take-off or disarming the voltage's slope is not known.",
+        0.0,
+        600.0,
+        unit="s",
+    ),
     ParameterSpec("voltage_window_s", 60.0, "Window of the voltage's slope.", 2.0, 600.0, unit="s"),
 )
 
@@ -93,6 +110,7 @@ class BatteryNode(SensingNode):
             stale_s=values["battery_stale_s"],
             rate_window_s=values["voltage_window_s"],
             resistance_ohm=values["resistance_mohm"] / 1000.0,
+            grace_s=values["arming_grace_s"],
         )
         self._vehicle = VehicleTracker(heartbeat_limit_s=values["heartbeat_limit_s"])
         self._shown: tuple[bool, int, float | None] | None = None
@@ -182,6 +200,8 @@ class BatteryNode(SensingNode):
         now_s = time.monotonic()
         with self._lock:
             view = self._vehicle.view(now_s)
+            if view.valid:
+                self._estimator.follow(now_s, view.armed, view.phase is Phase.TAKEOFF)
         # A new heartbeat is published at once too, so that subscribers do not see an older age than it has.
         identity = (view.armed, int(view.phase), view.at_s)
         if identity == self._shown and now_s - self._shown_s < VEHICLE_S - LOOK_S / 2:

@@ -52,14 +52,13 @@ class Pack:
 
 
 def cells_in(voltage_v: float, chemistry: Chemistry) -> int:
-    """Cells in series of a pack that was not described: the number that puts each cell closest to half charge.
+    """Cells in series of a pack that was not described: the fewest that fit, for a pack is full when it is plugged in.
 
-    Returns 0 when no number from 1 to 24 puts the cells into their range. A low 6S pack can look like a full 5S one:
-    say the number where it is known.
+    Returns 0 when no number from 1 to 24 puts the cells into their range. A low 6S pack looks like a full 5S one: say
+    the number where it is known.
     """
-    middle = chemistry.resting_v[len(chemistry.resting_v) // 2]
-    fits = [n for n in range(1, 25) if chemistry.resting_v[0] <= voltage_v / n <= chemistry.resting_v[-1] * 1.01]
-    return min(fits, key=lambda n: abs(voltage_v / n - middle), default=0)
+    fits = (n for n in range(1, 25) if chemistry.resting_v[0] <= voltage_v / n <= chemistry.resting_v[-1] * 1.01)
+    return next(fits, 0)
 
 
 class ChargeCounter:

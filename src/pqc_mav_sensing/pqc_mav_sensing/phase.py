@@ -47,6 +47,7 @@ class PhaseLimits:
     cruise_leave_m_s: float = 1.0
     climb_m_s: float = 0.5
     sink_m_s: float = 0.3
+    descent_m_s: float = 1.0  # faster than this straight down is no hover, however high
     landing_below_m: float = 10.0
     airborne_above_m: float = 0.7
     touchdown_below_m: float = 3.0  # the ground may be that much higher than where it took off
@@ -157,9 +158,8 @@ class PhaseEstimator:
         )
 
     def _descends_to_land(self, motion: Motion) -> bool:
+        """Straight down: any sinking near the ground, or once begun, and higher up what is too fast for a hover."""
         limits = self._limits
-        return (
-            motion.climb_rate_m_s <= -limits.sink_m_s
-            and motion.relative_altitude_m < limits.landing_below_m
-            and not motion.ground_speed_m_s >= limits.cruise_enter_m_s
-        )
+        slowly = motion.relative_altitude_m < limits.landing_below_m or self.phase is Phase.LANDING
+        sink_m_s = limits.sink_m_s if slowly else limits.descent_m_s
+        return motion.climb_rate_m_s <= -sink_m_s and not motion.ground_speed_m_s >= limits.cruise_enter_m_s

@@ -126,6 +126,36 @@ def test_without_a_current_sensor_the_voltage_is_all_there_is() -> None:
     assert math.isnan(state.endurance_s)
 
 
+def test_the_autopilots_percentage_wins_over_an_assumed_capacity() -> None:
+    target = BatteryEstimator(LIPO, 0.0)
+    now_s = feed(target, 20.0)
+    state = target.state(now_s)
+    assert state.reported_remaining == pytest.approx(0.8)
+    assert all(math.isnan(each) for each in (state.state_of_charge, state.effective_capacity_mah, state.endurance_s))
+    assert state.used_mah == pytest.approx(12.0 * now_s / 3.6, rel=0.05)
+    assert state.cells == 4
+    target.add(RawBattery(now_s + 0.2, 16.0, 12.0, NAN, 30.0, 4))
+    assert 0.0 < target.state(now_s + 0.2).state_of_charge <= 1.0, "where it gives none, 5 Ah are assumed"
+
+
+@pytest.mark.parametrize(("armed", "climbing"), [(True, False), (False, True)])
+def test_without_a_current_sensor_the_slope_begins_anew_after_the_load_changed(armed: bool, climbing: bool) -> None:
+    target = estimator(grace_s=20.0)
+
+    def rate_at(until_s: float) -> float:
+        for index in range(round(until_s * 5) - 200, round(until_s * 5) + 1):
+            if index >= 0:
+                target.add(RawBattery(index / 5, 16.0 if index < 200 else 15.5, NAN, NAN, NAN, 4))
+        return target.state(until_s).voltage_rate_mv_per_min
+
+    target.follow(0.0, False, False)
+    assert rate_at(40.0) == pytest.approx(0.0, abs=200.0)
+    target.follow(40.0, armed, climbing)
+    assert math.isnan(target.state(40.0).voltage_rate_mv_per_min)
+    assert math.isnan(rate_at(69.0))
+    assert rate_at(71.0) == 0.0
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_ten_thousand_readings_with_faults_believe_no_wrong_voltage(seed: int) -> None:
     rng = random.Random(seed)

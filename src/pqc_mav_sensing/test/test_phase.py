@@ -150,3 +150,20 @@ def test_a_vehicle_that_was_told_to_land_lands(height_m: float) -> None:
     now_s = flown(estimator, 3.0, 0.0, FLYING)
     flown(estimator, 3.0, now_s, Motion(True, height_m, 0.5, -1.5, landing_mode=True))
     assert estimator.phase is Phase.LANDING
+
+
+@pytest.mark.parametrize("landed", [Landed.UNDEFINED, Landed.IN_AIR])
+def test_straight_down_is_no_hover_however_high(landed: Landed) -> None:
+    estimator = PhaseEstimator()
+    now_s = flown(estimator, 3.0, 0.0, Motion(True, 25.0, 0.1, 0.0, landed))
+    assert estimator.phase is Phase.HOVER
+    now_s = flown(estimator, 1.5, now_s, Motion(True, 25.0, 0.1, -1.5, landed))
+    assert estimator.phase is Phase.LANDING
+    now_s = flown(estimator, 2.0, now_s, Motion(True, 20.0, 0.1, -0.5, landed))
+    assert estimator.phase is Phase.LANDING, "slower, but not over"
+    now_s = flown(estimator, 2.0, now_s, Motion(True, 19.0, 0.1, 0.0, landed))
+    assert estimator.phase is Phase.HOVER
+    now_s = flown(estimator, 2.0, now_s, Motion(True, 19.0, 0.1, -0.6, landed))
+    assert estimator.phase is Phase.HOVER, "a hover may sink a little"
+    flown(estimator, 2.0, now_s, Motion(True, 15.0, 6.0, -1.5, landed))
+    assert estimator.phase is Phase.CRUISE

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pqc_mav_policy.telemetry.inputs import Battery, Phase, System, Thermal, Vehicle
 from pqc_mav_policy_lab.computer_power import computer_power_w
 from pqc_mav_policy_lab.flight_model.conditions import CPU_BASELINE, CPU_TST, CPU_XGBOOST, Conditions
+from pqc_mav_sensing.load_free import LoadFreeSlope
 from pqc_mav_sim.airframe import SEA_LEVEL_DENSITY, AirframeSpec, rotor_power
 from pqc_mav_sim.battery import Battery as Pack
 from pqc_mav_sim.plant import AVIONICS_W
@@ -29,6 +30,8 @@ THERMAL_TAU_S = 90.0
 THROTTLE_C = 80.0
 # Windows of the slopes, the defaults of pqc_mav_sensing.
 VOLTAGE_WINDOW_S = 60
+LEAST_VOLTAGE_S = 10.0
+ASSUMED_OHM = 0.016  # what its profile 'lipo' suggests for this pack, whose own 22 mohm have to be found in flight
 TEMPERATURE_WINDOW_S = 30
 # Rotor power relative to hovering, from the airframe's momentum theory at 2.5 m/s climb, 8 m/s forward, 1 m/s descent.
 _SPEC = AirframeSpec()
@@ -83,11 +86,31 @@ class Readings:
 class FlightModel:
     """The drone's own state. `step` takes a second's conditions and how long a handshake computed in it."""
 
-    def __init__(self, *, soc: float = 1.0, ambient_c: float = 20.0, cpu_percent: float = CPU_BASELINE) -> None:
+    def __init__(
+        self,
+        *,
+        soc: float = 1.0,
+        ambient_c: float = 20.0,
+        cpu_percent: float = CPU_BASELINE,
+        raw_voltage: bool = False,
+    ) -> None:
+        """`raw_voltage`: the voltage's slope is that of the terminals, sag and all, as it was judged when the figures
+        of the cascade were first computed; otherwise it is the one that sensing publishes, without the load."""
         self.pack = Pack(soc=soc)
         self.temperature_c = settled_temperature_c(cpu_percent, ambient_c)
-        self._voltage_slope = Slope(VOLTAGE_WINDOW_S)
+        self._raw_slope = Slope(VOLTAGE_WINDOW_S) if raw_voltage else None
+        self._load_free = LoadFreeSlope(VOLTAGE_WINDOW_S, LEAST_VOLTAGE_S)
+        self._load_free.assumed_ohm = ASSUMED_OHM
+        self._second = 0
         self._temperature_slope = Slope(TEMPERATURE_WINDOW_S)
+
+    def _voltage_rate(self, voltage: float) -> float | None:
+        if self._raw_slope is not None:
+            return self._raw_slope.add(1000.0 * voltage)
+        self._second += 1
+        self._load_free.add(float(self._second), voltage, self.pack.current)
+        rate, _ = self._load_free.fit(float(self._second))
+        return None if math.isnan(rate) else 1000.0 * rate
 
     @property
     def throttled(self) -> bool:
@@ -103,7 +126,7 @@ class FlightModel:
         other = AVIONICS_W - computer_power_w(CPU_BASELINE)
         self.pack.step(1.0, ROTOR_W[conditions.phase] + other + power, conditions.ambient_c)
         voltage = self.pack.voltage
-        rate = self._voltage_slope.add(1000.0 * voltage)
+        rate = self._voltage_rate(voltage)
         return Readings(
             battery=Battery(voltage, rate, self.pack.soc, 0.0, True, self.pack.spec.cells),
             thermal=Thermal(

@@ -39,6 +39,7 @@ class Mission:
     soc: float = 1.0
     variant: int = 0
     source: str = SIMULATED
+    raw_voltage: bool = False  # see flight_model/model.py
 
     def world(self) -> MissionWorld:
         """A fresh drone at the start of this mission."""
@@ -51,7 +52,12 @@ class MissionWorld:
     def __init__(self, mission: Mission) -> None:
         self._mission = mission
         first = mission.conditions[0]
-        self._model = FlightModel(soc=mission.soc, ambient_c=first.ambient_c, cpu_percent=first.cpu_percent)
+        self._model = FlightModel(
+            soc=mission.soc,
+            ambient_c=first.ambient_c,
+            cpu_percent=first.cpu_percent,
+            raw_voltage=mission.raw_voltage,
+        )
         self._link = LinkModel()
 
     @property
@@ -182,9 +188,9 @@ _MAKERS: Mapping[str, Callable[[random.Random, int], Mission]] = {
 NAMES = tuple(_MAKERS)
 
 
-def mission(name: str, variant: int = 0) -> Mission:
+def mission(name: str, variant: int = 0, *, raw_voltage: bool = False) -> Mission:
     """A simulated mission. Raises MissionError for an unknown name."""
     if name not in _MAKERS:
         raise MissionError(f"'{name}' is not a mission; the missions are {', '.join(NAMES)}.")
     made = _MAKERS[name](random.Random(f"{name}/{variant}"), variant)
-    return replace(made, variant=variant)
+    return replace(made, variant=variant, raw_voltage=raw_voltage)

@@ -60,3 +60,14 @@ def test_a_handshake_costs_load_and_power() -> None:
     idle = FlightModel().step(Conditions(Phase.HOVER), 0.0)
     assert busy.system.cpu_percent == pytest.approx((idle.system.cpu_percent or 0.0) + 25.0)
     assert busy.power_w > idle.power_w
+
+
+def test_a_take_off_is_no_falling_voltage_unless_the_terminals_are_asked() -> None:
+    """The terminals' voltage falls by more than the published 500 mV/min at every take-off."""
+    worst = {}
+    for raw in (False, True):
+        model = FlightModel(raw_voltage=raw)
+        phases = [Phase.DISARMED] * 60 + [Phase.TAKEOFF] * 15 + [Phase.CRUISE] * 100
+        found = [model.step(Conditions(phase), 0.0).battery.rate_mv_per_min for phase in phases]
+        worst[raw] = min(rate for rate in found if rate is not None)
+    assert worst[True] < -500.0 < -300.0 < worst[False]
