@@ -10,10 +10,11 @@ from configuration_doc import valid
 from markdown_table import table
 
 from pqc_mav_common.parameters import ParameterSpec, yaml_text
-from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters
+from pqc_mav_policy.node_parameters import EXPERT_PREFIX, MEASURED_PREFIX, NodeParameters
 from pqc_mav_policy.parameter_table import schema
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 
 Entry = Mapping[str, Any]
 
@@ -52,6 +53,7 @@ def text() -> str:
     sections = (
         ("The node", schema(NodeParameters)),
         ("Every strategy", schema(PolicyParameters)),
+        ("Strategy measured", schema(MeasuredParameters, MEASURED_PREFIX)),
         ("Strategy expert", schema(ExpertParameters, EXPERT_PREFIX)),
     )
     titles = ("parameter", "valid values", "default", "meaning", "source")

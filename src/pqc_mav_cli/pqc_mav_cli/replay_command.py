@@ -14,7 +14,7 @@ from pqc_mav_cli.errors import CliError, ExitCode
 
 def replay(
     recording: Annotated[Path, typer.Argument(help="A recording (*.mcap), even an unfinished one.")],
-    strategy: Annotated[str, typer.Option(help="cascade, expert, rl or hybrid.")] = "cascade",
+    strategy: Annotated[str, typer.Option(help="measured, cascade, expert, rl or hybrid.")] = "measured",
     namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in the recording.")] = "drone",
     config: Annotated[
         Path | None, typer.Option(help="The policy's configuration file of that flight. Default: its default values.")

@@ -89,14 +89,16 @@ class Controller:
             self.pending = (decision.to_suite, now)
         return Tick(now, inputs, decision, self.mode, request, lacking)
 
-    def answered(self, ok: bool, message: str, now: float, error: str = "") -> Outcome | None:
+    def answered(
+        self, ok: bool, message: str, now: float, error: str = "", took_s: float | None = None
+    ) -> Outcome | None:
         """The proxy's answer to the pending request; None when there is none, as after it was given up."""
         if self.pending is None:
             return None
         suite, _ = self.pending
         self.pending = None
         before = self.telemetry.snapshot(now, ()).session.suite
-        outcome = Outcome(suite, ok, now, before, message, error)
+        outcome = Outcome(suite, ok, now, before, message, error, took_s)
         self._outcomes.append(outcome)
         self.last_outcome = outcome
         return outcome

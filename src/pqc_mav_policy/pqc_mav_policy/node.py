@@ -92,6 +92,7 @@ class PqcPolicyNode(ManagedNode):
         self._request_timeout_s = node.request_timeout_s
         self._sequence = 0
         self._failure = ""  # HandshakeReport's identifier of the newest failed handshake
+        self._took_s: float | None = None  # the newest rekey's handshake
         self._call: PendingCall | None = None
         self._subscribe(node.proxy)
         self._rekey = ActionCall(self, Rekey, f"{node.proxy}/rekey_action")
@@ -139,6 +140,7 @@ class PqcPolicyNode(ManagedNode):
 
     def _on_handshake(self, message: HandshakeReport) -> None:
         self._failure = "" if message.ok else message.error
+        self._took_s = message.handshake_ms / 1e3 if message.ok and message.rekey else None
 
     def _age_s(self, header: Header) -> float:
         """How long ago a latched message was made."""
@@ -168,7 +170,7 @@ class PqcPolicyNode(ManagedNode):
         self.get_logger().info(
             f"asking for {self.controller.ladder.code(request.suite) or 'fresh keys'}: {request.reason}"
         )
-        self._failure = ""
+        self._failure, self._took_s = "", None
         if self._rekey is None or not self._rekey.ready():
             self._call = None
             self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "unreachable")
@@ -189,7 +191,7 @@ class PqcPolicyNode(ManagedNode):
                 return
             if answer.ok:
                 controller.telemetry.on_rekeyed(answer.suite, int(answer.epoch), now)
-            controller.answered(answer.ok, one_line(answer.message), now, self._failure)
+            controller.answered(answer.ok, one_line(answer.message), now, self._failure, self._took_s)
             # One line for each level: rclpy raises when the same line of a program logs with another severity.
             if answer.ok:
                 self.get_logger().info(one_line(answer.message))

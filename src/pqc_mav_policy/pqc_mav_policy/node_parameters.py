@@ -10,7 +10,9 @@ from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_policy.parameter_table import ParameterTable, choice, number, specs
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 
+MEASURED_PREFIX = "measured."
 EXPERT_PREFIX = "expert."
 Mode = Literal["auto", "hold", "manual"]
 
@@ -19,7 +21,9 @@ Mode = Literal["auto", "hold", "manual"]
 class NodeParameters(ParameterTable):
     """What the node watches and how it acts. Frozen."""
 
-    strategy: Literal["cascade", "expert", "rl", "hybrid"] = choice("cascade", "Who decides.")
+    strategy: Literal["measured", "cascade", "expert", "rl", "hybrid"] = choice(
+        "measured", "Who decides; cascade is the published policy."
+    )
     mode: Mode = choice(  # noqa: RUF009 - it makes a field
         "auto",
         "How it starts: auto = decides and acts; hold = decides and publishes only; manual = keeps the pinned suite.",
@@ -39,4 +43,9 @@ class NodeParameters(ParameterTable):
 
 def node_specs() -> list[ParameterSpec]:
     """Every parameter of the node, in the order of the configuration file."""
-    return [*specs(NodeParameters), *specs(PolicyParameters), *specs(ExpertParameters, EXPERT_PREFIX)]
+    return [
+        *specs(NodeParameters),
+        *specs(PolicyParameters),
+        *specs(MeasuredParameters, MEASURED_PREFIX),
+        *specs(ExpertParameters, EXPERT_PREFIX),
+    ]

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common import parameters as ros
-from pqc_mav_policy.node_parameters import EXPERT_PREFIX, NodeParameters, node_specs
+from pqc_mav_policy.node_parameters import EXPERT_PREFIX, MEASURED_PREFIX, NodeParameters, node_specs
 from pqc_mav_policy.parameter_table import build, names
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.settings import Settings
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 
 NODE_NAME = "pqc_policy"
 
@@ -33,10 +34,14 @@ def parse(given: Mapping[str, Any]) -> NodeConfig:
 
 def config_of(values: ros.Values) -> NodeConfig:
     """From values that were checked already."""
-    expert = {name.removeprefix(EXPERT_PREFIX): v for name, v in values.items() if name.startswith(EXPERT_PREFIX)}
+    measured, expert = (
+        {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+        for prefix in (MEASURED_PREFIX, EXPERT_PREFIX)
+    )
     node = build(NodeParameters, {name: values[name] for name in names(NodeParameters)})
     settings = Settings(
         policy=build(PolicyParameters, {name: values[name] for name in names(PolicyParameters)}),
+        measured=build(MeasuredParameters, measured, MEASURED_PREFIX),
         expert=build(ExpertParameters, expert, EXPERT_PREFIX),
         performance_file=_path(node.performance_file),
         rl_policy_file=_path(node.rl_policy_file),

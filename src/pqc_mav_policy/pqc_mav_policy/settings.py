@@ -13,11 +13,13 @@ from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.expert import performance
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 from pqc_mav_policy.strategies.expert.performance import PerformanceTable
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
 
 # Name -> "module:function". Each function takes (Catalogue, Settings) and returns the strategy; modules load on demand.
 STRATEGIES: Mapping[str, str] = {
+    "measured": "pqc_mav_policy.strategies.measured.measured:make",
     "cascade": "pqc_mav_policy.strategies.cascade.cascade:make",
     "expert": "pqc_mav_policy.strategies.expert.expert:make",
     "rl": "pqc_mav_policy.strategies.rl.strategy:make",
@@ -34,6 +36,7 @@ class Settings:
     """Parameters of every strategy; None means the shipped file."""
 
     policy: PolicyParameters = field(default_factory=PolicyParameters)
+    measured: MeasuredParameters = field(default_factory=MeasuredParameters)
     expert: ExpertParameters = field(default_factory=ExpertParameters)
     performance_file: Path | None = None
     rl_policy_file: Path | None = None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -73,8 +74,8 @@ class Situation:
         Available, not below the floor, fit for the phase and not left because of blackouts lately. Where the phase
         would leave nothing, it does not count.
         """
-        catalogue = self.ladder.catalogue
-        names = tuple(n for n in self.ladder.known(self.inputs.available) if catalogue[n].level >= self.floor)
+        catalogue, floor = self.ladder.catalogue, self.floor
+        names = tuple(n for n in self.ladder.known(self.inputs.available) if catalogue[n].level >= floor)
         names = tuple(n for n in names if self.band.allows(catalogue[n])) or names
         return tuple(n for n in names if n != self.memory.abandoned)
 
@@ -115,9 +116,17 @@ class Situation:
     def rekey_interval_s(self) -> float | None:
         """Age at which the present keys are due [s]; 0 = on events only, None = not at all in this phase."""
         factor = self.band.rekey_factor
-        family = self.ladder.catalogue[self.current].kem_family
-        interval = float(getattr(self.parameters, _INTERVALS[family]))
-        return None if factor is None else interval * factor
+        return None if factor is None else self.interval_s(self.current) * factor
+
+    def interval_s(self, suite: str) -> float:
+        """Age at which keys of a suite are renewed where nothing speaks against it [s]; 0 = on events only."""
+        return float(getattr(self.parameters, _INTERVALS[self.ladder.catalogue[suite].kem_family]))
+
+    @property
+    def shortest_interval_s(self) -> float:
+        """The youngest age at which any family's keys are renewed [s]."""
+        intervals = (float(getattr(self.parameters, name)) for name in _INTERVALS.values())
+        return min((each for each in intervals if each > 0), default=math.inf)
 
     @property
     def key_age_s(self) -> float:

@@ -25,6 +25,9 @@ from pqc_mav_policy.strategies.expert.expert import Expert
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 from pqc_mav_policy.strategies.expert.performance import DEFAULT_FILE, load
 from pqc_mav_policy.strategies.hybrid.hybrid import Hybrid
+from pqc_mav_policy.strategies.measured.costs import cost_model
+from pqc_mav_policy.strategies.measured.measured import Measured
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.strategies.rl.state import Choice
 from pqc_mav_policy.strategies.rl.strategy import RlStrategy
 from pqc_mav_policy.strategies.rl.table import Table, shipped
@@ -56,9 +59,10 @@ class LowLevels(Table):
 
 
 def strategies(parameters: PolicyParameters, table: Table = SHIPPED) -> dict[str, Any]:
-    """The four strategies; `table` for the learned ones."""
+    """All strategies; `table` for the learned ones."""
     expert = Expert(CATALOGUE, parameters, ExpertParameters(), PERFORMANCE)
     return {
+        "measured": Measured(CATALOGUE, parameters, cost_model(CATALOGUE, MeasuredParameters(), None)),
         "cascade": Cascade(CATALOGUE, parameters),
         "expert": expert,
         "rl": RlStrategy(CATALOGUE, parameters, table),
@@ -66,7 +70,7 @@ def strategies(parameters: PolicyParameters, table: Table = SHIPPED) -> dict[str
     }
 
 
-every: Any = pytest.mark.parametrize("name", ["cascade", "expert", "rl", "hybrid"])
+every: Any = pytest.mark.parametrize("name", ["measured", "cascade", "expert", "rl", "hybrid"])
 # What the adversary does in one second: the fate of a request (None = no answer yet) and the engine's list.
 fates = st.none() | st.sampled_from(("ok", *ERRORS))
 # Whole levels and families at once, for only then is there no like suite left; and any others.
@@ -157,7 +161,7 @@ def test_where_lower_levels_are_allowed_handshakes_alone_never_lead_there(
     name: str, start: str, configured: str, ground: bool, acts: list[Any]
 ) -> None:
     """Telemetry is well all the time; a learned table may want a lower level all the same, and then may have it."""
-    tables: list[Table] = [SHIPPED] if name in ("cascade", "expert") else [SHIPPED, Table({})]
+    tables: list[Table] = [SHIPPED] if name in ("measured", "cascade", "expert") else [SHIPPED, Table({})]
     for table in tables:
         strategy = strategies(PolicyParameters(minimum_level=1, target_suite="max"), table)[name]
         # A band is the drone's own telemetry, too; on the ground and in hover these suites are fit for it.
@@ -197,7 +201,7 @@ def test_no_level_or_family_on_the_engines_list_lowers_a_decision(name: str) -> 
     listed = [[n for n in CORE if getattr(CATALOGUE[n], what) == kind] for what, kind in WHOLES]
     listed += [[n for n in CORE if level(n) == 5 and n != keep] for keep in currents]
     parameters = PolicyParameters(minimum_level=1, target_suite="max")
-    tables: list[Table] = [SHIPPED] if name in ("cascade", "expert") else [SHIPPED, LowLevels()]
+    tables: list[Table] = [SHIPPED] if name in ("measured", "cascade", "expert") else [SHIPPED, LowLevels()]
     for table in tables:
         strategy = strategies(parameters, table)[name]
         for view in VIEWS:

@@ -27,6 +27,9 @@ from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.strategies.expert.expert import Expert
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
 from pqc_mav_policy.strategies.expert.performance import DEFAULT_FILE, load
+from pqc_mav_policy.strategies.measured.costs import cost_model
+from pqc_mav_policy.strategies.measured.measured import Measured
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.telemetry import inputs_json
 from pqc_mav_policy.telemetry.inputs import Phase
 
@@ -47,7 +50,10 @@ few = settings(
 
 seeds = st.integers(0, 2**32 - 1)
 suites = st.sampled_from(CORE)
-strategies: Any = pytest.mark.parametrize("strategy", [CASCADE, EXPERT], ids=["cascade", "expert"])
+MEASURED = Measured(CATALOGUE, P, cost_model(CATALOGUE, MeasuredParameters(), None))
+strategies: Any = pytest.mark.parametrize(
+    "strategy", [MEASURED, CASCADE, EXPERT], ids=["measured", "cascade", "expert"]
+)
 Steps = list[Any]
 
 

@@ -137,7 +137,8 @@ class Session:
 class Outcome:
     """The proxy's answer to one rekey request; `suite` is the one asked for, `finished_s` when the answer came.
 
-    `error` is HandshakeReport's identifier of the failure where it is known, e.g. "timeout".
+    `error` is HandshakeReport's identifier of the failure where it is known, e.g. "timeout"; `took_s` how long the
+    handshake took, where that is known.
     """
 
     suite: str
@@ -146,6 +147,7 @@ class Outcome:
     from_suite: str = ""
     message: str = ""
     error: str = ""
+    took_s: float | None = None
 
 
 @dataclass(frozen=True)

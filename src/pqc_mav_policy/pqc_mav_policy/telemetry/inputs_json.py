@@ -64,6 +64,7 @@ def _of_today(content: Any) -> Any:
     if "telemetry_age_s" in content:
         del content["telemetry_age_s"]
         content["battery"]["cells"] = DOCUMENTED_CELLS
+        content["outcomes"] = [{**outcome, "took_s": None} for outcome in content["outcomes"]]
     return content
 
 

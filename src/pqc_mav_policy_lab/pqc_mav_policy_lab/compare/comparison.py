@@ -125,7 +125,7 @@ def compare(
             told(f"{mission.name}: {name}")
             same = [entry.decision for entry in flights[0]] == [entry.decision for entry in flights[1]]
             broken = {**violations(flights[0], ladder, settings.policy), "I4": int(not same)}
-            rows.append(_row(mission, name, flights[0], broken, catalogue, costs))
+            rows.append(row_of(mission, name, flights[0], broken, catalogue, costs))
             traces.append(_trace(mission.name, name, flights[0], catalogue))
     return Comparison(tuple(rows), tuple(traces), costs.source)
 
@@ -140,7 +140,7 @@ def has_data(second: Second) -> bool:
     return not second.conditions.silent and second.inputs.session.state in (TunnelState.UP, TunnelState.REKEYING)
 
 
-def _row(
+def row_of(
     mission: Mission | RecordedMission,
     strategy: str,
     flight: Sequence[Second],
@@ -148,6 +148,7 @@ def _row(
     catalogue: Catalogue,
     costs: Costs,
 ) -> Row:
+    """What a flight was worth and what it cost."""
     live = [entry for entry in flight if has_data(entry)]
     level = {entry.index: catalogue[entry.inputs.session.suite].level for entry in live}
     finished = [entry for entry in flight if entry.work.finished and entry.work.rekey]

@@ -127,8 +127,8 @@ class SessionModel:
             running.waits -= waited
             left -= waited * conditions.rtt_s
         if running.compute_s <= 1e-12 and running.transfer_kbit <= 1e-9 and running.waits <= 1e-9:
-            self._finish(running, now + 1.0 - left)
             took = running.elapsed_s + 1.0 - left
+            self._finish(running, now + 1.0 - left, took)
             return SecondOfWork(computing, transferring, 1.0 - left, running.suite, "", running.rekey, took)
         running.elapsed_s += 1.0
         given_up = conditions.silent and self._silent_s >= RECONNECT_AFTER_S
@@ -137,7 +137,7 @@ class SessionModel:
             return SecondOfWork(computing, transferring, 1.0, "", running.suite, running.rekey, running.elapsed_s)
         return SecondOfWork(computing, transferring, 1.0)
 
-    def _finish(self, running: _Handshake, at: float) -> None:
+    def _finish(self, running: _Handshake, at: float, took_s: float) -> None:
         self._running = None
         before, self._suite = self._suite, running.suite
         self._epoch = self._epoch + 1 if running.rekey else 0
@@ -145,7 +145,7 @@ class SessionModel:
         self._last_switch_s = at
         if running.rekey:
             self.rekeys += 1
-            self._outcomes.append(Outcome(running.suite, True, at, before, "done"))
+            self._outcomes.append(Outcome(running.suite, True, at, before, "done", "", took_s))
         else:
             self.reconnects += 1
 

@@ -59,12 +59,22 @@ class Second:
 class Simulation:
     """A drone with its tunnel on one mission, to be stepped by the caller that decides."""
 
-    def __init__(self, world: World, suite: str, available: Sequence[str], catalogue: Catalogue, costs: Costs) -> None:
+    def __init__(
+        self,
+        world: World,
+        suite: str,
+        available: Sequence[str],
+        catalogue: Catalogue,
+        costs: Costs,
+        configured: str = "",
+    ) -> None:
+        """`configured`: the proxy's own suite; "" = one of the lowest level, so that strategies may use every level, as
+        in the documents."""
         self.world = world
         self.session = SessionModel(suite, catalogue, costs)
         self._available = tuple(available)
-        # Configured with a suite of the lowest level, so that strategies may use every level, as in the documents.
-        self._configured = min(self._available, key=lambda name: catalogue[name].level, default="")
+        lowest = min(self._available, key=lambda name: catalogue[name].level, default="")
+        self._configured = configured or lowest
         self._readings, self._link = world.sense(0, 0.0, 0.0, None)
         self.index = 0
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The default strategy: the strongest suite whose measured cost fits the budget."""

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a handshake of a suite costs here: seconds of computation and transfer, and joules where they were measured.
+
+Computation comes from the owner's performance file (`pqcmav bench performance`, `pqcmav policy learn`); suites it
+lacks, and drones without one, from the published medians, scaled by how this machine compares. The transfer is the
+suite's bytes over the link, as far as loss leaves it. A suite whose handshake ran in this flight costs what was measured,
+without the waiting that all suites share (round trips), which the cheapest of the measured ones shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from pqc_mav_policy.strategies.expert.performance import PerformanceTable
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
+from pqc_mav_policy.suite_cost import work_ms
+from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.telemetry.inputs import Link, Outcome
+
+# Weight of the newest handshake in the mean of a suite's.
+NEWEST = 0.3
+# Loss above this is reckoned as this: the handshake's own repetitions end before its time goes to infinity.
+MOST_LOSS = 0.99
+
+Seen = tuple[tuple[str, float], ...]
+
+
+def note(seen: Seen, outcomes: tuple[Outcome, ...]) -> Seen:
+    """Mean handshake times by suite [s], sorted, with those of new outcomes."""
+    times = dict(seen)
+    for outcome in outcomes:
+        if outcome.ok and outcome.took_s is not None:
+            before = times.get(outcome.suite, outcome.took_s)
+            times[outcome.suite] = before + NEWEST * (outcome.took_s - before)
+    return tuple(sorted(times.items()))
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Computation by suite [s] and energy by suite [J], where measured; `source` in words."""
+
+    catalogue: Catalogue
+    compute_s: Mapping[str, float]
+    energy_j: Mapping[str, float]
+    parameters: MeasuredParameters
+    source: str
+
+    def predicted_s(self, suite: str, link: Link) -> float:
+        """Computation and transfer of one handshake at the link's present loss."""
+        loss = min(MOST_LOSS, link.loss or 0.0) if link.valid else 0.0
+        bits = 8.0 * self.catalogue[suite].handshake_bytes
+        return self.compute_s[suite] + bits / (1000.0 * self.parameters.link_kbit_s * (1.0 - loss))
+
+    def cost_s(self, suite: str, link: Link, seen: Seen) -> float:
+        """What is to be expected of one: as predicted, or as measured in this flight where that was longer."""
+        predicted = self.predicted_s(suite, link)
+        times = dict(seen)
+        if suite not in times:
+            return predicted
+        waiting = min(max(0.0, took - self.predicted_s(name, link)) for name, took in seen)
+        return max(predicted, times[suite] - waiting)
+
+    def fits(self, suite: str, link: Link, seen: Seen, budget_s: float) -> bool:
+        """Whether time and energy are within the budget."""
+        energy = self.energy_j.get(suite, 0.0)
+        return energy <= self.parameters.budget_j and self.cost_s(suite, link, seen) <= budget_s
+
+
+def cost_model(catalogue: Catalogue, parameters: MeasuredParameters, table: PerformanceTable | None) -> CostModel:
+    """Of this machine's table, or of the published medians without one."""
+    published = {suite.id: work_ms(suite.kem_token, suite.sig_token) / 1e3 for suite in catalogue.values()}
+    if table is None:
+        return CostModel(catalogue, published, {}, parameters, "published medians, Raspberry Pi 5")
+    rows = [row for name, row in table.items() if name in published]
+    factor = median([row.handshake_ms / 1e3 / published[row.suite] for row in rows]) if rows else 1.0
+    compute = {name: factor * seconds for name, seconds in published.items()}
+    compute |= {row.suite: row.handshake_ms / 1e3 for row in rows}
+    energy = {row.suite: row.energy_j for row in rows if row.energy_j is not None}
+    return CostModel(catalogue, compute, energy, parameters, ", ".join(table.sources))

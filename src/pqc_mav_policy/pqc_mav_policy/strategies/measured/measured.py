@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The strongest suite whose handshake, as measured on this machine and link, fits the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pqc_mav_policy import memory as memories
+from pqc_mav_policy import senses
+from pqc_mav_policy.decision import Decision
+from pqc_mav_policy.ladder import Ladder
+from pqc_mav_policy.memory import Memory
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.settings import Settings
+from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.cascade.cascade import settle
+from pqc_mav_policy.strategies.measured.costs import CostModel, Seen, cost_model, note
+from pqc_mav_policy.strategies.measured.rules import View, decide
+from pqc_mav_policy.strategy import Strategy
+from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.telemetry.inputs import DecisionInput
+
+
+@dataclass(frozen=True)
+class MeasuredState:
+    """The cascade's memory, handshake times of this flight, and when a stronger suite was last asked for [s]."""
+
+    memory: Memory
+    seen: Seen = ()
+    climbed_s: float | None = None
+
+
+class Measured:
+    """The default strategy."""
+
+    name = "measured"
+
+    def __init__(self, catalogue: Catalogue, parameters: PolicyParameters, costs: CostModel) -> None:
+        self.parameters = parameters
+        self.costs = costs
+        self.ladder = Ladder(catalogue, parameters.order)
+
+    def initial_state(self, now: float) -> MeasuredState:
+        """Nothing seen yet; calm is counted from `now`."""
+        return MeasuredState(memories.begin(now))
+
+    def decide(self, inputs: DecisionInput, state: MeasuredState, now: float) -> tuple[Decision, MeasuredState]:
+        """The first matching rule's decision."""
+        inputs = senses.usable(inputs, self.parameters)
+        memory = memories.observe(inputs, state.memory, self.parameters, now)
+        seen = note(state.seen, inputs.outcomes)
+        it = Situation(inputs, memory, self.parameters, self.ladder, now)
+        decision = it.no_lower(lambda each: decide(View(each, self.costs, seen, state.climbed_s)))
+        climbed = now if decision.guard == "climb" and decision.acts else state.climbed_s
+        return decision, MeasuredState(settle(decision, memory, self.parameters, now), seen, climbed)
+
+
+def make(catalogue: Catalogue, settings: Settings) -> Strategy[MeasuredState]:
+    """For settings.STRATEGIES. Raises PerformanceError."""
+    table = settings.performance() if settings.performance_file is not None else None
+    return Measured(catalogue, settings.policy, cost_model(catalogue, settings.measured, table))

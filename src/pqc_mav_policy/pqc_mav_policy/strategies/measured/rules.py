@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of the strategy measured. Each decides or passes (None).
+
+Only an emergency, and strain under which no suite of the level fits, lead to a lower level: both are the drone's own
+telemetry. A bad link, blackouts, an attack and failing handshakes, which anybody in the path can bring about, lead to a
+cheaper suite of the same level, or to none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.cascade import rules, signs
+from pqc_mav_policy.strategies.measured.costs import CostModel, Seen
+
+# Costs that differ by less than this are the same to a link; then the order of suites decides.
+SAME_S = 0.005
+HIGHEST = 5  # NIST level
+
+
+@dataclass(frozen=True)
+class View:
+    """A situation with what handshakes cost in it; `climbed_s` is when a stronger suite was last asked for."""
+
+    it: Situation
+    costs: CostModel
+    seen: Seen
+    climbed_s: float | None
+
+    @property
+    def trouble(self) -> str:
+        """What makes the budget tight now, as a clause; "" while nothing does."""
+        inputs, parameters = self.it.inputs, self.it.parameters
+        return (
+            signs.emergency(inputs, parameters)
+            or signs.strain(inputs, parameters)
+            or signs.bad_link(inputs, parameters)
+            or signs.attack(inputs, parameters)
+        )
+
+    @property
+    def budget_s(self) -> float:
+        """What a handshake may take now [s]."""
+        limits = self.costs.parameters
+        return (limits.tight_ms if self.trouble else limits.budget_ms) / 1e3
+
+    @property
+    def manoeuvre(self) -> bool:
+        """Take-off and landing: nothing is changed for less than an emergency."""
+        return self.it.band.rekey_factor is None
+
+    def level(self, suite: str) -> int:
+        """NIST level."""
+        return self.it.ladder.catalogue[suite].level
+
+    def cost_s(self, suite: str) -> float:
+        """What its handshake is expected to take now [s]."""
+        return self.costs.cost_s(suite, self.it.inputs.link, self.seen)
+
+    def fits(self, suite: str, budget_s: float) -> bool:
+        """Whether its handshake is within this budget."""
+        return self.costs.fits(suite, self.it.inputs.link, self.seen, budget_s)
+
+    def best(self, names: Collection[str], budget_s: float) -> str | None:
+        """The strongest that fits: the highest level, then the least cost, then the order of suites."""
+        fitting = [name for name in names if self.fits(name, budget_s)]
+        rank = self.it.ladder.order.rank
+        return min(
+            fitting, key=lambda n: (-self.level(n), round(self.cost_s(n) / SAME_S), rank(n)), default=None
+        )
+
+    def alike(self, names: Collection[str]) -> list[str]:
+        """Those of the level in use; in trouble none that is heavier than the suite in use (I3)."""
+        it, level = self.it, self.level(self.it.current)
+        found = [name for name in names if self.level(name) == level]
+        return [n for n in found if not it.ladder.lighter(it.current, n)] if self.trouble else found
+
+    def said(self, suite: str, budget_s: float) -> str:
+        """Its cost in words."""
+        code = self.it.ladder.code(suite)
+        return f"{code} (level {self.level(suite)}) costs {1e3 * self.cost_s(suite):.0f} of {1e3 * budget_s:.0f} ms"
+
+
+def blackout(view: View) -> Decision | None:
+    """As published, but never back to a lower level (blackouts are easily brought about), nor up in an emergency."""
+    it = view.it
+    decision = rules.blackout(it)
+    if decision is None or not decision.acts:
+        return decision
+    up = it.ladder.lighter(it.current, decision.to_suite)
+    lower = view.level(decision.to_suite) < view.level(it.current)
+    return None if lower or (up and view.trouble) else decision
+
+
+def emergency(view: View) -> Decision | None:
+    """As published; on the lightest suite the other rules go on, within the tight budget."""
+    decision = rules.emergency(view.it)
+    return decision if decision is None or decision.acts or view.it.retry_in_s > 0 else None
+
+
+def protect(view: View) -> Decision | None:
+    """Rules 1 to 4 of the cascade."""
+    first = rules.first((rules.safety, rules.session, rules.pending), view.it)
+    return first or emergency(view) or blackout(view) or rules.cooldown(view.it)
+
+
+def backoff(view: View) -> Decision | None:
+    """What failed is not asked for again every few seconds."""
+    it = view.it
+    if it.retry_in_s <= 0:
+        return None
+    failed = f"{it.memory.failures} requests in a row failed, asking again in {it.retry_in_s:.0f} s"
+    return it.hold("backoff", 0, f"Holding: {failed}.")
+
+
+def save(view: View) -> Decision | None:
+    """Trouble that lasts: a suite too expensive for the tight budget is left for one that fits."""
+    it, why = view.it, view.trouble
+    if not why or view.manoeuvre or it.memory.stressed_for(it.now) < it.parameters.tau_down_s:
+        return None
+    budget_s = view.budget_s
+    if view.fits(it.current, budget_s):
+        return None
+    to = it.choose(lambda names: view.best(view.alike(names), budget_s))
+    if to is None and signs.strain(it.inputs, it.parameters):
+        to = it.choose(lambda names: view.best([n for n in names if it.ladder.lighter(n, it.current)], budget_s))
+    if to is None or to == it.current or not it.ladder.lighter(to, it.current):
+        return None
+    return rules.limited(it, Action.DOWN, "save", 0, f"To a cheaper suite, {view.said(to, budget_s)}: {why}.", to)
+
+
+def renew(view: View) -> Decision | None:
+    """Keys that are due: with the best suite of the level in use, if its handshake fits the budget now."""
+    it = view.it
+    if view.manoeuvre or it.key_age_s < it.shortest_interval_s:
+        return None
+    budget_s = view.budget_s
+    to = it.choose(lambda names: view.best(view.alike(names), budget_s))
+    interval = it.interval_s(it.current if to is None else to)
+    if not interval or it.key_age_s < interval:
+        return None
+    due = f"Keys are {it.key_age_s:.0f} s old, due at {interval:g} s"
+    if to is None:
+        return it.hold("renew", 0, f"{due}, but {view.said(it.current, budget_s)}, and no other of its level fits.")
+    reason = f"{due}; {view.said(to, budget_s)}."
+    if to == it.current:
+        return rules.limited(it, Action.REKEY, "renew", 0, reason, to)
+    action = Action.DOWN if it.ladder.lighter(to, it.current) else Action.UPGRADE
+    return rules.limited(it, action, "renew", 0, reason, to)
+
+
+def climb(view: View) -> Decision | None:
+    """Up to the strongest suite that fits, on the ground and in flight, once it has been calm for long enough."""
+    it, limits = view.it, view.costs.parameters
+    if view.level(it.current) == HIGHEST or view.manoeuvre or not it.inputs.vehicle.valid:
+        return None
+    if it.calm_s < it.parameters.tau_up_s:
+        return None
+    if view.climbed_s is not None and it.now - view.climbed_s < limits.climb_every_s:
+        return None
+    budget_s = limits.climb_share * limits.budget_ms / 1e3
+    to = it.choose(lambda names: view.best(names, budget_s))
+    if to is None or view.level(to) <= view.level(it.current):
+        return None
+    near = _near_an_emergency(view)
+    if near:
+        return it.hold("climb", 0, f"Holding, though {view.said(to, budget_s)}: {near}.")
+    return rules.limited(
+        it, Action.UPGRADE, "climb", 0, f"Calm for {it.calm_s:.0f} s, and {view.said(to, budget_s)}.", to
+    )
+
+
+def _near_an_emergency(view: View) -> str:
+    inputs, parameters, limits = view.it.inputs, view.it.parameters, view.costs.parameters
+    battery, thermal = inputs.battery, inputs.thermal
+    low_v = battery.scaled(parameters.battery_emergency_v + limits.recover_v)
+    if battery.valid and battery.voltage_v is not None and low_v is not None and battery.voltage_v < low_v:
+        return f"battery at {battery.voltage_v:.2f} V, to climb it takes {low_v:g} V"
+    high_c = parameters.temperature_emergency_c - limits.recover_c
+    if thermal.valid and thermal.temperature_c is not None and thermal.temperature_c > high_c:
+        return f"processor at {thermal.temperature_c:.1f} C, to climb it must be below {high_c:g} C"
+    return ""
+
+
+def decide(view: View) -> Decision:
+    """The first rule that decides."""
+    it = view.it
+    for rule in (protect, backoff, save, lambda each: rules.phase(each.it), climb, renew):
+        decision = rule(view)
+        if decision is not None:
+            return decision
+    trouble = view.trouble
+    return it.hold(
+        "kept",
+        0,
+        f"Keeping {it.ladder.code(it.current)}, keys {it.key_age_s:.0f} s old: "
+        f"{trouble or f'calm for {it.calm_s:.0f} s, and nothing stronger fits'}.",
+    )
