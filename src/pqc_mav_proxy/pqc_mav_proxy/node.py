@@ -36,6 +36,7 @@ from pqc_mav_proxy.guard import Guard
 from pqc_mav_proxy.mavros_graph import writers
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
+from pqc_mav_proxy.repeater import Repeater
 from pqc_mav_proxy.wording import short_code
 
 NODE_NAME = "pqc_proxy"
@@ -67,8 +68,7 @@ class PqcProxyNode(ManagedNode):
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
         self.every(TICK_S, self._publish_periodic)
-        self._server_timer = self.create_timer(SERVER_TICK_S, self._publish_server)
-        self._server_timer.cancel()
+        self._detectors = Repeater(SERVER_TICK_S, self._publish_server)
 
     @property
     def role(self) -> str:
@@ -118,7 +118,7 @@ class PqcProxyNode(ManagedNode):
 
     def end(self) -> None:
         """Stops the engine, wipes its keys and publishes the last status."""
-        self._server_timer.cancel()
+        self._detectors.stop()
         host, self._host = self._host, None
         if host is None:
             return
@@ -247,11 +247,8 @@ class PqcProxyNode(ManagedNode):
         self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 
     def _serve_detectors(self) -> None:
-        """The timer of `~/server_stats` runs only while somebody listens."""
-        if self._server.get_subscription_count() == 0:
-            self._server_timer.cancel()
-        elif self._server_timer.is_canceled():
-            self._server_timer.reset()
+        """`~/server_stats` flows only while somebody listens."""
+        (self._detectors.start if self._server.get_subscription_count() else self._detectors.stop)()
 
     def _publish_server(self) -> None:
         host = self._host

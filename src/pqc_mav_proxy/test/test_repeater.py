@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+import threading
+
+from pqc_mav_proxy.repeater import Repeater
+
+
+def test_it_works_between_start_and_stop_and_has_no_thread_otherwise() -> None:
+    before, done = threading.active_count(), threading.Semaphore(0)
+    repeater = Repeater(0.001, done.release)
+    for _ in range(2):
+        repeater.start()
+        repeater.start()
+        assert repeater.running and threading.active_count() == before + 1
+        assert all(done.acquire(timeout=10) for _ in range(5))
+        repeater.stop()
+        repeater.stop()
+        assert not repeater.running and threading.active_count() == before
+    while done.acquire(blocking=False):
+        pass
+    assert not done.acquire(timeout=0.02), "nothing comes after stop"
