@@ -62,7 +62,7 @@ class Attack:
 
     def _run(self) -> None:
         """Does `rate` things a second, in small turns; what the machine has no time for is skipped."""
-        rate, begun, count = self._with["rate"], time.monotonic(), 0
+        rate, begun, count, did = self._with["rate"], time.monotonic(), 0, 0
         while not self._stopping.is_set():
             if self._with["listen"]:
                 self._listen()
@@ -70,7 +70,9 @@ class Attack:
             for _ in range(min(due - count, int(rate * 0.05) + 1)):
                 with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):
                     self._turn()
-                    self.tenths.add(int(time.monotonic() * 10))
+            if self.done.total() > did:
+                did = self.done.total()
+                self.tenths.add(int(time.monotonic() * 10))
             count = due
             time.sleep(_TURN_S)
 

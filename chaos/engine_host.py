@@ -63,7 +63,7 @@ class Hosted:
                 "totals": engine.totals(),
                 "stats": engine.stats(),
                 "links": engine.links(),
-                "down": [status["drone_id"] for status in engine.status() if status["state"] == "DOWN"],
+                "statuses": engine.status(),
                 "kernel": self._kernel.read(),
             }
         if do in ("ports", "status", "stats", "totals", "links"):

@@ -27,7 +27,8 @@ from traffic import TrafficProcess, application_socket
 
 from pqc_mav_detect import classes
 from pqc_mav_detect.dataset import Row, write_rows
-from pqc_mav_detect.window import PERIOD_S, LinkView, Reading, Window, Windows
+from pqc_mav_detect.from_engine import from_engine
+from pqc_mav_detect.window import PERIOD_S, Window, Windows
 
 PROFILES = (25.0, 100.0, 320.0, 640.0)  # messages/s of the vehicle; the ground sends a tenth of that
 UPLINK = 0.1
@@ -40,28 +41,31 @@ SUITES = ("cs-mlkem768-aesgcm-mldsa65", "cs-mlkem1024-chacha20poly1305-mldsa87",
 
 @dataclass(frozen=True)
 class Attack:
-    """One way to attack: a mode of the stranger with a rate, or an impairment of the link."""
+    """One way to attack: a mode of the stranger with a rate, or an impairment of the link. `ends`: who is reached."""
 
     name: str
     kind: str
     mode: str = ""
     listen: bool = False
+    ends: frozenset[str] = frozenset({"gcs"})
     impair: dict[str, Any] = field(default_factory=dict)
 
 
+BOTH = frozenset({"gcs", "drone"})
 ATTACKS = (
+    # First, while the handshake at the beginning is among what the stranger has overheard.
+    Attack("replay_hellos", classes.HANDSHAKE_FLOOD, "replay_hellos", True, BOTH),
     Attack("random_flood", classes.FLOOD, "random_flood"),
-    Attack("replay", classes.REPLAY, "replay", True),
-    Attack("forge", classes.FORGERY, "forge", True),
+    Attack("replay", classes.REPLAY, "replay", True, BOTH),
+    Attack("forge", classes.FORGERY, "forge", True, BOTH),
     Attack("handshake_flood", classes.HANDSHAKE_FLOOD, "handshake_flood"),
     Attack("false_hellos", classes.HANDSHAKE_FLOOD, "false_hellos"),
-    Attack("replay_hellos", classes.HANDSHAKE_FLOOD, "replay_hellos", True),
     Attack("elsewhere", classes.VOLUMETRIC, "elsewhere"),
     Attack("pings", classes.VOLUMETRIC, "pings"),
     Attack("connections", classes.VOLUMETRIC, "connections"),
-    Attack("delay", classes.ON_PATH, impair={"delay_ms": 150.0}),
-    Attack("loss", classes.ON_PATH, impair={"loss": 0.15}),
-    Attack("blackout", classes.BLACKOUT, impair={"down": True}),
+    Attack("delay", classes.ON_PATH, ends=BOTH, impair={"delay_ms": 150.0}),
+    Attack("loss", classes.ON_PATH, ends=BOTH, impair={"loss": 0.15}),
+    Attack("blackout", classes.BLACKOUT, ends=BOTH, impair={"down": True}),
 )
 CLEAN = {"delay_ms": 0.0, "loss": 0.0, "down": False}
 
@@ -101,31 +105,6 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def reading(seen: dict[str, Any]) -> Reading:
-    """What an engine process says of itself, as the detector's node has it from messages."""
-
-    def view(link: dict[str, Any], side: str, age_s: float) -> LinkView:
-        report, rtt, least = link[side], link["rtt_ms"], link["rtt_min_ms"]
-        drops = report["drops"]
-        return LinkView(
-            seen["time_s"] - age_s,
-            report["loss"],
-            None if rtt is None or least is None else max(0.0, rtt - least),
-            drops["replay"] + drops["seq_old"],
-            drops["auth_fail"] + drops["decrypt_fail"],
-        )
-
-    return Reading(
-        seen["time_s"],
-        seen["totals"],
-        {each["drone_id"]: each["delivered"] + each["control"] for each in seen["stats"]},
-        seen["kernel"],
-        {link["drone_id"]: view(link, "local", 0.0) for link in seen["links"]},
-        {link["drone_id"]: view(link, "peer", link["age_s"]) for link in seen["links"] if link["peer"]},
-        frozenset(seen["down"]),
-    )
-
-
 class Watch:
     """Takes a window of one end ten times a second, from a thread of its own."""
 
@@ -152,7 +131,7 @@ class Watch:
         while not self._stopping.wait(max(0.0, due - time.monotonic())):
             due = max(due + PERIOD_S, time.monotonic())
             try:
-                window = self._made.update(reading(self._end.child.ask("reading")))
+                window = self._made.update(from_engine(**self._end.child.ask("reading")))
             except ChildError:
                 continue  # killed, and not back yet
             if window is not None:
@@ -221,7 +200,7 @@ class Scene:
             suites += 1
             with _forgiving():
                 answer(30.0)
-        return self._rows("normal", "", set(), 0.0, 0.0)
+        return self._rows("normal", "", set(), 0.0, 0.0, BOTH)
 
     def attacked(self, attacks: Sequence[Attack], rates: Sequence[float]) -> list[Row]:
         """Each attack at each rate for 8 s, with 12 s of quiet before it."""
@@ -233,7 +212,7 @@ class Scene:
                 tenths = self._impaired(attack) if attack.impair else self._strange(attack, rate)
                 ended = time.monotonic()
                 time.sleep(2.0)
-                rows += self._rows(f"{attack.name}@{rate:g}", attack.kind, tenths, begun, ended)
+                rows += self._rows(f"{attack.name}@{rate:g}", attack.kind, tenths, begun, ended, attack.ends)
         return rows
 
     def _impaired(self, attack: Attack) -> set[int]:
@@ -254,11 +233,13 @@ class Scene:
         time.sleep(ATTACK_S)
         return set(self._stranger.ask("tell"))
 
-    def _rows(self, run: str, kind: str, tenths: set[int], begun: float, ended: float) -> list[Row]:
+    def _rows(
+        self, run: str, kind: str, tenths: set[int], begun: float, ended: float, ends: frozenset[str]
+    ) -> list[Row]:
         found = []
         for end, watch in self._watches.items():
             for window in watch.take():
-                during = begun <= window.time_s <= ended + PERIOD_S
+                during = end in ends and begun <= window.time_s <= ended + PERIOD_S
                 did = during and bool(tenths & {int((window.time_s - back) * 10) for back in (0.0, window.span_s)})
                 found.append(Row(f"{self._name} {run}", end, kind if did else "", kind if during else "", window))
         return found

@@ -14,6 +14,7 @@ from pqc_mav_cli import older_typer
 from pqc_mav_cli.bench.command import bench_app
 from pqc_mav_cli.console import PROGRAM, print_error
 from pqc_mav_cli.demo.command import demo
+from pqc_mav_cli.detect_command import detect_app
 from pqc_mav_cli.doctor.command import doctor
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.keys_command import keys_app
@@ -50,6 +51,7 @@ app.command()(rekey)
 app.command()(doctor)
 app.command()(demo)
 app.add_typer(policy_app, name="policy")
+app.add_typer(detect_app, name="detect")
 app.command()(record)
 app.command()(replay)
 app.add_typer(bench_app, name="bench")

@@ -20,6 +20,7 @@ LEAVES = [
     ["rekey"],
     ["doctor"],
     ["demo"],
+    ["detect", "score"],
 ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 FOLDER = Path("/proc/net")
@@ -45,25 +46,33 @@ def parse_dev(text: str, interfaces: Collection[str] = ()) -> dict[str, int]:
     return found
 
 
-def parse_tables(text: str, wanted: Collection[str]) -> dict[str, dict[str, str]]:
-    """The tables of snmp and netstat: a line of names, then one of values, each behind the table's name."""
-    found: dict[str, dict[str, str]] = {}
-    lines = text.splitlines()
-    for names, values in zip(lines[::2], lines[1::2], strict=False):
-        table, colon, rest = names.partition(":")
-        if not colon or table not in wanted or not values.startswith(f"{table}:"):
-            continue
-        found[table] = dict(zip(rest.split(), values[len(table) + 1 :].split(), strict=False))
+def sums(snmp: str, netstat: str) -> dict[str, int]:
+    """What is summed of the two tables; what this kernel does not count is 0."""
+    found = dict.fromkeys(SUMS, 0)
+    for text in (snmp, netstat):
+        lines = text.splitlines()
+        for names, values in zip(lines[::2], lines[1::2], strict=False):
+            wanted = _wanted(names)
+            cells = values.split() if wanted else []
+            if cells and cells[0] == names[: names.find(":") + 1]:
+                for name, column in wanted:
+                    if column < len(cells):
+                        found[name] += int(cells[column])
     return found
+
+
+@lru_cache(maxsize=64)
+def _wanted(names: str) -> tuple[tuple[str, int], ...]:
+    """(sum, column) of what a line of names announces for the line of values after it. The kernel's never change."""
+    table, colon, _ = names.partition(":")
+    columns = {column: number for number, column in enumerate(names.split())} if colon else {}
+    parts = ((name, part) for name, parts in SUMS.items() for part in parts)
+    return tuple((name, columns[part]) for name, (of, part) in parts if of == table and part in columns)
 
 
 def counters(dev: str, snmp: str, netstat: str, interfaces: Collection[str] = ()) -> dict[str, int]:
-    """All of them by name; what this kernel does not count is 0."""
-    tables = {**parse_tables(snmp, ("Ip", "Icmp", "Tcp", "Udp")), **parse_tables(netstat, ("TcpExt",))}
-    found = parse_dev(dev, interfaces)
-    for name, parts in SUMS.items():
-        found[name] = sum(int(tables.get(table, {}).get(column, 0)) for table, column in parts)
-    return found
+    """All of them by name."""
+    return {**parse_dev(dev, interfaces), **sums(snmp, netstat)}
 
 
 class Files:

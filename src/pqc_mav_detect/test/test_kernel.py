@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_detect.kernel import Files, counters, parse_dev, parse_tables
+from pqc_mav_detect.kernel import Files, counters, parse_dev
 
 DEV = """\
 Inter-|   Receive                                                |  Transmit
@@ -52,10 +52,6 @@ def test_sums() -> None:
 @pytest.mark.parametrize("text", ["", "garbage", "Udp: NoPorts", "Udp: NoPorts\nTcp: 5\n", "Udp:\nUdp:\n", ":\n:\n"])
 def test_texts_of_other_kernels_count_nothing(text: str) -> None:
     assert set(counters(text, text, text).values()) == {0}
-
-
-def test_only_wanted_tables_are_read() -> None:
-    assert set(parse_tables(SNMP, ("Udp",))) == {"Udp"}
 
 
 def test_this_kernel_has_every_file_and_its_counters_only_grow() -> None:

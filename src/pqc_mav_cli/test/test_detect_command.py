@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commands import pqcmav, refused
+
+
+def capture(path: Path) -> Path:
+    """A minute of 32 MAVLink packets in 0.1 s, with 50 others from the 30th second on."""
+    rows = [f"{turn / 10},{82 if 300 <= turn < 350 else 32},32,{int(300 <= turn < 350)}" for turn in range(600)]
+    path.write_text("\n".join(["time_s,packets,mavlink_packets,label", *rows]) + "\n")
+    return path
+
+
+def test_what_is_in_a_capture_is_named(tmp_path: Path) -> None:
+    ended = pqcmav("detect", "score", str(capture(tmp_path / "c.csv")))
+    assert ended.returncode == 0, ended.stderr
+    assert "ATTACK     volumetric" in ended.stdout and "1 of 1 attack named" in ended.stdout
+    (found,) = json.loads(pqcmav("detect", "score", str(tmp_path / "c.csv"), "--json").stdout)
+    assert found["alarms"][0]["kind"] == "volumetric" and found["false_alarms"] == 0
+
+
+def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("a,b\n1,2\n")
+    assert "none of the columns" in refused(2, "detect", "score", str(tmp_path / "c.csv"))

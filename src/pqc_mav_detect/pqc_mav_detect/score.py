@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges a file: windows of the fault laboratory, or a capture made by others. What was named, when, and how well."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_detect.capture import CALM_S, COLUMNS, CaptureRules, Slot
+from pqc_mav_detect.classes import Level
+from pqc_mav_detect.dataset import read_rows
+from pqc_mav_detect.detector import Opinion, Verdict
+from pqc_mav_detect.episodes import Episodes
+from pqc_mav_detect.rules.detector import Rules
+from pqc_mav_detect.window import PERIOD_S
+
+CALM_LABELS = ("", "0", "0.0", "normal", "benign", "none", "false")
+HOUR_S = 3600.0
+
+
+class ScoreError(ValueError):
+    """A file that cannot be judged, in one sentence."""
+
+
+@dataclass
+class Alarm:
+    """One time during which a class was named. `reason`: the sentence at its strongest."""
+
+    begin_s: float
+    end_s: float
+    kind: str
+    level: Level
+    reason: str
+
+
+@dataclass
+class Score:
+    """What one run of windows came to. Without labels there are alarms only."""
+
+    name: str
+    windows: int
+    span_s: float
+    alarms: list[Alarm] = field(default_factory=list)
+    labelled: bool = False
+    delays_s: list[float | None] = field(default_factory=list)  # of each attack; None = not named
+    false_alarms: int = 0
+
+    @property
+    def false_per_hour(self) -> float:
+        """False alarms in an hour of windows."""
+        return self.false_alarms / self.span_s * HOUR_S if self.span_s else math.nan
+
+
+def score(path: Path, normal: Path | None = None, calm_s: float = CALM_S) -> list[Score]:
+    """Of each run in the file. Raises ScoreError."""
+    try:
+        cells = list(_cells(path))
+    except ScoreError:
+        raise
+    except (OSError, EOFError, ValueError) as error:
+        raise ScoreError(f"{path} cannot be read: {error}") from None
+    if cells and "opened" in cells[0] and "run" in cells[0]:
+        return _windows(path)
+    slots = _slots(path, cells)
+    calm = _slots(normal, list(_cells(normal))) if normal else [s for s in slots if s.time_s - slots[0].time_s < calm_s]
+    try:
+        rules = CaptureRules(calm)
+    except ValueError as error:
+        raise ScoreError(f"{path}: {error}.") from None
+    begin = 0 if normal else len(calm)
+    steps = [(slot.time_s, slot.label, slot) for slot in slots[begin:]]
+    spans = [PERIOD_S, *(b.time_s - a.time_s for a, b in zip(slots[begin:], slots[begin + 1 :], strict=False))]
+    turns = iter(spans)
+    return [_judge(path.name, steps, lambda slot: rules.update(slot, next(turns)), any(slot.label for slot in slots))]
+
+
+def _windows(path: Path) -> list[Score]:
+    found = []
+    for (run, end), rows in read_rows(path).items():
+        steps = [(row.window.time_s, row.episode, row.window) for row in rows]
+        found.append(_judge(f"{run} {end}", steps, Rules().update, True))
+    return found
+
+
+def _judge(
+    name: str, steps: Sequence[tuple[float, str, Any]], update: Callable[[Any], Opinion], labelled: bool
+) -> Score:
+    episodes = Episodes()
+    made = Score(name, len(steps), steps[-1][0] - steps[0][0] if steps else 0.0, labelled=labelled)
+    attacks: list[tuple[float, float]] = []
+    under_way = False
+    for time_s, label, what in steps:
+        attack = label.strip().lower() not in CALM_LABELS
+        if attack and not under_way:
+            attacks.append((time_s, time_s))
+        elif attack:
+            attacks[-1] = (attacks[-1][0], time_s)
+        under_way = attack
+        _note(made.alarms, episodes.update(update(what), time_s), time_s)
+    if labelled:
+        for begin_s, end_s in attacks:
+            seen = [alarm.begin_s for alarm in made.alarms if begin_s <= alarm.end_s and alarm.begin_s <= end_s]
+            made.delays_s.append(max(0.0, min(seen) - begin_s) if seen else None)
+        made.false_alarms = sum(
+            not any(begin_s <= alarm.end_s and alarm.begin_s <= end_s for begin_s, end_s in attacks)
+            for alarm in made.alarms
+        )
+    return made
+
+
+def _note(alarms: list[Alarm], verdict: Verdict, time_s: float) -> None:
+    if verdict.level is Level.NONE:
+        return
+    last = alarms[-1] if alarms else None
+    if last is None or last.kind != verdict.kind or time_s - last.end_s > 5 * PERIOD_S:
+        alarms.append(Alarm(time_s, time_s, verdict.kind, verdict.level, verdict.reason))
+        return
+    last.end_s = time_s
+    if verdict.level > last.level:
+        last.level, last.reason = verdict.level, verdict.reason
+
+
+def _cells(path: Path) -> Iterable[Mapping[str, Any]]:
+    if path.suffix == ".parquet":
+        try:
+            import pyarrow.parquet
+        except ImportError:
+            raise ScoreError("Parquet needs the Python package pyarrow; CSV works without it.") from None
+        yield from pyarrow.parquet.read_table(path).to_pylist()
+        return
+    data = path.read_bytes()
+    yield from csv.DictReader(io.StringIO((gzip.decompress(data) if path.suffix == ".gz" else data).decode()))
+
+
+def _slots(path: Path, cells: Sequence[Mapping[str, Any]]) -> list[Slot]:
+    if not cells or not any(name in cells[0] for name in COLUMNS):
+        raise ScoreError(f"{path} has none of the columns {', '.join(COLUMNS)}.")
+
+    def number(row: Mapping[str, Any], name: str) -> float | None:
+        text = row.get(name)
+        try:
+            value = math.nan if text is None or text == "" else float(text)
+        except ValueError:
+            raise ScoreError(f"{path}: {name} is '{text}', which is no number.") from None
+        return None if math.isnan(value) else value
+
+    found: list[Slot] = []
+    for index, row in enumerate(cells):
+        time_s = number(row, "time_s")
+        time_s = index * PERIOD_S if time_s is None else time_s
+        if found and time_s <= found[-1].time_s:
+            raise ScoreError(f"{path}: time_s does not grow at row {index + 2}.")
+        packets, bytes_, mavlink = (number(row, name) for name in COLUMNS)
+        found.append(Slot(time_s, packets, bytes_, mavlink, str(row.get("label") or "")))
+    return found

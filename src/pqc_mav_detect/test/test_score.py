@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from captures import attacked, capture, more
+from scenes import Scene
+
+from pqc_mav_detect import classes
+from pqc_mav_detect.capture import Slot
+from pqc_mav_detect.dataset import Row, write_rows
+from pqc_mav_detect.score import ScoreError, score
+
+FIELDS = ("time_s", "packets", "bytes", "mavlink_packets", "label")
+
+
+def written(path: Path, slots: Sequence[Slot], fields: Sequence[str] = FIELDS) -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(fields)
+        writer.writerows([getattr(slot, name) for name in fields] for slot in slots)
+    return path
+
+
+def test_a_capture_with_labels(tmp_path: Path) -> None:
+    (found,) = score(written(tmp_path / "c.csv", attacked(more(50.0, 84.0))))
+    assert found.labelled and found.false_alarms == 0 and found.windows == 500
+    assert len(found.delays_s) == 1 and found.delays_s[0] is not None and found.delays_s[0] <= 1.0
+    (alarm,) = found.alarms
+    assert alarm.kind == classes.VOLUMETRIC and "that are not MAVLink" in alarm.reason
+
+
+def test_a_capture_without_labels_or_times(tmp_path: Path) -> None:
+    (found,) = score(written(tmp_path / "c.csv", attacked(more(50.0, 84.0)), ("bytes", "mavlink_packets")))
+    assert not found.labelled and 30.0 <= found.alarms[0].begin_s <= 31.0
+
+
+def test_an_attack_from_the_first_window_on_needs_another_capture(tmp_path: Path) -> None:
+    calm = written(tmp_path / "calm.csv", capture(60.0))
+    (found,) = score(written(tmp_path / "c.csv", capture(20.0, more(50.0, 84.0), seed=2)), calm)
+    assert found.delays_s == [pytest.approx(0.2, abs=0.2)]
+
+
+def test_a_missed_attack_and_a_false_alarm_are_counted(tmp_path: Path) -> None:
+    slots = attacked(more(50.0, 84.0))
+    moved = [
+        Slot(s.time_s, s.packets, s.bytes, s.mavlink_packets, "attack" if 50 <= s.time_s < 52 else "") for s in slots
+    ]
+    (found,) = score(written(tmp_path / "c.csv", moved))
+    assert found.delays_s == [None] and found.false_alarms == 1 and found.false_per_hour == pytest.approx(72, abs=1)
+
+
+def test_windows_of_the_laboratory(tmp_path: Path) -> None:
+    scene = Scene()
+    rows = [Row("r", "gcs", "", "", window) for window in scene.run(15.0)]
+    rows += [Row("r", "gcs", "forgery", "forgery", window) for window in scene.run(5.0, drop_auth_fail=50.0)]
+    write_rows(tmp_path / "w.csv.gz", rows)
+    (found,) = score(tmp_path / "w.csv.gz")
+    assert found.name == "r gcs" and found.delays_s == [pytest.approx(0.1, abs=0.15)]
+    assert {alarm.kind for alarm in found.alarms} == {classes.FORGERY}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a,b\n1,2\n", "none of the columns"),
+        ("", "none of the columns"),
+        ("packets\nmany\n", "'many', which is no number"),
+        ("time_s,packets\n1,1\n1,1\n", "does not grow at row 3"),
+        ("packets\n1\n2\n", "2 calm windows"),
+    ],
+)
+def test_files_that_cannot_be_judged(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "c.csv").write_text(text)
+    with pytest.raises(ScoreError, match=sentence):
+        score(tmp_path / "c.csv")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ScoreError, match="cannot be read"):
+        score(tmp_path / "none.csv")
+    (tmp_path / "bad.csv.gz").write_bytes(b"no gzip")
+    with pytest.raises(ScoreError, match="cannot be read"):
+        score(tmp_path / "bad.csv.gz")
