@@ -193,7 +193,9 @@ DRONE = SystemDescription(
         ),
         Argument("policy", "Whether to run the adaptive policy, which chooses suites.", "true", SWITCH),
         _POLICY_CONFIG,
-        Argument("strategy", "Strategy of the policy: measured, cascade, expert, rl or hybrid; empty = as in policy_config."),
+        Argument(
+            "strategy", "Strategy of the policy: measured, cascade, expert, rl or hybrid; empty = as in policy_config."
+        ),
         _DETECT,
         _TOGETHER,
         _RECORD,

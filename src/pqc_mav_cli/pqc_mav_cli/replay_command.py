@@ -14,7 +14,9 @@ from pqc_mav_cli.errors import CliError, ExitCode
 
 def replay(
     recording: Annotated[Path, typer.Argument(help="A recording (*.mcap), even an unfinished one.")],
-    strategy: Annotated[str, typer.Option(help="measured, cascade, expert, rl or hybrid.")] = "measured",
+    strategy: Annotated[
+        str, typer.Option(help="measured, cascade, expert, rl or hybrid; empty = as recorded, else measured.")
+    ] = "",
     namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in the recording.")] = "drone",
     config: Annotated[
         Path | None, typer.Option(help="The policy's configuration file of that flight. Default: its default values.")
@@ -42,8 +44,9 @@ def replay(
 
     try:
         settings = read_settings(config, table, namespace)
-        made = make(strategy, engine_catalogue(), settings)
         source = read_recording(recording, namespace, engine_available(), settings)
+        recorded = source.snapshots[0].strategy if source.snapshots else ""
+        made = make(strategy or recorded or "measured", engine_catalogue(), settings)
     except RecordingError as error:
         raise CliError(str(error)) from None
     except ValueError as error:  # StrategyError, PerformanceError, ParameterError

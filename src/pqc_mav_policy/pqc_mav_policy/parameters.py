@@ -24,7 +24,11 @@ class PolicyParameters(ParameterTable):
     """Thresholds and times of all strategies. Frozen; construction refuses unknown names and values out of range."""
 
     stale_s: float = _number(
-        2.0, 0.5, 60.0, "s", "A sense whose reading is older than this is out, and its rules with it.",
+        2.0,
+        0.5,
+        60.0,
+        "s",
+        "A sense whose reading is older than this is out, and its rules with it.",
         "telemetry_stale_limit",
     )
     required: tuple[StreamName, ...] = _choice(
@@ -63,8 +67,8 @@ class PolicyParameters(ParameterTable):
         1.0,
         3600.0,
         "s",
-        "What an emergency or blackouts ask for, and fails, is asked for again after 2 s, 4 s, 8 s and so on, and after "
-        "this at most.",
+        "What an emergency or blackouts ask for, and fails, is asked for again after 2 s, 4 s, 8 s and so on, and "
+        "after this at most.",
     )
     gap_p95_s: float = _number(
         1.0,

@@ -139,7 +139,7 @@ class FakeDrone:
             self.suite, self.epoch = request.suite or self.suite, self.epoch + 1
             result.ok, result.suite, result.epoch = True, self.suite, self.epoch
             result.message = f"Rekeyed to {pqc_mav_tunnel.find_suite(self.suite).short_code}."
-            report.ok = True
+            report.ok, report.handshake_ms = True, 25.0
         self._handshake.publish(report)
         if result.ok:
             self.publish_status()

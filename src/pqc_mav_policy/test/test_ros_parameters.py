@@ -15,7 +15,7 @@ from pqc_mav_policy.ros_parameters import parse
 
 def test_defaults() -> None:
     config = parse({})
-    assert (config.node.strategy, config.node.mode) == ("cascade", "auto")
+    assert (config.node.strategy, config.node.mode) == ("measured", "auto")
     assert config.settings.policy.required == ()
     assert config.settings.performance_file is None
 
@@ -49,7 +49,10 @@ def test_values_of_every_group_arrive() -> None:
         ({"stale_s": "2"}, "Parameter 'stale_s' of pqc_policy is '2'; it must be a number."),
         ({"stale_s": True}, "Parameter 'stale_s' of pqc_policy is True; it must be a number."),
         ({"rate_limit_count": 2.5}, "Parameter 'rate_limit_count' of pqc_policy is 2.5; it must be a whole number."),
-        ({"strategy": "guess"}, "Parameter 'strategy' of pqc_policy is 'guess'; it must be one of: cascade, expert, "),
+        (
+            {"strategy": "guess"},
+            "Parameter 'strategy' of pqc_policy is 'guess'; it must be one of: measured, ",
+        ),
         ({"required": ["gps"]}, "Parameter 'required' of pqc_policy holds 'gps'; it must be one of: battery, "),
         ({"minimum_level": 2}, "Parameter 'minimum_level' of pqc_policy is '2'; it must be one of: 0, 1, 3, 5."),
         ({"expert.loss": 2.0}, "Parameter 'expert.loss' of pqc_policy is 2; it must be between 0 and 1."),

@@ -22,7 +22,7 @@ def test_every_strategy_can_be_made_and_decides(name: str) -> None:
 
 
 def test_an_unknown_strategy_is_refused_with_those_there_are() -> None:
-    with pytest.raises(StrategyError, match="'guess' is not a strategy; the strategies are cascade, expert"):
+    with pytest.raises(StrategyError, match="'guess' is not a strategy; the strategies are measured, cascade, expert"):
         make("guess", CATALOGUE, Settings())
 
 

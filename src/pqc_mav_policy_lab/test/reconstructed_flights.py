@@ -72,9 +72,7 @@ def flown(
     for index, row in enumerate(readings(name)):
         now = row["t_s"]
         vehicle.heartbeat(now, bool(row["armed"]), row["mode"])
-        vehicle.motion(
-            now, altitude_m=row["height_m"], ground_speed_m_s=row["speed_m_s"], climb_m_s=row["climb_m_s"]
-        )
+        vehicle.motion(now, altitude_m=row["height_m"], ground_speed_m_s=row["speed_m_s"], climb_m_s=row["climb_m_s"])
         if not math.isnan(row["volts"]):
             battery.add(RawBattery(now, row["volts"], row["amps"], row["percent"] / 100.0))
         view = vehicle.view(now)

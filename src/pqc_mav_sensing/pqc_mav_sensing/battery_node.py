@@ -66,8 +66,8 @@ PARAMETERS = (
     ParameterSpec(
         "resistance_mohm",
         0.0,
-        "Resistance of the pack with its wiring; 0 = estimated in flight, from what the chemistry suggests. The voltage "
-        "it drops under load counts neither as a falling voltage nor as lost charge.",
+        "Resistance of the pack with its wiring; 0 = estimated in flight, beginning with what the chemistry suggests. "
+        "The voltage it drops under load counts neither as a falling voltage nor as lost charge.",
         0.0,
         1000.0,
         unit="mohm",

@@ -93,7 +93,8 @@ def test_the_first_estimate_sees_through_the_drop_under_load() -> None:
 
 
 @pytest.mark.parametrize(
-    ("voltage", "cells"), [(16.8, 4), (14.8, 4), (12.6, 3), (11.1, 3), (3.7, 1), (25.2, 6), (22.8, 6), (50.4, 12), (0.3, 0), (120.0, 0)]
+    ("voltage", "cells"),
+    [(16.8, 4), (14.8, 4), (12.6, 3), (11.1, 3), (3.7, 1), (25.2, 6), (22.8, 6), (50.4, 12), (0.3, 0), (120.0, 0)],
 )
 def test_cells_are_guessed_from_the_voltage(voltage: float, cells: int) -> None:
     assert cells_in(voltage, LIPO) == cells

@@ -23,7 +23,7 @@ def doctor(
     keys: Annotated[Path, typer.Option(help="Key folder to check.")] = DEFAULT_ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> int:
-    """Check software, crypto libraries, keys, processor, kernel, memory, ports, clock and randomness.
+    """Check software, crypto libraries, keys, the policy's senses, processor, kernel, memory, ports, clock, randomness.
 
     The exit code is 0 if the tunnel can run here, with or without warnings, and 1 if something must be put right first.
     """

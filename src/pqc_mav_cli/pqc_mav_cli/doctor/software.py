@@ -11,7 +11,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_cli.doctor import mavros
+from pqc_mav_cli.doctor import mavros, senses
 from pqc_mav_cli.doctor.finding import Finding, fail, ok, warn
 from pqc_mav_cli.wording import counted
 
@@ -182,4 +182,5 @@ def checks(keys_folder: Path, environment: Mapping[str, str]) -> list[Finding]:
         optional("simulation", "pqc_mav_sim.vehicle", "vehicle and ground client for the demo", "the demo cannot run"),
         optional("launch", "launch_ros.actions", "'ros2 launch' works", "use 'pqcmav up' instead of 'ros2 launch'"),
         *mavros.checks(),
+        *senses.checks(),
     ]

@@ -18,6 +18,7 @@ import typer
 
 from pqc_mav_cli.console import console, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.policy.against_static_command import against_static
 from pqc_mav_cli.policy.compare_command import compare
 from pqc_mav_cli.policy.train_command import train
 
@@ -25,6 +26,7 @@ policy_app = typer.Typer(
     no_args_is_help=True, help="The drone's policy: its decisions and reasons, its mode, and suites by cost."
 )
 policy_app.command()(compare)
+policy_app.command("against-static")(against_static)
 policy_app.command()(train)
 
 NODE = "pqc_policy"

@@ -33,6 +33,10 @@ def compare(
     ] = None,
     namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in recordings.")] = "drone",
     csv: Annotated[bool, typer.Option("--csv", help="Also write policy.csv.")] = False,
+    raw_voltage: Annotated[
+        bool,
+        typer.Option("--raw-voltage", help="Judge the voltage with its sag under load, as the published cascade did."),
+    ] = False,
 ) -> None:
     """Fly missions under every strategy and compare security, rekeys, outages, energy and broken invariants."""
     from pqc_mav_cli.replay_command import read_settings
@@ -49,7 +53,7 @@ def compare(
         settings = read_settings(config, table, namespace)
         spent = measured_costs(costs, catalogue) if costs else published_costs(catalogue)
         flown = comparing.strategies(catalogue, settings)
-        chosen = _missions(missions or [], namespace, available, settings)
+        chosen = _missions(missions or [], namespace, available, settings, raw_voltage)
     except (CostError, MissionError, RecordingError, ValueError) as error:
         raise CliError(str(error), ExitCode.USAGE) from None
     comparison = comparing.compare(
@@ -61,7 +65,9 @@ def compare(
         _write(output, comparison, content, settings, csv)
 
 
-def _missions(names: list[str], namespace: str, available: tuple[str, ...], settings: Any) -> list[Any]:
+def _missions(
+    names: list[str], namespace: str, available: tuple[str, ...], settings: Any, raw_voltage: bool
+) -> list[Any]:
     from pqc_mav_cli.replay_command import read_recording
     from pqc_mav_policy_lab.missions.recorded import RecordedMission
     from pqc_mav_policy_lab.missions.simulated import NAMES, mission
@@ -74,7 +80,7 @@ def _missions(names: list[str], namespace: str, available: tuple[str, ...], sett
                 note(recording.problem)
             found.append(RecordedMission(recording))
         else:
-            found.append(mission(name))
+            found.append(mission(name, raw_voltage=raw_voltage))
     return found
 
 

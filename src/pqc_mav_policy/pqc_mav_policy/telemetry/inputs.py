@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-
 DOCUMENTED_CELLS = 4  # of the pack that the documents' voltages are for
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from multiprocessing import get_context
 from statistics import fmean, stdev
 from typing import Any
 
@@ -44,11 +46,6 @@ class Difference:
 
     mean: float
     half: float
-
-    @property
-    def sign(self) -> int:
-        """-1 or 1 where the interval leaves out 0, else 0."""
-        return 0 if abs(self.mean) <= self.half else (1 if self.mean > 0 else -1)
 
 
 @dataclass(frozen=True)
@@ -103,10 +100,12 @@ def against_static(
 ) -> list[Pair]:
     """Every mission against every suite, on variants 1 to `seeds` (variant 0 is the comparison's)."""
     pairs = []
-    with ProcessPoolExecutor(jobs) as pool:
+    # Processes that begin anew: a copy of one that has threads may never get their locks.
+    with ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else nullcontext() as pool:
         for name in missions:
-            futures = [pool.submit(flights, name, variant, strategy, suites) for variant in range(1, seeds + 1)]
-            flown = [future.result() for future in futures]
+            fly_all = partial(flights, name, strategy=strategy, suites=suites)
+            variants = range(1, seeds + 1)
+            flown = list(map(fly_all, variants) if pool is None else pool.map(fly_all, variants))
             pairs += [_pair(name, suite, [rows[place] for rows in flown]) for place, suite in enumerate(suites)]
             told(name)
     return pairs

@@ -39,7 +39,7 @@ def row(comparison: Comparison, flight: str, strategy: str) -> Row:
 
 
 def test_every_mission_under_every_strategy(comparison: Comparison) -> None:
-    names = [STATIC, HEAVY, "cascade", "expert", "rl", "hybrid"]
+    names = [STATIC, HEAVY, "measured", "cascade", "expert", "rl", "hybrid"]
     assert [entry.strategy for entry in comparison.rows] == names * 2
     assert {entry.mission: entry.source for entry in comparison.rows} == {"bad-link": "simulated", "hot": "recorded"}
     for entry in comparison.rows:
@@ -49,7 +49,7 @@ def test_every_mission_under_every_strategy(comparison: Comparison) -> None:
 
 
 def test_the_adaptive_strategies_answer_the_heat_and_the_static_ones_do_not(comparison: Comparison) -> None:
-    for name in ("cascade", "expert", "rl", "hybrid"):
+    for name in ("measured", "cascade", "expert", "rl", "hybrid"):
         assert row(comparison, "hot", name).broken == 0
     assert row(comparison, "hot", STATIC).violations["I1"] == 1
 

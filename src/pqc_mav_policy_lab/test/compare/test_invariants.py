@@ -9,8 +9,8 @@ import pytest
 from random_flights import LADDER, PARAMETERS
 from scenes import DEFAULT, suite, well
 
-from pqc_mav_policy.parameters import STREAMS
 from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.parameters import STREAMS
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 from pqc_mav_policy_lab.compare.invariants import KINDS, violations
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
@@ -40,7 +40,7 @@ def test_a_quiet_flight_breaks_nothing() -> None:
 
 
 def test_acting_without_telemetry() -> None:
-    late = well(**dict.fromkeys(STREAMS, {"age_s": 2.1}))
+    late = well(**{key: {"age_s": 2.1} for key in STREAMS})
     assert found(second(0, late, Action.REKEY)) == {"I1": 1}
     assert found(second(0, late)) == {}
 

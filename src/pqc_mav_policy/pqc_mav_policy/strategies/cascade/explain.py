@@ -27,7 +27,7 @@ def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) 
     p = parameters
     battery, thermal, link = inputs.battery, inputs.thermal, inputs.link
     since = None if inputs.session.last_switch_s is None else now - inputs.session.last_switch_s
-    found = [
+    return [
         *_senses(inputs, p),
         _below(
             2,
@@ -83,7 +83,6 @@ def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) 
         ),
         Condition(8, "upgrade", "disarmed", _yes(inputs.vehicle.armed is False), "", inputs.vehicle.armed is False),
     ]
-    return found
 
 
 def _senses(inputs: DecisionInput, parameters: PolicyParameters) -> list[Condition]:

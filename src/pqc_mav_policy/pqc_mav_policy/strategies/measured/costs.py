@@ -3,8 +3,8 @@
 
 Computation comes from the owner's performance file (`pqcmav bench performance`, `pqcmav policy learn`); suites it
 lacks, and drones without one, from the published medians, scaled by how this machine compares. The transfer is the
-suite's bytes over the link, as far as loss leaves it. A suite whose handshake ran in this flight costs what was measured,
-without the waiting that all suites share (round trips), which the cheapest of the measured ones shows.
+suite's bytes over the link, as far as loss leaves it. A suite whose handshake ran in this flight costs what was
+measured, without the waiting that all suites share (round trips), which the cheapest of the measured ones shows.
 """
 
 from __future__ import annotations

@@ -68,9 +68,7 @@ class View:
         """The strongest that fits: the highest level, then the least cost, then the order of suites."""
         fitting = [name for name in names if self.fits(name, budget_s)]
         rank = self.it.ladder.order.rank
-        return min(
-            fitting, key=lambda n: (-self.level(n), round(self.cost_s(n) / SAME_S), rank(n)), default=None
-        )
+        return min(fitting, key=lambda n: (-self.level(n), round(self.cost_s(n) / SAME_S), rank(n)), default=None)
 
     def alike(self, names: Collection[str]) -> list[str]:
         """Those of the level in use; in trouble none that is heavier than the suite in use (I3)."""
@@ -192,10 +190,6 @@ def decide(view: View) -> Decision:
         decision = rule(view)
         if decision is not None:
             return decision
-    trouble = view.trouble
-    return it.hold(
-        "kept",
-        0,
-        f"Keeping {it.ladder.code(it.current)}, keys {it.key_age_s:.0f} s old: "
-        f"{trouble or f'calm for {it.calm_s:.0f} s, and nothing stronger fits'}.",
-    )
+    why = view.trouble or f"calm for {it.calm_s:.0f} s, and nothing stronger fits"
+    kept = f"Keeping {it.ladder.code(it.current)}, keys {it.key_age_s:.0f} s old: {why}."
+    return rules.emergency(it) or it.hold("kept", 0, kept)

@@ -27,7 +27,7 @@ def test_nothing_is_met_while_all_is_well() -> None:
 @pytest.mark.parametrize(
     ("inputs", "expected"),
     [
-        (well(**dict.fromkeys(STREAMS, {"valid": False})), ("safety", "telemetry")),
+        (well(**{key: {"valid": False} for key in STREAMS}), ("safety", "telemetry")),
         (well(battery={"voltage_v": 13.9}), ("emergency", "battery")),
         (well(thermal={"temperature_c": 80.5}), ("emergency", "processor")),
         (well(link={"blackouts_near_switch": 4}), ("blackout", "blackouts near a switch")),

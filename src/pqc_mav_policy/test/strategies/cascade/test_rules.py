@@ -38,7 +38,7 @@ def decide(*frames: tuple[float, DecisionInput], **parameters: Any) -> Decision:
 
 # One snapshot per published row that meets it and every row below it that can be met together with it.
 ALL_BELOW: dict[str, dict[str, Any]] = {
-    "Safety": dict.fromkeys(STREAMS, {"age_s": 2.1}),
+    "Safety": {key: {"age_s": 2.1} for key in STREAMS},
     "Emergency": {"battery": {"voltage_v": 13.9}},
     "Blackout": {"link": {"blackouts_near_switch": 4}},
     "Cooldown": {"session": {"last_switch_s": 98.0, "epoch": 1}},

@@ -129,7 +129,7 @@ def test_guards_come_in_order_and_the_cascades_protection_first() -> None:
     both = well(threat=Threat.ATTACK, battery={"voltage_v": 14.5})
     assert after(both).guard == "heartbeat"
     assert after(change(both, battery={"voltage_v": 13.0})).guard == "emergency"
-    late = dict.fromkeys(("battery", "thermal", "vehicle", "link"), {"age_s": 4.0})
+    late = {key: {"age_s": 4.0} for key in ("battery", "thermal", "vehicle", "link")}
     assert after(change(both, **late)).guard == "safety"
 
 

@@ -56,7 +56,9 @@ def own(step: Step) -> bool:
 def test_only_own_telemetry_lowers_the_level(seed: int, start: str) -> None:
     plant = Plant(MEASURED, seed, start=start)
     lowered = [
-        step for step in plant.run(2 * HOUR) if step.decision.acts and level(step.decision.to_suite) < level(start_of(step))
+        step
+        for step in plant.run(2 * HOUR)
+        if step.decision.acts and level(step.decision.to_suite) < level(start_of(step))
     ]
     assert all(own(step) and step.decision.guard in ("emergency", "save") for step in lowered)
 
@@ -103,7 +105,9 @@ def test_nothing_changes_in_a_manoeuvre_for_less_than_an_emergency(seed: int, st
 @given(seeds, suites)
 def test_steps_up_are_calm_apart_and_not_undone_at_once(seed: int, start: str) -> None:
     steps = Plant(MEASURED, seed, start=start).run(2 * HOUR)
-    climbs = [(index, step) for index, step in enumerate(steps) if step.decision.guard == "climb" and step.decision.acts]
+    climbs = [
+        (index, step) for index, step in enumerate(steps) if step.decision.guard == "climb" and step.decision.acts
+    ]
     for number, (index, step) in enumerate(climbs):
         before = [other for other in steps[max(0, index - 60) : index] if step.now - other.now < P.tau_up_s]
         assert not any(other.stressed for other in before)

@@ -13,6 +13,7 @@ from scenes import CATALOGUE, well
 from whims import Whim
 
 from pqc_mav_policy import memory as memories
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.settings import Settings, StrategyError, make
 from pqc_mav_policy.situation import Situation
@@ -32,6 +33,7 @@ def test_protection_always_wins(it: Situation, inputs: DecisionInput) -> None:
     strategy = RlStrategy(CATALOGUE, PARAMETERS, Whim(1))
     now = it.now + 1.0
     decision, _ = strategy.decide(inputs, Learned(it.memory, 0.0), now)
+    inputs = senses.usable(inputs, PARAMETERS)
     memory = memories.observe(inputs, it.memory, PARAMETERS, now)
     seen = Situation(inputs, memory, PARAMETERS, LADDER, now)
     ruled = protect(seen)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rule by rule: what is saved, renewed, climbed to, and what waits; each budget just within and just beyond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scenes import CATALOGUE, CORE, DEFAULT, change, suite, well
+
+from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.strategies.measured.costs import cost_model
+from pqc_mav_policy.strategies.measured.measured import Measured
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, Threat
+
+BEST, LIGHT, HQC, HEAVY = map(suite, ("ML-1024-AG-FA-1024", "ML-512-AG-FA-512", "HQC-256-AG-MD-87", "MC-8192-AG-MD-87"))
+HOVER = {"phase": Phase.HOVER}
+DUE = {"key_age_s": 1e4}
+HOT, WARMING = {"temperature_c": 90.0}, {"rate_c_per_min": 9.0}
+
+
+def strategy(limits: dict[str, Any] | None = None, **parameters: Any) -> Measured:
+    measured = MeasuredParameters(**(limits or {}))
+    return Measured(CATALOGUE, PolicyParameters(**parameters), cost_model(CATALOGUE, measured, None))
+
+
+def after(inputs: DecisionInput, seconds: float = 35.0, limits: Any = None, **parameters: Any) -> Decision:
+    """The first request within some seconds of the same snapshot, else the last decision."""
+    made = strategy(limits, **parameters)
+    state = made.initial_state(0.0)
+    decision = None
+    now = 0.0
+    while now <= seconds:
+        decision, state = made.decide(inputs, state, now)
+        if decision.acts:
+            return decision
+        now += 1.0
+    assert decision is not None
+    return decision
+
+
+def test_it_climbs_to_the_cheapest_of_the_highest_level() -> None:
+    decision = after(well())
+    assert (decision.action, decision.guard, decision.to_suite) == (Action.UPGRADE, "climb", BEST)
+    assert decision.reason == "Calm for 30 s, and ML-1024-AG-FA-1024 (level 5) costs 39 of 800 ms."
+
+
+@pytest.mark.parametrize("phase", [Phase.TAKEOFF, Phase.LANDING])
+def test_not_in_a_manoeuvre_nor_where_the_phase_is_not_known(phase: Phase) -> None:
+    assert after(well(vehicle={"phase": phase})).guard == "kept"
+    assert after(well(vehicle={"valid": False})).guard == "kept"
+
+
+@pytest.mark.parametrize(("budget_ms", "climbs"), [(48.0, False), (49.0, True)])
+def test_what_does_not_fit_the_share_of_the_budget_is_not_climbed_to(budget_ms: float, climbs: bool) -> None:
+    assert after(well(), limits={"budget_ms": budget_ms}).acts is climbs
+    assert after(well(), limits={"budget_ms": 46.0, "climb_share": 0.9}).acts
+
+
+def test_a_link_of_your_radio_decides_what_fits() -> None:
+    assert after(well(), limits={"link_kbit_s": 40.0}).guard == "kept"
+    assert after(well(link={"loss": 0.09}), limits={"link_kbit_s": 48.0}).guard == "kept"
+    assert after(well(), limits={"link_kbit_s": 48.0}).to_suite == BEST
+
+
+@pytest.mark.parametrize(
+    ("near", "climbs"),
+    [
+        ({"battery": {"voltage_v": 14.39}}, False),
+        ({"battery": {"voltage_v": 14.4}}, True),
+        ({"battery": {"voltage_v": 21.59, "cells": 6}}, False),
+        ({"battery": {"voltage_v": 21.61, "cells": 6}}, True),
+        ({"battery": {"voltage_v": 14.39, "valid": False}}, True),
+        ({"thermal": {"temperature_c": 79.1}}, False),
+        ({"thermal": {"temperature_c": 79.0}}, True),
+    ],
+)
+def test_near_an_emergency_nothing_climbs(near: dict[str, Any], climbs: bool) -> None:
+    assert after(well(**near)).acts is climbs
+
+
+@pytest.mark.parametrize(("since", "climbs"), [(59.0, False), (60.0, True)])
+def test_one_step_up_at_a_time(since: float, climbs: bool) -> None:
+    made = strategy(tau_up_s=1.0)
+    state = made.initial_state(0.0)
+    for second in range(2):
+        decision, state = made.decide(well(), state, float(second))
+    assert decision.guard == "climb"
+    for second in range(2, int(since) + 1):
+        quiet = second < since
+        decision, state = made.decide(well(battery={"voltage_v": 14.1} if quiet else {}), state, float(second))
+    decision, state = made.decide(well(), state, 1.0 + since)
+    assert decision.acts is climbs
+
+
+def test_the_emergency_is_as_published_and_keys_are_renewed_in_it() -> None:
+    hot = well(BEST, thermal=HOT)
+    assert (after(hot).action, after(hot).to_suite) == (Action.DOWN_0, LIGHT)
+    lightest = change(well(LIGHT, thermal=HOT), session=DUE)
+    assert (after(lightest).action, after(lightest).guard) == (Action.REKEY, "renew")
+
+
+def test_trouble_that_lasts_leaves_an_expensive_suite_for_a_cheap_one_of_its_level() -> None:
+    for trouble in ({"thermal": WARMING}, {"link": {"loss": 0.2}}, {"threat": Threat.ATTACK}):
+        decision = after(well(HQC, vehicle=HOVER, **trouble))
+        assert (decision.action, decision.guard, decision.to_suite) == (Action.DOWN, "save", BEST)
+        assert after(well(HQC, vehicle=HOVER, **trouble), 4.0).guard == "kept"
+        assert after(well(BEST, vehicle=HOVER, **trouble)).guard == "kept"
+
+
+def test_only_strain_leads_to_a_lower_level_and_only_where_no_suite_of_the_level_fits() -> None:
+    few = (HQC, LIGHT)
+    strained = well(HQC, vehicle=HOVER, available=few, thermal=WARMING)
+    assert after(strained).to_suite == LIGHT
+    for trouble in ({"link": {"loss": 0.2}}, {"threat": Threat.ATTACK}):
+        assert after(well(HQC, vehicle=HOVER, available=few, **trouble)).guard == "kept"
+    assert after(change(strained, configured_suite=HQC)).guard == "kept"
+
+
+def test_keys_that_are_due_are_renewed_with_the_best_suite_of_the_level() -> None:
+    fresh = after(change(well(BEST), session=DUE), 0.0)
+    assert (fresh.action, fresh.to_suite) == (Action.REKEY, BEST)
+    young = change(well(BEST), session={"key_age_s": 59.9})
+    assert after(young, 0.0).guard == "kept"
+    heavy = after(change(well(HEAVY, vehicle=HOVER), session=DUE), 0.0)
+    assert (heavy.action, heavy.guard, heavy.to_suite) == (Action.DOWN, "renew", BEST)
+    assert after(change(well(BEST, vehicle={"phase": Phase.TAKEOFF}), session=DUE)).guard == "kept"
+
+
+def test_keys_wait_for_a_link_that_carries_the_handshake() -> None:
+    fading = change(well(BEST, link={"loss": 0.95}), session=DUE)
+    decision = after(fading, 0.0)
+    assert (decision.action, decision.guard) == (Action.HOLD, "renew")
+    assert decision.reason.endswith("costs 738 of 100 ms, and no other of its level fits.")
+    assert after(change(fading, link={"loss": 0.3}), 0.0).action is Action.REKEY
+
+
+def test_blackouts_never_lead_back_to_a_lower_level() -> None:
+    made = strategy()
+    state = made.initial_state(0.0)
+    _, state = made.decide(well(DEFAULT), state, 50.0)
+    bad = well(BEST, epoch=1, switched=51.0, link={"blackouts_near_switch": 9})
+    decision, state = made.decide(bad, state, 57.0)
+    assert not decision.acts
+    state = made.initial_state(0.0)
+    _, state = made.decide(well(HQC), state, 50.0)
+    decision, _ = made.decide(bad, state, 57.0)
+    assert (decision.action, decision.to_suite) == (Action.ROLLBACK, HQC)
+
+
+def test_requests_that_fail_are_spaced_out() -> None:
+    made = strategy()
+    state = made.initial_state(0.0)
+    asked = []
+    failed: tuple[Outcome, ...] = ()
+    for second in range(240):
+        decision, state = made.decide(change(well(), outcomes=failed), state, float(second))
+        failed = (Outcome(BEST, False, float(second), DEFAULT, "", "timeout"),) if decision.acts else ()
+        asked += [second] if decision.acts else []
+    assert asked[0] == 30
+    assert len(asked) < 5
+
+
+def test_the_owner_may_leave_it_few_suites() -> None:
+    only = tuple(name for name in CORE if CATALOGUE[name].kem_family == "HQC")
+    decision = after(well(suite("HQC-192-AG-MD-65"), available=only))
+    assert CATALOGUE[decision.to_suite].level == 5
+    assert CATALOGUE[decision.to_suite].kem_family == "HQC"
