@@ -332,8 +332,7 @@ void ProxyNode::serve_detectors() {
 
 void ProxyNode::publish_server() {
   const auto engine = running_engine();
-  if (engine && server_->is_activated())
-    server_->publish(server_message(engine->totals(), engine->stats(), header()));
+  if (engine && server_->is_activated()) server_->publish(server_message(engine->totals(), engine->stats(), header()));
 }
 
 // --- services ---
