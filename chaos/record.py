@@ -29,6 +29,7 @@ from pqc_mav_detect import classes
 from pqc_mav_detect.dataset import Row, write_rows
 from pqc_mav_detect.from_engine import from_engine
 from pqc_mav_detect.window import PERIOD_S, Window, Windows
+from pqc_mav_sim.impairment.settings import Impairment
 
 PROFILES = (25.0, 100.0, 320.0, 640.0)  # messages/s of the vehicle; the ground sends a tenth of that
 UPLINK = 0.1
@@ -67,13 +68,25 @@ ATTACKS = (
     Attack("loss", classes.ON_PATH, ends=BOTH, impair={"loss": 0.15}),
     Attack("blackout", classes.BLACKOUT, ends=BOTH, impair={"down": True}),
 )
-CLEAN = {"delay_ms": 0.0, "loss": 0.0, "down": False}
+# What happens to a link without any attacker: no label, and an alarm is a false one.
+DISTURBANCES = (
+    Attack("weak_link", "", ends=BOTH, impair={"loss": 0.05, "burst": 2.0}),
+    Attack("duplicates", "", ends=BOTH, impair={"duplicate": 0.02}),
+    Attack("reordering", "", ends=BOTH, impair={"delay_ms": 10.0, "reorder": 0.05}),
+    Attack("latency", "", ends=BOTH, impair={"delay_ms": 25.0}),
+    Attack("gap", "", ends=BOTH, impair={"down": True}),
+    Attack("roaming", "", "move", ends=BOTH),
+    Attack("rekeys", "", "rekey", ends=BOTH),
+)
+GAP_S = 0.5
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
     parser.add_argument("--file", default="windows.csv.gz", help="file to write: .csv, .csv.gz or .parquet")
-    parser.add_argument("--attacks", default="", metavar="NAME,NAME", help="'all', or some; empty = normal traffic")
+    parser.add_argument(
+        "--attacks", default="", metavar="NAME,NAME", help="'all', 'benign', or some; empty = normal traffic"
+    )
     parser.add_argument("--rates", default="2,20,200,2000", help="datagrams/s of each attack")
     parser.add_argument(
         "--profiles", default=",".join(f"{each:g}" for each in PROFILES), help="messages/s of the vehicle"
@@ -87,8 +100,10 @@ def run(options: argparse.Namespace) -> int:
     if reason := air.need_root():
         print(f"record: this {reason}.")
         return 3
-    known = {attack.name: attack for attack in ATTACKS}
-    names = list(known) if options.attacks == "all" else [name for name in options.attacks.split(",") if name]
+    known = {attack.name: attack for attack in (*ATTACKS, *DISTURBANCES)}
+    sets = {"all": ATTACKS, "benign": DISTURBANCES}
+    names = [name for name in options.attacks.split(",") if name]
+    names = [attack.name for attack in sets[options.attacks]] if options.attacks in sets else names
     if unknown := [name for name in names if name not in known]:
         print(f"record: no attack {', '.join(unknown)}; there are: {', '.join(known)}")
         return 2
@@ -162,7 +177,7 @@ class Scene:
         enter = self._stack.enter_context
         network = enter(air.Air(seed=self._seed, link="userspace"))
         assert network.joint is not None
-        self._joint = network.joint
+        self._network, self._joint = network, network.joint
         vehicle = enter(network["drone"].call(application_socket))
         ground = enter(network["gcs"].call(lambda: application_socket(GROUND)))
         self._ears = enter(network.overheard())
@@ -206,20 +221,35 @@ class Scene:
         """Each attack at each rate for 8 s, with 12 s of quiet before it."""
         rows = []
         for attack in attacks:
-            for rate in [0.0] if attack.impair else rates:
+            for rate in rates if attack.kind and attack.mode else [0.0]:
                 time.sleep(QUIET_S)
                 begun = time.monotonic()
-                tenths = self._impaired(attack) if attack.impair else self._strange(attack, rate)
+                tenths = self._do(attack, rate)
                 ended = time.monotonic()
                 time.sleep(2.0)
                 rows += self._rows(f"{attack.name}@{rate:g}", attack.kind, tenths, begun, ended, attack.ends)
         return rows
 
+    def _do(self, attack: Attack, rate: float) -> set[int]:
+        if attack.impair:
+            return self._impaired(attack)
+        if attack.mode == "move":
+            self._network.move_drone()
+            time.sleep(ATTACK_S)
+            return set()
+        if attack.mode == "rekey":
+            for suite in (*SUITES, *SUITES):
+                with _forgiving():
+                    self._ends["drone"].begin_rekey(suite)(30.0)
+            return set()
+        return self._strange(attack, rate)
+
     def _impaired(self, attack: Attack) -> set[int]:
         begun = time.monotonic()
+        clean = Impairment().to_dict()
         self._joint.impair(attack.impair)
-        time.sleep(ATTACK_S)
-        self._joint.impair({name: value for name, value in CLEAN.items() if name in attack.impair})
+        time.sleep(GAP_S if attack.name == "gap" else ATTACK_S)
+        self._joint.impair({name: clean[name] for name in attack.impair})
         return set(range(int(begun * 10), int(time.monotonic() * 10) + 1))
 
     def _strange(self, attack: Attack, rate: float) -> set[int]:

@@ -131,6 +131,7 @@ _ALL = (
         50.0,
         "{rate} datagrams/s dropped by the kernel",
     ),
+    Channel("peer_opened", PER_S, "LinkQuality, peer", "as opened, at the other end, over 5 s"),
     Channel(
         "peer_replayed",
         PER_S,

@@ -40,6 +40,7 @@ def link_view(message: LinkQuality, now_s: float) -> LinkView:
         delay_ms=None if rtt is None or least is None else max(0.0, rtt - least),
         repeated=message.drop_replay + message.drop_seq_old,
         forged=message.drop_auth_fail + message.drop_decrypt_fail,
+        packets_per_s=known(message.packets_per_s) or 0.0,
     )
 
 

@@ -40,4 +40,5 @@ def _view(link: _Entry, side: str, time_s: float) -> LinkView:
         None if rtt is None or least is None else max(0.0, rtt - least),
         drops["replay"] + drops["seq_old"],
         drops["auth_fail"] + drops["decrypt_fail"],
+        report["packets_per_s"],
     )

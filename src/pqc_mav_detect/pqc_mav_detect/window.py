@@ -32,6 +32,7 @@ class LinkView:
     delay_ms: float | None = None  # round trip above the least one
     repeated: int = 0  # drop_replay + drop_seq_old
     forged: int = 0  # drop_auth_fail + drop_decrypt_fail
+    packets_per_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,7 @@ class Windows:
         for name, view in now.peer.items():
             before = self._peer.get(name)
             self._peer[name] = view
+            values["peer_opened"] += view.packets_per_s
             if before is not None:
                 values["peer_replayed"] += max(0, view.repeated - before.repeated) / span
                 values["peer_forged"] += max(0, view.forged - before.forged) / span

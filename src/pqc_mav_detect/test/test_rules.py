@@ -32,7 +32,7 @@ def test_an_attack_is_named_in_time(kind: str, rate: float, within_s: float) -> 
     begun_s = scene.now_s
     windows = scene.run(8.0, **{COUNTERS[kind]: rate})
     verdicts = judged(rules, windows)
-    level = Level.SUSPICIOUS if kind == classes.REPLAY and rate <= 0.02 * 320 else Level.ATTACK
+    level = Level.SUSPICIOUS if kind == classes.REPLAY and rate <= 0.05 * 320 else Level.ATTACK
     first = next(window for window, verdict in zip(windows, verdicts, strict=True) if verdict.level >= level)
     assert first.time_s - begun_s <= within_s + 0.001
     assert {verdict.kind for verdict in verdicts if verdict.kind} == {kind}
@@ -99,6 +99,17 @@ def test_the_other_end_counts_too() -> None:
         found = judged(rules, scene.run(1.0))
     assert (found[-1].level, found[-1].kind) == (Level.ATTACK, classes.FORGERY)
     assert "at the other end" in found[-1].reason
+
+
+def test_doubled_packets_at_the_other_end_are_only_suspected() -> None:
+    scene, rules = Scene("drone"), detector()
+    scene.peer = LinkView(0.0, packets_per_s=320.0)
+    judged(rules, scene.run(15.0, opened=20.0))
+    said = []
+    for turn in range(8):
+        scene.peer = LinkView(0.0, repeated=8 * (turn + 1), packets_per_s=320.0)
+        said += judged(rules, scene.run(1.0, opened=20.0))
+    assert {verdict.level for verdict in said if verdict.kind} == {Level.SUSPICIOUS}
 
 
 @pytest.mark.parametrize("opened", [2.0, 25.0, 100.0, 320.0, 640.0])

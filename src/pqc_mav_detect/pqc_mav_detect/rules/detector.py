@@ -15,8 +15,8 @@ from pqc_mav_detect.rules.thresholds import shipped
 from pqc_mav_detect.window import Window
 
 # A network that sends packets twice looks like a replay. Up to this share of the traffic it is only suspected.
-DOUBLED = 0.02
-DOUBLED_S = 2.0
+DOUBLED = 0.05
+DOUBLED_S = 1.0
 STRENGTH_S = 2.0
 _JUST_SUSPECT = 0.9 * SPEAK
 
@@ -68,7 +68,8 @@ class Rules:
         return (self._features.mean(channel, STRENGTH_S) - threshold.allowance) / threshold.limit
 
     def _as_many_as_doubles(self, channel: str) -> bool:
-        return self._features.mean(channel, DOUBLED_S) <= DOUBLED * self._features.mean("opened", DOUBLED_S)
+        traffic = "peer_opened" if channel.startswith("peer_") else "opened"
+        return self._features.mean(channel, DOUBLED_S) <= DOUBLED * self._features.mean(traffic, DOUBLED_S)
 
     def _words(self, name: str) -> str:
         channel = CHANNELS[name]
