@@ -42,12 +42,12 @@ def test_the_policys_file_names_suites_there_are_and_parameters_it_knows() -> No
     assert given["target_suite"] in given["suites"]
 
 
-def test_only_times_suites_and_the_lowest_level_differ_from_the_policys_defaults() -> None:
+def test_only_strategy_times_suites_and_the_lowest_level_differ_from_the_policys_defaults() -> None:
     """The scenarios show the thresholds a real flight has."""
     given = yaml.safe_load(config_file("scenario_policy.yaml").read_text())["/**"]["pqc_policy"]["ros__parameters"]
     changed = {spec.name for spec in node_specs() if spec.name in given}
     assert all(
-        name.endswith("_s") or name in ("suites", "target_suite", "minimum_level") for name in changed
+        name.endswith("_s") or name in ("strategy", "suites", "target_suite", "minimum_level") for name in changed
     ) and changed == set(given)
 
 

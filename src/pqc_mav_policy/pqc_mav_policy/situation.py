@@ -58,6 +58,14 @@ class Situation:
         return BANDS[Phase.UNKNOWN if phase is Phase.DISARMED else phase]
 
     @property
+    def unfit(self) -> bool:
+        """Whether the suite in use is unfit for the phase, as far as that is known, and another one would be fit."""
+        allows, catalogue = self.band.allows, self.ladder.catalogue
+        if not self.inputs.vehicle.valid or allows(catalogue[self.current]):
+            return False
+        return any(allows(catalogue[name]) for name in self.allowed)
+
+    @property
     def floor(self) -> int:
         """The lowest NIST level that may be chosen: the parameter's, else that of the proxy's configured suite.
 

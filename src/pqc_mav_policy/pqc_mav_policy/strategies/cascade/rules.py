@@ -99,8 +99,7 @@ def phase(it: Situation) -> Decision | None:
     is left, because a session that is lost would begin anew with its handshake.
     """
     suite = it.ladder.catalogue[it.current]
-    manoeuvre = it.band.rekey_factor is None
-    if manoeuvre or not it.inputs.vehicle.valid or it.band.allows(suite):
+    if it.band.rekey_factor is None or not it.unfit:
         return None
     if it.now - it.memory.phase_since_s < it.parameters.tau_down_s:
         return None
@@ -118,7 +117,7 @@ def rekey(it: Situation) -> Decision | None:
     if it.calm_s <= it.parameters.rekey_stable_s:
         return None
     interval, age = it.rekey_interval_s, it.key_age_s
-    if interval is None:
+    if interval is None or it.unfit:
         return None
     by_age = interval > 0 and age > interval
     if not by_age and not (interval == 0 and it.memory.event):

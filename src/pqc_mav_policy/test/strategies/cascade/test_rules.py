@@ -188,6 +188,15 @@ def test_a_running_session_is_not_left_in_mid_climb(code: str, phase: Phase) -> 
     assert decide((0.0, climbing), (60.0, climbing)).guard == "nominal"
 
 
+def test_keys_are_not_renewed_with_a_suite_that_is_about_to_be_left() -> None:
+    """The phase changed, which is when McEliece renews its keys, but to a phase it is unfit for."""
+    hovering = change(well(MCELIECE, vehicle=HOVER), session={"key_age_s": 1e5})
+    cruising = change(hovering, vehicle={"phase": Phase.CRUISE})
+    decisions = [decide((0.0, hovering), (100.0, cruising), (100.0 + wait, cruising)) for wait in range(7)]
+    assert not any(decision.action is Action.REKEY for decision in decisions)
+    assert decisions[-1].guard == "phase"
+
+
 def test_nor_is_it_left_while_the_phase_is_not_known() -> None:
     unknown = well(MCELIECE, vehicle={"valid": False, "phase": Phase.UNKNOWN})
     assert decide((0.0, unknown), (30.0, unknown)).guard == "nominal"
