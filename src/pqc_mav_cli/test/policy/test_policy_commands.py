@@ -109,7 +109,7 @@ def test_compare_writes_page_figures_and_picture(recording: Path, tmp_path: Path
     rows = json.loads((tmp_path / "out" / "policy.json").read_text())["rows"]
     assert {(row["mission"], row["source"]) for row in rows} == {("hot", "recorded")}
     assert len(list(csv.DictReader((tmp_path / "out" / "policy.csv").open()))) == len(rows) == 7
-    assert "**0 of 6 flights are simulated**" in (tmp_path / "out" / "policy.md").read_text()
+    assert "**0 of 7 flights are simulated**" in (tmp_path / "out" / "policy.md").read_text()
 
 
 def test_compare_refusals(tmp_path: Path) -> None:
