@@ -112,6 +112,27 @@ def test_compare_writes_page_figures_and_picture(recording: Path, tmp_path: Path
     assert "**0 of 7 flights are simulated**" in (tmp_path / "out" / "policy.md").read_text()
 
 
+def test_learn_writes_a_table_and_prints_the_order_that_follows(tmp_path: Path) -> None:
+    from pqc_mav_interfaces.msg import HandshakeReport
+    from rclpy.serialization import serialize_message
+
+    from pqc_mav_recorder.file import RecordingFile
+    from pqc_mav_recorder.schema import installed_topic
+
+    topic = installed_topic("/drone/pqc_proxy/handshake", "pqc_mav_interfaces/msg/HandshakeReport")
+    file = RecordingFile(tmp_path / "flight.mcap", {})
+    report = HandshakeReport(ok=True, suite="cs-mlkem1024-aesgcm-falcon1024", handshake_ms=12.5)
+    file.write(topic, serialize_message(report), BEGIN_NS, BEGIN_NS)
+    flight, output = str(file.finish()), tmp_path / "learned.csv"
+    ended = pqcmav("policy", "learn", flight, "--output", str(output))
+    assert ended.returncode == 0, ended.stderr
+    assert "1 handshake in flight" in ended.stdout and "1 suite written" in ended.stdout
+    assert "cs-mlkem1024-aesgcm-falcon1024,12.5" in output.read_text()
+    assert "nothing can be learned" in refused(1, "policy", "learn", flight, "--namespace", "other")
+    assert "Cannot read" in refused(2, "policy", "learn", flight, "--base", str(tmp_path / "no.csv"))
+    assert "Cannot write" in refused(1, "policy", "learn", flight, "--output", "/proc/no/table.csv")
+
+
 def test_compare_refusals(tmp_path: Path) -> None:
     assert "'moon' is not a mission" in refused(2, "policy", "compare", "moon")
     assert "Cannot read" in refused(2, "policy", "compare", "hot", "--costs", str(tmp_path / "no.json"))

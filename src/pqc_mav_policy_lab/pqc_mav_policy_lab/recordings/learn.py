@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recorded flights say about the cost of suites: the table that the strategies measured and expert go by.
+
+Handshakes as the drone's proxy reported them; the computer's power and the link's loss while a suite was in use. Power
+that a model computed from the load is left out: a strategy would take it for a measurement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from pqc_mav_policy.strategies.expert.performance import Performance, PerformanceTable
+from pqc_mav_policy.strategies.measured.costs import cost_model
+from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
+from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.telemetry.inputs import Link
+from pqc_mav_recorder.file import RecordingError
+from pqc_mav_recorder.reader import RecordingReader
+
+_INTERFACES = "pqc_mav_interfaces/msg/"
+HANDSHAKE, STATUS, POWER, LINK = (
+    f"{_INTERFACES}{name}" for name in ("HandshakeReport", "TunnelStatus", "PowerSample", "LinkQuality")
+)
+
+
+@dataclass
+class Figures:
+    """What was heard about one suite."""
+
+    handshakes_ms: list[float] = field(default_factory=list)
+    powers_w: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+
+
+def listen(paths: Iterable[Path], namespace: str) -> dict[str, Figures]:
+    """Figures by suite over all flights. Raises RecordingError, also where no handshake was recorded."""
+    found: dict[str, Figures] = defaultdict(Figures)
+    prefix = f"/{namespace.strip('/')}/"
+    for path in paths:
+        reader = RecordingReader(path)
+        suite = ""
+        for message in reader.messages():
+            kind = message.topic.type_name
+            if not message.topic.name.startswith(prefix) or kind not in (HANDSHAKE, STATUS, POWER, LINK):
+                continue
+            decoded: Any = reader.decode(message)
+            if kind == STATUS:
+                suite = decoded.suite
+            elif kind == HANDSHAKE:
+                if decoded.ok and decoded.handshake_ms > 0:
+                    found[decoded.suite].handshakes_ms.append(float(decoded.handshake_ms))
+            elif kind == POWER:
+                if suite and decoded.measured and decoded.valid:
+                    found[suite].powers_w.append(float(decoded.power_mean_w))
+            elif suite and decoded.side == "peer" and math.isfinite(decoded.loss):
+                found[suite].losses.append(float(decoded.loss))
+    learned = {name: figures for name, figures in found.items() if figures.handshakes_ms}
+    if not learned:
+        raise RecordingError(
+            f"No good handshake was recorded in namespace {prefix.rstrip('/')}: nothing can be learned."
+        )
+    return learned
+
+
+def table(learned: Mapping[str, Figures], flights: int, base: PerformanceTable | None = None) -> list[Performance]:
+    """One row for each suite that shook hands, by id; rows of `base` for those that did not."""
+    rows = {} if base is None else dict(base.items())
+    for suite, figures in learned.items():
+        handshake_ms = median(figures.handshakes_ms)
+        power_w = fmean(figures.powers_w) if figures.powers_w else None
+        rows[suite] = Performance(
+            suite=suite,
+            handshake_ms=round(handshake_ms, 3),
+            power_w=None if power_w is None else round(power_w, 4),
+            energy_j=None if power_w is None else round(power_w * handshake_ms / 1000, 5),
+            loss=round(fmean(figures.losses), 5) if figures.losses else None,
+            source=f"recorded flights: {flights}, handshakes: {len(figures.handshakes_ms)}",
+            simulated=False,
+        )
+    return [rows[name] for name in sorted(rows)]
+
+
+def order(rows: Sequence[Performance], catalogue: Catalogue) -> list[tuple[str, float]]:
+    """Every core suite with what its handshake is now expected to take [s], from light to heavy."""
+    costs = cost_model(catalogue, MeasuredParameters(), PerformanceTable(rows))
+    known = [(suite.id, costs.predicted_s(suite.id, Link())) for suite in catalogue.values() if suite.core]
+    return sorted(known, key=lambda entry: (entry[1], entry[0]))
