@@ -10,9 +10,6 @@
 namespace pqcmav {
 namespace {
 
-using test::kMs;
-using test::kS;
-
 /// Asks with the tracker's own numbers and answers as a peer whose clock is `offset` ahead, after `forward` + `held` +
 /// `backward` ns.
 void round_trip(ProbeTracker& probes, std::uint64_t t1, std::int64_t offset, std::uint64_t forward, std::uint64_t held,

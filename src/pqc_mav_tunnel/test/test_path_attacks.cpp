@@ -7,7 +7,6 @@
 namespace pqcmav {
 namespace {
 
-using test::kMs;
 using test::PathAttack;
 using test::PathWorld;
 

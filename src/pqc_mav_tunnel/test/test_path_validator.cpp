@@ -15,7 +15,6 @@ namespace {
 
 using test::address;
 using test::counting_values;
-using test::kMs;
 using Challenges = std::vector<PathValidator::Challenge>;
 
 constexpr std::uint64_t kSecond = 1000 * kMs;

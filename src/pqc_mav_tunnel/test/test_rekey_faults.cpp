@@ -11,8 +11,6 @@ namespace pqcmav {
 namespace {
 
 using test::Accident;
-using test::kMs;
-using test::kS;
 using test::Plan;
 using test::Step;
 using test::World;

@@ -9,8 +9,6 @@
 namespace pqcmav {
 namespace {
 
-using test::kMs;
-using test::kS;
 using test::kTimers;
 using test::open;
 using test::receives;

@@ -6,7 +6,6 @@
 namespace pqcmav {
 namespace {
 
-using test::kS;
 using test::World;
 
 TEST(SessionModel, SurvivesEverySchedule) {
