@@ -145,7 +145,7 @@ def test_two_stock_mavros_meet_behind_the_tunnels_back_and_the_proxy_says_so(
         values = ("-p", f"fcu_url:=udp://127.0.0.1:{port}@", "-p", f"tgt_system:={SYSTEM}")
         return [program, "--ros-args", "-r", f"__ns:={namespace}", *values]
 
-    alone = ("--sensing", "false", "--policy", "false")
+    alone = ("--sensing", "false", "--policy", "false", "--detect", "false")
     drone = [*COMMAND, "up", "drone", "--config", str(ends.write("drone")), *alone]
     commands = (stock("/air", fcu), stock("/ground", unused), vehicle(fcu), drone)
     with running(*commands, environment=environment):

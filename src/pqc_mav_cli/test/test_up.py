@@ -143,7 +143,7 @@ def test_nothing_survives_a_killed_supervisor(ends: Ends) -> None:
 
 def fails(code: int, *arguments: str) -> str:
     """`up` ends by itself with `code`; besides its greeting it prints one line, which is returned."""
-    alone = ALONE if arguments[0] == "drone" else ()
+    alone = ALONE if arguments[0] == "drone" else ALONE[-2:]
     ended = pqcmav("up", *arguments, *alone)
     assert ended.returncode == code, ended.stderr
     lines = [line for line in ended.stderr.splitlines() if "(Ctrl-C stops)" not in line]
@@ -211,8 +211,7 @@ def test_a_port_in_use(ends: Ends) -> None:
 def test_a_peer_that_cannot_be_resolved_yet(ends: Ends, bind: str) -> None:
     """A drone boots before its network: it says so and goes on trying."""
     config = str(ends.write("drone", bind=bind))
-    alone = ["--sensing", "false", "--policy", "false"]
-    drone = Running("up", "drone", "--config", config, "--peer", "no-such-host.invalid", *alone)
+    drone = Running("up", "drone", "--config", config, "--peer", "no-such-host.invalid", *ALONE)
     try:
         drone.wait_for("no-such-host.invalid")
         assert drone.end(signal.SIGINT) == 0

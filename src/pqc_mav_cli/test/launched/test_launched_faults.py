@@ -76,7 +76,7 @@ def test_what_must_not_start_ends_the_launch_with_a_sentence(
     ends: Ends, file: str, arguments: dict[str, str], sentence: str
 ) -> None:
     given = {"config": ends.write(file), **arguments}
-    alone = {"sensing": "false", "policy": "false"} if file == "drone" else {}
+    alone = {"detect": "false", **({"sensing": "false", "policy": "false"} if file == "drone" else {})}
     with launched(file, **given, **alone) as running:
         assert running.process.wait(DEADLINE_S) != 0
         running.wait_for(sentence)

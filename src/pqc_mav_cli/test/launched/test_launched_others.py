@@ -61,6 +61,6 @@ def test_proxy_and_mavros_in_one_container(tmp_path: Path, keys: Path) -> None:
     except BringupError as error:
         pytest.skip(str(error))
     ends = Ends(tmp_path, keys)
-    air = {"config": ends.write("drone"), "sensing": "false", "policy": "false", "composed": "true"}
+    air = {"config": ends.write("drone"), "sensing": "false", "policy": "false", "detect": "false", "composed": "true"}
     with launched("gcs", config=ends.write("gcs")), launched("drone", **air), Onlooker() as graph:
         until(lambda: graph.state("/drone/pqc_proxy") == "active", "the component active")
