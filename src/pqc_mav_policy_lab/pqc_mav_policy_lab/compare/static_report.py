@@ -138,7 +138,7 @@ def _table(rows: Sequence[Mapping[str, Any]], catalogue: Catalogue) -> str:
             f"{security['strategy']:.3f}",
             _difference(security, 4),
             f"{row['violations']['static']:.2f} -> {row['violations']['strategy']:.2f}",
-            _difference(row["energy"], 2),
+            _difference(row["energy"], 3),
             _difference(row["outage"], 2),
             verdict(row),
         )
