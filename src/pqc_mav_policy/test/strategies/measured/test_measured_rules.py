@@ -110,6 +110,12 @@ def test_trouble_that_lasts_leaves_an_expensive_suite_for_a_cheap_one_of_its_lev
         assert after(well(BEST, vehicle=HOVER, **trouble)).guard == "kept"
 
 
+@pytest.mark.parametrize(("tight_ms", "saves"), [(495.0, True), (497.0, False)])
+def test_the_tight_budget_is_the_limit_in_trouble(tight_ms: float, saves: bool) -> None:
+    decision = after(well(HQC, vehicle=HOVER, thermal=WARMING), 10.0, {"tight_ms": tight_ms})
+    assert decision.acts is saves, decision.reason
+
+
 def test_only_strain_leads_to_a_lower_level_and_only_where_no_suite_of_the_level_fits() -> None:
     few = (HQC, LIGHT)
     strained = well(HQC, vehicle=HOVER, available=few, thermal=WARMING)
