@@ -18,7 +18,7 @@ from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 
 class Cascade:
-    """The default strategy."""
+    """The published strategy."""
 
     name = "cascade"
 
