@@ -5,10 +5,10 @@
 
 #include <set>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kS = 1'000'000'000;
 
 TEST(Backoff, DoublesFromHalfASecondToEightAndSpreads) {
   Backoff backoff(1);
