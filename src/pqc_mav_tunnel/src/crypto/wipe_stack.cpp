@@ -48,14 +48,15 @@ void wipe_deep(std::uintptr_t from, std::uintptr_t to, std::uintptr_t page) noex
 }
 
 /// Reaches from its caller's frame down to just below `lowest`. Not inlined, lest the caller keep the room.
-[[gnu::noinline]] void wipe_near(std::uintptr_t lowest) noexcept {
+[[gnu::noinline, gnu::no_sanitize_address]] void wipe_near(std::uintptr_t lowest) noexcept {
   const auto size = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - lowest;
   OPENSSL_cleanse(alloca(size), size);
 }
 
 }  // namespace
 
-void wipe_stack() noexcept {
+// AddressSanitizer would put zones around what alloca() gives and into these frames, which stay as they were.
+[[gnu::no_sanitize_address]] void wipe_stack() noexcept {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const auto lowest = (lowest_of_stack() + page - 1) / page * page;
