@@ -125,7 +125,7 @@ _ALL = (
         "overflow",
         PER_S,
         "/proc/net/snmp, dev",
-        "datagrams that the kernel dropped because a socket or an interface was full",
+        "datagrams the kernel dropped because a socket or an interface was full, at most as many as came from outside",
         classes.VOLUMETRIC,
         5.0,
         50.0,

@@ -141,7 +141,8 @@ class Windows:
             return max(0, now.kernel.get(name, 0) - last.kernel.get(name, 0))
 
         ours = grown.get("enc_rx_datagrams", 0)
-        lost = more("udp_overflow")
+        # A socket of the host's own programs may be full of what they send each other.
+        lost = min(more("udp_overflow"), more("packets"))
         packets = self._beyond("packets", more("packets") - ours - lost)
         bytes_ = self._beyond("bytes", more("bytes") - grown.get("enc_rx_bytes", 0) - HEADERS_BYTES * ours)
         values["foreign_packets"] = packets / span

@@ -87,6 +87,8 @@ def test_what_is_not_the_tunnels() -> None:
 def test_what_the_host_sends_to_itself_did_not_come_from_outside() -> None:
     last = Scene().run(1.0, kernel={"packets": 320.0, "bytes": 1.0, "udp_no_port": 400.0})[-1].values
     assert last["no_port"] == 0
+    last = Scene().run(1.0, kernel={"packets": 0.0, "bytes": 1.0, "udp_overflow": 400.0})[-1].values
+    assert last["overflow"] == 0
 
 
 def test_a_flood_that_overflows_the_data_port_is_no_foreign_traffic() -> None:

@@ -59,7 +59,7 @@ def draw(result: ScenarioResult, path: Path) -> None:
         verdict = "passed" if result.passed else "FAILED"
         figure.suptitle(
             f"Scenario '{result.scenario.name}': {result.scenario.title.lower()} - {verdict}\n"
-            f"simulated: {_simulated(result)}; real: tunnel, sensing, policy",
+            f"simulated: {_simulated(result)}; real: tunnel, sensing, policy, detector",
             fontsize=12,
         )
         bottom = (0.9 + LINE_IN * len(reasons)) / height
