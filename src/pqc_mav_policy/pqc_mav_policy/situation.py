@@ -134,7 +134,7 @@ class Situation:
     def shortest_interval_s(self) -> float:
         """The youngest age at which any family's keys are renewed [s]."""
         intervals = (float(getattr(self.parameters, name)) for name in _INTERVALS.values())
-        return min((each for each in intervals if each > 0), default=math.inf)
+        return min(filter(None, intervals), default=math.inf)
 
     @property
     def key_age_s(self) -> float:

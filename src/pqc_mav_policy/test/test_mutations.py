@@ -28,7 +28,7 @@ SIBLING: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.LtE: ast
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 # Comparisons without a threshold of their own, where both siblings mean the same, with why.
 SAME = {
-    ("situation", "catalogue[n].level >= self.floor"): "levels; test_situation holds it",
+    ("situation", "catalogue[n].level >= floor"): "levels; test_situation holds it",
     ("situation", "self._level(name) >= self._level(free)"): "levels; test_situation holds it",
     ("situation", "self._level(decision.to_suite) >= self._level(free.to_suite)"): "levels; test_situation holds it",
     ("rules", "it.ladder.catalogue[name].level >= suite.level"): "levels; test_rules holds it",

@@ -74,9 +74,11 @@ def test_whatever_an_attacker_provokes_the_level_never_falls(seed: int, start: s
     plant = Plant(MEASURED, seed, start=start, weather=PROVOKED, working=tuple(working))
     lowest = level(start)
     for step in plant.run(2 * HOUR):
+        if step.inputs.session.suite:
+            assert level(step.inputs.session.suite) >= lowest
+            lowest = level(step.inputs.session.suite)
         if step.decision.acts:
             assert level(step.decision.to_suite) >= lowest
-        lowest = max(lowest, level(plant.suite))
 
 
 @few
