@@ -41,7 +41,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
   return found;
 }
 
-long minor_faults() {
+[[maybe_unused]] long minor_faults() {
   rusage usage{};
   ::getrusage(RUSAGE_THREAD, &usage);
   return usage.ru_minflt;
