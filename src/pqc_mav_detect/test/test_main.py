@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pqc_mav_common.testing import run_twice
+from pqc_mav_common.testing_onlooker import run_twice
 
 COMMAND = [sys.executable, "-m", "pqc_mav_detect.main"]
 
