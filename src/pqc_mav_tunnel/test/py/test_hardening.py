@@ -56,4 +56,4 @@ def test_the_engine_marks_where_jumps_may_go() -> None:
         [str(READELF), "--wide", "--notes", str(library)], capture_output=True, text=True, check=True, timeout=60
     ).stdout
     objects, marked = said.count("\nFile: "), len(re.findall(r"x86 feature: .*IBT", said))
-    assert objects > 10 and marked == objects
+    assert objects > 0 and marked == objects
