@@ -7,14 +7,11 @@ Python, rclpy and the middleware cost each process some 50 MB, whatever its node
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from pqc_mav_common.errors import ExitCode
-from pqc_mav_common.executors import one_thread
-from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.process import leave, run_nodes
 
 PROGRAM = "pqc_onboard"
 WITH_DETECTOR = "--detect"
@@ -22,34 +19,28 @@ WITH_DETECTOR = "--detect"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the nodes until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
-    return run_process(PROGRAM, _serve, argv, package="pqc_mav_bringup")
+    return run_nodes(PROGRAM, _load, argv, package="pqc_mav_bringup")
 
 
-def _serve(arguments: list[str], stop: threading.Event) -> int:
-    detect = WITH_DETECTOR in arguments
-    arguments = [argument for argument in arguments if argument != WITH_DETECTOR]
-    with needed_imports():
-        from pqc_mav_common.lifecycle import serving
-        from pqc_mav_policy.node import PqcPolicyNode
-        from pqc_mav_policy.node_parameters import node_specs
-        from pqc_mav_sensing.main import NODES, load
+def _load(arguments: list[str]) -> list[Any]:
+    from pqc_mav_policy.node import PqcPolicyNode
+    from pqc_mav_policy.node_parameters import node_specs
+    from pqc_mav_sensing.main import NODES, load
 
-        senses = load(NODES)
-        tables = [node_specs(), *(sense.parameters for sense in senses)]
-        kinds: list[Any] = [sense.make for sense in senses]
-        if detect:
-            from pqc_mav_detect.node import DetectNode
-            from pqc_mav_detect.node_parameters import PARAMETERS
+    senses = load(NODES)
+    tables = [node_specs(), *(sense.parameters for sense in senses)]
+    kinds: list[Any] = [sense.make for sense in senses]
+    if WITH_DETECTOR in arguments:
+        from pqc_mav_detect.node import DetectNode
+        from pqc_mav_detect.node_parameters import PARAMETERS
 
-            tables.append(PARAMETERS)
-            kinds.append(DetectNode)
+        arguments[:] = [argument for argument in arguments if argument != WITH_DETECTOR]
+        tables.append(PARAMETERS)
+        kinds.append(DetectNode)
     # Parameters given without a node's name reach every node of the process.
     siblings = [spec.name for specs in tables for spec in specs]
-    # In the order in which they need each other: what is sensed first, then what decides by it.
-    makers = [partial(kind, siblings=siblings) for kind in (*kinds, PqcPolicyNode)]
-    with ros(arguments), serving(one_thread(), makers):
-        wait_until(stop)
-    return ExitCode.OK
+    # What is sensed first, then what decides by it.
+    return [partial(kind, siblings=siblings) for kind in (*kinds, PqcPolicyNode)]
 
 
 def run() -> None:

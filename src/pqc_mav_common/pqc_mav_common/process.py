@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from pqc_mav_common.config_file import check_params_files
 from pqc_mav_common.dds_sockets import warn_if_exposed
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.executors import one_thread
 from pqc_mav_common.lean_imports import without_code_generator
 
 SHUTDOWN_S = 5.0
@@ -65,6 +66,31 @@ def run_process(
     # others would see it until its participant's lease is over, some 20 s.
     gc.collect()
     return code
+
+
+def run_nodes(
+    program: str,
+    load: Callable[[list[str]], Sequence[Callable[[], Any]]],
+    argv: Sequence[str] | None = None,
+    *,
+    package: str,
+) -> int:
+    """Runs nodes in one thread until SIGINT or SIGTERM; as `run_process` otherwise.
+
+    `load(arguments)` imports their classes, takes its own arguments out and returns what makes the nodes, in the order
+    in which they need each other.
+    """
+
+    def serve(arguments: list[str], stop: threading.Event) -> int:
+        with needed_imports():
+            from pqc_mav_common.lifecycle import serving
+
+            makers = load(arguments)
+        with ros(arguments), serving(one_thread(), makers):
+            wait_until(stop)
+        return ExitCode.OK
+
+    return run_process(program, serve, argv, package=package)
 
 
 @contextmanager

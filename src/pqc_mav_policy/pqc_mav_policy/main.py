@@ -3,29 +3,23 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
+from typing import Any
 
-from pqc_mav_common.errors import ExitCode
-from pqc_mav_common.executors import one_thread
-from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.process import leave, run_nodes
 
 PROGRAM = "pqc_policy"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the node until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
-    return run_process(PROGRAM, _serve, argv, package="pqc_mav_policy")
+    return run_nodes(PROGRAM, _load, argv, package="pqc_mav_policy")
 
 
-def _serve(arguments: list[str], stop: threading.Event) -> int:
-    with needed_imports():
-        from pqc_mav_common.lifecycle import serving
-        from pqc_mav_policy.node import PqcPolicyNode
+def _load(_: list[str]) -> list[Any]:
+    from pqc_mav_policy.node import PqcPolicyNode
 
-    with ros(arguments), serving(one_thread(), [PqcPolicyNode]):
-        wait_until(stop)
-    return ExitCode.OK
+    return [PqcPolicyNode]
 
 
 def run() -> None:

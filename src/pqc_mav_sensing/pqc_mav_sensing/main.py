@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import importlib
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pqc_mav_common.errors import ExitCode
-from pqc_mav_common.executors import one_thread
 from pqc_mav_common.parameters import ParameterSpec
-from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.process import leave, run_nodes
 from pqc_mav_sensing.errors import SensingError
 
 # Node -> where its class and parameters are. Imported only when it runs, because each needs other libraries.
@@ -44,10 +41,12 @@ def wanted_nodes(arguments: list[str]) -> list[str]:
 def main(program: str, nodes: Sequence[str] | None = None, argv: Sequence[str] | None = None) -> int:
     """Runs nodes until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
 
-    def serve(arguments: list[str], stop: threading.Event) -> int:
-        return _serve(list(nodes) if nodes else wanted_nodes(arguments), arguments, stop)
+    def makers(arguments: list[str]) -> list[Any]:
+        senses = load(nodes or wanted_nodes(arguments))
+        siblings = [spec.name for sense in senses for spec in sense.parameters]
+        return [partial(sense.make, siblings) for sense in senses]
 
-    return run_process(program, serve, argv, package="pqc_mav_sensing")
+    return run_nodes(program, makers, argv, package="pqc_mav_sensing")
 
 
 @dataclass(frozen=True)
@@ -62,17 +61,6 @@ def load(names: Iterable[str]) -> list[Sense]:
     """Imports the nodes of these names, of NODES. Raises ImportError."""
     modules = [(importlib.import_module(NODES[name][0]), NODES[name][1]) for name in names]
     return [Sense(module.PARAMETERS, getattr(module, kind)) for module, kind in modules]
-
-
-def _serve(names: Sequence[str], arguments: list[str], stop: threading.Event) -> int:
-    with needed_imports():
-        from pqc_mav_common.lifecycle import serving
-
-        senses = load(names)
-    siblings = [spec.name for sense in senses for spec in sense.parameters]
-    with ros(arguments), serving(one_thread(), [partial(sense.make, siblings) for sense in senses]):
-        wait_until(stop)
-    return ExitCode.OK
 
 
 def run() -> None:
