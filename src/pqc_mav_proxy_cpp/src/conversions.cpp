@@ -31,6 +31,26 @@ std::uint8_t state_number(pqcmav::LinkState state) {
   return msg::TunnelStatus::DOWN;
 }
 
+template <typename Message>
+using Field = std::pair<std::string_view, std::uint64_t Message::*>;
+
+/// What became of the datagrams that came: counters that a link and the whole process have alike.
+template <typename Message>
+void take_received(Message& out, const pqcmav::NamedCounters& counters) {
+  static constexpr Field<Message> kCounters[] = {
+      {"enc_rx_bytes", &Message::enc_rx_bytes},
+      {"delivered", &Message::delivered},
+      {"control", &Message::control},
+      {"drop_malformed", &Message::drop_malformed},
+      {"drop_unknown", &Message::drop_unknown},
+      {"drop_seq_old", &Message::drop_seq_old},
+      {"drop_replay", &Message::drop_replay},
+      {"drop_auth_fail", &Message::drop_auth_fail},
+      {"drop_decrypt_fail", &Message::drop_decrypt_fail},
+  };
+  for (const auto& [name, field] : kCounters) out.*field = counter(counters, name);
+}
+
 msg::LinkQuality link_message(const pqcmav::LinkQualityView& link, const pqcmav::LinkReport& view, const char* side,
                               const Header& header) {
   msg::LinkQuality out;
@@ -84,7 +104,7 @@ msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::st
 
 msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rates, const Header& header) {
   using Stats = msg::TunnelStats;
-  static constexpr std::pair<std::string_view, std::uint64_t Stats::*> kCounters[] = {
+  static constexpr Field<Stats> kCounters[] = {
       {"plain_rx_packets", &Stats::plain_rx_packets},
       {"plain_rx_bytes", &Stats::plain_rx_bytes},
       {"plain_tx_packets", &Stats::plain_tx_packets},
@@ -95,21 +115,13 @@ msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rate
       {"enc_tx_packets", &Stats::enc_tx_packets},
       {"enc_tx_bytes", &Stats::enc_tx_bytes},
       {"enc_rx_packets", &Stats::enc_rx_packets},
-      {"enc_rx_bytes", &Stats::enc_rx_bytes},
-      {"delivered", &Stats::delivered},
-      {"control", &Stats::control},
-      {"drop_malformed", &Stats::drop_malformed},
-      {"drop_unknown", &Stats::drop_unknown},
-      {"drop_seq_old", &Stats::drop_seq_old},
-      {"drop_replay", &Stats::drop_replay},
-      {"drop_auth_fail", &Stats::drop_auth_fail},
-      {"drop_decrypt_fail", &Stats::drop_decrypt_fail},
       {"roams", &Stats::roams},
   };
   Stats out;
   out.header = header;
   out.drone_id = stats.drone_id;
   for (const auto& [name, field] : kCounters) out.*field = counter(stats.counters, name);
+  take_received(out, stats.counters);
   out.seal_mean_ns = static_cast<float>(stats.seal_ns_avg);
   out.open_mean_ns = static_cast<float>(stats.open_ns_avg);
   out.tx_packets_per_s = static_cast<float>(rates.tx_packets);
@@ -122,17 +134,8 @@ msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rate
 msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::vector<pqcmav::LinkStats>& stats,
                                 const Header& header) {
   using Stats = msg::ServerStats;
-  static constexpr std::pair<std::string_view, std::uint64_t Stats::*> kCounters[] = {
+  static constexpr Field<Stats> kCounters[] = {
       {"enc_rx_datagrams", &Stats::enc_rx_datagrams},
-      {"enc_rx_bytes", &Stats::enc_rx_bytes},
-      {"delivered", &Stats::delivered},
-      {"control", &Stats::control},
-      {"drop_malformed", &Stats::drop_malformed},
-      {"drop_unknown", &Stats::drop_unknown},
-      {"drop_seq_old", &Stats::drop_seq_old},
-      {"drop_replay", &Stats::drop_replay},
-      {"drop_auth_fail", &Stats::drop_auth_fail},
-      {"drop_decrypt_fail", &Stats::drop_decrypt_fail},
       {"hs_taken", &Stats::hs_taken},
       {"hs_repeated", &Stats::hs_repeated},
       {"hs_malformed", &Stats::hs_malformed},
@@ -150,6 +153,7 @@ msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::
   Stats out;
   out.header = header;
   for (const auto& [name, field] : kCounters) out.*field = counter(totals, name);
+  take_received(out, totals);
   for (const auto& each : stats) {
     out.drone_ids.push_back(each.drone_id);
     out.opened.push_back(counter(each.counters, "delivered") + counter(each.counters, "control"));
