@@ -48,6 +48,17 @@ print("answered" if future.done() else "no answer", flush=True)
 
 
 @pytest.mark.parametrize("name", PROFILES)
+def test_endpoints_begin_small(name: str) -> None:
+    """Fast DDS makes room for 100 samples at each of them otherwise."""
+    space = {"": "http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles"}
+    root = ElementTree.parse(config_file(name)).getroot()
+    for kind in ("data_writer", "data_reader"):
+        profile = root.find(kind, space)
+        assert profile is not None and profile.get("is_default_profile") == "true"
+        assert profile.findtext("topic/resourceLimitsQos/allocated_samples", "", space) == "1"
+
+
+@pytest.mark.parametrize("name", PROFILES)
 def test_the_first_udp_transport_is_on_loopback_only(name: str) -> None:
     """The first: ROS adds one of its own behind it, which then finds its ports taken."""
     space = {"": "http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles"}

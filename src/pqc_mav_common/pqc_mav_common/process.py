@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any, NoReturn
 
 from pqc_mav_common.config_file import check_params_files
@@ -55,6 +54,8 @@ def run_process(
     """
     arguments = list(sys.argv if argv is None else argv)
     if "--version" in arguments[1:]:
+        from importlib.metadata import version  # 1 MB that a process which stays does not need
+
         print(f"{program} {version(package)}")
         return ExitCode.OK
     try:

@@ -2,8 +2,8 @@
 """The lifecycle node around the engine: parameters, topics, services.
 
 configure -> the configuration is checked and the keys are read; activate -> sockets and threads;
-deactivate -> sessions closed and keys wiped. The engine's event thread only queues; everything is published from the
-executor. Packets never come here.
+deactivate -> sessions closed and keys wiped. The engine's event thread only queues; events are published from the
+executor, what is periodic from a thread of its own. Packets never come here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import queue
 import socket
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -64,11 +65,12 @@ class PqcProxyNode(ManagedNode):
         self._hardware_id = socket.gethostname()
         self._diagnoser = Diagnoser(self.role)
         self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
+        self._publishing = threading.Lock()  # of the status
         self._published: list[tuple[Any, ...]] = []
         self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
         self._make_interfaces()
-        self.every(TICK_S, self._publish_periodic)
-        self._detectors = Repeater(SERVER_TICK_S, self._publish_server)
+        self._ticks = Repeater(TICK_S, self._publish_periodic, self._unexpected)
+        self._detectors = Repeater(SERVER_TICK_S, self._publish_server, self._unexpected)
 
     @property
     def role(self) -> str:
@@ -115,9 +117,11 @@ class PqcProxyNode(ManagedNode):
         self._start_host()
         self._publish_status(force=True)
         self._events_ready.trigger()  # for the events from before the topics were open
+        self._ticks.start()
 
     def end(self) -> None:
         """Stops the engine, wipes its keys and publishes the last status."""
+        self._ticks.stop()  # first: it starts and stops the other
         self._detectors.stop()
         host, self._host = self._host, None
         if host is None:
@@ -207,17 +211,18 @@ class PqcProxyNode(ManagedNode):
 
     def _publish_status(self, *, force: bool = False, statuses: list[dict[str, Any]] | None = None) -> None:
         """All drones' statuses, when one of them changed: a late subscriber then has the whole latched set."""
-        if statuses is None:
-            if self._host is None or not self._host.started:
+        with self._publishing:  # asked for inside, so that an older one never follows a newer one
+            if statuses is None:
+                if self._host is None or not self._host.started:
+                    return
+                statuses = self._host.engine.status()
+            identity = [tuple(status[field] for field in STATUS_IDENTITY) for status in statuses]
+            if not force and identity == self._published:
                 return
-            statuses = self._host.engine.status()
-        identity = [tuple(status[field] for field in STATUS_IDENTITY) for status in statuses]
-        if not force and identity == self._published:
-            return
-        self._published = identity
-        header = self._header()
-        for status in statuses:
-            self._status.publish(conversions.status_message(status, self.role, header))
+            self._published = identity
+            header = self._header()
+            for status in statuses:
+                self._status.publish(conversions.status_message(status, self.role, header))
 
     def _publish_periodic(self) -> None:
         host = self._host
@@ -228,7 +233,7 @@ class PqcProxyNode(ManagedNode):
         header = self._header()
         statuses, stats, links = host.engine.status(), host.engine.stats(), host.engine.links()
         by_drone = {link["drone_id"]: link for link in links}
-        self._publish_status(statuses=statuses)
+        self._publish_status()
         for entry in stats:
             rates = self._rates.update(entry["drone_id"], entry, now_s)
             self._stats.publish(conversions.stats_message(entry, rates, header))
@@ -256,6 +261,9 @@ class PqcProxyNode(ManagedNode):
             return
         engine = host.engine
         self._server.publish(conversions.server_message(engine.totals(), engine.stats(), self._header()))
+
+    def _unexpected(self, error: Exception) -> None:
+        self.get_logger().error(f"unexpected: {type(error).__name__}: {one_line(error)}")
 
     # --- services ---
 

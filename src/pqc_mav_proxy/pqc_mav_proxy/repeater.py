@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does something again and again in a thread of its own, which is there only between `start` and `stop`.
 
-A timer of the node would wake its executor each time, which looks at every service and subscription before it calls
-anybody: ten times a second that costs more than all else the proxy does.
+A timer of the node would wake its executor several times for each call, which looks at every service and subscription
+before it calls anybody: that costs more than what is called.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Callable
 
 
 class Repeater:
-    """Calls `work` every `period_s`. Start and stop may come in any order, from one thread; `work` must not raise."""
+    """Calls `work` every `period_s`, and `failed` with what it raised. Start and stop come from one thread at a time."""
 
-    def __init__(self, period_s: float, work: Callable[[], None]) -> None:
+    def __init__(self, period_s: float, work: Callable[[], None], failed: Callable[[Exception], None]) -> None:
         self._period_s = period_s
         self._work = work
+        self._failed = failed
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -41,4 +42,7 @@ class Repeater:
 
     def _run(self) -> None:
         while not self._stopping.wait(self._period_s):
-            self._work()
+            try:
+                self._work()
+            except Exception as error:  # the next time may be better, and somebody must hear of this one
+                self._failed(error)

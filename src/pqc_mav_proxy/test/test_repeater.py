@@ -6,7 +6,7 @@ from pqc_mav_proxy.repeater import Repeater
 
 def test_it_works_between_start_and_stop_and_has_no_thread_otherwise() -> None:
     before, done = threading.active_count(), threading.Semaphore(0)
-    repeater = Repeater(0.001, done.release)
+    repeater = Repeater(0.001, done.release, print)
     for _ in range(2):
         repeater.start()
         repeater.start()
@@ -18,3 +18,22 @@ def test_it_works_between_start_and_stop_and_has_no_thread_otherwise() -> None:
     while done.acquire(blocking=False):
         pass
     assert not done.acquire(timeout=0.02), "nothing comes after stop"
+
+
+def test_what_fails_is_told_and_done_again() -> None:
+    told: list[Exception] = []
+    enough = threading.Event()
+
+    def work() -> None:
+        raise ValueError("no room")
+
+    def failed(error: Exception) -> None:
+        told.append(error)
+        if len(told) == 3:
+            enough.set()
+
+    repeater = Repeater(0.001, work, failed)
+    repeater.start()
+    assert enough.wait(10)
+    repeater.stop()
+    assert str(told[0]) == "no room"
