@@ -19,6 +19,10 @@ up_app = typer.Typer(
 Namespace = Annotated[str | None, typer.Option(help="ROS namespace of the proxy.", show_default=False)]
 Config = Annotated[str | None, typer.Option(help="Configuration file. Default: the documented one that is installed.")]
 Keys = Annotated[str | None, typer.Option(help="Folder with this end's keys. Default: as the configuration says.")]
+Proxy = Annotated[
+    str | None,
+    typer.Option(help="Which proxy: py, cpp, or auto (default) = cpp where it is installed. They do the same."),
+]
 Mavlink = Annotated[
     str | None,
     typer.Option(
@@ -67,6 +71,7 @@ def drone(
     config: Config = None,
     params_file: ParamsFile = None,
     keys: Keys = None,
+    proxy: Proxy = None,
     drone_id: Annotated[str | None, typer.Option(help="Name of this drone.")] = None,
     peer: Annotated[str | None, typer.Option(help="Host name or address of the gcs.")] = None,
     suite: Annotated[str | None, typer.Option(help="Cipher suite: short code or id, see 'pqcmav suites'.")] = None,
@@ -96,7 +101,9 @@ def drone(
         str | None,
         typer.Option(help="Configuration file of the policy. Default: the documented one that is installed."),
     ] = None,
-    strategy: Annotated[str | None, typer.Option(help="Strategy of the policy: cascade, expert, rl or hybrid.")] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="Of the policy: measured, cascade, expert, rl or hybrid.")
+    ] = None,
     detect: Detect = None,
     together: Annotated[
         str | None,
@@ -116,6 +123,7 @@ def drone(
             "config": config,
             "params_file": params_file,
             "keys": keys,
+            "proxy": proxy,
             "drone_id": drone_id,
             "peer": peer,
             "suite": suite,
@@ -152,6 +160,7 @@ def gcs(
     config: Config = None,
     params_file: ParamsFile = None,
     keys: Keys = None,
+    proxy: Proxy = None,
     drones: Annotated[str | None, typer.Option(help="Ids of the drones to serve, separated by commas.")] = None,
     bind: Annotated[str | None, typer.Option(help="Local address to serve drones on.")] = None,
     suite: Annotated[str | None, typer.Option(help="Only suite to accept: short code or id.")] = None,
@@ -180,6 +189,7 @@ def gcs(
             "config": config,
             "params_file": params_file,
             "keys": keys,
+            "proxy": proxy,
             "drones": drones,
             "bind": bind,
             "suite": suite,
