@@ -32,9 +32,11 @@ add_library(pqcmav_engine STATIC
   src/keys/keystore_list.cpp
   src/keys/restart_key_file.cpp
   # packets and keys of a session, without sockets or clock
+  src/session/compact_header.cpp
   src/session/control_frame.cpp
   src/session/frame.cpp
   src/session/link_estimator.cpp
+  src/session/receive_index.cpp
   src/session/replay_window.cpp
   src/session/session.cpp
   # the handshake, without sockets or clock

@@ -2,6 +2,7 @@
 // Data-plane codec, control frames and bare primitives, for tests, the specification peer and the primitive benchmark.
 #include "convert.hpp"
 #include "crypto/oqs.hpp"
+#include "session/compact_header.hpp"
 #include "session/control_frame.hpp"
 #include "session/frame.hpp"
 
@@ -14,30 +15,54 @@ std::span<const std::uint8_t, 32> key_for(const SessionKeys& keys, const std::st
   throw TunnelError(Errc::config_invalid, "The direction is '" + direction + "'; it must be d2g or g2d.");
 }
 
-py::bytes seal(SendKey& key, const py::bytes& payload, bool control) {
+FrameType type_of(bool control, bool bundle) {
+  if (control && bundle) throw TunnelError(Errc::config_invalid, "A frame is a control frame or a bundle, not both.");
+  return control ? FrameType::control : bundle ? FrameType::bundle : FrameType::data;
+}
+
+py::bytes seal(SendKey& key, const py::bytes& payload, bool control, bool bundle, bool long_form) {
   const auto content = view(payload);
   Bytes packet(kOverhead + content.size());
   std::copy(content.begin(), content.end(), packet.begin() + kHeaderSize);
-  if (!key.seal(control ? FrameType::control : FrameType::data, packet))
+  const auto sealed = key.seal(type_of(control, bundle), packet, long_form);
+  if (!sealed)
     throw TunnelError(Errc::crypto,
                       "The packet could not be sealed: the sequence is exhausted or the crypto library failed.");
-  return to_bytes(packet);
+  return to_bytes(*sealed);
 }
 
-py::tuple open(ReceiveKey& key, const py::bytes& datagram) {
+/// A receive key with the index by which compact frames name it.
+struct PyReceiveKey {
+  ReceiveKey core;
+  std::optional<std::uint16_t> index;
+
+  py::tuple open(const py::bytes& datagram);
+};
+
+py::tuple PyReceiveKey::open(const py::bytes& datagram) {
   static constexpr const char* drops[] = {"malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail"};
+  static constexpr const char* types[] = {"data", "control", "bundle"};
+  const auto dropped = [](Drop drop) { return py::make_tuple(drops[static_cast<std::size_t>(drop)], py::bytes()); };
   const auto input = view(datagram);
   Bytes packet(input.begin(), input.end());
-  const auto header = parse_header(packet);
-  if (!header) return py::make_tuple("malformed", py::bytes());
-  if (header->session_id != key.session_id() || header->epoch != key.epoch())
-    return py::make_tuple("unknown", py::bytes());
-  const auto opened = key.open(*header, packet);
-  if (opened.drop) return py::make_tuple(drops[static_cast<std::size_t>(*opened.drop)], py::bytes());
+  std::optional<Header> header;
+  auto head = kHeaderSize;
+  if (is_compact(packet)) {
+    const auto compact = index ? parse_compact_header(packet) : std::nullopt;
+    if (!compact) return dropped(Drop::malformed);
+    if (compact->index != *index) return dropped(Drop::unknown);
+    header = core.header_of(*compact);
+    head = compact->size();
+  } else {
+    header = parse_header(packet);
+    if (!header) return dropped(Drop::malformed);
+    if (header->session_id != core.session_id() || header->epoch != core.epoch()) return dropped(Drop::unknown);
+  }
+  const auto opened = core.open(*header, packet, head);
+  if (opened.drop) return dropped(*opened.drop);
   ControlList list;
-  if (opened.type == FrameType::control && !parse_controls(opened.payload, list))
-    return py::make_tuple("decrypt_fail", py::bytes());
-  return py::make_tuple(opened.type == FrameType::control ? "control" : "data", to_bytes(opened.payload));
+  if (opened.type == FrameType::control && !parse_controls(opened.payload, list)) return dropped(Drop::decrypt_fail);
+  return py::make_tuple(types[static_cast<std::size_t>(opened.type)], to_bytes(opened.payload));
 }
 
 struct ToDict {
@@ -68,6 +93,7 @@ struct ToDict {
                  to_bytes(c.return_key));
   }
   py::tuple operator()(const RestartToken& c) const { return named("RESTART", "token", to_bytes(c.token)); }
+  py::tuple operator()(const Seen& c) const { return named("SEEN", "highest", c.highest); }
   py::tuple operator()(const PathChallenge& c) const { return named("PATH_CHALLENGE", "random", to_bytes(c.random)); }
   py::tuple operator()(const PathResponse& c) const { return named("PATH_RESPONSE", "random", to_bytes(c.random)); }
   py::tuple operator()(const Got& c) const { return named("GOT", "type", c.type, "check", to_bytes(c.check)); }
@@ -144,6 +170,8 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     control = ReturnGrant{field<u32>(f, "serial"), field_bytes<8>(f, "address_tag"), as_bytes(a)};
   } else if (name == "RESTART") {
     control = RestartToken{field_bytes<kRestartTokenSize>(f, "token")};
+  } else if (name == "SEEN") {
+    control = Seen{field<u64>(f, "highest")};
   } else if (name == "PATH_CHALLENGE") {
     control = PathChallenge{field_bytes<8>(f, "random")};
   } else if (name == "PATH_RESPONSE") {
@@ -221,21 +249,27 @@ void bind_primitives(py::module_& module) {
 void bind_codec(py::module_& module) {
   py::class_<SendKey> send_key(module, "SendKey", "Seals packets of one key; owns its sequence counter.");
   send_key
-      .def(py::init([](const SessionKeys& keys, const std::string& direction) {
-             return std::make_unique<SendKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction));
+      .def(py::init([](const SessionKeys& keys, const std::string& direction, std::optional<std::uint16_t> peer_index) {
+             return std::make_unique<SendKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction),
+                                              peer_index);
            }),
-           py::arg("keys"), py::arg("direction"))
-      .def("seal", &seal, py::arg("payload"), py::arg("control") = false);
+           py::arg("keys"), py::arg("direction"), py::arg("peer_index") = py::none())
+      .def("seal", &seal, py::arg("payload"), py::arg("control") = false, py::arg("bundle") = false,
+           py::arg("long_form") = false)
+      .def("skip_to", &SendKey::skip_to, py::arg("sequence"))
+      .def("peer_has_seen", &SendKey::peer_has_seen, py::arg("sequence"));
   refuse_other_init(send_key, "SendKey");
   refuse_other_method(send_key, "seal");
-  py::class_<ReceiveKey> receive_key(module, "ReceiveKey", "Opens packets of one key, with its replay window.");
+  py::class_<PyReceiveKey> receive_key(module, "ReceiveKey", "Opens packets of one key, with its replay window.");
   receive_key
-      .def(py::init([](const SessionKeys& keys, const std::string& direction, std::size_t window_bits) {
-             return std::make_unique<ReceiveKey>(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction),
-                                                 window_bits);
+      .def(py::init([](const SessionKeys& keys, const std::string& direction, std::size_t window_bits,
+                       std::optional<std::uint16_t> index, bool bundles) {
+             ReceiveKey core(*keys.suite, keys.session_id, keys.epoch, key_for(keys, direction), window_bits, bundles);
+             return std::make_unique<PyReceiveKey>(PyReceiveKey{std::move(core), index});
            }),
-           py::arg("keys"), py::arg("direction"), py::arg("window_bits") = kWindowBits)
-      .def("open", &open, py::arg("datagram"));
+           py::arg("keys"), py::arg("direction"), py::arg("window_bits") = kWindowBits, py::arg("index") = py::none(),
+           py::arg("bundles") = false)
+      .def("open", &PyReceiveKey::open, py::arg("datagram"));
   refuse_other_init(receive_key, "ReceiveKey");
   refuse_other_method(receive_key, "open");
   module.def("parse_controls", [](const py::bytes& content) -> py::object {

@@ -121,6 +121,7 @@ py::dict status_dict(const LinkStatus& s) {
   out["last_error"] = s.last_error;
   out["hybrid"] = s.hybrid;
   out["drone_signed"] = s.drone_signed;
+  out["compact"] = s.compact;
   out["key_old"] = s.key_old;
   out["handshakes_ok"] = s.handshakes_ok;
   out["handshakes_failed"] = s.handshakes_failed;

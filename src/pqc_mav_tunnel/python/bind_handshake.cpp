@@ -39,9 +39,10 @@ class PyInitiator {
   PyInitiator(const std::string& suite, const std::string& drone_id, const py::bytes& psk,
               const py::bytes& gcs_public_key, bool hybrid, const std::optional<py::bytes>& own_secret,
               const std::optional<SessionTuple>& session, const std::string& gcs_id,
-              const std::optional<std::pair<py::bytes, py::bytes>>& ticket, std::uint16_t max_datagram)
-      : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, session, gcs_id, ticket, max_datagram)) {
-  }
+              const std::optional<std::pair<py::bytes, py::bytes>>& ticket, std::uint16_t max_datagram,
+              std::uint16_t features)
+      : core_(params(suite, drone_id, psk, gcs_public_key, hybrid, own_secret, session, gcs_id, ticket, max_datagram,
+                     features)) {}
 
   py::bytes start() { return to_bytes(core_.start(now())); }
   py::tuple on_data(const py::bytes& received) {
@@ -62,7 +63,7 @@ class PyInitiator {
                                 const py::bytes& gcs_public_key, bool hybrid,
                                 const std::optional<py::bytes>& own_secret, const std::optional<SessionTuple>& session,
                                 const std::string& gcs_id, const std::optional<std::pair<py::bytes, py::bytes>>& ticket,
-                                std::uint16_t max_datagram) {
+                                std::uint16_t max_datagram, std::uint16_t features) {
     InitiatorParams out;
     out.suite = &require_suite(suite);
     out.drone_id = drone_id;
@@ -86,6 +87,8 @@ class PyInitiator {
       out.ticket = std::move(granted);
     }
     out.max_datagram = max_datagram;
+    out.features = features;
+    out.own_index = IndexPool::make(kDroneIndices, 0)->take();
     return out;
   }
   std::optional<std::uint16_t> busy_ms_;
@@ -98,9 +101,10 @@ class PyResponder {
   using Publics = std::map<std::pair<std::string, std::string>, py::bytes>;
 
   PyResponder(const Psks& psks, const Secrets& gcs_secrets, const Publics& drone_publics, bool require_signature,
-              bool allow_pure, const std::optional<SessionTuple>& session, const std::string& gcs_id)
+              bool allow_pure, const std::optional<SessionTuple>& session, const std::string& gcs_id,
+              std::uint16_t features)
       : state_(std::make_shared<State>()),
-        core_(environment(psks, gcs_secrets, drone_publics, require_signature, allow_pure, gcs_id),
+        core_(environment(psks, gcs_secrets, drone_publics, require_signature, allow_pure, gcs_id, features),
               session ? std::optional(running_session(*session)) : std::nullopt) {}
 
   py::tuple on_data(const py::bytes& received) {
@@ -132,7 +136,7 @@ class PyResponder {
 
   std::shared_ptr<const ResponderEnv> environment(const Psks& psks, const Secrets& gcs_secrets,
                                                   const Publics& drone_publics, bool require_signature, bool allow_pure,
-                                                  const std::string& gcs_id) {
+                                                  const std::string& gcs_id, std::uint16_t features) {
     auto s = state_;
     for (const auto& [id, psk] : psks) s->psks.emplace(id, Psk(exactly<kPskSize>(psk, "A PSK")));
     for (const auto& [token, key] : gcs_secrets) s->secrets.emplace(sig_of(token).token, SecretBytes(view(key)));
@@ -142,6 +146,8 @@ class PyResponder {
     }
     auto env = std::make_shared<ResponderEnv>();
     env->gcs_id = gcs_id;
+    env->features = features;
+    env->receive_index = [] { return IndexPool::make(kGcsIndices, 0)->take(); };
     env->find_drone = [s, require_signature, allow_pure](std::string_view id) -> std::optional<DroneRecord> {
       const auto it = s->psks.find(std::string(id));
       if (it == s->psks.end()) return std::nullopt;
@@ -210,6 +216,9 @@ void bind_handshake(py::module_& module) {
       .def_readonly("epoch", &SessionKeys::epoch)
       .def_property_readonly("k_d2g", [](const SessionKeys& keys) { return to_bytes(keys.k_d2g.view()); })
       .def_property_readonly("k_g2d", [](const SessionKeys& keys) { return to_bytes(keys.k_g2d.view()); })
+      .def_readonly("features", &SessionKeys::features)
+      .def_readonly("peer_index", &SessionKeys::peer_index)
+      .def_property_readonly("own_index", [](const SessionKeys& keys) { return keys.own_index.value(); })
       .def_property_readonly("chain", [](const SessionKeys& keys) { return to_bytes(keys.chain.view()); })
       .def("__repr__", [](const SessionKeys& keys) {
         return "<SessionKeys " + (keys.suite ? keys.suite->id : std::string("empty")) + ">";
@@ -220,11 +229,11 @@ void bind_handshake(py::module_& module) {
   initiator
       .def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool,
                     const std::optional<py::bytes>&, const std::optional<SessionTuple>&, const std::string&,
-                    const std::optional<std::pair<py::bytes, py::bytes>>&, std::uint16_t>(),
+                    const std::optional<std::pair<py::bytes, py::bytes>>&, std::uint16_t, std::uint16_t>(),
            py::arg("suite"), py::arg("drone_id"), py::arg("psk"), py::arg("gcs_public_key"), py::arg("hybrid") = true,
            py::arg("own_secret") = py::none(), py::arg("session") = py::none(),
            py::arg("gcs_id") = std::string(kDefaultGcsId), py::arg("ticket") = py::none(),
-           py::arg("max_datagram") = kDatagramLimit)
+           py::arg("max_datagram") = kDatagramLimit, py::arg("features") = 0)
       .def("start", &PyInitiator::start)
       .def_property_readonly("busy_ms", &PyInitiator::busy_ms);
   refuse_other_init(initiator, "Initiator");
@@ -233,10 +242,10 @@ void bind_handshake(py::module_& module) {
   py::class_<PyResponder> responder(module, "Responder", "The gcs' side of one handshake, without sockets.");
   responder
       .def(py::init<const PyResponder::Psks&, const PyResponder::Secrets&, const PyResponder::Publics&, bool, bool,
-                    const std::optional<SessionTuple>&, const std::string&>(),
+                    const std::optional<SessionTuple>&, const std::string&, std::uint16_t>(),
            py::arg("psks"), py::arg("gcs_secrets"), py::arg("drone_publics") = PyResponder::Publics{},
            py::arg("require_signature") = false, py::arg("allow_pure") = true, py::arg("session") = py::none(),
-           py::arg("gcs_id") = std::string(kDefaultGcsId))
+           py::arg("gcs_id") = std::string(kDefaultGcsId), py::arg("features") = 0)
       .def("refuse_busy", &PyResponder::refuse_busy, py::arg("m1"), py::arg("retry_ms"))
       .def_property_readonly("drone_id", [](const PyResponder& self) { return self.core_.drone_id(); })
       .def_property_readonly("gated_keygens", &PyResponder::keygens);

@@ -259,6 +259,7 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   if (out.replay_window % 64 != 0)
     throw TunnelError(Errc::config_invalid,
                       "'replay_window' is " + std::to_string(out.replay_window) + "; it must be a multiple of 64.");
+  out.compact = in.get<bool>("compact");
   out.dscp = static_cast<int>(in.get<std::int64_t>("dscp"));
   out.gso = in.get<bool>("gso");
   out.busy_poll_us = static_cast<int>(in.get<std::int64_t>("busy_poll_us"));

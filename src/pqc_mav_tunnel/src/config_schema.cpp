@@ -138,6 +138,11 @@ const std::vector<ConfigKey>& table() {
        "Largest plaintext datagram accepted; 1432 fits an MTU of 1500 with the 38 bytes of overhead and IP/UDP "
        "headers.",
        true, true},
+      {"compact", false, kNone, kNone, "",
+       "Send packets with a header of 4 or 5 bytes instead of 22, where the other end has this on as well: for links "
+       "of "
+       "little capacity. Where only one end has it on, nothing changes.",
+       true, true},
       {"replay_window", i(kWindowBits), i(kWindowBitsMin), i(kWindowBitsMax), "packets",
        "How many newer packets may arrive before a late one is dropped as too old; a multiple of 64.", true, true},
       {"dscp", i(46), 0, 63, "", "DSCP of encrypted packets; 46 = expedited forwarding (RFC 3246).", true, true},

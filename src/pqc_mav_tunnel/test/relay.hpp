@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <mutex>
+#include <random>
 #include <set>
 
 #include "engine_fixture.hpp"
@@ -49,6 +50,11 @@ class Relay {
   void hold_answers(bool yes) {
     const std::lock_guard lock(mutex_);
     hold_answers_ = yes;
+  }
+  /// Packets of sessions are lost by chance, so many of 100.
+  void lose(unsigned percent) {
+    const std::lock_guard lock(mutex_);
+    loss_percent_ = percent;
   }
   /// From now on the gcs sees another source address.
   void move(const std::string& host = "127.0.0.1") {
@@ -121,6 +127,7 @@ class Relay {
     if (type == 0x33 && packet.size() > 9) attempts_.emplace(packet.begin() + 1, packet.begin() + 9);
     // Inside a session a fragment of M2 is a control frame longer than any other.
     if (hold_answers_ && way == Way::down && (handshake || (type == 0x13 && packet.size() > 300))) return false;
+    if (!handshake && random_() % 100 < loss_percent_) return false;
     return handshake ? pass_handshakes_ : pass_[static_cast<std::size_t>(way)];
   }
 
@@ -148,6 +155,8 @@ class Relay {
   bool stopping_ = false, pass_[2] = {true, true}, pass_handshakes_ = true, hold_answers_ = false, recording_ = false;
   std::vector<Bytes> seen_[2];
   std::set<Bytes> attempts_;
+  unsigned loss_percent_ = 0;
+  std::minstd_rand random_{1};
   std::thread thread_;
 };
 

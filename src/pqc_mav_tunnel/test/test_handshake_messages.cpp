@@ -235,13 +235,16 @@ TEST(ServerHelloMessage, SizesOtherThanTheSuitesAreMalformed) {
   EXPECT_FALSE(parse_server_hello(body(server_hello({kem, 32, 100}, 0)), suite(), true)) << "session id zero";
 }
 
-TEST(ServerHelloMessage, FeaturesThatWereNotAskedForAreMalformed) {
+TEST(ServerHelloMessage, FeaturesAndIndexComeBack) {
   auto frame = server_hello({suite().kem->public_key, 32, 50});
   const auto at = kFrameHeaderSize + kSessionIdSize + kNonceSize + 1;
-  ASSERT_TRUE(parse_server_hello(body(frame), suite(), true));
-  for (int bit = 0; bit < 16; ++bit) {
-    store_be(frame.data() + at, static_cast<std::uint16_t>(1 << bit));
-    EXPECT_FALSE(parse_server_hello(body(frame), suite(), true)) << bit;
+  for (const std::uint16_t value : {0, 1, 0x8000, 0xffff}) {
+    store_be(frame.data() + at, value);
+    store_be(frame.data() + at + 2, static_cast<std::uint16_t>(~value));
+    const auto parsed = parse_server_hello(body(frame), suite(), true);
+    ASSERT_TRUE(parsed) << "whether they were asked for the handshake knows";
+    EXPECT_EQ(parsed->features, value);
+    EXPECT_EQ(parsed->index, static_cast<std::uint16_t>(~value));
   }
 }
 

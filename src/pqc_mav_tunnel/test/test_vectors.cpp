@@ -7,6 +7,7 @@
 #include "crypto/x25519.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
+#include "session/compact_header.hpp"
 #include "session/control_frame.hpp"
 #include "session/frame.hpp"
 #include "vector_file.hpp"
@@ -286,35 +287,97 @@ TEST(ControlVectors, FieldsOfEachKind) {
 }
 
 /// The receive order of docs/protocol.md section 10, with one session.
-std::string outcome_of(ReceiveKey& receive, Bytes packet, std::string& plaintext) {
+std::string outcome_of(ReceiveKey& receive, std::optional<std::uint16_t> index, Bytes packet, std::string& plaintext) {
   static constexpr std::array<const char*, kDropKinds> kNames{"drop_malformed", "drop_unknown",   "drop_seq_old",
                                                               "drop_replay",    "drop_auth_fail", "drop_decrypt_fail"};
-  const auto header = parse_header(packet);
-  if (!header) return kNames[static_cast<std::size_t>(Drop::malformed)];
-  if (header->session_id != receive.session_id() || header->epoch != receive.epoch())
-    return kNames[static_cast<std::size_t>(Drop::unknown)];
-  const auto opened = receive.open(*header, packet);
-  if (opened.drop) return kNames[static_cast<std::size_t>(*opened.drop)];
+  const auto dropped = [](Drop reason) { return kNames[static_cast<std::size_t>(reason)]; };
+  std::optional<Header> header;
+  auto head = kHeaderSize;
+  if (is_compact(packet)) {
+    const auto compact = index ? parse_compact_header(packet) : std::nullopt;
+    if (!compact) return dropped(Drop::malformed);
+    if (compact->index != *index) return dropped(Drop::unknown);
+    header = receive.header_of(*compact);
+    head = compact->size();
+  } else {
+    header = parse_header(packet);
+    if (!header) return dropped(Drop::malformed);
+    if (header->session_id != receive.session_id() || header->epoch != receive.epoch()) return dropped(Drop::unknown);
+  }
+  const auto opened = receive.open(*header, packet, head);
+  if (opened.drop) return dropped(*opened.drop);
   ControlList list;
   if (opened.type == FrameType::control && !parse_controls(opened.payload, list)) return "drop_decrypt_fail";
   plaintext = hex(opened.payload);
   return opened.type == FrameType::control ? "control" : "delivered";
 }
 
+std::optional<std::uint16_t> index_of(const VectorSection& receiver) {
+  const bool compact = (receiver.number("features") & features::kCompact) != 0;
+  return compact ? std::optional(static_cast<std::uint16_t>(receiver.number("index"))) : std::nullopt;
+}
+
 TEST(ReceiveVectors, EveryStepInOrder) {
-  const auto file = read_vectors(folder() / "receive.txt");
-  const auto& receiver = section(file, "receiver");
-  auto ends = ends_of(receiver, receiver.number("window_bits"));
-  int steps = 0;
-  for (const auto& [name, step] : file) {
-    if (!name.starts_with("step-")) continue;
-    std::string plaintext;
-    EXPECT_EQ(outcome_of(ends.receive, step.bytes("datagram"), plaintext), step.text("outcome"))
-        << name << ": " << step.text("what");
-    EXPECT_EQ(plaintext, step.text("plaintext")) << name;
-    ++steps;
+  for (const auto* script : {"receive.txt", "receive_compact.txt"}) {
+    const auto file = read_vectors(folder() / script);
+    const auto& receiver = section(file, "receiver");
+    auto ends = ends_of(receiver, receiver.number("window_bits"));
+    int steps = 0;
+    for (const auto& [name, step] : file) {
+      if (!name.starts_with("step-")) continue;
+      std::string plaintext;
+      EXPECT_EQ(outcome_of(ends.receive, index_of(receiver), step.bytes("datagram"), plaintext), step.text("outcome"))
+          << script << ' ' << name << ": " << step.text("what");
+      EXPECT_EQ(plaintext, step.text("plaintext")) << name;
+      ++steps;
+    }
+    EXPECT_GE(steps, 20);
   }
-  EXPECT_GE(steps, 20);
+}
+
+TEST(CompactVectors, EveryFrameInBothForms) {
+  const auto file = read_vectors(folder() / "compact.txt");
+  const auto& keys = section(file, "keys");
+  const auto& suite = require_suite(keys.text("suite"));
+  const auto id = keys.array<8>("session_id");
+  const auto epoch = static_cast<std::uint8_t>(keys.number("epoch"));
+  const auto key = keys.array<32>("key");
+  int count = 0, lost = 0;
+  for (const auto& [name, given] : file) {
+    if (!given.has("index")) continue;
+    const auto index = static_cast<std::uint16_t>(given.number("index"));
+    const auto sequence = given.number("sequence"), expected = given.number("expected");
+    const auto content = given.bytes("content");
+    const auto compact = given.bytes("datagram");
+    const auto type = parse_compact_header(compact).value().type;
+    for (const bool long_form : {false, true}) {
+      SendKey send(suite, id, epoch, key, index);
+      send.skip_to(sequence);
+      if (sequence > 0) send.peer_has_seen(sequence - 1);
+      Bytes packet(kOverhead + content.size());
+      std::copy(content.begin(), content.end(), packet.begin() + kHeaderSize);
+      const auto sealed = send.seal(type, packet, long_form);
+      ASSERT_TRUE(sealed);
+      EXPECT_EQ(hex(*sealed), hex(given.bytes(long_form ? "long" : "datagram"))) << name;
+    }
+    ReceiveKey receive(suite, id, epoch, key);
+    std::string plaintext;
+    if (expected > 0) {
+      SendKey before(suite, id, epoch, key);
+      before.skip_to(expected - 1);
+      Bytes packet(kOverhead);
+      ASSERT_TRUE(before.seal(FrameType::data, packet));
+      EXPECT_EQ(outcome_of(receive, index, packet, plaintext), "delivered");
+    }
+    EXPECT_EQ(outcome_of(receive, index, compact, plaintext), given.text("outcome")) << name;
+    if (given.text("outcome").starts_with("drop_"))
+      ++lost;
+    else
+      EXPECT_EQ(plaintext, hex(content)) << name;
+    ++count;
+  }
+  EXPECT_EQ(count, 38);
+  EXPECT_EQ(lost, 2);
 }
 
 }  // namespace

@@ -158,6 +158,15 @@ class Restart:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """The highest verified sequence of the session and epoch whose keys carry this very frame."""
+
+    TYPE: ClassVar[int] = 35
+    FORM: ClassVar[struct.Struct] = struct.Struct("!Q")
+    highest: int
+
+
+@dataclass(frozen=True)
 class PathChallenge:
     """Asks whether this path lives; gcs to drone."""
 
@@ -213,6 +222,7 @@ FixedTlv = (
     | Keepalive
     | Return
     | Restart
+    | Seen
     | PathChallenge
     | PathResponse
     | Got
@@ -228,6 +238,7 @@ FIXED: tuple[type[FixedTlv], ...] = (
     Keepalive,
     Return,
     Restart,
+    Seen,
     PathChallenge,
     PathResponse,
     Got,

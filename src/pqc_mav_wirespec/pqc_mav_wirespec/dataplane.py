@@ -9,12 +9,15 @@ from dataclasses import dataclass
 
 from . import aead, control
 from .errors import KeyExhaustedError, MalformedError
-from .keyschedule import SessionKeys
+from .keyschedule import FEATURE_BUNDLES, FEATURE_COMPACT, SessionKeys
 from .replay import DEFAULT_BITS, SEQUENCE_LIMIT, ReplayWindow, Verdict
 
 VERSION = 3
-KIND_DATA, KIND_CONTROL = 0, 1
+KIND_DATA, KIND_CONTROL, KIND_BUNDLE = 0, 1, 2
 HEADER = struct.Struct("!B4s8sQB")
+COMPACT, COMPACT_CONTROL, COMPACT_BUNDLE, COMPACT_WIDE, COMPACT_ZERO = 0x80, 0x40, 0x20, 0x10, 0x0F
+COMPACT_BOTH = COMPACT_CONTROL | COMPACT_BUNDLE
+COMPACT_LAG = 16_384
 OVERHEAD_BYTES = HEADER.size + aead.TAG_BYTES
 DEFAULT_MAX_PAYLOAD_BYTES = 1432
 LARGEST_UDP_PAYLOAD_BYTES = 65507  # what one IPv4 datagram can carry
@@ -60,9 +63,59 @@ class Header:
         if not OVERHEAD_BYTES <= len(datagram) <= longest:
             raise MalformedError(f"a datagram of {len(datagram)} bytes, expected {OVERHEAD_BYTES} to {longest}")
         first, ids, session_id, sequence, epoch = HEADER.unpack_from(datagram)
-        if first & 0x0F != VERSION or first >> 4 not in (KIND_DATA, KIND_CONTROL):
+        if first & 0x0F != VERSION or first >> 4 not in (KIND_DATA, KIND_CONTROL, KIND_BUNDLE):
             raise MalformedError(f"a datagram starts with {first:#04x}, which is no type of version {VERSION}")
         return cls(first >> 4, ids, session_id, sequence, epoch)
+
+
+@dataclass(frozen=True)
+class CompactHeader:
+    """The short form: what stands for the long header at an end that holds `index`."""
+
+    kind: int
+    index: int
+    sequence: int  # the low 16 bits
+
+    def pack(self) -> bytes:
+        """The bytes on the wire: 4, or 5 with an index above 255."""
+        first = COMPACT | {KIND_DATA: 0, KIND_CONTROL: COMPACT_CONTROL, KIND_BUNDLE: COMPACT_BUNDLE}[self.kind]
+        if self.index > 0xFF:
+            return struct.pack("!BHH", first | COMPACT_WIDE, self.index, self.sequence)
+        return struct.pack("!BBH", first, self.index, self.sequence)
+
+    @property
+    def size(self) -> int:
+        """How many bytes `pack` gives."""
+        return 5 if self.index > 0xFF else 4
+
+    @classmethod
+    def parse(cls, datagram: bytes, longest_payload: int = LARGEST_UDP_PAYLOAD_BYTES) -> CompactHeader:
+        """Raises MalformedError on another form, a wrong length, or an index in the wrong width."""
+        first = datagram[0] if datagram else 0
+        wide = bool(first & COMPACT_WIDE)
+        head = 5 if wide else 4
+        if not first & COMPACT or first & COMPACT_ZERO or first & COMPACT_BOTH == COMPACT_BOTH:
+            raise MalformedError(f"a datagram starts with {first:#04x}, which is no compact header")
+        if not head + aead.TAG_BYTES <= len(datagram) <= head + aead.TAG_BYTES + longest_payload:
+            raise MalformedError(f"a compact frame of {len(datagram)} bytes")
+        index = int.from_bytes(datagram[1 : head - 2], "big")
+        if wide and index <= 0xFF:
+            raise MalformedError(f"index {index} takes one byte, not two")
+        kind = KIND_CONTROL if first & COMPACT_CONTROL else KIND_BUNDLE if first & COMPACT_BUNDLE else KIND_DATA
+        return cls(kind, index, int.from_bytes(datagram[head - 2 : head], "big"))
+
+
+def is_compact(datagram: bytes) -> bool:
+    """Whether the first byte announces the compact form."""
+    return bool(datagram) and datagram[0] >= COMPACT
+
+
+def nearest_sequence(low: int, highest: int) -> int:
+    """The number congruent to `low` modulo 2^16 that is nearest to highest + 1, the larger of two, none below 0."""
+    expected = highest + 1
+    lap = expected - expected % 0x10000
+    candidates = [lap + turn * 0x10000 + low for turn in (-1, 0, 1)]
+    return min((c for c in candidates if c >= 0), key=lambda c: (abs(c - expected), -c))
 
 
 def _key(keys: SessionKeys, direction: Direction) -> bytes:
@@ -70,22 +123,35 @@ def _key(keys: SessionKeys, direction: Direction) -> bytes:
 
 
 class SendKey:
-    """Seals under the key of one direction; each sequence number is used once."""
+    """Seals under the key of one direction; each sequence number is used once.
+
+    `seen` is the highest sequence of this key that the peer reported (SEEN), -1 before.
+    """
 
     def __init__(self, keys: SessionKeys, direction: Direction, next_sequence: int = 0) -> None:
         self.keys = keys
         self._key = _key(keys, direction)
         self.next_sequence = next_sequence
+        self.seen = -1
 
-    def seal(self, payload: bytes, *, kind: int = KIND_DATA) -> bytes:
-        """One datagram. Raises KeyExhaustedError once 2^48 numbers are used."""
+    def peer_has_seen(self, highest: int) -> None:
+        """A SEEN that came under this key's session; one beyond what was sent says nothing."""
+        if highest < self.next_sequence:
+            self.seen = max(self.seen, highest)
+
+    def seal(self, payload: bytes, *, kind: int = KIND_DATA, long_form: bool = False) -> bytes:
+        """One datagram, compact where that is agreed and allowed. Raises KeyExhaustedError after 2^48 numbers."""
         sequence = self.next_sequence
         if sequence >= SEQUENCE_LIMIT:
             raise KeyExhaustedError(f"epoch {self.keys.epoch} has no sequence number left: rekey")
+        is_short = self.keys.features & FEATURE_COMPACT and not long_form and sequence - self.seen < COMPACT_LAG
         self.next_sequence += 1
         suite, epoch = self.keys.suite, self.keys.epoch
         header = Header(kind, suite.header_ids, self.keys.session_id, sequence, epoch).pack()
-        return header + aead.seal(suite.aead, self._key, epoch, sequence, header, payload)
+        sealed = aead.seal(suite.aead, self._key, epoch, sequence, header, payload)
+        if is_short:
+            header = CompactHeader(kind, self.keys.peer_index, sequence & 0xFFFF).pack()
+        return header + sealed
 
     def seal_control(self, *tlvs: control.Tlv) -> bytes:
         """One control datagram with these TLVs."""
@@ -103,23 +169,39 @@ class ReceiveKey:
     def open(self, datagram: bytes) -> tuple[Outcome, bytes]:
         """(outcome, plaintext). The plaintext is empty unless the outcome is DELIVERED or CONTROL."""
         try:
+            if is_compact(datagram):
+                return self._open_compact(datagram)
             header = Header.parse(datagram)
         except MalformedError:
             return Outcome.MALFORMED, b""
         if (header.session_id, header.epoch) != (self.keys.session_id, self.keys.epoch):
             return Outcome.UNKNOWN, b""
-        return self.open_parsed(header, datagram)
+        return self.open_parsed(header, datagram[HEADER.size :])
 
-    def open_parsed(self, header: Header, datagram: bytes) -> tuple[Outcome, bytes]:
-        """The same for a header that is parsed and is of this session and epoch."""
+    def _open_compact(self, datagram: bytes) -> tuple[Outcome, bytes]:
+        if not self.keys.features & FEATURE_COMPACT:
+            return Outcome.MALFORMED, b""
+        short = CompactHeader.parse(datagram)
+        if short.index != self.keys.own_index:
+            return Outcome.UNKNOWN, b""
+        return self.open_parsed(self.header_of(short), datagram[short.size :])
+
+    def header_of(self, short: CompactHeader) -> Header:
+        """The long header that a compact one for this key stands for."""
+        keys, sequence = self.keys, nearest_sequence(short.sequence, self.window.highest)
+        return Header(short.kind, keys.suite.header_ids, keys.session_id, sequence, keys.epoch)
+
+    def open_parsed(self, header: Header, sealed: bytes) -> tuple[Outcome, bytes]:
+        """The same for what follows a header that is parsed and is of this session and epoch."""
         suite = self.keys.suite
         if header.ids != suite.header_ids:
+            return Outcome.MALFORMED, b""
+        if header.kind == KIND_BUNDLE and not self.keys.features & FEATURE_BUNDLES:
             return Outcome.MALFORMED, b""
         verdict = self.window.check(header.sequence)
         if verdict is not Verdict.NEW:
             return (Outcome.SEQ_OLD if verdict is Verdict.OLD else Outcome.REPLAY), b""
-        aad, sealed = datagram[: HEADER.size], datagram[HEADER.size :]
-        plaintext = aead.open_sealed(suite.aead, self._key, header.epoch, header.sequence, aad, sealed)
+        plaintext = aead.open_sealed(suite.aead, self._key, header.epoch, header.sequence, header.pack(), sealed)
         if plaintext is None:
             return Outcome.AUTH_FAIL, b""
         self.window.accept(header.sequence)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from . import control
 from .attempt import Attempt
+from .dataplane import KIND_DATA
 from .deadline import Deadline
 from .errors import MalformedError, NoSessionError, WireError
 from .handshake import Initiator, ReturnTicket
@@ -41,8 +42,11 @@ class DroneIdentity:
 class DronePeer(UdpPeer):
     """A drone. `connect` makes a fresh session, `rekey` follows on it; both raise the WireError that ended them."""
 
-    def __init__(self, gcs_address: Address, bind: Address = ("127.0.0.1", 0)) -> None:
-        super().__init__(bind)
+    names_session = True
+
+    def __init__(self, gcs_address: Address, bind: Address = ("127.0.0.1", 0), features: int = 0) -> None:
+        super().__init__(bind, features)
+        self._next_index = 0
         self.gcs_address = gcs_address
         self.drone_id = ""
         self.max_datagram = LARGEST_DATAGRAM_BYTES
@@ -68,6 +72,9 @@ class DronePeer(UdpPeer):
         previous = self.links[self.drone_id].rekeyable if inside and self.drone_id in self.links else None
         if inside and previous is None:
             raise NoSessionError("there is no session to rekey: connect first")
+        held = self.links[self.drone_id].indices if self.drone_id in self.links else set()
+        index = next(n % 256 for n in range(self._next_index, self._next_index + 256) if n % 256 not in held)
+        self._next_index = index + 1
         initiator = Initiator(
             suite,
             who.drone_id,
@@ -79,6 +86,8 @@ class DronePeer(UdpPeer):
             previous=previous,
             return_ticket=None if inside else self.return_ticket,
             max_datagram=self.max_datagram,
+            features=self.features,
+            index=index,
         )
         limit = self.max_datagram if self.max_datagram < LARGEST_DATAGRAM_BYTES else LARGEST_DATAGRAM_BYTES
         self._attempt = Attempt(initiator, None if inside else who.psk, time.monotonic(), limit=limit)
@@ -184,7 +193,7 @@ class DronePeer(UdpPeer):
 
     def send(self, payload: bytes) -> bytes:
         """Sends one data frame; returns the datagram."""
-        return self._send_sealed(self.drone_id, payload, is_control=False)
+        return self._send_sealed(self.drone_id, payload, KIND_DATA)
 
     def send_control(self, *tlvs: control.Tlv) -> bytes:
         """Sends one control frame; returns the datagram."""

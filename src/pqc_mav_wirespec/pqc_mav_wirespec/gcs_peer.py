@@ -9,7 +9,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from . import control
-from .dataplane import OVERHEAD_BYTES
+from .dataplane import KIND_CONTROL, KIND_DATA, OVERHEAD_BYTES, is_compact
 from .deadline import Deadline
 from .handshake import GcsPolicy
 from .hsframes import TYPE_DRONE, restart_datagram
@@ -45,7 +45,7 @@ class GcsPeer(UdpPeer):
         restart_key: bytes | None = None,
         demand_cookie: bool = False,
     ) -> None:
-        super().__init__((host, port))
+        super().__init__((host, port), policy.features)
         self.restart_key = restart_key or secrets.token_bytes(32)
         self.station = Station(
             policy, restart_key=self.restart_key, demand_cookie=demand_cookie, serial=serial_of(time.time())
@@ -123,6 +123,8 @@ class GcsPeer(UdpPeer):
 
     def _on_unknown(self, datagram: bytes, source: Address, now: float) -> None:
         """Section 9: a session that this instance does not hold and is not about to make."""
+        if is_compact(datagram):
+            return
         session_id = datagram[5:13]
         if any(link.knows(session_id) for link in self.links.values()) or self.station.makes(session_id):
             return
@@ -177,14 +179,14 @@ class GcsPeer(UdpPeer):
         for address, value in paths.challenges(now):
             content = control.encode(control.PathChallenge(value))
             if (address == paths.current and paths.validated) or paths.spend(address, len(content) + OVERHEAD_BYTES):
-                self.send_raw(self.links[drone_id].seal(content, is_control=True), address)
+                self.send_raw(self.links[drone_id].seal(content, kind=KIND_CONTROL), address)
 
     def _deadline(self) -> float:
         return min([self.station.deadline(), *(paths.deadline() for paths in self.paths.values())])
 
     def send(self, drone_id: str, payload: bytes) -> bytes:
         """Sends one data frame to a drone whose address is known; returns the datagram."""
-        return self._send_sealed(drone_id, payload, is_control=False)
+        return self._send_sealed(drone_id, payload, KIND_DATA)
 
     def send_control(self, drone_id: str, *tlvs: control.Tlv) -> bytes:
         """Sends one control frame; returns the datagram."""

@@ -7,8 +7,9 @@ Reject) is all that may still be sent.
 
 from __future__ import annotations
 
+import itertools
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from . import keyschedule as ks
@@ -45,6 +46,7 @@ class _Party:
         self._random = random_bytes
         self._allowed: dict[int, Limits] = {}
         self._next: Callable[[bytes], bytes] | None = None
+        self._agreed = (0, 0, 0)  # features, and where this end and the other one receive compact frames
         self.transcript = ks.Transcript()
         self.keys: ks.SessionKeys | None = None
         self.error: WireError | None = None
@@ -84,8 +86,10 @@ class _Party:
 
     def _complete(self, suite: Suite, hello: msg.ClientHello, session_id: bytes) -> None:
         t = self.transcript
+        features, own_index, peer_index = self._agreed
         self.keys = ks.SessionKeys(
-            suite, session_id, hello.epoch, t.k_d2g, t.k_g2d, t.ck, hello.hybrid, drone_signed=hello.drone_signs
+            *(suite, session_id, hello.epoch, t.k_d2g, t.k_g2d, t.ck, hello.hybrid, hello.drone_signs),
+            *(features, own_index, peer_index),
         )
         self._end()
 
@@ -94,7 +98,8 @@ class Initiator(_Party):
     """The drone's end.
 
     `psk` is the one of this drone and this gcs. `gcs_public` verifies the gcs for this suite's signature algorithm; a
-    `sign_secret` makes the drone sign too. `previous` is the running session for a rekey.
+    `sign_secret` makes the drone sign too. `previous` is the running session for a rekey. With compact headers among
+    the `features`, `index` is where the drone receives.
     """
 
     def __init__(
@@ -110,6 +115,8 @@ class Initiator(_Party):
         previous: Previous | None = None,
         return_ticket: ReturnTicket | None = None,
         max_datagram: int = msg.LARGEST_DATAGRAM_BYTES,
+        features: int = 0,
+        index: int = 0,
         random_bytes: RandomBytes = secrets.token_bytes,
     ) -> None:
         super().__init__(psk, random_bytes)
@@ -131,6 +138,8 @@ class Initiator(_Party):
             flags=msg.FLAG_HYBRID * hybrid | msg.FLAG_DRONE_SIGNS * (sign_secret is not None),
             prev_session=previous.session_id if previous else msg.NO_SESSION,
             epoch=(previous.epoch + 1) % 256 if previous else 0,
+            features=features,
+            index=index if features & ks.FEATURE_COMPACT else 0,
             max_datagram=max_datagram,
         )
         self.hello = hello if return_ticket is None else proofs.with_return_proof(hello, *return_ticket)
@@ -163,7 +172,7 @@ class Initiator(_Party):
         if frame_type(m2) == MessageType.REJECT:
             return self._on_reject(m2)
         hello, t, suite = self.hello, self.transcript, self.suite
-        server = msg.ServerHello.parse(m2, suite, hello.hybrid)
+        server = msg.ServerHello.parse(m2, suite, hello.hybrid, hello.features)
         if server.epoch != hello.epoch:
             raise MalformedError(f"the ServerHello is for epoch {server.epoch}, asked was {hello.epoch}")
         if server.session_id == msg.NO_SESSION:
@@ -187,6 +196,7 @@ class Initiator(_Party):
         t.derive(self._psk, suite, server.session_id, hello.epoch)
         t.m3 = msg.ClientFinish(ciphertext, own_public, signature or b"", t.confirm_c).frame()
         self._session_id = server.session_id
+        self._agreed = (server.features, hello.index, server.index)
         self._await({MessageType.SERVER_FINISH: msg.SERVER_FINISH_LIMITS}, self._on_server_finish)
         return t.m3
 
@@ -216,6 +226,16 @@ class GcsPolicy:
     sessions: Mapping[str, Previous] = field(default_factory=dict)
     busy: int | None = None
     gcs_id: str = "gcs"
+    features: int = 0
+    indices: Iterator[int] = field(default_factory=itertools.count)
+
+    def agree(self, hello: msg.ClientHello) -> tuple[int, int]:
+        """(features, own index) for M2. An index is never given out twice, so that compact headers end at 65,535."""
+        features = hello.features & self.features
+        if not features & ks.FEATURE_COMPACT:
+            return features, 0
+        index = next(self.indices)
+        return (features, index) if index <= 0xFFFF else (features & ~ks.FEATURE_COMPACT, 0)
 
 
 class Responder(_Party):
@@ -259,7 +279,13 @@ class Responder(_Party):
             t.x25519_scalar = self._random(X25519_BYTES)
             own_public = x25519_public(t.x25519_scalar)
         kem_public, t.kem_secret_key = kem_keypair(suite.kem)
-        server = msg.ServerHello(session_id, self._random(msg.NONCE_BYTES), hello.epoch, kem_public, own_public)
+        features, index = self._policy.agree(hello)
+        self._agreed = (features, index, hello.index)
+        server = msg.ServerHello(
+            *(session_id, self._random(msg.NONCE_BYTES), hello.epoch, kem_public, own_public),
+            features=features,
+            index=index,
+        )
         t.signed_hash = ks.server_hello_hash(t.m0, m1, server.unsigned_body())
         secret = self._policy.sign_secrets[suite.sig.token]
         t.m2 = replace(server, signature=sig_sign(suite.sig, secret, ks.SIGN_LABEL + t.signed_hash)).frame()

@@ -11,6 +11,7 @@ from .primitives import hkdf_expand, hkdf_extract, hmac, sha256
 from .suites import Suite
 
 SIGN_LABEL = b"PQMAV/3 server hello"
+FEATURE_COMPACT, FEATURE_BUNDLES = 1, 2
 DRONE_SIGN_LABEL = b"PQMAV/3 client finish"
 
 
@@ -75,7 +76,10 @@ def server_confirmation(k_cs: bytes, t3: bytes, confirm_c: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class SessionKeys:
-    """What a completed handshake leaves behind: 32-byte keys per direction, for one session and epoch."""
+    """What a completed handshake leaves behind: 32-byte keys per direction, for one session and epoch.
+
+    `features` is what both ends agreed on; with compact headers `own_index` is where this end receives.
+    """
 
     suite: Suite
     session_id: bytes
@@ -85,6 +89,9 @@ class SessionKeys:
     ck: bytes = field(default=b"", repr=False)
     hybrid: bool = True
     drone_signed: bool = False
+    features: int = 0
+    own_index: int = 0
+    peer_index: int = 0
 
 
 @dataclass

@@ -171,8 +171,11 @@ class ServerHello:
         return frame(MessageType.SERVER_HELLO, self.unsigned_body() + lp(self.signature))
 
     @classmethod
-    def parse(cls, whole_frame: bytes, suite: Suite, hybrid: bool) -> ServerHello:
-        """Raises MalformedError; the sizes of suite and mode are exact but for the signature's."""
+    def parse(cls, whole_frame: bytes, suite: Suite, hybrid: bool, offered: int = 0) -> ServerHello:
+        """Raises MalformedError; the sizes of suite and mode are exact but for the signature's.
+
+        `offered` are the features of M1.
+        """
         reader = Reader(frame_body(whole_frame))
         kem_bytes, x25519_bytes = kem_sizes(suite.kem)[0], X25519_BYTES * hybrid
         message = cls(
@@ -186,8 +189,8 @@ class ServerHello:
             signature=reader.lp("signature", 1, sig_sizes(suite.sig)[2]),
         )
         reader.end()
-        if message.features:
-            raise MalformedError(f"the ServerHello has features {message.features:#06x}; none were offered")
+        if message.features & ~offered:
+            raise MalformedError(f"the ServerHello has features {message.features:#06x}; offered were {offered:#06x}")
         return message
 
 

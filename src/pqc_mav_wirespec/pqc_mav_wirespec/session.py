@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .dataplane import KIND_CONTROL, KIND_DATA, Direction, Header, Outcome, ReceiveKey, SendKey
+from .dataplane import KIND_DATA, CompactHeader, Direction, Header, Outcome, ReceiveKey, SendKey
 from .errors import NoSessionError
 from .handshake import Previous
-from .keyschedule import SessionKeys
+from .keyschedule import FEATURE_COMPACT, SessionKeys
 from .replay import DEFAULT_BITS
 
 GRACE_S = 2.0
@@ -82,19 +82,45 @@ class Link:
         wanted = (session_id, epoch)
         return next((held for held in self._sets if (held.keys.session_id, held.keys.epoch) == wanted), None)
 
-    def seal(self, payload: bytes, *, is_control: bool = False) -> bytes:
+    @property
+    def indices(self) -> set[int]:
+        """Every index under which this end receives."""
+        return {held.keys.own_index for held in self._sets if held.keys.features & FEATURE_COMPACT}
+
+    def header_of(self, short: CompactHeader) -> Header | None:
+        """The long header that a compact one stands for; None when its index is not held."""
+        for held in self._sets:
+            if held.keys.features & FEATURE_COMPACT and held.keys.own_index == short.index:
+                return held.receive.header_of(short)
+        return None
+
+    @property
+    def seen(self) -> int | None:
+        """What SEEN says beside a frame sealed now: None without compact headers or before the first packet."""
+        held = self.sending
+        if held is None or not held.keys.features & FEATURE_COMPACT or held.receive.window.highest < 0:
+            return None
+        return held.receive.window.highest
+
+    def peer_has_seen(self, session_id: bytes, highest: int) -> None:
+        """A SEEN that came in a frame of this session."""
+        for held in self._sets:
+            if held.keys.session_id == session_id:
+                held.send.peer_has_seen(highest)
+
+    def seal(self, payload: bytes, *, kind: int = KIND_DATA, long_form: bool = False) -> bytes:
         """One datagram under the sending set. Raises NoSessionError, never sends in clear."""
         if self.sending is None:
             raise NoSessionError("there is no session to send on: complete a handshake first")
-        return self.sending.send.seal(payload, kind=KIND_CONTROL if is_control else KIND_DATA)
+        return self.sending.send.seal(payload, kind=kind, long_form=long_form)
 
-    def open(self, header: Header, datagram: bytes, now: float) -> tuple[Outcome, bytes]:
-        """(outcome, plaintext) of a datagram whose header is parsed; a newer set's first packet retires the older."""
+    def open(self, header: Header, sealed: bytes, now: float) -> tuple[Outcome, bytes]:
+        """(outcome, plaintext) of what follows a parsed header; a newer set's first packet retires the older."""
         self.expire(now)
         held = self.holds(header.session_id, header.epoch)
         if held is None:
             return Outcome.UNKNOWN, b""
-        outcome, plaintext = held.receive.open_parsed(header, datagram)
+        outcome, plaintext = held.receive.open_parsed(header, sealed)
         if outcome in (Outcome.DELIVERED, Outcome.CONTROL, Outcome.DECRYPT_FAIL):
             self._last_heard = now
             if not held.used:

@@ -11,15 +11,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import control
-from .dataplane import DEFAULT_MAX_PAYLOAD_BYTES, OVERHEAD_BYTES, Header, Outcome
+from .dataplane import (
+    DEFAULT_MAX_PAYLOAD_BYTES,
+    HEADER,
+    KIND_CONTROL,
+    OVERHEAD_BYTES,
+    CompactHeader,
+    Header,
+    Outcome,
+    is_compact,
+)
 from .deadline import Deadline
 from .errors import MalformedError, NoSessionError
+from .keyschedule import FEATURE_COMPACT
 from .proofs import Address
 from .session import Link
 
 LARGEST_UDP_BYTES = 65535
 KEEPALIVE_S = 0.5
 POLL_S = 0.2
+SEEN_WITH = (control.LinkReport, control.ProbeReply)
+NAMES_SESSION = (control.LinkReport, control.Probe)
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,10 @@ def _ignore_path_mtu(udp: socket.socket) -> None:
 class UdpPeer:
     """One end's socket: counts every datagram in exactly one outcome, answers probes, keeps alive."""
 
-    def __init__(self, bind: Address) -> None:
+    names_session = False  # whether LINK_REPORT and PROBE take the long header (section 9)
+
+    def __init__(self, bind: Address, features: int = 0) -> None:
+        self.features = features
         family = socket.AF_INET6 if ":" in bind[0] else socket.AF_INET
         self._socket = socket.socket(family, socket.SOCK_DGRAM)
         _ignore_path_mtu(self._socket)
@@ -87,12 +102,12 @@ class UdpPeer:
         """What goes with each control frame."""
         return ()
 
-    def _send_sealed(self, drone_id: str, content: bytes, is_control: bool) -> bytes:
+    def _send_sealed(self, drone_id: str, content: bytes, kind: int, *, long_form: bool = False) -> bytes:
         link = self.links.get(drone_id)
         if link is None:
             raise NoSessionError(f"{drone_id} has no session: complete a handshake first")
         link.expire(time.monotonic())
-        datagram = link.seal(content, is_control=is_control)
+        datagram = link.seal(content, kind=kind, long_form=long_form)
         targets = self._targets(drone_id, len(datagram))
         for address in targets:
             self.send_raw(datagram, address)
@@ -100,8 +115,14 @@ class UdpPeer:
         return datagram
 
     def _send_tlvs(self, drone_id: str, *tlvs: control.Tlv) -> bytes:
-        more = () if any(isinstance(tlv, control.Handshake) for tlv in tlvs) else self._repeated(drone_id)
-        return self._send_sealed(drone_id, control.encode(*tlvs, *more), is_control=True)
+        more: tuple[control.Tlv, ...] = ()
+        if not any(isinstance(tlv, control.Handshake) for tlv in tlvs):
+            more = self._repeated(drone_id)
+        link = self.links.get(drone_id)
+        if link is not None and link.seen is not None and any(isinstance(tlv, SEEN_WITH) for tlv in tlvs):
+            more = (control.Seen(link.seen), *more)
+        long_form = self.names_session and any(isinstance(tlv, NAMES_SESSION) for tlv in tlvs)
+        return self._send_sealed(drone_id, control.encode(*tlvs, *more), KIND_CONTROL, long_form=long_form)
 
     def _on_other(self, datagram: bytes, source: Address, now: float) -> str | None:
         """Takes a datagram of section 5, 6 or 9 and returns its outcome; None for one of the data plane."""
@@ -155,6 +176,8 @@ class UdpPeer:
         for tlv in received.controls:
             if isinstance(tlv, control.Probe):
                 self._send_tlvs(received.drone_id, control.ProbeReply(tlv.id, tlv.t1, arrived, time.monotonic_ns()))
+            elif isinstance(tlv, control.Seen):
+                self.links[received.drone_id].peer_has_seen(received.session_id, tlv.highest)
         if received.controls:
             self._on_control(received, source, now)
         return received
@@ -165,18 +188,34 @@ class UdpPeer:
     def classify(self, datagram: bytes, source: Address) -> Received:
         """Opens one datagram from `source`, in the receive order of section 10; counts and answers nothing."""
         try:
-            header = Header.parse(datagram, OVERHEAD_BYTES + DEFAULT_MAX_PAYLOAD_BYTES)
+            if is_compact(datagram):
+                header, head = self._expand(datagram)
+            else:
+                header, head = Header.parse(datagram, OVERHEAD_BYTES + DEFAULT_MAX_PAYLOAD_BYTES), HEADER.size
         except MalformedError:
             return Received(Outcome.MALFORMED)
+        if header is None:
+            return Received(Outcome.UNKNOWN)
         for drone_id, link in self.links.items():
             if link.holds(header.session_id, header.epoch) is None:
                 continue
-            outcome, plaintext = link.open(header, datagram, time.monotonic())
+            outcome, plaintext = link.open(header, datagram[head:], time.monotonic())
             if outcome in (Outcome.DELIVERED, Outcome.CONTROL, Outcome.DECRYPT_FAIL):
                 self._on_authentic(drone_id, source, len(datagram), link.is_newest_from_peer(header))
             controls = tuple(control.decode(plaintext)) if outcome is Outcome.CONTROL else ()
             return Received(outcome, drone_id, plaintext, controls, header.session_id)
         return Received(Outcome.UNKNOWN)
+
+    def _expand(self, datagram: bytes) -> tuple[Header | None, int]:
+        """The long header that a compact one stands for, None for an index that is not held, and its own length.
+
+        Raises MalformedError, also at an end that takes none.
+        """
+        if not self.features & FEATURE_COMPACT:
+            raise MalformedError("a compact frame without the feature")
+        short = CompactHeader.parse(datagram, DEFAULT_MAX_PAYLOAD_BYTES)
+        held = (link.header_of(short) for link in self.links.values())
+        return next((header for header in held if header is not None), None), short.size
 
     def _on_authentic(self, drone_id: str, source: Address, length: int, newest: bool) -> None:
         """Called with the source of each new authenticated packet."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import vectors_data, vectors_handshake, vectors_transport
+from . import vectors_compact, vectors_data, vectors_handshake, vectors_transport
 from .errors import MalformedError, WireError
 from .vectorfile import VectorFile
 
@@ -19,6 +19,7 @@ CHECKERS: dict[str, Callable[[VectorFile], None]] = {
     "data": vectors_data.check_data,
     "control": vectors_data.check_control,
     "receive": vectors_data.check_receive,
+    "compact": vectors_compact.check_compact,
     "datagrams": vectors_transport.check_datagrams,
     "acks": vectors_transport.check_acks,
     "retry": vectors_transport.check_retry,
@@ -33,6 +34,8 @@ def generate_all(seed: bytes) -> Iterator[VectorFile]:
     yield vectors_data.generate_data(seed)
     yield vectors_data.generate_control(seed)
     yield vectors_data.generate_receive(seed)
+    yield vectors_compact.generate_compact(seed)
+    yield vectors_compact.generate_receive(seed)
     yield vectors_transport.generate_datagrams(seed)
     yield vectors_transport.generate_acks(seed)
     yield vectors_transport.generate_retry(seed)

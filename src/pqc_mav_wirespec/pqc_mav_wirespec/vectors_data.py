@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 
 from . import control, dataplane
 from .control import Tlv
@@ -37,6 +37,7 @@ TLVS: dict[str, Tlv] = {
     "restart": control.Restart(bytes(range(16))),
     "path_challenge": control.PathChallenge(bytes(range(8))),
     "path_response": control.PathResponse(bytes(range(8))),
+    "seen": control.Seen(0x0102030405060708),
     "got_return": control.got(control.Return(0x0000ABCD, bytes(range(8)), bytes(range(32)))),
     "got_restart": control.got(control.Restart(bytes(range(16)))),
 }
@@ -58,6 +59,7 @@ UNUSABLE: dict[str, bytes] = {
     "handshake_too_short": bytes.fromhex("20000b") + bytes(11),
     "return_too_short": bytes.fromhex("21002b") + bytes(43),
     "restart_too_long": bytes.fromhex("220011") + bytes(17),
+    "seen_too_short": bytes.fromhex("230007") + bytes(7),
     "path_challenge_too_short": bytes.fromhex("240007") + bytes(7),
     "path_response_too_long": bytes.fromhex("250009") + bytes(9),
     "got_too_short": bytes.fromhex("280004") + bytes(4),
@@ -92,7 +94,7 @@ def generate_data(seed: bytes) -> VectorFile:
     def put(keys: SessionKeys, sequence: int, size: int) -> None:
         number = len(file.sections) - 1
         row, direction = file.section(f"{keys.suite.aead.token}-{number:03d}"), list(Direction)[number % 2]
-        _put_keys(row, keys, direction)
+        put_keys(row, keys, direction)
         payload = random(size)
         row.put(sequence=sequence, payload=payload, datagram=SendKey(keys, direction, sequence).seal(payload))
 
@@ -124,7 +126,7 @@ def generate_control(seed: bytes) -> VectorFile:
     contents |= {"several-sixteen-known-four-unknown": most}
     contents |= {f"unusable-{name}": content for name, content in UNUSABLE.items()}
     keys = SessionKeys(find_suite(SUITE_PER_AEAD[0]), random(8), 3, random(32), random(32))
-    _put_keys(file.section("keys"), keys, Direction.G2D)
+    put_keys(file.section("keys"), keys, Direction.G2D)
     for sequence, (name, content) in enumerate(contents.items()):
         datagram = SendKey(keys, Direction.G2D, sequence).seal(content, kind=KIND_CONTROL)
         row = file.section(name).put(sequence=sequence, content=content, datagram=datagram)
@@ -153,18 +155,20 @@ def _fields(tlv: Tlv) -> dict[str, Value]:
     return {f"tlv_{name}": int(value) if isinstance(value, bool) else value for name, value in asdict(tlv).items()}
 
 
-def _put_keys(row: Section, keys: SessionKeys, direction: Direction) -> None:
+def put_keys(row: Section, keys: SessionKeys, direction: Direction) -> None:
+    """Suite, session, direction and its key."""
     key = keys.k_d2g if direction is Direction.D2G else keys.k_g2d
     row.put(suite=keys.suite.id, session_id=keys.session_id, epoch=keys.epoch, direction=direction.value, key=key)
 
 
-def _keys_of(row: Section) -> tuple[SessionKeys, Direction]:
+def keys_of(row: Section) -> tuple[SessionKeys, Direction]:
+    """What `put_keys` put there."""
     direction, key = Direction(row.text("direction")), row.raw("key")
     return SessionKeys(find_suite(row.text("suite")), row.raw("session_id"), row.number("epoch"), key, key), direction
 
 
 def _check_datagram(row: Section, key_row: Section, kind: int, content: bytes) -> None:
-    keys, direction = _keys_of(key_row)
+    keys, direction = keys_of(key_row)
     datagram = row.raw("datagram")
     if SendKey(keys, direction, row.number("sequence")).seal(content, kind=kind) != datagram:
         raise AuthenticationError(f"[{row.name}] datagram is not what sealing its content gives")
@@ -224,12 +228,20 @@ def generate_receive(seed: bytes) -> VectorFile:
     """A script: one receiver, datagrams in order, the outcome of each."""
     random = SeededRandom(seed + b"/receive")
     keys = SessionKeys(find_suite(SUITE_PER_AEAD[0]), random(8), 1, random(32), random(32))
+    return receive_script("receive", keys, 64, _steps(keys, 64))
+
+
+def receive_script(
+    name: str, keys: SessionKeys, window_bits: int, steps: Iterable[tuple[Outcome, str, bytes]]
+) -> VectorFile:
+    """The steps as a file. Raises MalformedError where this package says otherwise than the step."""
     file = VectorFile(f"What one receiver makes of datagrams in order, {COMMENT}")
-    file.section("vector").put(kind="receive", name="receive")
-    receiver_row = file.section("receiver").put(window_bits=64)
-    _put_keys(receiver_row, keys, Direction.D2G)
-    receiver = ReceiveKey(keys, Direction.D2G, 64)
-    for number, (expected, what, datagram) in enumerate(_steps(keys, 64)):
+    file.section("vector").put(kind="receive", name=name)
+    receiver_row = file.section("receiver").put(window_bits=window_bits)
+    put_keys(receiver_row, keys, Direction.D2G)
+    receiver_row.put(features=keys.features, index=keys.own_index)
+    receiver = ReceiveKey(keys, Direction.D2G, window_bits)
+    for number, (expected, what, datagram) in enumerate(steps):
         outcome, plaintext = receiver.open(datagram)
         if outcome is not expected:
             raise MalformedError(f"{what}: this package says {outcome.value}, docs/protocol.md says {expected.value}")
@@ -240,8 +252,10 @@ def generate_receive(seed: bytes) -> VectorFile:
 
 def check_receive(file: VectorFile) -> None:
     """Every datagram must meet its recorded outcome, in order."""
-    keys, direction = _keys_of(file["receiver"])
-    receiver = ReceiveKey(keys, direction, file["receiver"].number("window_bits"))
+    row = file["receiver"]
+    keys, direction = keys_of(row)
+    keys = replace(keys, features=row.number("features"), own_index=row.number("index"))
+    receiver = ReceiveKey(keys, direction, row.number("window_bits"))
     for row in file.sections[2:]:
         outcome, plaintext = receiver.open(row.raw("datagram"))
         if (outcome.value, plaintext) != (row.text("outcome"), row.raw("plaintext")):

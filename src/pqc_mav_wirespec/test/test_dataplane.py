@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pqc_mav_wirespec import control
-from pqc_mav_wirespec.dataplane import KIND_CONTROL, OVERHEAD_BYTES, Direction, Header, Outcome, ReceiveKey, SendKey
+from pqc_mav_wirespec.dataplane import (
+    COMPACT_LAG,
+    HEADER,
+    KIND_CONTROL,
+    OVERHEAD_BYTES,
+    Direction,
+    Header,
+    Outcome,
+    ReceiveKey,
+    SendKey,
+    is_compact,
+)
 from pqc_mav_wirespec.errors import KeyExhaustedError, MalformedError
-from pqc_mav_wirespec.keyschedule import SessionKeys
+from pqc_mav_wirespec.keyschedule import FEATURE_COMPACT, SessionKeys
 from pqc_mav_wirespec.replay import SEQUENCE_LIMIT
 from pqc_mav_wirespec.suites import find_suite
 
@@ -79,3 +92,23 @@ def test_unusable_control_content_is_counted_and_its_number_used():
     datagram = sender.seal(b"\x07", kind=KIND_CONTROL)
     assert receiver.open(datagram) == (Outcome.DECRYPT_FAIL, b"")
     assert receiver.open(datagram) == (Outcome.REPLAY, b"")
+
+
+def test_a_compact_frame_stands_for_the_long_one():
+    keys = replace(keys_for(), features=FEATURE_COMPACT, own_index=300, peer_index=300)
+    short, long = SendKey(keys, Direction.D2G).seal(b"text"), SendKey(keys, Direction.D2G).seal(b"text", long_form=True)
+    assert short[:5] == bytes.fromhex("90012c0000")
+    assert short[5:] == long[HEADER.size :]
+    receiver = ReceiveKey(keys, Direction.D2G)
+    assert receiver.open(short) == (Outcome.DELIVERED, b"text")
+    assert receiver.open(long) == (Outcome.REPLAY, b"")
+
+
+def test_what_the_peer_has_not_seen_limits_the_compact_form():
+    keys = replace(keys_for(), features=FEATURE_COMPACT)
+    sender = SendKey(keys, Direction.D2G, next_sequence=COMPACT_LAG - 2)
+    assert [is_compact(sender.seal(b"")) for _ in range(2)] == [True, False]
+    sender.peer_has_seen(COMPACT_LAG + 5)
+    assert not is_compact(sender.seal(b""))
+    sender.peer_has_seen(COMPACT_LAG)
+    assert is_compact(sender.seal(b""))

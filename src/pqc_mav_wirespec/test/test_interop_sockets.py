@@ -26,7 +26,7 @@ from socket_support import (
 )
 
 from pqc_mav_wirespec import control
-from pqc_mav_wirespec.dataplane import Outcome
+from pqc_mav_wirespec.dataplane import KIND_CONTROL, KIND_DATA, Outcome
 from pqc_mav_wirespec.errors import MalformedError, RejectedError
 from pqc_mav_wirespec.keys import load_gcs_policy
 from pqc_mav_wirespec.peer import GcsPeer
@@ -162,10 +162,10 @@ def test_unusable_control_frames_are_counted(folders):
     suite = "ML-512-AG-MD-44"
     with gcs_under_test(folders) as (gcs, _, drone):
         drone.connect(find_suite(suite), identity(folders, suite))
-        drone.send_raw(drone.links[DRONE].seal(b"\x07\x00", is_control=True), drone.gcs_address)
+        drone.send_raw(drone.links[DRONE].seal(b"\x07\x00", kind=KIND_CONTROL), drone.gcs_address)
         # nothing of an unusable frame is acted on: the PROBE in front of the broken TLV gets no reply
         half = control.encode(control.Probe(77, 0)) + b"\x06\x00"
-        drone.send_raw(drone.links[DRONE].seal(half, is_control=True), drone.gcs_address)
+        drone.send_raw(drone.links[DRONE].seal(half, kind=KIND_CONTROL), drone.gcs_address)
         drone.probe(TIMEOUT)
         assert settled(gcs, drone)["drop_decrypt_fail"] == 2
 
@@ -180,14 +180,14 @@ def test_engine_gcs_follows_a_drone_that_moves_and_restarts(folders):
             elsewhere.bind((LOCAL, 0))
             elsewhere.settimeout(TIMEOUT)
 
-            def sent(content, is_control=False):
-                elsewhere.sendto(drone.links[DRONE].seal(content, is_control=is_control), drone.gcs_address)
+            def sent(content, kind=KIND_DATA):
+                elsewhere.sendto(drone.links[DRONE].seal(content, kind=kind), drone.gcs_address)
 
             def received():
                 got = drone.classify(elsewhere.recv(2000), drone.gcs_address)
                 for tlv in got.controls:
                     if isinstance(tlv, control.PathChallenge):
-                        sent(control.encode(control.PathResponse(tlv.random)), is_control=True)
+                        sent(control.encode(control.PathResponse(tlv.random)), kind=KIND_CONTROL)
                 return got
 
             sent(b"moved")

@@ -8,7 +8,7 @@ import pytest
 from support import DRONE_ID, LIGHT, PSK, key_pair, policy_for
 
 from pqc_mav_wirespec import control
-from pqc_mav_wirespec.dataplane import Outcome
+from pqc_mav_wirespec.dataplane import KIND_CONTROL, Outcome
 from pqc_mav_wirespec.errors import MalformedError, RejectedError, WireError
 from pqc_mav_wirespec.peer import DroneIdentity, DronePeer, GcsPeer
 from pqc_mav_wirespec.suites import find_suite
@@ -199,7 +199,7 @@ def test_the_gcs_follows_a_drone_that_moved():
             for tlv in got.controls:
                 if isinstance(tlv, control.PathChallenge):
                     answer = control.encode(control.PathResponse(tlv.random))
-                    elsewhere.sendto(drone.links[DRONE_ID].seal(answer, is_control=True), gcs.address)
+                    elsewhere.sendto(drone.links[DRONE_ID].seal(answer, kind=KIND_CONTROL), gcs.address)
             return got.payload
 
         eventually(lambda: arrived() == b"copied")

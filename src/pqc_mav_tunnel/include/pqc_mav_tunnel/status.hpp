@@ -36,6 +36,7 @@ struct LinkStatus {
   double key_age_s = 0, silence_s = 0;
   std::string peer, plain_local, plain_peer, last_error;
   bool hybrid = false, drone_signed = false;
+  bool compact = false;  // both ends may send compact headers
   bool key_old = false;  // the keys are older than key_limit_s
   std::uint32_t handshakes_ok = 0, handshakes_failed = 0, rekeys_ok = 0;
   std::vector<std::string> blacklisted_suites;  // drone only

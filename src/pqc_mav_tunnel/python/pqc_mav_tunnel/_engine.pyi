@@ -31,8 +31,8 @@ class Engine:
         """Return the state of each link.
 
         Keys: drone_id, state (DOWN, HANDSHAKING, UP, DEGRADED, REKEYING), suite, epoch, session_id (hex), key_age_s,
-        silence_s, peer, plain_local, plain_peer, last_error, hybrid, drone_signed, handshakes_ok, handshakes_failed,
-        rekeys_ok.
+        silence_s, peer, plain_local, plain_peer, last_error, hybrid, drone_signed, compact, handshakes_ok,
+        handshakes_failed, rekeys_ok.
         """
     def stats(self) -> list[dict[str, Any]]:
         """Return the counters of each link since the start, with seal_mean_ns and open_mean_ns (sampled)."""
@@ -125,6 +125,12 @@ class SessionKeys:
     @property
     def k_g2d(self) -> bytes: ...
     @property
+    def features(self) -> int: ...
+    @property
+    def own_index(self) -> int | None: ...
+    @property
+    def peer_index(self) -> int: ...
+    @property
     def chain(self) -> bytes: ...
 
 @final
@@ -143,6 +149,7 @@ class Initiator:
         gcs_id: str = "gcs",
         ticket: tuple[bytes, bytes] | None = None,
         max_datagram: int = 1200,
+        features: int = 0,
     ) -> None: ...
     def start(self) -> bytes:
         """Return M1."""
@@ -175,6 +182,7 @@ class Responder:
         allow_pure: bool = True,
         session: tuple[bytes, int, bytes] | None = None,
         gcs_id: str = "gcs",
+        features: int = 0,
     ) -> None: ...
     def refuse_busy(self, m1: bytes, retry_ms: int) -> bytes:
         """Return the refusal of a busy gcs to this M1."""
@@ -199,17 +207,30 @@ class Responder:
 class SendKey:
     """Seals packets of one key; owns its sequence counter."""
 
-    def __init__(self, keys: SessionKeys, direction: str) -> None: ...
-    def seal(self, payload: bytes, control: bool = False) -> bytes:
-        """Return the datagram: header, ciphertext, tag."""
+    def __init__(self, keys: SessionKeys, direction: str, peer_index: int | None = None) -> None: ...
+    def seal(self, payload: bytes, control: bool = False, bundle: bool = False, long_form: bool = False) -> bytes:
+        """Return the datagram: header, ciphertext, tag. With a `peer_index` the header is compact where it may be."""
+
+    def skip_to(self, sequence: int) -> None:
+        """Leave sequence numbers out."""
+
+    def peer_has_seen(self, sequence: int) -> None:
+        """Take note of the highest sequence that the peer reported."""
 
 @final
 class ReceiveKey:
     """Opens packets of one key, with its replay window."""
 
-    def __init__(self, keys: SessionKeys, direction: str, window_bits: int = 1024) -> None: ...
+    def __init__(
+        self,
+        keys: SessionKeys,
+        direction: str,
+        window_bits: int = 1024,
+        index: int | None = None,
+        bundles: bool = False,
+    ) -> None: ...
     def open(self, datagram: bytes) -> tuple[str, bytes]:
-        """Return data, control or the reason of the drop, and the payload."""
+        """Return data, control, bundle or the reason of the drop, and the payload."""
 
 def config_schema(role: str) -> list[dict[str, Any]]:
     """Return the configuration keys of a role.

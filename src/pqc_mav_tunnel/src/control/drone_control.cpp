@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "control/features.hpp"
 #include "crypto/wipe_stack.hpp"
 #include "handshake/restart_key.hpp"
 #include "keys/gcs_psk.hpp"
@@ -265,6 +266,9 @@ bool DroneControl::handshake(const Suite& suite, bool rekey, ClientOutcome& outc
   std::uint8_t epoch = 0;
   try {
     auto params = parameters(suite);
+    params.features = features_of(config_);
+    if (config_.compact) params.own_index = indices_->take();
+    if (!params.own_index.value()) params.features &= static_cast<std::uint16_t>(~features::kCompact);
     std::vector<SockAddr> targets;
     bool replaces = false;
     if (rekey) {

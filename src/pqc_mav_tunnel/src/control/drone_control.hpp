@@ -106,6 +106,7 @@ class DroneControl {
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;
   bool told_silence_ = false;  // of the attempt that runs
   std::minstd_rand random_;
+  std::shared_ptr<IndexPool> indices_ = IndexPool::make(kDroneIndices, to_ns(kGrace));
   std::optional<std::pair<std::uint32_t, RekeyOutcome>> last_remote_;  // a repeated request gets the same answer
 
   std::mutex mutex_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "control/features.hpp"
 #include "keys/restart_key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -113,6 +114,8 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
   env->gcs_secret = [this](const SigInfo& sig) { return signing_key(sig); };
   env->drone_public = [this](std::string_view id, const SigInfo& sig) { return keys_.drone_public(id, sig); };
   env->kem_keypair = [this](const KemInfo& kem) { return pool_.take(kem); };
+  env->features = features_of(config_);
+  env->receive_index = [this] { return indices_->take(); };
   return env;
 }
 

@@ -71,6 +71,7 @@ class GcsControl {
   std::vector<Drone> drones_;
   std::map<std::string, std::size_t, std::less<>> by_id_;
   KeyPool pool_;
+  std::shared_ptr<IndexPool> indices_ = IndexPool::make(kGcsIndices, to_ns(kIndexRest));
   std::mutex signing_mutex_;
   std::map<const SigInfo*, SecretBytes> signing_;
   DataPlane* data_ = nullptr;

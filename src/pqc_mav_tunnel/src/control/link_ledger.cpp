@@ -96,6 +96,7 @@ LinkStatus LinkLedger::status(const LinkPicture& picture) const {
     out.key_age_s = to_s(now_ns() - key.installed_ns);
     out.hybrid = key.hybrid;
     out.drone_signed = key.drone_signed;
+    out.compact = (key.features & features::kCompact) != 0;
     out.silence_s = to_s(picture.heard_silence_ns);
   }
   out.peer = picture.peer.text();

@@ -56,6 +56,8 @@ struct InitiatorParams {
   SecretBytes chain_prev;  // ck of prev_session; empty = first
   std::optional<ReturnTicket> ticket;
   std::uint16_t max_datagram = kDatagramLimit;
+  std::uint16_t features = 0;  // that this end would use; with compact headers also where it would receive
+  ReceiveIndex own_index;
   RandomSource random = random_bytes;
 };
 
@@ -104,6 +106,8 @@ struct ResponderEnv {
   std::function<SecretBytes(const SigInfo&)> gcs_secret;                                                   // post-gate
   std::function<std::optional<Bytes>(std::string_view drone_id, const SigInfo&)> drone_public;  // nullopt = none known
   std::function<EphemeralKem(const KemInfo&)> kem_keypair;  // post-gate: pool or fresh
+  std::uint16_t features = 0;                               // that this gcs grants where they are asked for
+  std::function<ReceiveIndex()> receive_index;              // with compact headers; an empty one: none is free
   RandomSource random = random_bytes;
 };
 

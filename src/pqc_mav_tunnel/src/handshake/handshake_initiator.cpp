@@ -47,6 +47,10 @@ void check(const InitiatorParams& params) {
   if (params.prev_session == SessionId{} && params.epoch != 0) {
     throw TunnelError(Errc::state, "A first handshake has epoch 0; only a rekey of a running session has another.");
   }
+  if ((params.features & features::kCompact) != 0 &&
+      params.own_index.value().value_or(kDroneIndices) >= kDroneIndices) {
+    throw TunnelError(Errc::state, "A drone that asks for compact headers says by which of 256 numbers it receives.");
+  }
   if (!params.random) throw TunnelError(Errc::state, "A handshake needs a source of randomness.");
 }
 
@@ -70,6 +74,8 @@ struct HandshakeInitiator::Impl {
     params.own_secret.reset();
     params.chain_prev = SecretBytes();
     params.ticket.reset();
+    params.own_index.release();
+    keys.own_index.release();
     x25519.reset();
     keys.k_d2g = Secret<32>();
     keys.k_g2d = Secret<32>();
@@ -120,6 +126,8 @@ struct HandshakeInitiator::Impl {
     hello.drone_signs = params.own_secret.has_value();
     hello.prev_session = params.prev_session;
     hello.epoch = params.epoch;
+    hello.features = params.features;
+    if ((params.features & features::kCompact) != 0) hello.index = static_cast<std::uint8_t>(*params.own_index.value());
     hello.max_datagram = params.max_datagram;
     if (params.ticket) hello.return_proof = params.ticket->prefix;
     m1 = encode_client_hello(hello);
@@ -172,7 +180,8 @@ struct HandshakeInitiator::Impl {
   HandshakeStep on_server_hello() {
     const auto& suite = *params.suite;
     const auto hello = parse_server_hello(reader.body(), suite, params.hybrid);
-    if (!hello) return fail(HandshakeError::malformed);
+    // What was not asked for cannot be in force.
+    if (!hello || (hello->features & ~params.features) != 0) return fail(HandshakeError::malformed);
     if (hello->epoch != params.epoch) return fail(HandshakeError::wrong_epoch);
     times.public_key = hello->kem_public.size();
     times.signature = hello->signature.size();
@@ -207,6 +216,9 @@ struct HandshakeInitiator::Impl {
     }
     const auto t3 = transcript_t3(h3, finish.signature);
     keys.session_id = hello->session_id;
+    keys.features = hello->features;
+    keys.peer_index = hello->index;
+    if ((keys.features & features::kCompact) != 0) keys.own_index = std::move(params.own_index);
     timed(times.kdf, [&] {
       const ByteView x25519_part = params.hybrid ? ByteView(ss_x25519.view()) : ByteView();
       auto secrets = derive_secrets(params.psk, ss_kem.view(), x25519_part, params.chain_prev.view(), h3, suite.id,

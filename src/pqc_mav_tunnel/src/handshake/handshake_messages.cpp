@@ -128,8 +128,8 @@ std::optional<ServerHello> parse_server_hello(ByteView body, const Suite& suite,
   const auto epoch = reader.be<std::uint8_t>();
   const auto features = reader.be<std::uint16_t>();
   const auto index = reader.be<std::uint16_t>();
-  // This version offers no features, so none can be in force.
-  if (!index || *features != 0 || !lp_exact(reader, suite.kem->public_key, hello.kem_public)) return std::nullopt;
+  if (!index || !lp_exact(reader, suite.kem->public_key, hello.kem_public)) return std::nullopt;
+  hello.features = *features;
   hello.index = *index;
   if (!lp_exact(reader, x25519_size(hybrid), hello.x25519_public)) return std::nullopt;
   hello.epoch = *epoch;

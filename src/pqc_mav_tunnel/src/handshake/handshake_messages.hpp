@@ -23,7 +23,7 @@ struct ClientHello {
   bool hybrid = false, drone_signs = false;
   SessionId prev_session{};
   std::uint8_t epoch = 0;
-  std::uint16_t features = 0;  // bits that this version does not know are ignored
+  std::uint16_t features = 0;  // bits that the gcs does not know are ignored
   std::uint8_t index = 0;
   std::uint16_t max_datagram = kDatagramLimit;
   std::uint32_t term = 0;

@@ -13,7 +13,7 @@ namespace {
 
 void check(const ResponderEnv* env) {
   if (env == nullptr || !env->find_drone || !env->check_suite || !env->gcs_secret || !env->drone_public ||
-      !env->kem_keypair || !env->random) {
+      !env->kem_keypair || !env->random || ((env->features & features::kCompact) != 0 && !env->receive_index)) {
     throw TunnelError(Errc::state, "The handshake environment of a ground station must have all its functions set.");
   }
 }
@@ -52,6 +52,7 @@ struct HandshakeResponder::Impl {
     keys.k_d2g = Secret<32>();
     keys.k_g2d = Secret<32>();
     keys.chain = Secret<32>();
+    keys.own_index.release();
     session.reset();
   }
 
@@ -127,6 +128,7 @@ struct HandshakeResponder::Impl {
     answer_hello.session_id = fresh_session_id();
     env->random(answer_hello.nonce);
     answer_hello.epoch = hello.epoch;
+    agree_on_features(answer_hello);
     auto ephemeral = fresh_kem_pair();
     answer_hello.kem_public = ephemeral.pair.public_key;
     kem_secret = std::move(ephemeral.pair.secret_key);
@@ -149,6 +151,17 @@ struct HandshakeResponder::Impl {
     reader.expect(client_finish_limits(*suite, hello.hybrid, hello.drone_signs));
     wait = Wait::client_finish;
     return answer(2, std::move(m2));
+  }
+
+  void agree_on_features(ServerHello& answer_hello) {
+    keys.features = hello.features & env->features;
+    if ((keys.features & features::kCompact) != 0) keys.own_index = env->receive_index();
+    if (const auto index = keys.own_index.value())
+      answer_hello.index = *index;
+    else
+      keys.features &= static_cast<std::uint16_t>(~features::kCompact);
+    answer_hello.features = keys.features;
+    keys.peer_index = hello.index;
   }
 
   /// nullopt when this gcs has no signing key of the algorithm: a refusal, so that the drone learns why.

@@ -11,6 +11,7 @@
 // expiry, keepalives, probes, link reports, pictures for readers.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -104,6 +105,12 @@ class DataPlane {
   void send_sealed(Link& link) noexcept;
   void read_encrypted(std::uint64_t now, Round& round);
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
+  void on_compact(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
+  void on_packet(std::size_t index, const Header& header, std::size_t head, MutableBytes datagram,
+                 const SockAddr& source, std::uint64_t now);
+  [[nodiscard]] bool too_long(std::size_t datagram, std::size_t head) const noexcept {
+    return datagram > head + kTagSize + std::max(config_.max_payload, kControlFrameMax);
+  }
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
   [[nodiscard]] bool came_by_the_route(const Link& link) const noexcept;
@@ -115,8 +122,9 @@ class DataPlane {
   void deliver(std::size_t index, MutableBytes payload);
   void flush_delivery();
   void acknowledge(Link& link, const Control& control, std::uint64_t now);
-  void send_control_now(Link& link, ByteView tlvs, std::uint64_t now);
-  void send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now);
+  void send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form = false);
+  void send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now, bool long_form = false);
+  [[nodiscard]] static std::size_t append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept;
   void tick(std::uint64_t now);
   void tick_link(std::size_t index, std::uint64_t now);
   void count_drop(Link* link, Drop drop) noexcept;
@@ -141,6 +149,7 @@ class DataPlane {
   std::unique_ptr<PlainTap> tap_;  // of a drone, where configured
   std::size_t delivery_link_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> by_session_;
+  std::unordered_map<std::uint16_t, std::size_t> by_index_;  // with compact headers
   std::uint64_t cached_id_ = 0;
   std::size_t cached_link_ = 0;
   bool cache_valid_ = false;

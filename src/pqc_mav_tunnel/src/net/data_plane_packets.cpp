@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/data_plane.hpp"
+#include "session/compact_header.hpp"
 
 namespace pqcmav {
 namespace {
@@ -50,8 +51,11 @@ void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now) n
     return link.counters.yielded.add();
   }
   const bool ready = link.session.can_send() && !link.peer.empty() && !stopped(link);
-  if (ready && link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); }))
-    encrypted_out_.add(packet);
+  const auto sealed =
+      ready ? link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); })
+            : std::nullopt;
+  if (sealed)
+    encrypted_out_.add(*sealed);
   else
     link.counters.plain_dropped_no_session.add();
 }
@@ -115,26 +119,42 @@ bool DataPlane::on_handshake(ByteView datagram, const SockAddr& source, std::uin
 void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
   totals_.enc_rx_datagrams.add();
   totals_.enc_rx_bytes.add(datagram.size());
+  if (is_compact(datagram)) return on_compact(datagram, source, now);
   const auto header = parse_header(datagram);
-  if (!header || datagram.size() > kOverhead + std::max(config_.max_payload, kControlFrameMax)) {
+  if (!header || too_long(datagram.size(), kHeaderSize)) {
     if (on_handshake(datagram, source, now)) return;
     if (!datagram.empty() && (datagram[0] == 0x02 || datagram[0] == 0x12)) other_version(source, now);
     return count_drop(nullptr, Drop::malformed);
   }
   std::size_t index = 0;
-  auto* link = find(header->session_id, index);
-  if (link == nullptr) {
+  if (find(header->session_id, index) == nullptr) {
     count_drop(nullptr, Drop::unknown);
     if (handshakes_ != nullptr) handshakes_->on_unknown_session(header->session_id, source, now);
     return;
   }
+  on_packet(index, *header, kHeaderSize, datagram, source, now);
+}
 
-  const auto opened = link->counters.open_time.measure([&] { return link->session.open(*header, datagram, now); });
+/// An index that nobody here holds is not answered: after a restart it may be another drone's already.
+void DataPlane::on_compact(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
+  const auto compact = config_.compact ? parse_compact_header(datagram) : std::nullopt;
+  if (!compact || too_long(datagram.size(), compact->size())) return count_drop(nullptr, Drop::malformed);
+  const auto it = by_index_.find(compact->index);
+  const auto header = it == by_index_.end() ? std::nullopt : links_[it->second]->session.header_of(*compact);
+  if (!header) return count_drop(nullptr, Drop::unknown);
+  on_packet(it->second, *header, compact->size(), datagram, source, now);
+}
+
+/// A packet of a link by its header, or by the long one that its first `head` bytes stand for.
+void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t head, MutableBytes datagram,
+                          const SockAddr& source, std::uint64_t now) {
+  auto* link = links_[index].get();
+  const auto opened = link->counters.open_time.measure([&] { return link->session.open(header, datagram, now, head); });
   if (opened.drop) return count_drop(link, *opened.drop);
 
   link->counters.enc_rx_packets.add();
   link->counters.enc_rx_bytes.add(datagram.size());
-  if (opened.current) link->estimator.on_packet(now, key_of(header->session_id), header->sequence);
+  if (opened.current) link->estimator.on_packet(now, key_of(header.session_id), header.sequence);
   if (config_.role == Role::gcs && opened.current) {
     // A rekey takes over the path, a first handshake begins with its own.
     if (opened.switched && !link->pending_peer.empty()) {
@@ -146,7 +166,7 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
   }
   if (opened.switched) {
     std::array<std::uint8_t, 8> tlvs{};
-    const auto size = append_control(tlvs, 0, Switched{header->epoch});
+    const auto size = append_control(tlvs, 0, Switched{header.epoch});
     send_control_now(*link, ByteView(tlvs).first(*size), now);
     if (handshakes_ != nullptr) handshakes_->on_switched(index, now);
     changed(index, now);
@@ -218,6 +238,8 @@ void DataPlane::count_drop(Link* link, Drop drop) noexcept {
 void DataPlane::refresh_lookup(std::size_t index) {
   std::erase_if(by_session_, [&](const auto& item) { return item.second == index; });
   links_[index]->session.for_each_receive_id([&](const SessionId& id) { by_session_[key_of(id)] = index; });
+  std::erase_if(by_index_, [&](const auto& item) { return item.second == index; });
+  links_[index]->session.for_each_receive_index([&](std::uint16_t number) { by_index_[number] = index; });
   cache_valid_ = false;
 }
 

@@ -22,9 +22,11 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
     if (const auto* probe = std::get_if<Probe>(&control)) {
       std::array<std::uint8_t, 64> tlvs{};
       const auto size = append_control(tlvs, 0, ProbeReply{probe->id, probe->t1, now, now_ns()});
-      send_control_now(link, ByteView(tlvs).first(*size), now);
+      send_control_now(link, ByteView(tlvs).first(append_seen(link, tlvs, *size)), now);
     } else if (const auto* reply = std::get_if<ProbeReply>(&control)) {
       link.probes.on_reply(*reply, now);
+    } else if (const auto* seen = std::get_if<Seen>(&control)) {
+      if (current) link.session.peer_has_seen(seen->highest);
     } else if (const auto* report = std::get_if<LinkReport>(&control)) {
       link.remote = *report;
       link.remote_at_ns = now;
@@ -78,22 +80,28 @@ void DataPlane::acknowledge(Link& link, const Control& control, std::uint64_t no
     send_control_now(link, ByteView(tlvs).first(*used), now);
 }
 
-void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now) {
+std::size_t DataPlane::append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept {
+  const auto highest = link.session.seen();
+  return highest ? append_control(tlvs, used, Seen{*highest}).value_or(used) : used;
+}
+
+void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form) {
   if (link.peer.empty()) return;
   const auto size = kOverhead + tlvs.size();
   if (link.paths && !link.paths->may_send(size)) return link.counters.enc_dropped_send.add();
-  send_control_to(link, link.peer, tlvs, now);
+  send_control_to(link, link.peer, tlvs, now, long_form);
 }
 
-void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now) {
+void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now, bool long_form) {
   if (!link.session.can_send()) return;
   std::array<std::uint8_t, kOverhead + kControlFrameMax> packet;
   std::memcpy(packet.data() + kHeaderSize, tlvs.data(), tlvs.size());
   const MutableBytes whole(packet.data(), kOverhead + tlvs.size());
-  if (!link.session.seal(FrameType::control, whole, now)) return;
-  if (send_one(encrypted_.get(), whole, to)) {
+  const auto sealed = link.session.seal(FrameType::control, whole, now, long_form);
+  if (!sealed) return;
+  if (send_one(encrypted_.get(), *sealed, to)) {
     link.counters.enc_tx_packets.add();
-    link.counters.enc_tx_bytes.add(whole.size());
+    link.counters.enc_tx_bytes.add(sealed->size());
   } else {
     link.counters.enc_dropped_send.add();
   }
@@ -137,13 +145,15 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
 
   std::array<std::uint8_t, 256> tlvs{};
   std::size_t used = 0;
+  // What the drone says twice a second names its session, so that a gcs which does not hold it can say so.
+  bool names_session = config_.role == Role::drone;
   const bool silent = config_.role == Role::drone && link.session.silence(now) >= to_ns(kProbeSilence);
   if (now >= link.next_report_ns) {
     link.next_report_ns = now + to_ns(kReportEvery);
     link.next_probe_ns = now + to_ns(silent ? kProbeSilentEvery : kProbeAfterReport);
     link.local = link.estimator.report(now);
     for (std::size_t i = 0; i < kDropKinds; ++i) link.local.drops[i] = link.counters.drops[i].get();
-    used = *append_control(tlvs, used, link.local);
+    used = append_seen(link, tlvs, *append_control(tlvs, used, link.local));
   } else if (now >= link.next_probe_ns) {
     // Half-way to the next report, so that even an idle link is heard twice a second. A drone that hears nothing probes
     // more often: an answer says that the session lives, and ends the handshake that would replace it.
@@ -151,10 +161,11 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
     used = *append_control(tlvs, used, link.probes.ask(now_ns()));
   } else if (now - link.session.last_sent_ns() >= to_ns(config_.keepalive_s)) {
     used = *append_control(tlvs, used, Keepalive{});
+    names_session = false;
   }
   if (used != 0) {
     used = link.announcements.append_to(tlvs, used);
-    send_control_now(link, ByteView(tlvs).first(used), now);
+    send_control_now(link, ByteView(tlvs).first(used), now, names_session);
   }
   if (notify)
     changed(index, now);

@@ -21,6 +21,7 @@ enum class Tlv : std::uint8_t {
   handshake_part = 32,
   return_grant = 33,
   restart_token = 34,
+  seen = 35,
   path_challenge = 36,
   path_response = 37,
   got = 40
@@ -133,6 +134,11 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
       fields.bytes(item.token);
       return keep(item);
     }
+    case Tlv::seen: {
+      Seen item{};
+      fields.be(item.highest);
+      return keep(item);
+    }
     case Tlv::path_challenge: {
       PathChallenge item{};
       fields.bytes(item.random);
@@ -234,6 +240,7 @@ struct WriteValue {
     return to.be(item.serial).bytes(item.address_tag).bytes(item.return_key), Tlv::return_grant;
   }
   Tlv operator()(const RestartToken& item) const noexcept { return to.bytes(item.token), Tlv::restart_token; }
+  Tlv operator()(const Seen& item) const noexcept { return to.be(item.highest), Tlv::seen; }
   Tlv operator()(const PathChallenge& item) const noexcept { return to.bytes(item.random), Tlv::path_challenge; }
   Tlv operator()(const PathResponse& item) const noexcept { return to.bytes(item.random), Tlv::path_response; }
   Tlv operator()(const Got& item) const noexcept { return to.be(item.type).bytes(item.check), Tlv::got; }

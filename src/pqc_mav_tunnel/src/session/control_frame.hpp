@@ -55,6 +55,10 @@ struct ReturnGrant {
 struct RestartToken {
   ByteArray<kRestartTokenSize> token;
 };
+/// The highest verified sequence of the session and epoch whose keys carry this frame.
+struct Seen {
+  std::uint64_t highest;
+};
 struct PathChallenge {
   ByteArray<8> random;
 };
@@ -68,7 +72,7 @@ struct Got {
   friend bool operator==(const Got&, const Got&) = default;
 };
 using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult,
-                             HandshakePart, ReturnGrant, RestartToken, PathChallenge, PathResponse, Got>;
+                             HandshakePart, ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, Got>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "session/compact_header.hpp"
+
 namespace pqcmav {
 
-// Offsets of the header, docs/protocol.md section 5.
+// Offsets of the header, docs/protocol.md section 10.
 namespace at {
 constexpr std::size_t kIds = 1, kSession = 5, kSequence = 13, kEpoch = 21;
 }
@@ -13,7 +15,7 @@ constexpr std::size_t kIds = 1, kSession = 5, kSequence = 13, kEpoch = 21;
 std::optional<Header> parse_header(ByteView datagram) noexcept {
   if (datagram.size() < kOverhead) return std::nullopt;
   const std::uint8_t type = datagram[0] >> 4;
-  if ((datagram[0] & 0x0f) != kVersion || type > static_cast<std::uint8_t>(FrameType::control)) return std::nullopt;
+  if ((datagram[0] & 0x0f) != kVersion || type > static_cast<std::uint8_t>(FrameType::bundle)) return std::nullopt;
   Header header{};
   header.type = static_cast<FrameType>(type);
   std::memcpy(header.ids.data(), datagram.data() + at::kIds, header.ids.size());
@@ -31,42 +33,59 @@ void write_header(const Header& header, std::span<std::uint8_t, kHeaderSize> out
   out[at::kEpoch] = header.epoch;
 }
 
-namespace {
-struct Parts {
-  std::span<std::uint8_t, kHeaderSize> header;
-  MutableBytes payload;
-  std::span<std::uint8_t, kTagSize> tag;
-};
-Parts split(MutableBytes packet) noexcept {  // packet.size() >= kOverhead
-  return {packet.first<kHeaderSize>(), packet.subspan(kHeaderSize, packet.size() - kOverhead), packet.last<kTagSize>()};
-}
-}  // namespace
+SendKey::SendKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
+                 std::optional<std::uint16_t> peer_index)
+    : header_{FrameType::data, suite.wire_ids(), id, 0, epoch},
+      peer_index_(peer_index),
+      aead_(make_aead(suite.aead->id, key)) {}
 
-SendKey::SendKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key)
-    : header_{FrameType::data, suite.wire_ids(), id, 0, epoch}, aead_(make_aead(suite.aead->id, key)) {}
+/// Further ahead of what the peer has seen its count might not find this one.
+bool SendKey::compact_allowed() const noexcept { return peer_index_ && next_ + 1 - seen_next_ < kCompactLag; }
 
-bool SendKey::seal(FrameType type, MutableBytes packet) noexcept {
-  if (packet.size() < kOverhead || next_ >= kSequenceLimit) return false;
+std::optional<MutableBytes> SendKey::seal(FrameType type, MutableBytes packet, bool long_form) noexcept {
+  if (packet.size() < kOverhead || next_ >= kSequenceLimit) return std::nullopt;
+  const bool compact = !long_form && compact_allowed();
   header_.type = type;
   header_.sequence = next_++;
-  const auto parts = split(packet);
-  write_header(header_, parts.header);
-  return aead_->seal(header_.epoch, header_.sequence, parts.header, parts.payload, parts.tag);
+  const auto header = packet.first<kHeaderSize>();
+  write_header(header_, header);
+  if (!aead_->seal(header_.epoch, header_.sequence, header, packet.subspan(kHeaderSize, packet.size() - kOverhead),
+                   packet.last<kTagSize>()))
+    return std::nullopt;
+  if (!compact) return packet;
+  const CompactHeader shorter{type, *peer_index_, static_cast<std::uint16_t>(header_.sequence)};
+  const auto out = packet.subspan(kHeaderSize - shorter.size());
+  write_compact_header(shorter, out.first(shorter.size()));
+  return out;
+}
+
+void SendKey::peer_has_seen(std::uint64_t sequence) noexcept {
+  if (sequence < next_) seen_next_ = std::max(seen_next_, sequence + 1);
 }
 
 void SendKey::skip_to(std::uint64_t sequence) noexcept { next_ = std::max(next_, std::min(sequence, kSequenceLimit)); }
 
 ReceiveKey::ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch,
-                       std::span<const std::uint8_t, 32> key, std::size_t window_bits)
-    : id_(id), epoch_(epoch), ids_(suite.wire_ids()), window_(window_bits), aead_(make_aead(suite.aead->id, key)) {}
+                       std::span<const std::uint8_t, 32> key, std::size_t window_bits, bool bundles)
+    : id_(id),
+      epoch_(epoch),
+      ids_(suite.wire_ids()),
+      bundles_(bundles),
+      window_(window_bits),
+      aead_(make_aead(suite.aead->id, key)) {}
 
-ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet) noexcept {
+Header ReceiveKey::header_of(const CompactHeader& compact) const noexcept {
+  return {compact.type, ids_, id_, full_sequence(compact.sequence, window_.next_expected()), epoch_};
+}
+
+ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, std::size_t head) noexcept {
   Opened result{.drop = std::nullopt, .type = header.type, .payload = {}, .newest = false};
   const auto dropped = [&result](Drop reason) {
     result.drop = reason;
     return result;
   };
-  if (packet.size() < kOverhead || header.ids != ids_) return dropped(Drop::malformed);
+  if (packet.size() < head + kTagSize || header.ids != ids_) return dropped(Drop::malformed);
+  if (header.type == FrameType::bundle && !bundles_) return dropped(Drop::malformed);
   switch (window_.check(header.sequence)) {
     case ReplayWindow::Verdict::old:
       return dropped(Drop::seq_old);
@@ -75,8 +94,14 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet) n
     case ReplayWindow::Verdict::fresh:
       break;
   }
-  const auto parts = split(packet);
-  switch (aead_->open(epoch_, header.sequence, parts.header, parts.payload, parts.tag)) {
+  const auto payload = packet.subspan(head, packet.size() - head - kTagSize);
+  ByteArray<kHeaderSize> longer;
+  ByteView authenticated = packet.first(head);
+  if (head != kHeaderSize) {
+    write_header(header, longer);
+    authenticated = longer;
+  }
+  switch (aead_->open(epoch_, header.sequence, authenticated, payload, packet.last<kTagSize>())) {
     case Aead::Open::bad_tag:
       return dropped(Drop::auth_fail);
     case Aead::Open::failed:
@@ -85,7 +110,7 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet) n
       break;
   }
   result.newest = window_.accept(header.sequence);
-  result.payload = parts.payload;
+  result.payload = payload;
   return result;
 }
 

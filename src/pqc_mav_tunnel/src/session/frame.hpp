@@ -10,11 +10,12 @@
 #include "crypto/secret.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
+#include "session/receive_index.hpp"
 #include "session/replay_window.hpp"
 
 namespace pqcmav {
 
-enum class FrameType : std::uint8_t { data = 0, control = 1 };
+enum class FrameType : std::uint8_t { data = 0, control = 1, bundle = 2 };
 
 struct Header {
   FrameType type;
@@ -28,6 +29,11 @@ struct Header {
 std::optional<Header> parse_header(ByteView datagram) noexcept;
 void write_header(const Header& header, std::span<std::uint8_t, kHeaderSize> out) noexcept;
 
+/// What both ends may agree on in a handshake (docs/protocol.md section 4).
+namespace features {
+inline constexpr std::uint16_t kCompact = 1, kBundles = 2;
+}
+
 /// What a completed handshake gives: the two directional keys of one (session, epoch).
 struct SessionKeys {
   const Suite* suite = nullptr;
@@ -37,16 +43,24 @@ struct SessionKeys {
   std::uint8_t epoch = 0;
   Secret<32> k_d2g, k_g2d;
   Secret<32> chain;  // ck: a rekey inside this session is bound to it
+  std::uint16_t features = 0;
+  ReceiveIndex own_index;        // with compact headers: under which this end receives,
+  std::uint16_t peer_index = 0;  // and the other one
 };
 
 /// Seals packets of one key; owns the only sequence counter of that key, so no (key, epoch, sequence) is used twice.
 /// One thread.
 class SendKey {
  public:
-  SendKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key);
-  /// `packet` holds kHeaderSize bytes of room, the payload, kTagSize bytes of room. False when the sequence is
-  /// exhausted or the library failed: then nothing may be sent (the sequence is spent all the same).
-  bool seal(FrameType type, MutableBytes packet) noexcept;
+  /// With `peer_index` frames have the compact form where they may.
+  SendKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
+          std::optional<std::uint16_t> peer_index = std::nullopt);
+  /// `packet` holds kHeaderSize bytes of room, the payload, kTagSize bytes of room. What is to be sent is `packet`, or,
+  /// in the compact form, its end. nullopt when the sequence is exhausted or the library failed: then nothing may be
+  /// sent (the sequence is spent all the same).
+  std::optional<MutableBytes> seal(FrameType type, MutableBytes packet, bool long_form = false) noexcept;
+  /// The highest sequence of this key that the peer has verified, as it says.
+  void peer_has_seen(std::uint64_t sequence) noexcept;
   /// Leaves sequence numbers out; only ever forwards, so nothing can be used twice.
   void skip_to(std::uint64_t sequence) noexcept;
   [[nodiscard]] std::uint64_t sealed() const noexcept { return next_; }
@@ -54,25 +68,32 @@ class SendKey {
   [[nodiscard]] std::uint8_t epoch() const noexcept { return header_.epoch; }
 
  private:
+  [[nodiscard]] bool compact_allowed() const noexcept;
+
   Header header_;
-  std::uint64_t next_ = 0;
+  std::uint64_t next_ = 0, seen_next_ = 0;  // the latter: what the peer has seen, plus one
+  std::optional<std::uint16_t> peer_index_;
   std::unique_ptr<Aead> aead_;
 };
+
+struct CompactHeader;
 
 /// Opens packets of one key, with its replay window. One thread.
 class ReceiveKey {
  public:
   ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
-             std::size_t window_bits = kWindowBits);
+             std::size_t window_bits = kWindowBits, bool bundles = false);
   struct Opened {
     std::optional<Drop> drop;  // nullopt: the packet is genuine and new
     FrameType type = FrameType::data;
     MutableBytes payload;  // inside `packet`, after decryption
     bool newest = false;   // highest sequence so far: its source is the peer's address
   };
-  /// `header` is the parsed head of `packet`; session and epoch were looked up by the caller. Checks ids, window, tag;
-  /// only then marks the window.
-  Opened open(const Header& header, MutableBytes packet) noexcept;
+  /// `header` is the parsed head of `packet`, or the long header that its first `head` bytes stand for; session and
+  /// epoch were looked up by the caller. Checks ids, window, tag; only then marks the window.
+  Opened open(const Header& header, MutableBytes packet, std::size_t head = kHeaderSize) noexcept;
+  /// The long header that a compact one for this key stands for, by what was verified so far.
+  [[nodiscard]] Header header_of(const CompactHeader& compact) const noexcept;
   [[nodiscard]] const SessionId& session_id() const noexcept { return id_; }
   [[nodiscard]] std::uint8_t epoch() const noexcept { return epoch_; }
   [[nodiscard]] std::uint64_t next_expected() const noexcept { return window_.next_expected(); }
@@ -81,6 +102,7 @@ class ReceiveKey {
   SessionId id_;
   std::uint8_t epoch_;
   ByteArray<4> ids_;
+  bool bundles_;
   ReplayWindow window_;
   std::unique_ptr<Aead> aead_;
 };

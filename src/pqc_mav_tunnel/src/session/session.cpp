@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "session/compact_header.hpp"
+
 namespace pqcmav {
 
 Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits)
@@ -16,7 +18,7 @@ Session::Slot& Session::free_slot() noexcept {
   Slot* victim = nullptr;
   for (auto& slot : slots_)
     if (slot.use == Use::old && (victim == nullptr || slot.expires_ns < victim->expires_ns)) victim = &slot;
-  victim->key.reset();
+  victim->wipe();
   return *victim;
 }
 
@@ -50,16 +52,19 @@ void Session::promote(std::uint64_t now) noexcept {
 void Session::install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns) {
   const auto& receive = drone_side_ ? keys.k_g2d : keys.k_d2g;
   const auto& send = drone_side_ ? keys.k_d2g : keys.k_g2d;
-  ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_);
-  SendKey send_key(*keys.suite, keys.session_id, keys.epoch, send.view());
-  const Info info{keys.suite, keys.hybrid, keys.drone_signed, keys.session_id, keys.epoch, now};
+  const bool compact = (keys.features & features::kCompact) != 0, bundles = (keys.features & features::kBundles) != 0;
+  ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_, bundles);
+  SendKey send_key(*keys.suite, keys.session_id, keys.epoch, send.view(),
+                   compact ? std::optional(keys.peer_index) : std::nullopt);
+  const Info info{keys.suite, keys.hybrid, keys.drone_signed, keys.session_id, keys.epoch, now, keys.features};
+  keys.own_index.use();
 
   for (auto& slot : slots_)
-    if (slot.key && slot.use == Use::pending) slot.key.reset();  // a second attempt replaces the first
+    if (slot.key && slot.use == Use::pending) slot.wipe();  // a second attempt replaces the first
   if (drone_side_) {
     retire_current(now + timers_.unused);
     auto& slot = free_slot();
-    slot = Slot{std::move(receive_key), Use::current, kNever};
+    slot = Slot{std::move(receive_key), Use::current, kNever, std::move(keys.own_index)};
     send_ = std::move(send_key);
     chain_ = std::move(keys.chain);
     current_ = info;
@@ -68,24 +73,39 @@ void Session::install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns
     turned_ns_ = now + turn_ns;
   } else {
     auto& slot = free_slot();
-    slot = Slot{std::move(receive_key), Use::pending, now + timers_.unused};
+    slot = Slot{std::move(receive_key), Use::pending, now + timers_.unused, std::move(keys.own_index)};
     pending_send_ = std::move(send_key);
     pending_chain_ = std::move(keys.chain);
     pending_ = info;
   }
 }
 
-bool Session::seal(FrameType type, MutableBytes packet, std::uint64_t now) noexcept {
-  if (!send_ || !send_->seal(type, packet)) return false;
-  sent_ns_ = now;
-  return true;
+std::optional<MutableBytes> Session::seal(FrameType type, MutableBytes packet, std::uint64_t now,
+                                          bool long_form) noexcept {
+  if (!send_) return std::nullopt;
+  const auto out = send_->seal(type, packet, long_form);
+  if (out) sent_ns_ = now;
+  return out;
 }
 
-Session::Opened Session::open(const Header& header, MutableBytes packet, std::uint64_t now) noexcept {
+std::optional<Header> Session::header_of(const CompactHeader& compact) const noexcept {
+  for (const auto& slot : slots_)
+    if (slot.index.value() == compact.index) return slot.key->header_of(compact);
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> Session::seen() const noexcept {
+  for (const auto& slot : slots_)
+    if (slot.key && slot.use == Use::current && slot.index.value() && slot.key->next_expected() > 0)
+      return slot.key->next_expected() - 1;
+  return std::nullopt;
+}
+
+Session::Opened Session::open(const Header& header, MutableBytes packet, std::uint64_t now, std::size_t head) noexcept {
   Opened out;
   for (auto& slot : slots_) {
     if (!slot.key || slot.key->session_id() != header.session_id || slot.key->epoch() != header.epoch) continue;
-    const auto opened = slot.key->open(header, packet);
+    const auto opened = slot.key->open(header, packet, head);
     if (opened.drop) {
       // Only an unusable content can be told apart from forgery here: everything else leaves the session untouched.
       out.drop = opened.drop;
@@ -127,7 +147,7 @@ bool Session::tick(std::uint64_t now) noexcept {
       pending_send_.reset();
       pending_chain_ = Secret<32>();
     }
-    slot.key.reset();
+    slot.wipe();
     changed = true;
   }
   return changed;
@@ -155,7 +175,7 @@ void Session::wipe() noexcept {
   pending_send_.reset();
   pending_chain_ = Secret<32>();
   pending_.reset();
-  for (auto& slot : slots_) slot.key.reset();
+  for (auto& slot : slots_) slot.wipe();
 }
 
 }  // namespace pqcmav

@@ -31,6 +31,7 @@ class Session {
     SessionId id{};
     std::uint8_t epoch = 0;
     std::uint64_t installed_ns = 0;
+    std::uint16_t features = 0;
   };
   struct Opened {
     std::optional<Drop> drop;
@@ -47,9 +48,19 @@ class Session {
   /// in its queues, a drone cannot hear anything under them: packets under the keys before count as hearing the gcs.
   void install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns = 0);
   [[nodiscard]] bool can_send() const noexcept { return send_.has_value(); }
-  /// See SendKey::seal. False without keys.
-  bool seal(FrameType type, MutableBytes packet, std::uint64_t now) noexcept;
-  Opened open(const Header& header, MutableBytes packet, std::uint64_t now) noexcept;
+  /// See SendKey::seal. nullopt without keys.
+  std::optional<MutableBytes> seal(FrameType type, MutableBytes packet, std::uint64_t now,
+                                   bool long_form = false) noexcept;
+  /// See ReceiveKey::open.
+  Opened open(const Header& header, MutableBytes packet, std::uint64_t now, std::size_t head = kHeaderSize) noexcept;
+  /// The long header that a compact one stands for; nullopt when its index is not held.
+  [[nodiscard]] std::optional<Header> header_of(const CompactHeader& compact) const noexcept;
+  /// What the peer says that it has seen of the packets under the current key.
+  void peer_has_seen(std::uint64_t sequence) noexcept {
+    if (send_) send_->peer_has_seen(sequence);
+  }
+  /// The same of this end, for the peer: nothing without compact headers, or before the first packet.
+  [[nodiscard]] std::optional<std::uint64_t> seen() const noexcept;
   /// Wipes what is due. True when the set of receive keys changed.
   bool tick(std::uint64_t now) noexcept;
   /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they
@@ -76,6 +87,11 @@ class Session {
     for (const auto& slot : slots_)
       if (slot.key) visit(slot.key->session_id());
   }
+  template <typename Visit>
+  void for_each_receive_index(Visit visit) const {
+    for (const auto& slot : slots_)
+      if (const auto index = slot.index.value()) visit(*index);
+  }
 
  private:
   enum class Use : std::uint8_t { current, pending, old };
@@ -83,6 +99,11 @@ class Session {
     std::optional<ReceiveKey> key;
     Use use = Use::old;
     std::uint64_t expires_ns = kNever;
+    ReceiveIndex index;
+    void wipe() noexcept {
+      key.reset();
+      index.release();
+    }
   };
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
