@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from pqc_mav_wirespec.dataplane import Header, Outcome
+from pqc_mav_wirespec.dataplane import HEADER, Header, Outcome
 from pqc_mav_wirespec.errors import NoSessionError
 from pqc_mav_wirespec.keyschedule import SessionKeys
 from pqc_mav_wirespec.session import GRACE_S, SESSION_LIMIT_S, UNUSED_KEY_S, Link
@@ -25,7 +25,7 @@ def pair(now: float = 0.0) -> tuple[Link, Link]:
 
 
 def pass_on(datagram: bytes, to: Link, now: float) -> Outcome:
-    return to.open(Header.parse(datagram), datagram, now)[0]
+    return to.open(Header.parse(datagram), datagram[HEADER.size :], now)[0]
 
 
 def deliver(sender: Link, receiver: Link, now: float) -> Outcome:
