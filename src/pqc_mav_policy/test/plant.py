@@ -87,6 +87,7 @@ class Plant:
     available: tuple[str, ...] = CORE
     wanders: bool = True  # through the phases of flight
     configured: str = LIGHTEST
+    responses: tuple[str, ...] = ("",)  # what the reports of an attack ask for, one of these at a time
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -101,6 +102,7 @@ class Plant:
         self.asked: list[tuple[float, Decision]] = []
         self.blackouts = 0
         self.refused: dict[str, float] = {}
+        self._response = ""
         self.memory = self.strategy.initial_state(self.now)
 
     def run(self, seconds: int) -> list[Step]:
@@ -135,6 +137,8 @@ class Plant:
         for name, chance in vars(self.weather).items():
             if not self.has(name) and self.random.random() < chance:
                 self.troubles[name] = self.now + self.random.choice((1, 2, 3, 6, 15, 40, 120))
+                if name == "attack" and self.responses != ("",):
+                    self._response = self.random.choice(self.responses)
         if self.wanders and self.random.random() < 0.01:
             self.phase = self.random.choice(NEXT[self.phase])
         if self.has("lost"):
@@ -208,6 +212,7 @@ class Plant:
                 self.pending[0] if self.pending else None,
             ),
             threat=Threat.ATTACK if self.has("attack") else Threat.NONE,
+            threat_response=self._response if self.has("attack") else "",
             outcomes=tuple(self.outcomes),
             available=self.available,
             blacklisted=tuple(name for name, until in self.refused.items() if self.now < until),

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 from scenes import CATALOGUE, CORE, change, well
 
+from pqc_mav_policy.alarms import RESPONSES
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import begin, observe
 from pqc_mav_policy.parameters import PolicyParameters
@@ -58,6 +59,7 @@ def snapshots(draw: Any) -> DecisionInput:
             "pending_suite": draw(maybe(st.none(), st.sampled_from(CORE))),
         },
         "threat": draw(st.sampled_from(Threat)),
+        "threat_response": draw(st.sampled_from(("", "something_new", *sorted(RESPONSES)))),
         "available": tuple(available),
         "blacklisted": tuple(draw(st.lists(st.sampled_from(CORE), max_size=3))),
     }

@@ -124,6 +124,23 @@ def test_measured_renews_keys_that_are_due_and_knows_how_long_it_took(fly: Any) 
     assert until(outcomes, "the answer")[0]["took_s"] == pytest.approx(0.025)
 
 
+def test_a_detector_s_response_renews_the_keys_once_and_the_reason_says_so(fly: Any) -> None:
+    """Nothing is due: the suite's keys are renewed every 300 s."""
+    flight = fly("strategy:=measured", "rekey_mlkem_s:=300.0", "tau_up_s:=600.0")
+    drone = flight.ready()
+    assert drone.asked == []
+    drone.changes["threat"] = {"level": 2, "kind": "forgery", "response": "renew_keys"}
+    asked = drone.decided(lambda d: d.requested, "a request")
+    assert (asked.action, asked.guard) == ("REKEY", "alarm")
+    assert "a detector reports forgery" in asked.reason
+    assert json.loads(asked.inputs_json)["threat_response"] == "renew_keys"
+    after = drone.decided(lambda d: d.guard == "alarm" and not d.requested, "the alarm's end of work")
+    assert "the keys have been renewed since" in after.reason
+    drone.changes["threat"] = {"level": 2, "kind": "handshake_flood", "response": "defer_renewals"}
+    drone.decided(lambda d: "only renewals that are due" in d.reason, "the other class")
+    assert len(drone.asked) == 1
+
+
 def test_a_missing_sense_is_named_and_the_remaining_rules_act(fly: Any) -> None:
     flight = fly()
     drone = flight.ready()

@@ -19,6 +19,7 @@ from plant import BLACKLIST_S, Plant, Weather
 from scenes import CATALOGUE, CORE, DEFAULT
 
 from pqc_mav_policy import senses
+from pqc_mav_policy.alarms import RESPONSES
 from pqc_mav_policy.bands import BANDS
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
@@ -59,7 +60,7 @@ Steps = list[Any]
 
 def flown(seed: int, start: str, strategy: Any = CASCADE, hours: float = 2.0, **plant: Any) -> tuple[Plant, Steps]:
     """A run of two hours (7,200 decisions)."""
-    made = Plant(strategy, seed, start=start, **plant)
+    made = Plant(strategy, seed, start=start, responses=(*sorted(RESPONSES), "", "new"), **plant)
     return made, made.run(int(hours * HOUR))
 
 

@@ -168,6 +168,7 @@ class DecisionInput:
     session: Session = field(default_factory=Session)
     threat: Threat = Threat.NONE
     threat_kind: str = ""
+    threat_response: str = ""  # what the detector asks for, see alarms.py
     outcomes: tuple[Outcome, ...] = ()
     blacklisted: tuple[str, ...] = ()
     available: tuple[str, ...] = ()

@@ -60,7 +60,8 @@ def load(text: str) -> tuple[DecisionInput, float]:
 
 
 def _of_today(content: Any) -> Any:
-    """A snapshot of a version that judged every pack as one of four cells, as today's would have been."""
+    """A snapshot of an earlier version, as today's would have been: without responses, and every pack of four cells."""
+    content.setdefault("threat_response", "")
     if "telemetry_age_s" in content:
         del content["telemetry_age_s"]
         content["battery"]["cells"] = DOCUMENTED_CELLS

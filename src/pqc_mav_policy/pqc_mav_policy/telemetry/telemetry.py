@@ -105,6 +105,8 @@ class Telemetry:
             session=self._session_part(now, pending),
             threat=Threat(threat.level) if threat else Threat.NONE,
             threat_kind=threat.kind if threat else "",
+            # Reports of recordings made before there were responses have none.
+            threat_response=getattr(threat, "response", ""),
             outcomes=tuple(outcomes),
             blacklisted=tuple(status.message.blacklisted_suites) if status else (),
             available=tuple(available),

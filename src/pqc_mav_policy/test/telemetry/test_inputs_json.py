@@ -43,6 +43,7 @@ snapshots = st.builds(
     ),
     threat=st.sampled_from(Threat),
     threat_kind=st.text(max_size=8),
+    threat_response=st.text(max_size=8),
     outcomes=st.lists(st.builds(Outcome, st.text(max_size=8), st.booleans(), time), max_size=2).map(tuple),
     blacklisted=names,
     configured_suite=st.sampled_from(("", "cs-x")),

@@ -26,3 +26,4 @@ class Conditions:
     silent: bool = False
     threat: Threat = Threat.NONE
     threat_kind: str = ""
+    threat_response: str = ""  # what the detector asks for

@@ -102,6 +102,7 @@ class Simulation:
             session=session,
             threat=Threat(conditions.threat),
             threat_kind=conditions.threat_kind,
+            threat_response=conditions.threat_response,
             outcomes=self.session.take_outcomes(),
             available=self._available,
             configured_suite=self._configured,

@@ -69,6 +69,7 @@ class RecordedWorld:
             silent=link.packets_per_s == 0.0 if link.valid else not seen.session.alive,
             threat=seen.threat,
             threat_kind=seen.threat_kind,
+            threat_response=seen.threat_response,
         )
 
     def sense(

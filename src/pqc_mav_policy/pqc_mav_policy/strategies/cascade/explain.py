@@ -77,7 +77,7 @@ def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) 
             6,
             "stress",
             "threat",
-            inputs.threat.name.lower(),
+            ": ".join(filter(None, (inputs.threat.name.lower(), inputs.threat_kind, inputs.threat_response))),
             "attack",
             inputs.threat is Threat.ATTACK and p.attack_is_stress,
         ),

@@ -4,7 +4,8 @@
 Rules 1 to 4 of the cascade overrule it. Then the first active guard decides ([endurance-paper] 6.1):
 
 * heartbeat missing, or an attack: among the suites with a fast handshake, the highest level, then the least loss
-  (published: ML-1024-CP-MD-87);
+  (published: ML-1024-CP-MD-87); where that one is in use and a detector says what it found, fresh keys (published as
+  preemptive rekeying), within the bounds of alarms.py;
 * battery low: the lowest measured power (published: HQC-256-AG-MD-87);
 * thermal elevated: at the same level, a suite of ML-KEM or HQC that takes less time and less power, the least power
   first (published: away from MC-460-AG-MD-65, "for cheaper ML-KEM or HQC options");
@@ -19,8 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from pqc_mav_policy import alarms, senses
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy import senses
+from pqc_mav_policy.alarms import Alarm
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
@@ -36,15 +38,17 @@ from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
 
 CHEAP_FAMILIES = frozenset({"ML-KEM", "HQC"})
+HEARTBEAT = "heartbeat"
 
 
 @dataclass(frozen=True)
 class ExpertState:
-    """The cascade's memory, the active guard and since when it has been active."""
+    """The cascade's memory, the active guard and since when it has been active, and what a detector asks for."""
 
     memory: Memory
     guard: str = ""
     since_s: float = 0.0
+    alarm: Alarm = alarms.NONE
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,17 @@ class Expert:
         name = guard.name if guard else ""
         watched = name == state.guard and now - state.memory.last_s <= self.parameters.stale_s
         since = state.since_s if watched else now
+        alarm = alarms.observe(state.alarm, inputs, now)
 
         def decided(it: Situation) -> Decision:
-            return rules.protect(it) or (self._guarded(it, guard, why, now - since) if guard else self._clear(it))
+            protected = rules.protect(it)
+            if protected is not None or guard is None:
+                return protected or self._clear(it)
+            return self._guarded(it, guard, why, now - since, alarm)
 
         decision = it.no_lower(decided)
-        return decision, ExpertState(settle(decision, memory, self.parameters, now), name, since)
+        alarm = alarms.settle(alarm, decision, HEARTBEAT, now)
+        return decision, ExpertState(settle(decision, memory, self.parameters, now), name, since, alarm)
 
     def _standing(self, inputs: DecisionInput) -> tuple[Guard | None, str]:
         for guard in GUARDS:
@@ -96,12 +105,16 @@ class Expert:
                 return guard, why
         return None, ""
 
-    def _guarded(self, it: Situation, guard: Guard, why: str, lasted: float) -> Decision:
+    def _guarded(self, it: Situation, guard: Guard, why: str, lasted: float, alarm: Alarm) -> Decision:
         if lasted < self.parameters.tau_down_s:
             wait = f"Watching for {lasted:.0f} of {self.parameters.tau_down_s:g} s: {why}."
             return it.hold(guard.name, 0, wait)
         to = it.choose(lambda names: guard.choose(it, names, self.table, self.expert))
         if to is None or to == it.current:
+            asked = guard.name == HEARTBEAT and alarm.response and it.current in it.candidates
+            if asked and not alarms.why_not(alarm, it, it.current):
+                reason = f"Fresh keys before anything comes of it: {why}."
+                return rules.limited(it, Action.REKEY, guard.name, 0, reason, it.current)
             return it.hold(guard.name, 0, f"{why[0].upper()}{why[1:]}; no measured suite is better.")
         row = self.table[to]
         figures = f"{row.handshake_ms:.1f} ms" + (f", {row.power_w:.3f} W" if row.power_w is not None else "")
@@ -209,7 +222,7 @@ def _robust(it: Situation, names: Collection[str], table: PerformanceTable, limi
 
 
 GUARDS: Sequence[Guard] = (
-    Guard("heartbeat", _silent, _fast),
+    Guard(HEARTBEAT, _silent, _fast),
     Guard("battery-low", _battery, _frugal),
     Guard("thermal-elevated", _thermal, _cool),
     Guard("loss", _lossy, _robust),

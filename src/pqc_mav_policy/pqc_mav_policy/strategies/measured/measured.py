@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pqc_mav_policy import alarms, senses
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy import senses
+from pqc_mav_policy.alarms import Alarm
 from pqc_mav_policy.decision import Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
@@ -15,7 +16,7 @@ from pqc_mav_policy.settings import Settings
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade.cascade import settle
 from pqc_mav_policy.strategies.measured.costs import CostModel, Seen, cost_model, note
-from pqc_mav_policy.strategies.measured.rules import View, decide
+from pqc_mav_policy.strategies.measured.rules import ALARM, View, decide
 from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput
@@ -23,11 +24,13 @@ from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 @dataclass(frozen=True)
 class MeasuredState:
-    """The cascade's memory, handshake times of this flight, and when a stronger suite was last asked for [s]."""
+    """The cascade's memory, handshake times of this flight, when a stronger suite was last asked for [s], and what a
+    detector asks for."""
 
     memory: Memory
     seen: Seen = ()
     climbed_s: float | None = None
+    alarm: Alarm = alarms.NONE
 
 
 class Measured:
@@ -50,9 +53,11 @@ class Measured:
         memory = memories.observe(inputs, state.memory, self.parameters, now)
         seen = note(state.seen, inputs.outcomes)
         it = Situation(inputs, memory, self.parameters, self.ladder, now)
-        decision = it.no_lower(lambda each: decide(View(each, self.costs, seen, state.climbed_s)))
+        alarm = alarms.observe(state.alarm, inputs, now)
+        decision = it.no_lower(lambda each: decide(View(each, self.costs, seen, state.climbed_s, alarm)))
         climbed = now if decision.guard == "climb" and decision.acts else state.climbed_s
-        return decision, MeasuredState(settle(decision, memory, self.parameters, now), seen, climbed)
+        alarm = alarms.settle(alarm, decision, ALARM, now)
+        return decision, MeasuredState(settle(decision, memory, self.parameters, now), seen, climbed, alarm)
 
 
 def make(catalogue: Catalogue, settings: Settings) -> Strategy[MeasuredState]:

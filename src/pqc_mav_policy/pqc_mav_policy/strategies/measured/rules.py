@@ -3,7 +3,7 @@
 
 Only an emergency, and strain under which no suite of the level fits, lead to a lower level: both are the drone's own
 telemetry. A bad link, blackouts, an attack and failing handshakes, which anybody in the path can bring about, lead to a
-cheaper suite of the same level, or to none.
+cheaper suite of the same level, or to none. What a detector's `response` asks for (alarms.py) has the same limits.
 """
 
 from __future__ import annotations
@@ -11,24 +11,29 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from pqc_mav_policy import alarms
+from pqc_mav_policy.alarms import Alarm
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.situation import Pick, Situation
 from pqc_mav_policy.strategies.cascade import rules, signs
 from pqc_mav_policy.strategies.measured.costs import CostModel, Seen
 
 # Costs that differ by less than this are the same to a link; then the order of suites decides.
 SAME_S = 0.005
 HIGHEST = 5  # NIST level
+ALARM = "alarm"  # guard of what a detector's response leads to
 
 
 @dataclass(frozen=True)
 class View:
-    """A situation with what handshakes cost in it; `climbed_s` is when a stronger suite was last asked for."""
+    """A situation with what handshakes cost in it; `climbed_s` is when a stronger suite was last asked for, `alarm`
+    what a detector asks for."""
 
     it: Situation
     costs: CostModel
     seen: Seen
     climbed_s: float | None
+    alarm: Alarm
 
     @property
     def trouble(self) -> str:
@@ -40,6 +45,18 @@ class View:
             or signs.bad_link(inputs, parameters)
             or signs.attack(inputs, parameters)
         )
+
+    @property
+    def urgent(self) -> str:
+        """The trouble for which a handshake that is not due is made. An alarm that says what to do is none; during a
+        flood of handshakes, only the drone's own telemetry is one."""
+        inputs, parameters = self.it.inputs, self.it.parameters
+        own = signs.emergency(inputs, parameters) or signs.strain(inputs, parameters)
+        if self.alarm.response == alarms.DEFER_RENEWALS:
+            return own
+        if self.alarm.response:
+            return own or signs.bad_link(inputs, parameters)
+        return self.trouble
 
     @property
     def budget_s(self) -> float:
@@ -69,6 +86,21 @@ class View:
         fitting = [name for name in names if self.fits(name, budget_s)]
         rank = self.it.ladder.order.rank
         return min(fitting, key=lambda n: (-self.level(n), round(self.cost_s(n) / SAME_S), rank(n)), default=None)
+
+    def smallest(self, names: Collection[str], budget_s: float) -> str | None:
+        """That with the fewest bytes that fits."""
+        fitting = [name for name in names if self.fits(name, budget_s)]
+        catalogue, rank = self.it.ladder.catalogue, self.it.ladder.order.rank
+        return min(fitting, key=lambda n: (catalogue[n].handshake_bytes, self.cost_s(n), rank(n)), default=None)
+
+    def fresh(self, budget_s: float) -> Pick:
+        """With which suite keys are renewed now: the best of the level in use. During a flood, the one with the
+        smallest handshake, and once one was changed to, that one for the rest of the episode."""
+        if self.alarm.response != alarms.LIGHT_HANDSHAKES:
+            return lambda names: self.best(self.alike(names), budget_s)
+        if self.alarm.changed:
+            return lambda names: self.smallest([n for n in names if n == self.it.current], budget_s)
+        return lambda names: self.smallest(self.alike(names), budget_s)
 
     def alike(self, names: Collection[str]) -> list[str]:
         """Those of the level in use; in trouble none that is heavier than the suite in use (I3)."""
@@ -116,7 +148,7 @@ def backoff(view: View) -> Decision | None:
 
 def save(view: View) -> Decision | None:
     """Trouble that lasts: a suite too expensive for the tight budget is left for one that fits."""
-    it, why = view.it, view.trouble
+    it, why = view.it, view.urgent
     if not why or view.manoeuvre or it.memory.stressed_for(it.now) < it.parameters.tau_down_s:
         return None
     budget_s = view.budget_s
@@ -130,24 +162,59 @@ def save(view: View) -> Decision | None:
     return rules.limited(it, Action.DOWN, "save", 0, f"To a cheaper suite, {view.said(to, budget_s)}: {why}.", to)
 
 
+def alarm(view: View) -> Decision | None:
+    """Forged or replayed packets: fresh keys at once, within the bounds of alarms.py."""
+    it, heard = view.it, view.alarm
+    if heard.response != alarms.RENEW_KEYS or view.manoeuvre:
+        return None
+    budget_s = view.budget_s
+    to = it.choose(view.fresh(budget_s))
+    if to is None or alarms.why_not(heard, it, to):
+        return None
+    return _with_fresh_keys(view, ALARM, f"Renewing the keys, since {heard.said}; {view.said(to, budget_s)}.", to)
+
+
+def silence(view: View) -> Decision | None:
+    """A detector suspects that the link is gone, and no report comes from the ground: no handshake would get through,
+    so none is begun. Keys do not grow older than twice their interval by that."""
+    it, heard = view.it, view.alarm
+    if heard.response != alarms.HOLD or it.inputs.link.valid:
+        return None
+    interval = it.interval_s(it.current) or it.shortest_interval_s
+    if it.key_age_s >= 2.0 * interval:
+        return None
+    return it.hold(ALARM, 0, f"Holding: {heard.said}, and the ground station is not heard; nothing would get through.")
+
+
+def phase(view: View) -> Decision | None:
+    """As in the cascade; during a flood of handshakes a suite that is unfit is left with the next renewal."""
+    return None if view.alarm.response == alarms.DEFER_RENEWALS else rules.phase(view.it)
+
+
 def renew(view: View) -> Decision | None:
     """Keys that are due: with the best suite of the level in use, if its handshake fits the budget now."""
     it = view.it
     if view.manoeuvre or it.key_age_s < it.shortest_interval_s:
         return None
     budget_s = view.budget_s
-    to = it.choose(lambda names: view.best(view.alike(names), budget_s))
+    to = it.choose(view.fresh(budget_s))
     interval = it.interval_s(it.current if to is None else to)
     if not interval or it.key_age_s < interval:
         return None
     due = f"Keys are {it.key_age_s:.0f} s old, due at {interval:g} s"
     if to is None:
         return it.hold("renew", 0, f"{due}, but {view.said(it.current, budget_s)}, and no other of its level fits.")
-    reason = f"{due}; {view.said(to, budget_s)}."
+    light = view.alarm.response == alarms.LIGHT_HANDSHAKES
+    small = f", the smallest handshake of its level, since {view.alarm.said}" if light else ""
+    return _with_fresh_keys(view, "renew", f"{due}; {view.said(to, budget_s)}{small}.", to)
+
+
+def _with_fresh_keys(view: View, guard: str, reason: str, to: str) -> Decision:
+    it = view.it
     if to == it.current:
-        return rules.limited(it, Action.REKEY, "renew", 0, reason, to)
+        return rules.limited(it, Action.REKEY, guard, 0, reason, to)
     action = Action.DOWN if it.ladder.lighter(to, it.current) else Action.UPGRADE
-    return rules.limited(it, action, "renew", 0, reason, to)
+    return rules.limited(it, action, guard, 0, reason, to)
 
 
 def climb(view: View) -> Decision | None:
@@ -186,10 +253,28 @@ def _near_an_emergency(view: View) -> str:
 def decide(view: View) -> Decision:
     """The first rule that decides."""
     it = view.it
-    for rule in (protect, backoff, save, lambda each: rules.phase(each.it), climb, renew):
+    for rule in (protect, backoff, save, alarm, silence, phase, climb, renew):
         decision = rule(view)
         if decision is not None:
             return decision
-    why = view.trouble or f"calm for {it.calm_s:.0f} s, and nothing stronger fits"
-    kept = f"Keeping {it.ladder.code(it.current)}, keys {it.key_age_s:.0f} s old: {why}."
-    return rules.emergency(it) or it.hold("kept", 0, kept)
+    kept = f"Keeping {it.ladder.code(it.current)}, keys {it.key_age_s:.0f} s old"
+    final = rules.emergency(it)
+    if final is not None or not view.alarm.response:
+        why = view.trouble or f"calm for {it.calm_s:.0f} s, and nothing stronger fits"
+        return final or it.hold("kept", 0, f"{kept}: {why}.")
+    return it.hold(ALARM, 0, f"{kept}: {view.alarm.said}, so {_answer(view)}.")
+
+
+def _answer(view: View) -> str:
+    """What an alarm for which nothing is done now leads to, one clause."""
+    heard = view.alarm
+    if heard.response == alarms.DEFER_RENEWALS:
+        return "only renewals that are due are made"
+    if heard.response == alarms.LIGHT_HANDSHAKES:
+        return "the next renewal takes the smallest handshake of the level"
+    if heard.response == alarms.HOLD:
+        return "nothing is changed for it"
+    if view.manoeuvre:
+        return "the keys are renewed after the manoeuvre"
+    why = alarms.why_not(heard, view.it, view.it.current) or "no suite of the level fits the budget"
+    return f"they would be renewed, but {why}"

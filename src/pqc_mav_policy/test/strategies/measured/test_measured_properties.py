@@ -13,6 +13,7 @@ from plant import Plant, Step, Weather
 from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
 
 from pqc_mav_policy import senses
+from pqc_mav_policy.alarms import RESPONSES
 from pqc_mav_policy.bands import BANDS
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
@@ -71,7 +72,8 @@ def start_of(step: Step) -> str:
 @given(seeds, suites, st.sets(suites, min_size=1, max_size=40))
 def test_whatever_an_attacker_provokes_the_level_never_falls(seed: int, start: str, working: Any) -> None:
     """Losses, gaps, outages, alarms, refused handshakes and lost sessions, with every level allowed."""
-    plant = Plant(MEASURED, seed, start=start, weather=PROVOKED, working=tuple(working))
+    responses = (*sorted(RESPONSES), "", "new")
+    plant = Plant(MEASURED, seed, start=start, weather=PROVOKED, working=tuple(working), responses=responses)
     lowest = level(start)
     for step in plant.run(2 * HOUR):
         if step.inputs.session.suite:
@@ -146,6 +148,7 @@ def test_liveness_calm_brings_back_the_strongest(seed: int, start: str) -> None:
                 }
             ),
             "threat": st.sampled_from(Threat),
+            "threat_response": st.sampled_from(("", "new", *sorted(RESPONSES))),
             "blacklisted": st.lists(st.sampled_from(CORE), max_size=72).map(tuple),
         }
     ),
