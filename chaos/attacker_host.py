@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stranger: a process in its own namespace that attacks in eleven ways, one or several at once; obeys JSON lines.
+"""The stranger: a process in its own namespace that attacks in many ways, one or several at once; obeys JSON lines.
 
 Commands: start (mode, rate, seed, addresses, ports, names), stop (all of them) -> how much was done, tell (as stop,
 but says in which tenths of a second anything was done, by this machine's monotonic clock). What it overhears
@@ -28,19 +28,26 @@ from children import serve
 
 _KEPT_FRAMES = 4000
 _TURN_S = 0.002
+_IN_ORDER = 200  # frames
+_DOWNLOADED = bytes(8192)
+_DATAGRAM = bytes(1200)
+_CLOSED_PORT = 9
 
 
 class Attack:
     """One attack: `turn` does a share of it, `done` counts what was done by kind."""
 
-    def __init__(self, command: dict[str, Any]) -> None:
+    def __init__(self, command: dict[str, Any], hellos: deque[attacks.Flow] | None = None) -> None:
         self._with = command
         self._random = random.Random(command["seed"])
         self.done: Counter[str] = Counter()
         self.tenths: set[int] = set()
         self._turn = getattr(self, f"_{command['mode']}")
         self._captured: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES)
-        self._hellos: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES)
+        # Handshakes are rare: what was overheard of them is kept from one attack to the next.
+        self._hellos: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES) if hellos is None else hellos
+        self._queue: list[attacks.Flow] = []
+        self._stream: socket.socket | None = None
         self._mine: set[bytes] = set()
         self._stopping = threading.Event()
         self._ears = socket.socket(fileno=os.dup(command["ears"]))
@@ -56,24 +63,28 @@ class Attack:
         """End the attack and say how much was done."""
         self._stopping.set()
         self._thread.join()
-        for each in (self._ears, self._wire, self._udp, *self._sources):
-            each.close()
+        for each in (self._ears, self._wire, self._udp, self._stream, *self._sources):
+            if each is not None:
+                each.close()
         return dict(self.done)
 
     def _run(self) -> None:
         """Does `rate` things a second, in small turns; what the machine has no time for is skipped."""
-        rate, begun, count, did = self._with["rate"], time.monotonic(), 0, 0
+        begun = last = time.monotonic()
+        due, count, did = 0.0, 0, 0
         while not self._stopping.is_set():
             if self._with["listen"]:
                 self._listen()
-            due = int((time.monotonic() - begun) * rate)
-            for _ in range(min(due - count, int(rate * 0.05) + 1)):
+            now = time.monotonic()
+            rate = attacks.rate_at(str(self._with["rate"]), now - begun, self._with["seed"])
+            due, last = due + (now - last) * rate, now
+            for _ in range(min(int(due) - count, int(rate * 0.05) + 1)):
                 with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):
                     self._turn()
             if self.done.total() > did:
                 did = self.done.total()
                 self.tenths.add(int(time.monotonic() * 10))
-            count = due
+            count = int(due)
             time.sleep(_TURN_S)
 
     def _listen(self) -> None:
@@ -145,6 +156,62 @@ class Attack:
         self._wire.send(attacks.spoofed(payload, source, (self._with["gcs"], self._with["data_port"]), macs))
         self.done[kind] += 1
 
+    def _tiny_flood(self) -> None:
+        self._send(self._udp, self._random.randbytes(self._random.randrange(1, 17)))
+        self.done["tiny_datagrams"] += 1
+
+    def _stale_sessions(self) -> None:
+        """What was overheard, with the number of a session that nobody holds."""
+        if self._captured:
+            self._send(self._udp, attacks.of_another_session(self._random.choice(self._captured).payload, self._random))
+            self.done["stale_datagrams"] += 1
+
+    def _replay_in_order(self) -> None:
+        """The newest frames in the order in which they came, again and again."""
+        if not self._queue:
+            self._queue = list(self._captured)[-_IN_ORDER:][::-1]
+        if self._queue:
+            flow = self._queue.pop()
+            self._inject(flow.frame)
+            self.done["replayed_to_gcs" if flow.down else "replayed_to_drone"] += 1
+
+    def _flip_bits(self) -> None:
+        if self._captured:
+            flow = self._captured[-1]
+            self._inject(attacks.flip(flow, self._random))
+            self.done["spoiled_to_gcs" if flow.down else "spoiled_to_drone"] += 1
+
+    def _spoiled_hellos(self) -> None:
+        heard = [flow.payload for flow in self._hellos if flow.down]
+        if heard:
+            self._send(self._random.choice(self._sources), attacks.spoiled(self._random.choice(heard), self._random))
+            self.done["spoiled_hellos"] += 1
+
+    def _syns(self) -> None:
+        """TCP SYNs from 64 addresses to ports where nobody listens."""
+        source = (self._random.choice(self._with["sources"]), self._random.randrange(1024, 65536))
+        to = (self._with["gcs"], self._random.randrange(20000, 40000))
+        macs = (bytes.fromhex(self._with["mac"]), bytes.fromhex(self._with["gcs_mac"]))
+        self._wire.send(attacks.syn(source, to, macs, self._random.randrange(1 << 32)))
+        self.done["syns"] += 1
+
+    def _one_port(self) -> None:
+        """Large datagrams to one port where nobody listens."""
+        self._udp.sendto(_DATAGRAM, (self._with["gcs"], _CLOSED_PORT))
+        self.done["datagrams_elsewhere"] += 1
+
+    def _download(self) -> None:
+        """No attack: a program of the gcs' host that listens is sent a file."""
+        if self._stream is None:
+            self._stream = socket.create_connection((self._with["gcs"], self._with["open_port"]), 2.0)
+        self._stream.sendall(_DOWNLOADED)
+        self.done["sent_blocks"] += 1
+
+    def _video(self) -> None:
+        """No attack: a program of the gcs' host that listens gets datagrams."""
+        self._udp.sendto(_DATAGRAM, (self._with["gcs"], self._with["open_port"]))
+        self.done["sent_datagrams"] += 1
+
     def _elsewhere(self) -> None:
         """Datagrams to ports where nobody listens."""
         port = self._random.randrange(20000, 40000)
@@ -182,11 +249,12 @@ class Stranger:
 
     def __init__(self) -> None:
         self._attacks: list[Attack] = []
+        self._hellos: deque[attacks.Flow] = deque(maxlen=_KEPT_FRAMES)
 
     def obey(self, command: dict[str, Any]) -> Any:
         """Run one command."""
         if command["do"] == "start":
-            self._attacks.append(Attack(command))
+            self._attacks.append(Attack(command, self._hellos))
             return None
         if command["do"] == "stop":
             done: Counter[str] = Counter()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 HEADER = 22
 TAG = 16
+_SESSION_AT = 5
 _SEQUENCE_AT = 13
 _ETHERNET = 14
 _FROM_DRONE, _FROM_GCS = 0x33, 0x43  # handshake datagrams: docs/protocol.md, section 5
@@ -57,6 +58,18 @@ def random_payload(generator: random.Random) -> bytes:
     return bytes(data)
 
 
+def rate_at(rate: str, begun_s: float, seed: int) -> float:
+    """How many a second that long after the start: a number, or `random` (2 to 500, another every 0.5 s), or `bursts`.
+
+    A burst is 0.3 s at 150/s, one every 1.5 s.
+    """
+    if rate == "bursts":
+        return 150.0 if begun_s % 1.5 < 0.3 else 0.0
+    if rate == "random":
+        return float(2.0 * 250.0 ** random.Random(f"{seed}/{int(begun_s * 2)}").random())
+    return float(rate)
+
+
 def forge(flow: Flow, generator: random.Random) -> bytes:
     """The captured frame with a far higher sequence and random content and tag; checksums mended."""
     frame = bytearray(flow.frame)
@@ -67,6 +80,29 @@ def forge(flow: Flow, generator: random.Random) -> bytes:
     start = flow.payload_at - 8
     frame[start + 6 : start + 8] = b"\0\0"  # UDP over IPv4 may leave its checksum out
     return bytes(frame)
+
+
+def flip(flow: Flow, generator: random.Random) -> bytes:
+    """The captured frame a little ahead in its sequence and with one bit of its content or tag turned over."""
+    frame = bytearray(flow.frame)
+    at = flow.payload_at + _SEQUENCE_AT
+    frame[at : at + 8] = (int.from_bytes(frame[at : at + 8], "big") + generator.randrange(1, 65)).to_bytes(8, "big")
+    at = generator.randrange(flow.payload_at + HEADER, len(frame))
+    frame[at] ^= 1 << generator.randrange(8)
+    start = flow.payload_at - 8
+    frame[start + 6 : start + 8] = b"\0\0"
+    return bytes(frame)
+
+
+def of_another_session(payload: bytes, generator: random.Random) -> bytes:
+    """A captured datagram as of a session that nobody holds."""
+    return payload[:_SESSION_AT] + generator.randbytes(8) + payload[_SESSION_AT + 8 :]
+
+
+def spoiled(payload: bytes, generator: random.Random) -> bytes:
+    """A captured handshake datagram with one byte changed, somewhere behind the number of its attempt."""
+    at = generator.randrange(min(13, len(payload) - 1), len(payload))
+    return payload[:at] + bytes([payload[at] ^ generator.randrange(1, 256)]) + payload[at + 1 :]
 
 
 def random_handshake(generator: random.Random) -> bytes:
@@ -95,13 +131,27 @@ def networks_address(generator: random.Random) -> str:
     return f"198.18.{generator.randrange(256)}.{generator.randrange(1, 255)}"
 
 
+def syn(source: tuple[str, int], to: tuple[str, int], macs: tuple[bytes, bytes], sequence: int) -> bytes:
+    """An Ethernet frame with a TCP SYN that claims to come from `source`. `macs`: sender, next hop."""
+    tcp = struct.pack(">HHIIBBHHH", source[1], to[1], sequence, 0, 0x50, 0x02, 64240, 0, 0)
+    addresses = socket.inet_aton(source[0]) + socket.inet_aton(to[0])
+    checksum = _checksum(addresses + struct.pack(">HH", socket.IPPROTO_TCP, len(tcp)) + tcp)
+    return _frame(addresses, socket.IPPROTO_TCP, tcp[:16] + struct.pack(">H", checksum) + tcp[18:], macs)
+
+
 def spoofed(payload: bytes, source: tuple[str, int], to: tuple[str, int], macs: tuple[bytes, bytes]) -> bytes:
     """An Ethernet frame with a UDP datagram that claims to come from `source`. `macs`: sender, next hop."""
     udp = struct.pack(">HHHH", source[1], to[1], 8 + len(payload), 0) + payload
-    addresses = socket.inet_aton(source[0]) + socket.inet_aton(to[0])
-    fields = (0x45, 0, 20 + len(udp), 0, 0, 64, socket.IPPROTO_UDP)
-    words = struct.unpack(">10H", struct.pack(">BBHHHBBH", *fields, 0) + addresses)
-    total = sum(words)
+    return _frame(socket.inet_aton(source[0]) + socket.inet_aton(to[0]), socket.IPPROTO_UDP, udp, macs)
+
+
+def _frame(addresses: bytes, protocol: int, content: bytes, macs: tuple[bytes, bytes]) -> bytes:
+    fields = (0x45, 0, 20 + len(content), 0, 0, 64, protocol)
+    checksum = _checksum(struct.pack(">BBHHHBBH", *fields, 0) + addresses)
+    return macs[1] + macs[0] + b"\x08\x00" + struct.pack(">BBHHHBBH", *fields, checksum) + addresses + content
+
+
+def _checksum(data: bytes) -> int:
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
     total = (total & 0xFFFF) + (total >> 16)
-    checksum = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
-    return macs[1] + macs[0] + b"\x08\x00" + struct.pack(">BBHHHBBH", *fields, checksum) + addresses + udp
+    return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF

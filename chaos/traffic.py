@@ -20,13 +20,18 @@ _FIELDS = 5
 
 @dataclass(frozen=True)
 class End:
-    """An application at one end of a drone's tunnel, with its bound socket and where the tunnel listens for it."""
+    """An application at one end of a drone's tunnel, with its bound socket and where the tunnel listens for it.
+
+    `burst`: messages at once, `every_s` seconds, as when parameters are asked for.
+    """
 
     socket: socket.socket
     drone: int
     way: int
     to_port: int
     rate: float
+    burst: int = 0
+    every_s: float = 10.0
 
 
 def application_socket(port: int = 0) -> socket.socket:
@@ -43,7 +48,15 @@ class TrafficProcess:
         self._log = log
         self._child = Child("traffic_host.py", pass_fds=[end.socket.fileno() for end in ends])
         endpoints = [
-            {"fd": e.socket.fileno(), "drone": e.drone, "way": e.way, "to": (HOST, e.to_port), "rate": e.rate}
+            {
+                "fd": e.socket.fileno(),
+                "drone": e.drone,
+                "way": e.way,
+                "to": (HOST, e.to_port),
+                "rate": e.rate,
+                "burst": e.burst,
+                "every_s": e.every_s,
+            }
             for e in ends
         ]
         self.started_ns = self._child.ask(

@@ -32,6 +32,7 @@ _BATCH = 256
 _RCVBUF_BYTES = 8 << 20
 _SO_RCVBUFFORCE = 33
 _LATE_S = 0.25
+_BURST_RATE = 400.0
 
 
 @dataclass
@@ -44,12 +45,19 @@ class Endpoint:
     to: tuple[str, int]
     rate: float
     start: float = 0.0
+    burst: int = 0
+    every_s: float = 10.0
     number: int = 0
 
     @property
     def due(self) -> float:
-        """When (s) the next message is to be sent."""
-        return self.start + self.number / self.rate
+        """When (s) the next message is to be sent. Of each `every_s` a burst takes the beginning."""
+        if not self.burst:
+            return self.start + self.number / self.rate
+        burst_s = self.burst / _BURST_RATE
+        turns, place = divmod(self.number, self.burst + round(self.rate * (self.every_s - burst_s)))
+        later = place / _BURST_RATE if place < self.burst else burst_s + (place - self.burst) / self.rate
+        return self.start + turns * self.every_s + later
 
 
 class Traffic:
@@ -71,6 +79,7 @@ class Traffic:
             # starts are spread over one period, so that endpoints do not send in step
             start = now + (index / len(config["endpoints"])) / each["rate"]
             endpoint = Endpoint(end, each["drone"], each["way"], tuple(each["to"]), each["rate"], start)
+            endpoint.burst, endpoint.every_s = each["burst"], each["every_s"]
             self.endpoints[end.fileno()] = endpoint
             self.tallies[(endpoint.drone, endpoint.way)] = Tally()
         self._due = [(endpoint.due, descriptor) for descriptor, endpoint in self.endpoints.items()]

@@ -54,6 +54,36 @@ def test_a_forged_frame_keeps_the_session_and_raises_the_sequence(seed: int, seq
     assert forged.payload[22:] != flow.payload[22:]
 
 
+def test_rates_that_change() -> None:
+    assert attacks.rate_at("20", 3.0, 1) == 20
+    assert [attacks.rate_at("bursts", at, 1) > 0 for at in (0.1, 0.4, 1.4, 1.6)] == [True, False, False, True]
+    drawn = [attacks.rate_at("random", turn / 2, 1) for turn in range(200)]
+    assert 2 <= min(drawn) < 5 and 200 < max(drawn) <= 500
+    assert attacks.rate_at("random", 0.6, 1) == attacks.rate_at("random", 0.9, 1) != attacks.rate_at("random", 0.6, 2)
+
+
+def test_what_no_training_has_seen_keeps_the_form() -> None:
+    generator = random.Random(1)
+    flow = attacks.tunnel_flow(udp_frame(datagram(7)), PORT)
+    assert flow is not None
+    ahead = attacks.tunnel_flow(attacks.flip(flow, generator), PORT)
+    assert ahead is not None
+    assert 7 < int.from_bytes(ahead.payload[13:21], "big") <= 71
+    assert sum(a != b for a, b in zip(ahead.payload[22:], flow.payload[22:], strict=True)) == 1
+    other = attacks.of_another_session(flow.payload, generator)
+    assert other[:5] == flow.payload[:5] and other[13:] == flow.payload[13:] and other != flow.payload
+    hello = b"\x33" + bytes(60)
+    assert sum(a != b for a, b in zip(attacks.spoiled(hello, generator), hello, strict=True)) == 1
+
+
+def test_a_syn_is_a_whole_segment() -> None:
+    frame = attacks.syn(("10.77.1.9", 4000), ("10.77.0.1", 22), (b"\2" * 6, b"\4" * 6), 5)
+    assert len(frame) == 54 and frame[23] == 6 and frame[47] == 2
+    pseudo = frame[26:34] + struct.pack(">HH", 6, 20) + frame[34:]
+    total = sum(struct.unpack(f">{len(pseudo) // 2}H", pseudo))
+    assert (total & 0xFFFF) + (total >> 16) == 0xFFFF
+
+
 def test_handshakes_are_told_from_packets() -> None:
     flow = attacks.tunnel_flow(udp_frame(b"\x33" + bytes(60)), PORT)
     assert flow is not None

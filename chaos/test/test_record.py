@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 import record
+import scene
+import ways
 from attacker_host import Attack as StrangersAttack
 
 from pqc_mav_detect.channels import CHANNELS
@@ -16,23 +18,29 @@ from pqc_mav_detect.window import Window
 from pqc_mav_sim.impairment.settings import Impairment
 
 
-def test_every_class_has_an_attack_and_every_attack_a_way() -> None:
-    assert {attack.kind for attack in record.ATTACKS} == set(CLASSES)
-    for attack in record.ATTACKS:
-        assert bool(attack.mode) != bool(attack.impair)
+def test_every_class_has_attacks_and_every_attack_a_way() -> None:
+    assert {attack.kind for attack in ways.ATTACKS} == set(CLASSES) == {attack.kind for attack in ways.UNSEEN}
+    for attack in (*ways.ATTACKS, *ways.UNSEEN):
+        assert bool(attack.mode) != bool(attack.grades)
         assert not attack.mode or hasattr(StrangersAttack, f"_{attack.mode}")
-    for each in (*record.ATTACKS, *record.DISTURBANCES):
-        Impairment.from_dict(each.impair)
-        assert each.ends and each.ends <= record.BOTH
-    assert not any(each.kind for each in record.DISTURBANCES)
+    for each in ways.KNOWN.values():
+        for grade in each.grades:
+            Impairment.from_dict(dict(grade.impair))
+        assert each.ends and each.ends <= ways.BOTH
+    assert not any(each.kind for each in ways.DISTURBANCES)
+
+
+def test_no_attack_is_both_for_training_and_unseen() -> None:
+    assert not {attack.mode for attack in ways.ATTACKS if attack.mode} & {attack.mode for attack in ways.UNSEEN}
+    assert not set(ways.RATES) & set(ways.UNSEEN_RATES)
 
 
 def test_a_label_is_what_was_done_in_that_window_at_that_end() -> None:
     windows = [Window(10.0 + turn / 10, 0.1, dict.fromkeys(CHANNELS, 0.0)) for turn in range(1, 30)]
-    scene = object.__new__(record.Scene)
-    scene._name = "100/s"
-    scene._watches = {end: SimpleNamespace(take=lambda: list(windows)) for end in ("gcs", "drone")}
-    rows = scene._rows("forge@2", FORGERY, {110, 115}, 11.0, 12.0, frozenset({"gcs"}))
+    made = object.__new__(scene.Scene)
+    made._name = "100/s"
+    made._watches = {end: SimpleNamespace(take=lambda: list(windows)) for end in ("gcs", "drone")}
+    rows = made._rows("forge@2", FORGERY, {110, 115}, 11.0, 12.0, frozenset({"gcs"}))
     at_gcs = [row for row in rows if row.end == "gcs"]
     assert all(not row.label and not row.episode for row in rows if row.end == "drone")
     assert 11 <= sum(row.episode == FORGERY for row in at_gcs) <= 12
@@ -40,9 +48,14 @@ def test_a_label_is_what_was_done_in_that_window_at_that_end() -> None:
     assert {row.run for row in rows} == {"100/s forge@2"}
 
 
-def test_an_attack_that_does_not_exist(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("given", "words"), [(["--attacks", "forge,magic"], "no attack magic"), (["--profiles", "7"], "no profile 7")]
+)
+def test_what_does_not_exist(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: list[str], words: str
+) -> None:
     monkeypatch.setattr(record.air, "need_root", lambda: "")
     parser = argparse.ArgumentParser()
     record.arguments(parser)
-    assert record.run(parser.parse_args(["--attacks", "forge,magic"])) == 2
-    assert "no attack magic" in capsys.readouterr().out
+    assert record.run(parser.parse_args(given)) == 2
+    assert words in capsys.readouterr().out

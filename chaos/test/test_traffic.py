@@ -10,6 +10,7 @@ import messages
 import pytest
 from children import wait_until
 from traffic import End, TrafficProcess, application_socket, total
+from traffic_host import Endpoint
 
 
 @pytest.fixture
@@ -26,6 +27,16 @@ def pair() -> Iterator[list[End]]:
 
 def flowing(traffic: TrafficProcess, count: int) -> bool:
     return wait_until(lambda: total(traffic.snapshot(), "received") >= count, 10)
+
+
+def test_a_burst_comes_at_the_beginning_of_each_turn() -> None:
+    end = Endpoint(None, 0, 0, ("", 0), 25.0, 100.0, 800, 10.0)  # type: ignore[arg-type]
+    due = []
+    for end.number in range(2000):
+        due.append(end.due)
+    assert due == sorted(due) and due[0] == 100.0
+    assert sum(each < 102.0 for each in due) == 800
+    assert sum(100.0 <= each < 110.0 for each in due) == sum(110.0 <= each < 120.0 for each in due) == 1000
 
 
 def test_everything_arrives_once_and_is_logged(pair: list[End], tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 """What the kernel counted: /proc/net/dev, snmp and netstat as texts into a few sums. Pure but for `Files`.
 
 The counters are those of the network namespace and only grow. Interfaces are summed without loopback, on which nobody
-attacks from outside; what snmp and netstat count is not split by interface.
+attacks from outside; what snmp and netstat count is not split by interface, so loopback has a sum of its own.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "udp_no_port": (("Udp", "NoPorts"),),
     "udp_bad": (("Udp", "InCsumErrors"), ("Ip", "InHdrErrors"), ("Ip", "ReasmFails")),
     "udp_overflow": (("Udp", "RcvbufErrors"),),
+    "taken": (("Udp", "InDatagrams"), ("Tcp", "InSegs")),
     "tcp_strange": (
         *(("Tcp", "OutRsts"), ("Tcp", "AttemptFails"), ("TcpExt", "EmbryonicRsts")),
         *(("TcpExt", "SyncookiesSent"), ("TcpExt", "ListenDrops"), ("TcpExt", "TCPReqQFullDrop")),
@@ -31,15 +32,17 @@ _BYTES, _PACKETS, _DROPPED = 0, 1, 3
 
 
 def parse_dev(text: str, interfaces: Collection[str] = ()) -> dict[str, int]:
-    """Packets, bytes and drops received on these interfaces, or on all but loopback."""
-    found = {"packets": 0, "bytes": 0, "dropped": 0}
+    """Packets, bytes and drops received on these interfaces, or on all but loopback; packets of loopback."""
+    found = {"packets": 0, "bytes": 0, "dropped": 0, "loopback": 0}
     for line in text.splitlines()[2:]:
         name, colon, rest = line.partition(":")
         name = name.strip()
-        if not colon or (name not in interfaces if interfaces else name == LOOPBACK):
-            continue
         fields = rest.split()
-        if len(fields) > _DROPPED:
+        if not colon or len(fields) <= _DROPPED:
+            continue
+        if name == LOOPBACK:
+            found["loopback"] += int(fields[_PACKETS])
+        if name in interfaces if interfaces else name != LOOPBACK:
             found["bytes"] += int(fields[_BYTES])
             found["packets"] += int(fields[_PACKETS])
             found["dropped"] += int(fields[_DROPPED])

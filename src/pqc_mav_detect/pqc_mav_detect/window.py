@@ -15,8 +15,9 @@ GRACE_S = 10.0  # after a start or a break, what belongs to no session may be th
 BREAK_S = 1.0  # a silence this long may end a session
 STALE_S = 4.0  # link figures older than this say nothing
 BASE_S = 5.0  # over which the usual rate of packets is taken
-EXPECTED = 8.0  # packets that should have come before a silence counts
-SILENCE_S: Mapping[str, float] = {"gcs": 0.75, "drone": 1.1}  # a drone is heard twice a second even when idle
+EXPECTED, EXPECTED_LOSSY = 4.0, 8.0  # packets that should have come before a silence counts; on a link that loses some
+LOSSY = 0.02
+SILENCE_S: Mapping[str, float] = {"gcs": 0.75, "drone": 0.85}
 HEADERS_BYTES = 42  # Ethernet, IPv4 and UDP before the payload that the engine counts
 MOST_CARRY = 200
 MALFORMED = ("drop_malformed", "drop_unknown")
@@ -62,6 +63,7 @@ class Window:
 class _Drone:
     opened: int
     heard_s: float
+    since_s: float  # heard without a break since then
     rate: float = 0.0
     known: bool = False  # heard since the start or since its tunnel went down
 
@@ -84,7 +86,7 @@ class Windows:
             return None  # messages that waited come together; the next one has what this one had
         self._last = now
         if last is None or self._restarted(last, now):
-            self._drones = {name: _Drone(count, now.time_s) for name, count in now.opened.items()}
+            self._drones = {name: _Drone(count, now.time_s, now.time_s) for name, count in now.opened.items()}
             self._carry = {"packets": 0, "bytes": 0}
             self._grace_s = now.time_s + GRACE_S
             self._peer = dict(now.peer)
@@ -102,6 +104,7 @@ class Windows:
         values["replayed"] = (grown.get("drop_replay", 0) + grown.get("drop_seq_old", 0)) / span
         values["forged"] = (grown.get("drop_auth_fail", 0) + grown.get("drop_decrypt_fail", 0)) / span
         values["hs_strange"] = sum(grown.get(name, 0) for name in STRANGE) / span
+        values["hs_repeated"] = grown.get("hs_repeated", 0) / span
         self._kernel(last, now, grown, span, values)
         self._link(now, span, values)
         values["silence"] = max(silent.values(), default=0.0)
@@ -114,20 +117,23 @@ class Windows:
     def _silences(self, now: Reading, span: float) -> dict[str, float]:
         found = {}
         for name, count in now.opened.items():
-            drone = self._drones.setdefault(name, _Drone(count, now.time_s))
+            drone = self._drones.setdefault(name, _Drone(count, now.time_s, now.time_s))
             grown, drone.opened = count - drone.opened, count
             silence = now.time_s - drone.heard_s
             if grown > 0:
                 if not drone.known or silence > BREAK_S:
                     self._grace_s = max(self._grace_s, now.time_s + GRACE_S)
+                    drone.since_s = now.time_s
                 drone.heard_s, drone.known, silence = now.time_s, True, 0.0
             if name in now.down:
                 drone.known, drone.rate = False, 0.0
             elif drone.known and silence > BREAK_S:
                 self._grace_s = max(self._grace_s, now.time_s + GRACE_S)
+            view = now.local.get(name)
+            expected = EXPECTED_LOSSY if view is not None and (view.loss or 0.0) > LOSSY else EXPECTED
             if grown > 0 or silence <= 3 * PERIOD_S:
                 drone.rate += (grown / span - drone.rate) * min(1.0, span / BASE_S)
-            if drone.known and silence >= SILENCE_S.get(self.role, 1.1) and drone.rate * silence >= EXPECTED:
+            if drone.known and silence >= SILENCE_S.get(self.role, 0.85) and drone.rate * silence >= expected:
                 found[name] = silence
         return found
 
@@ -145,7 +151,10 @@ class Windows:
         lost = min(more("udp_overflow"), more("packets"))
         packets = self._beyond("packets", more("packets") - ours - lost)
         bytes_ = self._beyond("bytes", more("bytes") - grown.get("enc_rx_bytes", 0) - HEADERS_BYTES * ours)
+        # Other programs of this host took what the tunnel did not, and what did not come over loopback.
+        others = max(0, more("taken") - more("loopback") - ours)
         values["foreign_packets"] = packets / span
+        values["unasked"] = max(0, packets - others) / span
         values["foreign_bytes"] = bytes_ / span
         values["overflow"] = (lost + more("dropped")) / span
         # What the host sends to itself is in these counters, too: no more came from outside than interfaces saw.
@@ -168,6 +177,9 @@ class Windows:
             if now.time_s - view.time_s <= STALE_S:
                 values["delay"] = max(values["delay"], view.delay_ms or 0.0)
         for name, view in now.peer.items():
+            drone = self._drones.get(name)
+            if drone is not None and now.time_s - drone.heard_s <= BREAK_S:
+                values["report_age"] = max(values["report_age"], now.time_s - max(view.time_s, drone.since_s))
             before = self._peer.get(name)
             self._peer[name] = view
             values["peer_opened"] += view.packets_per_s

@@ -17,8 +17,8 @@ Ip: Forwarding DefaultTTL InReceives InHdrErrors ReasmFails
 Ip: 2 64 100 3 1
 Icmp: InMsgs InErrors InEchos
 Icmp: 9 0 8
-Tcp: AttemptFails OutRsts
-Tcp: 4 5
+Tcp: AttemptFails OutRsts InSegs
+Tcp: 4 5 700
 Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors
 Udp: 1 11 0 0 6 0 2
 """
@@ -31,9 +31,9 @@ IpExt: 0
 
 
 def test_loopback_does_not_count_unless_it_is_named() -> None:
-    assert parse_dev(DEV) == {"packets": 57, "bytes": 5700, "dropped": 2}
-    assert parse_dev(DEV, ("lo",)) == {"packets": 90, "bytes": 9000, "dropped": 1}
-    assert parse_dev(DEV, ("tun7",)) == {"packets": 0, "bytes": 0, "dropped": 0}
+    assert parse_dev(DEV) == {"packets": 57, "bytes": 5700, "dropped": 2, "loopback": 90}
+    assert parse_dev(DEV, ("lo",)) == {"packets": 90, "bytes": 9000, "dropped": 1, "loopback": 90}
+    assert parse_dev(DEV, ("tun7",)) == {"packets": 0, "bytes": 0, "dropped": 0, "loopback": 90}
 
 
 def test_sums() -> None:
@@ -41,10 +41,12 @@ def test_sums() -> None:
         "packets": 57,
         "bytes": 5700,
         "dropped": 2,
+        "loopback": 90,
         "icmp_echo": 8,
         "udp_no_port": 11,
         "udp_bad": 6,
         "udp_overflow": 6,
+        "taken": 1 + 700,
         "tcp_strange": 4 + 5 + 1 + 2 + 3 + 4,
     }
 

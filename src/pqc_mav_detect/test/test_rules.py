@@ -114,7 +114,7 @@ def test_doubled_packets_at_the_other_end_are_only_suspected() -> None:
 
 @pytest.mark.parametrize("opened", [2.0, 25.0, 100.0, 320.0, 640.0])
 def test_no_alarm_on_normal_traffic(opened: float) -> None:
-    kernel = {"packets": opened + 80.0, "bytes": 60_000.0}
+    kernel = {"packets": opened + 80.0, "bytes": 60_000.0, "taken": opened + 75.0}
     assert alarms(judged(detector(), Scene().run(120.0, opened=opened, kernel=kernel))) == [(Level.NONE, "")]
 
 

@@ -46,7 +46,7 @@ def test_malformed_ones_are_garbage_at_any_time() -> None:
     assert Scene().run(1.0, drop_malformed=40.0)[-1].values["garbage"] == pytest.approx(40, abs=11)
 
 
-@pytest.mark.parametrize(("role", "after_s"), [("gcs", 0.8), ("drone", 1.1)])
+@pytest.mark.parametrize(("role", "after_s"), [("gcs", 0.8), ("drone", 0.9)])
 def test_silence_counts_where_packets_were_to_be_expected(role: str, after_s: float) -> None:
     scene = Scene(role)
     scene.run(8.0)
@@ -59,8 +59,16 @@ def test_silence_counts_where_packets_were_to_be_expected(role: str, after_s: fl
 def test_an_idle_link_may_be_silent_for_longer() -> None:
     scene = Scene()
     scene.run(20.0, opened=2.0)
-    assert not any(window.silent for window in scene.run(2.0, opened=0.0))
+    assert not any(window.silent for window in scene.run(1.4, opened=0.0))
     assert scene.run(4.0, opened=0.0)[-1].silent
+
+
+def test_a_link_that_loses_packets_has_to_be_silent_for_longer() -> None:
+    scene = Scene()
+    scene.link = LinkView(0.0, loss=0.05)
+    scene.run(20.0, opened=5.0)
+    silent = [window.silent[DRONE] for window in scene.run(3.0, opened=0.0) if window.silent]
+    assert silent[0] == pytest.approx(1.65, abs=0.21)
 
 
 def test_a_drone_that_was_never_heard_or_is_down_is_not_silent() -> None:
@@ -82,6 +90,29 @@ def test_what_is_not_the_tunnels() -> None:
     last = scene.run(2.0, kernel=more)[-1].values
     assert last["foreign_packets"] == pytest.approx(500, abs=11)
     assert last["no_port"] == pytest.approx(400, abs=11) and last["echo"] == pytest.approx(90, abs=11)
+
+
+def test_what_programs_of_the_host_took_is_foreign_but_not_unasked() -> None:
+    kernel = {"packets": 820.0, "bytes": 1e6, "taken": 320.0 + 500.0 + 640.0, "loopback": 640.0}
+    last = Scene().run(2.0, kernel=kernel, enc_rx_bytes=0.0)[-1].values
+    assert last["foreign_packets"] == pytest.approx(500, abs=11) and last["unasked"] <= 11
+    flooded = {**kernel, "packets": 1820.0}
+    assert Scene().run(2.0, kernel=flooded)[-1].values["unasked"] == pytest.approx(1000, abs=11)
+
+
+def test_the_age_of_the_peers_report_counts_while_the_peer_is_heard() -> None:
+    windows = Windows()
+
+    def at(now_s: float, opened: int) -> float:
+        reading = Reading(now_s, {}, {DRONE: opened}, peer={DRONE: LinkView(1.0)})
+        window = windows.update(reading)
+        return window.values["report_age"] if window else 0.0
+
+    heard = [at(1.0 + turn / 10, turn) for turn in range(60)]
+    assert heard[-1] == pytest.approx(5.8, abs=0.11)
+    silent = [at(7.0 + turn / 10, 59) for turn in range(30)]
+    assert silent[-1] == 0
+    assert at(10.1, 60) == 0, "a peer that comes back has not reported yet"
 
 
 def test_what_the_host_sends_to_itself_did_not_come_from_outside() -> None:

@@ -105,6 +105,14 @@ def test_a_cut_link_loses_everything_and_heals() -> None:
     assert model.offer(100, 1.0) == Fate((1.0,))
 
 
+def test_a_loss_may_hit_one_kind_alone() -> None:
+    model = ImpairedDirection("1/x", Impairment(loss=1.0, only="control"))
+    assert model.offer(100, 0.0, "control").lost == "loss"
+    assert model.offer(100, 0.0, "data") == Fate((0.0,))
+    with pytest.raises(ImpairmentError, match="no kind of datagram"):
+        Impairment(only="video")
+
+
 def test_a_seed_repeats_and_directions_differ() -> None:
     rules = Impairment(delay_ms=20, jitter_ms=5, loss=0.2, duplicate=0.1, reorder=0.1)
     runs = [

@@ -9,6 +9,7 @@ from pqc_mav_detect.channels import CHANNELS, SUMMED
 from pqc_mav_detect.classes import BLACKOUT, REPLAY
 from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.episodes import SPEAK, SUSPECT
+from pqc_mav_detect.evidence import described
 from pqc_mav_detect.features import Features
 from pqc_mav_detect.rules.surplus import Surplus, Threshold
 from pqc_mav_detect.rules.thresholds import shipped
@@ -48,7 +49,7 @@ class Rules:
                 value = min(value, _JUST_SUSPECT)
             pressure[kind] = max(pressure.get(kind, 0.0), value)
             strength[kind] = max(strength.get(kind, 0.0), self._strength(name, surplus.threshold))
-            seen.append((value, kind, self._words(name)))
+            seen.append((value, kind, described(features, name)))
             since.append(surplus.since_s)
         for drone, silence in window.silent.items():
             pressure[BLACKOUT] = SPEAK
@@ -70,15 +71,3 @@ class Rules:
     def _as_many_as_doubles(self, channel: str) -> bool:
         traffic = "peer_opened" if channel.startswith("peer_") else "opened"
         return self._features.mean(channel, DOUBLED_S) <= DOUBLED * self._features.mean(traffic, DOUBLED_S)
-
-    def _words(self, name: str) -> str:
-        channel = CHANNELS[name]
-        if channel.unit == "fraction":
-            rate = f"{100 * self._features.most(name, 0.5):.0f} %"
-        elif channel.unit == "ms":
-            rate = f"{self._features.most(name, 0.5):.0f}"
-        else:
-            mean = self._features.mean(name, 0.5)
-            mean = mean if mean >= 20 else self._features.mean(name, 5.0)
-            rate = f"{mean:,.0f}" if mean >= 10 else f"{mean:.1f}"
-        return channel.words.format(rate=rate)

@@ -111,7 +111,7 @@ class Link:
                     continue
                 frame = translated
             now = time.monotonic()
-            fate = way.model.offer(len(frame), now)
+            fate = way.model.offer(len(frame), now, kind)
             if fate.lost:
                 way.lose(fate.lost, kind)
             if len(fate.times) > 1:

@@ -38,14 +38,15 @@ class ImpairedDirection:
         self._busy_until = 0.0
         self._last_out = 0.0
 
-    def offer(self, size: int, now: float) -> Fate:
-        """Decide about a frame of `size` bytes that enters at `now` (s, never going backwards)."""
+    def offer(self, size: int, now: float, kind: str = "") -> Fate:
+        """Decide about a frame of `size` bytes that enters at `now` (s, never going backwards). `kind`: of datagram."""
         draw = self._random.random
         for_loss, for_burst, for_jitter, for_twice, for_order = draw(), draw(), draw(), draw(), draw()
         rules = self.impairment
         if rules.down:
             return Fate((), "down")
-        if self._fades(now) if rules.dead_ms else self._is_lost(for_loss, for_burst):
+        lost = self._fades(now) if rules.dead_ms else self._is_lost(for_loss, for_burst)
+        if lost and rules.only in ("", kind):
             return Fate((), "loss")
         ready = now
         if rules.rate_bit_s > 0:

@@ -30,6 +30,8 @@ def netem_arguments(rules: Impairment) -> list[str]:
         return [*words, "loss", "100%"]
     if rules.jitter_ms > 0 and rules.keep_order:
         raise ImpairmentError("netem reorders under jitter: give keep_order = false, or use the userspace link")
+    if rules.only:
+        raise ImpairmentError("netem loses frames of any kind: use the userspace link for only")
     if rules.dead_ms > 0:
         raise ImpairmentError("netem loses by frames, not by time: use the userspace link for dead_ms")
     if rules.reorder > 0 and (rules.delay_ms > 0 or rules.jitter_ms > 0):

@@ -43,7 +43,7 @@ class _Way:
         kind = kind_of_datagram(datagram)
         self.entered[kind] += 1
         self.newest = datagram if kind == "data" else self.newest
-        fate = self.model.offer(len(datagram), now)
+        fate = self.model.offer(len(datagram), now, kind)
         if not fate.times:
             self.lost[kind] += 1
         for out in fate.times:

@@ -9,6 +9,7 @@ from typing import Any
 
 UNIFORM = "uniform"
 NORMAL = "normal"
+KINDS = ("", "data", "control", "handshake")
 
 
 class ImpairmentError(ValueError):
@@ -40,6 +41,7 @@ class Impairment:
         keep_order: a frame waits for the one before it, as on most real links; otherwise jitter reorders, as in netem.
         loss: share of frames lost, 0..1.
         burst: mean number of frames lost in a row (two-state Markov chain, Gilbert 1960); 1 = independent losses.
+        only: losses hit frames with that kind of datagram alone: `data`, `control`, `handshake`; empty = all.
         dead_ms: the link dies for so long at a time, which takes the share `loss` of the time, however many frames
             there are (fading); 0 = losses go by frames.
         duplicate: share of frames that arrive twice.
@@ -56,6 +58,7 @@ class Impairment:
     keep_order: bool = True
     loss: float = 0.0
     burst: float = 1.0
+    only: str = ""
     dead_ms: float = 0.0
     duplicate: float = 0.0
     reorder: float = 0.0
@@ -71,6 +74,8 @@ class Impairment:
                 raise ImpairmentError(f"{name} = {value:g} is out of range: give {least:g} to {most:g}")
         if self.dead_ms and (self.burst > 1 or self.loss >= 1):
             raise ImpairmentError("dead_ms needs burst = 1 and loss below 1 (down cuts the link)")
+        if self.only not in KINDS:
+            raise ImpairmentError(f"only '{self.only}' is no kind of datagram: give {', '.join(KINDS[1:])}")
         if self.distribution not in (UNIFORM, NORMAL):
             raise ImpairmentError(f"distribution '{self.distribution}' is unknown: give {UNIFORM} or {NORMAL}")
         if self.burst > 1 and self.loss >= self.burst / (self.burst + 1):
