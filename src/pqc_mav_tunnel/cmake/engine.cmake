@@ -39,6 +39,10 @@ add_library(pqcmav_engine STATIC
   src/session/receive_index.cpp
   src/session/replay_window.cpp
   src/session/session.cpp
+  # MAVLink in order of importance, without sockets or clock
+  src/shape/mavlink_walk.cpp
+  src/shape/message_class.cpp
+  src/shape/shaper.cpp
   # the handshake, without sockets or clock
   src/handshake/datagram_limits.cpp
   src/handshake/handshake_datagram.cpp
@@ -62,6 +66,7 @@ add_library(pqcmav_engine STATIC
   src/net/announcements.cpp
   src/net/data_plane.cpp
   src/net/data_plane_packets.cpp
+  src/net/data_plane_shaping.cpp
   src/net/data_plane_upkeep.cpp
   src/net/link.cpp
   src/net/lookup.cpp

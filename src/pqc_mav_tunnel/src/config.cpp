@@ -3,6 +3,7 @@
 #include "pqc_mav_tunnel/config.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iomanip>
 #include <set>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "net/plain_tap.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
+#include "shape/message_class.hpp"
 #include "text.hpp"
 
 namespace pqcmav {
@@ -68,6 +70,13 @@ ConfigValue checked(const ConfigKey& key, const std::string& shown, const Config
   return value;
 }
 
+std::optional<std::uint32_t> whole_number(std::string_view text, std::uint32_t most) {
+  std::uint32_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc{} || end != text.data() + text.size() || out > most) return std::nullopt;
+  return out;
+}
+
 std::vector<const Suite*> suite_list(const Strings& names, const std::string& key) {
   std::vector<const Suite*> out;
   for (const auto& name : names) {
@@ -76,6 +85,28 @@ std::vector<const Suite*> suite_list(const Strings& names, const std::string& ke
     } catch (const TunnelError& error) {
       throw TunnelError(error.code(), "'" + key + "': " + error.what());
     }
+  }
+  return out;
+}
+
+/// "id:class", each id once.
+std::vector<std::pair<std::uint32_t, ShapeClass>> message_overrides(const Strings& entries) {
+  std::vector<std::pair<std::uint32_t, ShapeClass>> out;
+  if (entries.size() > kShapeIdsMax)
+    throw TunnelError(Errc::config_invalid, "'shape_ids' has " + std::to_string(entries.size()) +
+                                                " entries; there may be " + std::to_string(kShapeIdsMax) + ".");
+  for (const auto& entry : entries) {
+    const auto colon = entry.find(':');
+    const auto id = whole_number(entry.substr(0, colon), kMavlinkIdMax);
+    const auto shape_class =
+        colon == std::string::npos ? std::nullopt : whole_number(entry.substr(colon + 1), kMessageClasses - 1);
+    if (!id || !shape_class)
+      throw TunnelError(Errc::config_invalid, "'shape_ids' has '" + entry.substr(0, 40) +
+                                                  "'; write 'id:class' with an id of 0 to 16777215 and a class of 0 to "
+                                                  "3, for example 147:2.");
+    if (std::any_of(out.begin(), out.end(), [&](const auto& each) { return each.first == *id; }))
+      throw TunnelError(Errc::config_invalid, "'shape_ids' names message " + std::to_string(*id) + " twice.");
+    out.emplace_back(*id, static_cast<ShapeClass>(*shape_class));
   }
   return out;
 }
@@ -260,6 +291,8 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
     throw TunnelError(Errc::config_invalid,
                       "'replay_window' is " + std::to_string(out.replay_window) + "; it must be a multiple of 64.");
   out.compact = in.get<bool>("compact");
+  out.shape_kbit = static_cast<std::uint32_t>(in.get<std::int64_t>("shape_kbit"));
+  out.shape_ids = message_overrides(in.get<Strings>("shape_ids"));
   out.dscp = static_cast<int>(in.get<std::int64_t>("dscp"));
   out.gso = in.get<bool>("gso");
   out.busy_poll_us = static_cast<int>(in.get<std::int64_t>("busy_poll_us"));

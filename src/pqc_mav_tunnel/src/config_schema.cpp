@@ -146,6 +146,23 @@ const std::vector<ConfigKey>& table() {
       {"replay_window", i(kWindowBits), i(kWindowBitsMin), i(kWindowBitsMax), "packets",
        "How many newer packets may arrive before a late one is dropped as too old; a multiple of 64.", true, true},
       {"dscp", i(46), 0, 63, "", "DSCP of encrypted packets; 46 = expedited forwarding (RFC 3246).", true, true},
+      {"shape_kbit",
+       i(0),
+       0,
+       kShapeKbitMax,
+       "kbit/s",
+       "Rate of a thin link to each peer, IP and UDP headers counted: MAVLink then leaves in order of importance, and "
+       "old values of streams give way to newer ones. Can be set while the tunnel runs; 0 = off, datagrams pass "
+       "unread.",
+       true,
+       true,
+       {},
+       false,
+       true},
+      {"shape_ids", Strings{}, kNone, kNone, "",
+       "Changes of the table of message classes that shape_kbit uses, as 'id:class' with class 0 (first) to 3 (last), "
+       "such as '147:2'; at most 64.",
+       true, true},
       {"gso", true, kNone, kNone, "", "Send and receive encrypted packets in runs (UDP GSO/GRO) where the kernel can.",
        true, true},
       {"busy_poll_us", i(0), 0, 100000, "us",

@@ -94,6 +94,16 @@ inline constexpr std::uint32_t kReturnGoodForHours = 7 * 24;
 inline constexpr std::size_t kRestartKeySize = 32;
 inline constexpr std::size_t kRestartTokenSize = 16;
 
+// Section 11: shaping.
+inline constexpr std::size_t kShapeCommands = 64, kShapeTransfers = 64, kShapeStreams = 64, kShapeRest = 16;
+inline constexpr std::size_t kShapeRekey = 16;     // a rekey's own window is smaller where the link is thin
+inline constexpr unsigned kShapeTurns = 10;        // one of so many of the streams' turns is the rest's
+inline constexpr unsigned kShapeUsedPercent = 95;  // of the rate
+inline constexpr unsigned kShapeRekeyPart = 4;     // a quarter of that is a rekey's
+inline constexpr seconds kShapeCorrectionsAge{1};  // of a satellite receiver
+inline constexpr std::uint32_t kShapeKbitMax = 1'000'000;
+inline constexpr std::size_t kShapeIdsMax = 64;
+
 // Section 13: limits against floods.
 inline constexpr std::uint32_t kHandshakeDatagramsPerS = 20'000;
 

@@ -83,7 +83,7 @@ class Engine::Impl {
 
   [[nodiscard]] const LinkLedger& ledger(std::size_t i) const { return drone ? drone->ledger() : gcs->ledger(i); }
 
-  const DataPlane& plane() const {
+  DataPlane& plane() const {
     if (!data) throw TunnelError(Errc::state, "The engine has not been started.");
     return *data;
   }
@@ -126,7 +126,8 @@ std::vector<LinkStats> Engine::stats() const {
   std::vector<LinkStats> out;
   for (std::size_t i = 0; i < data.link_count(); ++i) {
     const auto& c = data.link(i).counters;
-    LinkStats stats{data.link(i).id, {}, c.seal_time.average_ns(), c.open_time.average_ns()};
+    LinkStats stats{
+        data.link(i).id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), data.link(i).picture().shaping};
     auto& named = stats.counters;
     named = {{"plain_rx_packets", c.plain_rx_packets.get()},
              {"plain_rx_bytes", c.plain_rx_bytes.get()},
@@ -212,6 +213,14 @@ RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::strin
                         : impl_->gcs->request_rekey(i, suite, reason, timeout);
   }
   return {false, suite, 0, 0, "There is no drone '" + drone_id + "' here."};
+}
+
+bool Engine::set_shape_kbit(std::int64_t kbit) {
+  auto& data = impl_->plane();
+  if (kbit < 0 || kbit > kShapeKbitMax)
+    throw TunnelError(Errc::config_invalid, "'shape_kbit' is " + std::to_string(kbit) + "; it must be between 0 and " +
+                                                std::to_string(kShapeKbitMax) + " kbit/s.");
+  return data.set_shaping(static_cast<std::uint32_t>(kbit));
 }
 
 }  // namespace pqcmav

@@ -8,9 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "pqc_mav_tunnel/status.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 
 namespace pqcmav {
@@ -31,6 +33,7 @@ struct ConfigKey {
   bool drone, gcs;  // which roles have it
   std::vector<std::string_view> choices = {};
   bool required = false;
+  bool live = false;  // may be set while the engine runs
 };
 
 std::span<const ConfigKey> config_schema();
@@ -57,6 +60,8 @@ struct EngineConfig {
   double rekey_interval_s = 0, blacklist_s = 0, key_limit_s = 0;
   bool stop_on_old_keys = false;
   std::uint64_t rekey_packets = 0;
+  std::uint32_t shape_kbit = 0;
+  std::vector<std::pair<std::uint32_t, ShapeClass>> shape_ids;
   // drone
   std::string drone_id, peer, plain_bind, plain_peer, plain_tap, state_dir;
   std::uint16_t local_data_port = 0;

@@ -43,6 +43,9 @@ class Engine {
   /// refusal comes as ok = false with a sentence.
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout);
+  /// Changes `shape_kbit` of the running engine, for every link. Throws TunnelError on a value out of bounds; false
+  /// when the engine does not run, and nothing changed.
+  bool set_shape_kbit(std::int64_t kbit);
 
  private:
   class Impl;

@@ -13,6 +13,10 @@
 
 namespace pqcmav {
 
+/// Of the datagrams on a shaped link, most important first; a rekey's fragments have a class of their own.
+enum class ShapeClass : std::uint8_t { command, transfer, stream, rest, rekey };
+inline constexpr std::size_t kShapeClasses = 5, kMessageClasses = 4;
+
 enum class LinkState : std::uint8_t { down, handshaking, up, degraded, rekeying };
 std::string_view to_string(LinkState state) noexcept;
 
@@ -38,6 +42,7 @@ struct LinkStatus {
   bool hybrid = false, drone_signed = false;
   bool compact = false;  // both ends may send compact headers
   bool key_old = false;  // the keys are older than key_limit_s
+  std::uint32_t shape_kbit = 0;
   std::uint32_t handshakes_ok = 0, handshakes_failed = 0, rekeys_ok = 0;
   std::vector<std::string> blacklisted_suites;  // drone only
 };
@@ -45,10 +50,18 @@ struct LinkStatus {
 /// Counters by name, in the order of the documentation.
 using NamedCounters = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
+/// What became of the datagrams of one class on a shaped link: taken = sent + replaced + dropped + what waits.
+struct ShapeCount {
+  std::uint64_t taken = 0, sent = 0, replaced = 0, dropped = 0;
+  std::uint32_t oldest_ms = 0;  // how long the oldest has been waiting
+};
+using ShapeCounts = std::array<ShapeCount, kShapeClasses>;
+
 struct LinkStats {
   std::string drone_id;
   NamedCounters counters;
   double seal_ns_avg = 0, open_ns_avg = 0;
+  ShapeCounts shaping{};
 };
 
 struct LinkQualityView {

@@ -99,6 +99,7 @@ LinkStatus LinkLedger::status(const LinkPicture& picture) const {
     out.compact = (key.features & features::kCompact) != 0;
     out.silence_s = to_s(picture.heard_silence_ns);
   }
+  out.shape_kbit = picture.shape_kbit;
   out.peer = picture.peer.text();
   out.plain_local = picture.plain_local.text();
   out.plain_peer = picture.plain_peer.text();

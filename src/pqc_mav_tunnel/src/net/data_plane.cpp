@@ -14,6 +14,7 @@
 #include <ctime>
 #include <future>
 
+#include "net/timer.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
 #include "thread.hpp"
@@ -30,7 +31,7 @@ constexpr std::size_t kCrowd = 8;
 constexpr std::uint64_t kGatherNs = 150'000;
 constexpr std::uint64_t kTickNs = 100'000'000;
 // epoll tags below the plain sockets' indices.
-constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kFirstPlain = 4;
+constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kFirstPlain = 5;
 
 SessionTimers timers_of(const EngineConfig& config) {
   return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
@@ -51,6 +52,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       wake_(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "an event descriptor")),
       timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
       handshake_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
+      shape_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
       plain_in_(kPlainSlots, config.max_payload, kHeaderSize, kTagSize, true),
       encrypted_in_(config.gso ? kGroSlots : kEncryptedSlots,
                     config.gso ? kGroCapacity : std::max<std::size_t>(2048, config.max_payload + kOverhead), 0, 0,
@@ -90,6 +92,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
     link->publish(now_ns());
     links_.push_back(std::move(link));
   }
+  shape_now(config_.shape_kbit, now_ns());
   if (drone && !config_.plain_tap.empty()) {
     const auto to = resolve_endpoint(config_.plain_tap, "plain_tap");
     check_plain_addresses("", links_[0]->plain_local, links_[0]->plain_peer, to);
@@ -106,6 +109,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   watch(wake_.get(), kWake);
   watch(timer_.get(), kTimer);
   watch(handshake_timer_.get(), kHandshakeTimer);
+  watch(shape_timer_.get(), kShapeTimer);
   watch(encrypted_.get(), kEncrypted);
   for (std::size_t i = 0; i < links_.size(); ++i)
     watch(links_[i]->plain.get(), kFirstPlain + static_cast<std::uint32_t>(i));
@@ -194,6 +198,11 @@ void DataPlane::run() {
           drain(handshake_timer_);
           break;  // what is due is done below
         }
+        case kShapeTimer: {
+          drain(shape_timer_);
+          send_due_shaped(now);
+          break;
+        }
         case kEncrypted:
           spin_until = now + spin_ns;
           read_encrypted(now, round);
@@ -205,6 +214,7 @@ void DataPlane::run() {
     }
     if (handshakes_ != nullptr && handshakes_->deadline() <= now) handshakes_->run(now);
     arm_handshakes();
+    if (shaping_) arm_shaping(now);
     if (spin_ns == 0 && round.datagrams >= kCrowd && !round.more) {
       const timespec moment{0, static_cast<long>(kGatherNs)};
       ::nanosleep(&moment, nullptr);
@@ -214,16 +224,7 @@ void DataPlane::run() {
 
 /// Rings when the handshakes are due next.
 void DataPlane::arm_handshakes() noexcept {
-  if (handshakes_ == nullptr) return;
-  const auto due = handshakes_->deadline();
-  if (due == armed_ns_) return;  // setting it costs a system call
-  armed_ns_ = due;
-  itimerspec when{};
-  if (due != ~std::uint64_t{0}) {
-    when.it_value.tv_sec = static_cast<time_t>(due / 1'000'000'000);
-    when.it_value.tv_nsec = static_cast<long>(due % 1'000'000'000) + (due == 0 ? 1 : 0);
-  }
-  ::timerfd_settime(handshake_timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+  if (handshakes_ != nullptr) arm(handshake_timer_, handshakes_->deadline(), armed_ns_);
 }
 
 }  // namespace pqcmav

@@ -70,6 +70,8 @@ class DataPlane {
   bool post(std::function<void()> task);
   /// Sends control messages to a peer if there is a session.
   void send_control(std::size_t link, std::vector<std::uint8_t> tlvs);
+  /// The rate that the packets to each peer are shaped to; 0 = as they come. False when the thread is not running.
+  bool set_shaping(std::uint32_t kbit);
 
   // Data thread only.
   /// Who handles handshakes; set before start(), and alive until stop() has returned.
@@ -101,6 +103,10 @@ class DataPlane {
   };
   void read_plain(std::size_t index, std::uint64_t now, Round& round);
   void refuse_too_big(Link& link, std::uint64_t now);
+  [[nodiscard]] bool admits_plain(Link& link, std::uint64_t now) noexcept;
+  [[nodiscard]] bool ready(const Link& link) const noexcept {
+    return link.session.can_send() && !link.peer.empty() && !stopped(link);
+  }
   void seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept;
   void send_sealed(Link& link) noexcept;
   void read_encrypted(std::uint64_t now, Round& round);
@@ -113,6 +119,11 @@ class DataPlane {
   }
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
+  void shape_now(std::uint32_t kbit, std::uint64_t now);
+  void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
+  void send_shaped(Link& link, std::uint64_t now) noexcept;
+  void send_due_shaped(std::uint64_t now) noexcept;
+  void arm_shaping(std::uint64_t now) noexcept;
   [[nodiscard]] bool came_by_the_route(const Link& link) const noexcept;
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
   void follow_path(Link& link, std::uint64_t now);
@@ -137,9 +148,11 @@ class DataPlane {
   ControlHooks hooks_;
   std::vector<std::unique_ptr<Link>> links_;
   ProcessCounters totals_;
-  Fd encrypted_, epoll_, wake_, timer_, handshake_timer_;
+  Fd encrypted_, epoll_, wake_, timer_, handshake_timer_, shape_timer_;
   HandshakePort* handshakes_ = nullptr;
   std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings
+  bool shaping_ = false;                        // packets may wait in a shaper
+  std::uint64_t shape_armed_ns_ = ~std::uint64_t{0};
   SockAddr local_;
   ByteArray<16> arrived_at_{};  // drone: the address of ours that the datagram in work was sent to
   bool gro_ = false;

@@ -17,6 +17,7 @@ std::uint64_t key_of(const SessionId& id) noexcept { return load_be<std::uint64_
 void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
   auto& link = *links_[index];
   const auto got = plain_in_.receive(link.plain.get());
+  const bool shaping = link.shaper && link.shaper->on();
   round.datagrams += got;
   round.more = round.more || got == plain_in_.capacity();
   for (std::size_t i = 0; i < got; ++i) {
@@ -30,9 +31,16 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
       continue;
     }
     if (tap_) tap_->take(slot.bytes, source, link.counters);  // now, before it is sealed in place
-    seal_plain(link, plain_in_.with_room(i), now);
+    if (!admits_plain(link, now)) continue;
+    if (shaping)
+      shape_plain(link, slot.bytes, now);
+    else
+      seal_plain(link, plain_in_.with_room(i), now);
   }
-  send_sealed(link);
+  if (shaping)
+    send_shaped(link, now);
+  else
+    send_sealed(link);
   if (tap_) tap_->flush(link.counters);
 }
 
@@ -45,15 +53,18 @@ void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
                   " bytes) was refused; further ones are only counted.");
 }
 
+/// False for what is left out to make room for a rekey.
+bool DataPlane::admits_plain(Link& link, std::uint64_t now) noexcept {
+  if (link.yield.admits(now)) return true;
+  totals_.yielded.add();
+  link.counters.yielded.add();
+  return false;
+}
+
 void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
-  if (!link.yield.admits(now)) {
-    totals_.yielded.add();
-    return link.counters.yielded.add();
-  }
-  const bool ready = link.session.can_send() && !link.peer.empty() && !stopped(link);
   const auto sealed =
-      ready ? link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); })
-            : std::nullopt;
+      ready(link) ? link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); })
+                  : std::nullopt;
   if (sealed)
     encrypted_out_.add(*sealed);
   else

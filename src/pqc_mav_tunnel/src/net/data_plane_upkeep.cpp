@@ -99,6 +99,7 @@ void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, s
   const MutableBytes whole(packet.data(), kOverhead + tlvs.size());
   const auto sealed = link.session.seal(FrameType::control, whole, now, long_form);
   if (!sealed) return;
+  if (link.shaper && link.shaper->on()) link.shaper->charge(sealed->size());
   if (send_one(encrypted_.get(), *sealed, to)) {
     link.counters.enc_tx_packets.add();
     link.counters.enc_tx_bytes.add(sealed->size());
@@ -266,8 +267,12 @@ bool DataPlane::make_room(std::size_t index, std::uint32_t timeouts, std::uint64
 
 void DataPlane::send_handshake_part(std::size_t index, ByteView value, std::uint64_t now) {
   std::array<std::uint8_t, kControlFrameMax> tlvs;
-  if (const auto used = append_control(tlvs, 0, HandshakePart{value}))
-    send_control_now(*links_[index], ByteView(tlvs).first(*used), now);
+  auto& link = *links_[index];
+  const auto used = append_control(tlvs, 0, HandshakePart{value});
+  if (!used) return;
+  if (!link.shaper || !link.shaper->on()) return send_control_now(link, ByteView(tlvs).first(*used), now);
+  link.shaper->take_rekey(ByteView(tlvs).first(*used), now);
+  send_shaped(link, now);
 }
 
 void DataPlane::send_control(std::size_t index, std::vector<std::uint8_t> tlvs) {

@@ -81,6 +81,10 @@ void Link::publish(std::uint64_t now) {
   picture_.rtt_ns = probes.rtt_ns();
   picture_.rtt_min_ns = probes.rtt_min_ns();
   picture_.clock_offset_ns = probes.offset_ns();
+  if (shaper) {
+    picture_.shape_kbit = shaper->kbit();
+    picture_.shaping = shaper->counts(now);
+  }
 }
 
 }  // namespace pqcmav

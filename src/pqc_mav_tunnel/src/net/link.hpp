@@ -2,6 +2,7 @@
 // One drone as the data thread sees it, and the picture of it that other threads may read.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
+#include "shape/shaper.hpp"
 
 namespace pqcmav {
 
@@ -31,6 +33,8 @@ struct LinkPicture {
   std::uint64_t remote_at_ns = 0;
   std::optional<std::uint64_t> rtt_ns, rtt_min_ns;
   std::optional<std::int64_t> clock_offset_ns;
+  std::uint32_t shape_kbit = 0;
+  ShapeCounts shaping{};
 };
 
 /// Round trips and clock offset from probes: the offset is that of the quickest of the last eight probes, the least
@@ -91,7 +95,8 @@ struct Link {
   std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
   SockAddr full_peer;                            // and where it was with
   Yield yield;
-  LinkReport local;  // refreshed once a second
+  std::unique_ptr<Shaper> shaper;  // from the first time that shaping is on
+  LinkReport local;                // refreshed once a second
   std::optional<LinkReport> remote;
   std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, next_log_ns = 0;
 

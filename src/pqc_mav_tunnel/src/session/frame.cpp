@@ -59,6 +59,11 @@ std::optional<MutableBytes> SendKey::seal(FrameType type, MutableBytes packet, b
   return out;
 }
 
+std::size_t SendKey::overhead() const noexcept {
+  if (!compact_allowed()) return kOverhead;
+  return CompactHeader{FrameType::data, *peer_index_, 0}.size() + kTagSize;
+}
+
 void SendKey::peer_has_seen(std::uint64_t sequence) noexcept {
   if (sequence < next_) seen_next_ = std::max(seen_next_, sequence + 1);
 }

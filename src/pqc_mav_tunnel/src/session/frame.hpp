@@ -59,6 +59,8 @@ class SendKey {
   /// in the compact form, its end. nullopt when the sequence is exhausted or the library failed: then nothing may be
   /// sent (the sequence is spent all the same).
   std::optional<MutableBytes> seal(FrameType type, MutableBytes packet, bool long_form = false) noexcept;
+  /// Bytes of header and tag of the next packet.
+  [[nodiscard]] std::size_t overhead() const noexcept;
   /// The highest sequence of this key that the peer has verified, as it says.
   void peer_has_seen(std::uint64_t sequence) noexcept;
   /// Leaves sequence numbers out; only ever forwards, so nothing can be used twice.

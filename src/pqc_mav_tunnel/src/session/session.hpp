@@ -61,6 +61,8 @@ class Session {
   }
   /// The same of this end, for the peer: nothing without compact headers, or before the first packet.
   [[nodiscard]] std::optional<std::uint64_t> seen() const noexcept;
+  /// What a packet that is sealed now has besides its payload.
+  [[nodiscard]] std::size_t overhead() const noexcept { return send_ ? send_->overhead() : kOverhead; }
   /// Wipes what is due. True when the set of receive keys changed.
   bool tick(std::uint64_t now) noexcept;
   /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they

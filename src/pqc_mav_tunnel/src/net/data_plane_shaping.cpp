@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packet path where the link is shaped: plaintext waits in the link's Shaper, and is sealed when it leaves that.
+#include <algorithm>
+
+#include "net/data_plane.hpp"
+#include "net/timer.hpp"
+
+namespace pqcmav {
+namespace {
+
+/// What each packet of a link has around its payload now.
+Shaper::Overhead shape_overhead(const Link& link) noexcept {
+  const auto around = link.session.overhead() + Shaper::kUdpIp;
+  return {around, around};
+}
+
+}  // namespace
+
+void DataPlane::shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept {
+  if (ready(link))
+    link.shaper->take(datagram, now);
+  else
+    link.counters.plain_dropped_no_session.add();
+}
+
+/// Seals and sends what may leave now. The shaper keeps the packets as they are until it takes another one.
+void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
+  if (!ready(link)) return link.shaper->clear();
+  while (const auto leaving = link.shaper->next(now, shape_overhead(link))) {
+    if (leaving->shape_class != ShapeClass::rekey)
+      seal_plain(link, leaving->packet, now);
+    else if (const auto sealed = link.session.seal(FrameType::control, leaving->packet, now))
+      encrypted_out_.add(*sealed);
+    if (encrypted_out_.full()) send_sealed(link);
+  }
+  send_sealed(link);
+}
+
+void DataPlane::send_due_shaped(std::uint64_t now) noexcept {
+  shape_armed_ns_ = Shaper::kNever;  // it has rung
+  for (auto& link : links_)
+    if (link->shaper) send_shaped(*link, now);
+}
+
+/// Rings when the next packet may leave.
+void DataPlane::arm_shaping(std::uint64_t now) noexcept {
+  auto due = Shaper::kNever;
+  for (const auto& link : links_)
+    if (link->shaper) due = std::min(due, link->shaper->due(now, shape_overhead(*link)));
+  arm(shape_timer_, due, shape_armed_ns_);
+}
+
+bool DataPlane::set_shaping(std::uint32_t kbit) {
+  return post([this, kbit] { shape_now(kbit, now_ns()); });
+}
+
+void DataPlane::shape_now(std::uint32_t kbit, std::uint64_t now) {
+  for (auto& link : links_) {
+    if (!link->shaper) {
+      if (kbit == 0) continue;
+      link->shaper = std::make_unique<Shaper>(kHeaderSize, std::max(config_.max_payload, kControlFrameMax), kTagSize,
+                                              MessageClasses(config_.shape_ids));
+    }
+    link->shaper->set_kbit(kbit, now);
+    send_shaped(*link, now);  // all of it once shaping is off
+    link->publish(now);
+  }
+  shaping_ = kbit != 0;
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shape/message_class.hpp"
+
+#include <algorithm>
+
+#include "shape/mavlink_walk.hpp"
+
+namespace pqcmav {
+namespace {
+
+using Entry = std::pair<std::uint32_t, Treatment>;
+
+constexpr Treatment kCommand{ShapeClass::command, false, false};
+constexpr Treatment kControl{ShapeClass::command, true, false};  // sticks and set-points: only the newest counts
+constexpr Treatment kTransfer{ShapeClass::transfer, false, false};
+constexpr Treatment kCorrections{ShapeClass::transfer, false, true};
+constexpr Treatment kStream{ShapeClass::stream, true, false};
+
+struct IdRange {
+  std::uint32_t first, last;
+  Treatment treatment;
+};
+
+constexpr IdRange kRanges[] = {
+    {0, 0, kCommand},           // HEARTBEAT
+    {4, 4, kCommand},           // PING
+    {11, 11, kCommand},         // SET_MODE
+    {69, 70, kControl},         // MANUAL_CONTROL, RC_CHANNELS_OVERRIDE
+    {75, 77, kCommand},         // COMMAND_INT, COMMAND_LONG, COMMAND_ACK
+    {80, 80, kCommand},         // COMMAND_CANCEL
+    {82, 82, kControl},         // SET_ATTITUDE_TARGET
+    {84, 84, kControl},         // SET_POSITION_TARGET_LOCAL_NED
+    {86, 86, kControl},         // SET_POSITION_TARGET_GLOBAL_INT
+    {111, 111, kCommand},       // TIMESYNC
+    {247, 247, kCommand},       // COLLISION
+    {253, 253, kCommand},       // STATUSTEXT
+    {20, 23, kTransfer},        // parameters
+    {37, 47, kTransfer},        // missions
+    {51, 51, kTransfer},        // MISSION_REQUEST_INT
+    {66, 66, kTransfer},        // REQUEST_DATA_STREAM
+    {73, 73, kTransfer},        // MISSION_ITEM_INT
+    {123, 123, kCorrections},   // GPS_INJECT_DATA
+    {160, 161, kTransfer},      // fence
+    {175, 176, kTransfer},      // rally points
+    {233, 233, kCorrections},   // GPS_RTCM_DATA
+    {242, 244, kTransfer},      // HOME_POSITION, SET_HOME_POSITION, MESSAGE_INTERVAL
+    {12900, 12905, kTransfer},  // OPEN_DRONE_ID
+    {12915, 12915, kTransfer}, {12918, 12919, kTransfer}, {1, 2, kStream},  // SYS_STATUS, SYSTEM_TIME
+    {24, 24, kStream},                                                      // GPS_RAW_INT
+    {26, 27, kStream},                                                      // SCALED_IMU, RAW_IMU
+    {29, 33, kStream},                                                      // SCALED_PRESSURE, attitude, position
+    {35, 36, kStream},                                                      // RC_CHANNELS_RAW, SERVO_OUTPUT_RAW
+    {62, 62, kStream},                                                      // NAV_CONTROLLER_OUTPUT
+    {65, 65, kStream},                                                      // RC_CHANNELS
+    {74, 74, kStream},                                                      // VFR_HUD
+    {83, 83, kStream},                                                      // ATTITUDE_TARGET
+    {85, 85, kStream},                                                      // POSITION_TARGET_LOCAL_NED
+    {87, 87, kStream},                                                      // POSITION_TARGET_GLOBAL_INT
+    {105, 105, kStream},                                                    // HIGHRES_IMU
+    {116, 116, kStream},                                                    // SCALED_IMU2
+    {129, 129, kStream},                                                    // SCALED_IMU3
+    {137, 137, kStream},                                                    // SCALED_PRESSURE2
+    {141, 141, kStream},                                                    // ALTITUDE
+    {143, 143, kStream},                                                    // SCALED_PRESSURE3
+    {168, 168, kStream},                                                    // WIND
+    {193, 193, kStream},                                                    // EKF_STATUS_REPORT
+    {230, 231, kStream},                                                    // ESTIMATOR_STATUS, WIND_COV
+    {241, 241, kStream},                                                    // VIBRATION
+    {245, 245, kStream},                                                    // EXTENDED_SYS_STATE
+    {331, 331, kStream},                                                    // ODOMETRY
+};
+
+constexpr auto kById = [](const Entry& entry, std::uint32_t id) { return entry.first < id; };
+
+}  // namespace
+
+MessageClasses::MessageClasses(const std::vector<Override>& overrides) {
+  for (const auto& range : kRanges)
+    for (auto id = range.first; id <= range.last; ++id) table_.emplace_back(id, range.treatment);
+  std::sort(table_.begin(), table_.end(), [](const Entry& a, const Entry& b) { return a.first < b.first; });
+  for (const auto& [id, given] : overrides) {
+    auto treatment = of(id);
+    const bool control = treatment == kControl;
+    treatment.shape_class = given;
+    treatment.newest = given == ShapeClass::stream || (given == ShapeClass::command && control);
+    const auto at = std::lower_bound(table_.begin(), table_.end(), id, kById);
+    if (at != table_.end() && at->first == id)
+      at->second = treatment;
+    else
+      table_.emplace(at, id, treatment);
+  }
+}
+
+Treatment MessageClasses::of(std::uint32_t id) const noexcept {
+  const auto at = std::lower_bound(table_.begin(), table_.end(), id, kById);
+  return at != table_.end() && at->first == id ? at->second : Treatment{};
+}
+
+DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcept {
+  DatagramClass out;
+  std::size_t messages = 0;
+  bool corrections = true;
+  const bool readable = walk_mavlink(datagram, [&](const MavlinkHeader& header) {
+    const auto treatment = classes.of(header.id);
+    corrections = corrections && treatment.corrections;
+    out.shape_class = std::min(out.shape_class, treatment.shape_class);
+    out.stream.reset();
+    if (++messages == 1 && treatment.newest)
+      out.stream = std::uint64_t{header.id} << 16 | std::uint64_t{header.system} << 8 | header.component;
+  });
+  if (!readable) return {};
+  out.corrections = corrections && out.shape_class == ShapeClass::transfer;
+  return out;
+}
+
+}  // namespace pqcmav

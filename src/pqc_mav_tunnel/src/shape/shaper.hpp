@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the plaintext datagrams of a link in order of importance and gives them out at a set rate (docs/protocol.md,
+// Shaping). It stands between the plain socket and the seal: what leaves it is sealed and sent at once. No clock: times
+// are arguments, in ns. All memory is taken at construction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "bytes.hpp"
+#include "shape/class_queue.hpp"
+#include "shape/message_class.hpp"
+#include "shape/packet_pool.hpp"
+#include "shape/token_bucket.hpp"
+
+namespace pqcmav {
+
+class Shaper {
+ public:
+  static constexpr std::uint64_t kNever = TokenBucket::kNever;
+  static constexpr std::size_t kUdpIp = 28;  // counted with every datagram
+
+  /// What a packet costs besides its payload: as data, and as a control frame.
+  struct Overhead {
+    std::size_t data, control;
+  };
+  struct Leaving {
+    MutableBytes packet;  // with its room; good until something is taken
+    ShapeClass shape_class;
+  };
+
+  /// Packets of at most `capacity` bytes, with so much room around them.
+  Shaper(std::size_t headroom, std::size_t capacity, std::size_t tailroom, MessageClasses classes);
+
+  /// 0: off. What waits then leaves at once.
+  void set_kbit(std::uint32_t kbit, std::uint64_t now) noexcept;
+  [[nodiscard]] std::uint32_t kbit() const noexcept { return kbit_; }
+  [[nodiscard]] bool on() const noexcept { return kbit_ != 0; }
+  /// Queues a copy of a plaintext datagram.
+  void take(ByteView datagram, std::uint64_t now) noexcept;
+  /// Queues a copy of the control messages that carry a part of a rekey.
+  void take_rekey(ByteView controls, std::uint64_t now) noexcept;
+  /// A control frame that left by itself, at once: the most important class.
+  void charge(std::size_t bytes) noexcept;
+  /// The next packet that may leave now.
+  std::optional<Leaving> next(std::uint64_t now, const Overhead& overhead) noexcept;
+  /// When next() is worth asking; kNever while nothing waits.
+  [[nodiscard]] std::uint64_t due(std::uint64_t now, const Overhead& overhead) noexcept;
+  /// Drops everything that waits: there is no session to send it in.
+  void clear() noexcept;
+  [[nodiscard]] ShapeCounts counts(std::uint64_t now) const noexcept;
+
+ private:
+  void enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now) noexcept;
+  void drop(ShapeClass shape_class, const ClassQueue::Waiting& packet) noexcept;
+  void expire(std::uint64_t now) noexcept;
+  [[nodiscard]] ClassQueue& queue(ShapeClass shape_class) noexcept;
+  [[nodiscard]] std::size_t cost(ShapeClass shape_class, const Overhead& overhead) noexcept;
+  [[nodiscard]] std::optional<ShapeClass> choose(std::uint64_t now, const Overhead& overhead) noexcept;
+
+  PacketPool pool_;
+  MessageClasses classes_;
+  std::array<ClassQueue, kShapeClasses> queues_;
+  TokenBucket rate_;
+  TokenBucket rekey_share_{2 * TokenBucket::kDepthBytes};  // its turn may come a packet late
+  std::uint32_t kbit_ = 0;
+  unsigned stream_turns_ = 0;  // since the rest had one
+  ShapeCounts counts_{};
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rate in bytes on the air. No clock: times are arguments, in ns.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pqcmav {
+
+class TokenBucket {
+ public:
+  /// Holds one datagram of 1,200 bytes with its IP and UDP headers.
+  static constexpr std::int64_t kDepthBytes = 1'228;
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+  explicit TokenBucket(std::int64_t depth_bytes = kDepthBytes) noexcept
+      : depth_bytes_(depth_bytes), credit_(depth_bytes * kByte) {}
+
+  /// `bits_per_s` at most 10^9; 0: nothing comes in. Begins full; a change keeps what is there.
+  void set_rate(std::uint64_t bits_per_s, std::uint64_t now) noexcept {
+    fill(now);
+    rate_ = static_cast<std::int64_t>(bits_per_s);
+  }
+  /// When so many bytes may go: `now` or later. What is longer than the bucket goes when that is full.
+  [[nodiscard]] std::uint64_t ready_at(std::size_t bytes, std::uint64_t now) noexcept {
+    fill(now);
+    const auto need = std::min(static_cast<std::int64_t>(bytes), depth_bytes_) * kByte - credit_;
+    if (need <= 0) return now;
+    return rate_ == 0 ? kNever : now + static_cast<std::uint64_t>((need + rate_ - 1) / rate_);
+  }
+  /// Takes them out; what went without asking leaves a debt.
+  void spend(std::size_t bytes) noexcept { credit_ -= static_cast<std::int64_t>(bytes) * kByte; }
+
+ private:
+  static constexpr std::int64_t kByte = 8'000'000'000;  // credit is counted in bits/s * ns
+
+  void fill(std::uint64_t now) noexcept {
+    const auto since = now - std::min(now, filled_);
+    filled_ = std::max(now, filled_);
+    if (rate_ == 0) return;
+    const auto depth = depth_bytes_ * kByte;
+    const auto to_full = static_cast<std::uint64_t>((depth - credit_) / rate_);
+    credit_ = since > to_full ? depth : credit_ + static_cast<std::int64_t>(since) * rate_;
+  }
+
+  std::int64_t depth_bytes_, rate_ = 0, credit_;
+  std::uint64_t filled_ = 0;
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shape/class_queue.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pqcmav {
+namespace {
+
+TEST(ClassQueue, FirstInFirstOut) {
+  ClassQueue queue(3);
+  EXPECT_TRUE(queue.empty());
+  for (std::uint16_t place = 0; place < 3; ++place) queue.push({place, 10, {}, place, false});
+  EXPECT_TRUE(queue.full());
+  EXPECT_EQ(queue.front().place, 0);
+  for (std::uint16_t place = 0; place < 3; ++place) EXPECT_EQ(queue.pop().place, place);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(ClassQueue, FindsAStreamWhereItWaits) {
+  ClassQueue queue(4);
+  queue.push({0, 10, {}, 1, false});
+  queue.push({1, 10, 7, 2, false});
+  queue.push({2, 10, 8, 3, false});
+  EXPECT_EQ(queue.find(9), nullptr);
+  ASSERT_NE(queue.find(7), nullptr);
+  EXPECT_EQ(queue.find(7)->place, 1);
+  (void)queue.pop();
+  (void)queue.pop();
+  EXPECT_EQ(queue.find(7), nullptr) << "sent";
+}
+
+TEST(ClassQueue, CorrectionsExpireAndNothingElse) {
+  ClassQueue queue(4);
+  queue.push({0, 10, {}, 1, false});
+  queue.push({1, 10, {}, 1, true});
+  queue.push({2, 10, {}, 5, true});
+  std::vector<std::uint16_t> gone;
+  queue.expire_corrections(5, [&](const auto& each) { gone.push_back(each.place); });
+  EXPECT_EQ(gone, (std::vector<std::uint16_t>{1}));
+  EXPECT_EQ(queue.pop().place, 0);
+  EXPECT_EQ(queue.pop().place, 2);
+}
+
+}  // namespace
+}  // namespace pqcmav

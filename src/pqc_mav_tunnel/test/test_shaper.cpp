@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order, share, replacement and rate of the shaper, and what docs/protocol.md guarantees of it.
+#include "shape/shaper.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "constants.hpp"
+#include "mavlink_bytes.hpp"
+#include "nanoseconds.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+constexpr Shaper::Overhead kAir{kOverhead + Shaper::kUdpIp, kOverhead + Shaper::kUdpIp};
+constexpr std::size_t kRoomFor = 1'432;
+
+Shaper make(std::uint32_t kbit, std::vector<MessageClasses::Override> overrides = {}) {
+  Shaper out(kHeaderSize, kRoomFor, kTagSize, MessageClasses(overrides));
+  out.set_kbit(kbit, kS);
+  return out;
+}
+
+Bytes payload(const Shaper::Leaving& leaving) {
+  const auto inner = leaving.packet.subspan(kHeaderSize, leaving.packet.size() - kOverhead);
+  return {inner.begin(), inner.end()};
+}
+
+const ShapeCount& of(const ShapeCounts& counts, ShapeClass shape_class) {
+  return counts[static_cast<std::size_t>(shape_class)];
+}
+
+/// Uses up what the bucket holds at `now`.
+void empty_bucket(Shaper& shaper, std::uint64_t now) {
+  shaper.charge(TokenBucket::kDepthBytes - Shaper::kUdpIp);
+  ASSERT_FALSE(shaper.next(now, kAir));
+}
+
+/// The first bytes of all that leaves, as soon as it may, until nothing waits.
+std::vector<Bytes> run_dry(Shaper& shaper, std::uint64_t& now) {
+  std::vector<Bytes> out;
+  while (true) {
+    const auto due = shaper.due(now, kAir);
+    if (due == Shaper::kNever) return out;
+    now = std::max(now, due);
+    const auto leaving = shaper.next(now, kAir);
+    EXPECT_TRUE(leaving) << "due, but nothing leaves";
+    if (!leaving) return out;
+    out.push_back(payload(*leaving));
+  }
+}
+
+TEST(Shaper, TheImportantLeavesFirst) {
+  auto shaper = make(64);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  const std::vector<Bytes> queued = {Bytes(40, 9), mavlink2(110), mavlink2(30), mavlink2(33),
+                                     mavlink2(22), mavlink2(39),  mavlink2(76), mavlink2(0)};
+  for (const auto& each : queued) shaper.take(each, now);
+  EXPECT_EQ(run_dry(shaper, now), (std::vector<Bytes>{queued[6], queued[7], queued[4], queued[5], queued[2], queued[3],
+                                                      queued[0], queued[1]}));
+}
+
+TEST(Shaper, ARekeyComesAfterCommandsWithAQuarter) {
+  auto shaper = make(64);
+  std::size_t rekey = 0, all = 0;
+  std::uint64_t commands = 0;
+  for (std::uint64_t at = kS; at < 41 * kS; at += kMs) {
+    while (of(shaper.counts(at), ShapeClass::rekey).taken < of(shaper.counts(at), ShapeClass::rekey).sent + 3)
+      shaper.take_rekey(Bytes(1'150, 1), at);
+    if (at % (10 * kMs) == 0) shaper.take(mavlink2(22, 100), at);
+    if (at % (100 * kMs) == 0) shaper.take(mavlink2(76, 33), at);
+    while (const auto leaving = shaper.next(at, kAir)) {
+      const auto bytes = leaving->packet.size() + Shaper::kUdpIp;
+      all += bytes;
+      if (leaving->shape_class == ShapeClass::rekey) rekey += bytes;
+      if (leaving->shape_class == ShapeClass::command) ++commands;
+    }
+  }
+  EXPECT_EQ(commands, 400u);
+  EXPECT_NEAR(static_cast<double>(all), 40 * 64'000 * 0.95 / 8, 3'000);
+  EXPECT_NEAR(static_cast<double>(rekey) / static_cast<double>(all), 0.25, 0.01);
+}
+
+TEST(Shaper, ARekeyAloneHasTheLink) {
+  auto shaper = make(64);
+  auto now = kS;
+  for (int part = 0; part < 10; ++part) shaper.take_rekey(Bytes(1'134, 1), now);
+  EXPECT_EQ(run_dry(shaper, now).size(), 10u);
+  EXPECT_NEAR(static_cast<double>(now - kS), 9 * 1'200 * 8 / (64'000 * 0.95) * 1e9, 5e7);
+}
+
+TEST(Shaper, TheNewestValueTakesTheQueuedOnesPlace) {
+  auto shaper = make(64);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  shaper.take(mavlink2(30, 20, {1, 1, 1}), now);
+  shaper.take(mavlink2(33, 20, {1, 1, 2}), now);
+  shaper.take(mavlink2(30, 20, {2, 1, 3}), now);
+  shaper.take(mavlink2(30, 28, {1, 1, 4}), now);
+  shaper.take(mavlink2(70, 18, {255, 1, 5}), now);
+  shaper.take(mavlink2(76, 33, {255, 1, 6}), now);
+  shaper.take(mavlink2(76, 33, {255, 1, 7}), now);
+  shaper.take(mavlink2(70, 18, {255, 1, 8}), now);
+  const auto left = run_dry(shaper, now);
+  std::vector<int> sequences;
+  for (const auto& each : left) sequences.push_back(each[4]);
+  EXPECT_EQ(sequences, (std::vector<int>{8, 6, 7, 4, 2, 3}));
+  EXPECT_EQ(left[3].size(), 40u) << "with its own length";
+  const auto counts = shaper.counts(now);
+  EXPECT_EQ(of(counts, ShapeClass::stream).replaced, 1u);
+  EXPECT_EQ(of(counts, ShapeClass::stream).sent, 3u);
+  EXPECT_EQ(of(counts, ShapeClass::command).replaced, 1u);
+  EXPECT_EQ(of(counts, ShapeClass::command).sent, 4u) << "with the control frame that emptied the bucket";
+}
+
+TEST(Shaper, SeveralMessagesAreNeverReplaced) {
+  auto shaper = make(64);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  const auto pair = together({mavlink2(30), mavlink2(33)});
+  for (int i = 0; i < 3; ++i) shaper.take(pair, now);
+  EXPECT_EQ(run_dry(shaper, now).size(), 3u);
+}
+
+TEST(Shaper, FullQueuesLoseTheirOldest) {
+  const std::map<std::uint32_t, std::size_t> places = {{76, kShapeCommands}, {22, kShapeTransfers}, {110, kShapeRest}};
+  for (const auto& [id, most] : places) {
+    auto shaper = make(64);
+    auto now = kS;
+    empty_bucket(shaper, now);
+    for (std::size_t i = 0; i < most + 5; ++i) shaper.take(mavlink2(id, 9, {1, 1, static_cast<std::uint8_t>(i)}), now);
+    const auto left = run_dry(shaper, now);
+    ASSERT_EQ(left.size(), most);
+    EXPECT_EQ(left.front()[4], 5);
+    EXPECT_EQ(left.back()[4], most + 4);
+  }
+  auto shaper = make(64);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  for (std::size_t i = 0; i < kShapeStreams + 5; ++i)
+    shaper.take(mavlink2(30, 9, {static_cast<std::uint8_t>(i), 1}), now);
+  EXPECT_EQ(run_dry(shaper, now).size(), kShapeStreams);
+  EXPECT_EQ(of(shaper.counts(now), ShapeClass::stream).dropped, 5u);
+}
+
+TEST(Shaper, TheRestHasATenthOfTheTurns) {
+  auto shaper = make(64);
+  std::size_t rest = 0, streams = 0;
+  std::uint8_t system = 0;
+  for (std::uint64_t at = kS; at < 61 * kS; at += kMs) {
+    if (at % (5 * kMs) == 0) shaper.take(mavlink2(30, 20, {++system, 1}), at);
+    if (at % (10 * kMs) == 0) shaper.take(mavlink2(110, 20), at);
+    while (const auto leaving = shaper.next(at, kAir)) ++(leaving->shape_class == ShapeClass::rest ? rest : streams);
+  }
+  EXPECT_NEAR(static_cast<double>(rest) / static_cast<double>(rest + streams), 0.1, 0.01);
+}
+
+TEST(Shaper, OldCorrectionsGo) {
+  auto shaper = make(64);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  shaper.take(mavlink2(233, 180), now);
+  shaper.take(mavlink2(22), now);
+  now += 1'100 * kMs;
+  shaper.take(mavlink2(123, 100, {1, 1, 77}), now);
+  const auto left = run_dry(shaper, now);
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0], mavlink2(22));
+  EXPECT_EQ(left[1][4], 77);
+  EXPECT_EQ(of(shaper.counts(now), ShapeClass::transfer).dropped, 1u);
+}
+
+TEST(Shaper, OffLetsEverythingGoAtOnce) {
+  auto shaper = make(1);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  for (int i = 0; i < 40; ++i) shaper.take(mavlink2(22, 200), now);
+  shaper.set_kbit(0, now);
+  EXPECT_FALSE(shaper.on());
+  EXPECT_EQ(shaper.due(now, kAir), now);
+  const auto before = now;
+  EXPECT_EQ(run_dry(shaper, now).size(), 40u);
+  EXPECT_EQ(now, before);
+}
+
+TEST(Shaper, WithoutASessionNothingIsKept) {
+  auto shaper = make(64);
+  empty_bucket(shaper, kS);
+  for (const auto id : {76u, 22u, 30u, 110u}) shaper.take(mavlink2(id), kS);
+  shaper.take_rekey(Bytes(100, 1), kS);
+  shaper.clear();
+  EXPECT_EQ(shaper.due(kS, kAir), Shaper::kNever);
+  for (const auto& count : shaper.counts(kS)) EXPECT_EQ(count.dropped, 1u);
+}
+
+TEST(Shaper, WhatIsLongerThanTheBucketStillLeaves) {
+  auto shaper = make(64);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  shaper.take(Bytes(kRoomFor, 1), now);
+  shaper.take(Bytes(kRoomFor + 1, 1), now);
+  EXPECT_EQ(run_dry(shaper, now).size(), 1u);
+  EXPECT_EQ(of(shaper.counts(now), ShapeClass::rest).dropped, 1u) << "no room for it";
+}
+
+TEST(Shaper, SaysHowLongTheOldestWaits) {
+  auto shaper = make(64);
+  empty_bucket(shaper, kS);
+  shaper.take(mavlink2(30), kS);
+  shaper.take(mavlink2(30), kS + 30 * kMs);
+  shaper.take(mavlink2(22), kS + 30 * kMs);
+  const auto counts = shaper.counts(kS + 40 * kMs);
+  EXPECT_EQ(of(counts, ShapeClass::stream).oldest_ms, 40u) << "since its place is queued";
+  EXPECT_EQ(of(counts, ShapeClass::transfer).oldest_ms, 10u);
+  EXPECT_EQ(of(counts, ShapeClass::rest).oldest_ms, 0u);
+}
+
+/// docs/protocol.md, Shaping: while the first two classes offer less than 70 % of the rate, none of them is dropped, no
+/// stream is older than its turn, the rate is kept and used, and nothing overtakes in its own class.
+TEST(Shaper, KeepsItsGuaranteesUnderAnyOverload) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 20; ++round) {
+    const auto kbit = std::uint32_t{16} << random() % 5;
+    auto shaper = make(kbit);
+    const double important = 0.65 * kbit * 1'000 / 8;  // bytes a second of the first two classes
+    const std::size_t streams = 2 + random() % 12;
+    const std::uint64_t length = 20 * kS;
+    double offered = 0;
+    std::size_t sent = 0, longest = 0;
+    std::map<int, std::uint32_t> last_in_class;
+    std::map<std::uint32_t, std::uint64_t> last_left, worst;
+    std::uint32_t serial = 0;
+    const auto message = [&](std::uint32_t id, std::size_t size, std::uint8_t system) {
+      auto out = mavlink2(id, size, {system, 1, 0});
+      store_be(out.data() + 12, ++serial);
+      longest = std::max(longest, size + 12 + kOverhead + Shaper::kUdpIp);
+      return out;
+    };
+    for (std::uint64_t at = kS; at < kS + length; at += kMs) {
+      while (offered < important * static_cast<double>(at - kS) / 1e9) {
+        const auto size = 20 + random() % 80;
+        const std::array<std::uint32_t, 4> ids = {76, 77, 22, 39};
+        shaper.take(message(ids[random() % 4], size, 1), at);
+        offered += static_cast<double>(size + 12 + kOverhead + Shaper::kUdpIp);
+      }
+      for (std::size_t stream = 0; stream < streams; ++stream)
+        if (at % (20 * kMs) == 0) shaper.take(message(30, 28, static_cast<std::uint8_t>(stream)), at);
+      if (random() % 20 == 0) shaper.take(message(110, 200, 1), at);
+      while (const auto leaving = shaper.next(at, kAir)) {
+        sent += leaving->packet.size() + Shaper::kUdpIp;
+        const auto bytes = payload(*leaving);
+        const auto number = load_be<std::uint32_t>(bytes.data() + 12);
+        if (leaving->shape_class == ShapeClass::stream) {
+          auto& left = last_left[bytes[5]];
+          if (left != 0) worst[bytes[5]] = std::max(worst[bytes[5]], at - left);
+          left = at;
+        } else {
+          auto& last = last_in_class[static_cast<int>(leaving->shape_class)];
+          EXPECT_LT(last, number);
+          last = number;
+        }
+      }
+    }
+    const auto counts = shaper.counts(kS + length);
+    for (const auto shape_class : {ShapeClass::command, ShapeClass::transfer}) {
+      EXPECT_EQ(of(counts, shape_class).dropped, 0u);
+      EXPECT_LT(of(counts, shape_class).oldest_ms, 1'000u);
+    }
+    const auto capacity = 0.95 * kbit * 1'000 / 8 * static_cast<double>(length) / 1e9;
+    EXPECT_LE(static_cast<double>(sent), capacity + TokenBucket::kDepthBytes);
+    EXPECT_GE(static_cast<double>(sent), capacity - 2'000.0);
+    // What is left of the rate carries the streams: each has its turn, and a tenth of them is the rest's.
+    const auto frame_s = static_cast<double>(longest) / (0.3 * kbit * 1'000 / 8);
+    EXPECT_EQ(last_left.size(), streams);
+    for (const auto& [system, gap] : worst)
+      EXPECT_LT(static_cast<double>(gap) / 1e9, (static_cast<double>(streams) + 4) * frame_s * 1.5) << system;
+  }
+}
+
+}  // namespace
+}  // namespace pqcmav
