@@ -23,7 +23,7 @@ FIXED = frozenset(
     {
         *(ROLE, DRONES, "drone_id", "gcs_id", "keys", "state_dir"),
         *("allow_pure", "allowed_suites", "hybrid", "require_signature", "sign"),
-        *("plain_allow_remote", "plain_bind", "plain_peer", "plain_tap"),
+        *("plain_allow_remote", "plain_bind", "plain_peer", "plain_tap", "plain_tap_requests"),
     }
 )
 PATH_KEYS = frozenset({"keys", "state_dir"})

@@ -30,7 +30,7 @@ constexpr std::string_view kFixed[] = {"role",       "drones",
                                        "hybrid",     "require_signature",
                                        "sign",       "plain_allow_remote",
                                        "plain_bind", "plain_peer",
-                                       "plain_tap"};
+                                       "plain_tap",  "plain_tap_requests"};
 
 bool is_list(ParameterType type) { return type >= ParameterType::PARAMETER_BYTE_ARRAY; }
 

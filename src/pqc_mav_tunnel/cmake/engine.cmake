@@ -68,6 +68,7 @@ add_library(pqcmav_engine STATIC
   src/net/data_plane_packets.cpp
   src/net/data_plane_shaping.cpp
   src/net/data_plane_upkeep.cpp
+  src/net/interval_request.cpp
   src/net/link.cpp
   src/net/lookup.cpp
   src/net/net.cpp

@@ -101,6 +101,10 @@ const std::vector<ConfigKey>& table() {
        "vehicle's MAVLink (such as sensing). It is plaintext, so only a loopback address is accepted; empty = no "
        "copies.",
        true, false},
+      {"plain_tap_requests", false, kNone, kNone, "",
+       "Pass on to the autopilot what the program at plain_tap asks by SET_MESSAGE_INTERVAL (how often a message is "
+       "sent), ten times a second at most, and nothing else.",
+       true, false},
       {"drones",
        Strings{},
        kNone,

@@ -140,6 +140,8 @@ std::vector<LinkStats> Engine::stats() const {
              {"plain_dropped_send", c.plain_dropped_send.get() + c.yielded.get()},
              {"plain_tap_packets", c.plain_tap_packets.get()},
              {"plain_tap_dropped", c.plain_tap_dropped.get()},
+             {"plain_tap_requests", c.plain_tap_requests.get()},
+             {"plain_tap_refused", c.plain_tap_refused.get()},
              {"enc_tx_packets", c.enc_tx_packets.get()},
              {"enc_tx_bytes", c.enc_tx_bytes.get()},
              {"enc_dropped_send", c.enc_dropped_send.get()},

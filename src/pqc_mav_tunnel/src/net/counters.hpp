@@ -58,7 +58,7 @@ class SampledTime {
 struct LinkCounters {
   Counter plain_rx_packets, plain_rx_bytes, plain_tx_packets, plain_tx_bytes;
   Counter plain_dropped_no_session, plain_dropped_no_peer, plain_dropped_too_big, plain_dropped_send;
-  Counter plain_tap_packets, plain_tap_dropped;
+  Counter plain_tap_packets, plain_tap_dropped, plain_tap_requests, plain_tap_refused;
   Counter enc_tx_packets, enc_tx_bytes, enc_rx_packets, enc_rx_bytes, enc_dropped_send;
   Counter yielded;  // plain datagrams left out to make room for a rekey
   Counter delivered, control, roams;

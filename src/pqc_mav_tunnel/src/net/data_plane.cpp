@@ -31,7 +31,8 @@ constexpr std::size_t kCrowd = 8;
 constexpr std::uint64_t kGatherNs = 150'000;
 constexpr std::uint64_t kTickNs = 100'000'000;
 // epoll tags below the plain sockets' indices.
-constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kFirstPlain = 5;
+constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kTap = 5,
+                        kFirstPlain = 6;
 
 SessionTimers timers_of(const EngineConfig& config) {
   return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
@@ -111,6 +112,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   watch(handshake_timer_.get(), kHandshakeTimer);
   watch(shape_timer_.get(), kShapeTimer);
   watch(encrypted_.get(), kEncrypted);
+  if (tap_ && config_.plain_tap_requests) watch(tap_->socket().get(), kTap);
   for (std::size_t i = 0; i < links_.size(); ++i)
     watch(links_[i]->plain.get(), kFirstPlain + static_cast<std::uint32_t>(i));
 }
@@ -206,6 +208,9 @@ void DataPlane::run() {
         case kEncrypted:
           spin_until = now + spin_ns;
           read_encrypted(now, round);
+          break;
+        case kTap:
+          pass_requests(now);
           break;
         default:
           spin_until = now + spin_ns;

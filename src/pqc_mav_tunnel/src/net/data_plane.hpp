@@ -102,6 +102,7 @@ class DataPlane {
     bool more = false;  // a batch was full: the socket may hold more
   };
   void read_plain(std::size_t index, std::uint64_t now, Round& round);
+  void pass_requests(std::uint64_t now);
   void refuse_too_big(Link& link, std::uint64_t now);
   [[nodiscard]] bool admits_plain(Link& link, std::uint64_t now) noexcept;
   [[nodiscard]] bool ready(const Link& link) const noexcept {

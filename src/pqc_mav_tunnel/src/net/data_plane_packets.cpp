@@ -44,6 +44,14 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
   if (tap_) tap_->flush(link.counters);
 }
 
+/// What the reader of the copies asks of the autopilot.
+void DataPlane::pass_requests(std::uint64_t now) {
+  while (const auto request = tap_->request(now, links_[0]->counters)) {
+    deliver(0, *request);
+    flush_delivery();  // it lasts until the next one
+  }
+}
+
 void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
   link.counters.plain_dropped_too_big.add();
   if (now < link.next_log_ns) return;

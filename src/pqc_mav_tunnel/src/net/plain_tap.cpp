@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/plain_tap.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +22,8 @@ SockAddr any_port(const SockAddr& address) {
   return local;
 }
 
-constexpr std::size_t kBufferKib = 64;  // nothing is received here, and on loopback nothing waits to be sent
+constexpr std::size_t kBufferKib = 64;  // little is received here, and on loopback nothing waits to be sent
+constexpr int kMostAtOnce = 16;
 
 }  // namespace
 
@@ -71,6 +74,25 @@ void PlainTap::flush(LinkCounters& counters) noexcept {
   counters.plain_tap_packets.add(sent.packets);
   counters.plain_tap_dropped.add(sent.dropped);
   used_ = 0;
+}
+
+std::optional<MutableBytes> PlainTap::request(std::uint64_t now, LinkCounters& counters) noexcept {
+  for (int taken = 0; taken < kMostAtOnce; ++taken) {
+    SockAddr source;
+    source.size = sizeof source.storage;
+    // MSG_TRUNC: the datagram's own length, however long it is.
+    const auto size =
+        ::recvfrom(socket_.get(), asked_.data(), asked_.size(), MSG_DONTWAIT | MSG_TRUNC, source.get(), &source.size);
+    if (size < 0) return std::nullopt;
+    const auto length = static_cast<std::size_t>(size);
+    if (source == to_ && length <= asked_.size() && is_interval_request(ByteView(asked_).first(length)) &&
+        rate_.admits(now)) {
+      counters.plain_tap_requests.add();
+      return MutableBytes(asked_).first(length);
+    }
+    counters.plain_tap_refused.add();
+  }
+  return std::nullopt;
 }
 
 }  // namespace pqcmav

@@ -3,14 +3,17 @@
 // monitors).
 //
 // The packets of a batch are copied before they are sealed in place, and leave after the batch is on its way to the
-// peer: what becomes of the copies is of no concern to the tunnel. Nothing is read back: a program that answers answers
-// nobody.
+// peer: what becomes of the copies is of no concern to the tunnel. Nothing is read back, unless the owner allows
+// requests: then the reader, from the tap's own address, may set how often the autopilot sends a message. Such a request
+// goes to the autopilot alone, never into the tunnel, and whatever else comes is counted and forgotten.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "net/counters.hpp"
+#include "net/interval_request.hpp"
 #include "net/net.hpp"
 #include "net/udp_batch.hpp"
 
@@ -34,9 +37,16 @@ class PlainTap {
   void take(ByteView datagram, const SockAddr& source, LinkCounters& counters) noexcept;
   /// Sends what was taken. What the kernel does not take at once is counted and forgotten.
   void flush(LinkCounters& counters) noexcept;
+  /// Where requests arrive.
+  [[nodiscard]] const Fd& socket() const noexcept { return socket_; }
+  /// The next request that may be passed on, which lasts until the next call; none when nothing waits any more, or
+  /// after a few that may not.
+  std::optional<MutableBytes> request(std::uint64_t now, LinkCounters& counters) noexcept;
 
  private:
   SockAddr to_;
+  ByteArray<64> asked_{};
+  RequestRate rate_;
   Fd socket_;
   std::size_t slots_, capacity_, used_ = 0;
   std::unique_ptr<std::uint8_t[]> memory_;
