@@ -213,6 +213,7 @@ DRONE = SystemDescription(
                 "peer": Setting("{peer}"),
                 "suite": Setting("{suite}"),
                 "plain_tap": Setting("{tap}", when={"sensing": "true", "mavlink": "udp"}),
+                "plain_tap_requests": Setting("true", bool, when={"sensing": "true", "mavlink": "udp"}),
             },
             mavros.WATCHED,
         ),

@@ -148,6 +148,7 @@ def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
     proxy, sensing, *_ = resolve(DRONE, {"together": "false"})
     assert (sensing.package, sensing.executable, sensing.namespace) == ("pqc_mav_sensing", "pqc_sensing", "/drone")
     assert sensing.parameters == {"mavlink": "udp", "tap": proxy.parameters["plain_tap"]}
+    assert proxy.parameters["plain_tap_requests"] is True, "sensing may ask for what does not come"
     shipped = yaml.safe_load(config_file("sensing.yaml").read_text())["/**"]["pqc_battery"]["ros__parameters"]
     assert sensing.parameters["tap"] == shipped["tap"] and sensing.config.endswith("sensing.yaml")
     assert not sensing.node, "a name given to the process would be every node's"
@@ -155,9 +156,10 @@ def test_the_battery_node_listens_where_the_proxy_copies_to() -> None:
 
 def test_no_copy_of_the_stream_without_somebody_who_reads_it() -> None:
     proxy, *_ = resolve(DRONE, {"sensing": "false"})
-    assert "plain_tap" not in proxy.parameters
+    assert not {"plain_tap", "plain_tap_requests"} & set(proxy.parameters)
     proxy, sensing, *_ = resolve(DRONE, {"mavlink": "mavros"})
-    assert "plain_tap" not in proxy.parameters and sensing.parameters["mavlink"] == "mavros"
+    assert not {"plain_tap", "plain_tap_requests"} & set(proxy.parameters)
+    assert sensing.parameters["mavlink"] == "mavros"
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,13 @@ from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_common.qos import sensor
 from pqc_mav_sensing import chemistry, conversions, qos
 from pqc_mav_sensing.battery_estimator import BatteryEstimator, RawBattery
+from pqc_mav_sensing.mavlink_messages import interval_request
 from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.mavlink_tap import MavlinkTap
 from pqc_mav_sensing.mavros_source import MavrosSource
 from pqc_mav_sensing.node_base import SensingNode
 from pqc_mav_sensing.phase import Phase
+from pqc_mav_sensing.stream_requests import StreamRequests
 from pqc_mav_sensing.vehicle_tracker import VehicleTracker
 
 NODE_NAME = "pqc_battery"
@@ -47,6 +49,13 @@ PARAMETERS = (
         "is set to the same address.",
     ),
     ParameterSpec("mavlink_system", 0, "With mavlink udp: system id of the vehicle; 0 = the first one heard.", 0, 255),
+    ParameterSpec(
+        "request_streams",
+        True,
+        "With mavlink udp: ask the autopilot for battery, position, speed and landed state by SET_MESSAGE_INTERVAL, "
+        "once each, where they have not come for 10 s, as from an ArduPilot that nobody has asked for streams. "
+        "The proxy passes that on where its 'plain_tap_requests' is true.",
+    ),
     ParameterSpec("battery_id", 0, "Id of the flight battery in BATTERY_STATUS.", 0, 255),
     ParameterSpec("mavros_namespace", "/mavros", "With mavlink mavros: namespace of mavros' topics."),
     ParameterSpec("chemistry", "lipo", "Profile of the battery's chemistry in the file of chemistries."),
@@ -123,7 +132,15 @@ class BatteryNode(SensingNode):
             if values["mavlink"] == "mavros"
             else MavlinkTap(values["tap"], self._on_datagram)
         )
-        self._reader = MavlinkReader(self._vehicle, system=values["mavlink_system"], battery_id=values["battery_id"])
+        asks = values["request_streams"] and isinstance(self._source, MavlinkTap)
+        self._requests = StreamRequests(lost_s=values["heartbeat_limit_s"]) if asks else None
+        self._sequence = 0
+        self._reader = MavlinkReader(
+            self._vehicle,
+            system=values["mavlink_system"],
+            battery_id=values["battery_id"],
+            requests=self._requests,
+        )
         self._tap_s = -math.inf  # when the tap wants to be looked at again
         if isinstance(self._source, MavrosSource):
             self.create_timer(LOOK_S, self._publish_vehicle)
@@ -147,11 +164,13 @@ class BatteryNode(SensingNode):
             state, view = self._estimator.state(now_s), self._vehicle.view(now_s)
             accepted, refused = self._estimator.accepted, self._estimator.refused
             broken = self._reader.broken
+            asked = self._requests.said if self._requests is not None else ""
+        figures = {"accepted": accepted, "refused": refused, "source": self._source_name, "cells": state.cells}
         battery = Diagnostic(
             "battery",
             Level.OK if state.valid else Level.ERROR,
             f"{state.voltage_v:.2f} V" if state.valid else self._problem() or state.reason,
-            {"accepted": accepted, "refused": refused, "source": self._source_name, "cells": state.cells},
+            {**figures, "asked": asked},
         )
         vehicle = Diagnostic(
             "vehicle",
@@ -167,8 +186,18 @@ class BatteryNode(SensingNode):
     def _step(self, tap: MavlinkTap, now_s: float) -> float:
         if now_s >= self._tap_s:
             self._tap_s = tap.step(now_s)
+            self._ask(tap, now_s)
         self._publish_vehicle()
         return min(self._tap_s, now_s + LOOK_S)
+
+    def _ask(self, tap: MavlinkTap, now_s: float) -> None:
+        """For a message that sensing needs and that does not come."""
+        with self._lock:
+            due = self._requests.due(now_s) if self._requests is not None else None
+        if due is not None:
+            self._sequence += 1
+            tap.answer(interval_request(self._reader.system, self._sequence, *due))
+            self.get_logger().info(f"asking the autopilot for message {due[0]}, which has not come for a while")
 
     def _on_datagram(self, datagram: bytes, at_s: float) -> None:
         with self._lock:

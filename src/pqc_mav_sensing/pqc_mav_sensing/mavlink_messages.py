@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The few messages of MAVLink that sensing reads: found in a datagram, checked and unpacked.
+"""The few messages of MAVLink that sensing reads: found in a datagram, checked and unpacked. And the one it sends.
 
 pymavlink would do the same with classes for three hundred messages, which cost the process 25 MB. Layouts and
 checksums: https://mavlink.io/en/guide/serialization.html and the `common` dialect; a test compares both with pymavlink.
@@ -14,9 +14,12 @@ from typing import NamedTuple
 
 MAX_DATAGRAM = 2048
 AUTOPILOT = 1  # MAV_COMP_ID_AUTOPILOT1
+ONBOARD_COMPUTER = 191  # MAV_COMP_ID_ONBOARD_COMPUTER
+SET_MESSAGE_INTERVAL = 511  # MAV_CMD
 _V1, _V2 = 0xFE, 0xFD
 _HEADER = {_V1: 6, _V2: 10}  # bytes before the payload
 _CRC_BYTES, _SIGNATURE_BYTES = 2, 13
+_COMMAND_LONG, _COMMAND_LONG_ID, _COMMAND_LONG_CRC = Struct("<7fHBB"), 76, 152  # the confirmation, 0, is left off
 _SIGNED = 1  # of the incompatibility flags; a frame with another one cannot be understood
 
 
@@ -73,7 +76,16 @@ class LandedState(NamedTuple):
     landed_state: int
 
 
-Message = Heartbeat | SysStatus | Position | Hud | BatteryStatus | LandedState
+class CommandAck(NamedTuple):
+    """COMMAND_ACK, and whom it is for; both targets are 0 where the autopilot does not say."""
+
+    command: int
+    result: int
+    target_system: int
+    target_component: int
+
+
+Message = Heartbeat | SysStatus | Position | Hud | BatteryStatus | LandedState | CommandAck
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,7 @@ LAYOUTS: Mapping[int, Layout] = {
     1: Layout("SYS_STATUS", 124, Struct("<14xHh12xb"), SysStatus),
     33: Layout("GLOBAL_POSITION_INT", 104, Struct("<16xi"), Position),
     74: Layout("VFR_HUD", 20, Struct("<4xf4xf"), Hud),
+    77: Layout("COMMAND_ACK", 143, Struct("<HB5xBB"), CommandAck),
     147: Layout("BATTERY_STATUS", 154, Struct("<8xh10HhB2xb5x4H"), BatteryStatus),
     245: Layout("EXTENDED_SYS_STATE", 130, Struct("<xB"), LandedState),
 }
@@ -140,6 +153,15 @@ def decode(frame: Frame) -> Message | None:
     payload = raw[begin:end].ljust(layout.fields.size, b"\0")
     values = layout.fields.unpack_from(payload)
     return BatteryStatus.of(*values) if layout.made is BatteryStatus else layout.made(*values)
+
+
+def interval_request(system: int, sequence: int, message: int, interval_us: int) -> bytes:
+    """COMMAND_LONG SET_MESSAGE_INTERVAL to the autopilot of this system, from a companion computer of it."""
+    payload = _COMMAND_LONG.pack(
+        float(message), float(interval_us), 0.0, 0.0, 0.0, 0.0, 0.0, SET_MESSAGE_INTERVAL, system, AUTOPILOT
+    )
+    head = bytes((_V2, len(payload), 0, 0, sequence & 0xFF, system, ONBOARD_COMPUTER, _COMMAND_LONG_ID, 0, 0))
+    return head + payload + _crc(head[1:] + payload, _COMMAND_LONG_CRC).to_bytes(_CRC_BYTES, "little")
 
 
 def _crc(content: bytes, extra: int) -> int:

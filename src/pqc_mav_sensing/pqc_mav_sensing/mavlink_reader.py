@@ -15,7 +15,10 @@ from pqc_mav_sensing.flight_modes import mode_name
 from pqc_mav_sensing.mavlink_messages import (
     AUTOPILOT,
     LAYOUTS,
+    ONBOARD_COMPUTER,
+    SET_MESSAGE_INTERVAL,
     BatteryStatus,
+    CommandAck,
     Heartbeat,
     Hud,
     LandedState,
@@ -25,6 +28,7 @@ from pqc_mav_sensing.mavlink_messages import (
     decode,
     frames,
 )
+from pqc_mav_sensing.stream_requests import StreamRequests
 from pqc_mav_sensing.vehicle_tracker import VehicleTracker
 
 NAN = math.nan
@@ -43,14 +47,28 @@ _MOTION_S = 0.1
 class MavlinkReader:
     """Feeds a `VehicleTracker` and yields battery readings. `system` 0: the first autopilot heard."""
 
-    def __init__(self, vehicle: VehicleTracker, *, system: int = 0, battery_id: int = 0) -> None:
+    def __init__(
+        self,
+        vehicle: VehicleTracker,
+        *,
+        system: int = 0,
+        battery_id: int = 0,
+        requests: StreamRequests | None = None,
+    ) -> None:
+        """`requests`: hears which messages come, and what the autopilot answers."""
         self._vehicle = vehicle
+        self._requests = requests
         self._system = system
         self._battery_id = battery_id
         self._detailed_s = -math.inf
         self._moved_s = dict.fromkeys(_MOTION, -math.inf)  # when each was last read
         self.frames = 0  # that mattered and were good
         self.broken = 0  # that mattered by their header and could not be decoded
+
+    @property
+    def system(self) -> int:
+        """System id of the vehicle; 0 while it is not known."""
+        return self._system
 
     def read(self, datagram: bytes, at_s: float) -> list[RawBattery]:
         """Takes one datagram that arrived at `at_s`. Returns the battery readings in it."""
@@ -72,6 +90,8 @@ class MavlinkReader:
             if motion:
                 self._moved_s[frame.msg_id] = at_s
             reading = self._take(message, frame.system, at_s)
+            if self._requests is not None and frame.system == self._system:
+                self._requests.heard(frame.msg_id, at_s)
             self.frames += 1
             if reading is not None:
                 readings.append(reading)
@@ -89,6 +109,8 @@ class MavlinkReader:
                 self._vehicle.motion(at_s, ground_speed_m_s=message.groundspeed, climb_m_s=message.climb)
             case LandedState():
                 self._vehicle.landed(at_s, message.landed_state)
+            case CommandAck() if self._requests is not None and _is_ours(message, system):
+                self._requests.answered(message.result, at_s)
             case BatteryStatus() if message.id == self._battery_id:
                 reading = _from_battery_status(message, at_s)
                 if math.isnan(reading.voltage_v):
@@ -98,6 +120,12 @@ class MavlinkReader:
             case SysStatus() if at_s - self._detailed_s > _DETAILED_LIMIT_S:
                 return _from_sys_status(message, at_s)
         return None
+
+
+def _is_ours(message: CommandAck, system: int) -> bool:
+    """Whether it answers a request of this computer; MAVLink 1 and old autopilots do not say whom they answer."""
+    to = message.target_system, message.target_component
+    return message.command == SET_MESSAGE_INTERVAL and to in ((system, ONBOARD_COMPUTER), (0, 0))
 
 
 def _from_battery_status(message: BatteryStatus, at_s: float) -> RawBattery:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any
 
 from pqc_mav_sensing import mavlink_filter
 from pqc_mav_sensing.errors import SensingError
@@ -39,6 +41,7 @@ class MavlinkTap:
         self._socket: socket.socket | None = None
         self.problem = ""  # why nothing can arrive, as one sentence
         self.datagrams = 0
+        self._sender: Any = None  # where the newest copy came from
 
     @property
     def port(self) -> int:
@@ -62,6 +65,17 @@ class MavlinkTap:
             return now_s + RETRY_S
         return now_s
 
+    def answer(self, datagram: bytes) -> bool:
+        """Sends to where the copies come from, on this machine. False when that is not known or does not take it."""
+        if self._socket is None or self._sender is None:
+            return False
+        try:
+            if not ip_address(self._sender[0].partition("%")[0]).is_loopback:
+                return False
+            return self._socket.sendto(datagram, self._sender) == len(datagram)
+        except OSError:
+            return False
+
     def close(self) -> None:
         """Releases the port."""
         if self._socket is not None:
@@ -69,7 +83,7 @@ class MavlinkTap:
             self._socket = None
 
     def _take(self, source: socket.socket) -> int:
-        datagram = source.recv(MAX_DATAGRAM)
+        datagram, self._sender = source.recvfrom(MAX_DATAGRAM)[:2]
         self._on_datagram(datagram, time.monotonic())
         return 1
 

@@ -9,7 +9,7 @@ import pytest
 from pymavlink.dialects.v10 import common as mavlink1
 from pymavlink.dialects.v20 import common as mavlink
 
-from pqc_mav_sensing.mavlink_messages import LAYOUTS, BatteryStatus, Frame, decode, frames
+from pqc_mav_sensing.mavlink_messages import LAYOUTS, BatteryStatus, Frame, decode, frames, interval_request
 
 # Our field -> pymavlink's.
 NAMES = {
@@ -93,3 +93,16 @@ def test_one_wrong_bit_is_noticed() -> None:
         bad = bytearray(good)
         bad[bit // 8] ^= 1 << bit % 8
         assert decode(one(bytes(bad))) is None
+
+
+@pytest.mark.parametrize("sequence", [0, 7, 256 + 9])
+def test_the_request_is_what_pymavlink_would_send_and_reads(sequence: int) -> None:
+    raw = interval_request(3, sequence, 147, 500_000)
+    (got,) = mavlink.MAVLink(None).parse_buffer(raw)
+    assert (got.get_srcSystem(), got.get_srcComponent(), got.get_seq()) == (3, 191, sequence & 255)
+    assert (got.command, got.param1, got.param2) == (mavlink.MAV_CMD_SET_MESSAGE_INTERVAL, 147.0, 500_000.0)
+    assert (got.target_system, got.target_component, got.confirmation) == (3, 1, 0)
+    pilot = mavlink.MAVLink(None, srcSystem=3, srcComponent=191)
+    pilot.seq = sequence & 255
+    same = mavlink.MAVLink_command_long_message(3, 1, mavlink.MAV_CMD_SET_MESSAGE_INTERVAL, 0, 147, 500_000, *[0] * 5)
+    assert raw == bytes(same.pack(pilot))

@@ -13,6 +13,7 @@ from pymavlink.dialects.v20 import common as mavlink
 from pqc_mav_sensing.mavlink_messages import frames
 from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.phase import Phase
+from pqc_mav_sensing.stream_requests import StreamRequests
 from pqc_mav_sensing.vehicle_tracker import VehicleTracker
 
 UNKNOWN_MV = 65535
@@ -164,3 +165,28 @@ def test_ten_thousand_damaged_datagrams_give_no_wrong_reading() -> None:
             datagram[rng.randrange(len(datagram))] = rng.randrange(256)
         for raw in reader.read(bytes(datagram[: rng.randint(0, len(datagram))]), float(index)):
             assert raw.voltage_v == pytest.approx(15.6) or raw.voltage_v == pytest.approx(16.0)
+
+
+@pytest.mark.parametrize(
+    ("command", "to", "counts"),
+    [
+        (511, (1, 191), True),
+        (511, (0, 0), True),
+        (511, (1, 190), False),
+        (511, (255, 190), False),
+        (400, (1, 191), False),
+    ],
+)
+def test_answers_to_own_requests_are_told_from_others(command: int, to: tuple[int, int], counts: bool) -> None:
+    requests = StreamRequests()
+    reader = MavlinkReader(VehicleTracker(), requests=requests)
+    assert reader.system == 0
+    for second in range(11):
+        reader.read(packed(heartbeat()), float(second))
+        reader.read(packed(heartbeat(), system=9), float(second))  # another vehicle
+    assert reader.system == 1
+    assert requests.due(10.0) == (147, 500_000)
+    reader.read(packed(mavlink.MAVLink_command_ack_message(command, 0, 0, 0, *to)), 10.1)
+    assert ("BATTERY_STATUS accepted" in requests.said) is counts
+    reader.read(packed(battery([3900] * 4)), 11.0)
+    assert requests.due(12.0) == (33, 250_000)

@@ -43,3 +43,23 @@ def test_a_port_in_use_is_said_and_tried_again() -> None:
     tap.step(2.0)
     assert tap.problem == "" and tap.port
     tap.close()
+
+
+def test_answers_go_where_the_copies_come_from_and_nowhere_off_this_machine() -> None:
+    tap = MavlinkTap("127.0.0.1:0", lambda *_: None)
+    assert not tap.answer(b"too early")
+    tap.step(1.0)
+    assert not tap.answer(b"to nobody yet")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source:
+        source.bind(("127.0.0.1", 0))
+        source.settimeout(10)
+        source.sendto(b"copy", ("127.0.0.1", tap.port))
+        deadline = time.monotonic() + 10
+        while tap.datagrams < 1 and time.monotonic() < deadline:
+            tap.step(time.monotonic())
+        assert tap.answer(b"request")
+        assert source.recvfrom(100) == (b"request", ("127.0.0.1", tap.port))
+    tap._sender = ("192.0.2.1", 9)
+    assert not tap.answer(b"to a stranger")
+    tap.close()
+    assert not tap.answer(b"too late")

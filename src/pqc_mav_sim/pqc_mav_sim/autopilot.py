@@ -52,6 +52,7 @@ class AutopilotConfig:
     cruise_s: float = 10.0
     battery: float = 1.0
     shared_clock: bool = False
+    on_request: bool = False  # streams only for who asked for them
     params: tuple[tuple[str, float], ...] = ()  # parameters other than their defaults
 
     def __post_init__(self) -> None:
@@ -72,7 +73,7 @@ class Autopilot:
         self.plant = Plant(
             LocalFrame(*config.home), FlightConfig.from_params(self.params.value), seed=config.seed, soc=config.battery
         )
-        self.scheduler = StreamScheduler(config.rate_hz, t)
+        self.scheduler = StreamScheduler(config.rate_hz, t, on_request=config.on_request)
         self.telemetry = Telemetry(self.plant, seed=config.seed, unix_offset=unix_offset)
         self.profile = ProfileRunner(steps_of(config.profile, altitude=config.altitude_m, cruise_s=config.cruise_s))
         self.gcs = GcsMonitor()

@@ -90,15 +90,21 @@ class _Stream:
 class StreamScheduler:
     """Deadlines of all streams. Times are seconds on any monotonic clock."""
 
-    def __init__(self, total_hz: float, start: float, streams: tuple[StreamSpec, ...] = STREAMS) -> None:
+    def __init__(
+        self, total_hz: float, start: float, streams: tuple[StreamSpec, ...] = STREAMS, on_request: bool = False
+    ) -> None:
+        """`on_request`: streams that scale with the total are off until somebody asks for them, as with ArduPilot."""
+        fixed = {stream.msg_id for stream in streams if stream.fixed}
         self._streams: dict[int, _Stream] = {}
         self._heap: list[tuple[float, int, int]] = []
         self.skipped = 0
         for i, (msg_id, hz) in enumerate(allocate(total_hz, streams).items()):
             phase = i * _GOLDEN % 1.0
-            stream = _Stream(msg_id, phase, hz, hz, base=start + phase / hz)
+            sent = not on_request or msg_id in fixed
+            stream = _Stream(msg_id, phase, hz, hz if sent else 0.0, base=start + phase / hz)
             self._streams[msg_id] = stream
-            self._push(stream)
+            if sent:
+                self._push(stream)
 
     def _push(self, stream: _Stream) -> None:
         heapq.heappush(self._heap, (stream.deadline(), stream.generation, stream.msg_id))

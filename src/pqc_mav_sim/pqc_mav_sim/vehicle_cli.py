@@ -73,6 +73,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--shared-clock", action="store_true", help="the ground client runs on this machine: measure one-way latency"
     )
+    parser.add_argument(
+        "--on-request", action="store_true", help="send only heartbeats until streams are asked for, as ArduPilot does"
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as one line of JSON at exit")
     return parser
 
@@ -97,6 +100,7 @@ def config_from(args: argparse.Namespace) -> AutopilotConfig:
         battery=args.battery / 100.0,
         params=tuple(_param(text) for text in args.param),
         shared_clock=args.shared_clock,
+        on_request=args.on_request,
     )
 
 

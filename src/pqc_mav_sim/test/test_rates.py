@@ -134,3 +134,14 @@ def test_nothing_left_to_send():
     scheduler.set_interval(ATTITUDE, -1, START)
     assert scheduler.next_deadline() is None
     assert scheduler.due(START + 10.0) == []
+
+
+def test_on_request_only_heartbeats_are_sent_until_somebody_asks():
+    scheduler = StreamScheduler(320.0, START, on_request=True)
+    counts, _ = collect(scheduler, START, 5.0)
+    assert counts == {HEARTBEAT: 5} and scheduler.interval_us(ATTITUDE) == -1
+    assert scheduler.set_interval(ATTITUDE, 100_000, START + 5.0)
+    counts, _ = collect(scheduler, START + 5.0, 5.0)
+    assert counts == {HEARTBEAT: 5, ATTITUDE: 50}
+    assert scheduler.set_interval(ATTITUDE, 0, START + 10.0)
+    assert scheduler.interval_us(ATTITUDE) == 20_000

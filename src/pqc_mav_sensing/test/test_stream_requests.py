@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked for, when, how often, and when no more."""
+
+import math
+from itertools import pairwise
+
+from pqc_mav_sensing.stream_requests import AGAIN_S, WANTED_US, StreamRequests
+
+BATTERY, POSITION, HUD, LANDED, SYS_STATUS = 147, 33, 74, 245, 1
+
+
+def ticks(
+    requests: StreamRequests, begin: int, end: int, *, answers: int | None = None, heard: tuple[int, ...] = ()
+) -> list[tuple[float, int, int]]:
+    """A heartbeat and some messages every second; what was asked for, and when."""
+    asked = []
+    for second in range(begin, end):
+        for message in (0, *heard):
+            requests.heard(message, float(second))
+        for fifth in range(5):
+            now = second + fifth / 5
+            due = requests.due(now)
+            if due is not None:
+                asked.append((now, *due))
+                if answers is not None:
+                    requests.answered(answers, now + 0.1)
+    return asked
+
+
+def test_an_autopilot_that_sends_everything_is_asked_for_nothing() -> None:
+    requests = StreamRequests()
+    assert ticks(requests, 0, 60, heard=(BATTERY, POSITION, HUD, LANDED)) == []
+    assert requests.said == ""
+
+
+def test_after_ten_seconds_each_message_that_stays_away_is_asked_for_once() -> None:
+    requests = StreamRequests()
+    asked = ticks(requests, 0, 120, answers=0)
+    assert [(message, interval) for _, message, interval in asked] == list(WANTED_US.items())
+    assert asked[0][0] == 10.0 and asked[-1][0] < 11.0
+    assert requests.said.startswith("BATTERY_STATUS accepted, GLOBAL_POSITION_INT accepted, ")
+
+
+def test_only_what_is_missing_and_sys_status_tells_the_battery_too() -> None:
+    assert {each[1] for each in ticks(StreamRequests(), 0, 30, heard=(SYS_STATUS, POSITION))} == {HUD, LANDED}
+
+
+def test_who_does_not_answer_is_asked_three_times_with_growing_gaps() -> None:
+    requests = StreamRequests()
+    asked = [now for now, message, _ in ticks(requests, 0, 300) if message == BATTERY]
+    assert len(asked) == len(AGAIN_S) + 1
+    for (earlier, later), least in zip(pairwise(asked), AGAIN_S, strict=True):
+        assert least <= later - earlier < least + 6.0
+    assert requests.said.startswith("BATTERY_STATUS not answered (3)")
+
+
+def test_a_refusal_is_an_answer() -> None:
+    requests = StreamRequests()
+    assert len(ticks(requests, 0, 300, answers=3)) == len(WANTED_US)
+    assert requests.said.startswith("BATTERY_STATUS refused (3)")
+
+
+def test_an_answer_that_nobody_waits_for_changes_nothing() -> None:
+    requests = StreamRequests()
+    requests.answered(0, 1.0)
+    requests.heard(0, 0.0)
+    for second in range(1, 11):
+        requests.heard(0, float(second))
+    assert requests.due(10.0) == (BATTERY, 500_000)
+    requests.answered(0, 12.0)  # too late to tell what it is about
+    assert "not answered" in requests.said
+
+
+def test_without_heartbeats_nothing_is_asked_and_after_a_restart_all_is_asked_anew() -> None:
+    requests = StreamRequests()
+    assert requests.due(math.inf) is None
+    assert len(ticks(requests, 0, 60, answers=0)) == len(WANTED_US)
+    assert requests.due(70.0) is None
+    asked = ticks(requests, 70, 120, answers=0)
+    assert len(asked) == len(WANTED_US) and asked[0][0] == 80.0
+
+
+def test_a_stream_that_ends_later_is_asked_for() -> None:
+    requests = StreamRequests()
+    assert ticks(requests, 0, 60, heard=(BATTERY, POSITION, HUD, LANDED)) == []
+    asked = ticks(requests, 60, 120, answers=0, heard=(POSITION, HUD, LANDED))
+    assert [(now, message) for now, message, _ in asked] == [(69.0, BATTERY)]
