@@ -102,7 +102,10 @@ def as_markdown(content: Mapping[str, Any], catalogue: Catalogue) -> str:
             f"In {len(lost)} pairs something speaks for the static suite; in {len(lost) - len(mattering)} of them it "
             f"is less than {100 * NEGLIGIBLE_SHARE:g} % of the security and less than {100 * NEGLIGIBLE_ENERGY:g} % of "
             "the energy. Static suites of level 5 renew their keys during take-off and landing, which the strategy "
-            "does not.\n"
+            "does not: keys that fall due then grow older than the interval, for up to 20 s. It depends on the second "
+            "in which the manoeuvre begins, and these missions are a bad case: they take off exactly one interval "
+            "after the start. No rule can take that back without a handshake in a manoeuvre, or more of them than the "
+            "rate limit allows: the landing is not foreseen, and renewals by age use the whole limit.\n"
         )
         parts.append(_table(lost, catalogue))
     for name in dict.fromkeys(row["mission"] for row in rows):
