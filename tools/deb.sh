@@ -26,7 +26,7 @@ compilers() {
 
 # What the packages are tested with.
 test_tools() {
-  local needed=(mmdebstrap)
+  local needed=(mmdebstrap ip=iproute2)
   if [ "$native" = amd64 ]; then needed+=("${EMULATION[@]}"); fi
   need deb "${needed[@]}"
 }

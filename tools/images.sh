@@ -45,7 +45,7 @@ containers() { "${as_root[@]}" "$ROOT/tools/run" python tools/image_test.py "$@"
 become_root || die "images are made as root here: use 'sudo make images'"
 mkdir -p "$DEPS/log"
 step "buildah, podman, mmdebstrap, qemu" \
-  need images buildah "podman=podman crun conmon netavark" mmdebstrap "${EMULATION[@]}"
+  need images buildah "podman=podman crun conmon netavark" mmdebstrap ip=iproute2 "${EMULATION[@]}"
 step "packages of pqcmav-tunneld" tools/deb.sh --no-test
 for arch in amd64 arm64; do
   step "Debian for $arch" base "$arch"

@@ -133,3 +133,19 @@ def test_missing_tools_are_named_to_who_cannot_install_them(run: Run, fake: Fake
     result = run("tools/deb.sh")
     assert result.returncode != 0
     assert re.fullmatch(r"error: missing: dpkg-dev .*crossbuild-essential-arm64: run 'sudo apt-get .*\n", result.stderr)
+
+
+def test_tools_of_the_test_are_named_to_who_cannot_install_them(run: Run, fake: Fake, workspace: Path) -> None:
+    version = subprocess.run(["/usr/bin/python3", "-V"], capture_output=True, text=True, check=True, timeout=20).stdout
+    if not list(Path("/usr/include").glob(f"python{version.split()[1].rpartition('.')[0]}/Python.h")):
+        pytest.skip("python3-dev is not here")
+    for part in ("deb_build", "deb_pack", "arm64_sysroot"):
+        (workspace / "tools" / f"{part}.sh").write_text("#!/bin/bash\n")
+    for tool in ("dpkg-shlibdeps", "aarch64-linux-gnu-g++", "apt-get"):
+        fake(tool, "exit 1")
+    fake("dpkg", "echo amd64")
+    fake("id", "echo 1000")
+    fake("git", "echo 1700000000")
+    result = run("tools/deb.sh")
+    assert result.returncode != 0
+    assert re.match(r"error: missing: mmdebstrap iproute2 qemu-user-static binfmt-support arch-test: ", result.stderr)

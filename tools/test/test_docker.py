@@ -159,7 +159,7 @@ def test_what_is_missing_is_named_to_who_cannot_install_it(run: Run, fake: Fake)
     fake("id", "echo 1000")
     result = run("tools/images.sh")
     assert result.returncode != 0
-    assert result.stderr.startswith("error: missing: buildah podman ")
+    assert result.stderr.startswith("error: missing: buildah podman crun conmon netavark mmdebstrap iproute2 ")
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -167,7 +167,7 @@ def test_every_image_is_built_and_tried_in_order(run: Run, fake: Fake, workspace
     calls = tmp_path / "calls"
     fake("uname", "echo x86_64")
     fake("id", "echo 0")
-    for tool in ("podman", "mmdebstrap", "qemu-aarch64-static", "update-binfmts", "arch-test"):
+    for tool in ("podman", "mmdebstrap", "ip", "qemu-aarch64-static", "update-binfmts", "arch-test"):
         fake(tool, "exit 0")
     for script in ("tools/deb.sh", "tools/debian_base.sh", "tools/run"):
         (workspace / script).write_text(f'#!/bin/bash\necho "{Path(script).name} $*" >>{calls}\n')
