@@ -73,13 +73,13 @@ class Controller:
         pending = self.pending[0] if self.pending else None
         inputs = self.telemetry.snapshot(now, self.available, pending, self._outcomes, self.configured)
         self._outcomes.clear()
-        decision, self._state = self.strategy.decide(inputs, self._state, now)
-        # Mode manual has its own memory, so that it is up to date when the mode changes.
         seen = senses.usable(inputs, self._parameters)
+        decision, self._state = self.strategy.decide(seen, self._state, now)
+        # Mode manual has its own memory, so that it is up to date when the mode changes.
         self._memory = memories.observe(seen, self._memory, self._parameters, now)
         if self.mode == "manual":
             decision = self._manual(seen, now)
-        lacking = senses.lacking(inputs, self._parameters)
+        lacking = senses.lacking(seen)
         if lacking:
             decision = replace(decision, reason=f"{decision.reason} Rules out of use: {'; '.join(lacking)}.")
         request = None

@@ -7,7 +7,9 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 from messages import message
+from random_flights import snapshots
 from scenes import CATALOGUE, CORE, GROUND, change, suite, well
 
 from pqc_mav_common.diagnostics import Level
@@ -105,7 +107,9 @@ def test_losing_a_sense_ends_the_calm_and_never_having_had_it_does_not() -> None
 def test_a_voltage_without_a_number_of_cells_is_not_judged() -> None:
     unknown = well(battery={"voltage_v": 12.6, "rate_mv_per_min": -900.0, "cells": 0})
     assert after("cascade", unknown).guard == "nominal"
-    assert senses.lacking(unknown, P) == ("battery: its number of cells is unknown, so its voltage is not judged",)
+    assert senses.lacking(senses.usable(unknown, P)) == (
+        "battery: its number of cells is unknown, so its voltage is not judged",
+    )
     assert senses.out(unknown, P) == {}
 
 
@@ -182,3 +186,12 @@ def test_thresholds_are_per_cell(cells: int, full: float, empty: float) -> None:
     assert after("cascade", change(pack, battery={"rate_mv_per_min": -124.0 * cells})).guard == "nominal"
     assert after("expert", change(pack, battery={"voltage_v": 3.69 * cells})).guard == "battery-low"
     assert after("expert", change(pack, battery={"voltage_v": 3.71 * cells})).guard == "clear"
+
+
+@settings(max_examples=100, deadline=None)
+@given(snapshots())
+def test_a_usable_snapshot_is_usable_and_tells_the_same(raw: DecisionInput) -> None:
+    """So it does not matter who judged the ages: the controller, a strategy, or a replay of what was published."""
+    seen = senses.usable(raw, P)
+    assert senses.usable(seen, P) == seen
+    assert senses.gone(seen) == {name: senses.out(raw, P)[name] for name in STREAMS if name in senses.out(raw, P)}

@@ -48,7 +48,7 @@ def of_policies(decisions: Mapping[str, Any]) -> list[Finding]:
         except inputs_json.SnapshotError:
             found.append(warn("senses", f"{policy} is of another version", "restart it"))
             continue
-        lacking = senses.lacking(inputs, PolicyParameters())
+        lacking = senses.lacking(senses.usable(inputs, PolicyParameters()))
         found += [
             warn("senses", f"{policy} does without {text}; its rules are out", _CURES[text.partition(":")[0]])
             for text in lacking

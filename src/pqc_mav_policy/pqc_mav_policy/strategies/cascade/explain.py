@@ -95,7 +95,7 @@ def _senses(inputs: DecisionInput, parameters: PolicyParameters) -> list[Conditi
         else _above(1, "sense", f"age of {name}", getattr(inputs, name).age_s, parameters.stale_s, "s")
         for name in STREAMS
     ]
-    blind = senses.blind(inputs, parameters)
+    blind = senses.blind(senses.usable(inputs, parameters), parameters)
     return [*found, Condition(1, "safety", "telemetry", blind, "", True)] if blind else found
 
 
