@@ -32,6 +32,7 @@ add_library(pqcmav_engine STATIC
   src/keys/keystore_list.cpp
   src/keys/restart_key_file.cpp
   # packets and keys of a session, without sockets or clock
+  src/session/bundle.cpp
   src/session/compact_header.cpp
   src/session/control_frame.cpp
   src/session/frame.cpp
@@ -64,6 +65,7 @@ add_library(pqcmav_engine STATIC
   src/handshake/transport_output.cpp
   # sockets and the packet thread
   src/net/announcements.cpp
+  src/net/bundler.cpp
   src/net/data_plane.cpp
   src/net/data_plane_packets.cpp
   src/net/data_plane_shaping.cpp

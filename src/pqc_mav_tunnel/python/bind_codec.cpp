@@ -2,6 +2,7 @@
 // Data-plane codec, control frames and bare primitives, for tests, the specification peer and the primitive benchmark.
 #include "convert.hpp"
 #include "crypto/oqs.hpp"
+#include "session/bundle.hpp"
 #include "session/compact_header.hpp"
 #include "session/control_frame.hpp"
 #include "session/frame.hpp"
@@ -62,6 +63,8 @@ py::tuple PyReceiveKey::open(const py::bytes& datagram) {
   if (opened.drop) return dropped(*opened.drop);
   ControlList list;
   if (opened.type == FrameType::control && !parse_controls(opened.payload, list)) return dropped(Drop::decrypt_fail);
+  BundleParts parts;
+  if (opened.type == FrameType::bundle && !parse_bundle(opened.payload, parts)) return dropped(Drop::decrypt_fail);
   return py::make_tuple(types[static_cast<std::size_t>(opened.type)], to_bytes(opened.payload));
 }
 

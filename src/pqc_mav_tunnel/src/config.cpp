@@ -294,6 +294,9 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   out.compact = in.get<bool>("compact");
   out.shape_kbit = static_cast<std::uint32_t>(in.get<std::int64_t>("shape_kbit"));
   out.shape_ids = message_overrides(in.get<Strings>("shape_ids"));
+  out.bundle_ms = static_cast<std::uint64_t>(in.get<std::int64_t>("bundle_ms"));
+  out.bundle_bytes = static_cast<std::size_t>(in.get<std::int64_t>("bundle_bytes"));
+  out.bundle_bytes = std::min(out.bundle_bytes, out.max_payload);
   out.dscp = static_cast<int>(in.get<std::int64_t>("dscp"));
   out.gso = in.get<bool>("gso");
   out.busy_poll_us = static_cast<int>(in.get<std::int64_t>("busy_poll_us"));

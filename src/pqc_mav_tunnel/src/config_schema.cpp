@@ -147,6 +147,14 @@ const std::vector<ConfigKey>& table() {
        "of "
        "little capacity. Where only one end has it on, nothing changes.",
        true, true},
+      {"bundle_ms", i(0), 0, i(kBundleWaitMostMs), "ms",
+       "How long a plaintext datagram may wait for others to go in one packet with it; 0 = not at all. 20 is good "
+       "below "
+       "128 kbit/s. Elsewhere leave it off: one lost packet then loses all that it carries.",
+       true, true},
+      {"bundle_bytes", i(kBundleBytes), 64, i(kDefaultMaxPayload), "bytes",
+       "Most that goes in one such packet, with a byte or two for each datagram; never more than max_payload.", true,
+       true},
       {"replay_window", i(kWindowBits), i(kWindowBitsMin), i(kWindowBitsMax), "packets",
        "How many newer packets may arrive before a late one is dropped as too old; a multiple of 64.", true, true},
       {"dscp", i(46), 0, 63, "", "DSCP of encrypted packets; 46 = expedited forwarding (RFC 3246).", true, true},

@@ -148,6 +148,7 @@ std::vector<LinkStats> Engine::stats() const {
              {"enc_rx_packets", c.enc_rx_packets.get()},
              {"enc_rx_bytes", c.enc_rx_bytes.get()},
              {"delivered", c.delivered.get()},
+             {"delivered_datagrams", c.delivered_datagrams.get()},
              {"control", c.control.get()}};
     add_drops(named, c.drops);
     named.emplace_back("roams", c.roams.get());
@@ -162,6 +163,7 @@ NamedCounters Engine::totals() const {
       {"enc_rx_datagrams", t.enc_rx_datagrams.get()},
       {"enc_rx_bytes", t.enc_rx_bytes.get()},
       {"delivered", t.delivered.get()},
+      {"delivered_datagrams", t.delivered_datagrams.get()},
       {"control", t.control.get()},
   };
   add_drops(out, t.drops);

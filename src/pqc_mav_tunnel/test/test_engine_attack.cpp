@@ -79,10 +79,11 @@ class EngineAttack : public ::testing::Test {
     if (forged == genuine) return "delivered";
     if (forged.size() < kOverhead) return "drop_malformed";
     if (forged[0] == 0x33) return "handshakes";
-    if (forged[0] != 0x03 && forged[0] != 0x13) return "drop_malformed";
+    if (forged[0] != 0x03 && forged[0] != 0x13 && forged[0] != 0x23) return "drop_malformed";
     if (!std::equal(forged.begin() + 5, forged.begin() + 13, genuine.begin() + 5) || forged[21] != genuine[21])
       return "drop_unknown";
     if (!std::equal(forged.begin() + 1, forged.begin() + 5, genuine.begin() + 1)) return "drop_malformed";
+    if (forged[0] == 0x23) return "drop_malformed";  // this session takes no bundles
     const auto sequence = load_be<std::uint64_t>(forged.data() + 13);
     if (sequence >= kSequenceLimit) return "drop_seq_old";
     return sequence < used_below ? "drop_replay" : "drop_auth_fail";
@@ -285,7 +286,7 @@ TEST_F(EngineAttack, NoiseOfEverySize) {
   for (std::size_t size = 0; size < 400; ++size) {
     Bytes noise(size);
     for (auto& byte : noise) byte = static_cast<std::uint8_t>(random());
-    const bool header = size >= kOverhead && (noise[0] == 0x03 || noise[0] == 0x13);
+    const bool header = size >= kOverhead && (noise[0] == 0x03 || noise[0] == 0x13 || noise[0] == 0x23);
     drone->send(noise);
     judge.expect(header ? "drop_unknown" : size > 0 && noise[0] == 0x33 ? "handshakes" : "drop_malformed");
   }

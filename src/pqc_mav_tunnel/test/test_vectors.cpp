@@ -7,6 +7,7 @@
 #include "crypto/x25519.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
+#include "session/bundle.hpp"
 #include "session/compact_header.hpp"
 #include "session/control_frame.hpp"
 #include "session/frame.hpp"
@@ -308,6 +309,8 @@ std::string outcome_of(ReceiveKey& receive, std::optional<std::uint16_t> index, 
   if (opened.drop) return dropped(*opened.drop);
   ControlList list;
   if (opened.type == FrameType::control && !parse_controls(opened.payload, list)) return "drop_decrypt_fail";
+  BundleParts parts;
+  if (opened.type == FrameType::bundle && !parse_bundle(opened.payload, parts)) return "drop_decrypt_fail";
   plaintext = hex(opened.payload);
   return opened.type == FrameType::control ? "control" : "delivered";
 }
@@ -378,6 +381,49 @@ TEST(CompactVectors, EveryFrameInBothForms) {
   }
   EXPECT_EQ(count, 38);
   EXPECT_EQ(lost, 2);
+}
+
+TEST(BundleVectors, EachInBothForms) {
+  const auto file = read_vectors(folder() / "bundles.txt");
+  const auto& keys = section(file, "keys");
+  const auto& suite = require_suite(keys.text("suite"));
+  const auto id = keys.array<8>("session_id");
+  const auto epoch = static_cast<std::uint8_t>(keys.number("epoch"));
+  const auto key = keys.array<32>("key");
+  int good = 0, unusable = 0;
+  for (const auto& [name, given] : file) {
+    if (!given.has("content")) continue;
+    const auto index = static_cast<std::uint16_t>(given.number("index"));
+    const auto content = given.bytes("content");
+    for (const bool long_form : {false, true}) {
+      SendKey send(suite, id, epoch, key, index);
+      send.skip_to(given.number("sequence"));
+      Bytes packet(kOverhead + content.size());
+      std::copy(content.begin(), content.end(), packet.begin() + kHeaderSize);
+      const auto sealed = send.seal(FrameType::bundle, packet, long_form);
+      ASSERT_TRUE(sealed);
+      EXPECT_EQ(hex(*sealed), hex(given.bytes(long_form ? "long" : "datagram"))) << name;
+      ReceiveKey receive(suite, id, epoch, key, kWindowBits, true);
+      std::string plaintext;
+      EXPECT_EQ(outcome_of(receive, index, given.bytes(long_form ? "long" : "datagram"), plaintext),
+                given.text("outcome"))
+          << name;
+    }
+    BundleParts parts;
+    auto copy = content;
+    if (!parse_bundle(copy, parts)) {
+      EXPECT_EQ(given.text("outcome"), "drop_decrypt_fail") << name;
+      ++unusable;
+      continue;
+    }
+    std::string lengths;
+    for (std::size_t i = 0; i < parts.count; ++i)
+      lengths += (i == 0 ? "" : ",") + std::to_string(parts.items[i].size());
+    EXPECT_EQ(lengths, given.text("lengths")) << name;
+    ++good;
+  }
+  EXPECT_EQ(good, 6);
+  EXPECT_EQ(unusable, 7);
 }
 
 }  // namespace

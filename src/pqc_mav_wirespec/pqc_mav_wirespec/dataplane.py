@@ -7,7 +7,7 @@ import enum
 import struct
 from dataclasses import dataclass
 
-from . import aead, control
+from . import aead, bundle, control
 from .errors import KeyExhaustedError, MalformedError
 from .keyschedule import FEATURE_BUNDLES, FEATURE_COMPACT, SessionKeys
 from .replay import DEFAULT_BITS, SEQUENCE_LIMIT, ReplayWindow, Verdict
@@ -153,6 +153,10 @@ class SendKey:
             header = CompactHeader(kind, self.keys.peer_index, sequence & 0xFFFF).pack()
         return header + sealed
 
+    def seal_bundle(self, *datagrams: bytes) -> bytes:
+        """One datagram that carries several."""
+        return self.seal(bundle.encode(datagrams), kind=KIND_BUNDLE)
+
     def seal_control(self, *tlvs: control.Tlv) -> bytes:
         """One control datagram with these TLVs."""
         return self.seal(control.encode(*tlvs), kind=KIND_CONTROL)
@@ -167,7 +171,10 @@ class ReceiveKey:
         self.window = ReplayWindow(window_bits)
 
     def open(self, datagram: bytes) -> tuple[Outcome, bytes]:
-        """(outcome, plaintext). The plaintext is empty unless the outcome is DELIVERED or CONTROL."""
+        """(outcome, plaintext). The plaintext is empty unless the outcome is DELIVERED or CONTROL.
+
+        That of a bundle is its whole content.
+        """
         try:
             if is_compact(datagram):
                 return self._open_compact(datagram)
@@ -208,6 +215,9 @@ class ReceiveKey:
         if header.kind == KIND_DATA:
             return Outcome.DELIVERED, plaintext
         try:
+            if header.kind == KIND_BUNDLE:
+                bundle.decode(plaintext)
+                return Outcome.DELIVERED, plaintext
             control.decode(plaintext)
         except MalformedError:
             return Outcome.DECRYPT_FAIL, b""

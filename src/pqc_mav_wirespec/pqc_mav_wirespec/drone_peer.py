@@ -6,9 +6,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from . import control
+from . import bundle, control
 from .attempt import Attempt
-from .dataplane import KIND_DATA
+from .dataplane import KIND_BUNDLE, KIND_DATA
 from .deadline import Deadline
 from .errors import MalformedError, NoSessionError, WireError
 from .handshake import Initiator, ReturnTicket
@@ -194,6 +194,10 @@ class DronePeer(UdpPeer):
     def send(self, payload: bytes) -> bytes:
         """Sends one data frame; returns the datagram."""
         return self._send_sealed(self.drone_id, payload, KIND_DATA)
+
+    def send_bundle(self, *datagrams: bytes) -> bytes:
+        """Sends several as one frame; returns the datagram."""
+        return self._send_sealed(self.drone_id, bundle.encode(datagrams), KIND_BUNDLE)
 
     def send_control(self, *tlvs: control.Tlv) -> bytes:
         """Sends one control frame; returns the datagram."""

@@ -8,8 +8,8 @@ import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from . import control
-from .dataplane import KIND_CONTROL, KIND_DATA, OVERHEAD_BYTES, is_compact
+from . import bundle, control
+from .dataplane import KIND_BUNDLE, KIND_CONTROL, KIND_DATA, OVERHEAD_BYTES, is_compact
 from .deadline import Deadline
 from .handshake import GcsPolicy
 from .hsframes import TYPE_DRONE, restart_datagram
@@ -187,6 +187,10 @@ class GcsPeer(UdpPeer):
     def send(self, drone_id: str, payload: bytes) -> bytes:
         """Sends one data frame to a drone whose address is known; returns the datagram."""
         return self._send_sealed(drone_id, payload, KIND_DATA)
+
+    def send_bundle(self, drone_id: str, *datagrams: bytes) -> bytes:
+        """Sends several as one frame; returns the datagram."""
+        return self._send_sealed(drone_id, bundle.encode(datagrams), KIND_BUNDLE)
 
     def send_control(self, drone_id: str, *tlvs: control.Tlv) -> bytes:
         """Sends one control frame; returns the datagram."""

@@ -6,14 +6,15 @@ from __future__ import annotations
 import secrets
 import socket
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import control
+from . import bundle, control
 from .dataplane import (
     DEFAULT_MAX_PAYLOAD_BYTES,
     HEADER,
+    KIND_BUNDLE,
     KIND_CONTROL,
     OVERHEAD_BYTES,
     CompactHeader,
@@ -41,6 +42,7 @@ class Received:
     outcome: Outcome
     drone_id: str = ""
     payload: bytes = b""
+    datagrams: tuple[bytes, ...] = ()  # what was delivered: one of a data frame, or all of a bundle
     controls: tuple[control.Tlv, ...] = ()
     session_id: bytes = b""
 
@@ -80,6 +82,8 @@ class UdpPeer:
         self.counters: Counter[str] = Counter()
         self.handshake_counters: Counter[str] = Counter()
         self.datagrams_received = 0
+        self.delivered_datagrams = 0
+        self._payloads: deque[bytes] = deque()
         self.datagrams_sent = 0
         self._last_sent: dict[str, float] = {}
 
@@ -171,6 +175,7 @@ class UdpPeer:
         self.datagrams_received += 1
         received = self.classify(datagram, source)
         self.counters[received.outcome.value] += 1
+        self.delivered_datagrams += len(received.datagrams)
         if received.outcome is Outcome.UNKNOWN:
             self._on_unknown(datagram, source, now)
         for tlv in received.controls:
@@ -203,7 +208,10 @@ class UdpPeer:
             if outcome in (Outcome.DELIVERED, Outcome.CONTROL, Outcome.DECRYPT_FAIL):
                 self._on_authentic(drone_id, source, len(datagram), link.is_newest_from_peer(header))
             controls = tuple(control.decode(plaintext)) if outcome is Outcome.CONTROL else ()
-            return Received(outcome, drone_id, plaintext, controls, header.session_id)
+            datagrams: tuple[bytes, ...] = ()
+            if outcome is Outcome.DELIVERED:
+                datagrams = bundle.decode(plaintext) if header.kind == KIND_BUNDLE else (plaintext,)
+            return Received(outcome, drone_id, plaintext, datagrams, controls, header.session_id)
         return Received(Outcome.UNKNOWN)
 
     def _expand(self, datagram: bytes) -> tuple[Header | None, int]:
@@ -238,8 +246,10 @@ class UdpPeer:
         raise TimeoutError(f"nothing of the wanted kind came in {timeout} s; counters {dict(self.counters)}")
 
     def receive_payload(self, timeout: float = 10.0) -> bytes:
-        """The payload of the next delivered data frame. Raises TimeoutError."""
-        return self.receive(lambda got: got.outcome is Outcome.DELIVERED, timeout).payload
+        """The next delivered datagram. Raises TimeoutError."""
+        if not self._payloads:
+            self._payloads.extend(self.receive(lambda got: got.outcome is Outcome.DELIVERED, timeout).datagrams)
+        return self._payloads.popleft()
 
     def receive_control(self, kind: type[control.Tlv], timeout: float = 10.0) -> control.Tlv:
         """The next control TLV of this kind. Raises TimeoutError."""

@@ -19,6 +19,7 @@ CHECKERS: dict[str, Callable[[VectorFile], None]] = {
     "data": vectors_data.check_data,
     "control": vectors_data.check_control,
     "receive": vectors_data.check_receive,
+    "bundles": vectors_compact.check_bundles,
     "compact": vectors_compact.check_compact,
     "datagrams": vectors_transport.check_datagrams,
     "acks": vectors_transport.check_acks,
@@ -36,6 +37,7 @@ def generate_all(seed: bytes) -> Iterator[VectorFile]:
     yield vectors_data.generate_receive(seed)
     yield vectors_compact.generate_compact(seed)
     yield vectors_compact.generate_receive(seed)
+    yield vectors_compact.generate_bundles(seed)
     yield vectors_transport.generate_datagrams(seed)
     yield vectors_transport.generate_acks(seed)
     yield vectors_transport.generate_retry(seed)

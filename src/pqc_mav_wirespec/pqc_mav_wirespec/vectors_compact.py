@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test vectors of compact headers (docs/protocol.md section 10)."""
+"""Test vectors of compact headers and bundles (docs/protocol.md section 10)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from . import control
-from .dataplane import KIND_CONTROL, KIND_DATA, CompactHeader, Direction, Outcome, ReceiveKey, SendKey
+from . import bundle, control
+from .dataplane import KIND_BUNDLE, KIND_CONTROL, KIND_DATA, CompactHeader, Direction, Outcome, ReceiveKey, SendKey
 from .errors import AuthenticationError, MalformedError
-from .keyschedule import FEATURE_COMPACT, SessionKeys
+from .keyschedule import FEATURE_BUNDLES, FEATURE_COMPACT, SessionKeys
 from .seeded import SeededRandom
 from .suites import find_suite
 from .vectorfile import Section, VectorFile
@@ -28,6 +28,24 @@ PLACES = {  # (H + 1, sequence)
     "high": (1 << 40, (1 << 40) + 16_000),
 }
 LOST = {"lost-lap": (0, 65_541), "lost-half": (40_000, 72_769)}  # which do not reconstruct
+
+BUNDLES = {  # lengths of the datagrams
+    "one": (40,),
+    "one-empty": (0,),
+    "two": (40, 40),
+    "edges": (0, 127, 128, 1, 0),
+    "longest": (1_000,),
+    "sixty-four": (3,) * 64,
+}
+UNUSABLE = {
+    "empty": b"",
+    "one-byte-of-two": b"\x80",
+    "torn": b"\x02a",
+    "torn-long": b"\x80\x80" + bytes(127),
+    "second-torn": b"\x01a\x01",
+    "short-length-in-two-bytes": b"\x80\x7f" + bytes(127),
+    "sixty-five": b"\0" * 65,
+}
 
 
 def generate_compact(seed: bytes) -> VectorFile:
@@ -125,3 +143,45 @@ def compact_steps(keys: SessionKeys, window_bits: int) -> Iterator[tuple[Outcome
     yield Outcome.AUTH_FAIL, "further ahead than half a lap", sealed(16_387 + 65_536 + 1)
     yield Outcome.DELIVERED, "the same in the long form", sealed(16_387 + 65_536 + 1, form=plain)
     yield Outcome.DELIVERED, "and on with compact ones", sealed(16_387 + 65_536 + 2)
+
+
+def generate_bundles(seed: bytes) -> VectorFile:
+    """Bundles in the long and the compact form, and contents that are unusable as a whole."""
+    random = SeededRandom(seed + b"/bundles")
+    file = VectorFile(f"Bundles {COMMENT}")
+    file.section("vector").put(kind="bundles", name="bundles")
+    keys = SessionKeys(find_suite(SUITE_PER_AEAD[0]), random(8), 4, random(32), random(32))
+    put_keys(file.section("keys"), keys, Direction.G2D)
+    contents = {name: bundle.encode(map(random, lengths)) for name, lengths in BUNDLES.items()}
+    contents |= {f"unusable-{name}": content for name, content in UNUSABLE.items()}
+    for sequence, (name, content) in enumerate(contents.items()):
+        row = file.section(name).put(sequence=sequence, index=9, content=content)
+        compact, long = _both_bundles(keys, 9, sequence, content)
+        row.put(datagram=compact, long=long)
+        if name in BUNDLES:
+            row.put(lengths=",".join(map(str, BUNDLES[name])))
+        row.put(outcome="delivered" if name in BUNDLES else "drop_decrypt_fail")
+    return file
+
+
+def check_bundles(file: VectorFile) -> None:
+    """Both forms must be what sealing gives, and open to datagrams of the recorded lengths, or to nothing."""
+    keys, direction = keys_of(file["keys"])
+    for row in file.sections[2:]:
+        content, index = row.raw("content"), row.number("index")
+        compact, long = _both_bundles(keys, index, row.number("sequence"), content)
+        if (compact, long) != (row.raw("datagram"), row.raw("long")):
+            raise AuthenticationError(f"[{row.name}] is not what sealing its content gives")
+        for datagram in (compact, long):
+            receiver = ReceiveKey(replace(keys, features=FEATURE_COMPACT | FEATURE_BUNDLES, own_index=index), direction)
+            outcome, opened = receiver.open(datagram)
+            if outcome.value != row.text("outcome") or opened not in (content, b""):
+                raise MalformedError(f"[{row.name}] opens as {outcome.value}, expected {row.text('outcome')}")
+        if "lengths" in row and ",".join(str(len(each)) for each in bundle.decode(content)) != row.text("lengths"):
+            raise MalformedError(f"[{row.name}] has datagrams of other lengths")
+
+
+def _both_bundles(keys: SessionKeys, index: int, sequence: int, content: bytes) -> tuple[bytes, bytes]:
+    sender = SendKey(replace(keys, features=FEATURE_COMPACT, peer_index=index), Direction.G2D, sequence)
+    long = SendKey(keys, Direction.G2D, sequence).seal(content, kind=KIND_BUNDLE)
+    return sender.seal(content, kind=KIND_BUNDLE), long

@@ -16,7 +16,7 @@ engine = pytest.importorskip(
 if not hasattr(engine, "Initiator"):
     pytest.skip("pqc_mav_tunnel here is not the engine's Python module", allow_module_level=True)
 
-OUTCOMES = {"data": Outcome.DELIVERED, "control": Outcome.CONTROL} | {
+OUTCOMES = {"data": Outcome.DELIVERED, "bundle": Outcome.DELIVERED, "control": Outcome.CONTROL} | {
     outcome.value.removeprefix("drop_"): outcome for outcome in Outcome if outcome.value.startswith("drop_")
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compact headers: the running engine against this package's peers, in both roles, and both codecs byte by byte."""
+"""Compact headers and bundles: the running engine against this package's peers, and both codecs byte by byte."""
 
 import itertools
 from contextlib import closing
@@ -23,8 +23,16 @@ from socket_support import (
 )
 from support import LIGHT, VECTORS, initiator_for, policy_for
 
-from pqc_mav_wirespec import control
-from pqc_mav_wirespec.dataplane import KIND_CONTROL, Direction, Outcome, ReceiveKey, SendKey, nearest_sequence
+from pqc_mav_wirespec import bundle, control
+from pqc_mav_wirespec.dataplane import (
+    KIND_BUNDLE,
+    KIND_CONTROL,
+    Direction,
+    Outcome,
+    ReceiveKey,
+    SendKey,
+    nearest_sequence,
+)
 from pqc_mav_wirespec.handshake import Responder
 from pqc_mav_wirespec.keys import load_gcs_policy
 from pqc_mav_wirespec.keyschedule import FEATURE_BUNDLES, FEATURE_COMPACT, SessionKeys
@@ -169,3 +177,66 @@ def test_engine_agrees_with_the_receiver_script(name):
     for step in file.sections[2:]:
         outcome, plaintext = receiver.open(step.raw("datagram"))
         assert (OUTCOMES[outcome].value, plaintext) == (step.text("outcome"), step.raw("plaintext")), step.text("what")
+
+
+def bundle_of(sizes):
+    return [bytes([number % 251]) * size for number, size in enumerate(sizes)]
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_bundles_with_the_engine_as_gcs(folders, compact):
+    with gcs_under_test(folders, compact=compact, bundle_ms=20) as (gcs, plain, drone):
+        drone.features = FEATURE_BUNDLES | FEATURE_COMPACT * compact
+        assert drone.connect(find_suite(SUITE), identity(folders, SUITE)).features == drone.features
+        up = bundle_of([0, 1, 127, 128, 40, 40])
+        drone.send_bundle(*up)
+        assert [plain.recv(200) for _ in up] == up
+        down = bundle_of([40, 40, 0, 130])
+        for datagram in down:
+            plain.sendto(datagram, application_address(gcs))
+        assert [drone.receive_payload(TIMEOUT) for _ in down] == down
+        assert drone.delivered_datagrams == len(down) > drone.counters["delivered"]
+        drone.send_raw(drone.links[DRONE].seal(b"\x05torn", kind=KIND_BUNDLE), drone.gcs_address)
+        totals = settled(gcs, drone)
+        assert (totals["delivered"], totals["delivered_datagrams"], totals["drop_decrypt_fail"]) == (1, len(up), 1)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_bundles_with_the_engine_as_drone(folders, compact):
+    features = FEATURE_BUNDLES | FEATURE_COMPACT * compact
+    policy = replace(load_gcs_policy(folders[0]), features=features)
+    with (
+        closing(GcsPeer(policy)) as gcs,
+        plain_socket() as plain,
+        engine_drone(folders, gcs, plain, SUITE, compact=compact, bundle_ms=20) as drone,
+    ):
+        assert gcs.accept_handshake(TIMEOUT).features == features
+        gcs.receive(lambda got: got.outcome is Outcome.CONTROL, TIMEOUT)
+        up = bundle_of([40, 40, 3, 200, 0])
+        for datagram in up:
+            plain.sendto(datagram, application_address(drone))
+        assert [gcs.receive_payload(TIMEOUT) for _ in up] == up
+        assert gcs.delivered_datagrams == len(up) > gcs.counters["delivered"]
+        down = bundle_of([1] * 64)
+        gcs.send_bundle(DRONE, *down)
+        assert [plain.recv(200) for _ in down] == down
+
+
+def test_an_engine_sends_no_bundle_to_an_end_that_takes_none(folders):
+    with gcs_under_test(folders, bundle_ms=20) as (gcs, plain, drone):
+        assert drone.connect(find_suite(SUITE), identity(folders, SUITE)).features == 0
+        exchange(plain, gcs, drone.receive_payload, drone.send)
+        drone.send_raw(drone.links[DRONE].seal(b"\x01x", kind=KIND_BUNDLE), drone.gcs_address)
+        assert settled(gcs, drone)["drop_malformed"] == 1
+
+
+@settings(max_examples=500)
+@given(st.one_of(st.binary(max_size=300), st.lists(st.binary(max_size=200), min_size=1, max_size=64)))
+def test_same_reading_of_bundle_content(content):
+    if isinstance(content, list):
+        datagrams, content = tuple(content), bundle.encode(content)
+        assert bundle.decode(content) == datagrams
+    keys = SessionKeys(find_suite("ML-768-AG-MD-65"), b"session1", 3, bytes(32), bytes(range(32)), features=2)
+    datagram = SendKey(keys, Direction.D2G).seal(content, kind=KIND_BUNDLE)
+    outcome, plaintext = engine.ReceiveKey(engine_keys(keys), "d2g", 64, None, True).open(datagram)
+    assert (OUTCOMES[outcome], plaintext) == ReceiveKey(keys, Direction.D2G).open(datagram)

@@ -56,6 +56,8 @@ struct EngineConfig {
   std::optional<bool> sign;  // drone; not said: where it has a key pair
   std::string log_level;
   std::size_t max_payload = 0, replay_window = 0, socket_buffer_kib = 0;
+  std::size_t bundle_bytes = 0;
+  std::uint64_t bundle_ms = 0;
   int dscp = 0, busy_poll_us = 0;
   double keepalive_s = 0, degraded_after_s = 0, reconnect_after_s = 0, session_limit_s = 0, grace_s = 0;
   double rekey_interval_s = 0, blacklist_s = 0, key_limit_s = 0;

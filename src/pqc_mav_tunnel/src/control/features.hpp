@@ -8,7 +8,8 @@
 namespace pqcmav {
 
 inline std::uint16_t features_of(const EngineConfig& config) noexcept {
-  return config.compact ? features::kCompact : std::uint16_t{0};
+  // Bundles are always understood; whether this end sends any is its own affair (bundle_ms).
+  return static_cast<std::uint16_t>(features::kBundles | (config.compact ? features::kCompact : 0));
 }
 
 }  // namespace pqcmav

@@ -61,7 +61,7 @@ struct LinkCounters {
   Counter plain_tap_packets, plain_tap_dropped, plain_tap_requests, plain_tap_refused;
   Counter enc_tx_packets, enc_tx_bytes, enc_rx_packets, enc_rx_bytes, enc_dropped_send;
   Counter yielded;  // plain datagrams left out to make room for a rekey
-  Counter delivered, control, roams;
+  Counter delivered, delivered_datagrams, control, roams;
   std::array<Counter, kDropKinds> drops;
   SampledTime seal_time, open_time;
 };
@@ -69,6 +69,7 @@ struct LinkCounters {
 /// Of the whole process. enc_rx_datagrams == delivered + control + sum(drops) + sum(handshakes), always.
 struct ProcessCounters {
   Counter enc_rx_datagrams, enc_rx_bytes, delivered, control;
+  Counter delivered_datagrams;  // what the delivered packets carried: more than one each, where they are bundles
   std::array<Counter, kDropKinds> drops;
   std::array<Counter, kHandshakeDropKinds> handshakes;
   Counter yielded;        // on all links

@@ -31,8 +31,8 @@ constexpr std::size_t kCrowd = 8;
 constexpr std::uint64_t kGatherNs = 150'000;
 constexpr std::uint64_t kTickNs = 100'000'000;
 // epoll tags below the plain sockets' indices.
-constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kTap = 5,
-                        kFirstPlain = 6;
+constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kBundleTimer = 5,
+                        kTap = 6, kFirstPlain = 7;
 
 SessionTimers timers_of(const EngineConfig& config) {
   return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
@@ -54,6 +54,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
       handshake_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
       shape_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
+      bundle_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
       plain_in_(kPlainSlots, config.max_payload, kHeaderSize, kTagSize, true),
       encrypted_in_(config.gso ? kGroSlots : kEncryptedSlots,
                     config.gso ? kGroCapacity : std::max<std::size_t>(2048, config.max_payload + kOverhead), 0, 0,
@@ -90,6 +91,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       link->plain_peer = resolve_endpoint(entry.plain_peer, prefix + "plain_peer");
       check_plain_addresses(prefix, link->plain_local, link->plain_peer, {});
     }
+    link->bundler = Bundler(config_.bundle_ms * 1'000'000, config_.bundle_bytes);
     link->publish(now_ns());
     links_.push_back(std::move(link));
   }
@@ -111,6 +113,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   watch(timer_.get(), kTimer);
   watch(handshake_timer_.get(), kHandshakeTimer);
   watch(shape_timer_.get(), kShapeTimer);
+  watch(bundle_timer_.get(), kBundleTimer);
   watch(encrypted_.get(), kEncrypted);
   if (tap_ && config_.plain_tap_requests) watch(tap_->socket().get(), kTap);
   for (std::size_t i = 0; i < links_.size(); ++i)
@@ -205,6 +208,10 @@ void DataPlane::run() {
           send_due_shaped(now);
           break;
         }
+        case kBundleTimer: {
+          drain(bundle_timer_);
+          break;  // what is due is done below
+        }
         case kEncrypted:
           spin_until = now + spin_ns;
           read_encrypted(now, round);
@@ -219,6 +226,10 @@ void DataPlane::run() {
     }
     if (handshakes_ != nullptr && handshakes_->deadline() <= now) handshakes_->run(now);
     arm_handshakes();
+    if (config_.bundle_ms != 0) {
+      send_due_bundles(now);
+      arm_bundles();
+    }
     if (shaping_) arm_shaping(now);
     if (spin_ns == 0 && round.datagrams >= kCrowd && !round.more) {
       const timespec moment{0, static_cast<long>(kGatherNs)};
@@ -230,6 +241,13 @@ void DataPlane::run() {
 /// Rings when the handshakes are due next.
 void DataPlane::arm_handshakes() noexcept {
   if (handshakes_ != nullptr) arm(handshake_timer_, handshakes_->deadline(), armed_ns_);
+}
+
+/// Rings when the first of what waits for company has waited long enough.
+void DataPlane::arm_bundles() noexcept {
+  auto due = Bundler::kNever;
+  for (const auto& link : links_) due = std::min(due, link->bundler.due());
+  arm(bundle_timer_, due, bundles_armed_ns_);
 }
 
 }  // namespace pqcmav

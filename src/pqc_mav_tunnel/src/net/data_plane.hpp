@@ -104,11 +104,17 @@ class DataPlane {
   void read_plain(std::size_t index, std::uint64_t now, Round& round);
   void pass_requests(std::uint64_t now);
   void refuse_too_big(Link& link, std::uint64_t now);
-  [[nodiscard]] bool admits_plain(Link& link, std::uint64_t now) noexcept;
+  [[nodiscard]] bool admits_plain(Link& link, std::uint64_t now, std::size_t datagrams = 1) noexcept;
   [[nodiscard]] bool ready(const Link& link) const noexcept {
     return link.session.can_send() && !link.peer.empty() && !stopped(link);
   }
-  void seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept;
+  void bundle_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept;
+  void send_bundle(Link& link, std::uint64_t now) noexcept;
+  void send_due_bundles(std::uint64_t now) noexcept;
+  void arm_bundles() noexcept;
+  [[nodiscard]] static bool shaped(const Link& link) noexcept { return link.shaper && link.shaper->on(); }
+  void seal_plain(Link& link, MutableBytes packet, std::uint64_t now, FrameType type = FrameType::data,
+                  std::size_t datagrams = 1) noexcept;
   void send_sealed(Link& link) noexcept;
   void read_encrypted(std::uint64_t now, Round& round);
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
@@ -120,6 +126,7 @@ class DataPlane {
   }
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
+  void charge_as_one(Link& link, const Bundler::Packet& bundle) noexcept;
   void shape_now(std::uint32_t kbit, std::uint64_t now);
   void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_shaped(Link& link, std::uint64_t now) noexcept;
@@ -131,6 +138,9 @@ class DataPlane {
   bool watch_key_age(Link& link);
   [[nodiscard]] bool stopped(const Link& link) const noexcept { return link.key_old && config_.stop_on_old_keys; }
   void other_version(const SockAddr& source, std::uint64_t now);
+  void on_data(std::size_t index, FrameType type, MutableBytes payload);
+  void on_bundle(std::size_t index, MutableBytes payload);
+  void count_delivered(Link& link, std::size_t datagrams) noexcept;
   void deliver(std::size_t index, MutableBytes payload);
   void flush_delivery();
   void acknowledge(Link& link, const Control& control, std::uint64_t now);
@@ -149,11 +159,12 @@ class DataPlane {
   ControlHooks hooks_;
   std::vector<std::unique_ptr<Link>> links_;
   ProcessCounters totals_;
-  Fd encrypted_, epoll_, wake_, timer_, handshake_timer_, shape_timer_;
+  Fd encrypted_, epoll_, wake_, timer_, handshake_timer_, shape_timer_, bundle_timer_;
   HandshakePort* handshakes_ = nullptr;
   std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings
   bool shaping_ = false;                        // packets may wait in a shaper
   std::uint64_t shape_armed_ns_ = ~std::uint64_t{0};
+  std::uint64_t bundles_armed_ns_ = ~std::uint64_t{0};
   SockAddr local_;
   ByteArray<16> arrived_at_{};  // drone: the address of ours that the datagram in work was sent to
   bool gro_ = false;

@@ -31,11 +31,10 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
       continue;
     }
     if (tap_) tap_->take(slot.bytes, source, link.counters);  // now, before it is sealed in place
-    if (!admits_plain(link, now)) continue;
-    if (shaping)
+    if (!shaping)
+      bundle_plain(link, plain_in_.with_room(i), now);
+    else if (admits_plain(link, now))
       shape_plain(link, slot.bytes, now);
-    else
-      seal_plain(link, plain_in_.with_room(i), now);
   }
   if (shaping)
     send_shaped(link, now);
@@ -62,24 +61,55 @@ void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
 }
 
 /// False for what is left out to make room for a rekey.
-bool DataPlane::admits_plain(Link& link, std::uint64_t now) noexcept {
+bool DataPlane::admits_plain(Link& link, std::uint64_t now, std::size_t datagrams) noexcept {
   if (link.yield.admits(now)) return true;
-  totals_.yielded.add();
-  link.counters.yielded.add();
+  totals_.yielded.add(datagrams);
+  link.counters.yielded.add(datagrams);
   return false;
 }
 
-void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
-  const auto sealed =
-      ready(link) ? link.counters.seal_time.measure([&] { return link.session.seal(FrameType::data, packet, now); })
-                  : std::nullopt;
+/// One plaintext datagram, with room around it: as a packet of its own, or in company.
+void DataPlane::bundle_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
+  auto& bundler = link.bundler;
+  if (!bundler.on() || !link.session.sends_bundles()) return seal_plain(link, packet, now);
+  const auto datagram = packet.subspan(kHeaderSize, packet.size() - kOverhead);
+  if (!bundler.fits(datagram.size())) send_bundle(link, now);
+  if (!bundler.takes(datagram.size())) return seal_plain(link, packet, now);
+  bundler.add(datagram, now);
+}
+
+void DataPlane::send_bundle(Link& link, std::uint64_t now) noexcept {
+  if (link.bundler.empty()) return;
+  const auto out = link.bundler.take();
+  charge_as_one(link, out);
+  seal_plain(link, out.bytes, now, out.type, out.datagrams);
+  if (link.bundler.must_send()) send_sealed(link);
+}
+
+void DataPlane::send_due_bundles(std::uint64_t now) noexcept {
+  for (auto& link : links_)
+    if (link->bundler.due() <= now) {
+      send_bundle(*link, now);
+      send_sealed(*link);
+    }
+}
+
+void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now, FrameType type,
+                           std::size_t datagrams) noexcept {
+  // What the shaper gave out was asked about when it came.
+  if (!shaped(link) && !admits_plain(link, now, datagrams)) return;
+  const bool allowed = type != FrameType::bundle || link.session.sends_bundles();  // as when it was begun
+  const auto sealed = ready(link) && allowed
+                          ? link.counters.seal_time.measure([&] { return link.session.seal(type, packet, now); })
+                          : std::nullopt;
   if (sealed)
     encrypted_out_.add(*sealed);
   else
-    link.counters.plain_dropped_no_session.add();
+    link.counters.plain_dropped_no_session.add(datagrams);
 }
 
 void DataPlane::send_sealed(Link& link) noexcept {
+  link.bundler.sent();  // when this is over, one way or the other
   if (encrypted_out_.empty()) return;
   if (link.paths) {
     std::size_t refused = 0;
@@ -190,18 +220,35 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     if (handshakes_ != nullptr) handshakes_->on_switched(index, now);
     changed(index, now);
   }
-  if (opened.type == FrameType::data && stopped(*link)) return count_drop(link, Drop::unknown);
-  if (opened.type == FrameType::data) {
-    totals_.delivered.add();
-    link->counters.delivered.add();
-    deliver(index, opened.payload);
-    return;
-  }
+  if (opened.type != FrameType::control) return on_data(index, opened.type, opened.payload);
   ControlList controls;
   if (!parse_controls(opened.payload, controls)) return count_drop(link, Drop::decrypt_fail);
   totals_.control.add();
   link->counters.control.add();
   on_control(*link, index, controls, opened.current, now);
+}
+
+void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload) {
+  auto& link = *links_[index];
+  if (stopped(link)) return count_drop(&link, Drop::unknown);
+  if (type == FrameType::bundle) return on_bundle(index, payload);
+  count_delivered(link, 1);
+  deliver(index, payload);
+}
+
+/// All of it, or nothing.
+void DataPlane::on_bundle(std::size_t index, MutableBytes payload) {
+  BundleParts parts;
+  if (!parse_bundle(payload, parts)) return count_drop(links_[index].get(), Drop::decrypt_fail);
+  count_delivered(*links_[index], parts.count);
+  for (std::size_t i = 0; i < parts.count; ++i) deliver(index, parts.items[i]);
+}
+
+void DataPlane::count_delivered(Link& link, std::size_t datagrams) noexcept {
+  totals_.delivered.add();
+  totals_.delivered_datagrams.add(datagrams);
+  link.counters.delivered.add();
+  link.counters.delivered_datagrams.add(datagrams);
 }
 
 /// Sends the challenges that are due, and to where they say the drone is.

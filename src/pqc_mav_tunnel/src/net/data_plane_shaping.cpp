@@ -23,14 +23,23 @@ void DataPlane::shape_plain(Link& link, ByteView datagram, std::uint64_t now) no
     link.counters.plain_dropped_no_session.add();
 }
 
+/// The shaper gave out each of a bundle's datagrams as a packet.
+void DataPlane::charge_as_one(Link& link, const Bundler::Packet& bundle) noexcept {
+  if (!shaped(link)) return;
+  const auto lengths = bundle.bytes.size() - kOverhead - bundle.payload;
+  link.shaper->give_back((bundle.datagrams - 1) * shape_overhead(link).data - lengths);
+}
+
 /// Seals and sends what may leave now. The shaper keeps the packets as they are until it takes another one.
 void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
   if (!ready(link)) return link.shaper->clear();
   while (const auto leaving = link.shaper->next(now, shape_overhead(link))) {
-    if (leaving->shape_class != ShapeClass::rekey)
-      seal_plain(link, leaving->packet, now);
-    else if (const auto sealed = link.session.seal(FrameType::control, leaving->packet, now))
+    if (leaving->shape_class != ShapeClass::rekey) {
+      bundle_plain(link, leaving->packet, now);
+      if (leaving->shape_class == ShapeClass::command) send_bundle(link, now);  // which does not wait
+    } else if (const auto sealed = link.session.seal(FrameType::control, leaving->packet, now)) {
       encrypted_out_.add(*sealed);
+    }
     if (encrypted_out_.full()) send_sealed(link);
   }
   send_sealed(link);

@@ -184,6 +184,10 @@ void DataPlane::changed(std::size_t index, std::uint64_t now) {
 void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, bool validated,
                             std::uint64_t now) {
   auto& link = *links_[index];
+  if (config_.role == Role::drone) {  // what waits goes under the keys that it came for
+    send_bundle(link, now);
+    send_sealed(link);
+  }
   const auto epoch = keys.epoch;
   const auto round_trip = link.probes.rtt_ns().value_or(0);
   link.session.install(std::move(keys), now, std::min(round_trip + round_trip / 2, to_ns(kTurnMost)));

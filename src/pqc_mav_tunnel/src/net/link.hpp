@@ -9,6 +9,7 @@
 
 #include "handshake/known_link.hpp"
 #include "net/announcements.hpp"
+#include "net/bundler.hpp"
 #include "net/counters.hpp"
 #include "net/net.hpp"
 #include "net/path_validator.hpp"
@@ -78,6 +79,7 @@ struct Link {
   LinkEstimator estimator;
   ProbeTracker probes;
   Announcements announcements;
+  Bundler bundler{0, 0};
   std::uint64_t granted_ns = 0;  // gcs: when, and for which address, the drone's newest return grant was made; 0: none
   ByteArray<16> granted_for{};
   Fd plain;

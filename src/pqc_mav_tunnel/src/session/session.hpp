@@ -48,6 +48,10 @@ class Session {
   /// in its queues, a drone cannot hear anything under them: packets under the keys before count as hearing the gcs.
   void install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns = 0);
   [[nodiscard]] bool can_send() const noexcept { return send_.has_value(); }
+  /// May bundles be sent under the current key?
+  [[nodiscard]] bool sends_bundles() const noexcept {
+    return current_ && (current_->features & features::kBundles) != 0;
+  }
   /// See SendKey::seal. nullopt without keys.
   std::optional<MutableBytes> seal(FrameType type, MutableBytes packet, std::uint64_t now,
                                    bool long_form = false) noexcept;

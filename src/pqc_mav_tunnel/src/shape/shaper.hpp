@@ -43,6 +43,8 @@ class Shaper {
   void take_rekey(ByteView controls, std::uint64_t now) noexcept;
   /// A control frame that left by itself, at once: the most important class.
   void charge(std::size_t bytes) noexcept;
+  /// Of what was charged for packets that left, so many bytes are not on the air: they went as one.
+  void give_back(std::size_t bytes) noexcept { rate_.restore(bytes); }
   /// The next packet that may leave now.
   std::optional<Leaving> next(std::uint64_t now, const Overhead& overhead) noexcept;
   /// When next() is worth asking; kNever while nothing waits.

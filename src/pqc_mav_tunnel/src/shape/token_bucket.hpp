@@ -30,6 +30,10 @@ class TokenBucket {
   }
   /// Takes them out; what went without asking leaves a debt.
   void spend(std::size_t bytes) noexcept { credit_ -= static_cast<std::int64_t>(bytes) * kByte; }
+  /// Puts some back, as far as there is room.
+  void restore(std::size_t bytes) noexcept {
+    credit_ = std::min(credit_ + static_cast<std::int64_t>(bytes) * kByte, depth_bytes_ * kByte);
+  }
 
  private:
   static constexpr std::int64_t kByte = 8'000'000'000;  // credit is counted in bits/s * ns
