@@ -98,6 +98,12 @@ def test_rate_spaces_frames_and_bounds_the_queue() -> None:
     assert {fate.lost for fate in fates if not fate.times} == {"queue"}
 
 
+def test_a_rate_may_count_more_or_less_than_the_frame() -> None:
+    for overhead, expected in ((-14, 43), (50, 32)):  # frames/s of 200 bytes
+        fates = offer_all(Impairment(rate_bit_s=64_000, queue_bytes=2_000, overhead_bytes=overhead), 5_000)
+        assert len([fate for fate in fates if fate.times]) == pytest.approx(5 * expected + 10, abs=4)
+
+
 def test_a_cut_link_loses_everything_and_heals() -> None:
     model = ImpairedDirection("1/x", Impairment(down=True))
     assert model.offer(100, 0.0) == Fate((), "down")

@@ -50,7 +50,13 @@ def test_a_rate_that_ends_takes_its_bucket_away() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"jitter_ms": 5}, {"loss": 0.3, "dead_ms": 100}, {"reorder": 0.1, "delay_ms": 50}, {"loss": 0.1, "only": "data"}],
+    [
+        {"jitter_ms": 5},
+        {"loss": 0.3, "dead_ms": 100},
+        {"reorder": 0.1, "delay_ms": 50},
+        {"loss": 0.1, "only": "data"},
+        {"overhead_bytes": -14},
+    ],
 )
 def test_what_netem_cannot_do_is_refused(settings: dict[str, object]) -> None:
     with pytest.raises(ImpairmentError, match="userspace link"):

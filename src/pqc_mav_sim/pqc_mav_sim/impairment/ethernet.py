@@ -11,8 +11,12 @@ _ETHERNET = 14
 _IPV4 = b"\x08\x00"
 _CHECKSUM_AT = {TCP: 16, UDP: 6}
 _LEAST = {TCP: 20, UDP: 8}
-# By first byte: docs/protocol.md, section 5. Retry and Restart belong to handshakes.
-_KINDS = {0x03: "data", 0x13: "control", **dict.fromkeys((0x33, 0x43, 0x53, 0x63), "handshake")}
+# By first byte: docs/protocol.md, section 3. Retry and Restart belong to handshakes.
+_KINDS = {
+    **dict.fromkeys((0x03, 0x23, 0x80, 0x90, 0xA0, 0xB0), "data"),
+    **dict.fromkeys((0x13, 0xC0, 0xD0), "control"),
+    **dict.fromkeys((0x33, 0x43, 0x53, 0x63), "handshake"),
+}
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class ImpairedDirection:
         self._busy_until = 0.0
         self._last_out = 0.0
 
-    def offer(self, size: int, now: float, kind: str = "") -> Fate:
+    def offer(self, size: float, now: float, kind: str = "") -> Fate:
         """Decide about a frame of `size` bytes that enters at `now` (s, never going backwards). `kind`: of datagram."""
         draw = self._random.random
         for_loss, for_burst, for_jitter, for_twice, for_order = draw(), draw(), draw(), draw(), draw()
@@ -50,6 +50,7 @@ class ImpairedDirection:
             return Fate((), "loss")
         ready = now
         if rules.rate_bit_s > 0:
+            size = max(size + rules.overhead_bytes, 0)
             waiting = max(self._busy_until - now, 0.0) * rules.rate_bit_s / 8
             if waiting + size > rules.queue_bytes:
                 return Fate((), "queue")

@@ -34,6 +34,8 @@ def netem_arguments(rules: Impairment) -> list[str]:
         raise ImpairmentError("netem loses frames of any kind: use the userspace link for only")
     if rules.dead_ms > 0:
         raise ImpairmentError("netem loses by frames, not by time: use the userspace link for dead_ms")
+    if rules.overhead_bytes:
+        raise ImpairmentError("netem counts frames as they are: use the userspace link for overhead_bytes")
     if rules.reorder > 0 and (rules.delay_ms > 0 or rules.jitter_ms > 0):
         raise ImpairmentError("netem cannot hold frames back on top of a delay: use the userspace link")
     if rules.delay_ms > 0 or rules.jitter_ms > 0:

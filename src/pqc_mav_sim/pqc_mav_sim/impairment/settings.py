@@ -27,6 +27,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "reorder_ms": (0, 60_000),
     "rate_bit_s": (0, 1e12),
     "queue_bytes": (64, 1e9),
+    "overhead_bytes": (-14, 1_000),
 }
 
 
@@ -49,6 +50,7 @@ class Impairment:
         reorder_ms: how long those are held back.
         rate_bit_s: bits per second, 0 = unlimited.
         queue_bytes: what may wait for the rate; a frame that does not fit is lost.
+        overhead_bytes: what a frame takes of rate and queue beside its own bytes; -14 leaves its Ethernet header out.
         down: the link is cut: every frame is lost.
     """
 
@@ -65,6 +67,7 @@ class Impairment:
     reorder_ms: float = 20.0
     rate_bit_s: float = 0.0
     queue_bytes: float = 16_384
+    overhead_bytes: float = 0.0
     down: bool = False
 
     def __post_init__(self) -> None:
