@@ -161,10 +161,10 @@ def exchange(
             is_warm = True
         while due <= now and due < end:
             for _ in range(2):
-                data = messages.encode(0, messages.DOWN, number, time.monotonic_ns(), _MESSAGE_BYTES)
-                vehicle.sendto(data, (HOST, DRONE_PLAIN))
+                stamp = time.monotonic_ns()
+                vehicle.sendto(messages.encode(0, messages.DOWN, number, stamp, _MESSAGE_BYTES), (HOST, DRONE_PLAIN))
                 number += 1
-                sent += due >= measured_from
+                sent += measured_from <= stamp / 1e9 < end
             due += generator.expovariate(load / 2)
         ready, _, _ = select.select([ground], [], [], max(0.0, min(due if due < end else end + 1, end + 3) - now))
         for _ in ready:
