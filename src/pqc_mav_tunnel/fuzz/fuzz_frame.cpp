@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes packet(kOverhead + input.size());
   std::copy(input.begin(), input.end(), packet.begin() + kHeaderSize);
   send.skip_to(data[1]);
-  require(send.seal(data[0] & 0x40 ? FrameType::control : FrameType::data, packet));
+  require(send.seal(data[0] & 0x40 ? FrameType::control : FrameType::data, packet).has_value());
   auto changed = packet;
   changed[load_be<std::uint16_t>(data + 1) % changed.size()] ^= data[3];
   const bool same = changed == packet;

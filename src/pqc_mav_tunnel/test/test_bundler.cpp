@@ -47,6 +47,7 @@ TEST(Bundler, SeveralGoTogetherAndTheFirstSaysWhen) {
   EXPECT_EQ(packet.type, FrameType::bundle);
   EXPECT_EQ(packet.datagrams, 2u);
   EXPECT_EQ(packet.bytes.size(), kOverhead + 82);
+  EXPECT_EQ(packet.payload, 80u);
 }
 
 TEST(Bundler, TakesWhatFitsAndNoMore) {

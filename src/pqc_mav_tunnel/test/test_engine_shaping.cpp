@@ -83,6 +83,34 @@ TEST(EngineShaping, KeepsTheRateAndLetsCommandsThrough) {
   EXPECT_EQ(shaped(*tunnel.drone, ShapeClass::command).dropped, 0u);
 }
 
+/// Bundles leave after the shaper: the rate on the air holds, more goes into it, and commands do not wait for company.
+TEST(EngineShaping, WithBundlesMoreGoesIntoTheSameRate) {
+  const FlatConfig bundled{{"compact", true}, {"bundle_ms", 200}};
+  Tunnel tunnel(bundled, with(bundled, {{"shape_kbit", 64}}));
+  ASSERT_TRUE(tunnel.connect());
+  const auto port = plain_port(*tunnel.drone, "uav1");
+  for (int i = 0; i < 3; ++i) {
+    const auto began = std::chrono::steady_clock::now();
+    tunnel.autopilot.send(mavlink2(77, 10), port);
+    ASSERT_TRUE(tunnel.ground.receive());
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 150ms);
+  }
+  const auto from = std::chrono::steady_clock::now();
+  const auto bytes = stat(*tunnel.drone, "enc_tx_bytes"), packets = stat(*tunnel.drone, "enc_tx_packets");
+  const auto delivered = stat(*tunnel.gcs, "delivered_datagrams");
+  for (int i = 0; i < 150; ++i) {
+    for (std::uint8_t system = 1; system <= 4; ++system)
+      tunnel.autopilot.send(mavlink2(30, 28, {system, 1, static_cast<std::uint8_t>(i)}), port);
+    std::this_thread::sleep_for(10ms);
+  }
+  const auto air = static_cast<double>(stat(*tunnel.drone, "enc_tx_bytes") - bytes) +
+                   28.0 * static_cast<double>(stat(*tunnel.drone, "enc_tx_packets") - packets);
+  const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+  EXPECT_LT(air, seconds * 64'000 / 8 * 0.95 + 1'700);
+  const auto carried = static_cast<double>(stat(*tunnel.gcs, "delivered_datagrams") - delivered);
+  EXPECT_GT(carried / seconds, 110) << "88 bytes each would be 86 a second";
+}
+
 TEST(EngineShaping, TheRateChangesWhileItRuns) {
   Tunnel tunnel;
   ASSERT_TRUE(tunnel.connect());

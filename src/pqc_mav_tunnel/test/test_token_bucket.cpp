@@ -47,6 +47,18 @@ TEST(TokenBucket, ADebtIsPaidFirst) {
   EXPECT_EQ(bucket.ready_at(50, kS), kS + 150 * kMs);
 }
 
+TEST(TokenBucket, WhatIsGivenBackMayBeUsedAgainUpToTheBrim) {
+  TokenBucket bucket;
+  bucket.set_rate(8'000, kS);
+  bucket.spend(1'228);
+  bucket.restore(100);
+  EXPECT_EQ(bucket.ready_at(150, kS), kS + 50 * kMs);
+  bucket.restore(100'000);
+  EXPECT_EQ(bucket.ready_at(1'228, kS), kS);
+  bucket.spend(1'228);
+  EXPECT_EQ(bucket.ready_at(1, kS), kS + kMs) << "no more than the bucket holds";
+}
+
 TEST(TokenBucket, WithoutARateNothingComesIn) {
   TokenBucket bucket;
   bucket.spend(1'228);
