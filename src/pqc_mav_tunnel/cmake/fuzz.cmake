@@ -4,7 +4,8 @@ foreach(library pqcmav_engine pqcmav_yaml)
   # Without this the fuzzers would see no coverage inside the libraries.
   target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
 endforeach()
-foreach(name bundle compact_header config control_frame frame handshake_datagram handshake_initiator handshake_responder)
+foreach(name bundle compact_header config control_frame frame handshake_datagram handshake_initiator handshake_responder
+        mavlink)
   add_executable(fuzz_${name} fuzz/fuzz_${name}.cpp)
   target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)

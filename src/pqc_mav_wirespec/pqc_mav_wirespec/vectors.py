@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import vectors_compact, vectors_data, vectors_handshake, vectors_transport
+from . import vectors_compact, vectors_data, vectors_handshake, vectors_mavlink, vectors_transport
 from .errors import MalformedError, WireError
 from .vectorfile import VectorFile
 
@@ -21,6 +21,7 @@ CHECKERS: dict[str, Callable[[VectorFile], None]] = {
     "receive": vectors_data.check_receive,
     "bundles": vectors_compact.check_bundles,
     "compact": vectors_compact.check_compact,
+    "mavlink": vectors_mavlink.check_mavlink,
     "datagrams": vectors_transport.check_datagrams,
     "acks": vectors_transport.check_acks,
     "retry": vectors_transport.check_retry,
@@ -38,6 +39,7 @@ def generate_all(seed: bytes) -> Iterator[VectorFile]:
     yield vectors_compact.generate_compact(seed)
     yield vectors_compact.generate_receive(seed)
     yield vectors_compact.generate_bundles(seed)
+    yield vectors_mavlink.generate_mavlink(seed)
     yield vectors_transport.generate_datagrams(seed)
     yield vectors_transport.generate_acks(seed)
     yield vectors_transport.generate_retry(seed)

@@ -2,7 +2,14 @@
 import pytest
 from support import VECTORS
 
-from pqc_mav_wirespec import oqs_library, vectors, vectors_data, vectors_handshake, vectors_transport
+from pqc_mav_wirespec import (
+    oqs_library,
+    vectors,
+    vectors_data,
+    vectors_handshake,
+    vectors_mavlink,
+    vectors_transport,
+)
 from pqc_mav_wirespec.errors import WireError
 from pqc_mav_wirespec.suites import AEADS, KEMS, SIGS, find_suite
 from pqc_mav_wirespec.vectorfile import VectorFile
@@ -11,7 +18,7 @@ SEED = b"PQMAV/3 vectors"
 FILES = sorted(VECTORS.glob(f"*{vectors.ENDING}"))
 HANDSHAKE = VECTORS / "handshake_ML-512-CP-FA-512_hybrid_signed_epoch1.txt"
 OTHERS = (
-    *("suites", "data", "control", "receive", "receive_compact", "compact", "bundles"),
+    *("suites", "data", "control", "receive", "receive_compact", "compact", "bundles", "mavlink"),
     *("datagrams", "acks", "retry", "rejects", "proofs"),
 )
 
@@ -44,7 +51,8 @@ def test_committed_data_vectors_are_generated_from_the_seed():
     made = (vectors_data.generate_data(SEED), vectors_data.generate_control(SEED), vectors_data.generate_receive(SEED))
     more = (vectors_transport.generate_acks(SEED), vectors_transport.generate_retry(SEED))
     proofs = (vectors_transport.generate_rejects(SEED), vectors_transport.generate_proofs(SEED))
-    for file in (*made, *more, *proofs, vectors_data.generate_suites()):
+    headers = vectors_mavlink.generate_mavlink(SEED)
+    for file in (*made, *more, *proofs, headers, vectors_data.generate_suites()):
         assert (VECTORS / f"{file['vector'].text('name')}.txt").read_text() == file.render()
 
 
@@ -90,6 +98,7 @@ def test_checker_notices_any_changed_value(section, key):
     [
         ("data", "\ndatagram = 03", "\ndatagram = 13"),
         ("control", "\ntlv_epoch = 255", "\ntlv_epoch = 254"),
+        ("mavlink", "\ncount = 2", "\ncount = 1"),
         ("control", "\noutcome = control", "\noutcome = delivered"),
         ("receive", "\noutcome = drop_seq_old", "\noutcome = drop_replay"),
         ("datagrams", "\npacket = 1\n", "\npacket = 2\n"),
