@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav detect`: judges recorded traffic with the detector that flies."""
+"""`pqcmav detect`: records, trains, judges detectors, and judges captures with the one that flies."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,13 +19,106 @@ from pqc_mav_cli.wording import counted
 if TYPE_CHECKING:
     from pqc_mav_detect.score import Score
 
-detect_app = typer.Typer(help="Look for attacks in recorded traffic.", no_args_is_help=True)
+detect_app = typer.Typer(
+    help="Look for attacks in recorded traffic; record, train and judge detectors.", no_args_is_help=True
+)
+LABORATORY = Path("chaos") / "run"
+RECORDINGS = Path("build") / "detection"
+
+_Folder = Annotated[Path, typer.Argument(help="Folder of the recordings.")]
+_Models = Annotated[
+    Path | None, typer.Option(help="Folder with trained models instead of the shipped ones.", show_default=False)
+]
 
 
-@detect_app.callback()
-def _group() -> None:
-    # With one command alone, typer would make it the group itself.
-    pass
+def laboratory(begin: Path) -> Path | None:
+    """The fault laboratory in the source tree around a folder."""
+    return next((at / LABORATORY for at in (begin, *begin.parents) if (at / LABORATORY).is_file()), None)
+
+
+@detect_app.command()
+def record(
+    folder: _Folder = RECORDINGS,
+    jobs: Annotated[int, typer.Option(min=1, help="Recordings side by side.")] = 12,
+    profiles: Annotated[str, typer.Option(help="Vehicles, e.g. 25,320. Default: all.", show_default=False)] = "",
+    minutes: Annotated[float, typer.Option(min=0.01, help="Scales how long normal traffic is recorded.")] = 1.0,
+) -> int:
+    """Record everything that detectors are trained and judged with in the fault laboratory (needs root)."""
+    tree = Path(os.environ.get("PQCMAV_ROOT", "."))
+    found = laboratory(Path.cwd()) or laboratory(tree)
+    if found is None:
+        raise CliError(
+            "Recording needs the fault laboratory, which is in the source tree: run this there.", ExitCode.USAGE
+        )
+    words = ["--folder", str(folder.absolute()), "--jobs", str(jobs), "--minutes", str(minutes)]
+    words += ["--profiles", profiles] if profiles else []
+    return subprocess.run([sys.executable, str(found), "dataset", *words], check=False).returncode
+
+
+@detect_app.command()
+def train(
+    folder: _Folder = RECORDINGS,
+    into: Annotated[Path, typer.Option(help="Folder for what was learned.")] = RECORDINGS / "models",
+    what: Annotated[str, typer.Option(help="rules, xgboost, tst, or several.")] = "rules,xgboost",
+    form: Annotated[str, typer.Option(help="Of the transformer: patch or published.")] = "patch",
+    seed: Annotated[int, typer.Option(help="Of what is drawn in training.")] = 1,
+    minutes: Annotated[
+        float, typer.Option(min=0.01, help="The transformer's training ends then at the latest.")
+    ] = 20.0,
+) -> int:
+    """Learn thresholds, trees or the transformer from recordings."""
+    from pqc_mav_detect.detector import ModelError
+    from pqc_mav_detect.training import FORMS, MADE
+    from pqc_mav_detect.training import train as trained
+
+    chosen = what.split(",")
+    if unknown := [name for name in chosen if name not in MADE]:
+        raise CliError(f"There is no detector '{unknown[0]}' to train; there are: {', '.join(MADE)}.", ExitCode.USAGE)
+    if form not in FORMS:
+        raise CliError(f"There is no form '{form}'; there are: {', '.join(FORMS)}.", ExitCode.USAGE)
+    for name in chosen:
+        try:
+            console().print(trained(name, folder, into, form, seed, minutes))
+        except ModelError as error:
+            raise CliError(_sentence(error), ExitCode.USAGE) from None
+    return ExitCode.OK
+
+
+@detect_app.command()
+def evaluate(
+    folder: _Folder = RECORDINGS,
+    detectors: Annotated[str, typer.Option(help="Which.")] = "rules,xgboost,tst",
+    captures: Annotated[
+        Path | None, typer.Option(help="Folder of captures in the CSV form.", show_default=False)
+    ] = None,
+    models: _Models = None,
+    output: Annotated[Path | None, typer.Option(help="Page to write. Default: print it.", show_default=False)] = None,
+    note: Annotated[str, typer.Option(help="A sentence about the recording, for the page.")] = "",
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+) -> int:
+    """Judge the detectors with recordings they have not seen, and write the page about it."""
+    from pqc_mav_detect.detector import ModelError
+    from pqc_mav_detect.detectors import NAMES
+    from pqc_mav_detect.evaluation.run import evaluate as evaluated
+
+    chosen = detectors.split(",")
+    if unknown := [name for name in chosen if name not in NAMES]:
+        raise CliError(f"There is no detector '{unknown[0]}'; there are: {', '.join(NAMES)}.", ExitCode.USAGE)
+    files = sorted(captures.glob("*.csv*")) if captures else []
+    try:
+        page = evaluated(folder, files, chosen, models, note, jobs)
+    except ModelError as error:
+        raise CliError(_sentence(error), ExitCode.USAGE) from None
+    if output is None:
+        print(page)
+    else:
+        output.write_text(page, encoding="utf-8")
+    return ExitCode.OK
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 @detect_app.command()

@@ -20,6 +20,9 @@ LEAVES = [
     ["rekey"],
     ["doctor"],
     ["demo"],
+    ["detect", "record"],
+    ["detect", "train"],
+    ["detect", "evaluate"],
     ["detect", "score"],
 ]
 

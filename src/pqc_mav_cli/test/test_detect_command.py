@@ -6,6 +6,8 @@ from pathlib import Path
 
 from commands import pqcmav, refused
 
+from pqc_mav_cli.detect_command import laboratory
+
 
 def capture(path: Path) -> Path:
     """A minute of 32 MAVLink packets in 0.1 s, with 50 others from the 30th second on."""
@@ -20,6 +22,20 @@ def test_what_is_in_a_capture_is_named(tmp_path: Path) -> None:
     assert "ATTACK     volumetric" in ended.stdout and "1 of 1 attack named" in ended.stdout
     (found,) = json.loads(pqcmav("detect", "score", str(tmp_path / "c.csv"), "--json").stdout)
     assert found["alarms"][0]["kind"] == "volumetric" and found["false_alarms"] == 0
+
+
+def test_what_is_missing_is_one_line(tmp_path: Path) -> None:
+    nothing = str(tmp_path)
+    assert "no recordings for training" in refused(2, "detect", "train", nothing)
+    assert "no recordings for judging" in refused(2, "detect", "evaluate", nothing)
+    assert "no detector 'oracle'" in refused(2, "detect", "train", nothing, "--what", "oracle")
+    assert "no form 'round'" in refused(2, "detect", "train", nothing, "--form", "round")
+    assert "no detector 'oracle'" in refused(2, "detect", "evaluate", nothing, "--detectors", "oracle")
+
+
+def test_recording_needs_the_laboratory(tmp_path: Path) -> None:
+    assert laboratory(Path(__file__)) is not None
+    assert laboratory(tmp_path) is None
 
 
 def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 """Captures made by others: packets, bytes and MAVLink packets per 0.1 s, judged against their own calm beginning. Pure.
 
 Nothing is known of such a capture but these columns, and each may be missing. What lies beyond the usual is measured in
-usual deviations, and adds up as in the rules.
+usual deviations, and adds up as in the rules. Packets that are not MAVLink add up a second time as they are: a slow
+flood hides within the deviation of a window, but not within the highest mean of 5 s.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pqc_mav_detect import classes
 from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.episodes import SUSPECT
-from pqc_mav_detect.rules.surplus import Surplus, Threshold
+from pqc_mav_detect.rules.surplus import MOST, Surplus, Threshold
 
 COLUMNS = ("packets", "bytes", "mavlink_packets")
 CALM_S = 10.0
@@ -23,6 +24,11 @@ LEAST_CALM = 20  # windows
 THRESHOLD = Threshold(1.0, 0.8)  # deviations, deviations times seconds
 LEAST_BYTES = 60.0  # what one packet changes at least
 ABOVE = 2.0  # the limit, times what the calm beginning itself reached
+ABOVE_MEAN = 2.0
+MEAN_S = 5.0
+SLOWLY = ", slowly"
+MOST_SLOWLY = 1.5  # limits: what adds up slowly also goes slowly
+LEAST = Threshold(1.0, 5.0)  # packets a second, packets
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,15 @@ def usual(rows: Sequence[Mapping[str, float]], name: str) -> Usual:
     return Usual(mean, max(spread, least))
 
 
+def _allowed(rows: Sequence[Mapping[str, float]], calm: Sequence[Slot], name: str) -> Threshold:
+    """For what adds up slowly, of one measure: beyond the highest mean of 5 s while all was calm."""
+    span_s = (calm[-1].time_s - calm[0].time_s) / (len(calm) - 1)
+    count = max(1, min(len(rows), round(MEAN_S / span_s)))
+    values = [row.get(name, 0.0) for row in rows]
+    most = max(sum(values[at : at + count]) for at in range(len(values) - count + 1)) / (count * span_s)
+    return Threshold(max(LEAST.allowance, ABOVE_MEAN * most), LEAST.limit)
+
+
 class CaptureRules:
     """The rules for such captures, learned from calm windows. Raises ValueError where there are too few."""
 
@@ -85,13 +100,17 @@ class CaptureRules:
         if not names:
             raise ValueError(f"none of the columns {', '.join(COLUMNS)} is there")
         self._usual = {name: usual(rows, name) for name in names}
-        self._sums = {name: Surplus(THRESHOLD) for name in names}
-        reached = dict.fromkeys(names, 0.0)
+        least = dict.fromkeys(names, THRESHOLD)
+        if "missing" in names and "other packets" in names:
+            least["other packets" + SLOWLY] = _allowed(rows, calm, "other packets")
+        most_of = {name: MOST_SLOWLY if name.endswith(SLOWLY) else MOST for name in least}
+        self._sums = {name: Surplus(threshold, most_of[name]) for name, threshold in least.items()}
+        reached = dict.fromkeys(least, 0.0)
         for before, slot in itertools.pairwise(calm):
             for name in self._add(slot, slot.time_s - before.time_s):
                 reached[name] = max(reached[name], self._sums[name].value)
         self._sums = {
-            name: Surplus(Threshold(THRESHOLD.allowance, max(THRESHOLD.limit, ABOVE * most)))
+            name: Surplus(Threshold(least[name].allowance, max(least[name].limit, ABOVE * most)), most_of[name])
             for name, most in reached.items()
         }
 
@@ -116,7 +135,10 @@ class CaptureRules:
         for name, value in found.items():
             of = self._usual[name]
             self._sums[name].add((value - of.mean) / of.deviation, span_s, slot.time_s)
-        return {name: value - self._usual[name].mean for name, value in found.items()}
+            if name + SLOWLY in self._sums:
+                self._sums[name + SLOWLY].add(value / span_s, span_s, slot.time_s)
+        beyond = {name: value - self._usual[name].mean for name, value in found.items()}
+        return {name: beyond[name.removesuffix(SLOWLY)] for name in self._sums if name.removesuffix(SLOWLY) in beyond}
 
     @staticmethod
     def _kind(name: str, slot: Slot) -> str:
@@ -128,4 +150,5 @@ class CaptureRules:
     def _words(name: str, beyond_per_s: float) -> str:
         if name == "missing":
             return f"{beyond_per_s:,.0f} MAVLink packets/s fewer than usual"
-        return f"{beyond_per_s:,.0f} {name.removeprefix('other ')}/s more than usual that are not MAVLink"
+        what = name.removeprefix("other ").removesuffix(SLOWLY)
+        return f"{beyond_per_s:,.0f} {what}/s more than usual that are not MAVLink"

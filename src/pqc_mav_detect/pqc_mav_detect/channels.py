@@ -167,7 +167,7 @@ _ALL = (
         "packets lost on the way here, over 5 s",
         classes.ON_PATH,
         0.03,
-        0.05,
+        0.025,
         "{rate} of the packets to here lost",
     ),
     Channel(
@@ -177,7 +177,7 @@ _ALL = (
         "packets lost on the way to the other end, over 5 s",
         classes.ON_PATH,
         0.03,
-        0.05,
+        0.025,
         "{rate} of the packets from here lost",
     ),
     Channel(
@@ -186,7 +186,7 @@ _ALL = (
         "LinkQuality, local",
         "round trip above the least one of this session",
         classes.ON_PATH,
-        30.0,
+        60.0,
         60.0,
         "{rate} ms more delay than this path can do",
     ),

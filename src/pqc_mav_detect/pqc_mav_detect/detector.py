@@ -11,6 +11,10 @@ from pqc_mav_detect.classes import CLASSES, Level
 from pqc_mav_detect.window import Window
 
 
+class ModelError(RuntimeError):
+    """A detector that cannot be had: a file or an extra is missing. The text is one line."""
+
+
 @dataclass(frozen=True)
 class Opinion:
     """What a detector thinks of one window. `pressure`: class -> 1 where it speaks, half of that where it suspects.

@@ -6,6 +6,10 @@ from __future__ import annotations
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.features import Features
 
+# A network that sends packets twice looks like a replay. Up to this share of the traffic, and below so many packets in
+# 5 s, it is only suspected.
+DOUBLED, DOUBLED_S = 0.05, 1.0
+FEW, FEW_S = 8.0, 5.0
 _PRECISE = 10.0
 _AT_ONCE = 20.0
 
@@ -22,3 +26,10 @@ def described(features: Features, name: str) -> str:
         mean = mean if mean >= _AT_ONCE else features.mean(name, 5.0)
         rate = f"{mean:,.0f}" if mean >= _PRECISE else f"{mean:.1f}"
     return channel.words.format(rate=rate)
+
+
+def as_many_as_doubles(features: Features, channel: str) -> bool:
+    """Whether a network that doubles packets explains what was replayed (channel `replayed` or `peer_replayed`)."""
+    traffic = "peer_opened" if channel.startswith("peer_") else "opened"
+    few = features.mean(channel, FEW_S) * FEW_S < FEW
+    return few or features.mean(channel, DOUBLED_S) <= DOUBLED * features.mean(traffic, DOUBLED_S)

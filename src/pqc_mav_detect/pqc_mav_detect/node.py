@@ -20,12 +20,13 @@ from std_msgs.msg import Header
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
 from pqc_mav_common.lifecycle import ManagedNode
+from pqc_mav_common.parameters import ParameterError
 from pqc_mav_detect import classes, conversions
-from pqc_mav_detect.detector import Detector, Verdict
+from pqc_mav_detect.detector import Detector, ModelError, Verdict
+from pqc_mav_detect.detectors import make
 from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.kernel import Files
 from pqc_mav_detect.node_parameters import PARAMETERS
-from pqc_mav_detect.rules.detector import Rules
 from pqc_mav_detect.window import LinkView, Reading, Windows
 
 NODE_NAME = "pqc_detect"
@@ -46,11 +47,12 @@ class DetectNode(ManagedNode):
         self._threat = self.create_lifecycle_publisher(ThreatReport, "threat", qos.periodic(1))
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self._kernel: Files | None = None
+        self._detector = self._chosen()
         self._forget()
         self.every(REPORT_S, self._publish)
 
     def _forget(self) -> None:
-        self._detector: Detector = Rules()
+        self._detector.reset()
         self._windows = Windows()
         self._episodes = Episodes()
         self._local: dict[str, LinkView] = {}
@@ -60,11 +62,19 @@ class DetectNode(ManagedNode):
         self._began_s = time.monotonic()
         self._said = (classes.Level.NONE, "")
 
+    def _chosen(self) -> Detector:
+        try:
+            return make(self.values["detector"])
+        except ModelError as error:
+            raise ParameterError(f"Parameter 'detector' of {NODE_NAME}: {error}.") from None
+
     # --- lifecycle ---
 
     def set_up(self) -> None:
-        """Listens to the proxy."""
+        """Listens to the proxy. Raises ParameterError for a detector that cannot be had."""
         values = self.values
+        if values["detector"] != self._detector.source:
+            self._detector = self._chosen()
         proxy = values["watched_proxy"]
         if values["watch_kernel"]:
             self._kernel = Files(values["watched_interfaces"])

@@ -80,6 +80,11 @@ def score(path: Path, normal: Path | None = None, calm_s: float = CALM_S) -> lis
     return [_judge(path.name, steps, lambda slot: rules.update(slot, next(turns)), any(slot.label for slot in slots))]
 
 
+def slots_of(path: Path) -> list[Slot]:
+    """The windows of a capture. Raises ScoreError."""
+    return _slots(path, list(_cells(path)))
+
+
 def _windows(path: Path) -> list[Score]:
     found = []
     for (run, end), rows in read_rows(path).items():

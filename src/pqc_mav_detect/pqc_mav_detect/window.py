@@ -19,7 +19,6 @@ EXPECTED, EXPECTED_LOSSY = 4.0, 8.0  # packets that should have come before a si
 LOSSY = 0.02
 SILENCE_S: Mapping[str, float] = {"gcs": 0.75, "drone": 0.85}
 HEADERS_BYTES = 42  # Ethernet, IPv4 and UDP before the payload that the engine counts
-MOST_CARRY = 200
 MALFORMED = ("drop_malformed", "drop_unknown")
 STRANGE = ("hs_malformed", "hs_unknown", "hs_tag", "hs_gate", "hs_replay", "hs_limit")
 
@@ -163,10 +162,13 @@ class Windows:
         values["tcp_strange"] = min(more("tcp_strange"), packets) / span
 
     def _beyond(self, name: str, surplus: int) -> int:
-        """Not below 0; the counters of kernel and engine are read at different times, so a deficit is carried on."""
-        surplus += self._carry[name]
-        self._carry[name] = max(min(surplus, 0), -MOST_CARRY * (1 if name == "packets" else 1500))
-        return max(surplus, 0)
+        """Not below 0; kernel and engine are read at different times, so a deficit counts in the next window, too.
+
+        In no later one: a deficit with another cause would hide a slow attack for long.
+        """
+        found = max(surplus + self._carry[name], 0)
+        self._carry[name] = min(surplus, 0)
+        return found
 
     def _link(self, now: Reading, span: float, values: dict[str, float]) -> None:
         for views, channel in ((now.local, "loss_here"), (now.peer, "loss_there")):

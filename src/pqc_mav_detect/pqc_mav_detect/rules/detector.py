@@ -9,15 +9,12 @@ from pqc_mav_detect.channels import CHANNELS, SUMMED
 from pqc_mav_detect.classes import BLACKOUT, REPLAY
 from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.episodes import SPEAK, SUSPECT
-from pqc_mav_detect.evidence import described
+from pqc_mav_detect.evidence import as_many_as_doubles, described
 from pqc_mav_detect.features import Features
 from pqc_mav_detect.rules.surplus import Surplus, Threshold
 from pqc_mav_detect.rules.thresholds import shipped
 from pqc_mav_detect.window import Window
 
-# A network that sends packets twice looks like a replay. Up to this share of the traffic it is only suspected.
-DOUBLED = 0.05
-DOUBLED_S = 1.0
 STRENGTH_S = 2.0
 _JUST_SUSPECT = 0.9 * SPEAK
 
@@ -45,7 +42,7 @@ class Rules:
             if value < SUSPECT:
                 continue
             kind = CHANNELS[name].kind
-            if kind == REPLAY and self._as_many_as_doubles(name):
+            if kind == REPLAY and as_many_as_doubles(features, name):
                 value = min(value, _JUST_SUSPECT)
             pressure[kind] = max(pressure.get(kind, 0.0), value)
             strength[kind] = max(strength.get(kind, 0.0), self._strength(name, surplus.threshold))
@@ -67,7 +64,3 @@ class Rules:
     def _strength(self, channel: str, threshold: Threshold) -> float:
         """How fast its sum grows, in limits per second."""
         return (self._features.mean(channel, STRENGTH_S) - threshold.allowance) / threshold.limit
-
-    def _as_many_as_doubles(self, channel: str) -> bool:
-        traffic = "peer_opened" if channel.startswith("peer_") else "opened"
-        return self._features.mean(channel, DOUBLED_S) <= DOUBLED * self._features.mean(traffic, DOUBLED_S)

@@ -18,10 +18,11 @@ class Threshold:
 
 
 class Surplus:
-    """The sum of one channel."""
+    """The sum of one channel, `most` limits at most."""
 
-    def __init__(self, threshold: Threshold) -> None:
+    def __init__(self, threshold: Threshold, most: float = MOST) -> None:
         self.threshold = threshold
+        self._most = most
         self.value = 0.0
         self.since_s = 0.0  # when it last began to grow
         self._above_s = 0.0
@@ -40,7 +41,7 @@ class Surplus:
             self._above_s = now_s
         elif now_s - self._above_s > REST_S:
             self.value = 0.0
-        self.value = min(max(0.0, self.value + step), MOST * self.threshold.limit)
+        self.value = min(max(0.0, self.value + step), self._most * self.threshold.limit)
         return self.pressure
 
     def reset(self) -> None:

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page about what the detectors are worth: goals first, and which of them are missed. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pqc_mav_detect.classes import BLACKOUT, FLOOD, FORGERY, HANDSHAKE_FLOOD, ON_PATH, REPLAY, VOLUMETRIC, Level
+from pqc_mav_detect.evaluation.cost import Cost
+from pqc_mav_detect.evaluation.figures import most_per_hour, quantile, wilson
+from pqc_mav_detect.evaluation.trials import Judged, Trial, allowed_s, binary_f1, macro_f1, speed
+from pqc_mav_detect.learned import OUTPUTS
+
+SENT = (FLOOD, REPLAY, FORGERY, HANDSHAKE_FLOOD, VOLUMETRIC)
+MOST_CPU, MOST_MIB, MOST_TST_CPU = 0.5, 45.0, 3.0
+LEAST_SHARE, LEAST_F1, MOST_FALSE, MOST_DISTURBED = 0.95, 0.85, 1.0, 0.05
+
+
+@dataclass
+class Result:
+    """Of one detector. `attacks`: tools and intensities of the training, other seeds; `unseen`: neither."""
+
+    name: str
+    attacks: Judged
+    unseen: Judged
+    normal: Judged
+    benign: Judged
+    cost: Cost | None = None
+    note: str = ""
+
+
+@dataclass
+class Capture:
+    """A capture. `delays_s`: of each attack in it, None = not named; `trivial`: of trivial rules, and false ones."""
+
+    name: str
+    seconds: float
+    delays_s: Sequence[float | None]
+    false_alarms: int
+    trivial: Mapping[str, tuple[Sequence[float | None], int]] = field(default_factory=dict)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """As Markdown."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def seconds(value: float) -> str:
+    """Of a delay."""
+    return "-" if math.isnan(value) else "not named" if math.isinf(value) else f"{value:.1f} s"
+
+
+def _in_time(trials: Sequence[Trial]) -> tuple[int, int]:
+    return sum(each.delay_s is not None and each.delay_s <= allowed_s(each.kind, each.rate) for each in trials), len(
+        trials
+    )
+
+
+def share(hits: int, trials: int) -> str:
+    """With its interval."""
+    if not trials:
+        return "-"
+    low, high = wilson(hits, trials)
+    return f"{100 * hits / trials:.0f} % ({hits}/{trials}; {100 * low:.0f}-{100 * high:.0f} %)"
+
+
+def _goal(result: Result, keep: Callable[[Trial], bool]) -> tuple[str, bool]:
+    hits, trials = _in_time([each for each in result.attacks.first() + result.unseen.first() if keep(each)])
+    return share(hits, trials), trials > 0 and hits >= LEAST_SHARE * trials
+
+
+def _goals(result: Result) -> list[tuple[str, str, bool]]:
+    """Each goal: in words, what was found, whether it is met."""
+
+    def sent(which: str) -> Callable[[Trial], bool]:
+        return lambda each: each.kind in SENT and speed(each.kind, each.rate) == which
+
+    found = [
+        ("attacks of 20/s and more: 95 % of episodes named <= 1 s", *_goal(result, sent(">= 20/s"))),
+        ("attacks of changing rate and bursts: 95 % <= 1 s", *_goal(result, sent("changing"))),
+        ("attacks of 2-10/s: 95 % <= 5 s", *_goal(result, sent("2-10/s"))),
+        ("on the path: 95 % <= 4 s", *_goal(result, lambda each: each.kind == ON_PATH)),
+        ("blackout: 95 % <= 1 s", *_goal(result, lambda each: each.kind == BLACKOUT)),
+    ]
+    false, hours = len(result.normal.false_alarms), result.normal.hours
+    rate = false / hours if hours else math.nan
+    words = f"{false} in {hours:.1f} h ({rate:.2f}/h; < {most_per_hour(false, hours):.2f}/h)"
+    found.append(("false alarms: <= 1/h, none in 3 h of normal traffic", words, not false and hours >= 3))
+    whole = len(result.benign.runs)
+    for words, least in (("called an attack", Level.ATTACK), ("suspected or called an attack", Level.SUSPICIOUS)):
+        disturbed = sum(level >= least for level in result.benign.runs.values())
+        words = f"disturbances without an attacker {words}: <= 5 % of episodes"
+        found.append((words, share(disturbed, whole), disturbed <= MOST_DISTURBED * whole))
+    f1 = macro_f1(result.unseen.confusion)[0]
+    found.append(("macro F1, unseen tools and intensities: >= 0.85", f"{f1:.3f}", f1 >= LEAST_F1))
+    if result.cost:
+        cost = result.cost
+        words = f"{cost.cpu_percent:.2f} % of a core, {cost.memory_mib:.0f} MiB"
+        on_ground = result.name.startswith("tst")
+        met = (
+            cost.cpu_percent <= MOST_TST_CPU
+            if on_ground
+            else cost.cpu_percent <= MOST_CPU and cost.memory_mib <= MOST_MIB
+        )
+        found.append(("cost: <= 0.5 % and 45 MB (tst: <= 3 %)", words, met))
+    return found
+
+
+def goals(results: Sequence[Result]) -> str:
+    """The table of the goals."""
+    columns = [_goals(each) for each in results]
+    rows = []
+    longest = max((len(column) for column in columns), default=0)
+    for index, (words, _, _) in enumerate(next((column for column in columns if len(column) == longest), [])):
+        cells = [column[index] if index < len(column) else None for column in columns]
+        rows.append([words, *(f"{cell[1]}: {'met' if cell[2] else '**missed**'}" if cell else "-" for cell in cells)])
+    return table(["goal", *(each.name for each in results)], rows)
+
+
+def delays(results: Sequence[Result], which: Callable[[Result], Judged], by_end: bool = False) -> str:
+    """How soon each class was named."""
+    groups: dict[str, dict[str, list[Trial]]] = {}
+    for result in results:
+        for trial in which(result).trials if by_end else which(result).first():
+            key = f"{trial.group}{f' ({trial.end})' if by_end else ''}"
+            groups.setdefault(key, {}).setdefault(result.name, []).append(trial)
+    rows = []
+    for group in sorted(groups):
+        cells = []
+        for result in results:
+            trials = groups[group].get(result.name, [])
+            hits, _ = _in_time(trials)
+            values = [each.delay_s for each in trials]
+            words = f"{hits}/{len(trials)}; {seconds(quantile(values, 0.5))}, {seconds(quantile(values, 0.95))}"
+            cells.append(words if trials else "-")
+        rows.append([group, *cells])
+    return table(["class and rate", *(f"{each.name}: in time; p50, p95" for each in results)], rows)
+
+
+def missed(results: Sequence[Result]) -> str:
+    """Which attacks were not named in time, by attack and rate."""
+    rows = []
+    for result in results:
+        found: dict[str, list[int]] = {}
+        for each in result.attacks.first() + result.unseen.first():
+            count = found.setdefault(f"{each.what}@{each.rate}", [0, 0])
+            count[0] += each.delay_s is None or each.delay_s > allowed_s(each.kind, each.rate)
+            count[1] += 1
+        late = [f"{name} {count[0]}/{count[1]}" for name, count in sorted(found.items()) if count[0]]
+        rows.append([result.name, ", ".join(late) or "none"])
+    return table(["detector", "late or not at all (episodes)"], rows)
+
+
+def scores(results: Sequence[Result], which: Callable[[Result], Judged]) -> str:
+    """F1 of each class."""
+    columns = [macro_f1(which(each).confusion) for each in results]
+    rows: list[list[str]] = [["**macro**", *(f"**{mean:.3f}**" for mean, _ in columns)]]
+    rows += [[kind, *(f"{each.get(kind, math.nan):.3f}" for _, each in columns)] for kind in OUTPUTS]
+    rows.append(["attack or not, whatever class", *(f"{binary_f1(which(each).confusion):.3f}" for each in results)])
+    return table(["class", *(each.name for each in results)], rows)
+
+
+def alarms(results: Sequence[Result]) -> str:
+    """What was said in normal traffic."""
+    rows = []
+    for each in results:
+        normal, hours = each.normal, each.normal.hours
+        sure = sum(level is Level.ATTACK for *_, level in normal.false_alarms)
+        kinds = sorted({kind for _, _, kind, _ in normal.false_alarms})
+        count = len(normal.false_alarms)
+        rate = f"{count / hours:.2f}" if hours else "-"
+        rows.append(
+            [each.name, f"{hours:.2f}", count, sure, rate, f"{most_per_hour(count, hours):.2f}", ", ".join(kinds)]
+        )
+    return table(["detector", "hours", "alarms", "of them sure", "per hour", "< (95 %)", "classes"], rows)
+
+
+def disturbances(results: Sequence[Result]) -> str:
+    """What was said of disturbances without an attacker."""
+    names = sorted({run.split()[-2].partition("@")[0] for each in results for run in each.benign.runs})
+    rows = []
+    for name in names:
+        cells = []
+        for each in results:
+            runs = [said for run, said in each.benign.runs.items() if f" {name}@" in run]
+            told = [alarm for alarm in each.benign.false_alarms if f" {name}@" in alarm[0]]
+            sure = sum(level is Level.ATTACK for level in runs)
+            kinds = ", ".join(sorted({kind for _, _, kind, _ in told}))
+            cells.append(f"{sum(map(bool, runs))}/{len(runs)}{f' ({kinds}; {sure} sure)' if told else ''}")
+        rows.append([name, *cells])
+    return table(["disturbance", *(each.name for each in results)], rows)
+
+
+def costs(results: Sequence[Result]) -> str:
+    """CPU and memory."""
+    rows = [
+        [each.name, f"{each.cost.call_ms:.2f} ms", f"{each.cost.cpu_percent:.2f} %", f"{each.cost.memory_mib:.0f} MiB"]
+        for each in results
+        if each.cost
+    ]
+    return table(["detector", "one window, sampling included", "of a core at 10/s", "memory without ROS"], rows)
+
+
+def captures(found: Sequence[Capture]) -> str:
+    """What was made of captures."""
+    names = list(found[0].trivial) if found else []
+
+    def cell(delays_s: Sequence[float | None], false_alarms: int) -> str:
+        named = [each for each in delays_s if each is not None]
+        words = f"{len(named)}/{len(delays_s)}" + (f", {max(named):.1f} s at most" if named else "")
+        return f"{words}; {false_alarms} false"
+
+    rows = [
+        [
+            each.name,
+            f"{each.seconds:.0f} s",
+            cell(each.delays_s, each.false_alarms),
+            *(cell(*each.trivial[n]) for n in names),
+        ]
+        for each in found
+    ]
+    return table(["capture", "length", "rules: named; false alarms", *names], rows)

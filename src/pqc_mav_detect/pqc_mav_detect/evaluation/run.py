@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From recordings to the page: `pqcmav detect evaluate`, or `python -m pqc_mav_detect.evaluation.run FOLDER`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime, timezone
+from multiprocessing import get_context
+from pathlib import Path
+
+from pqc_mav_detect.dataset import Row, read_rows
+from pqc_mav_detect.detector import ModelError
+from pqc_mav_detect.detectors import FILES, NAMES, make
+from pqc_mav_detect.evaluation import cost, page
+from pqc_mav_detect.evaluation.trials import Judged, judge, merged
+from pqc_mav_detect.evaluation.trivial import Trivial
+from pqc_mav_detect.score import CALM_LABELS, ScoreError, score, slots_of
+
+TRIVIAL: dict[str, Callable[[], Trivial]] = {
+    "count < 20": lambda: Trivial(few=True),
+    "bytes/count > 125": lambda: Trivial(few=False),
+}
+
+
+KINDS = ("normal", "attacks", "unseen", "benign")
+
+
+def recordings(path: Path) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of each end of a recording, in order of time."""
+    ends: dict[str, list[Row]] = {}
+    for (_, end), rows in read_rows(path).items():
+        ends.setdefault(end, []).extend(rows)
+    for rows in ends.values():
+        yield path.stem, sorted(rows, key=lambda row: row.window.time_s)
+
+
+def over(path: Path, name: str, model: Path | None) -> Judged:
+    """One detector, or trivial rule, over one recording."""
+    return judge(recordings(path), TRIVIAL.get(name, lambda: make(name, model)))
+
+
+def judged(folder: Path, models: Mapping[str, Path | None], jobs: int) -> list[page.Result]:
+    """Every detector over all recordings, several processes at once; Ctrl-C reaches their parent alone."""
+    files = {kind: sorted(folder.glob(f"test-{kind}-*.parquet")) for kind in KINDS}
+    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=os.setsid) as pool:
+        parts = {
+            (name, kind): [pool.submit(over, path, name, models[name]) for path in files[kind]]
+            for name in models
+            for kind in KINDS
+        }
+        results = []
+        for name in models:
+            of = {kind: merged(each.result() for each in parts[name, kind]) for kind in KINDS}
+            results.append(page.Result(name, of["attacks"], of["unseen"], of["normal"], of["benign"]))
+            print(f"judged {name}", file=sys.stderr, flush=True)
+    for result in results:
+        result.cost = None if result.name in TRIVIAL else cost.measure(result.name, models[result.name])
+    return results
+
+
+def capture(path: Path) -> page.Capture:
+    """A capture in the CSV form, judged by the rules and by the trivial ones. Raises ScoreError."""
+    (found,) = score(path)
+    slots = slots_of(path)
+    trivial: dict[str, tuple[Sequence[float | None], int]] = {}
+    for name, maker in TRIVIAL.items():
+        rule = maker()
+        said = [rule.take(slot.mavlink_packets or 0.0, slot.bytes or 0.0) for slot in slots]
+        attacked = [slot.label.strip().lower() not in CALM_LABELS for slot in slots]
+        begins = [i for i, now in enumerate(attacked) if now and not (i and attacked[i - 1])]
+        delays: list[float | None] = []
+        for begin in begins:
+            end = next((i for i in range(begin, len(slots)) if not attacked[i]), len(slots))
+            hit = next((i for i in range(begin, end) if said[i]), None)
+            delays.append(None if hit is None else slots[hit].time_s - slots[begin].time_s)
+        false = sum(s and not (i and said[i - 1]) and not attacked[i] for i, s in enumerate(said))
+        trivial[name] = (delays, false)
+    return page.Capture(path.name.partition(".")[0], found.span_s, found.delays_s, found.false_alarms, trivial)
+
+
+def machine() -> str:
+    """What the page is true of."""
+    model = platform.machine()
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    load = os.getloadavg()[1]
+    today = datetime.now(timezone.utc).date().isoformat()
+    return (
+        f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, {today}; load over 5 minutes {load:.1f}"
+    )
+
+
+def evaluate(
+    folder: Path,
+    captures: Sequence[Path] = (),
+    names: Sequence[str] = NAMES,
+    models: Path | None = None,
+    note: str = "",
+    jobs: int = 2,
+) -> str:
+    """The page. Raises ModelError where there are no recordings or a detector cannot be had."""
+    if not list(folder.glob("test-*.parquet")):
+        raise ModelError(f"there are no recordings for judging in '{folder}': 'pqcmav detect record' makes them")
+    files = {name: models / FILES[name] if models and name in FILES else None for name in names}
+    for name, file in files.items():
+        make(name, file)  # what is missing shows before the work
+    every = judged(folder, {**files, **dict.fromkeys(TRIVIAL)}, jobs)
+    results, trivial = every[: len(names)], every[len(names) :]
+    found = []
+    for path in captures:
+        try:
+            found.append(capture(path))
+        except ScoreError as error:
+            raise ModelError(str(error)) from None
+    return text(results, trivial, found, note)
+
+
+def text(
+    results: Sequence[page.Result], trivial: Sequence[page.Result], captures: Sequence[page.Capture], note: str
+) -> str:
+    """All sections in order."""
+    every = [*results, *trivial]
+    first = results[0]
+    hours = first.normal.hours
+    seen, unseen = len(first.attacks.first()), len(first.unseen.first())
+    parts = [
+        "# What the detectors are worth\n",
+        f"Written by `pqcmav detect evaluate`. {machine()}. {note}\n",
+        f"Judged with recordings that no threshold and no model has seen: {seen + unseen} attacks ({seen} with the "
+        f"tools and rates of the training and other seeds, {unseen} with other tools and rates), {hours:.1f} h of "
+        f"normal traffic (both ends counted, {hours / 2:.1f} h of flight), {len(first.benign.runs)} disturbances at an end. "
+        "What was recorded: [the data sheet](../../docs/detection-data.md). In brackets 95 % intervals.\n",
+        "## Goals\n",
+        "An attack is named when its own class is, suspected or sure, at either end that it reaches.\n",
+        page.goals(results),
+        "\n## Late or missed\n",
+        page.missed(results),
+        "\n## How soon, tools and rates of the training\n",
+        page.delays(every, lambda each: each.attacks),
+        "\n## How soon, tools and rates no training has seen\n",
+        page.delays(every, lambda each: each.unseen),
+        "\n## How soon at each end alone\n",
+        page.delays(results, lambda each: each.attacks, by_end=True),
+        "\n## F1 of windows, tools and rates no training has seen\n",
+        "Windows of an attack count from when it has to be named; those within 7 s after it do not count, because its "
+        "figures still show. The trivial rules know no classes.\n",
+        page.scores(every, lambda each: each.unseen),
+        "\n## F1 of windows, tools and rates of the training\n",
+        page.scores(every, lambda each: each.attacks),
+        "\n## Normal traffic\n",
+        page.alarms(every),
+        "\n## Disturbances without an attacker\n",
+        "Of so many ends and vehicles, how many said anything, and how many of the alarms were sure.\n",
+        page.disturbances(every),
+        "\n## Cost\n",
+        page.costs(results),
+        f"\nPython alone takes {first.cost.idle_mib:.0f} MiB of it.\n" if first.cost else "",
+    ]
+    if captures:
+        parts += ["\n## Captures in the CSV form\n", page.captures(captures)]
+    return "\n".join(parts)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """For environments without the command line tool."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--captures", type=Path, nargs="*", default=[])
+    parser.add_argument("--detectors", default=",".join(NAMES))
+    parser.add_argument("--models", type=Path)
+    parser.add_argument("--note", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args(arguments)
+    try:
+        made = evaluate(
+            options.folder, options.captures, options.detectors.split(","), options.models, options.note, options.jobs
+        )
+    except (ModelError, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.output:
+        options.output.write_text(made, encoding="utf-8")
+    else:
+        print(made)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

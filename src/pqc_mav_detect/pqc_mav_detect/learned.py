@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the learned detectors have in common: probabilities of the classes into an opinion with evidence. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from pqc_mav_detect.channels import CHANNELS
+from pqc_mav_detect.classes import BLACKOUT, CLASSES, REPLAY
+from pqc_mav_detect.detector import Opinion
+from pqc_mav_detect.episodes import SPEAK, SUSPECT
+from pqc_mav_detect.evidence import as_many_as_doubles, described
+from pqc_mav_detect.features import Features
+from pqc_mav_detect.history import SHARES, Array, History
+from pqc_mav_detect.window import Window
+
+NORMAL = "normal"
+OUTPUTS = (NORMAL, *CLASSES)  # the order of a model's outputs
+SMOOTHED = 2  # windows: one alone may be an accident
+LEAST_LIMIT = 0.8
+_TINY = 1e-6
+_MOST = 2.0
+
+
+def log_odds(probability: float) -> float:
+    """Of a probability, which may be 0 or 1."""
+    kept = min(max(probability, _TINY), 1 - _TINY)
+    return math.log(kept / (1 - kept))
+
+
+class Learned:
+    """A detector around a model. `limits`: the probability at which a class is named, learned from normal traffic."""
+
+    def __init__(
+        self,
+        source: str,
+        length: int,
+        probabilities: Callable[[History], Array],
+        limits: Mapping[str, float],
+    ) -> None:
+        self.source = source
+        self._history = History(length)
+        self._features = Features()
+        self._probabilities = probabilities
+        self._odds = {kind: log_odds(max(LEAST_LIMIT, limits.get(kind, 0.0))) for kind in CLASSES}
+        self._recent: list[Array] = []
+        self._since_s: float | None = None
+
+    def update(self, window: Window) -> Opinion:
+        """The model's opinion, smoothed over two windows."""
+        self._history.push(window)
+        self._features.push(window)
+        self._recent = [*self._recent, self._probabilities(self._history)][-SMOOTHED:]
+        mean = sum(self._recent[1:], self._recent[0]) / len(self._recent)
+        found = {kind: float(mean[index]) for index, kind in enumerate(OUTPUTS) if index}
+        pressure = {kind: min(_MOST, log_odds(value) / self._odds[kind]) for kind, value in found.items()}
+        if pressure[REPLAY] >= SPEAK and all(as_many_as_doubles(self._features, part) for part, _ in SHARES):
+            pressure[REPLAY] = SUSPECT
+        if window.silent:  # what counts as a silence is decided before
+            pressure[BLACKOUT], found[BLACKOUT] = max(pressure[BLACKOUT], SPEAK), 1.0
+        pressing = {kind: value for kind, value in pressure.items() if value >= SUSPECT * SPEAK}
+        if not pressing:
+            self._since_s = None
+            return Opinion()
+        if self._since_s is None:
+            self._since_s = window.time_s
+        return Opinion(
+            pressing, {kind: found[kind] for kind in pressing}, self._evidence(pressing, window), self._since_s
+        )
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._history.clear()
+        self._features.clear()
+        self._recent.clear()
+        self._since_s = None
+
+    def _evidence(self, pressing: Mapping[str, float], window: Window) -> tuple[tuple[str, str], ...]:
+        seen = []
+        for kind in sorted(pressing, key=lambda each: -pressing[each]):
+            found = [
+                described(self._features, name)
+                for name, channel in CHANNELS.items()
+                if channel.kind == kind and channel.words and self._features.mean(name, 5.0) > channel.allowance
+            ]
+            silences = [f"nothing heard from {drone} for {silent:.1f} s" for drone, silent in window.silent.items()]
+            found = silences if kind == BLACKOUT and silences else found
+            seen += [(kind, words) for words in found or ["the pattern of all figures together"]]
+        return tuple(seen)
