@@ -37,4 +37,6 @@ shared=(--constraint locked/system.txt --constraint locked/wheels.txt)
 lock analysis "" "${shared[@]}" analysis.txt
 lock test "" "${shared[@]}" test.txt
 lock lint test "${shared[@]}" --constraint locked/test.txt lint.txt test.txt
+lock detect "" "${shared[@]}" detect.txt
+lock train detect "${shared[@]}" --constraint locked/detect.txt train.txt detect.txt
 lock test-nodeps "" --no-deps test-nodeps.txt
