@@ -102,10 +102,9 @@ void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now, F
   const auto sealed = ready(link) && allowed
                           ? link.counters.seal_time.measure([&] { return link.session.seal(type, packet, now); })
                           : std::nullopt;
-  if (sealed)
-    encrypted_out_.add(*sealed);
-  else
-    link.counters.plain_dropped_no_session.add(datagrams);
+  if (!sealed) return link.counters.plain_dropped_no_session.add(datagrams);
+  if (encrypted_out_.full()) send_sealed(link);
+  encrypted_out_.add(*sealed);
 }
 
 void DataPlane::send_sealed(Link& link) noexcept {
