@@ -91,7 +91,7 @@ class Tunnel:
         found: dict[str, int] = {}
         for name, engine in (("drone", self.drone), ("gcs", self.gcs)):
             for key, value in engine.stats()[0].items():
-                if "drop" in key and value:
+                if "drop" in key and not key.startswith("shape_") and value:
                     found[f"{name} {key}"] = value
         return found
 

@@ -160,4 +160,10 @@ def as_json(views: Sequence[TunnelView], now_s: float) -> list[dict[str, Any]]:
 
 def _fields(message: Any) -> dict[str, Any]:
     values = {name: getattr(message, name) for name in message.get_fields_and_field_types() if name != "header"}
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # a field of several numbers
+        return value.tolist()
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -80,7 +80,7 @@ def test_json_has_no_nan() -> None:
     (entry,) = status_view.as_json([made], 102.0)
     assert entry["links"]["local"]["clock_offset_ms"] is None
     assert entry["status"]["state"] == "UP" and entry["key_age_s"] == 12.0
-    assert entry["stats"]["drop_replay"] == 3
+    assert entry["stats"]["drop_replay"] == 3 and entry["stats"]["shape_sent"] == [0] * 5
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(0.0, "0.0 s"), (59.94, "59.9 s"), (125, "2:05"), (3723, "1:02:03")])

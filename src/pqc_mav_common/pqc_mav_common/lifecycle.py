@@ -80,7 +80,11 @@ class ManagedNode(LifecycleNode):
         """Declare parameters with these values; `autostart` and those of `fixed` cannot be set later."""
         specs = list(wanted)
         declare(self, specs, values, fixed={AUTOSTART.name, *self.fixed, *fixed})
-        self._settable = Settable(self, specs)
+        self._settable = Settable(self, specs, self.take_live)
+
+    def take_live(self, name: str, value: Any) -> bool:
+        """Let a live parameter's new value count now; False where nothing works yet that it could count for."""
+        return False
 
     def asked_parameters(self) -> dict[str, Any]:
         """What the user gave, and what was set since."""

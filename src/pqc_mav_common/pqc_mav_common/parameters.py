@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -34,7 +34,8 @@ class ParameterError(ProcessError, ValueError):
 class ParameterSpec:
     """One parameter; its type is that of `default`, a list of strings being a tuple. Bounds are inclusive, None = none.
 
-    `choices` are the valid values, of a list the valid items. `required`: there is no default to rely on.
+    `choices` are the valid values, of a list the valid items. `required`: there is no default to rely on. `live`: a
+    node that works takes a new value at once.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ParameterSpec:
     choices: tuple[str | int, ...] = ()
     unit: str = ""
     required: bool = False
+    live: bool = False
 
     @classmethod
     def from_schema(cls, entry: Mapping[str, Any], prefix: str = "") -> ParameterSpec:
@@ -58,6 +60,7 @@ class ParameterSpec:
             choices=tuple(entry["choices"] or ()),
             unit=entry["unit"],
             required=entry["required"],
+            live=not entry.get("read_only", True),
         )
 
     def check(self, node: str, value: Any) -> Any:
@@ -205,10 +208,14 @@ def declare(
 
 
 class Settable:
-    """Checks what is set of a node's parameters while it runs, and keeps it for the node's next configure."""
+    """Checks what is set of a node's parameters while it runs, and keeps it for the node's next configure.
 
-    def __init__(self, node: Any, specs: Iterable[ParameterSpec]) -> None:
+    `take` is given the name and value of a live parameter, and says whether it counts already.
+    """
+
+    def __init__(self, node: Any, specs: Iterable[ParameterSpec], take: Callable[[str, Any], bool]) -> None:
         """From now on; the parameters are declared already."""
+        self._take = take
         self.changed: dict[str, Any] = {}
         self._node = node
         self._specs = {spec.name: spec for spec in specs}
@@ -231,7 +238,9 @@ class Settable:
             if parameter.name not in self._specs:
                 continue
             self.changed.update(plain_values({parameter.name: parameter.value}))
+            value = self.changed[parameter.name]
+            now = self._specs[parameter.name].live and self._take(parameter.name, value)
             self._node.get_logger().info(
-                f"'{parameter.name}' is set to {yaml_text(self.changed[parameter.name])}; it counts from the next "
-                "configure on."
+                f"'{parameter.name}' is set to {yaml_text(value)}; it counts from "
+                f"{'now' if now else 'the next configure'} on."
             )

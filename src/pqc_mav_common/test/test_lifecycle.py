@@ -25,6 +25,7 @@ from pqc_mav_common.testing_onlooker import Onlooker
 CLERK = "/clerk"
 SPECS = (
     ParameterSpec("topic", "words", "What it listens to."),
+    ParameterSpec("pace", 1, "How fast it writes.", 0, 9, live=True),
     ParameterSpec("kind", "good", "How it is.", choices=("good", "bad", "broken")),
 )
 DIARY: list[str] = []
@@ -40,6 +41,10 @@ class Clerk(ManagedNode):
         self.heard: list[Any] = []
         self.said = self.create_lifecycle_publisher(String, "~/said", 10)
         self.every(0.02, self.ticked.set)
+
+    def take_live(self, name: str, value: Any) -> bool:
+        DIARY.append(f"{name} {value}")
+        return self.active
 
     def set_up(self) -> None:
         self.create_subscription(String, self.values["topic"], self.heard.append, qos_profile_sensor_data)
@@ -97,7 +102,10 @@ def test_a_manager_outside_takes_it_through_its_states(ros: None, capfd: pytest.
         topics = {subscription.topic_name for subscription in node.subscriptions}
         assert "/words" in topics
         assert onlooker.put(CLERK, "topic", "numbers").successful
+        assert onlooker.put(CLERK, "pace", 3).successful and "pace 3" in DIARY
+        assert not onlooker.put(CLERK, "pace", 10).successful and "pace 10" not in DIARY
         assert onlooker.change(CLERK, "deactivate") and not node.active
+        assert onlooker.put(CLERK, "pace", 4).successful
         node.ticked.clear()
         assert not node.ticked.wait(0.2), "its timers rest"
         assert onlooker.change(CLERK, "activate") and node.values["topic"] == "words", "not configured again yet"
@@ -110,6 +118,8 @@ def test_a_manager_outside_takes_it_through_its_states(ros: None, capfd: pytest.
     said = capfd.readouterr().err
     assert "Deactivated: it publishes nothing until it is activated again." in said
     assert "'topic' is set to \"numbers\"; it counts from the next configure on." in said
+    assert "'pace' is set to 3; it counts from now on." in said
+    assert "'pace' is set to 4; it counts from the next configure on." in said
 
 
 def test_a_refusal_is_a_sentence_and_can_be_put_right(ros: None, capfd: pytest.CaptureFixture[str]) -> None:

@@ -29,7 +29,9 @@ STRANGERS: Mapping[str, str] = {
     "other_version": "datagrams of an older protocol version",
 }
 SERVER_FIGURES = ("other_version", "restarts_told", "keygens")
-STATUS_FIGURES = ("state", "suite", "epoch", "peer", "key_age_s", "silence_s")
+STATUS_FIGURES = ("state", "suite", "epoch", "peer", "key_age_s", "silence_s", "shape_kbit")
+SHAPE_CLASSES = ("commands", "transfers", "streams", "rest", "rekey")
+SHAPE_FIGURES = ("taken", "sent", "replaced", "dropped", "oldest_ms")
 STATS_FIGURES = (*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams")
 
 
@@ -50,6 +52,8 @@ class Diagnoser:
         values: dict[str, object] = {key: status[key] for key in STATUS_FIGURES}
         values["key_old"] = keys_are_old(status["last_error"])
         values |= {key: stats[key] for key in STATS_FIGURES}
+        if status["shape_kbit"]:
+            values |= _shaping(stats)
         if link is not None and link.get("rtt_ms") is not None:
             values["rtt_ms"] = f"{link['rtt_ms']:.3f}"
         return Diagnostic(f"tunnel {drone}", level, message, values)
@@ -66,6 +70,14 @@ class Diagnoser:
         last = self._last.get(owner, now)
         self._last[owner] = now
         return ", ".join(f"{now[key] - last[key]} {text}" for key, text in watched.items() if now[key] > last[key])
+
+
+def _shaping(stats: Mapping[str, Any]) -> dict[str, object]:
+    """One line for each class of a shaped link."""
+    return {
+        f"shape_{name}": " ".join(f"{figure} {stats[f'shape_{figure}'][i]}" for figure in SHAPE_FIGURES)
+        for i, name in enumerate(SHAPE_CLASSES)
+    }
 
 
 def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:

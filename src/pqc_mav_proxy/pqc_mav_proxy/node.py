@@ -44,7 +44,10 @@ NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
 SERVER_TICK_S = 0.1
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
-STATUS_IDENTITY = ("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error")
+STATUS_IDENTITY = (
+    *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
+    "shape_kbit",
+)
 
 
 class PqcProxyNode(ManagedNode):
@@ -107,6 +110,13 @@ class PqcProxyNode(ManagedNode):
     def read_parameters(self) -> None:
         """The engine judges all of them, together with what was set since the start."""
         self._config = parameters.engine_config(self.asked_parameters(), _expanded)
+
+    def take_live(self, name: str, value: Any) -> bool:
+        """`shape_kbit` counts at once in an engine that runs."""
+        host = self._host
+        if name != parameters.SHAPE_KBIT or host is None or not host.started:
+            return False
+        return bool(host.engine.set_shape_kbit(value))
 
     def set_up(self) -> None:
         """Checks the configuration and reads the keys."""

@@ -3,7 +3,7 @@
 
 The schema (`config_schema`, `per_drone_schema`) defines names, types, defaults and bounds, and the engine alone
 judges values: what the user gave goes to it unchanged, and its sentence is the one the user reads. The parameters
-declared here show the result; what is set later counts from the next configure on.
+declared here show the result; what is set later counts from the next configure on, shape_kbit at once.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pqc_mav_common.parameters import AUTOSTART, ParameterError, ParameterSpec
 ROLE = "role"
 ROLES = ("drone", "gcs")
 DRONES = "drones"
+SHAPE_KBIT = "shape_kbit"
 # Set at the start alone: what names the ends and protects the link, and where plaintext may go. Whoever reaches the ROS
 # graph can end the tunnel, but must not be able to open it.
 FIXED = frozenset(

@@ -24,6 +24,7 @@ STATUS = {
     "plain_local": "127.0.0.1:1",
     "plain_peer": "",
     "last_error": "",
+    "shape_kbit": 64,
     "hybrid": True,
     "drone_signed": False,
     "handshakes_ok": 1,
@@ -94,7 +95,10 @@ def test_message_fields_are_what_the_engine_reports(keys: Path) -> None:
 def test_stats_and_rates_are_copied() -> None:
     fields = TunnelStats.get_fields_and_field_types()
     counters = {name: number for number, name in enumerate(fields) if name not in ("header", "drone_id")}
-    message = conversions.stats_message({"drone_id": "d1", **counters}, {"tx_packets_per_s": 7.0}, Header())
+    by_class = {name: [counters[name]] * 5 for name in counters if name.startswith("shape_")}
+    stats = {"drone_id": "d1", **counters, **by_class}
+    message = conversions.stats_message(stats, {"tx_packets_per_s": 7.0}, Header())
+    assert list(message.shape_sent) == by_class["shape_sent"] and len(by_class) == 5
     assert message.drone_id == "d1" and message.tx_packets_per_s == 7.0
     assert message.delivered == counters["delivered"] and message.drop_replay == counters["drop_replay"]
 

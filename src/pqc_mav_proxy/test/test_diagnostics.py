@@ -2,7 +2,7 @@
 import pytest
 
 from pqc_mav_common.diagnostics import Level
-from pqc_mav_proxy.diagnostics import STRANGERS, SUSPICIOUS, Diagnoser
+from pqc_mav_proxy.diagnostics import SHAPE_FIGURES, STRANGERS, SUSPICIOUS, Diagnoser
 
 STATUS = {
     "drone_id": "d1",
@@ -12,6 +12,7 @@ STATUS = {
     "peer": "p",
     "key_age_s": 1.0,
     "silence_s": 0.5,
+    "shape_kbit": 0,
     "last_error": "",
 }
 STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams"), 0)
@@ -51,6 +52,15 @@ def test_drops_warn_only_while_they_grow() -> None:
     assert grown.level is Level.WARN and "2 packets that failed authentication" in grown.message
     assert grown.values["rtt_ms"] == "1.500"
     assert diagnoser.tunnel(STATUS, {**old, "drop_auth_fail": 9}, None).level is Level.OK
+
+
+def test_a_shaped_link_says_what_becomes_of_each_class() -> None:
+    figures = {f"shape_{figure}": [n, 0, 0, 0, 7 * n] for n, figure in enumerate(SHAPE_FIGURES)}
+    made = Diagnoser("drone").tunnel({**STATUS, "shape_kbit": 64}, {**STATS, **figures}, None)
+    assert made.values["shape_kbit"] == 64
+    assert made.values["shape_commands"] == "taken 0 sent 1 replaced 2 dropped 3 oldest_ms 4"
+    assert made.values["shape_rekey"] == "taken 0 sent 7 replaced 14 dropped 21 oldest_ms 28"
+    assert "shape_commands" not in Diagnoser("drone").tunnel(STATUS, STATS, None).values
 
 
 def test_strangers_who_try_handshakes() -> None:

@@ -191,6 +191,15 @@ def test_parameters_are_described_and_bounded(pair: dict[str, PqcProxyNode], cli
         assert not result.successful and sentence in result.reason, result
 
 
+def test_shaping_can_be_set_while_the_tunnel_runs(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
+    seen = client.collect(TunnelStatus, "/drone/pqc_proxy/status", qos.latched(1))
+    for kbit in (64, 0):
+        assert client.put("/drone/pqc_proxy", "shape_kbit", kbit).successful
+        until(lambda kbit=kbit: seen and seen[-1].shape_kbit == kbit, f"{kbit} kbit/s in the status")
+    result = client.put("/drone/pqc_proxy", "shape_kbit", -1)
+    assert not result.successful and "shape_kbit" in result.reason
+
+
 def test_what_protects_the_link_is_fixed(pair: dict[str, PqcProxyNode]) -> None:
     """Whoever reaches the ROS graph must not be able to send plaintext elsewhere or to allow weaker suites."""
     for end, wishes in (

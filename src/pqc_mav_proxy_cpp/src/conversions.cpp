@@ -94,6 +94,7 @@ msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::st
   out.silence_s = static_cast<float>(status.silence_s);
   out.plain_local = status.plain_local;
   out.plain_peer = status.plain_peer;
+  out.shape_kbit = status.shape_kbit;
   out.last_error = status.last_error;
   out.handshakes_ok = status.handshakes_ok;
   out.handshakes_failed = status.handshakes_failed;
@@ -122,6 +123,13 @@ msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rate
   out.drone_id = stats.drone_id;
   for (const auto& [name, field] : kCounters) out.*field = counter(stats.counters, name);
   take_received(out, stats.counters);
+  for (std::size_t i = 0; i < pqcmav::kShapeClasses; ++i) {
+    out.shape_taken[i] = stats.shaping[i].taken;
+    out.shape_sent[i] = stats.shaping[i].sent;
+    out.shape_replaced[i] = stats.shaping[i].replaced;
+    out.shape_dropped[i] = stats.shaping[i].dropped;
+    out.shape_oldest_ms[i] = stats.shaping[i].oldest_ms;
+  }
   out.seal_mean_ns = static_cast<float>(stats.seal_ns_avg);
   out.open_mean_ns = static_cast<float>(stats.open_ns_avg);
   out.tx_packets_per_s = static_cast<float>(rates.tx_packets);

@@ -31,6 +31,8 @@ constexpr std::array<Watch, 6> kStrangers{{
 }};
 constexpr std::array<std::string_view, 3> kServerFigures{"other_version", "restarts_told", "keygens"};
 constexpr std::array<std::string_view, 4> kFurtherFigures{"drop_unknown", "drop_seq_old", "delivered", "roams"};
+constexpr std::array<std::string_view, pqcmav::kShapeClasses> kShapeClassNames{"commands", "transfers", "streams",
+                                                                               "rest", "rekey"};
 constexpr std::string_view kKeyOld = "KEY_OLD";  // how last_error begins while the keys are too old
 
 std::pair<Level, std::string> judge(const pqcmav::LinkStatus& status, const std::string& role) {
@@ -51,6 +53,12 @@ std::pair<Level, std::string> judge(const pqcmav::LinkStatus& status, const std:
   return {Level::error, "no session"};
 }
 
+std::string shape_line(const pqcmav::ShapeCount& count) {
+  return "taken " + std::to_string(count.taken) + " sent " + std::to_string(count.sent) + " replaced " +
+         std::to_string(count.replaced) + " dropped " + std::to_string(count.dropped) + " oldest_ms " +
+         std::to_string(count.oldest_ms);
+}
+
 }  // namespace
 
 Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::LinkStats& stats,
@@ -68,12 +76,15 @@ Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::Lin
                 {"peer", status.peer},
                 {"key_age_s", number_text(status.key_age_s)},
                 {"silence_s", number_text(status.silence_s)},
+                {"shape_kbit", std::to_string(status.shape_kbit)},
                 {"key_old", status.last_error.starts_with(kKeyOld) ? "True" : "False"}};
   const auto add = [&](std::string_view name) {
     out.values.emplace_back(name, std::to_string(counter(stats.counters, name)));
   };
   for (const auto& [name, meaning] : kSuspicious) add(name);
   for (const auto name : kFurtherFigures) add(name);
+  for (std::size_t i = 0; status.shape_kbit != 0 && i < kShapeClassNames.size(); ++i)
+    out.values.emplace_back("shape_" + std::string(kShapeClassNames[i]), shape_line(stats.shaping[i]));
   if (link && link->rtt_ms) out.values.emplace_back("rtt_ms", fixed(*link->rtt_ms, 3));
   return out;
 }

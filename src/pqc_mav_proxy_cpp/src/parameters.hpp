@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ROS parameters from the engine's configuration schema. The engine alone judges values: what the user gave goes to it
 // unchanged, and its sentence is the one the user reads. The parameters declared here show the result; what is set
-// later counts from the next configure on.
+// later counts from the next configure on, shape_kbit at once.
 #pragma once
 
 #include <map>
@@ -28,6 +28,9 @@ struct ParameterSpec {
   std::string unit = {};
   bool fixed = false;  // cannot be set later
 };
+
+/// Counts at once in an engine that runs.
+inline constexpr const char* kShapeKbit = "shape_kbit";
 
 /// The node's own: the engine does not know it.
 inline constexpr const char* kAutostart = "autostart";

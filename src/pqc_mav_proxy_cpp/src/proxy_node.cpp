@@ -43,7 +43,7 @@ std::string identity(const std::vector<pqcmav::LinkStatus>& statuses) {
   std::string out;
   for (const auto& it : statuses)
     for (const auto& part : {std::string(to_string(it.state)), it.suite, std::to_string(it.epoch), it.session_id,
-                             it.peer, it.plain_local, it.plain_peer, it.last_error})
+                             it.peer, it.plain_local, it.plain_peer, it.last_error, std::to_string(it.shape_kbit)})
       out += part + '\n';
   return out;
 }
@@ -113,10 +113,15 @@ void ProxyNode::take_settings() {
         const std::lock_guard lock(mutex_);
         given_.insert_or_assign(name, value);
       }
-      RCLCPP_INFO(get_logger(), "'%s' is set to %s; it counts from the next configure on.", each.get_name().c_str(),
-                  each.value_to_string().c_str());
+      RCLCPP_INFO(get_logger(), "'%s' is set to %s; it counts from %s on.", each.get_name().c_str(),
+                  each.value_to_string().c_str(), take_live(each) ? "now" : "the next configure");
     }
   });
+}
+
+bool ProxyNode::take_live(const rclcpp::Parameter& parameter) {
+  const auto engine = running_engine();
+  return parameter.get_name() == kShapeKbit && engine && engine->set_shape_kbit(parameter.as_int());
 }
 
 void ProxyNode::make_interfaces(std::size_t drones) {

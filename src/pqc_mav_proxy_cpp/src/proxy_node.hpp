@@ -55,6 +55,8 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void make_interfaces(std::size_t drones);
   /// From now on parameters can be set; what is set counts from the next configure on.
   void take_settings();
+  /// Lets a new value count now. False where nothing runs yet that it could count for.
+  bool take_live(const rclcpp::Parameter& parameter);
   void bring_up();
   void make_host();
   void start_host();

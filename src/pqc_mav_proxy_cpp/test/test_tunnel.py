@@ -131,7 +131,7 @@ def test_diagnostics(pair: Pair, watcher: Watcher) -> None:
     until(lambda: "rtt_ms" in {each.key for each in said()[f"{drone}: tunnel d1"].values}, "a round trip")
     values = {each.key: each.value for each in said()[f"{drone}: tunnel d1"].values}
     assert list(values) == [
-        *("state", "suite", "epoch", "peer", "key_age_s", "silence_s", "key_old"),
+        *("state", "suite", "epoch", "peer", "key_age_s", "silence_s", "shape_kbit", "key_old"),
         *("drop_auth_fail", "drop_replay", "drop_malformed", "drop_decrypt_fail", "plain_dropped_too_big"),
         *("plain_dropped_no_session", "drop_unknown", "drop_seq_old", "delivered", "roams", "rtt_ms"),
     ]

@@ -24,7 +24,7 @@ py::dict schema_entry(const ConfigKey& key) {
   out["description"] = std::string(key.description);
   out["choices"] = std::vector<std::string>(key.choices.begin(), key.choices.end());
   out["required"] = key.required;
-  out["read_only"] = true;
+  out["read_only"] = !key.live;
   return out;
 }
 
@@ -123,6 +123,7 @@ py::dict status_dict(const LinkStatus& s) {
   out["drone_signed"] = s.drone_signed;
   out["compact"] = s.compact;
   out["key_old"] = s.key_old;
+  out["shape_kbit"] = s.shape_kbit;
   out["handshakes_ok"] = s.handshakes_ok;
   out["handshakes_failed"] = s.handshakes_failed;
   out["rekeys_ok"] = s.rekeys_ok;
@@ -132,6 +133,23 @@ py::dict status_dict(const LinkStatus& s) {
 
 void put(py::dict& out, const NamedCounters& counters) {
   for (const auto& [name, value] : counters) out[py::str(std::string(name))] = value;
+}
+
+/// A list by class for each counter.
+void put(py::dict& out, const ShapeCounts& counts) {
+  std::array<std::uint64_t, kShapeClasses> taken{}, sent{}, replaced{}, dropped{}, oldest_ms{};
+  for (std::size_t i = 0; i < kShapeClasses; ++i) {
+    taken[i] = counts[i].taken;
+    sent[i] = counts[i].sent;
+    replaced[i] = counts[i].replaced;
+    dropped[i] = counts[i].dropped;
+    oldest_ms[i] = counts[i].oldest_ms;
+  }
+  out["shape_taken"] = taken;
+  out["shape_sent"] = sent;
+  out["shape_replaced"] = replaced;
+  out["shape_dropped"] = dropped;
+  out["shape_oldest_ms"] = oldest_ms;
 }
 
 py::dict report_dict(const LinkReport& report) {
@@ -207,6 +225,7 @@ void bind_engine(py::module_& module) {
                py::dict out;
                out["drone_id"] = stats.drone_id;
                put(out, stats.counters);
+               put(out, stats.shaping);
                out["seal_mean_ns"] = stats.seal_ns_avg;
                out["open_mean_ns"] = stats.open_ns_avg;
                return out;
@@ -257,7 +276,8 @@ void bind_engine(py::module_& module) {
             out["message"] = outcome.message;
             return out;
           },
-          py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0);
+          py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0)
+      .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"));
 
   module.def(
       "config_schema",

@@ -29,7 +29,8 @@ class Arrived:
 def as_dict(message: Any, *leave_out: str) -> dict[str, Any]:
     """Fields of a flat message as plain Python values."""
     names = [name for name in message.get_fields_and_field_types() if name not in ("header", *leave_out)]
-    return {name: getattr(message, name) for name in names}
+    values = {name: getattr(message, name) for name in names}
+    return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in values.items()}
 
 
 class ProxyWatch:

@@ -55,6 +55,8 @@ class Engine:
 
         Returns ok, suite, epoch, rekey_ms and message, a sentence in either case.
         """
+    def set_shape_kbit(self, kbit: int) -> bool:
+        """Shape what leaves to this rate from now on, for every link; 0 = off. False when the engine does not run."""
 
 @final
 class SuiteInfo:

@@ -37,6 +37,7 @@ def test_status_has_every_field(pair: Pair) -> None:
         assert set(status) >= {
             "drone_id", "state", "suite", "epoch", "session_id", "key_age_s", "silence_s", "peer", "plain_local",
             "plain_peer", "last_error", "hybrid", "drone_signed", "handshakes_ok", "handshakes_failed", "rekeys_ok",
+            "shape_kbit",
         }  # fmt: skip
         assert status["drone_id"] == "uav1"
         assert status["suite"] == LIGHT
@@ -57,6 +58,18 @@ def test_ports(pair: Pair) -> None:
         assert ports["data"] > 0
         assert list(ports["plain"]) == ["uav1"]
     assert pair.drone.status()[0]["peer"] == f"127.0.0.1:{gcs['data']}"
+
+
+def test_shaping_is_set_while_it_runs(pair: Pair) -> None:
+    assert pair.drone.set_shape_kbit(64)
+    assert eventually(lambda: pair.drone.status()[0]["shape_kbit"] == 64)
+    pair.send_up(b"unreadable: the rest")
+    assert pair.ground.recv(100) == b"unreadable: the rest"
+    assert eventually(lambda: pair.drone.stats()[0]["shape_sent"][3] == 1)
+    assert set(pair.drone.stats()[0]) >= {"shape_taken", "shape_replaced", "shape_dropped", "shape_oldest_ms"}
+    with pytest.raises(tunnel.TunnelError, match="'shape_kbit' is -1"):
+        pair.drone.set_shape_kbit(-1)
+    assert pair.drone.set_shape_kbit(0)
 
 
 def test_stats_and_totals_add_up(pair: Pair) -> None:

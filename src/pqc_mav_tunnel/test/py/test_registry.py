@@ -88,6 +88,7 @@ def test_schema(role: str) -> None:
         assert type(entry["default"]) is python_types[entry["type"]]
         assert (entry["min"] is None) == (entry["type"] not in ("int", "float"))
         assert entry["description"].endswith(".")
+    assert [entry["key"] for entry in schema if not entry["read_only"]] == ["shape_kbit"]
     names = [entry["key"] for entry in schema]
     assert len(names) == len(set(names))
     assert ("peer" in names) == (role == "drone")
