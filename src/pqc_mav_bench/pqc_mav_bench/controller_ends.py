@@ -250,7 +250,7 @@ class RosDrone:
     def set_load(self, scenario: str, *, emulate: bool) -> str:
         """See DroneEnd."""
         kind = self._load.set(scenario_of(scenario), emulate=emulate)
-        self._recorder.extra_pids = {"load": self._load.pid} if kind == "emulated" else {}
+        self._recorder.extra_pids = {"load": self._load.pid} if self._load.pid else {}
         return kind
 
     def _take_power(self, message: Any) -> None:

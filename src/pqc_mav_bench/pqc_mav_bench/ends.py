@@ -100,4 +100,4 @@ class DroneEnd(Protocol):
         """Power during the data time; {} without a sensor."""
 
     def set_load(self, scenario: str, *, emulate: bool) -> str:
-        """Puts a scenario's load on. Returns "none" or "emulated"."""
+        """Puts a scenario's load on. Returns "none", "detector" or "emulated". Raises OptionsError."""

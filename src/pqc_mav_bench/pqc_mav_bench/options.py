@@ -47,9 +47,7 @@ class CampaignOptions(BaseModel):
     seed: int = Field(20260221, ge=0)
     attempts: int = Field(2, ge=1, le=10, description="tries of a run before it counts as failed")
     machine_name: str = Field("", max_length=120, description="written in place of the host names")
-    emulate_detectors: bool = Field(
-        True, description="put the documented load on where a scenario's detector is not running"
-    )
+    emulate_detectors: bool = Field(False, description="put the documented load on in place of a scenario's detector")
 
     @field_validator("scenarios")
     @classmethod

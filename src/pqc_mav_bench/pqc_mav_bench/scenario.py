@@ -2,8 +2,8 @@
 """Scenarios: named load profiles of the drone's computer.
 
 The published campaigns ran each suite alone (baseline) and with an attack detector next to it: XGBoost (light) and a
-time series transformer, TST (heavy). Where no detector runs, its demand is emulated: a share of one core kept busy in
-every second, and memory held. The figures are what the two detectors added on the published Raspberry Pi 4
+time series transformer, TST (heavy). Here the detectors of pqc_mav_detect run. Where their demand is emulated instead,
+a share of one core is kept busy in every second, and memory held: what the two added on the published Raspberry Pi 4
 ([rpi4-analysis] Table 1; [rpi4-results] trend 3: processor 77.2 / 78.5 / 90.6 % of four cores, resident memory
 272 / 607 / 761 MiB).
 """
@@ -27,8 +27,8 @@ class Scenario:
     memory_mib: int
 
     @property
-    def emulated(self) -> bool:
-        """Whether a load is put on in place of a detector."""
+    def has_detector(self) -> bool:
+        """Whether a detector runs, or a load in its place."""
         return self.busy_fraction > 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts and ends the emulated load of a scenario."""
+"""Starts and ends what a scenario puts on: its detector, or a documented load in its place."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import subprocess
 import sys
 
 from pqc_mav_bench import child
+from pqc_mav_bench.errors import OptionsError
 from pqc_mav_bench.scenario import Scenario
+
+NONE, EMULATED, DETECTOR = "none", "emulated", "detector"
+_READY = "ready"
 
 
 class ScenarioLoad:
     """Holds the load of at most one scenario; `set` changes it, `close` ends it."""
 
     def __init__(self) -> None:
-        self._scenario: Scenario | None = None
+        self._now: tuple[Scenario, bool] | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -23,25 +27,36 @@ class ScenarioLoad:
         return 0 if self._process is None or self._process.poll() is not None else self._process.pid
 
     def set(self, scenario: Scenario, *, emulate: bool) -> str:
-        """Puts the scenario's load on. Returns what it is: "none" or "emulated"."""
-        if not scenario.emulated or not emulate:
+        """Puts the scenario's load on. Returns what it is. Raises OptionsError for a detector that cannot run."""
+        if not scenario.has_detector:
             self.close()
-            return "none"
-        if self._scenario != scenario or not self.pid:
+            return NONE
+        if self._now != (scenario, emulate) or not self.pid:
             self.close()
-            command = [
-                sys.executable,
-                "-m",
-                "pqc_mav_bench.load_process",
-                str(scenario.busy_fraction),
-                str(scenario.memory_mib),
-            ]
-            self._process = child.start(command, stdin=subprocess.PIPE)
-            self._scenario = scenario
-        return "emulated"
+            start = self._emulated if emulate else self._detector
+            start(scenario)
+            self._now = (scenario, emulate)
+        return EMULATED if emulate else DETECTOR
 
     def close(self) -> None:
         """Ends the load."""
-        process, self._process, self._scenario = self._process, None, None
+        process, self._process, self._now = self._process, None, None
         if process is not None:
             child.end(process)
+
+    def _emulated(self, scenario: Scenario) -> None:
+        words = ["pqc_mav_bench.load_process", str(scenario.busy_fraction), str(scenario.memory_mib)]
+        self._process = child.start([sys.executable, "-m", *words], stdin=subprocess.PIPE)
+
+    def _detector(self, scenario: Scenario) -> None:
+        words = ["pqc_mav_detect.watch", scenario.name]
+        process = child.start([sys.executable, "-m", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = process
+        assert process.stdout is not None
+        said = process.stdout.readline().decode(errors="replace").strip()
+        if said != _READY:
+            self.close()
+            raise OptionsError(
+                f"The detector of scenario '{scenario.name}' does not run: {said or 'no reason given'}. "
+                "--emulated puts a documented load in its place."
+            )

@@ -28,7 +28,7 @@ _SYSTEM = {
     "temperature_peak_c": "the kernel shows no thermal zone",
     "cpu_mhz": "the kernel shows no processor clock",
     "governor": "the kernel shows no frequency governor",
-    "load_cpu_percent": "no emulated load runs on this side",
+    "load_cpu_percent": "no detector or emulated load runs on this side",
     "tunnel_cpu_percent": "the proxy's process was not found on this machine",
     "tunnel_rss_mib": "the proxy's process was not found on this machine",
 }

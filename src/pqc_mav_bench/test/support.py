@@ -229,7 +229,7 @@ class FakeDrone:
 
     def set_load(self, scenario: str, *, emulate: bool) -> str:
         self.load = scenario
-        return "none" if scenario == "baseline" or not emulate else "emulated"
+        return "none" if scenario == "baseline" else "emulated" if emulate else "detector"
 
 
 class NoWait(threading.Event):

@@ -54,7 +54,7 @@ def test_a_broken_text_is_refused():
 
 
 def test_the_scenarios_are_the_published_additions():
-    assert not SCENARIOS["baseline"].emulated
+    assert not SCENARIOS["baseline"].has_detector
     assert SCENARIOS["xgboost"].busy_fraction == pytest.approx(0.052)
     assert SCENARIOS["tst"].busy_fraction == pytest.approx(0.536)
     assert (SCENARIOS["xgboost"].memory_mib, SCENARIOS["tst"].memory_mib) == (335, 489)

@@ -105,11 +105,13 @@ def test_power_of_a_model_is_labelled_and_without_a_sensor_is_unavailable():
 
 
 def test_an_emulated_scenario_says_so():
-    run, _ = measured(scenario="tst")
+    emulated = options_from({**OPTIONS.model_dump(), "emulate_detectors": True})
+    run, _ = measured(scenario="tst", options=emulated)
     assert (run.workload.scenario_load, run.workload.scenario_load_memory_mib) == ("emulated", 489)
     assert run.metric_status["workload.scenario_load"].status == "emulated"
-    real, _ = measured(scenario="tst", options=options_from({**OPTIONS.model_dump(), "emulate_detectors": False}))
-    assert real.workload.scenario_load == "none"
+    real, _ = measured(scenario="tst")
+    assert real.workload.scenario_load == "detector"
+    assert "workload.scenario_load" not in real.metric_status
 
 
 def test_the_bulk_workload_has_goodput_loss_and_its_interval():

@@ -6,6 +6,7 @@ import time
 import psutil
 import pytest
 
+from pqc_mav_bench.errors import OptionsError
 from pqc_mav_bench.load_process import burn, hold
 from pqc_mav_bench.scenario import SCENARIOS, Scenario
 from pqc_mav_bench.scenario_load import ScenarioLoad
@@ -46,8 +47,18 @@ def test_a_load_takes_its_memory_and_its_share_until_another_scenario_comes(load
     assert not psutil.pid_exists(pid)
 
 
-def test_what_must_not_be_emulated_is_not(load):
-    assert load.set(SMALL, emulate=False) == "none"
+def test_the_detector_itself_runs_until_another_scenario_comes(load):
+    assert load.set(SCENARIOS["xgboost"], emulate=False) == "detector"
+    pid = load.pid
+    assert "pqc_mav_detect.watch" in psutil.Process(pid).cmdline()
+    assert load.set(SCENARIOS["xgboost"], emulate=False) == "detector" and load.pid == pid
+    assert load.set(SCENARIOS["xgboost"], emulate=True) == "emulated" and load.pid != pid
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_detector_that_cannot_run_says_why(load):
+    with pytest.raises(OptionsError, match="scenario 'small' does not run: usage"):
+        load.set(SMALL, emulate=False)
     assert load.pid == 0
 
 

@@ -30,7 +30,7 @@ class SystemLoad(Category):
     )
     workload_cpu_percent: float | None = metric("the traffic generator's processor time, as share of one core", "%")
     load_cpu_percent: float | None = metric(
-        "processor time of the scenario's emulated load, as share of one core",
+        "processor time of the scenario's detector or of the load in its place, as share of one core",
         "%",
         zero="the baseline scenario has none",
     )

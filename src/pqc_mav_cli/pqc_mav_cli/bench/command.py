@@ -83,6 +83,9 @@ def run(
         View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured in that year.")
     ] = View.CORE,
     scenario: Annotated[list[str] | None, typer.Option(help="baseline, xgboost or tst; may be repeated.")] = None,
+    emulated: Annotated[
+        bool, typer.Option("--emulated", help="A documented load in place of the scenarios' detectors.")
+    ] = False,
     duration: Annotated[float, typer.Option(help="Seconds of data in each run.")] = 30.0,
     repetitions: Annotated[int, typer.Option(help="Runs of each suite.")] = 1,
     workload: Annotated[
@@ -132,6 +135,7 @@ def run(
                 "suites": suite or [],
                 "view": view.value,
                 "scenarios": scenario or ["baseline"],
+                "emulate_detectors": emulated,
                 "repetitions": repetitions,
                 "duration_s": min(duration, _QUICK_S) if quick else duration,
                 "rekey_interval_s": rekey_interval,
