@@ -127,7 +127,7 @@ def score(
         Path,
         typer.Argument(
             help="CSV (.csv, .csv.gz) or Parquet, one row for each 0.1 s: time_s, packets, bytes, mavlink_packets, of "
-            "which each may be missing, and label; or windows of 'chaos/run record'."
+            "which each may be missing, and label; or windows of 'chaos/run record'; or a recorded flight (.mcap)."
         ),
     ],
     normal: Annotated[

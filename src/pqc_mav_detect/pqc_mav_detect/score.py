@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a file: windows of the fault laboratory, or a capture made by others. What was named, when, and how well."""
+"""Judges a file: a recorded flight, windows of the fault laboratory, or a capture made by others."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from pqc_mav_detect.window import PERIOD_S
 
 CALM_LABELS = ("", "0", "0.0", "normal", "benign", "none", "false")
 HOUR_S = 3600.0
+MCAP = ".mcap"
 
 
 class ScoreError(ValueError):
@@ -58,7 +59,9 @@ class Score:
 
 
 def score(path: Path, normal: Path | None = None, calm_s: float = CALM_S) -> list[Score]:
-    """Of each run in the file. Raises ScoreError."""
+    """Of each run in the file, or each end of a recorded flight. Raises ScoreError."""
+    if path.suffix == MCAP:
+        return _flight(path)
     try:
         cells = list(_cells(path))
     except ScoreError:
@@ -78,6 +81,19 @@ def score(path: Path, normal: Path | None = None, calm_s: float = CALM_S) -> lis
     spans = [PERIOD_S, *(b.time_s - a.time_s for a, b in zip(slots[begin:], slots[begin + 1 :], strict=False))]
     turns = iter(spans)
     return [_judge(path.name, steps, lambda slot: rules.update(slot, next(turns)), any(slot.label for slot in slots))]
+
+
+def _flight(path: Path) -> list[Score]:
+    try:
+        from pqc_mav_detect.flight import read
+
+        ends = read(path)
+    except ImportError as error:
+        raise ScoreError(f"A recorded flight needs the Python package {error.name}.") from None
+    except ValueError as error:
+        raise ScoreError(str(error)) from None
+    steps = {end: [(window.time_s, "", window) for window in windows] for end, windows in ends.items()}
+    return [_judge(f"{path.name} {end}", each, Rules().update, False) for end, each in steps.items()]
 
 
 def slots_of(path: Path) -> list[Slot]:

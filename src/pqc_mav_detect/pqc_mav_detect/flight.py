@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded flight (MCAP) into windows: what the detector of each end saw, but for the kernel's counters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_detect.window import LinkView, Reading, Window, Windows
+
+COUNTERS, LINK, STATUS = (f"pqc_mav_interfaces/msg/{name}" for name in ("ServerStats", "LinkQuality", "TunnelStatus"))
+DOWN = 0  # TunnelStatus.DOWN
+_NS = 1e-9
+
+
+@dataclass
+class _End:
+    windows: Windows = field(default_factory=Windows)
+    found: list[Window] = field(default_factory=list)
+    local: dict[str, LinkView] = field(default_factory=dict)
+    peer: dict[str, LinkView] = field(default_factory=dict)
+    down: set[str] = field(default_factory=set)
+
+    def take(self, kind: str, message: Any, now_s: float) -> None:
+        """A message of this end's proxy."""
+        if kind == LINK:
+            (self.peer if message.side == "peer" else self.local)[message.drone_id] = _view(message, now_s)
+        elif kind == STATUS:
+            self.windows.role = message.role
+            (self.down.add if message.state == DOWN else self.down.discard)(message.drone_id)
+        else:
+            totals = {name: value for name in _names(message) if isinstance(value := getattr(message, name), int)}
+            opened = dict(zip(message.drone_ids, message.opened, strict=False))
+            reading = Reading(now_s, totals, opened, {}, dict(self.local), dict(self.peer), frozenset(self.down))
+            window = self.windows.update(reading)
+            if window is not None:
+                self.found.append(window)
+
+
+def read(path: Path) -> dict[str, list[Window]]:
+    """The windows of each end, by its namespace. Raises ValueError for a file without counters, or that is none."""
+    from pqc_mav_recorder.file import RecordingError
+    from pqc_mav_recorder.reader import RecordingReader
+
+    ends: dict[str, _End] = {}
+    reader = RecordingReader(path)
+    try:
+        for message in reader.messages():
+            if message.topic.type_name in (COUNTERS, LINK, STATUS):
+                namespace = message.topic.name.split("/")[1]
+                what = reader.decode(message)
+                ends.setdefault(namespace, _End()).take(message.topic.type_name, what, message.log_ns * _NS)
+    except RecordingError as error:
+        raise ValueError(str(error)) from None
+    found = {name: end.found for name, end in ends.items() if end.found}
+    if not found:
+        raise ValueError(reader.problem or f"{path} has no counters of a proxy (server_stats)")
+    return found
+
+
+def _names(message: Any) -> tuple[str, ...]:
+    return tuple(name for name in getattr(message, "__slots__", ()) if not name.startswith("_"))
+
+
+def _view(message: Any, now_s: float) -> LinkView:
+    def known(value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    rtt, least = known(message.rtt_ms), known(message.rtt_min_ms)
+    return LinkView(
+        now_s - (known(message.age_s) or 0.0),
+        known(message.loss),
+        None if rtt is None or least is None else max(0.0, rtt - least),
+        message.drop_replay + message.drop_seq_old,
+        message.drop_auth_fail + message.drop_decrypt_fail,
+        known(message.packets_per_s) or 0.0,
+    )
