@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,17 @@ def test_it_runs_and_leaves_the_graph(tmp_path: Path) -> None:
     given = ["-p", "watch_kernel:=false", "-p", "watched_interfaces:=[wlan0]"]
     first, again = run_twice(COMMAND, "/d7", ["pqc_detect"], given, tmp_path)
     assert first == again and "wlan0" in first
+
+
+def test_a_detector_whose_package_is_missing_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "onnxruntime.py").write_text("raise ImportError('none')\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    ended = subprocess.run(
+        [*COMMAND, "--ros-args", "-p", "detector:=tst"],
+        capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert ended.returncode == 2 and "needs the Python package onnxruntime: pip install" in ended.stderr
 
 
 def test_a_wrong_parameter_is_one_line() -> None:
