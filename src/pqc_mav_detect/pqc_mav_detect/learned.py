@@ -19,6 +19,7 @@ NORMAL = "normal"
 OUTPUTS = (NORMAL, *CLASSES)  # the order of a model's outputs
 SMOOTHED = 2  # windows: one alone may be an accident
 LEAST_LIMIT = 0.8
+CALM = 0.8  # probability of normal traffic; the rest has negative log odds
 _TINY = 1e-6
 _MOST = 2.0
 
@@ -53,6 +54,9 @@ class Learned:
         self._features.push(window)
         self._recent = [*self._recent, self._probabilities(self._history)][-SMOOTHED:]
         mean = sum(self._recent[1:], self._recent[0]) / len(self._recent)
+        if mean[0] > CALM and not window.silent:  # no other can press
+            self._since_s = None
+            return Opinion()
         found = {kind: float(mean[index]) for index, kind in enumerate(OUTPUTS) if index}
         pressure = {kind: min(_MOST, log_odds(value) / self._odds[kind]) for kind, value in found.items()}
         if pressure[REPLAY] >= SPEAK and all(as_many_as_doubles(self._features, part) for part, _ in SHARES):

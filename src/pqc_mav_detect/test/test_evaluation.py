@@ -65,6 +65,16 @@ def test_a_missed_attack_has_no_delay() -> None:
     assert sorted(trial.delay_s is None for trial in both.first()) == [False, True]
 
 
+def test_the_alarm_of_the_attack_before_does_not_pass_for_the_next_ones() -> None:
+    first = recorded("100/s forge@20", FORGERY, 6.0, 10.0, 18.0, 19.0)
+    second = [
+        Row("100/s forge@6", "gcs", row.label, row.episode, Window(19.0 + row.window.time_s, 0.1, row.window.values))
+        for row in recorded("", FORGERY, 6.0, 4.0, 9.0, 10.0)
+    ]
+    found = judge([("t", first + second)], Rules)
+    assert all(trial.delay_s is not None and trial.delay_s > 0.15 for trial in found.trials)
+
+
 def test_how_soon_depends_on_the_rate() -> None:
     assert [speed(FORGERY, rate) for rate in ("2", "20", "bursts")] == ["2-10/s", ">= 20/s", "changing"]
     assert [allowed_s(*each) for each in ((FORGERY, "6"), (FORGERY, "20"), ("on_path", "8"), ("blackout", "2s"))] == [

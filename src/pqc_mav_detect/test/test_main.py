@@ -22,7 +22,10 @@ def test_a_detector_whose_package_is_missing_is_one_line(tmp_path: Path) -> None
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     ended = subprocess.run(
         [*COMMAND, "--ros-args", "-p", "detector:=tst"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
         env={**os.environ, "PYTHONPATH": path},
     )
     assert ended.returncode == 2 and "needs the Python package onnxruntime: pip install" in ended.stderr

@@ -139,7 +139,8 @@ def text(
         f"normal traffic (both ends counted, {hours / 2:.1f} h of flight), {len(first.benign.runs)} disturbances at an "
         "end. What was recorded: [the data sheet](../../docs/detection-data.md). In brackets 95 % intervals.\n",
         "## Goals\n",
-        "An attack is named when its own class is, suspected or sure, at either end that it reaches.\n",
+        "An attack is named when its own class is, suspected or sure, at either end that it reaches. A "
+        "detector that still speaks of the attack before begins anew 3 s before the next.\n",
         page.goals(results),
         "\n## Late or missed\n",
         page.missed(results),

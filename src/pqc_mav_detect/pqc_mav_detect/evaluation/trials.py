@@ -14,12 +14,14 @@ from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.evaluation.trivial import Trivial
 from pqc_mav_detect.examples import AFTER_S
 from pqc_mav_detect.learned import NORMAL, OUTPUTS
+from pqc_mav_detect.window import PERIOD_S
 
 SLOW = ("2", "6")
 CHANGING = ("random", "bursts")
 LINK = (ON_PATH, BLACKOUT)
 WITHIN_S = {ON_PATH: 4.0, BLACKOUT: 1.0}
 FAST_S, SLOW_S = 1.0, 5.0
+CALM_S = 3.0  # before each attack, of a detector that still speaks of the one before
 ANY = "attack"  # what a rule that knows no classes says
 
 
@@ -109,7 +111,11 @@ def merged(parts: Iterable[Judged]) -> Judged:
 def _one(name: str, rows: Sequence[Row], detector: Detector | Trivial, found: Judged) -> None:
     episodes = Episodes()
     said: list[tuple[str, Level]] = []
-    for row in rows:
+    anew = _begins(rows)
+    for index, row in enumerate(rows):
+        if index in anew and said[-1][0]:  # the alarm of the attack before must not pass for this one's
+            detector.reset()
+            episodes = Episodes()
         if isinstance(detector, Trivial):
             said.append((ANY, Level.ATTACK) if detector.update(row.window) else ("", Level.NONE))
         else:
@@ -132,6 +138,16 @@ def _one(name: str, rows: Sequence[Row], detector: Detector | Trivial, found: Ju
             most = max(most, Level.NONE if alarm else level)
             before = kind
         found.runs[f"{name} {run} {end}"] = most
+
+
+def _begins(rows: Sequence[Row]) -> set[int]:
+    """The windows so long before each attack."""
+    found, before = set(), ""
+    for index, row in enumerate(rows):
+        if row.episode and not before:
+            found.add(max(1, index - round(CALM_S / PERIOD_S)))
+        before = row.episode
+    return found
 
 
 def _by_run(rows: Sequence[Row]) -> dict[tuple[str, str], list[int]]:

@@ -25,6 +25,10 @@ class Trivial:
         heard = values["received_bytes"] + values["foreign_bytes"]
         return self.take(values["opened"] * window.span_s, heard * window.span_s)
 
+    def reset(self) -> None:
+        """Forget everything."""
+        self._newest.clear()
+
     def take(self, packets: float, heard_bytes: float) -> bool:
         """As `update`, of a capture's own figures."""
         self._newest.append((packets, heard_bytes))
