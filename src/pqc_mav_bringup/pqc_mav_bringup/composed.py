@@ -9,6 +9,8 @@ from typing import Any
 
 from pqc_mav_bringup import mavros, proxy
 from pqc_mav_bringup.description import Argument, BringupError, Process
+from pqc_mav_common import config_file
+from pqc_mav_common.errors import ProcessError
 
 NAME = "pqc_container"
 PACKAGE = "rclcpp_components"
@@ -25,13 +27,12 @@ ARGUMENT = Argument(
 
 @dataclass(frozen=True)
 class Component:
-    """A node that a container loads. In ROS later parameters win: the files first."""
+    """A node that a container loads, with its parameters from files and arguments; the arguments win."""
 
     package: str
     plugin: str
     name: str
     namespace: str
-    files: tuple[str, ...]
     parameters: Mapping[str, Any]
     remaps: Mapping[str, str]
 
@@ -80,10 +81,7 @@ def components(inside: Iterable[Process]) -> list[Component]:
 
 
 def _proxy(process: Process) -> Component:
-    plugin = f"{process.package}::ProxyNode"
-    # The default of every list is the empty one, which a request to load a node cannot express.
-    parameters = {name: value for name, value in process.parameters.items() if value != []}
-    return _component(process, plugin, process.node, parameters)
+    return _component(process, f"{process.package}::ProxyNode", process.node, process.parameters)
 
 
 def _mavros(process: Process) -> list[Component]:
@@ -110,12 +108,25 @@ def _mavros(process: Process) -> list[Component]:
 
 def _component(process: Process, plugin: str, name: str, parameters: Mapping[str, Any]) -> Component:
     common = {"use_sim_time": True} if process.parameters.get("use_sim_time") else {}
+    merged = {**common, **_from_files(process, name), **parameters}
     return Component(
         package=process.package,
         plugin=plugin,
         name=name,
         namespace=process.namespace,
-        files=process.parameter_files,
-        parameters={**common, **parameters},
+        # The default of every list is the empty one, which a request to load a node cannot express.
+        parameters={key: value for key, value in merged.items() if value != []},
         remaps=process.remaps,
     )
+
+
+def _from_files(process: Process, name: str) -> dict[str, Any]:
+    """What the files say of this node. launch_ros would pass over every block but `/**` and that of the whole name, so
+    over `/**: pqc_proxy` of our own files, without a word; and a container passes no file on to what it loads."""
+    found: dict[str, Any] = {}
+    try:
+        for path in process.parameter_files:
+            found.update(config_file.parameters(config_file.load(path), process.namespace, name))
+    except ProcessError as error:
+        raise BringupError(str(error)) from None
+    return found

@@ -169,7 +169,7 @@ class ContainerKeeper(Keeper):
                 plugin=each.plugin,
                 name=each.name,
                 namespace=each.namespace,
-                parameters=[*each.files, dict(each.parameters)],
+                parameters=[dict(each.parameters)],
                 remappings=list(each.remaps.items()),
             )
             for each in composed.components(self._inside)

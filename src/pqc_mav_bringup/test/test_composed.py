@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -6,13 +7,36 @@ import pytest
 from pqc_mav_bringup import composed
 from pqc_mav_bringup.description import BringupError, Process, resolve
 from pqc_mav_bringup.systems import DRONE, GCS
+from pqc_mav_common import config_file
 from pqc_mav_common.siblings import ALLOWED
 
 ROUTER, VEHICLE = "mavros::router::Router", "mavros::uas::UAS"
 
 
+PROXY_FILE = """
+/**:
+  pqc_proxy:
+    ros__parameters: {keys: /from/file, suite: from-file, drone: {d1: {plain_peer: "127.0.0.1:1"}}, nothing: []}
+  other:
+    ros__parameters: {keys: /of/another}
+/gcs/pqc_proxy:
+  ros__parameters: {bind: 192.0.2.1}
+"""
+MAVROS_FILE = """
+/**: {ros__parameters: {plugin_allowlist: [command], tgt: all}}
+/mavros/mavros: {ros__parameters: {tgt: one, target_system_id: 9}}
+"""
+
+
 def processes(system=DRONE, **given: str) -> list[Process]:
     return resolve(system, {"proxy": "cpp", "mavlink": "mavros", "keys": "/keys", **given})
+
+
+def bare(parameters: Mapping[str, object], file: str) -> dict[str, object]:
+    """Parameters without those that a shipped file sets."""
+    data = config_file.load(file)
+    shipped = config_file.parameters(data, "/drone", "pqc_proxy") | config_file.parameters(data, "/mavros", "mavros")
+    return {name: value for name, value in parameters.items() if shipped.get(name) != value}
 
 
 def test_without_it_every_node_has_its_process() -> None:
@@ -33,17 +57,18 @@ def test_proxy_and_mavros_share_a_container(wanted: str) -> None:
 
 
 def test_the_components_are_what_the_processes_would_be() -> None:
-    inside, _ = composed.split(processes(tgt_system="7", config="/c.yaml", config_yaml="/m.yaml"), "true")
+    inside, _ = composed.split(processes(tgt_system="7"), "true")
     proxy, router, vehicle = composed.components(inside)
+    plugins = inside[1].files[0]
     assert (proxy.plugin, proxy.name, proxy.namespace) == ("pqc_mav_proxy_cpp::ProxyNode", "pqc_proxy", "/drone")
-    assert proxy.files == ("/c.yaml",) and proxy.parameters == inside[0].parameters
+    assert inside[0].parameters.items() <= proxy.parameters.items()
     assert (router.plugin, router.name, vehicle.plugin, vehicle.name) == (ROUTER, "mavros_router", VEHICLE, "mavros")
-    assert router.parameters == {
+    assert bare(router.parameters, plugins) == {
         "fcu_urls": ["/dev/ttyACM0:57600"],
         "gcs_urls": ["udp://127.0.0.1:14555@127.0.0.1:14590"],
         "uas_urls": ["/uas7"],
     }
-    assert vehicle.parameters == {
+    assert bare(vehicle.parameters, plugins) == {
         "uas_url": "/uas7",
         "target_system_id": 7,
         "target_component_id": 1,
@@ -51,8 +76,30 @@ def test_the_components_are_what_the_processes_would_be() -> None:
         "fcu_protocol": "v2.0",
     }
     for component in (router, vehicle):
-        assert component.namespace == "/mavros" and Path(component.files[-1]) == Path("/m.yaml")
+        assert component.namespace == "/mavros" and "command" in component.parameters["plugin_allowlist"]
         assert component.remaps["/uas7/mavlink_sink"] == "/mavros/uas7/mavlink_sink"
+
+
+def test_files_are_read_for_each_component_and_arguments_win(tmp_path: Path) -> None:
+    (config := tmp_path / "c.yaml").write_text(PROXY_FILE)
+    (more := tmp_path / "m.yaml").write_text(MAVROS_FILE)
+    inside, _ = composed.split(processes(config=str(config), config_yaml=str(more)), "true")
+    proxy, router, vehicle = composed.components(inside)
+    assert proxy.parameters == {
+        **inside[0].parameters,
+        "suite": "from-file",
+        "drone.d1.plain_peer": "127.0.0.1:1",
+    }
+    assert proxy.parameters["keys"] == "/keys"
+    assert (router.parameters["tgt"], vehicle.parameters["tgt"]) == ("all", "one")
+    assert vehicle.parameters["plugin_allowlist"] == ["command"] and vehicle.parameters["target_system_id"] == 1
+
+
+def test_a_broken_file_is_named_with_its_line(tmp_path: Path) -> None:
+    (config := tmp_path / "c.yaml").write_text("/**:\n  pqc_proxy: [\n")
+    inside, _ = composed.split(processes(config=str(config)), "true")
+    with pytest.raises(BringupError, match=r"c\.yaml, line \d+: not valid YAML"):
+        composed.components(inside)
 
 
 def test_mavros_on_the_ground_is_not_the_vehicle_there_either() -> None:

@@ -15,10 +15,10 @@ from launching import launched
 from pqc_mav_interfaces.action import RunCampaign
 from test_up import Ends
 
+from pqc_mav_bringup.composed import CONTAINERS
 from pqc_mav_bringup.description import BringupError
 from pqc_mav_bringup.executables import find_executable
-from pqc_mav_bringup.systems import DRONE
-from pqc_mav_common.testing import on_request, until
+from pqc_mav_common.testing import on_request
 from pqc_mav_common.testing_onlooker import Onlooker
 
 SUITE = "ML-768-AG-MD-65"
@@ -51,16 +51,18 @@ def test_a_scenario_that_fails_fails_the_launch(tmp_path: Path) -> None:
         running.wait_for("The scenario failed (exit code 2)")
 
 
-@pytest.mark.skipif(
-    "composed" not in {argument.name for argument in DRONE.arguments},
-    reason="there is no C++ component to compose here: composed:= is not an argument of drone.launch.py",
-)
-def test_proxy_and_mavros_in_one_container(tmp_path: Path, keys: Path) -> None:
+@pytest.mark.parametrize("composed", CONTAINERS)
+def test_the_proxy_in_a_container_is_what_its_file_says(composed: str, tmp_path: Path, keys: Path) -> None:
     try:
-        find_executable("rclcpp_components", "component_container_mt")
+        find_executable("rclcpp_components", CONTAINERS[composed])
     except BringupError as error:
         pytest.skip(str(error))
     ends = Ends(tmp_path, keys)
-    air = {"config": ends.write("drone"), "sensing": "false", "policy": "false", "detect": "false", "composed": "true"}
-    with launched("gcs", config=ends.write("gcs")), launched("drone", **air), Onlooker() as graph:
-        until(lambda: graph.state("/drone/pqc_proxy") == "active", "the component active")
+    air = {"config": ends.write("drone"), "sensing": "false", "policy": "false", "detect": "false"}
+    with (
+        launched("gcs", config=ends.write("gcs"), detect="false"),
+        launched("drone", **air, composed=composed) as drone,
+        Onlooker() as graph,
+    ):
+        drone.wait_for("-> UP")
+        assert graph.state("/drone/pqc_proxy") == "active"
