@@ -93,7 +93,7 @@ ENDS: dict[str, tuple[Profile, ...]] = {
                 *("pqc_proxy/handshake", "pqc_proxy/link", "pqc_proxy/status"),
             ),
             serves=("~/pin_suite", "~/set_mode"),
-            asks=("pqc_proxy/get_info", "pqc_proxy/list_suites"),
+            asks=("pqc_proxy/get_info", "pqc_proxy/list_suites", "pqc_proxy/set_parameters"),
             calls=("pqc_proxy/rekey_action",),
         ),
         DETECT,

@@ -62,13 +62,13 @@ def signature_tokens(keys_folder: str) -> frozenset[str] | None:
 
 
 class Availability:
-    """Keeps the list up to date and hands it on, with the suite the proxy is configured with.
+    """Keeps the list up to date and hands it on, with the suite the proxy is configured with and its shape_kbit.
 
     `problem` is why there is no list yet, "" when there is.
     """
 
     def __init__(
-        self, node: Any, proxy: str, wanted: Sequence[str], tell: Callable[[Sequence[str], str], None]
+        self, node: Any, proxy: str, wanted: Sequence[str], tell: Callable[[Sequence[str], str, int], None]
     ) -> None:
         self.problem = "the proxy has not listed its suites yet"
         self._wanted = tuple(wanted)
@@ -124,4 +124,4 @@ class Availability:
         self._why = usable_suites(rows, tokens, self._wanted)
         usable = [name for name, why in self._why.items() if not why]
         self.problem = "" if usable else "no suite is usable: algorithms or keys are missing"
-        self._tell(usable, configured_suite(config))
+        self._tell(usable, configured_suite(config), int(config.get("shape_kbit", 0)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy import pinned, senses
+from pqc_mav_policy import pinned, senses, shedding
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.node_parameters import Mode
@@ -32,7 +32,8 @@ class Request:
 class Tick:
     """One decision with what it saw; `request` None when the proxy is not asked for anything.
 
-    `lacking` says which senses' rules are out, and why, one clause each; the decision's reason names them.
+    `lacking` says which senses' rules are out, and why, one clause each; the decision's reason names them. `shape_kbit`
+    is the rate that the proxy is to shape to, None when it may stay as it is.
     """
 
     now: float
@@ -41,6 +42,7 @@ class Tick:
     mode: Mode
     request: Request | None
     lacking: tuple[str, ...] = ()
+    shape_kbit: int | None = None
 
 
 class Controller:
@@ -60,6 +62,9 @@ class Controller:
         self.pin = ""
         self.available: tuple[str, ...] = ()
         self.configured = ""  # the proxy's own suite, "" while it is not known
+        self.own_kbit = 0  # the proxy's own shape_kbit
+        self.shedding = shedding.Shedding()
+        self.shaped = False  # the proxy has been told to shape
         self.last_outcome: Outcome | None = None
         self.pending: tuple[str, float] | None = None  # suite asked for, since when
         self.ladder = Ladder(catalogue, parameters.order)
@@ -82,12 +87,27 @@ class Controller:
         lacking = senses.lacking(seen)
         if lacking:
             decision = replace(decision, reason=f"{decision.reason} Rules out of use: {'; '.join(lacking)}.")
+        self.shedding = shedding.observe(self.shedding, seen, self._parameters, now)
+        if self._sheds:
+            to = f"MAVLink is shaped to {self._parameters.shed_kbit} kbit/s"
+            decision = replace(decision, reason=f"{decision.reason} Shedding load, {to}: {self.shedding.why}.")
         request = None
         if decision.acts and self.mode != "hold":
             suite = "" if decision.action is Action.REKEY else decision.to_suite
             request = Request(suite, f"policy: {decision.guard}: {decision.reason}")
             self.pending = (decision.to_suite, now)
-        return Tick(now, inputs, decision, self.mode, request, lacking)
+        return Tick(now, inputs, decision, self.mode, request, lacking, self._shape_kbit())
+
+    @property
+    def _sheds(self) -> bool:
+        """Whether the proxy is to shape, to less than what the owner shapes to anyway."""
+        less = not 0 < self.own_kbit <= self._parameters.shed_kbit
+        return self.shedding.on and less and self.mode != "hold"
+
+    def _shape_kbit(self) -> int | None:
+        if self._sheds == self.shaped:
+            return None
+        return self._parameters.shed_kbit if self._sheds else self.own_kbit
 
     def answered(
         self, ok: bool, message: str, now: float, error: str = "", took_s: float | None = None
@@ -107,9 +127,11 @@ class Controller:
         """Place of a suite in the order of cost; 0 for none, too."""
         return self.ladder.order.rank(suite) if suite in self.ladder.catalogue else 0
 
-    def allow(self, suites: Sequence[str], configured: str = "") -> None:
-        """Which suites may be chosen from now on, and which one the proxy is configured with."""
+    def allow(self, suites: Sequence[str], configured: str = "", own_kbit: int = 0) -> None:
+        """Which suites may be chosen from now on, and which one and which `shape_kbit` the proxy is configured with."""
         self.available, self.configured = tuple(suites), configured
+        if not self.shaped:
+            self.own_kbit = own_kbit
 
     def too_low(self, suite: str) -> str:
         """Why a suite is below the lowest level that may be chosen, one clause; "" when it is not."""

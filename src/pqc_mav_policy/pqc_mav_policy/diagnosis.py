@@ -10,9 +10,10 @@ from pqc_mav_policy.controller import Controller, Tick
 BLIND = frozenset({"safety", "session"})
 
 
-def diagnose(tick: Tick, controller: Controller, problem: str) -> Diagnostic:
+def diagnose(tick: Tick, controller: Controller, problem: str, shape_problem: str = "") -> Diagnostic:
     """WARN while the policy holds for want of telemetry, session or suites, while a sense's rules are out, while it may
-    not act, or its last request failed; ERROR in an emergency."""
+    not act, its last request failed, or load is shed; ERROR in an emergency. `shape_problem`: why the proxy does not
+    shape as asked."""
     decision, outcome = tick.decision, controller.last_outcome
     level, message = Level.OK, f"{decision.action} ({decision.guard}): {decision.reason}"
     if decision.guard == "emergency":
@@ -27,6 +28,10 @@ def diagnose(tick: Tick, controller: Controller, problem: str) -> Diagnostic:
         level, message = Level.WARN, f"mode hold, not done: {message}"
     elif outcome is not None and not outcome.ok:
         level, message = Level.WARN, f"the last request failed: {outcome.message} Now {message}"
+    elif controller.shedding.on or controller.shaped:
+        level = Level.WARN  # the decision's reason says why
+    if shape_problem and controller.shedding.on:
+        message = f"load cannot be shed, {shape_problem}; {message}"
     values: dict[str, object] = {
         "strategy": controller.strategy.name,
         "mode": tick.mode,
@@ -35,6 +40,8 @@ def diagnose(tick: Tick, controller: Controller, problem: str) -> Diagnostic:
         "guard": decision.guard,
         "suite": decision.from_suite,
         "rules out of use": "; ".join(tick.lacking),
+        "shedding": controller.shedding.why,
+        "shed": controller.shedding.times,
         "suites available": len(controller.available),
         "last outcome": outcome.message if outcome else "",
     }

@@ -39,6 +39,7 @@ from pqc_mav_policy.pace import Pace
 from pqc_mav_policy.registry import engine_catalogue
 from pqc_mav_policy.ros_parameters import NodeConfig, config_of
 from pqc_mav_policy.settings import make
+from pqc_mav_policy.shape_request import ShapeRequest
 from pqc_mav_policy.telemetry import inputs_json
 from pqc_mav_policy.telemetry.telemetry import PEER, Telemetry
 
@@ -70,6 +71,7 @@ class PqcPolicyNode(ManagedNode):
         self.take_parameters(node_specs(), siblings)
         self.config: NodeConfig | None = None
         self._rekey: ActionCall | None = None
+        self._shape: ShapeRequest | None = None
         self._hardware_id = socket.gethostname()
         self._decision = self.create_lifecycle_publisher(PolicyDecision, "~/decision", qos.latched(1))
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
@@ -96,13 +98,17 @@ class PqcPolicyNode(ManagedNode):
         self._call: PendingCall | None = None
         self._subscribe(node.proxy)
         self._rekey = ActionCall(self, Rekey, f"{node.proxy}/rekey_action")
+        self._shape = ShapeRequest(self, node.proxy) if settings.policy.shed_kbit else None
         self._pace = Pace(self._tick_s, self._now())
         self.config = config
         self.get_logger().info(f"strategy {node.strategy}, mode {node.mode}")
 
     def tear_down(self) -> None:
-        """Forgets the strategy; a request under way is left to the proxy."""
+        """Forgets the strategy; a request under way is left to the proxy, which shapes no more for the policy."""
         self.config = None
+        shape, self._shape = self._shape, None
+        if shape is not None and self.controller.shaped:
+            shape.leave(self.controller.own_kbit)
         rekey, self._rekey = self._rekey, None
         if rekey is not None:
             rekey.close()
@@ -164,7 +170,19 @@ class PqcPolicyNode(ManagedNode):
         tick = self.controller.tick(self._now())
         if tick.request is not None:
             self._ask(tick.request)
+        if self._shape is not None:
+            self._drive(self._shape, tick)
         self._report(tick)
+
+    def _drive(self, shape: ShapeRequest, tick: Tick) -> None:
+        """Tells the proxy to shape, or to leave off."""
+        taken = shape.answered(tick.now)
+        if taken is not None:
+            self.controller.shaped = taken != self.controller.own_kbit
+            why = self.controller.shedding.why or "there is room again"
+            self.get_logger().info(f"the proxy shapes to {taken} kbit/s (0 = not at all): {why}")
+        elif tick.shape_kbit is not None:
+            shape.ask(tick.shape_kbit, tick.now)
 
     def _ask(self, request: Request) -> None:
         self.get_logger().info(
@@ -228,7 +246,8 @@ class PqcPolicyNode(ManagedNode):
                 inputs_json=inputs_json.dump(tick.inputs, tick.now),
             )
         )
-        report = diagnose(tick, controller, self._availability.problem)
+        shape = self._shape.problem if self._shape is not None else ""
+        report = diagnose(tick, controller, self._availability.problem, shape)
         messages = to_messages(self.get_name(), self._hardware_id, [report])
         self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 

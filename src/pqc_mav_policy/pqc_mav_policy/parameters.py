@@ -159,6 +159,24 @@ class PolicyParameters(ParameterTable):
         "refuses are on the proxy's list (its 'blacklist_s').",
         "blacklist_ttl",
     )
+    shed_kbit: int = _number(
+        0,
+        0,
+        100000,
+        "kbit/s",
+        "While link or processor is saturated, the proxy is asked to send no more than this, MAVLink in order of "
+        "importance (its 'shape_kbit'); 0 = it never is.",
+    )
+    shed_queue_ms: float = _number(
+        500.0,
+        50.0,
+        60000.0,
+        "ms",
+        "The link is saturated when packets are lost and a round trip takes this much longer than the least one.",
+    )
+    shed_cpu_percent: float = _number(
+        95.0, 10.0, 100.0, "%", "The processor is saturated when all cores together are busier than this."
+    )
     target_suite: str = _choice(
         "cs-mlkem768-aesgcm-mldsa65",
         "Suite to climb back to on the ground: an id or short code, or 'max' for the heaviest available suite.",

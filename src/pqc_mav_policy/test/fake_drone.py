@@ -59,6 +59,7 @@ class FakeDrone:
         self.configured = configured
         self.asked: list[tuple[str, str]] = []
         self.failing = False
+        self.round_trip_ms = 20.0  # the least one is 20 ms
         self.free = threading.Event()
         self.free.set()
         self.decisions: list[PolicyDecision] = []
@@ -126,6 +127,8 @@ class FakeDrone:
             if name not in self.silent:
                 values = {**GOOD[name], **self.changes.get(name, {})}
                 self._publishers[name].publish(kind(header=self._header(), **values))
+        own = LinkQuality(header=self._header(), side="local", rtt_ms=self.round_trip_ms, rtt_min_ms=20.0)
+        self._publishers["link"].publish(own)
 
     def _rekey(self, goal: Any) -> Any:
         request, result = goal.request, Rekey.Result()

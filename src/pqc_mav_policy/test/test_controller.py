@@ -16,13 +16,13 @@ from pqc_mav_policy.telemetry.telemetry import Telemetry
 
 LIGHT = suite("ML-512-AG-FA-512")
 HQC = suite("HQC-192-AG-MD-65")
+P = PolicyParameters()
 
 
 class Drone:
     """A controller with telemetry heard once a second and a proxy that does as it is told, or not."""
 
-    def __init__(self, mode: str = "auto") -> None:
-        parameters = PolicyParameters()
+    def __init__(self, mode: str = "auto", parameters: PolicyParameters = P) -> None:
         self.telemetry = Telemetry(parameters.near_switch_s, 10.0)
         self.controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, self.telemetry, 0.0)
         self.controller.mode = mode  # type: ignore[assignment]
@@ -33,7 +33,7 @@ class Drone:
 
     def second(self, **changes: dict[str, object]) -> Tick:
         self.now += 1.0
-        for stream in ("battery", "thermal", "vehicle"):
+        for stream in ("battery", "thermal", "vehicle", "system"):
             self.telemetry.on(stream, message(stream, **changes.get(stream, {})), self.now)
         self.telemetry.on_link(message("link"), self.now)
         return self.controller.tick(self.now)
@@ -185,3 +185,19 @@ def test_ranks_for_messages() -> None:
     assert controller.rank(LIGHT) == 0
     assert controller.rank("") == 0
     assert controller.rank(HQC) > controller.rank(DEFAULT) > 0
+
+
+def test_shedding_never_raises_the_owner_s_rate_and_mode_hold_leaves_the_proxy_alone() -> None:
+    for own_kbit, mode, asked in ((0, "auto", 64), (128, "auto", 64), (64, "auto", None), (0, "hold", None)):
+        drone = Drone(mode, PolicyParameters(shed_kbit=64))
+        drone.controller.allow(CORE, LIGHT, own_kbit)
+        busy = {"system": {"cpu_percent": 99.0}}
+        tick = [drone.second(**busy) for _ in range(8)][-1]
+        assert tick.shape_kbit == asked
+        assert ("Shedding load" in tick.decision.reason) is (asked is not None)
+        if asked:
+            drone.controller.shaped = True
+            drone.controller.allow(CORE, LIGHT, 64)  # what the proxy now says of itself
+            assert drone.second(**busy).shape_kbit is None
+            back = [drone.second() for _ in range(31)][-1]
+            assert back.shape_kbit == own_kbit

@@ -141,6 +141,38 @@ def test_a_detector_s_response_renews_the_keys_once_and_the_reason_says_so(fly: 
     assert len(drone.asked) == 1
 
 
+def test_a_saturated_link_makes_the_proxy_shape_and_calm_lets_it_go(fly: Any) -> None:
+    flight = fly("shed_kbit:=64", "tau_down_s:=0.5", "tau_up_s:=2.0")
+    drone = flight.ready()
+    drone.node.declare_parameter("shape_kbit", 0)
+    drone.changes["link"] = {"loss": 0.3}
+    drone.round_trip_ms = 900.0
+    shed = drone.decided(lambda d: "Shedding load" in d.reason, "the shedding")
+    assert "MAVLink is shaped to 64 kbit/s: the link is saturated: 30.0 % of the packets are lost" in shed.reason
+    until(lambda: drone.node.get_parameter("shape_kbit").value == 64, "the proxy's parameter")
+    until(lambda: flight.policy.controller.shaped, "the proxy's answer")
+    warned = until(lambda: next((s for s in drone.diagnostics if dict(pairs(s)).get("shed") == "1"), None), "a count")
+    assert warned.level == b"\x01"
+    del drone.changes["link"]
+    drone.round_trip_ms = 20.0
+    until(lambda: drone.node.get_parameter("shape_kbit").value == 0, "the end of shaping")
+
+
+def test_a_proxy_that_does_not_shape_is_named(fly: Any) -> None:
+    """It has no such parameter."""
+    flight = fly("shed_kbit:=64", "tau_down_s:=0.5")
+    drone = flight.ready()
+    drone.changes["link"] = {"loss": 0.3}
+    drone.round_trip_ms = 900.0
+    said = until(lambda: next((s for s in drone.diagnostics if "load cannot be shed" in s.message), None), "a warning")
+    assert "the proxy refused: " in said.message
+    assert not flight.policy.controller.shaped
+
+
+def pairs(status: Any) -> list[tuple[str, str]]:
+    return [(each.key, each.value) for each in status.values]
+
+
 def test_a_missing_sense_is_named_and_the_remaining_rules_act(fly: Any) -> None:
     flight = fly()
     drone = flight.ready()

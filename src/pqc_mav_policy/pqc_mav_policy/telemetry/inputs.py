@@ -78,6 +78,7 @@ class Thermal:
 class Link:
     """The drone's stream as the ground station receives it, over its last 5 s; `loss` is a fraction (0-1).
 
+    `queue_s` is how much longer a round trip took than the least one of the session, as this end measured it.
     `blackouts` counts silences above 2 s in that window (docs/protocol.md section 6), `blackouts_near_switch` those
     since shortly before the last change of keys or suite.
     """
@@ -91,6 +92,7 @@ class Link:
     blackouts_near_switch: int = 0
     age_s: float | None = None
     valid: bool = False
+    queue_s: float | None = None
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,9 @@ def load(text: str) -> tuple[DecisionInput, float]:
 
 
 def _of_today(content: Any) -> Any:
-    """A snapshot of an earlier version, as today's would have been: without responses, and every pack of four cells."""
+    """A snapshot of an earlier version, as today's would have been: no response, no queue, a pack of four cells."""
     content.setdefault("threat_response", "")
+    content["link"].setdefault("queue_s", None)
     if "telemetry_age_s" in content:
         del content["telemetry_age_s"]
         content["battery"]["cells"] = DOCUMENTED_CELLS

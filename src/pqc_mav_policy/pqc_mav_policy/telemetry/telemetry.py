@@ -31,6 +31,7 @@ PEER = "peer"
 # A status already on its way when the proxy answered a rekey must not undo the new keys.
 SAME_KEYS_S = 1.0  # the beginning of the same keys, reckoned from their age, is never that much later
 OVERTAKEN_S = 3.0
+ROUND_TRIP_S = 3.0  # a round trip older than this says nothing about the link now
 
 
 def known(value: float) -> float | None:
@@ -62,8 +63,10 @@ class Telemetry:
         self._heard[stream] = _Heard(message, now - max(0.0, age_s))
 
     def on_link(self, message: Any, now: float) -> None:
-        """A LinkQuality; only the peer's view counts: what the ground receives of the drone's stream."""
+        """A LinkQuality. The peer's view counts, what the ground receives of the drone's stream; of the own one only
+        the round trip."""
         if message.side != PEER:
+            self._heard["round_trip"] = _Heard(message, now)
             return
         age_s = known(message.age_s)
         if age_s is None:
@@ -202,7 +205,15 @@ class Telemetry:
             blackouts_near_switch=near,
             age_s=self._age("link", now),
             valid=True,
+            queue_s=self._queue_s(now),
         )
+
+    def _queue_s(self, now: float) -> float | None:
+        heard = self._heard.get("round_trip")
+        if heard is None or now - heard.at_s > ROUND_TRIP_S:
+            return None
+        newest, least = known(heard.message.rtt_ms), known(heard.message.rtt_min_ms)
+        return None if newest is None or least is None else max(0.0, newest - least) / 1000.0
 
     def _session_part(self, now: float, pending: str | None) -> Session:
         status = self._heard.get("status")

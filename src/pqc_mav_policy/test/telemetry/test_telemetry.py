@@ -173,3 +173,14 @@ def test_what_is_handed_in_is_handed_on() -> None:
     telemetry.on_status(message("status", blacklisted_suites=["cs-y"]), 100.0)
     seen = telemetry.snapshot(100.0, (), "cs-x", (outcome,))
     assert (seen.session.pending_suite, seen.outcomes, seen.blacklisted) == ("cs-x", (outcome,), ("cs-y",))
+
+
+def test_the_queue_is_the_round_trip_above_the_least_one_of_this_end() -> None:
+    telemetry = Telemetry(30.0, 10.0)
+    telemetry.on_link(message("link"), 10.0)
+    assert telemetry.snapshot(10.0, ()).link.queue_s is None
+    telemetry.on_link(message("link", side="local", rtt_ms=620.0, rtt_min_ms=20.0), 10.0)
+    assert telemetry.snapshot(13.0, ()).link.queue_s == pytest.approx(0.6)
+    assert telemetry.snapshot(13.1, ()).link.queue_s is None
+    telemetry.on_link(message("link", side="local", rtt_ms=math.nan, rtt_min_ms=20.0), 14.0)
+    assert telemetry.snapshot(14.0, ()).link.queue_s is None
