@@ -130,6 +130,28 @@ TEST(EngineShaping, TheRateChangesWhileItRuns) {
     EXPECT_THROW(tunnel.drone->set_shape_kbit(bad), TunnelError);
 }
 
+/// More leaves at once than a batch holds, two packets at a time.
+TEST(EngineShaping, WithBundlesItMayBeSwitchedOffWhileAllIsFull) {
+  for (int first = 62; first <= 64; ++first) {
+    Tunnel tunnel({}, {{"bundle_ms", 200}, {"bundle_bytes", 100}, {"shape_kbit", 8}});
+    ASSERT_TRUE(tunnel.connect());
+    const auto port = plain_port(*tunnel.drone, "uav1");
+    for (int i = 0; i < first; ++i) tunnel.autopilot.send(mavlink2(77, 10), port);
+    for (int i = 0; i < 32; ++i) {
+      tunnel.autopilot.send(mavlink2(22, 10), port);
+      tunnel.autopilot.send(mavlink2(22, 200), port);  // too long for a bundle
+    }
+    for (std::uint8_t system = 1; system < 60; ++system)
+      tunnel.autopilot.send(mavlink2(30, system % 2 == 0 ? 250 : 10, {system, 1}), port);
+    const auto taken = [&] { return stat(*tunnel.drone, "plain_rx_packets"); };
+    ASSERT_TRUE(eventually([&] { return taken() == static_cast<std::uint64_t>(first) + 64 + 59; }));
+    tunnel.drone->set_shape_kbit(0);
+    EXPECT_TRUE(eventually([&] { return shaped(*tunnel.drone, ShapeClass::stream).sent == 59; }));
+    EXPECT_EQ(shaped(*tunnel.drone, ShapeClass::transfer).sent, 64u);
+    EXPECT_TRUE(eventually([&] { return tunnel.drone->status().at(0).shape_kbit == 0; }));
+  }
+}
+
 TEST(EngineShaping, ARekeyGetsThroughAFullLink) {
   Tunnel tunnel({{"shape_kbit", 256}}, {{"shape_kbit", 256}});
   ASSERT_TRUE(tunnel.connect());
