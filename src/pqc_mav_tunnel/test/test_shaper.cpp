@@ -82,8 +82,9 @@ TEST(Shaper, ARekeyComesAfterCommandsWithAQuarter) {
     }
   }
   EXPECT_EQ(commands, 400u);
-  EXPECT_NEAR(static_cast<double>(all), 40 * 64'000 * 0.95 / 8, 3'000);
-  EXPECT_NEAR(static_cast<double>(rekey) / static_cast<double>(all), 0.25, 0.01);
+  // It is asked every millisecond, which loses some of the rate.
+  EXPECT_NEAR(static_cast<double>(all), 40 * 64'000 * 0.95 / 8, 8'000);
+  EXPECT_NEAR(static_cast<double>(rekey) / static_cast<double>(all), 0.25, 0.02);
 }
 
 TEST(Shaper, ARekeyAloneHasTheLink) {
@@ -206,6 +207,17 @@ TEST(Shaper, WhatIsLongerThanTheBucketStillLeaves) {
   shaper.take(Bytes(kRoomFor + 1, 1), now);
   EXPECT_EQ(run_dry(shaper, now).size(), 1u);
   EXPECT_EQ(of(shaper.counts(now), ShapeClass::rest).dropped, 1u) << "no room for it";
+}
+
+/// What left at once would stand in the radio's queue, before every later command.
+TEST(Shaper, AfterAPauseLittleLeavesAtOnce) {
+  auto shaper = make(64);
+  const auto now = 100 * kS;
+  for (int i = 0; i < 30; ++i) shaper.take(mavlink2(22, 28), now);
+  std::size_t bytes = 0;
+  while (const auto leaving = shaper.next(now, kAir)) bytes += leaving->packet.size() + Shaper::kUdpIp;
+  EXPECT_GE(bytes, 106u);
+  EXPECT_LE(bytes, 64'000 / 8 * 0.95 * 0.02);
 }
 
 TEST(Shaper, SaysHowLongTheOldestWaits) {

@@ -31,6 +31,15 @@ TEST(TokenBucket, HoldsOneDatagram) {
   EXPECT_EQ(bucket.ready_at(1'228, 2000 * kS), 2000 * kS);
 }
 
+TEST(TokenBucket, CanHoldLess) {
+  TokenBucket bucket;
+  bucket.set_rate(64'000, kS);
+  bucket.set_depth(160);
+  EXPECT_LE(sent(bucket, 10 * kS, kMs, 100), 200u);
+  EXPECT_EQ(bucket.ready_at(1'228, 20 * kS), 20 * kS) << "one at least, when it is full";
+  EXPECT_NEAR(static_cast<double>(sent(bucket, 20 * kS, 100 * kS, 1'228)), 800'000, 2'500);
+}
+
 TEST(TokenBucket, SaysWhenExactly) {
   TokenBucket bucket;
   bucket.set_rate(8'000, kS);  // a byte a millisecond
@@ -47,16 +56,16 @@ TEST(TokenBucket, ADebtIsPaidFirst) {
   EXPECT_EQ(bucket.ready_at(50, kS), kS + 150 * kMs);
 }
 
-TEST(TokenBucket, WhatIsGivenBackMayBeUsedAgainUpToTheBrim) {
+TEST(TokenBucket, WhatIsGivenBackMayBeUsedAgain) {
   TokenBucket bucket;
   bucket.set_rate(8'000, kS);
   bucket.spend(1'228);
   bucket.restore(100);
   EXPECT_EQ(bucket.ready_at(150, kS), kS + 50 * kMs);
-  bucket.restore(100'000);
-  EXPECT_EQ(bucket.ready_at(1'228, kS), kS);
-  bucket.spend(1'228);
-  EXPECT_EQ(bucket.ready_at(1, kS), kS + kMs) << "no more than the bucket holds";
+  bucket.restore(2'000);
+  bucket.spend(2'090);
+  EXPECT_EQ(bucket.ready_at(10, kS), kS) << "above the brim, too";
+  EXPECT_EQ(bucket.ready_at(11, kS), kS + kMs);
 }
 
 TEST(TokenBucket, WithoutARateNothingComesIn) {

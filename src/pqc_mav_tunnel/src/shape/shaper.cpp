@@ -27,6 +27,8 @@ void Shaper::set_kbit(std::uint32_t kbit, std::uint64_t now) noexcept {
   kbit_ = kbit;
   const auto used = kbit * kBitsPerKbit * kShapeUsedPercent / 100;
   rate_.set_rate(used, now);
+  const auto pause = static_cast<std::int64_t>(used * kShapePauseMs / 8 / 1000);
+  rate_.set_depth(std::clamp(pause, std::int64_t{kUdpIp}, TokenBucket::kDepthBytes));
   rekey_share_.set_rate(used / kShapeRekeyPart, now);
 }
 

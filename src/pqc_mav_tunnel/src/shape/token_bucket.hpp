@@ -28,12 +28,15 @@ class TokenBucket {
     if (need <= 0) return now;
     return rate_ == 0 ? kNever : now + static_cast<std::uint64_t>((need + rate_ - 1) / rate_);
   }
+  /// How much may go at once after a pause; what is longer goes when the bucket is full.
+  void set_depth(std::int64_t bytes) noexcept {
+    depth_bytes_ = bytes;
+    credit_ = std::min(credit_, bytes * kByte);
+  }
   /// Takes them out; what went without asking leaves a debt.
   void spend(std::size_t bytes) noexcept { credit_ -= static_cast<std::int64_t>(bytes) * kByte; }
-  /// Puts some back, as far as there is room.
-  void restore(std::size_t bytes) noexcept {
-    credit_ = std::min(credit_ + static_cast<std::int64_t>(bytes) * kByte, depth_bytes_ * kByte);
-  }
+  /// Puts some of them back, above the brim if need be: they did not go.
+  void restore(std::size_t bytes) noexcept { credit_ += static_cast<std::int64_t>(bytes) * kByte; }
 
  private:
   static constexpr std::int64_t kByte = 8'000'000'000;  // credit is counted in bits/s * ns
@@ -41,8 +44,8 @@ class TokenBucket {
   void fill(std::uint64_t now) noexcept {
     const auto since = now - std::min(now, filled_);
     filled_ = std::max(now, filled_);
-    if (rate_ == 0) return;
     const auto depth = depth_bytes_ * kByte;
+    if (rate_ == 0 || credit_ >= depth) return;
     const auto to_full = static_cast<std::uint64_t>((depth - credit_) / rate_);
     credit_ = since > to_full ? depth : credit_ + static_cast<std::int64_t>(since) * rate_;
   }
