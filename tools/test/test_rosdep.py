@@ -50,8 +50,12 @@ WITHOUT_KEY = {
     "mavsdk": "a test of a ground client",
     "mcap": "the flight recorder's file",
     "mcap_ros2": "the flight recorder's file",
+    "onnx": "training a detector",
+    "onnxruntime": "the detector 'tst'",
     "oqs": "wirespec and its tests",
     "pyarrow": "windows of traffic as Parquet",
+    "torch": "training a detector",
+    "xgboost": "training a detector",
     "zstandard": "the flight recorder's file",
 }
 OPTIONAL = {

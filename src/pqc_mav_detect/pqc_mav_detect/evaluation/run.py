@@ -145,6 +145,7 @@ def text(
         "\n## Late or missed\n",
         page.missed(results),
         "\n## How soon, tools and rates of the training\n",
+        "In time, and when. The trivial rules speak hundreds of times an hour without an attack, too (below).\n",
         page.delays(every, lambda each: each.attacks),
         "\n## How soon, tools and rates no training has seen\n",
         page.delays(every, lambda each: each.unseen),
