@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scenes import change, well
 
@@ -51,6 +51,7 @@ snapshots = st.builds(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(snapshots, time)
 def test_there_and_back_is_exact(snapshot: DecisionInput, now: float) -> None:
     text = inputs_json.dump(snapshot, now)
@@ -86,3 +87,9 @@ def test_unknown_phases_and_states_are_refused() -> None:
         content[part][name] = 77
         with pytest.raises(inputs_json.SnapshotError):
             inputs_json.load(json.dumps(content))
+
+
+def test_a_snapshot_from_before_responses_and_queues_is_read_as_without_them() -> None:
+    content = json.loads(inputs_json.dump(well(), 1.0))
+    del content["threat_response"], content["link"]["queue_s"]
+    assert inputs_json.load(json.dumps(content)) == (well(), 1.0)
