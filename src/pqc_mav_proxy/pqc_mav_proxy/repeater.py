@@ -12,7 +12,10 @@ from collections.abc import Callable
 
 
 class Repeater:
-    """Calls `work` every `period_s`, and `failed` with what it raised. Start and stop come from one thread at a time."""
+    """Calls `work` every `period_s`, and `failed` with what it raised.
+
+    Start and stop may come in any order, from one thread at a time.
+    """
 
     def __init__(self, period_s: float, work: Callable[[], None], failed: Callable[[Exception], None]) -> None:
         self._period_s = period_s
