@@ -53,7 +53,7 @@ struct EngineConfig {
   const Suite* suite = nullptr;  // drone
   bool hybrid = true, gso = true, allow_pure = true, plain_allow_remote = false, compact = false;
   bool plain_tap_requests = false;  // drone
-  std::optional<bool> sign;  // drone; not said: where it has a key pair
+  std::optional<bool> sign;         // drone; not said: where it has a key pair
   std::string log_level;
   std::size_t max_payload = 0, replay_window = 0, socket_buffer_kib = 0;
   std::size_t bundle_bytes = 0;
