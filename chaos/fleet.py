@@ -216,7 +216,9 @@ def _drops(children: list[Child]) -> dict[str, int]:
     gcs, *hosts = children
     for stats in (gcs.ask("stats"), *(host.ask("every_stats") for host in hosts)):
         for each in stats:
-            sums.update({key: int(value) for key, value in each.items() if "drop" in key and value})
+            drops = {key: value for key, value in each.items() if "drop" in key and value}
+            # Shaping counts by class.
+            sums.update({key: sum(value) if isinstance(value, list) else int(value) for key, value in drops.items()})
     return dict(sums)
 
 

@@ -49,7 +49,7 @@ def running(keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
         made(PqcProxyNode, "/drone", **air),
         *(made(sense.make, "/drone") for sense in load(name for name in NODES if name != "battery")),
         made(load(["battery"])[0].make, "/drone", tap="127.0.0.1:0"),
-        made(PqcPolicyNode, "/drone"),
+        made(PqcPolicyNode, "/drone", shed_kbit=64),  # which has it ask the proxy to shape
         made(DetectNode, "/drone"),
         made(FlightRecorderNode, "/drone", path=where),
         made(ControllerNode, "/drone", root=where),

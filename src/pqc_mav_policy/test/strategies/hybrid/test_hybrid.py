@@ -11,6 +11,7 @@ from scenes import CATALOGUE, DEFAULT, GROUND, suite, well
 from whims import Whim
 
 from pqc_mav_policy import memory as memories
+from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade.rules import protect
@@ -101,5 +102,6 @@ def test_protection_always_wins(it: Situation, inputs: DecisionInput) -> None:
     strategy = hybrid(Whim(2))
     now = it.now + 1.0
     decision, _ = strategy.decide(inputs, HybridState(ExpertState(it.memory), 0.0), now)
+    inputs = senses.usable(inputs, PARAMETERS)
     ruled = protect(Situation(inputs, memories.observe(inputs, it.memory, PARAMETERS, now), PARAMETERS, LADDER, now))
     assert ruled is None or decision == ruled
