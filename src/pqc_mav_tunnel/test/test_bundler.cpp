@@ -103,7 +103,9 @@ TEST(Bundler, NothingIsLostOrChangedOnItsWay) {
         send();
         out.push_back(datagram);
       }
-      if (!bundler.empty()) EXPECT_LE(bundler.due(), now + 20 * kMs) << "nothing waits longer";
+      if (!bundler.empty()) {
+        EXPECT_LE(bundler.due(), now + 20 * kMs) << "nothing waits longer";
+      }
       if (random() % 5 == 0) send();
     }
     take();

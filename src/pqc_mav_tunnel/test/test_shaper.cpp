@@ -128,6 +128,36 @@ TEST(Shaper, SeveralMessagesAreNeverReplaced) {
   EXPECT_EQ(run_dry(shaper, now).size(), 3u);
 }
 
+TEST(Shaper, WhatJoinsABundleGoesOnCredit) {
+  auto shaper = make(64);
+  EXPECT_EQ(shaper.bundle_most(), 266u) << "35 ms of 95 %";
+  auto now = kS;
+  empty_bucket(shaper, now);
+  for (std::uint8_t i = 0; i < 4; ++i) shaper.take(mavlink2(22, 28, {1, 1, i}), now);  // 40 bytes each
+  now = shaper.due(now, kAir);
+  const auto first = shaper.next(now, kAir);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->joins);
+  for (int i = 0; i < 2; ++i) {
+    const auto second = shaper.next(now, {kAir.data, kAir.control, 41});
+    ASSERT_TRUE(second);
+    EXPECT_TRUE(second->joins);
+  }
+  shaper.charge_more(3);
+  EXPECT_FALSE(shaper.next(now, {kAir.data, kAir.control, 40})) << "its length has no room";
+  // The fourth waits until the rate has paid for the two that joined, the lengths, and itself.
+  const auto owed = 2 * 40 + 3 + 40 + kAir.data;
+  EXPECT_NEAR(static_cast<double>(shaper.due(now, kAir) - now), static_cast<double>(owed) * 8 / 60'800 * 1e9, 1e3);
+  EXPECT_EQ(make(8).bundle_most(), kShapeBundleLeast);
+}
+
+TEST(Shaper, ARekeyJoinsNoBundle) {
+  auto shaper = make(64);
+  empty_bucket(shaper, kS);
+  shaper.take_rekey(Bytes(40, 1), kS);
+  EXPECT_FALSE(shaper.next(kS, {kAir.data, kAir.control, 400}));
+}
+
 TEST(Shaper, FullQueuesLoseTheirOldest) {
   const std::map<std::uint32_t, std::size_t> places = {{76, kShapeCommands}, {22, kShapeTransfers}, {110, kShapeRest}};
   for (const auto& [id, most] : places) {

@@ -56,18 +56,6 @@ TEST(TokenBucket, ADebtIsPaidFirst) {
   EXPECT_EQ(bucket.ready_at(50, kS), kS + 150 * kMs);
 }
 
-TEST(TokenBucket, WhatIsGivenBackMayBeUsedAgain) {
-  TokenBucket bucket;
-  bucket.set_rate(8'000, kS);
-  bucket.spend(1'228);
-  bucket.restore(100);
-  EXPECT_EQ(bucket.ready_at(150, kS), kS + 50 * kMs);
-  bucket.restore(2'000);
-  bucket.spend(2'090);
-  EXPECT_EQ(bucket.ready_at(10, kS), kS) << "above the brim, too";
-  EXPECT_EQ(bucket.ready_at(11, kS), kS + kMs);
-}
-
 TEST(TokenBucket, WithoutARateNothingComesIn) {
   TokenBucket bucket;
   bucket.spend(1'228);

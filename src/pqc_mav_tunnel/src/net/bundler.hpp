@@ -32,6 +32,10 @@ class Bundler {
   [[nodiscard]] bool fits(std::size_t size) const noexcept {
     return count_ < kBundleMost && used_ + bundle_prefix(size) + size <= bytes_;
   }
+  /// Bytes of what waits, with the lengths before each, if it went as a bundle.
+  [[nodiscard]] std::size_t used() const noexcept { return used_; }
+  /// Bytes that fit beside it, with their lengths.
+  [[nodiscard]] std::size_t room() const noexcept { return count_ < kBundleMost ? bytes_ - used_ : 0; }
   /// It takes it, and it fits.
   void add(ByteView datagram, std::uint64_t now) noexcept;
 

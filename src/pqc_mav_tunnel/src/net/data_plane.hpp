@@ -126,7 +126,7 @@ class DataPlane {
   }
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
-  void charge_as_one(Link& link, const Bundler::Packet& bundle) noexcept;
+  void charge_lengths(Link& link, const Bundler::Packet& bundle) noexcept;
   void shape_now(std::uint32_t kbit, std::uint64_t now);
   void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_shaped(Link& link, std::uint64_t now) noexcept;

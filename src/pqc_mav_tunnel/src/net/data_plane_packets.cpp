@@ -81,7 +81,7 @@ void DataPlane::bundle_plain(Link& link, MutableBytes packet, std::uint64_t now)
 void DataPlane::send_bundle(Link& link, std::uint64_t now) noexcept {
   if (link.bundler.empty()) return;
   const auto out = link.bundler.take();
-  charge_as_one(link, out);
+  charge_lengths(link, out);
   seal_plain(link, out.bytes, now, out.type, out.datagrams);
   if (link.bundler.must_send()) send_sealed(link);
 }

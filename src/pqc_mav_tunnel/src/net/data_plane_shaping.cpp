@@ -8,10 +8,13 @@
 namespace pqcmav {
 namespace {
 
-/// What each packet of a link has around its payload now.
+/// What each packet of a link has around its payload now, and what the open bundle still takes.
 Shaper::Overhead shape_overhead(const Link& link) noexcept {
   const auto around = link.session.overhead() + Shaper::kUdpIp;
-  return {around, around};
+  if (link.bundler.empty()) return {around, around};
+  const auto most = link.shaper->bundle_most();
+  const auto used = around + link.bundler.used();
+  return {around, around, std::min(link.bundler.room(), most - std::min(most, used))};
 }
 
 }  // namespace
@@ -23,11 +26,9 @@ void DataPlane::shape_plain(Link& link, ByteView datagram, std::uint64_t now) no
     link.counters.plain_dropped_no_session.add();
 }
 
-/// The shaper gave out each of a bundle's datagrams as a packet.
-void DataPlane::charge_as_one(Link& link, const Bundler::Packet& bundle) noexcept {
-  if (!shaped(link)) return;
-  const auto lengths = bundle.bytes.size() - kOverhead - bundle.payload;
-  link.shaper->give_back((bundle.datagrams - 1) * shape_overhead(link).data - lengths);
+/// The shaper counted a bundle's datagrams without the lengths before them.
+void DataPlane::charge_lengths(Link& link, const Bundler::Packet& bundle) noexcept {
+  if (shaped(link)) link.shaper->charge_more(bundle.bytes.size() - kOverhead - bundle.payload);
 }
 
 /// Seals and sends what may leave now. The shaper keeps the packets as they are until it takes another one.
@@ -35,6 +36,7 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
   if (!ready(link)) return link.shaper->clear();
   while (const auto leaving = link.shaper->next(now, shape_overhead(link))) {
     if (leaving->shape_class != ShapeClass::rekey) {
+      if (!leaving->joins) send_bundle(link, now);
       bundle_plain(link, leaving->packet, now);
       if (leaving->shape_class == ShapeClass::command) send_bundle(link, now);  // which does not wait
     } else if (const auto sealed = link.session.seal(FrameType::control, leaving->packet, now)) {
@@ -42,6 +44,8 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
     }
     if (encrypted_out_.full()) send_sealed(link);
   }
+  // What waits found no room in the bundle, which therefore is as full as it gets.
+  if (link.shaper->due(now, shape_overhead(link)) != Shaper::kNever) send_bundle(link, now);
   send_sealed(link);
 }
 

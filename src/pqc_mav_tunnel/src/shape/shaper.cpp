@@ -6,6 +6,7 @@
 
 #include "constants.hpp"
 #include "nanoseconds.hpp"
+#include "session/bundle.hpp"
 
 namespace pqcmav {
 namespace {
@@ -30,6 +31,7 @@ void Shaper::set_kbit(std::uint32_t kbit, std::uint64_t now) noexcept {
   const auto pause = static_cast<std::int64_t>(used * kShapePauseMs / 8 / 1000);
   rate_.set_depth(std::clamp(pause, std::int64_t{kUdpIp}, TokenBucket::kDepthBytes));
   rekey_share_.set_rate(used / kShapeRekeyPart, now);
+  bundle_most_ = std::max<std::size_t>(used * kShapeBundleMs / 8 / 1000, kShapeBundleLeast);
 }
 
 ClassQueue& Shaper::queue(ShapeClass shape_class) noexcept { return queues_[static_cast<std::size_t>(shape_class)]; }
@@ -83,6 +85,11 @@ void Shaper::expire(std::uint64_t now) noexcept {
   });
 }
 
+bool Shaper::joins(ShapeClass shape_class, const Overhead& overhead) noexcept {
+  const auto size = queue(shape_class).front().size;
+  return shape_class != ShapeClass::rekey && bundle_prefix(size) + size <= overhead.room;
+}
+
 std::size_t Shaper::cost(ShapeClass shape_class, const Overhead& overhead) noexcept {
   return queue(shape_class).front().size + (shape_class == ShapeClass::rekey ? overhead.control : overhead.data);
 }
@@ -105,7 +112,10 @@ std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& o
   expire(now);
   const auto chosen = choose(now, overhead);
   if (!chosen) return std::nullopt;
-  if (on()) {
+  const bool joining = joins(*chosen, overhead);
+  if (on() && joining) {
+    rate_.spend(queue(*chosen).front().size);
+  } else if (on()) {
     const auto bytes = cost(*chosen, overhead);
     if (rate_.ready_at(bytes, now) > now) return std::nullopt;
     rate_.spend(bytes);
@@ -116,7 +126,7 @@ std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& o
   const auto packet = queue(*chosen).pop();
   pool_.give_back(packet.place);
   ++counts_[static_cast<std::size_t>(*chosen)].sent;
-  return Leaving{pool_.with_room(packet.place, packet.size), *chosen};
+  return Leaving{pool_.with_room(packet.place, packet.size), *chosen, joining};
 }
 
 std::uint64_t Shaper::due(std::uint64_t now, const Overhead& overhead) noexcept {

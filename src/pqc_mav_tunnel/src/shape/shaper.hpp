@@ -21,13 +21,16 @@ class Shaper {
   static constexpr std::uint64_t kNever = TokenBucket::kNever;
   static constexpr std::size_t kUdpIp = 28;  // counted with every datagram
 
-  /// What a packet costs besides its payload: as data, and as a control frame.
+  /// What a packet costs besides its payload: as data, and as a control frame. And how much more the bundle that is
+  /// open takes, with the length before each datagram: 0 where none is.
   struct Overhead {
     std::size_t data, control;
+    std::size_t room = 0;
   };
   struct Leaving {
     MutableBytes packet;  // with its room; good until something is taken
     ShapeClass shape_class;
+    bool joins;  // the open bundle, on the rate's credit: so it waits for nothing
   };
 
   /// Packets of at most `capacity` bytes, with so much room around them.
@@ -43,8 +46,10 @@ class Shaper {
   void take_rekey(ByteView controls, std::uint64_t now) noexcept;
   /// A control frame that left by itself, at once: the most important class.
   void charge(std::size_t bytes) noexcept;
-  /// Of what was charged for packets that left, so many bytes are not on the air: they went as one.
-  void give_back(std::size_t bytes) noexcept { rate_.restore(bytes); }
+  /// So many bytes more left with packets that were charged: the lengths in a bundle.
+  void charge_more(std::size_t bytes) noexcept { rate_.spend(bytes); }
+  /// What of a bundle may be on the air at most.
+  [[nodiscard]] std::size_t bundle_most() const noexcept { return bundle_most_; }
   /// The next packet that may leave now.
   std::optional<Leaving> next(std::uint64_t now, const Overhead& overhead) noexcept;
   /// When next() is worth asking; kNever while nothing waits.
@@ -58,6 +63,7 @@ class Shaper {
   void drop(ShapeClass shape_class, const ClassQueue::Waiting& packet) noexcept;
   void expire(std::uint64_t now) noexcept;
   [[nodiscard]] ClassQueue& queue(ShapeClass shape_class) noexcept;
+  [[nodiscard]] bool joins(ShapeClass shape_class, const Overhead& overhead) noexcept;
   [[nodiscard]] std::size_t cost(ShapeClass shape_class, const Overhead& overhead) noexcept;
   [[nodiscard]] std::optional<ShapeClass> choose(std::uint64_t now, const Overhead& overhead) noexcept;
 
@@ -67,6 +73,7 @@ class Shaper {
   TokenBucket rate_;
   TokenBucket rekey_share_{2 * TokenBucket::kDepthBytes};  // its turn may come a packet late
   std::uint32_t kbit_ = 0;
+  std::size_t bundle_most_ = 0;
   unsigned stream_turns_ = 0;  // since the rest had one
   ShapeCounts counts_{};
 };

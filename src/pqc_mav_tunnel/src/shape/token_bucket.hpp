@@ -35,8 +35,6 @@ class TokenBucket {
   }
   /// Takes them out; what went without asking leaves a debt.
   void spend(std::size_t bytes) noexcept { credit_ -= static_cast<std::int64_t>(bytes) * kByte; }
-  /// Puts some of them back, above the brim if need be: they did not go.
-  void restore(std::size_t bytes) noexcept { credit_ += static_cast<std::int64_t>(bytes) * kByte; }
 
  private:
   static constexpr std::int64_t kByte = 8'000'000'000;  // credit is counted in bits/s * ns
