@@ -64,6 +64,7 @@ class GroundClient:
         self.link = UdpLink(resolve(bind, passive=True) if isinstance(bind, str) else bind)
         self.view = VehicleView()
         self.shared_clock = shared_clock
+        self.newest_us: dict[str, int] = {}  # the vehicle's clock at the newest value shown, by message (shared clock)
         self._mav = mavlink.MAVLink(None, srcSystem=sysid, srcComponent=compid)
         self._decoder = Decoder()
         self._meters: dict[tuple[int, int], LossMeter] = {}
@@ -182,6 +183,7 @@ class GroundClient:
         meter.record(frame.seq, now)
         if self.shared_clock and (stamp := stamp_us(frame)) is not None:
             self._latency.add(now * 1e6 - stamp)
+            self.newest_us[frame.name] = stamp
 
     def _decode(self, frame: Frame, now: float) -> None:
         try:
@@ -290,6 +292,11 @@ class GroundClient:
 
     def _params_idle(self) -> bool:
         return self._params_complete() or time.monotonic() - self._param_at > 1.0
+
+    @property
+    def params_heard(self) -> int:
+        """How many parameters have come since the last `fetch_params` began."""
+        return len(self._param_indices)
 
     # reporting
 

@@ -33,7 +33,8 @@ def demo(
     scenario: Annotated[
         str,
         typer.Option(
-            help="Fly a scenario for the policy: nominal, hot, low-battery, bad-link or attack. Takes about 100 s."
+            help="Fly a scenario for the policy: nominal, hot, low-battery, bad-link or attack (about 100 s); or "
+            "thin-link: the same flight over 64 kbit/s with and without shaping (about 50 s)."
         ),
     ] = "",
     plot: Annotated[
@@ -46,13 +47,18 @@ def demo(
     ROS domain of their own, so a real system may run at the same time. The exit code is 0 if no message was lost,
     doubled or seen in the clear, every command was carried out, and every process ended cleanly. With --scenario the
     drone also runs its sensors and its policy, which has to change to lighter suites, lose no message, upgrade after
-    landing, and give its reasons.
+    landing, and give its reasons. `--scenario thin-link` flies twice at a time over a simulated link of 64 kbit/s:
+    where the tunnel shapes it, every command must be answered at once.
     """
     if scenario:
         if suite or duration != DURATION_S:
             raise CliError(
                 "--scenario has its own duration and suites: leave out --duration and --suite.", ExitCode.USAGE
             )
+        if scenario == "thin-link":
+            from pqc_mav_cli.demo.thin_link import fly_thin_link
+
+            return fly_thin_link(rate, plot, as_json)
         from pqc_mav_cli.demo.scenario_command import fly_scenario
 
         return fly_scenario(scenario, rate, plot, as_json)
