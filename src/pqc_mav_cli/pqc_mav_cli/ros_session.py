@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from pqc_mav_cli import own_stdout
 from pqc_mav_cli.errors import CliError
 
 STATUS_TYPE = "pqc_mav_interfaces/msg/TunnelStatus"
@@ -183,6 +184,7 @@ def own_domain() -> Iterator[dict[str, str]]:
 @contextmanager
 def ros_node(name: str) -> Iterator[Any]:
     """A spinning node for the time of the block. Raises CliError where ROS 2 is not to be had."""
+    own_stdout.claim()
     try:
         import rclpy
         from rclpy.executors import SingleThreadedExecutor
