@@ -87,6 +87,7 @@ add_library(pqcmav_engine STATIC
   src/control/key_pool.cpp
   src/control/link_ledger.cpp
   src/control/return_file.cpp
+  src/control/station_choice.cpp
   src/control/worker_pool.cpp
 )
 set_target_properties(pqcmav_engine PROPERTIES EXPORT_NAME engine)

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drone's choice of a ground station: single decisions, and properties over random schedules of losses, crashes,
+// restarts and splits (station_world.hpp).
+#include "control/station_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "station_world.hpp"
+
+namespace pqcmav {
+namespace {
+
+using Act = StationChoice::Act;
+using Step = StationChoice::Step;
+constexpr std::uint64_t kMs = 1'000'000, kS = 1'000 * kMs;
+
+StationTimers timers(std::uint64_t failback = 0) { return {2 * kS, failback, 16 * kS, 5 * kS}; }
+
+/// Station 0 active from second 100 on, station 1 standby from second 101 on.
+StationChoice with_both(std::uint64_t failback = 0) {
+  StationChoice choice(2, true, timers(failback), 0);
+  EXPECT_EQ(choice.next(100 * kS), (Step{Act::connect, 0}));
+  choice.begin({Act::connect, 0}, 100 * kS);
+  choice.succeeded(100 * kS);
+  EXPECT_EQ(choice.next(101 * kS), (Step{Act::join, 1}));
+  choice.begin({Act::join, 1}, 101 * kS);
+  choice.succeeded(101 * kS);
+  return choice;
+}
+
+TEST(StationChoice, TriesTheStationsInOrderUntilOneAnswers) {
+  StationChoice choice(3, false, timers(), 0);
+  auto now = 100 * kS;
+  for (const std::size_t station : {0, 1, 2, 0}) {
+    ASSERT_EQ(choice.next(now), (Step{Act::connect, station}));
+    choice.begin({Act::connect, station}, now);
+    EXPECT_EQ(choice.next(now + 2 * kS - 1), (Step{Act::connect, station}));
+    now += 2 * kS;
+  }
+  EXPECT_EQ(choice.next(now), (Step{Act::connect, 1}));
+}
+
+TEST(StationChoice, AnAttemptThatIsAnsweredMayTakeItsTime) {
+  StationChoice choice(2, false, timers(), 0);
+  ASSERT_EQ(choice.next(100 * kS), (Step{Act::connect, 0}));
+  choice.begin({Act::connect, 0}, 100 * kS);
+  choice.answered();
+  EXPECT_EQ(choice.next(140 * kS), (Step{Act::connect, 0}));
+}
+
+TEST(StationChoice, ASingleStationIsAskedForEver) {
+  StationChoice choice(1, true, timers(), 0);
+  ASSERT_EQ(choice.next(100 * kS), (Step{Act::connect, 0}));
+  choice.begin({Act::connect, 0}, 100 * kS);
+  EXPECT_EQ(choice.next(900 * kS), (Step{Act::connect, 0}));
+  choice.failed(500 * kMs, 900 * kS);
+  EXPECT_EQ(choice.next(900 * kS), Step{});
+  EXPECT_EQ(choice.next(900 * kS + 500 * kMs), (Step{Act::connect, 0}));
+}
+
+TEST(StationChoice, SilenceMovesItWhereTheStandbyAnswers) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.heard(1, 110 * kS);
+  EXPECT_EQ(choice.next(110 * kS), Step{});
+  EXPECT_EQ(choice.deadline(), 112 * kS);
+  for (auto at = 111 * kS; at < 112 * kS; at += 250 * kMs) choice.heard(1, at);
+  EXPECT_EQ(choice.next(112 * kS - 1), Step{});
+  ASSERT_EQ(choice.next(112 * kS), (Step{Act::take_over, 1}));
+  EXPECT_EQ(choice.term_of({Act::take_over, 1}), choice.term() + 1);
+  choice.took_over(112 * kS);
+  EXPECT_EQ(choice.active(), 1U);
+  EXPECT_EQ(choice.standby(), 0U);
+}
+
+TEST(StationChoice, SilenceOfBothIsTheDronesOwn) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.heard(1, 110 * kS);
+  const auto step = choice.next(115 * kS);
+  EXPECT_EQ(step, (Step{Act::connect, 1}));  // a handshake proves that somebody is there; the session is kept
+  choice.begin(step, 115 * kS);
+  // The standby is the first to be heard again; the active one follows.
+  choice.heard(1, 115 * kS + 100 * kMs);
+  EXPECT_EQ(choice.next(115 * kS + 200 * kMs).act, Act::connect);
+  choice.heard(0, 115 * kS + 250 * kMs);
+  EXPECT_EQ(choice.next(115 * kS + 260 * kMs), Step{});
+  EXPECT_EQ(choice.active(), 0U);
+}
+
+TEST(StationChoice, CloseMovesItAtOnce) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.ended(0, 110 * kS);
+  ASSERT_EQ(choice.next(110 * kS), (Step{Act::take_over, 1}));
+  choice.took_over(110 * kS);
+  EXPECT_FALSE(choice.standby());
+  EXPECT_EQ(choice.next(110 * kS), (Step{Act::join, 0}));
+}
+
+TEST(StationChoice, ATokenStartsAHandshakeAndMovesItOnlyAfterTheWait) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.restarted(0, 300 * kMs, 110 * kS + 1);
+  EXPECT_EQ(choice.next(110 * kS + 2), (Step{Act::connect, 0}));
+  choice.begin({Act::connect, 0}, 110 * kS + 2);
+  EXPECT_EQ(choice.next(110 * kS + 299 * kMs), (Step{Act::connect, 0}));
+  EXPECT_EQ(choice.next(110 * kS + 301 * kMs), (Step{Act::take_over, 1}));
+}
+
+TEST(StationChoice, ATokenOfASessionThatAnswersChangesNothing) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.restarted(0, 300 * kMs, 110 * kS + 1);
+  choice.begin(choice.next(110 * kS + 2), 110 * kS + 2);
+  choice.heard(0, 110 * kS + 50 * kMs);
+  EXPECT_EQ(choice.next(110 * kS + 50 * kMs), Step{});
+}
+
+TEST(StationChoice, GoesBackOnlyAfterTheTimeOfHealth) {
+  auto choice = with_both(30 * kS);
+  choice.ended(0, 110 * kS);
+  choice.took_over(110 * kS);
+  choice.begin(choice.next(110 * kS), 110 * kS);
+  choice.succeeded(112 * kS);
+  ASSERT_EQ(choice.standby(), 0U);
+  for (auto at = 113 * kS; at < 142 * kS; at += kS) {
+    choice.heard(0, at);
+    choice.heard(1, at);
+    EXPECT_EQ(choice.next(at), Step{}) << at / kS;
+  }
+  choice.heard(1, 142 * kS);
+  EXPECT_EQ(choice.next(142 * kS), (Step{Act::take_over, 0}));
+}
+
+TEST(StationChoice, NeverGoesBackByItselfWithoutSuchATime) {
+  auto choice = with_both();
+  choice.ended(0, 110 * kS);
+  choice.took_over(110 * kS);
+  choice.begin(choice.next(110 * kS), 110 * kS);
+  choice.succeeded(112 * kS);
+  for (auto at = 113 * kS; at < 1000 * kS; at += kS) {
+    choice.heard(0, at);
+    choice.heard(1, at);
+    ASSERT_EQ(choice.next(at), Step{}) << at / kS;
+  }
+  choice.prefer(0);
+  EXPECT_EQ(choice.next(1000 * kS), (Step{Act::take_over, 0}));
+}
+
+TEST(StationChoice, GoesOnCommandByAHandshakeWithoutStandby) {
+  StationChoice choice(2, false, timers(), 7);
+  choice.begin(choice.next(100 * kS), 100 * kS);
+  choice.succeeded(100 * kS);
+  EXPECT_EQ(choice.term(), 8U);
+  choice.prefer(1);
+  const auto step = choice.next(100 * kS);
+  ASSERT_EQ(step, (Step{Act::connect, 1}));
+  choice.begin(step, 100 * kS);
+  choice.heard(0, 101 * kS);
+  EXPECT_EQ(choice.next(101 * kS), step);  // the active one goes on meanwhile
+  choice.heard(0, 102 * kS);
+  EXPECT_EQ(choice.next(102 * kS), Step{});  // nobody there: not at once again
+  choice.heard(0, 107 * kS);
+  EXPECT_EQ(choice.next(107 * kS), step);
+  choice.begin(step, 107 * kS);
+  choice.succeeded(107 * kS);
+  EXPECT_EQ(choice.active(), 1U);
+  EXPECT_EQ(choice.term(), 9U);
+}
+
+TEST(StationChoice, AStandbyThatIsNotHeardIsGivenUp) {
+  auto choice = with_both();
+  choice.heard(0, 117 * kS);
+  ASSERT_EQ(choice.next(117 * kS), (Step{Act::forget, 1}));
+  choice.ended(1, 117 * kS);
+  EXPECT_EQ(choice.next(117 * kS), (Step{Act::join, 1}));
+}
+
+TEST(StationChoice, TermsOnlyRiseAndStayBelowTheTopBit) {
+  auto choice = with_both();
+  const auto before = choice.term();
+  EXPECT_FALSE(choice.told(before));
+  EXPECT_TRUE(choice.told(before + 5));
+  EXPECT_EQ(choice.term(), before + 6);
+  EXPECT_FALSE(choice.told(0xffffffff));
+  EXPECT_FALSE(choice.told(0x80000000));
+  EXPECT_EQ(choice.term(), before + 6);
+}
+
+class StationSchedules : public testing::TestWithParam<bool> {};
+
+TEST_P(StationSchedules, NeverBelieveTwoAndMoveInTime) {
+  std::uint64_t changes = 0, checked = 0;
+  for (std::uint32_t seed = 1; seed <= 150; ++seed) {
+    test::StationWorld world(seed, GetParam());
+    world.run(120 * kS);
+    ASSERT_EQ(world.problem(), "") << "seed " << seed;
+    changes += world.changes();
+    checked += world.failovers_checked();
+  }
+  EXPECT_GT(changes, 500U);
+  EXPECT_GT(checked, 30U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Standby, StationSchedules, testing::Bool());
+
+}  // namespace
+}  // namespace pqcmav
