@@ -69,8 +69,8 @@ def test_engine_as_gcs(folders):
         drone.features = FEATURE_COMPACT
         keys = drone.connect(find_suite(SUITE), identity(folders, SUITE))
         assert keys.features == FEATURE_COMPACT
-        assert gcs.status()[0]["compact"]
         exchange(plain, gcs, drone.receive_payload, drone.send)
+        assert gcs.status()[0]["compact"]
         assert drone.send(b"forty")[:2] == bytes([0x80, keys.peer_index])
         assert plain.recv(100) == b"forty"
         drone.probe(TIMEOUT)
