@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import threading
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from pqc_mav_bench.collectors.power import PowerReading, summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.ends import RekeyResult
 from pqc_mav_bench.errors import AgentLostError, BenchError
+from pqc_mav_bench.ros_call import QUICK_S, RosCall
 from pqc_mav_bench.scenario import scenario_of
 from pqc_mav_bench.scenario_load import ScenarioLoad
 from pqc_mav_bench.side_recorder import SideRecorder
@@ -30,42 +30,12 @@ from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall
 
-QUICK_S = 5.0  # the agent answers these at once
 SLOW_S = 20.0  # starting and ending a run
 REKEY_S = 90.0  # a handshake may take 45 s
 READY_S = 1.0
 # The proxy lets another sender take the autopilot's place only after two seconds of silence, and each run has its own.
 NEW_SENDER_S = 2.1
 POWER_KEPT = 4096  # ten a second: more than six minutes
-
-
-class RosCall:
-    """A service client whose calls are waited for from another thread than the executor's."""
-
-    def __init__(self, node: Any, kind: Any, name: str) -> None:
-        self.name = name
-        self._client = node.create_client(kind, name)
-
-    def begin(self, request: Any, wait_s: float = QUICK_S) -> Any:
-        """Sends a request. Raises TimeoutError when nobody offers the service."""
-        if not self._client.wait_for_service(timeout_sec=wait_s):
-            raise TimeoutError(f"nobody offers {self.name}")
-        done = threading.Event()
-        future = self._client.call_async(request)
-        future.add_done_callback(lambda _future: done.set())
-        return future, done
-
-    def end(self, pending: Any, limit_s: float) -> Any:
-        """The answer. Raises TimeoutError."""
-        future, done = pending
-        if not done.wait(limit_s):
-            self._client.remove_pending_request(future)
-            raise TimeoutError(f"{self.name} did not answer within {limit_s:g} s")
-        return future.result()
-
-    def __call__(self, request: Any, limit_s: float) -> Any:
-        """Request and answer. Raises TimeoutError."""
-        return self.end(self.begin(request), limit_s)
 
 
 class RosGround:

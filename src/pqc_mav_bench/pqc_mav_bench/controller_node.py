@@ -21,6 +21,7 @@ from pqc_mav_bench.collectors.environment import VERSIONS, environment
 from pqc_mav_bench.controller_ends import RosDrone, RosGround
 from pqc_mav_bench.errors import BenchError, OptionsError
 from pqc_mav_bench.plan import new_campaign, resumed_campaign
+from pqc_mav_bench.policy_aside import PolicyAside
 from pqc_mav_bench.schema.run import SchemaError
 from pqc_mav_bench.store import DEFAULT_ROOT, controller_lock
 from pqc_mav_bench.suite_session import SuiteSession
@@ -33,6 +34,7 @@ PARAMETERS = (
     ParameterSpec("proxy", "/drone/pqc_proxy", "Node name of the drone's proxy."),
     ParameterSpec("agent", "/gcs/bench_agent", "Node name of the agent on the ground."),
     ParameterSpec("drone_id", "", "The drone whose link is measured; empty = the only one of the proxy."),
+    ParameterSpec("policy", "/drone/pqc_policy", "Node name of the drone's policy, held while a campaign runs."),
     ParameterSpec("power", "power", "Topic with this computer's power, if anything publishes it."),
     ParameterSpec("shutdown_agent", False, "End the agent after a complete campaign."),
 )
@@ -57,6 +59,7 @@ class ControllerNode(ManagedNode):
         )
         self._heard: Entities | None = None
         self._drone: RosDrone | None = None
+        self._policy: PolicyAside | None = None
         self._stop = threading.Event()
         self._busy = threading.Lock()
         group = ReentrantCallbackGroup()
@@ -78,6 +81,7 @@ class ControllerNode(ManagedNode):
         self._shutdown_agent = values["shutdown_agent"]
         self._heard = Entities(self.observer)
         self._ground = RosGround(self.observer, values["agent"], f"{socket.gethostname()}:{os.getpid()}")
+        self._policy = PolicyAside(self.observer, values["policy"])
         self._drone = RosDrone(self.observer, values["proxy"], values["drone_id"], values["power"])
 
     def end(self) -> None:
@@ -161,9 +165,16 @@ class ControllerNode(ManagedNode):
                 plan.store, plan.options, plan.schedule, session, self._ground,
                 lambda progress: goal.publish_feedback(feedback(progress)), self.get_logger().warning, self._stop,
             )  # fmt: skip
+            policy = self._policy
+            assert policy is not None
+            held = policy.step_aside()
+            if held:
+                self.get_logger().info(held)
             try:
                 complete = campaign.run()
             finally:
+                if wrong := policy.go_on():
+                    self.get_logger().warning(wrong)
                 counts = plan.schedule.counts()
                 result.passed, result.failed = counts.completed, counts.failed
         result.ok = complete

@@ -133,6 +133,7 @@ class SideRecorder:
         return {
             "suite": status.suite,
             "epoch": status.epoch,
+            "keys": [list(each) for each in self.watch.keys_since(self._began_s)],
             "counters": delta,
             "handshakes": self.watch.handshakes_since(self._began_s),
             "link": {name: value for name, value in self._link.items() if value == value},  # NaN: unknown

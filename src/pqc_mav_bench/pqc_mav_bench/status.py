@@ -22,6 +22,7 @@ _REASONS: dict[str, tuple[StatusKind, str]] = {
     "lifecycle.failure_phase": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
     "lifecycle.failure_reason": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
 }
+_POOLED = "the key pair came from the gcs's pool (key_pool_depth), where it was made before the handshake"
 _AEAD = "fewer packets passed than the engine times (it times each 32nd)"
 _SYSTEM = {
     "temperature_mean_c": "the kernel shows no thermal zone",
@@ -51,6 +52,8 @@ def missing_status(run: RunMetrics, field: MetricField) -> MetricStatus:
 
 def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
     bulk = run.workload.workload == "bulk"
+    if field.path == "crypto_primitives.gcs_kem_keygen_ms" and run.crypto_primitives.gcs_keygen_pooled:
+        return StatusKind.POOLED, _POOLED
     if field.category in ("system_drone", "system_gcs") and field.name in _SYSTEM:
         return StatusKind.UNAVAILABLE, _SYSTEM[field.name]
     if field.category == "power_energy" and run.power_energy.power_source is not None:

@@ -174,7 +174,11 @@ class SuiteSession:
         self._ground.stop_traffic(sent_down)
         pending = self._ground.begin_stop(suite)  # both sides wait for their last counters at the same time
         drone = self._drone.finish()
-        return drone, self._ground.end_stop(pending)
+        gcs = self._ground.end_stop(pending)
+        for end, side in (("drone", drone), ("ground", gcs)):
+            if why := other_keys(suite, end, side):
+                raise SuiteFailedError(TRAFFIC, why)
+        return drone, gcs
 
     def _record_drone(self, aggregator: MetricsAggregator, drone: Mapping[str, Any], suite: str, attempt: int) -> None:
         report = metric_mapping.latest(drone["handshakes"], suite)
@@ -223,6 +227,20 @@ class SuiteSession:
             "sig_nist_level": info["level"],
             "aead_algorithm": info["aead"],
         }
+
+
+def other_keys(suite: str, end: str, side: Mapping[str, Any]) -> str:
+    """Why an end's figures are not this suite's: "" when its keys changed once, to that suite, and stayed."""
+    keys = [(name, epoch) for name, epoch in side["keys"]]
+    if keys == [(suite, side["epoch"])] and side["suite"] == suite:
+        return ""
+    if not keys:
+        return f"The {end}'s proxy reported no change to {suite}: it runs {side['suite']}, epoch {side['epoch']}."
+    went = ", then ".join(f"{name} (epoch {epoch})" for name, epoch in keys)
+    return (
+        f"The {end}'s proxy did not stay with the suite of the run, {suite}: it went to {went}. Something else asks "
+        "for keys, perhaps a policy or a rekey interval shorter than a run."
+    )
 
 
 def _wall_difference_s(drone: Mapping[str, Any], gcs: Mapping[str, Any], offset_ns: float) -> float:

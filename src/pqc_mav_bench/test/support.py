@@ -82,6 +82,7 @@ def side(suite: str, role: str, **changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "suite": suite,
         "epoch": 3,
+        "keys": [[suite, 3]],
         "counters": counters(160, 150) if drone else counters(150, 160),
         "handshakes": [handshake(suite, role=role)],
         "link": {"jitter_ms": 1.0, "gap_p95_ms": 4.0, "rtt_ms": 0.05, "rtt_min_ms": 0.03},

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import re
 
 import pytest
 from support import DELAYS, OPTIONS, good_run, handshake, mavlink, measured, side
@@ -59,6 +60,39 @@ def test_a_primitive_is_there_only_at_the_end_that_runs_it():
     assert primitives.primitives_ms == pytest.approx(9 * 0.25)
     signed = metric_mapping.primitives(handshake("x", drone_signature_bytes=3309), "drone")
     assert signed["sig_sign_ms"] == 0.25
+
+
+def test_a_key_pair_out_of_the_pool_has_a_status_and_no_time():
+    def pooled(_drone, ground):
+        ground.changes = {"handshakes": [handshake("cs-a", role="gcs", keygen_pooled=True, kem_keygen_ms=0.0)]}
+
+    run = good_run(prepare=pooled)
+    assert run.crypto_primitives.gcs_kem_keygen_ms is None
+    assert run.metric_status["crypto_primitives.gcs_kem_keygen_ms"].status == "pooled"
+    assert verify_run(document(run), "x")[1] == []
+
+
+@pytest.mark.parametrize("end", ["drone", "ground"])
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ([["cs-a", 3], ["cs-low", 4]], r"it went to cs-a \(epoch 3\), then cs-low \(epoch 4\)"),
+        ([["cs-a", 3], ["cs-low", 4], ["cs-a", 5]], "did not stay with the suite"),
+        ([["cs-a", 2], ["cs-a", 3]], "did not stay with the suite"),
+        ([["cs-low", 2], ["cs-a", 3]], "did not stay with the suite"),
+        ([["cs-low", 3]], "did not stay with the suite"),
+        ([], "reported no change to cs-a"),
+    ],
+)
+def test_a_run_whose_keys_somebody_else_changed_fails_on_either_end(end, keys, why):
+    def changed(drone, ground):
+        (drone if end == "drone" else ground).changes = {"keys": keys}
+
+    run = good_run(prepare=changed)
+    assert run.lifecycle.success is False
+    assert run.lifecycle.failure_phase == "traffic"
+    assert re.search(why, run.lifecycle.failure_reason)
+    assert f"The {end}'s proxy" in run.lifecycle.failure_reason
 
 
 def test_the_published_status_of_a_value_the_drone_cannot_measure():
@@ -152,7 +186,7 @@ FAULTS = [
         counters={**side("x", "drone")["counters"], "enc_rx_packets": 200})),
     ("unexpected_drops", "warning", lambda d, g: d.changes.update(
         counters={**side("x", "drone")["counters"], "drop_replay": 2, "enc_rx_packets": 157})),
-    ("sides_disagree", "error", lambda d, g: g.changes.update(epoch=4)),
+    ("sides_disagree", "error", lambda d, g: g.changes.update(epoch=4, keys=[["cs-a", 4]])),
     ("packets_lost", "warning", lambda d, g: g.changes.update(workload=mavlink(150, 150))),
     ("more_received_than_sent", "error", lambda d, g: g.changes.update(workload=mavlink(150, 170))),
     ("generator_behind", "warning", lambda d, g: g.changes.update(workload=mavlink(150, 160, skipped=50))),

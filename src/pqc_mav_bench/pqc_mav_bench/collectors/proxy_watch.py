@@ -16,6 +16,7 @@ from pqc_mav_common import qos
 
 UP_STATES = (TunnelStatus.UP, TunnelStatus.DEGRADED, TunnelStatus.REKEYING)
 KEPT = 64
+KEYS_KEPT = 256
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class ProxyWatch:
         self._stats: Arrived | None = None
         self._links: dict[str, Arrived] = {}
         self._handshakes: list[Arrived] = []
+        self._keys: list[tuple[float, str, int]] = []  # when, suite and epoch: each change
         self._on_handshake: Callable[[Any], None] | None = None
         make = node.create_subscription
         make(TunnelStatus, f"{name}/status", self._take_status, qos.latched(64))
@@ -86,6 +88,11 @@ class ProxyWatch:
         with self._changed:
             return [as_dict(arrived.message) for arrived in self._handshakes if arrived.at_s >= at_s]
 
+    def keys_since(self, at_s: float) -> list[tuple[str, int]]:
+        """Suite and epoch of each change of keys after `at_s` (monotonic), oldest first."""
+        with self._changed:
+            return [(suite, epoch) for when, suite, epoch in self._keys if when >= at_s]
+
     def on_handshake(self, call: Callable[[Any], None] | None) -> None:
         """`call(report)` for each report from now on, in the executor's thread."""
         self._on_handshake = call
@@ -115,7 +122,10 @@ class ProxyWatch:
     def _take_status(self, message: Any) -> None:
         if self._ours(message):
             with self._changed:
-                self._status = Arrived(time.monotonic(), message)
+                self._status = now = Arrived(time.monotonic(), message)
+                keys = (message.suite, message.epoch)
+                if message.state in UP_STATES and (not self._keys or self._keys[-1][1:] != keys):
+                    self._keys = [*self._keys[-KEYS_KEPT:], (now.at_s, *keys)]
                 self._changed.notify_all()
 
     def _take_stats(self, message: Any) -> None:

@@ -33,6 +33,7 @@ class StatusKind(str, Enum):
     ANOMALOUS = "anomalous"
     MODELLED = "modelled"  # computed by a model, not measured
     EMULATED = "emulated"  # stands for something that was not there
+    POOLED = "pooled"  # was done ahead of time, outside what was measured
 
 
 class MetricStatus(BaseModel):

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps a policy from changing suites while a campaign measures them, and lets it go on afterwards."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from pqc_mav_interfaces.msg import PolicyDecision
+from pqc_mav_interfaces.srv import SetMode
+
+from pqc_mav_bench.errors import BenchError
+from pqc_mav_bench.ros_call import RosCall
+from pqc_mav_common import qos
+
+HOLD = "hold"
+FOUND_S = 2.0  # longer than discovery takes
+ANSWER_S = 5.0
+HEARD_S = 3.0  # a policy decides once a second
+
+
+class PolicyAside:
+    """The policy `name` ("/drone/pqc_policy"), or none: then nothing happens."""
+
+    def __init__(self, node: Any, name: str) -> None:
+        self._name = name
+        self._call = RosCall(node, SetMode, f"{name}/set_mode")
+        self._heard = threading.Event()
+        self._mode = ""
+        self._before = ""
+        node.create_subscription(PolicyDecision, f"{name}/decision", self._take, qos.periodic(8))
+
+    def step_aside(self) -> str:
+        """Puts it on hold. Returns one sentence, "" where there is no policy. Raises BenchError when it refuses."""
+        self._before = ""
+        if not self._call.offered(FOUND_S):
+            return ""
+        # Without a word of it: it is not active, or slow; being on hold does no harm to either.
+        before = self._mode if self._heard.wait(HEARD_S) else "auto"
+        try:
+            answer = self._call(SetMode.Request(mode=HOLD), ANSWER_S)
+        except TimeoutError as error:
+            raise BenchError(f"{self._name} would change suites during the campaign: {error}.") from None
+        if not answer.ok:
+            raise BenchError(
+                f"{self._name} would change suites during the campaign and does not hold: {answer.message} End it, or "
+                "set its mode to hold."
+            )
+        self._before = before
+        return f"{self._name} is on hold during the campaign; it was in mode {before}."
+
+    def go_on(self) -> str:
+        """Gives it back its mode. Returns what went wrong, "" when nothing did."""
+        before, self._before = self._before, ""
+        if before in ("", HOLD):
+            return ""
+        try:
+            answer = self._call(SetMode.Request(mode=before), ANSWER_S)
+        except TimeoutError as error:
+            return f"{self._name} stays on hold: {error}."
+        return "" if answer.ok else f"{self._name} stays on hold: {answer.message}"
+
+    def _take(self, message: Any) -> None:
+        self._mode = message.mode
+        self._heard.set()

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A policy steps aside for a campaign, or the campaign does not begin."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import rclpy
+from pqc_mav_interfaces.msg import PolicyDecision
+from pqc_mav_interfaces.srv import SetMode
+from rclpy.executors import MultiThreadedExecutor
+
+from pqc_mav_bench import policy_aside
+from pqc_mav_bench.errors import BenchError
+from pqc_mav_bench.policy_aside import PolicyAside
+from pqc_mav_common import qos
+
+NAME = "/drone/pqc_policy"
+
+
+class Policy:
+    """What the policy's node looks like from outside."""
+
+    def __init__(self, node, mode: str) -> None:
+        self.mode, self.refuses = mode, ""
+        self.asked: list[str] = []
+        node.create_service(SetMode, f"{NAME}/set_mode", self._set)
+        self._decision = node.create_publisher(PolicyDecision, f"{NAME}/decision", qos.periodic(8))
+        node.create_timer(0.05, lambda: self._decision.publish(PolicyDecision(mode=self.mode)))
+
+    def _set(self, request, response):
+        self.asked.append(request.mode)
+        response.ok, response.message = not self.refuses, self.refuses or "done"
+        self.mode = request.mode if response.ok else self.mode
+        return response
+
+
+@pytest.fixture
+def nodes() -> Iterator[tuple]:
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context)
+    executor = MultiThreadedExecutor(num_threads=2, context=context)
+    made = tuple(rclpy.create_node(name, context=context) for name in ("policy", "controller"))
+    for node in made:
+        executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    yield made
+    executor.shutdown()
+    thread.join()
+    for node in made:
+        node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@pytest.mark.parametrize("before", ["auto", "manual"])
+def test_it_holds_during_the_campaign_and_goes_on_as_before(nodes, before):
+    policy = Policy(nodes[0], before)
+    aside = PolicyAside(nodes[1], NAME)
+    assert before in aside.step_aside()
+    assert policy.mode == "hold"
+    assert aside.go_on() == ""
+    assert policy.mode == before
+    assert aside.go_on() == ""
+    assert policy.asked == ["hold", before], "given back once"
+
+
+def test_one_that_holds_already_is_left_so(nodes):
+    policy = Policy(nodes[0], "hold")
+    aside = PolicyAside(nodes[1], NAME)
+    assert aside.step_aside()
+    aside.go_on()
+    assert policy.mode == "hold"
+
+
+def test_one_that_refuses_stops_the_campaign_before_it_begins(nodes):
+    policy = Policy(nodes[0], "auto")
+    policy.refuses = "It is not configured."
+    aside = PolicyAside(nodes[1], NAME)
+    with pytest.raises(BenchError, match=r"would change suites.*It is not configured.*set its mode to hold"):
+        aside.step_aside()
+    assert aside.go_on() == ""
+    assert policy.asked == ["hold"]
+
+
+def test_without_a_policy_nothing_happens(nodes, monkeypatch):
+    monkeypatch.setattr(policy_aside, "FOUND_S", 0.2)
+    aside = PolicyAside(nodes[1], NAME)
+    assert aside.step_aside() == ""
+    assert aside.go_on() == ""
