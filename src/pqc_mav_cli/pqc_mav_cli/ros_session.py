@@ -31,6 +31,7 @@ class TunnelView:
     links: dict[str, Any] = field(default_factory=dict)  # side ("local", "peer") -> LinkQuality
     status_at_s: float = 0.0  # when it was taken at the proxy, as this process's monotonic time
     stats_at_s: float = 0.0
+    seen_at_s: float = 0.0  # when the first of them arrived here, monotonic: a latched status may be old by then
     # The same two for the newest stats as system time: when its counters were read, at the earliest and at the latest.
     stats_read_s: tuple[float, float] = (0.0, 0.0)
 
@@ -125,7 +126,7 @@ class Watcher:
         return time.monotonic() - max(0.0, age_s)
 
     def _view(self, proxy: str, drone_id: str) -> TunnelView:
-        return self._views.setdefault((proxy, drone_id), TunnelView(proxy, drone_id))
+        return self._views.setdefault((proxy, drone_id), TunnelView(proxy, drone_id, seen_at_s=time.monotonic()))
 
     def _on_status(self, proxy: str, message: Any) -> None:
         with self._lock:

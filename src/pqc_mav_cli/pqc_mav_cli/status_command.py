@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from pqc_mav_cli.console import console, fitted, note, print_json
-from pqc_mav_cli.errors import CliError
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.errors import CliError, ExitCode
 
 REFRESH_S = 0.25
 # `--once` looks for proxies at least this long: on a busy machine one is found a while before the other.
@@ -27,7 +26,12 @@ ANSWER_S = 5.0
 def status(
     namespace: Annotated[str, typer.Option(help="Only the proxy in this ROS namespace, e.g. drone.")] = "",
     once: Annotated[bool, typer.Option("--once", help="Show the current state and exit.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts; implies --once.")] = False,
+    forever: Annotated[
+        bool, typer.Option("--watch", help="Go on until Ctrl-C, as without --once; with --json a line a second.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, for scripts; implies --once without --watch.")
+    ] = False,
     timeout: Annotated[float, typer.Option(help="Seconds to look for proxies.")] = 5.0,
 ) -> int:
     """Show every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
@@ -38,6 +42,8 @@ def status(
     from pqc_mav_cli import status_view
     from pqc_mav_cli.ros_session import reachable, watch
 
+    if once and forever:
+        raise CliError("--once and --watch contradict each other.", ExitCode.USAGE)
     began_s = time.monotonic()
     with watch(namespace) as watcher:
         if not watcher.wait_for(bool, timeout):
@@ -46,6 +52,8 @@ def status(
                 f"No proxy found{where} within {timeout:g} s ({reachable(os.environ)}); "
                 "is it running on this machine or network, with the same ROS_DOMAIN_ID?"
             )
+        if forever and as_json:
+            return _json_lines(watcher)
         if once or as_json:
             time.sleep(max(0.0, began_s + LOOK_S - time.monotonic()))
             watcher.wait_for(lambda _: watcher.complete(), ANSWER_S)
@@ -59,48 +67,54 @@ def status(
                 note(danger)
             for proxy in silent:
                 note(f"{proxy} does not answer: it is starting, not active, or has just ended.")
-            good = not (silent or dangers) and all(status_view.state_of(view) in ("UP", "REKEYING") for view in views)
-            return 0 if good else 1
+            now_s = time.monotonic()
+            good = all(status_view.word(view, now_s) in ("UP", "REKEYING") for view in views)
+            return 0 if good and not (silent or dangers) else 1
         if not sys.stdout.isatty():
             return _lines(watcher)
         return _live(watcher)
 
 
-def _print(views: Sequence[Any]) -> None:
-    from pqc_mav_cli import status_view
+def _print(views: Sequence[Any], dangers: Sequence[str] = ()) -> None:
+    from pqc_mav_cli import status_screen
 
     out = console()
-    out.print(_fitted_table(out, views))
-    for problem in status_view.problems(views):
-        out.print(f"[yellow]{problem}[/yellow]")
-
-
-def _fitted_table(out: Console, views: Sequence[Any]) -> RenderableType:
-    from pqc_mav_cli import status_view
-
-    now_s = time.monotonic()
-    return fitted(out, lambda left_out: status_view.table(views, now_s, left_out), status_view.EXPENDABLE)
+    out.print(status_screen.fitted(out, views, dangers, time.monotonic()))
 
 
 def _live(watcher: Any) -> int:
+    """The whole terminal, so that a change of its size leaves nothing behind; at the end the last state stays."""
     from rich.console import Group
     from rich.live import Live
     from rich.text import Text
 
-    from pqc_mav_cli import status_view
+    from pqc_mav_cli import status_screen
 
     def frame() -> Group:
-        views = watcher.views()
-        lines = [Text(problem, "yellow") for problem in status_view.problems(views)]
-        lines += [Text(danger, "bold red") for danger in watcher.dangers()]
-        return Group(_fitted_table(out, views), *lines, Text("Ctrl-C exits", "dim"))
+        made = status_screen.fitted(out, watcher.views(), watcher.dangers(), time.monotonic(), out.height - 1)
+        return Group(made, Text("Ctrl-C exits", "dim"))
 
     out = console()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # the terminal must get its own screen back
     try:
-        with Live(frame(), console=out, auto_refresh=False) as live:
+        with Live(frame(), console=out, auto_refresh=False, screen=True) as live:
             while True:
                 time.sleep(REFRESH_S)
                 live.update(frame(), refresh=True)
+    except KeyboardInterrupt:
+        _print(watcher.views(), watcher.dangers())
+        return 0
+
+
+def _json_lines(watcher: Any) -> int:
+    """One JSON document per line and second."""
+    from pqc_mav_cli import status_view
+
+    try:
+        while True:
+            print(json.dumps(status_view.as_json(watcher.views(), time.monotonic()), allow_nan=False), flush=True)
+            time.sleep(1.0)
     except KeyboardInterrupt:
         return 0
 
@@ -111,10 +125,12 @@ def _lines(watcher: Any) -> int:
 
     try:
         while True:
+            now_s = time.monotonic()
             for view in watcher.views():
-                stats = view.stats
+                stats = None if status_view.is_silent(view, now_s) else view.stats
                 rates = f" tx {stats.tx_packets_per_s:.0f}/s rx {stats.rx_packets_per_s:.0f}/s" if stats else ""
-                print(f"{view.node} {view.drone_id} {status_view.state_of(view)} {status_view.suite_of(view)}{rates}")
+                word = status_view.word(view, now_s)
+                print(f"{view.node} {view.drone_id} {word} {status_view.suite_of(view)}{rates}")
             sys.stdout.flush()
             time.sleep(1.0)
     except KeyboardInterrupt:

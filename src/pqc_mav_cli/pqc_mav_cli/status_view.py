@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from itertools import compress
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from rich.table import Table
@@ -15,6 +14,7 @@ from pqc_mav_cli.ros_session import TunnelView
 from pqc_mav_cli.wording import short_code
 from pqc_mav_proxy.names import DROPS, KEY_OLD, keys_are_old, state_name
 
+SILENT = "SILENT"
 STALE_S = 3.0  # stats come once a second; silence for longer means that the node is gone or hangs
 _STATE_STYLES = {
     "UP": "bold green",
@@ -25,7 +25,7 @@ _STATE_STYLES = {
 }
 
 _COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
-    ("node", "left"),
+    ("end", "left"),
     ("drone", "left"),
     ("state", "left"),
     ("suite", "left"),
@@ -38,6 +38,22 @@ _COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
     ("loss", "right"),
     ("RTT", "right"),
 )
+EPOCH_AND_AGE = "epoch, key age"
+GAP = 2  # between columns
+# The same in two lines for each tunnel.
+_PAIRS: tuple[tuple[str, str, Literal["left", "right"]], ...] = (
+    ("end", "drone", "left"),
+    ("state", "peer", "left"),
+    ("suite", EPOCH_AND_AGE, "left"),
+    ("sent", "received", "right"),
+    ("loss", "drops", "right"),
+    ("RTT", "", "right"),
+)
+
+
+def end_of(view: TunnelView) -> str:
+    """Which end says so: the proxy's namespace."""
+    return view.node.strip("/").removesuffix("/pqc_proxy")
 
 
 def state_of(view: TunnelView) -> str:
@@ -88,55 +104,115 @@ def drops(stats: Any) -> int:
 
 
 # What a narrow terminal does without first.
-EXPENDABLE = ("peer", "epoch", "received", "sent")
+EXPENDABLE = ("peer", "epoch", "key age", "drops", "received", "sent", "RTT")
 
 
-def table(views: Sequence[TunnelView], now_s: float, left_out: Collection[str] = ()) -> Table:
+def is_silent(view: TunnelView, now_s: float) -> bool:
+    """Whether a proxy has said nothing for so long that its figures tell nothing any more."""
+    return now_s - max(view.status_at_s, view.stats_at_s, view.seen_at_s) > STALE_S
+
+
+def word(view: TunnelView, now_s: float) -> str:
+    """The state for people: what a proxy last said counts for nothing once it is silent."""
+    return SILENT if is_silent(view, now_s) else state_of(view)
+
+
+Cells = Mapping[str, Text]  # by title, of one tunnel
+
+
+def width(cells: Sequence[Cells], left_out: Collection[str] = ()) -> int:
+    """Columns that `table` takes. Counted, not rendered: a live view asks for several."""
+    return _width([[(title, title)] for title, _ in _COLUMNS if title not in left_out], cells)
+
+
+def tall_width(cells: Sequence[Cells]) -> int:
+    """Columns that `tall_table` takes."""
+    return _width([[(first, first), (second, second)] for first, second, _ in _PAIRS], cells)
+
+
+def _width(columns: Sequence[Sequence[tuple[str, str]]], cells: Sequence[Cells]) -> int:
+    widths = [
+        max(max(len(title), *(row[key].cell_len for row in cells)) for key, title in column if title)
+        for column in columns
+    ]
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def table(cells: Sequence[Cells], left_out: Collection[str] = ()) -> Table:
     """One row per tunnel."""
-    made = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-    shown = [title not in left_out for title, _ in _COLUMNS]
-    for title, justify in compress(_COLUMNS, shown):
-        made.add_column(title, justify=justify, no_wrap=title in ("node", "state", "suite", "RTT"), overflow="fold")
-    for view in views:
-        made.add_row(*compress(_cells(view, now_s), shown))
+    made = _empty_table()
+    shown = [(title, justify) for title, justify in _COLUMNS if title not in left_out]
+    for title, justify in shown:
+        made.add_column(title, justify=justify, no_wrap=True)
+    for row in cells:
+        made.add_row(*(row[title] for title, _ in shown))
     return made
 
 
-def _cells(view: TunnelView, now_s: float) -> list[Any]:
+def tall_table(cells: Sequence[Cells]) -> Table:
+    """Two lines per tunnel, which say as much in 80 columns."""
+    made = _empty_table()
+    for first, second, justify in _PAIRS:
+        made.add_column(f"{first}\n{second}", justify=justify, no_wrap=True)
+    for row in cells:
+        made.add_row(
+            *(Text("\n").join((row[first], _dimmed(row[second]) if second else Text())) for first, second, _ in _PAIRS)
+        )
+    return made
+
+
+def _empty_table() -> Table:
+    return Table(box=None, pad_edge=False, header_style="bold", expand=False)
+
+
+def _dimmed(text: Text) -> Text:
+    return text if text.style else Text(text.plain, "dim")
+
+
+def cells_of(view: TunnelView, now_s: float) -> Cells:
+    """What is shown of a tunnel, by title; of a proxy that fell silent only what does not change on its own."""
     status, stats = view.status, view.stats
-    state = state_of(view)
-    stale = now_s - max(view.status_at_s, view.stats_at_s) > STALE_S
-    shown = Text("SILENT", "bold red") if stale else Text(state, _STATE_STYLES.get(state, ""))
-    if keys_are_old(status.last_error):
-        shown.append(f" {KEY_OLD}", "bold red")
-    age = key_age_s(view, now_s)
-    cells: list[Any] = [
-        view.node,
-        view.drone_id,
-        shown,
-        suite_of(view),
-        str(status.epoch) if status.suite else "-",
-        "-" if age is None else duration(age),
-        status.peer or "-",
-    ]
-    if stats is None:
-        cells += ["-", "-", "-"]
-    else:
+    shown = dict.fromkeys((*(title for title, _ in _COLUMNS), EPOCH_AND_AGE), "-") | {
+        "end": end_of(view),
+        "drone": view.drone_id,
+        "suite": suite_of(view),
+        "peer": status.peer or "-",
+    }
+    cells = {title: Text(text) for title, text in shown.items()}
+    cells["state"] = _state_cell(view, now_s)
+    if is_silent(view, now_s):
+        return cells
+    age_s = key_age_s(view, now_s)
+    if age_s is not None:
+        cells["epoch"] = Text(str(status.epoch))
+        cells["key age"] = Text(duration(age_s))
+        cells[EPOCH_AND_AGE] = Text(f"{status.epoch}, {duration(age_s)}")
+    if stats is not None:
         dropped = drops(stats)
-        cells += [
-            rate(stats.tx_packets_per_s, stats.tx_bytes_per_s),
-            rate(stats.rx_packets_per_s, stats.rx_bytes_per_s),
-            Text(str(dropped), "yellow" if dropped else ""),
-        ]
+        cells["sent"] = Text(rate(stats.tx_packets_per_s, stats.tx_bytes_per_s))
+        cells["received"] = Text(rate(stats.rx_packets_per_s, stats.rx_bytes_per_s))
+        cells["drops"] = Text(str(dropped), "yellow" if dropped else "")
     local = view.links.get("local")
-    loss = "-" if local is None or math.isnan(local.loss) else f"{local.loss:.1%}"
-    return [*cells, loss, milliseconds(None if local is None else local.rtt_ms)]
+    if local is not None:
+        cells["loss"] = Text("-" if math.isnan(local.loss) else f"{local.loss:.1%}")
+        cells["RTT"] = Text(milliseconds(local.rtt_ms))
+    return cells
+
+
+def _state_cell(view: TunnelView, now_s: float) -> Text:
+    if is_silent(view, now_s):
+        return Text(f"{SILENT} {duration(now_s - max(view.status_at_s, view.stats_at_s))}", "bold red")
+    state = state_of(view)
+    shown = Text(state, _STATE_STYLES.get(state, ""))
+    if keys_are_old(view.status.last_error):
+        shown.append(f" {KEY_OLD}", "bold red")
+    return shown
 
 
 def problems(views: Sequence[TunnelView]) -> list[str]:
     """One line per tunnel that is not up, or up with old keys, and has said why."""
     return [
-        f"{view.node} {view.drone_id}: {view.status.last_error}"
+        f"{end_of(view)} {view.drone_id}: {view.status.last_error}"
         for view in views
         if keys_are_old(view.status.last_error) or (view.status.last_error and state_of(view) not in ("UP", "REKEYING"))
     ]
@@ -149,6 +225,7 @@ def as_json(views: Sequence[TunnelView], now_s: float) -> list[dict[str, Any]]:
             "node": view.node,
             "drone_id": view.drone_id,
             "key_age_s": key_age_s(view, now_s),
+            "silent": is_silent(view, now_s),
             "key_old": keys_are_old(view.status.last_error),
             "status": {**_fields(view.status), "state": state_of(view)},
             "stats": None if view.stats is None else _fields(view.stats),

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import Running, pqcmav, refused
+from commands import COMMAND, DEADLINE_S, Running, pqcmav, refused
+from terminal import Terminal
 from test_up import Ends
 
 
@@ -30,7 +33,7 @@ def test_once_shows_both_ends_and_tells_that_one_drone_is_missing(pair: Ends) ->
     ended = pqcmav("status", "--once", "--namespace", "t/gcs")
     assert ended.returncode == 1  # d2 is not connected
     rows = [line.split() for line in ended.stdout.splitlines()[1:3]]
-    assert [row[:3] for row in rows] == [["/t/gcs/pqc_proxy", "d1", "UP"], ["/t/gcs/pqc_proxy", "d2", "DOWN"]]
+    assert [row[:3] for row in rows] == [["t/gcs", "d1", "UP"], ["t/gcs", "d2", "DOWN"]]
     assert "ML-768-AG-MD-65" in ended.stdout
 
 
@@ -59,3 +62,27 @@ def test_nobody_there() -> None:
     line = refused(1, "status", "--once", "--namespace", "no/such", "--timeout", "0.5")
     assert "ROS_DOMAIN_ID" in line
     assert "/no/such/pqc_proxy/rekey" in refused(1, "rekey", "--namespace", "no/such", "--timeout", "0.5")
+
+
+def test_the_live_view_follows_the_size_of_its_terminal_and_leaves_the_last_state(pair: Ends) -> None:
+    with Terminal("status", "--namespace", "t/gcs") as terminal:
+        terminal.wait_for("epoch, key age")
+        terminal.resize(60, 12)
+        terminal.wait_for("A wider terminal also shows")
+        terminal.resize(160, 30)
+        terminal.wait_for("127.0.0.1:")
+        terminal.signal(signal.SIGINT)
+        assert terminal.wait() == 0
+    left = terminal.text.rpartition("\x1b[?1049l")[2]  # the terminal's own screen is back
+    assert "t/gcs" in left and "127.0.0.1:" in left
+
+
+def test_watched_as_json_there_is_a_line_each_second(pair: Ends) -> None:
+    assert "contradict" in refused(2, "status", "--once", "--watch")
+    line = [*COMMAND, "status", "--json", "--watch", "--namespace", "t/drone"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        seen = [json.loads(running.stdout.readline()) for _ in range(2)]
+        running.stdout.close()  # as 'head -2' does
+        assert running.wait(DEADLINE_S) == 0
+    assert all(entry["drone_id"] == "d1" and not entry["silent"] for (entry,) in seen)

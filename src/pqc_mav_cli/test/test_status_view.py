@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import io
 import math
+from pathlib import Path
 
 import pytest
 from pqc_mav_interfaces.msg import LinkQuality, TunnelStats, TunnelStatus
@@ -8,6 +9,7 @@ from rich.console import Console
 
 from pqc_mav_cli import status_view
 from pqc_mav_cli.ros_session import TunnelView
+from pqc_mav_proxy.names import KEY_OLD, STATES
 
 
 def view(**changes: object) -> TunnelView:
@@ -27,9 +29,15 @@ def view(**changes: object) -> TunnelView:
     return TunnelView("/drone/pqc_proxy", "d1", status, stats, {"local": local}, status_at_s=100.0, stats_at_s=101.0)
 
 
+def lines(made: TunnelView, now_s: float = 102.0) -> list[str]:
+    out = Console(file=io.StringIO(), width=80)
+    out.print(status_view.tall_table([status_view.cells_of(made, now_s)]))
+    return out.file.getvalue().splitlines()
+
+
 def text(made: TunnelView, now_s: float = 102.0) -> str:
     out = Console(file=io.StringIO(), width=200)
-    out.print(status_view.table([made], now_s))
+    out.print(status_view.table([status_view.cells_of(made, now_s)]))
     return out.file.getvalue().splitlines()[1]
 
 
@@ -49,27 +57,46 @@ def test_a_row_says_it_all() -> None:
         assert words in row
 
 
+def test_an_old_latched_status_does_not_make_a_proxy_silent_before_it_could_speak() -> None:
+    made = view()
+    made.stats, made.stats_at_s, made.status_at_s, made.seen_at_s = None, 0.0, 10.0, 101.9
+    assert status_view.word(made, 102.0) == "UP"
+    assert status_view.word(made, 105.0) == "SILENT"
+
+
+def test_two_lines_of_80_columns_say_it_too() -> None:
+    head, below, first, second = lines(view())
+    assert head.split() == ["end", "state", "suite", "sent", "loss", "RTT"]
+    assert below.split() == ["drone", "peer", "epoch,", "key", "age", "received", "drops"]
+    assert first.split() == ["drone", "UP", "ML-768-AG-MD-65", "320/s", "320.0", "kb/s", "1.5%", "1.23", "ms"]
+    assert second.split() == ["d1", "10.0.0.1:46011", "2,", "12.0", "s", "0/s", "0", "b/s", "7"]
+    silent = lines(view(), now_s=200.0)
+    assert silent[2].split()[1:4] == ["SILENT", "1:39", "ML-768-AG-MD-65"] and "320" not in "".join(silent)
+
+
 def test_a_pure_suite_is_marked() -> None:
     assert "(pure)" in text(view(hybrid=False))
 
 
 def test_a_node_that_fell_silent_is_not_called_up() -> None:
     row = text(view(), now_s=101.0 + status_view.STALE_S + 0.1)
-    assert "SILENT" in row and " UP " not in row
+    assert "SILENT 3.1 s" in row and " UP " not in row
+    # What was true then is not shown as if it were now.
+    assert not {"320/s", "1.5%", "1.23", "7"} & set(row.split())
 
 
 def test_without_a_session_there_is_no_suite_and_no_age() -> None:
     made = view(state=TunnelStatus.DOWN, suite="", last_error="wrong key")
     assert "DOWN" in text(made) and "s  " not in text(made).split("DOWN")[1][:12]
     assert status_view.key_age_s(made, 102.0) is None
-    assert status_view.problems([made]) == ["/drone/pqc_proxy d1: wrong key"]
+    assert status_view.problems([made]) == ["drone d1: wrong key"]
     assert status_view.problems([view(last_error="old")]) == []
 
 
 def test_old_keys_are_shown_while_the_link_is_up() -> None:
     made = view(last_error="KEY_OLD: handshakes fail.")
     assert "UP KEY_OLD" in text(made)
-    assert status_view.problems([made]) == ["/drone/pqc_proxy d1: KEY_OLD: handshakes fail."]
+    assert status_view.problems([made]) == ["drone d1: KEY_OLD: handshakes fail."]
     assert status_view.as_json([made], 102.0)[0]["key_old"] is True
     assert "KEY_OLD" not in text(view(last_error="old"))
 
@@ -80,6 +107,7 @@ def test_json_has_no_nan() -> None:
     (entry,) = status_view.as_json([made], 102.0)
     assert entry["links"]["local"]["clock_offset_ms"] is None
     assert entry["status"]["state"] == "UP" and entry["key_age_s"] == 12.0
+    assert entry["silent"] is False
     assert entry["stats"]["drop_replay"] == 3 and entry["stats"]["shape_sent"] == [0] * 5
 
 
@@ -99,3 +127,10 @@ def test_milliseconds(value: float | None, shown: str) -> None:
 )
 def test_rates(packets: float, octets: float, shown: str) -> None:
     assert status_view.rate(packets, octets) == shown
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/monitoring.md"])
+def test_every_word_for_a_state_is_explained(page: str) -> None:
+    rows = (Path(__file__).parents[3] / page).read_text().splitlines()
+    explained = {row.split("|")[1].strip() for row in rows if row.startswith("|")}
+    assert {*STATES, status_view.SILENT, KEY_OLD} <= explained
