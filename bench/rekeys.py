@@ -60,7 +60,7 @@ class Tunnel:
         self.gcs = pqc_mav_tunnel.Engine(
             {
                 "role": "gcs", "keys": f"{folder}/gcs", "drones": ["bench"], "bind": rig.HOST,
-                "data_port": 0, "handshakes_per_drone_s": 100.0,
+                "data_port": 0, "handshakes_per_drone_s": 100.0, "control_socket": "off",
                 "drone": {"bench": {"plain_peer": f"{rig.HOST}:{self.ground}"}},
             }
         )  # fmt: skip
@@ -70,7 +70,7 @@ class Tunnel:
             {
                 "role": "drone", "keys": f"{folder}/drones/bench", "drone_id": "bench", "peer": rig.HOST, "suite": BASE,
                 "data_port": ports["data"], "local_data_port": 0,
-                "plain_bind": f"{rig.HOST}:0",
+                "plain_bind": f"{rig.HOST}:0", "control_socket": "off",
             }
         )  # fmt: skip
         self.drone.start()

@@ -72,7 +72,7 @@ class Hosted:
 
     def _start(self, configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for config in configs:
-            engine = pqc_mav_tunnel.Engine(config)
+            engine = pqc_mav_tunnel.Engine({"control_socket": "off", **config})
             engine.start()
             self.engines.append(engine)
             threading.Thread(target=self._watch, args=(engine,), daemon=True).start()
@@ -96,7 +96,7 @@ def connect(config: dict[str, Any], limit_s: float) -> dict[str, Any]:
     """Start an engine, stop it when its session is up: the seconds between (None = not in time), failed attempts."""
     failures: list[str] = []
     begin_ns = time.monotonic_ns()
-    engine = pqc_mav_tunnel.Engine(config)
+    engine = pqc_mav_tunnel.Engine({"control_socket": "off", **config})
     engine.start()
     try:
         while time.monotonic_ns() - begin_ns < limit_s * 1e9:

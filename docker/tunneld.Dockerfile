@@ -15,8 +15,8 @@ RUN groupadd --system --gid "$USER_ID" pqcmav \
     && apt-get install --yes --no-install-recommends /tmp/pqcmav-tunneld_*.deb \
     && rm -rf /tmp/*.deb /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log /var/log/apt
 
-# The one folder that can be written to everywhere.
-ENV PQCMAV_HEALTH_FILE=/dev/shm/pqcmav-health
+# The one folder that can be written to everywhere. The control socket is there, too, unless /run/pqcmav is mounted.
+ENV PQCMAV_HEALTH_FILE=/dev/shm/pqcmav-health XDG_RUNTIME_DIR=/dev/shm
 HEALTHCHECK --interval=5s --timeout=3s --start-period=5s CMD ["/usr/bin/pqcmav-tunneld", "--healthy"]
 USER pqcmav
 ENTRYPOINT ["/usr/bin/pqcmav-tunneld"]

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Unpacks this system's arm64 libraries into .deps/arm64/sysroot: OpenSSL, yaml-cpp, GoogleTest, Python and the C and
-# C++ libraries that programs need to run. apt gets lists and folders of its own for it, so that nothing changes on this
+# Unpacks this system's arm64 libraries into .deps/arm64/sysroot: OpenSSL, yaml-cpp, nlohmann/json, GoogleTest, Python
+# and the C and C++ libraries that programs need to run. apt gets lists and folders of its own for it, so that nothing changes on this
 # machine: installed side by side, arm64's libyaml-cpp-dev would remove the machine's, and its libssl upgrade it.
 #   arm64_sysroot.sh           ARM64_MIRROR=URL takes the packages from there (needed where Ubuntu comes from a mirror)
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
 
-readonly PACKAGES=(libssl-dev libyaml-cpp-dev libgtest-dev libpython3-dev)
+readonly PACKAGES=(libssl-dev libyaml-cpp-dev nlohmann-json3-dev libgtest-dev libpython3-dev)
 readonly PORTS=http://ports.ubuntu.com/ubuntu-ports  # where Ubuntu keeps arm64
 sources="${APT_SOURCES:-/etc/apt}"
 arm64="$DEPS/arm64"

@@ -18,6 +18,7 @@ missing() {
   have pkg-config || echo pkg-config
   header openssl/evp.h || echo libssl-dev
   header yaml-cpp/yaml.h || echo libyaml-cpp-dev
+  header nlohmann/json.hpp || echo nlohmann-json3-dev
   [ -d /usr/src/googletest ] || [ -d /usr/src/gtest ] || echo libgtest-dev
   "$ROOT/tools/find_python.sh" >/dev/null 2>&1 || printf '%s\n' python3 python3-dev python3-venv
   if ! have cargo && ! "$ROOT/tools/setup_liboqs.sh" --ready "${liboqs_part[@]}"; then

@@ -34,7 +34,7 @@ KEYS = {
 }
 SYSTEM_KEYS = {
     *("cargo", "libgtest-dev", "libssl-dev", "openssl", "pybind11-dev", "python3", "python3-dev", "util-linux"),
-    "yaml-cpp",
+    *("nlohmann-json-dev", "yaml-cpp"),
 }
 ROS = {
     *("action_msgs", "ament_cmake", "ament_cmake_pytest", "ament_index_python", "builtin_interfaces"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import socket
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +68,14 @@ def free_domain() -> int:
     used = bound_udp_ports(tables)
     free = [domain for domain in DOMAINS if _DISCOVERY_BASE + _DISCOVERY_GAIN * domain not in used]
     return random.choice(free or list(DOMAINS))
+
+
+@contextmanager
+def own_run_folder() -> Iterator[dict[str, str]]:
+    """A folder for the control sockets of engines that are to stay among themselves: the variable that names it."""
+    # A short one: the path of a socket has 107 characters at most.
+    with tempfile.TemporaryDirectory(prefix="pqcmav-") as folder:
+        yield {"PQCMAV_RUN_DIR": folder}
 
 
 @contextmanager

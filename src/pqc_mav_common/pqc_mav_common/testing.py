@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pqc_mav_common.free_ports import held_domain
+from pqc_mav_common.free_ports import held_domain, own_run_folder
 
 DEADLINE_S = 90.0
 GONE_S = 10.0  # a node that did not say goodbye is seen for 20 s, the lease of its participant
@@ -20,14 +20,19 @@ GONE_S = 10.0  # a node that did not say goodbye is seen for 20 s, the lease of 
 
 @pytest.fixture(scope="session", autouse=True)
 def own_domain() -> Iterator[None]:
-    """Take a ROS domain that no other test run on this machine uses, unless tools/run_tests.py has taken one."""
-    if "ROS_DOMAIN_ID" in os.environ:
-        yield
-        return
-    with held_domain() as number:
-        os.environ["ROS_DOMAIN_ID"] = str(number)
-        yield
-        del os.environ["ROS_DOMAIN_ID"]
+    """Take a ROS domain that no other test run on this machine uses, unless tools/run_tests.py has taken one.
+
+    And a folder for control sockets.
+    """
+    with own_run_folder() as variables:
+        if "ROS_DOMAIN_ID" in os.environ:
+            os.environ.update(variables)
+            yield
+            return
+        with held_domain() as number:
+            os.environ.update({"ROS_DOMAIN_ID": str(number), **variables})
+            yield
+            del os.environ["ROS_DOMAIN_ID"]
 
 
 def on_request(why: str) -> pytest.MarkDecorator:

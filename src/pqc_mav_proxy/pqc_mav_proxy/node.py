@@ -24,7 +24,7 @@ from pqc_mav_interfaces.srv import GetInfo, ListSuites
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
-from pqc_mav_common.diagnostics import to_messages
+from pqc_mav_common.diagnostics import Level, to_messages
 from pqc_mav_common.errors import ProcessError, one_line
 from pqc_mav_common.host_info import host_info
 from pqc_mav_common.lifecycle import ManagedNode
@@ -256,7 +256,9 @@ class PqcProxyNode(ManagedNode):
         ]
         if self.role == "gcs":
             reports.append(self._diagnoser.handshake_server(host.engine.totals()))
-        reports += self._guard.diagnostics(now_s, host.engine.ports())
+        guarded = self._guard.diagnostics(now_s, host.engine.ports())
+        host.engine.set_dangers([each.message for each in guarded if each.level is Level.ERROR])
+        reports += guarded
         # The namespace tells the two ends apart.
         messages = to_messages(self.get_fully_qualified_name().strip("/"), self._hardware_id, reports)
         self._diagnostics.publish(DiagnosticArray(header=header, status=messages))

@@ -19,15 +19,16 @@ ROLES = ("drone", "gcs")
 DRONES = "drones"
 SHAPE_KBIT = "shape_kbit"
 # Set at the start alone: what names the ends and protects the link, and where plaintext may go. Whoever reaches the ROS
-# graph can end the tunnel, but must not be able to open it.
+# graph can end the tunnel, but must not be able to open it. Who may steer it from this machine stays, too.
 FIXED = frozenset(
     {
         *(ROLE, DRONES, "drone_id", "gcs_id", "keys", "state_dir"),
+        *("control_socket", "control_socket_group", "control_socket_mode"),
         *("allow_pure", "allowed_suites", "hybrid", "require_signature", "sign"),
         *("plain_allow_remote", "plain_bind", "plain_peer", "plain_tap", "plain_tap_requests"),
     }
 )
-PATH_KEYS = frozenset({"keys", "state_dir"})
+PATH_KEYS = frozenset({"control_socket", "keys", "state_dir"})
 
 
 def specs(role: str, schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]:

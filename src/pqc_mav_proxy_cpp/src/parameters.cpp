@@ -20,17 +20,28 @@ using rclcpp::ParameterType;
 // Parameters that ROS declares for every node.
 constexpr std::string_view kRosOwn[] = {"use_sim_time", "start_type_description_service"};
 constexpr std::string_view kRosOwnPrefixes[] = {"qos_overrides.", "/"};
-constexpr std::string_view kPaths[] = {"keys", "state_dir"};
+constexpr std::string_view kPaths[] = {"control_socket", "keys", "state_dir"};
 // As FIXED of pqc_mav_proxy: what names the ends and protects the link, and where plaintext may go. Whoever reaches the
 // ROS graph can end the tunnel, but must not be able to open it.
-constexpr std::string_view kFixed[] = {"role",       "drones",
-                                       "drone_id",   "gcs_id",
-                                       "keys",       "state_dir",
-                                       "allow_pure", "allowed_suites",
-                                       "hybrid",     "require_signature",
-                                       "sign",       "plain_allow_remote",
-                                       "plain_bind", "plain_peer",
-                                       "plain_tap",  "plain_tap_requests"};
+constexpr std::string_view kFixed[] = {"role",
+                                       "drones",
+                                       "drone_id",
+                                       "gcs_id",
+                                       "keys",
+                                       "state_dir",
+                                       "allow_pure",
+                                       "allowed_suites",
+                                       "hybrid",
+                                       "require_signature",
+                                       "sign",
+                                       "plain_allow_remote",
+                                       "plain_bind",
+                                       "plain_peer",
+                                       "plain_tap",
+                                       "plain_tap_requests",
+                                       "control_socket",
+                                       "control_socket_group",
+                                       "control_socket_mode"};
 
 bool is_list(ParameterType type) { return type >= ParameterType::PARAMETER_BYTE_ARRAY; }
 

@@ -320,7 +320,12 @@ void ProxyNode::publish_periodic() {
     reports.push_back(diagnoser_.tunnel(statuses[i], stats[i], link == links.end() ? nullptr : &*link));
   }
   if (role_ == "gcs") reports.push_back(diagnoser_.handshake_server(engine->totals()));
-  for (const auto& each : guard_->diagnostics(now_s, engine->ports())) reports.push_back(each);
+  std::vector<std::string> dangers;
+  for (const auto& each : guard_->diagnostics(now_s, engine->ports())) {
+    if (each.level == Level::error) dangers.push_back(each.message);
+    reports.push_back(each);
+  }
+  engine->set_dangers(std::move(dangers));
   diagnostic_msgs::msg::DiagnosticArray array;
   array.header = stamped;
   const std::string node = get_fully_qualified_name() + 1;  // the namespace tells the two ends apart

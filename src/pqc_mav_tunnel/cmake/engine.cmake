@@ -89,6 +89,13 @@ add_library(pqcmav_engine STATIC
   src/control/return_file.cpp
   src/control/station_choice.cpp
   src/control/worker_pool.cpp
+  # the control socket: what programs on this machine see and steer
+  src/console/commands.cpp
+  src/console/console.cpp
+  src/console/console_server.cpp
+  src/console/event_journal.cpp
+  src/console/local_socket.cpp
+  src/console/views.cpp
 )
 set_target_properties(pqcmav_engine PROPERTIES EXPORT_NAME engine)
 configure_file(cmake/version.hpp.in "${CMAKE_CURRENT_BINARY_DIR}/include/pqc_mav_tunnel/version.hpp" @ONLY)
@@ -105,6 +112,8 @@ target_precompile_headers(pqcmav_engine PRIVATE
   <mutex> <optional> <set> <span> <string> <thread> <unordered_map> <variant> <vector>)
 target_compile_features(pqcmav_engine PUBLIC cxx_std_20)
 target_link_libraries(pqcmav_engine PUBLIC OQS::oqs OpenSSL::Crypto Threads::Threads)
+# Headers alone, which users of the library do not need.
+target_link_libraries(pqcmav_engine PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 
 add_library(pqcmav_yaml STATIC src/config_yaml.cpp)
 target_link_libraries(pqcmav_yaml PUBLIC pqcmav_engine PRIVATE yaml-cpp)

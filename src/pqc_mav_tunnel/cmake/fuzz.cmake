@@ -4,7 +4,7 @@ foreach(library pqcmav_engine pqcmav_yaml)
   # Without this the fuzzers would see no coverage inside the libraries.
   target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
 endforeach()
-foreach(name bundle compact_header config control_frame frame handshake_datagram handshake_initiator handshake_responder
+foreach(name bundle compact_header config console control_frame frame handshake_datagram handshake_initiator handshake_responder
         mavlink)
   add_executable(fuzz_${name} fuzz/fuzz_${name}.cpp)
   target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
@@ -12,3 +12,5 @@ foreach(name bundle compact_header config control_frame frame handshake_datagram
   target_link_libraries(fuzz_${name} PRIVATE pqcmav_engine)
 endforeach()
 target_link_libraries(fuzz_config PRIVATE pqcmav_yaml)
+target_link_libraries(fuzz_console PRIVATE nlohmann_json::nlohmann_json)
+target_include_directories(fuzz_console PRIVATE test)

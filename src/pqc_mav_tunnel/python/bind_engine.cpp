@@ -277,6 +277,8 @@ void bind_engine(py::module_& module) {
             return out;
           },
           py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0)
+      .def("control_socket", &Engine::control_socket)
+      .def("set_dangers", &Engine::set_dangers, py::arg("dangers"))
       .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"));
 
   module.def(

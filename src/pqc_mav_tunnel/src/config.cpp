@@ -213,6 +213,15 @@ Role role_of(const FlatConfig& values) {
   return Role::drone;
 }
 
+void read_control_socket(Reader& in, EngineConfig& out) {
+  out.control_socket = in.get<std::string>("control_socket");
+  if (out.control_socket != "auto" && out.control_socket != "off" && !out.control_socket.starts_with('/'))
+    throw TunnelError(Errc::config_invalid, "'control_socket' is '" + out.control_socket +
+                                                "'; it must be 'auto', 'off' or a path that begins with '/'.");
+  out.control_socket_mode = in.get<std::string>("control_socket_mode") == "0600" ? 0600 : 0660;
+  out.control_socket_group = in.get<std::string>("control_socket_group");
+}
+
 void read_drone(Reader& in, EngineConfig& out) {
   out.drone_id = in.get<std::string>("drone_id");
   check_id(out.drone_id, "drone_id");
@@ -308,6 +317,7 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
   out.key_limit_s = in.get<double>("key_limit_s");
   out.stop_on_old_keys = in.get<std::string>("key_limit_action") == "stop";
   out.log_level = in.get<std::string>("log_level");
+  read_control_socket(in, out);
   out.plain_allow_remote = in.get<bool>("plain_allow_remote");
   if (out.role == Role::drone)
     read_drone(in, out);

@@ -220,6 +220,22 @@ const std::vector<ConfigKey>& table() {
        "Automatic choices avoid a suite that the gcs refused, or that does not work on this drone, for this long; the "
        "configured suite is never avoided. 0 = avoid none.",
        true, false},
+      {"control_socket", std::string{"auto"}, kNone, kNone, "",
+       "Socket by which programs on this machine see and steer this end (docs/control-socket.md): 'auto' = "
+       "drone-<drone_id>.sock or gcs.sock in /run/pqcmav, or in pqcmav below XDG_RUNTIME_DIR where that cannot be "
+       "written; 'off'; or a path.",
+       true, true},
+      {"control_socket_mode",
+       std::string{"0660"},
+       kNone,
+       kNone,
+       "",
+       "Who may use it: '0660' = the engine's user and the members of the socket's group, '0600' = that user alone.",
+       true,
+       true,
+       {"0600", "0660"}},
+      {"control_socket_group", std::string{}, kNone, kNone, "",
+       "Group of the socket; empty = that of the process. The engine's user must be a member.", true, true},
       {"log_level",
        std::string{"info"},
        kNone,

@@ -2,7 +2,10 @@
 #include "pqc_mav_tunnel/engine.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 
+#include "console/console.hpp"
 #include "control/drone_control.hpp"
 #include "control/gcs_control.hpp"
 #include "net/data_plane.hpp"
@@ -11,12 +14,6 @@
 
 namespace pqcmav {
 namespace {
-
-LogLevel level_of(const std::string& name) {
-  for (const auto level : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error})
-    if (to_string(level) == name) return level;
-  return LogLevel::info;
-}
 
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
@@ -32,7 +29,9 @@ std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
 
 class Engine::Impl {
  public:
-  explicit Impl(EngineConfig given) : config(std::move(given)), events(level_of(config.log_level)) {
+  explicit Impl(EngineConfig given)
+      : config(std::move(given)), events(log_level_of(config.log_level).value_or(LogLevel::info)) {
+    if (config.control_socket != "off") events.also_tell([this](const Event& event) { event_journal.take(event); });
     if (config.role == Role::drone)
       drone = std::make_unique<DroneControl>(config, events);
     else
@@ -40,7 +39,7 @@ class Engine::Impl {
   }
   ~Impl() { stop(); }
 
-  void start() {
+  void start(Engine& engine) {
     if (data)
       throw TunnelError(Errc::state,
                         running ? "The engine is already running."
@@ -57,6 +56,7 @@ class Engine::Impl {
       };
       hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
     }
+    auto socket = open_control_socket();
     data = std::make_unique<DataPlane>(config, events, std::move(hooks));
     try {
       // The data thread drives the handshakes: who handles them is known before it runs.
@@ -70,6 +70,21 @@ class Engine::Impl {
       throw;
     }
     running = true;
+    if (!socket) return;
+    console = std::make_unique<Console>(engine, event_journal, std::move(*socket));
+    events.log(LogLevel::info, "", "Control socket: " + console->path().string() + '.');
+  }
+
+  /// Where the path is a guess, the tunnel does without.
+  std::optional<LocalSocket> open_control_socket() {
+    if (config.control_socket == "off") return std::nullopt;
+    try {
+      return LocalSocket(config);
+    } catch (const TunnelError& error) {
+      if (config.control_socket != "auto") throw;
+      events.log(LogLevel::info, "", error.what());
+      return std::nullopt;
+    }
   }
 
   void stop() {
@@ -77,6 +92,7 @@ class Engine::Impl {
     running = false;
     if (drone) drone->stop();
     if (gcs) gcs->stop();
+    console.reset();  // rekeys that were asked there have their answer now
     data->stop();
     events.close();
   }
@@ -89,16 +105,20 @@ class Engine::Impl {
   }
 
   const EngineConfig config;
+  EventJournal event_journal;
   EventQueue events;
   std::unique_ptr<DroneControl> drone;
   std::unique_ptr<GcsControl> gcs;
   std::unique_ptr<DataPlane> data;
+  std::unique_ptr<Console> console;
+  mutable std::mutex dangers_mutex;
+  std::vector<std::string> dangers;
   bool running = false;
 };
 
 Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
 Engine::~Engine() = default;
-void Engine::start() { impl_->start(); }
+void Engine::start() { impl_->start(*this); }
 void Engine::stop() { impl_->stop(); }
 const EngineConfig& Engine::config() const noexcept { return impl_->config; }
 EventQueue& Engine::events() noexcept { return impl_->events; }
@@ -217,6 +237,18 @@ RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::strin
                         : impl_->gcs->request_rekey(i, suite, reason, timeout);
   }
   return {false, suite, 0, 0, "There is no drone '" + drone_id + "' here."};
+}
+
+std::string Engine::control_socket() const { return impl_->console ? impl_->console->path().string() : ""; }
+
+void Engine::set_dangers(std::vector<std::string> dangers) {
+  const std::lock_guard lock(impl_->dangers_mutex);
+  impl_->dangers = std::move(dangers);
+}
+
+std::vector<std::string> Engine::dangers() const {
+  const std::lock_guard lock(impl_->dangers_mutex);
+  return impl_->dangers;
 }
 
 bool Engine::set_shape_kbit(std::int64_t kbit) {

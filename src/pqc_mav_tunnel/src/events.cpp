@@ -19,8 +19,15 @@ std::string_view to_string(LogLevel level) noexcept {
   return "?";
 }
 
+std::optional<LogLevel> log_level_of(std::string_view name) noexcept {
+  for (const auto level : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error})
+    if (to_string(level) == name) return level;
+  return std::nullopt;
+}
+
 void EventQueue::push(Event event) {
   if (event.monotonic_ns == 0) event.monotonic_ns = now_ns();
+  if (listener_) listener_(event);
   {
     const std::lock_guard lock(mutex_);
     if (events_.size() == kCapacity) events_.pop_front();

@@ -109,14 +109,14 @@ inline FlatConfig with(FlatConfig base, const FlatConfig& more) {
 }
 
 inline FlatConfig gcs_values(const KeyFolders& keys, const Names& drones = {"uav1"}) {
-  return {{"role", "gcs"},       {"keys", keys.gcs()}, {"drones", drones},
-          {"bind", "127.0.0.1"}, {"data_port", 0},     {"key_pool_depth", 0}};
+  return {{"role", "gcs"},  {"keys", keys.gcs()},  {"drones", drones},       {"bind", "127.0.0.1"},
+          {"data_port", 0}, {"key_pool_depth", 0}, {"control_socket", "off"}};
 }
 
 inline FlatConfig drone_values(const KeyFolders& keys, const std::string& id, std::uint16_t data_port) {
-  return {{"role", "drone"},     {"keys", keys.drone(id)},      {"drone_id", id},
-          {"peer", "127.0.0.1"}, {"data_port", data_port},      {"local_data_port", 0},
-          {"suite", kLight},     {"plain_bind", "127.0.0.1:0"}, {"bind", "127.0.0.1"}};
+  return {{"role", "drone"},        {"keys", keys.drone(id)}, {"drone_id", id},  {"peer", "127.0.0.1"},
+          {"data_port", data_port}, {"local_data_port", 0},   {"suite", kLight}, {"plain_bind", "127.0.0.1:0"},
+          {"bind", "127.0.0.1"},    {"control_socket", "off"}};
 }
 
 /// Timers short enough to wait for.

@@ -55,6 +55,8 @@ struct EngineConfig {
   bool plain_tap_requests = false;  // drone
   std::optional<bool> sign;         // drone; not said: where it has a key pair
   std::string log_level;
+  std::string control_socket, control_socket_group;
+  unsigned control_socket_mode = 0;
   std::size_t max_payload = 0, replay_window = 0, socket_buffer_kib = 0;
   std::size_t bundle_bytes = 0;
   std::uint64_t bundle_ms = 0;

@@ -3,11 +3,14 @@
 // does not use it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,6 +23,7 @@ namespace pqcmav {
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 std::string_view to_string(LogLevel level) noexcept;
+std::optional<LogLevel> log_level_of(std::string_view name) noexcept;
 
 struct StateEvent {
   LinkState before, after;
@@ -55,7 +59,12 @@ class EventQueue {
   static constexpr std::size_t kCapacity = 1024;
   explicit EventQueue(LogLevel least) : least_(least) {}
   void push(Event event);
+  /// Sees every event as it comes, besides the host; called in the thread where it happened, so it must be quick. To be
+  /// set before there are events.
+  void also_tell(std::function<void(const Event&)> listener) { listener_ = std::move(listener); }
   void log(LogLevel level, const std::string& drone_id, std::string text);
+  [[nodiscard]] LogLevel least() const noexcept { return least_; }
+  void set_least(LogLevel level) noexcept { least_ = level; }
   /// Up to `most` events, waiting up to `timeout` for the first.
   std::vector<Event> wait(std::chrono::nanoseconds timeout, std::size_t most);
   /// Wakes waiters; they return what there is.
@@ -63,7 +72,8 @@ class EventQueue {
   [[nodiscard]] bool closed();
 
  private:
-  LogLevel least_;
+  std::atomic<LogLevel> least_;
+  std::function<void(const Event&)> listener_;
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<Event> events_;

@@ -55,6 +55,10 @@ class Engine:
 
         Returns ok, suite, epoch, rekey_ms and message, a sentence in either case.
         """
+    def control_socket(self) -> str:
+        """Return the path of the control socket, "" without one."""
+    def set_dangers(self, dangers: Sequence[str]) -> None:
+        """Have the control socket tell what the host found to endanger the link, a line each."""
     def set_shape_kbit(self, kbit: int) -> bool:
         """Shape what leaves to this rate from now on, for every link; 0 = off. False when the engine does not run."""
 

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pqc_mav_tunnel as tunnel
 import pytest
 from tunnel_support import Pair, drone_config, eventually, gcs_config, udp
+
+
+@pytest.fixture(autouse=True)
+def own_run_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Control sockets stay among the engines of a test; a short path, as sockets need."""
+    with tempfile.TemporaryDirectory(prefix="pqcmav-") as folder:
+        monkeypatch.setenv("PQCMAV_RUN_DIR", folder)
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

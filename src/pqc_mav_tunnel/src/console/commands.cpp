@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "console/commands.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "clock.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/version.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr int kConsoleVersion = 1;
+constexpr std::size_t kIdMost = 64, kTextMost = 255;
+constexpr double kRekeyWaitMost = 300;
+constexpr std::array<const char*, 4> kRateNames = {"tx_packets_per_s", "tx_bytes_per_s", "rx_packets_per_s",
+                                                   "rx_bytes_per_s"};
+
+struct Refused {
+  std::string code, text;
+};
+
+[[noreturn]] void refuse(std::string code, std::string text) { throw Refused{std::move(code), std::move(text)}; }
+
+CommandAnswer answer_with(const Json& request, Json result) {
+  return {line_of({{"v", kConsoleVersion},
+                   {"id", request.value("id", Json(nullptr))},
+                   {"ok", true},
+                   {"result", std::move(result)}}),
+          {},
+          {}};
+}
+
+std::string text_in(const Json& request, const char* field) {
+  const auto it = request.find(field);
+  if (it == request.end()) return {};
+  if (!it->is_string() || it->get_ref<const std::string&>().size() > kTextMost)
+    refuse("bad_request", std::string("'") + field + "' must be a text of at most 255 bytes.");
+  return it->get<std::string>();
+}
+
+double number_in(const Json& request, const char* field, double otherwise, double least, double most) {
+  const auto it = request.find(field);
+  if (it == request.end()) return otherwise;
+  const double value = it->is_number() ? it->get<double>() : std::nan("");
+  if (!(value >= least && value <= most))
+    refuse("bad_request", std::string("'") + field + "' must be a number from " + Json(least).dump() + " to " +
+                              Json(most).dump() + ".");
+  return value;
+}
+
+/// What may come back in an answer: a whole number or a short text.
+Json id_in(const Json& request) {
+  const auto it = request.find("id");
+  if (it == request.end() || it->is_null()) return nullptr;
+  if (it->is_number_integer() || (it->is_string() && it->get_ref<const std::string&>().size() <= kIdMost)) return *it;
+  refuse("bad_request", "'id' must be a whole number or a text of at most 64 bytes.");
+}
+
+/// The entries that are about a drone, or all for "".
+template <typename Entries>
+Json views_for(const Entries& entries, const std::string& drone_id) {
+  Json out = Json::array();
+  for (const auto& entry : entries)
+    if (drone_id.empty() || entry.drone_id == drone_id) out.push_back(view_of(entry));
+  return out;
+}
+
+}  // namespace
+
+bool EventKinds::wants(const Event& event) const noexcept {
+  if (std::holds_alternative<StateEvent>(event.what)) return state;
+  return std::holds_alternative<HandshakeEvent>(event.what) ? handshake : log;
+}
+
+std::string refusal_line(const Json& id, std::string_view code, std::string_view text) {
+  return line_of({{"v", kConsoleVersion}, {"id", id}, {"ok", false}, {"error", {{"code", code}, {"text", text}}}});
+}
+
+std::string event_line(const Event& event) {
+  Json out = {{"v", kConsoleVersion}};
+  out.update(view_of(event, system_time_of(event.monotonic_ns)));
+  return line_of(out);
+}
+
+std::string lost_line(std::uint64_t count) {
+  return line_of({{"v", kConsoleVersion}, {"event", "lost"}, {"count", count}});
+}
+
+struct Commands::Entry {
+  std::string_view name;
+  std::vector<std::string_view> fields;  // besides v, id and command
+  CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
+};
+
+const std::array<Commands::Entry, 9>& Commands::table() {
+  static const std::array<Entry, 9> entries = {{
+      {"status", {"drone"}, &Commands::status},
+      {"stats", {"drone"}, &Commands::stats},
+      {"link", {"drone"}, &Commands::link},
+      {"handshakes", {"drone", "limit"}, &Commands::handshakes},
+      {"suites", {"available"}, &Commands::suites},
+      {"drones", {}, &Commands::drones},
+      {"rekey", {"drone", "suite", "reason", "timeout_s"}, &Commands::rekey},
+      {"log_level", {"level"}, &Commands::log_level},
+      {"subscribe", {"events"}, &Commands::subscribe},
+  }};
+  return entries;
+}
+
+Commands::Commands(Steered& engine, const EventJournal& log) : engine_(engine), log_(log), began_ns_(now_ns()) {}
+
+CommandAnswer Commands::answer(std::string_view line, const Asker& who) {
+  const auto request = Json::parse(line, nullptr, false);
+  Json id = nullptr;
+  try {
+    if (!request.is_object()) refuse("bad_json", "A request is one JSON object in one line.");
+    id = id_in(request);
+    const auto version = request.find("v");
+    if (version == request.end() || *version != kConsoleVersion)
+      refuse("version", "This engine speaks version 1 of the control socket: begin with \"v\": 1.");
+    const auto name = text_in(request, "command");
+    const auto& entries = table();
+    const auto entry =
+        std::find_if(entries.begin(), entries.end(), [&](const auto& each) { return each.name == name; });
+    if (entry == entries.end()) {
+      std::string known;
+      for (const auto& each : entries) known += (known.empty() ? "" : ", ") + std::string(each.name);
+      refuse("unknown_command", "There is no command '" + name + "'; there are " + known + ".");
+    }
+    for (const auto& [field, value] : request.items())
+      if (field != "v" && field != "id" && field != "command" &&
+          std::find(entry->fields.begin(), entry->fields.end(), field) == entry->fields.end())
+        refuse("bad_request", "'" + name + "' has no '" + field.substr(0, kIdMost) + "'.");
+    return (this->*entry->run)(request, who);
+  } catch (const Refused& refused) {
+    return {refusal_line(id, refused.code, refused.text), {}, {}};
+  } catch (const TunnelError& error) {
+    return {refusal_line(id, to_string(error.code()), error.what()), {}, {}};
+  }
+}
+
+void Commands::sample(std::uint64_t now) {
+  const double span = static_cast<double>(now - std::exchange(sampled_ns_, now)) / 1e9;
+  for (const auto& traffic : engine_.traffic()) {
+    const auto [it, unknown] = rates_.try_emplace(traffic.drone_id);
+    auto& rates = it->second;
+    for (std::size_t i = 0; i < traffic.counted.size(); ++i)
+      rates.per_s[i] = unknown || span <= 0 ? 0 : static_cast<double>(traffic.counted[i] - rates.counted[i]) / span;
+    rates.counted = traffic.counted;
+  }
+}
+
+/// The drone that a request names, "" where it names none.
+std::string Commands::drone_of(const Json& request) const {
+  auto name = text_in(request, "drone");
+  if (name.empty()) return name;
+  const auto ports = engine_.ports();
+  if (std::none_of(ports.plain.begin(), ports.plain.end(), [&](const auto& each) { return each.first == name; }))
+    refuse("unknown_drone", "There is no drone '" + name + "' here.");
+  return name;
+}
+
+void Commands::note(const Asker& who, const std::string& drone_id, const std::string& what) {
+  engine_.note(drone_id, "Asked through the control socket by uid " + std::to_string(who.uid) + ", gid " +
+                             std::to_string(who.gid) + ", pid " + std::to_string(who.pid) + ": " + what + ".");
+}
+
+CommandAnswer Commands::status(const Json& request, const Asker&) {
+  const auto& config = engine_.config();
+  return answer_with(request, {{"role", to_string(config.role)},
+                               {"gcs_id", config.gcs_id},
+                               {"version", engine_version()},
+                               {"pid", ::getpid()},
+                               {"uptime_s", static_cast<double>(now_ns() - began_ns_) / 1e9},
+                               {"data_port", engine_.ports().data},
+                               {"dangers", engine_.dangers()},
+                               {"tunnels", views_for(engine_.status(), drone_of(request))}});
+}
+
+CommandAnswer Commands::stats(const Json& request, const Asker&) {
+  auto tunnels = views_for(engine_.stats(), drone_of(request));
+  for (auto& tunnel : tunnels) {
+    const auto it = rates_.find(tunnel["drone_id"].get_ref<const std::string&>());
+    for (std::size_t i = 0; i < kRateNames.size(); ++i)
+      tunnel[kRateNames[i]] = it == rates_.end() ? 0.0 : it->second.per_s[i];
+  }
+  return answer_with(request, {{"totals", view_of(engine_.totals())}, {"tunnels", std::move(tunnels)}});
+}
+
+CommandAnswer Commands::link(const Json& request, const Asker&) {
+  return answer_with(request, {{"tunnels", views_for(engine_.links(), drone_of(request))}});
+}
+
+CommandAnswer Commands::handshakes(const Json& request, const Asker&) {
+  const auto most = static_cast<double>(EventJournal::kHandshakes);
+  const auto limit = static_cast<std::size_t>(number_in(request, "limit", most, 1, most));
+  Json out = Json::array();
+  for (const auto& event : log_.handshakes(drone_of(request), limit))
+    out.push_back(view_of(event, system_time_of(event.monotonic_ns)));
+  return answer_with(request, {{"handshakes", std::move(out)}});
+}
+
+CommandAnswer Commands::suites(const Json& request, const Asker&) {
+  const auto it = request.find("available");
+  if (it != request.end() && !it->is_boolean()) refuse("bad_request", "'available' must be true or false.");
+  const bool only = it != request.end() && it->get<bool>();
+  Json out = Json::array();
+  for (const auto& suite : all_suites())
+    if (!only || availability(suite).available) out.push_back(view_of(suite));
+  return answer_with(request, {{"suites", std::move(out)}});
+}
+
+CommandAnswer Commands::drones(const Json& request, const Asker&) {
+  Json out = Json::array();
+  for (const auto& [id, port] : engine_.ports().plain) out.push_back({{"drone_id", id}, {"plain_port", port}});
+  return answer_with(request, {{"drones", std::move(out)}});
+}
+
+CommandAnswer Commands::rekey(const Json& request, const Asker& who) {
+  auto drone = drone_of(request);
+  const auto ports = engine_.ports();
+  if (drone.empty() && ports.plain.size() == 1) drone = ports.plain.front().first;
+  if (drone.empty())
+    refuse("which_drone", "This gcs serves " + std::to_string(ports.plain.size()) + " drones; name one with 'drone'.");
+  auto suite = text_in(request, "suite");
+  if (!suite.empty()) suite = require_suite(suite).id;
+  const auto reason = text_in(request, "reason");
+  const auto wait = number_in(request, "timeout_s", 60, 0.1, kRekeyWaitMost);
+  note(who, drone, "rekey" + (suite.empty() ? "" : " to " + suite) + (reason.empty() ? "" : " (" + reason + ")"));
+  return {refusal_line(request.value("id", Json(nullptr)), "busy",
+                       "Too many commands run already; try again when one has ended."),
+          [this, id = request.value("id", Json(nullptr)), drone, suite, reason, wait] {
+            const auto out = engine_.request_rekey(drone, suite, reason, std::chrono::nanoseconds(to_ns(wait)));
+            if (!out.ok) return refusal_line(id, "refused", out.message);
+            return line_of({{"v", kConsoleVersion},
+                            {"id", id},
+                            {"ok", true},
+                            {"result",
+                             {{"drone_id", drone},
+                              {"suite", out.suite},
+                              {"epoch", out.epoch},
+                              {"rekey_ms", out.duration_ms},
+                              {"message", out.message}}}});
+          },
+          {}};
+}
+
+CommandAnswer Commands::log_level(const Json& request, const Asker& who) {
+  if (const auto name = text_in(request, "level"); !name.empty()) {
+    const auto level = log_level_of(name);
+    if (!level) refuse("bad_request", "'level' must be debug, info, warning or error.");
+    note(who, "", "log level " + name);
+    engine_.set_log_level(*level);
+  }
+  return answer_with(request, {{"level", to_string(engine_.log_level())}});
+}
+
+CommandAnswer Commands::subscribe(const Json& request, const Asker&) {
+  EventKinds kinds;
+  if (const auto it = request.find("events"); it != request.end()) {
+    kinds = {false, false, false};
+    if (!it->is_array()) refuse("bad_request", "'events' must be a list of state, handshake and log.");
+    for (const auto& each : *it) {
+      if (each == "state")
+        kinds.state = true;
+      else if (each == "handshake")
+        kinds.handshake = true;
+      else if (each == "log")
+        kinds.log = true;
+      else
+        refuse("bad_request", "'events' must be a list of state, handshake and log.");
+    }
+  }
+  auto out = answer_with(request, Json::object());
+  out.follow = kinds;
+  return out;
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the control socket: a line of JSON in, a line of JSON out (docs/control-socket.md).
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "console/event_journal.hpp"
+#include "console/steered.hpp"
+#include "console/views.hpp"
+
+namespace pqcmav {
+
+/// Who is at the other end of a socket, as the kernel says (SO_PEERCRED).
+struct Asker {
+  pid_t pid = 0;
+  uid_t uid = 0;
+  gid_t gid = 0;
+};
+
+/// Which events a client follows.
+struct EventKinds {
+  bool state = true, handshake = true, log = true;
+  [[nodiscard]] bool wants(const Event& event) const noexcept;
+};
+
+struct CommandAnswer {
+  std::string line;                   // with `work`: what to say instead where it cannot be done
+  std::function<std::string()> work;  // takes its time: call it in a thread of its own
+  std::optional<EventKinds> follow;
+};
+
+/// The line that refuses something; `id` is the request's, null where it had none.
+std::string refusal_line(const Json& id, std::string_view code, std::string_view text);
+std::string event_line(const Event& event);
+std::string lost_line(std::uint64_t count);
+
+class Commands {
+ public:
+  Commands(Steered& engine, const EventJournal& log);
+
+  /// `line` without its end. Whatever it is, the answer is one line.
+  CommandAnswer answer(std::string_view line, const Asker& who);
+  /// Once a second: rates are those since the call before.
+  void sample(std::uint64_t now);
+
+ private:
+  struct Entry;
+  static const std::array<Entry, 9>& table();
+
+  CommandAnswer status(const Json& request, const Asker& who);
+  CommandAnswer stats(const Json& request, const Asker& who);
+  CommandAnswer link(const Json& request, const Asker& who);
+  CommandAnswer handshakes(const Json& request, const Asker& who);
+  CommandAnswer suites(const Json& request, const Asker& who);
+  CommandAnswer drones(const Json& request, const Asker& who);
+  CommandAnswer rekey(const Json& request, const Asker& who);
+  CommandAnswer log_level(const Json& request, const Asker& who);
+  CommandAnswer subscribe(const Json& request, const Asker& who);
+
+  [[nodiscard]] std::string drone_of(const Json& request) const;
+  void note(const Asker& who, const std::string& drone_id, const std::string& what);
+
+  Steered& engine_;
+  const EventJournal& log_;
+  const std::uint64_t began_ns_;
+  std::uint64_t sampled_ns_ = 0;
+  struct Rates {
+    std::array<std::uint64_t, 4> counted{};
+    std::array<double, 4> per_s{};
+  };
+  std::map<std::string, Rates, std::less<>> rates_;
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control socket of a running engine.
+#pragma once
+
+#include "console/commands.hpp"
+#include "console/console_server.hpp"
+#include "console/event_journal.hpp"
+#include "console/local_socket.hpp"
+#include "console/steered.hpp"
+#include "pqc_mav_tunnel/engine.hpp"
+
+namespace pqcmav {
+
+class Console final : private Steered {
+ public:
+  /// Serves from now on; engine and log outlive it.
+  Console(Engine& engine, EventJournal& log, LocalSocket socket);
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return server_.path(); }
+
+ private:
+  const EngineConfig& config() const override { return engine_.config(); }
+  EnginePorts ports() const override { return engine_.ports(); }
+  std::vector<LinkStatus> status() const override { return engine_.status(); }
+  std::vector<LinkStats> stats() const override { return engine_.stats(); }
+  std::vector<LinkQualityView> links() const override { return engine_.links(); }
+  NamedCounters totals() const override { return engine_.totals(); }
+  std::vector<Traffic> traffic() const override;
+  std::vector<std::string> dangers() const override { return engine_.dangers(); }
+  LogLevel log_level() const override { return engine_.events().least(); }
+  void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
+  RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
+                             std::chrono::nanoseconds timeout) override {
+    return engine_.request_rekey(drone_id, suite, reason, timeout);
+  }
+  void note(const std::string& drone_id, std::string text) override;
+
+  Engine& engine_;
+  Commands commands_;
+  ConsoleServer server_;
+};
+
+}  // namespace pqcmav

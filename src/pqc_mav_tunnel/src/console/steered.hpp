@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the control socket needs of an engine: the engine implements it, tests and fuzzers have one without threads.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/status.hpp"
+
+namespace pqcmav {
+
+/// The counters whose rates are shown: encrypted packets and bytes, sent and received.
+struct Traffic {
+  std::string drone_id;
+  std::array<std::uint64_t, 4> counted{};
+};
+
+/// Called in the socket's own threads.
+class Steered {
+ public:
+  Steered() = default;
+  Steered(const Steered&) = delete;
+  Steered& operator=(const Steered&) = delete;
+  virtual ~Steered() = default;
+
+  [[nodiscard]] virtual const EngineConfig& config() const = 0;
+  [[nodiscard]] virtual EnginePorts ports() const = 0;
+  [[nodiscard]] virtual std::vector<LinkStatus> status() const = 0;
+  [[nodiscard]] virtual std::vector<LinkStats> stats() const = 0;
+  [[nodiscard]] virtual std::vector<LinkQualityView> links() const = 0;
+  [[nodiscard]] virtual NamedCounters totals() const = 0;
+  [[nodiscard]] virtual std::vector<Traffic> traffic() const = 0;
+  /// What the host found to endanger the link; a line each.
+  [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;
+  [[nodiscard]] virtual LogLevel log_level() const = 0;
+  virtual void set_log_level(LogLevel level) = 0;
+  /// Waits for the outcome.
+  virtual RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
+                                     std::chrono::nanoseconds timeout) = 0;
+  /// Into the log, whatever its level is.
+  virtual void note(const std::string& drone_id, std::string text) = 0;
+};
+
+}  // namespace pqcmav

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine's state and events as JSON, with the names that the Python module and the ROS messages use.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/status.hpp"
+#include "pqc_mav_tunnel/suites.hpp"
+
+namespace pqcmav {
+
+using Json = nlohmann::ordered_json;
+
+Json view_of(const LinkStatus& status);
+Json view_of(const LinkStats& stats);
+Json view_of(const LinkQualityView& link);
+Json view_of(const NamedCounters& counters);
+Json view_of(const Suite& suite);
+/// `time` is the system's, in seconds: the event's own clock means nothing to others.
+Json view_of(const Event& event, double time);
+/// One line, its end included. Bytes that are not UTF-8, as a peer may send them in a sentence, are replaced.
+std::string line_of(const Json& value);
+
+/// The system's time of an event that has this monotonic time.
+double system_time_of(std::uint64_t monotonic_ns);
+
+}  // namespace pqcmav

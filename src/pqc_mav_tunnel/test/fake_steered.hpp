@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine of two drones for the control socket, without keys, sockets and threads.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "console/steered.hpp"
+
+namespace pqcmav::test {
+
+class FakeSteered final : public Steered {
+ public:
+  FakeSteered() {
+    set_up.role = Role::gcs;
+    set_up.gcs_id = "gcs";
+  }
+  const EngineConfig& config() const override { return set_up; }
+  EnginePorts ports() const override { return {46011, {{"uav1", 14550}, {"uav2", 14551}}}; }
+  std::vector<LinkStatus> status() const override {
+    std::vector<LinkStatus> out(2);
+    out[0].drone_id = "uav1";
+    out[0].state = LinkState::up;
+    out[1].drone_id = "uav2";
+    out[1].last_error = "\xff is no UTF-8";
+    return out;
+  }
+  std::vector<LinkStats> stats() const override {
+    std::vector<LinkStats> out(2);
+    out[0].drone_id = "uav1";
+    out[0].counters = {{"enc_tx_packets", packets}};
+    out[1].drone_id = "uav2";
+    return out;
+  }
+  std::vector<LinkQualityView> links() const override {
+    std::vector<LinkQualityView> out(2);
+    out[0].drone_id = "uav1";
+    out[0].peer = LinkReport{};
+    out[0].rtt_ms = 1.5;
+    out[1].drone_id = "uav2";
+    return out;
+  }
+  NamedCounters totals() const override { return {{"delivered", 3}}; }
+  std::vector<Traffic> traffic() const override { return {{"uav1", {packets, 0, 0, 0}}, {"uav2", {}}}; }
+  std::vector<std::string> dangers() const override { return {"a way around"}; }
+  LogLevel log_level() const override { return level; }
+  void set_log_level(LogLevel to) override { level = to; }
+  RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
+                             std::chrono::nanoseconds) override {
+    std::unique_lock lock(mutex);
+    asked.push_back(drone_id + '|' + suite + '|' + reason);
+    let.wait(lock, [this] { return !held; });
+    if (reason == "refuse me") return {false, suite, 0, 0, "There is no session."};
+    return {true, suite, 7, 2.5, "Rekeyed."};
+  }
+  void note(const std::string& drone_id, std::string text) override {
+    const std::lock_guard lock(mutex);
+    noted.push_back(drone_id + ": " + text);
+  }
+
+  /// Rekeys wait until they are let go.
+  void hold(bool value) {
+    {
+      const std::lock_guard lock(mutex);
+      held = value;
+    }
+    let.notify_all();
+  }
+  [[nodiscard]] std::size_t rekeys_asked() {
+    const std::lock_guard lock(mutex);
+    return asked.size();
+  }
+
+  EngineConfig set_up;
+  std::uint64_t packets = 0;
+  LogLevel level = LogLevel::info;
+  std::mutex mutex;
+  std::condition_variable let;
+  bool held = false;
+  std::vector<std::string> asked, noted;
+};
+
+}  // namespace pqcmav::test

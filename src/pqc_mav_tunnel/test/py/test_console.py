@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control socket of running engines, as another program uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel as tunnel
+import pytest
+from tunnel_support import Pair, drone_config, eventually, gcs_config
+
+GROUP = 47_123  # nobody's
+
+
+class Client:
+    def __init__(self, path: str | Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(30)
+        self.socket.connect(str(path))
+        self.lines = self.socket.makefile("rb")
+
+    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
+        self.socket.sendall(json.dumps({"v": 1, "command": command, **fields}).encode() + b"\n")
+        return self.next()
+
+    def next(self) -> dict[str, Any]:
+        return json.loads(self.lines.readline())
+
+    def close(self) -> None:
+        self.lines.close()
+        self.socket.close()
+
+
+def test_both_ends_have_their_socket(pair: Pair, own_run_folder: Path) -> None:
+    assert pair.gcs.control_socket() == str(own_run_folder / "gcs.sock")
+    assert pair.drone.control_socket() == str(own_run_folder / "drone-uav1.sock")
+    assert {path.name for path in own_run_folder.iterdir()} == {"gcs.sock", "drone-uav1.sock"}
+    pair.drone.stop()
+    assert {path.name for path in own_run_folder.iterdir()} == {"gcs.sock"}
+
+
+def test_what_it_tells_is_what_the_engine_tells(pair: Pair) -> None:
+    client = Client(pair.gcs.control_socket())
+    pair.gcs.set_dangers(["a way around"])
+    status = client.ask("status")["result"]
+    assert (status["role"], status["pid"], status["dangers"]) == ("gcs", os.getpid(), ["a way around"])
+    (ours,), (theirs,) = pair.gcs.status(), status["tunnels"]
+    assert ours.keys() == theirs.keys()
+    assert (theirs["state"], theirs["session_id"]) == ("UP", ours["session_id"])
+    (stats,) = client.ask("stats")["result"]["tunnels"]
+    assert pair.gcs.stats()[0].keys() <= stats.keys()
+    assert {"tx_packets_per_s", "rx_packets_per_s", "tx_bytes_per_s", "rx_bytes_per_s"} <= stats.keys()
+    (link,) = client.ask("link")["result"]["tunnels"]
+    assert link.keys() == pair.gcs.links()[0].keys()
+    assert link["local"].keys() == pair.gcs.links()[0]["local"].keys()
+    (handshake,) = client.ask("handshakes")["result"]["handshakes"]
+    assert handshake["ok"] and handshake["handshake_ms"] > 0
+    suites = client.ask("suites", available=True)["result"]["suites"]
+    assert {suite["id"] for suite in suites} == {
+        suite.id for suite in tunnel.suites(view="extended", only_available=True)
+    }
+    client.close()
+
+
+@pytest.mark.parametrize("end", ["drone", "gcs"])
+def test_a_rekey_is_done_told_and_logged(pair: Pair, end: str) -> None:
+    engine = getattr(pair, end)
+    follower, client = Client(engine.control_socket()), Client(engine.control_socket())
+    assert follower.ask("subscribe", events=["handshake", "log"])["ok"]
+    answer = client.ask("rekey", reason="a drill")
+    assert answer["ok"], answer
+    assert answer["result"]["epoch"] == engine.status()[0]["epoch"] == 1
+    told = follower.next()
+    assert told["event"] == "log"
+    assert f"uid {os.getuid()}, gid {os.getgid()}, pid {os.getpid()}: rekey (a drill)." in told["text"]
+    while told["event"] != "handshake":
+        told = follower.next()
+    assert told["ok"] and told["drone_id"] == "uav1"
+    follower.close()
+    client.close()
+
+
+def test_a_rekey_that_is_refused(pair: Pair) -> None:
+    client = Client(pair.drone.control_socket())
+    refused = client.ask("rekey", suite="cs-mlkem1024-aesgcm-mldsa87")
+    assert not refused["ok"] and refused["error"]["code"] == "refused", refused
+    assert "mldsa87" in refused["error"]["text"] or "ML-DSA-87" in refused["error"]["text"]
+    client.close()
+
+
+def test_stopping_answers_a_rekey_that_waits(keys: Path) -> None:
+    gcs = tunnel.Engine(gcs_config(keys))
+    gcs.start()
+    drone = tunnel.Engine(drone_config(keys, gcs.ports()))
+    drone.start()
+    assert eventually(lambda: gcs.status()[0]["state"] == "UP")
+    client = Client(gcs.control_socket())
+    drone.stop()
+    client.socket.sendall(b'{"v": 1, "command": "rekey", "timeout_s": 60}\n')
+    gcs.stop()
+    assert not Path(gcs.control_socket() or "/nowhere").exists()
+    client.close()
+
+
+def test_a_second_engine_of_the_same_name_does_without(pair: Pair, keys: Path) -> None:
+    twin = tunnel.Engine(drone_config(keys, pair.gcs.ports()))
+    twin.start()
+    assert twin.control_socket() == ""
+    told = [event["text"] for event in twin.wait_events(5) if event["type"] == "log"]
+    assert any("another engine serves it" in text for text in told), told
+    twin.stop()
+    client = Client(pair.drone.control_socket())
+    assert client.ask("drones")["ok"]
+    client.close()
+
+
+def test_a_path_that_cannot_be_ends_the_start(keys: Path) -> None:
+    engine = tunnel.Engine(gcs_config(keys, control_socket="/nowhere/gcs.sock"))
+    with pytest.raises(tunnel.TunnelError, match=r"/nowhere/gcs\.sock"):
+        engine.start()
+
+
+def test_off_is_off(keys: Path, own_run_folder: Path) -> None:
+    engine = tunnel.Engine(gcs_config(keys, control_socket="off"))
+    engine.start()
+    assert engine.control_socket() == "" and not list(own_run_folder.iterdir())
+    engine.stop()
+
+
+ASK = """
+import socket, sys
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.sendall(b'{"v": 1, "command": "log_level", "level": "warning"}\\n')
+print(client.makefile().readline())
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_members_of_the_group_may_use_it_and_others_not(keys: Path, own_run_folder: Path) -> None:
+    engine = tunnel.Engine(gcs_config(keys, control_socket=str(own_run_folder / "own.sock")))
+    engine.start()
+    path = engine.control_socket()
+    own_run_folder.chmod(0o755)
+    os.chown(path, -1, GROUP)
+
+    def ask(groups: list[int]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-I", "-S", "-c", ASK, path], user=GROUP, group=GROUP + 1, extra_groups=groups,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    member, stranger = ask([GROUP]), ask([])
+    assert '"level":"warning"' in member.stdout, member.stderr
+    assert stranger.returncode != 0 and "PermissionError" in stranger.stderr
+    told = [event["text"] for event in engine.wait_events(5) if event["type"] == "log"]
+    assert any(f"uid {GROUP}, gid {GROUP + 1}, pid" in text and "log level warning" in text for text in told), told
+    engine.stop()

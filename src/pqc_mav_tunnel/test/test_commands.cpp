@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "console/commands.hpp"
+
+#include "fake_steered.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+constexpr Asker kMe{42, 1000, 1001};
+
+class CommandsTest : public testing::Test {
+ protected:
+  Json ask(const std::string& line) {
+    const auto answer = commands.answer(line, kMe);
+    return Json::parse(answer.work ? answer.work() : answer.line);
+  }
+  std::string code_of(const std::string& line) {
+    const auto answer = ask(line);
+    EXPECT_EQ(answer["v"], 1) << line;
+    EXPECT_EQ(answer["ok"], false) << line;
+    const std::string text = answer["error"]["text"];
+    EXPECT_TRUE(text.ends_with('.')) << text;
+    return answer["error"]["code"];
+  }
+
+  FakeSteered engine;
+  EventJournal log;
+  Commands commands{engine, log};
+};
+
+TEST_F(CommandsTest, StatusIsWholeAndForOneDrone) {
+  const auto answer = ask(R"({"v": 1, "id": 7, "command": "status"})");
+  EXPECT_EQ(answer["id"], 7);
+  EXPECT_EQ(answer["ok"], true);
+  const auto& result = answer["result"];
+  EXPECT_EQ(result["role"], "gcs");
+  EXPECT_EQ(result["dangers"], Json({"a way around"}));
+  ASSERT_EQ(result["tunnels"].size(), 2u);
+  EXPECT_EQ(result["tunnels"][0]["state"], "UP");
+  EXPECT_EQ(result["tunnels"][1]["last_error"], "\xef\xbf\xbd is no UTF-8");
+  const auto one = ask(R"({"v": 1, "id": "mine", "command": "status", "drone": "uav2"})");
+  EXPECT_EQ(one["id"], "mine");
+  ASSERT_EQ(one["result"]["tunnels"].size(), 1u);
+  EXPECT_EQ(one["result"]["tunnels"][0]["drone_id"], "uav2");
+}
+
+TEST_F(CommandsTest, RatesAreThoseOfTheLastSecond) {
+  commands.sample(1'000'000'000);
+  engine.packets = 50;
+  commands.sample(3'000'000'000);
+  const auto result = ask(R"({"v": 1, "command": "stats"})")["result"];
+  EXPECT_EQ(result["tunnels"][0]["tx_packets_per_s"], 25.0);
+  EXPECT_EQ(result["tunnels"][0]["enc_tx_packets"], 50);
+  EXPECT_EQ(result["tunnels"][0]["shape_taken"].size(), kShapeClasses);
+  EXPECT_EQ(result["totals"]["delivered"], 3);
+}
+
+TEST_F(CommandsTest, LinkDronesAndSuites) {
+  const auto links = ask(R"({"v": 1, "command": "link"})")["result"]["tunnels"];
+  EXPECT_EQ(links[0]["rtt_ms"], 1.5);
+  EXPECT_TRUE(links[0]["peer"].is_object());
+  EXPECT_TRUE(links[1]["peer"].is_null());
+  EXPECT_EQ(ask(R"({"v": 1, "command": "drones"})")["result"]["drones"][1]["plain_port"], 14551);
+  const auto all = ask(R"({"v": 1, "command": "suites"})")["result"]["suites"];
+  EXPECT_EQ(all.size(), all_suites().size());
+  EXPECT_LE(ask(R"({"v": 1, "command": "suites", "available": true})")["result"]["suites"].size(), all.size());
+}
+
+TEST_F(CommandsTest, HandshakesAreTheNewestOfADrone) {
+  for (int i = 0; i < 100; ++i) {
+    HandshakeEvent event;
+    event.epoch = static_cast<std::uint8_t>(i);
+    log.take(Event{1, i % 2 == 0 ? "uav1" : "uav2", event});
+  }
+  EXPECT_EQ(ask(R"({"v": 1, "command": "handshakes"})")["result"]["handshakes"].size(), EventJournal::kHandshakes);
+  const auto two = ask(R"({"v": 1, "command": "handshakes", "drone": "uav1", "limit": 2})")["result"]["handshakes"];
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0]["epoch"], 96);
+  EXPECT_EQ(two[1]["epoch"], 98);
+  EXPECT_TRUE(two[1]["phases_ms"].contains("hello"));
+}
+
+TEST_F(CommandsTest, ARekeyIsLoggedWithWhoAskedAndAnswered) {
+  const auto answer =
+      ask(R"({"v": 1, "id": 1, "command": "rekey", "drone": "uav2", "suite": "ML-768-AS-MD-65", "reason": "drill"})");
+  EXPECT_EQ(engine.asked, std::vector<std::string>{"uav2|cs-mlkem768-ascon128a-mldsa65|drill"});
+  EXPECT_EQ(answer["result"]["epoch"], 7);
+  EXPECT_EQ(answer["result"]["rekey_ms"], 2.5);
+  ASSERT_EQ(engine.noted.size(), 1u);
+  EXPECT_EQ(engine.noted[0],
+            "uav2: Asked through the control socket by uid 1000, gid 1001, pid 42: rekey to "
+            "cs-mlkem768-ascon128a-mldsa65 (drill).");
+}
+
+TEST_F(CommandsTest, RefusedRekeys) {
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "rekey"})"), "which_drone");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "rekey", "drone": "uav3"})"), "unknown_drone");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "rekey", "drone": "uav1", "suite": "nonsense"})"), "suite_unknown");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "rekey", "drone": "uav1", "timeout_s": 1e9})"), "bad_request");
+  EXPECT_TRUE(engine.noted.empty());
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "rekey", "drone": "uav1", "reason": "refuse me"})"), "refused");
+}
+
+TEST_F(CommandsTest, TheLogLevelIsSetAndLogged) {
+  EXPECT_EQ(ask(R"({"v": 1, "command": "log_level"})")["result"]["level"], "info");
+  EXPECT_TRUE(engine.noted.empty());
+  EXPECT_EQ(ask(R"({"v": 1, "command": "log_level", "level": "debug"})")["result"]["level"], "debug");
+  EXPECT_EQ(engine.level, LogLevel::debug);
+  EXPECT_EQ(engine.noted.size(), 1u);
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "log_level", "level": "loud"})"), "bad_request");
+}
+
+TEST_F(CommandsTest, ASubscriptionNamesItsEvents) {
+  const Event state{1, "uav1", StateEvent{LinkState::down, LinkState::up, "why"}}, words{1, "", LogEvent{}};
+  const auto all = commands.answer(R"({"v": 1, "command": "subscribe"})", kMe);
+  ASSERT_TRUE(all.follow);
+  EXPECT_TRUE(all.follow->wants(state) && all.follow->wants(words));
+  const auto some = commands.answer(R"({"v": 1, "command": "subscribe", "events": ["state"]})", kMe);
+  ASSERT_TRUE(some.follow);
+  EXPECT_TRUE(some.follow->wants(state));
+  EXPECT_FALSE(some.follow->wants(words));
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "subscribe", "events": ["all"]})"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "subscribe", "events": "state"})"), "bad_request");
+  const auto line = Json::parse(event_line(state));
+  EXPECT_EQ(line["event"], "state");
+  EXPECT_EQ(line["new"], "UP");
+}
+
+TEST_F(CommandsTest, WhatIsNoRequestIsRefusedByKind) {
+  EXPECT_EQ(code_of(""), "bad_json");
+  EXPECT_EQ(code_of("status"), "bad_json");
+  EXPECT_EQ(code_of("[1]"), "bad_json");
+  EXPECT_EQ(code_of("{\"v\": 1, \"command\": \"\xff\"}"), "bad_json");
+  EXPECT_EQ(code_of(std::string(4096, '[')), "bad_json");
+  EXPECT_EQ(code_of(R"({"command": "status"})"), "version");
+  EXPECT_EQ(code_of(R"({"v": 2, "command": "status"})"), "version");
+  EXPECT_EQ(code_of(R"({"v": 1})"), "unknown_command");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "explode"})"), "unknown_command");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": 3})"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "status", "dron": "uav1"})"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "status", "id": [1]})"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "handshakes", "limit": 0})"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "suites", "available": 1})"), "bad_request");
+}
+
+}  // namespace
+}  // namespace pqcmav

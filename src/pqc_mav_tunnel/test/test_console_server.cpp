@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "console/console_server.hpp"
+
+#include "engine_fixture.hpp"
+#include "fake_steered.hpp"
+#include "local_client.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+class ConsoleServerTest : public testing::Test {
+ protected:
+  void serve(const ConsoleLimits& limits = {}) {
+    EngineConfig config;
+    config.control_socket = folder / "own.sock";
+    config.control_socket_mode = 0600;
+    server.emplace(LocalSocket(config), commands, log, limits);
+  }
+  LocalClient client() { return LocalClient(folder / "own.sock"); }
+  static Json answer(LocalClient& from) {
+    const auto line = from.line();
+    return line ? Json::parse(*line) : Json();
+  }
+
+  TempFolder folder;
+  FakeSteered engine;
+  EventJournal log;
+  Commands commands{engine, log};
+  std::optional<ConsoleServer> server;
+};
+
+TEST_F(ConsoleServerTest, AnswersLinesInOrderHoweverTheyArrive) {
+  serve();
+  auto one = client();
+  one.say("{\"v\": 1, \"id\": 1, \"command\": \"drones\"}\n{\"v\": 1, \"id\": 2, \"comm");
+  EXPECT_EQ(answer(one)["id"], 1);
+  one.say("and\": \"status\"}\nnonsense\n");
+  EXPECT_EQ(answer(one)["id"], 2);
+  EXPECT_EQ(answer(one)["error"]["code"], "bad_json");
+  one.say("{\"v\": 1, \"id\": 3, \"command\": \"drones\"}\n");
+  EXPECT_EQ(answer(one)["id"], 3);
+}
+
+TEST_F(ConsoleServerTest, AnswersWhoSaysNothingMore) {
+  serve();
+  auto one = client();
+  one.say(
+      "{\"v\": 1, \"id\": 1, \"command\": \"drones\"}\n{\"v\": 1, \"id\": 2, \"command\": \"rekey\", \"drone\": "
+      "\"uav1\"}\n");
+  ::shutdown(one.fd().get(), SHUT_WR);
+  EXPECT_EQ(answer(one)["id"], 1);
+  EXPECT_EQ(answer(one)["result"]["epoch"], 7);
+  EXPECT_TRUE(one.closed());
+}
+
+TEST_F(ConsoleServerTest, ALineThatIsTooLongIsRefusedByKind) {
+  serve();
+  auto one = client();
+  one.say(std::string(4097, ' '));
+  EXPECT_EQ(answer(one)["error"]["code"], "too_long");
+  EXPECT_TRUE(one.closed());
+  auto other = client();
+  other.say("{\"v\": 1, \"command\": \"drones\"}" + std::string(4096 - 30, ' ') + "\n");
+  EXPECT_EQ(answer(other)["ok"], true);
+}
+
+TEST_F(ConsoleServerTest, ARekeyHoldsUpNobodyElse) {
+  engine.hold(true);
+  serve();
+  auto asking = client(), other = client();
+  asking.say(
+      "{\"v\": 1, \"id\": 1, \"command\": \"rekey\", \"drone\": \"uav1\"}\n{\"v\": 1, \"id\": 2, \"command\": "
+      "\"drones\"}\n");
+  ASSERT_TRUE(eventually([&] { return engine.rekeys_asked() == 1; }));
+  other.say("{\"v\": 1, \"command\": \"drones\"}\n");
+  EXPECT_EQ(answer(other)["ok"], true);
+  engine.hold(false);
+  EXPECT_EQ(answer(asking)["result"]["epoch"], 7);
+  EXPECT_EQ(answer(asking)["id"], 2);
+}
+
+TEST_F(ConsoleServerTest, WhoLeavesDuringARekeyIsForgotten) {
+  engine.hold(true);
+  serve({.works = 1});
+  {
+    auto asking = client();
+    asking.say("{\"v\": 1, \"command\": \"rekey\", \"drone\": \"uav1\"}\n");
+    ASSERT_TRUE(eventually([&] { return engine.rekeys_asked() == 1; }));
+  }
+  auto other = client();
+  other.say("{\"v\": 1, \"id\": 5, \"command\": \"rekey\", \"drone\": \"uav1\"}\n");
+  const auto refused = answer(other);
+  EXPECT_EQ(refused["error"]["code"], "busy");
+  EXPECT_EQ(refused["id"], 5);
+  engine.hold(false);
+  EXPECT_TRUE(eventually([&] {
+    other.say("{\"v\": 1, \"command\": \"rekey\", \"drone\": \"uav1\"}\n");
+    return answer(other)["ok"] == true;
+  }));
+}
+
+TEST_F(ConsoleServerTest, EventsGoToThoseWhoFollowThem) {
+  serve();
+  auto all = client(), states = client(), none = client();
+  all.say("{\"v\": 1, \"command\": \"subscribe\"}\n");
+  states.say("{\"v\": 1, \"command\": \"subscribe\", \"events\": [\"state\"]}\n");
+  ASSERT_EQ(answer(all)["ok"], true);
+  ASSERT_EQ(answer(states)["ok"], true);
+  log.take(Event{1, "uav1", LogEvent{LogLevel::info, "hello"}});
+  log.take(Event{1, "uav1", StateEvent{LinkState::down, LinkState::up, "so"}});
+  EXPECT_EQ(answer(all)["text"], "hello");
+  EXPECT_EQ(answer(all)["new"], "UP");
+  EXPECT_EQ(answer(states)["new"], "UP");
+  states.say("{\"v\": 1, \"id\": 9, \"command\": \"drones\"}\n");
+  EXPECT_EQ(answer(states)["id"], 9);
+  EXPECT_FALSE(none.line(50));
+}
+
+TEST_F(ConsoleServerTest, WhoReadsTooSlowlyIsToldHowManyEventsItMissed) {
+  serve({.waiting_events = 4096});
+  auto slow = client();
+  slow.say("{\"v\": 1, \"command\": \"subscribe\"}\n");
+  ASSERT_EQ(answer(slow)["ok"], true);
+  constexpr int kTold = 2000;
+  for (int i = 0; i < kTold; ++i) log.take(Event{1, "", LogEvent{LogLevel::info, std::string(1000, 'x')}});
+  std::uint64_t read = 0, missed = 0;
+  while (read + missed < kTold) {
+    const auto event = answer(slow);
+    ASSERT_TRUE(event.is_object()) << read << " read, " << missed << " missed";
+    if (event["event"] == "lost")
+      missed += event["count"].get<std::uint64_t>();
+    else
+      ++read;
+    log.take(Event{1, "", StateEvent{}});  // what was missed is told with the next event
+    if (event["event"] == "state") break;
+  }
+  EXPECT_GT(missed, 0u);
+}
+
+TEST_F(ConsoleServerTest, WhoTakesNothingIsSentAway) {
+  serve({.stalled_ns = 300'000'000});
+  auto slow = client();
+  slow.say("{\"v\": 1, \"command\": \"subscribe\"}\n");
+  ASSERT_EQ(answer(slow)["ok"], true);
+  EXPECT_TRUE(eventually([&] {
+    for (int i = 0; i < 50; ++i) log.take(Event{1, "", LogEvent{LogLevel::info, std::string(1000, 'x')}});
+    return slow.hung_up();
+  }));
+}
+
+TEST_F(ConsoleServerTest, ANewcomerTakesThePlaceOfTheIdlest) {
+  serve({.clients = 2});
+  auto first = client();
+  first.say("{\"v\": 1, \"command\": \"drones\"}\n");
+  ASSERT_EQ(answer(first)["ok"], true);
+  auto second = client();
+  second.say("{\"v\": 1, \"command\": \"subscribe\"}\n");
+  ASSERT_EQ(answer(second)["ok"], true);
+  auto third = client();
+  third.say("{\"v\": 1, \"command\": \"subscribe\"}\n");
+  EXPECT_EQ(answer(third)["ok"], true);
+  EXPECT_TRUE(first.closed());
+  auto fourth = client();
+  EXPECT_EQ(answer(fourth)["error"]["code"], "too_many_clients");
+  EXPECT_TRUE(fourth.closed());
+}
+
+TEST_F(ConsoleServerTest, WhoAsksNothingIsSentAway) {
+  serve({.idle_ns = 100'000'000});
+  auto idle = client(), half = client();
+  half.say("{\"v\": 1");
+  EXPECT_TRUE(idle.closed());
+  EXPECT_TRUE(half.closed());
+}
+
+}  // namespace
+}  // namespace pqcmav
