@@ -25,5 +25,5 @@ setup(
     description="The pqcmav command: keys, suites, up, status, doctor, demo",
     license="Apache-2.0",
     python_requires=">=3.10",
-    entry_points={"console_scripts": ["pqcmav = pqc_mav_cli.app:run"]},
+    entry_points={"console_scripts": ["pqcmav = pqc_mav_cli.entry:run"]},
 )

@@ -5,26 +5,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from pqc_mav_bringup.printer import discard
 from pqc_mav_cli import older_typer
-from pqc_mav_cli.bench.command import bench_app
 from pqc_mav_cli.console import PROGRAM, print_error
-from pqc_mav_cli.demo.command import demo
-from pqc_mav_cli.detect_command import detect_app
-from pqc_mav_cli.doctor.command import doctor
 from pqc_mav_cli.errors import CliError, ExitCode
-from pqc_mav_cli.keys_command import keys_app
-from pqc_mav_cli.policy.command import policy_app
-from pqc_mav_cli.record_command import record
-from pqc_mav_cli.rekey_command import rekey
-from pqc_mav_cli.replay_command import replay
-from pqc_mav_cli.status_command import status
-from pqc_mav_cli.suites_command import suites
-from pqc_mav_cli.up_command import up_app
 
 _HELP = """A post-quantum tunnel for MAVLink.
 
@@ -34,27 +23,43 @@ First steps: 'pqcmav doctor' checks this machine, 'pqcmav demo' shows the tunnel
 Exit codes: 0 done, 1 failed, 2 called or configured wrongly.
 """
 
-older_typer.prepare()
-app = typer.Typer(
-    name=PROGRAM,
-    help=_HELP,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.add_typer(keys_app, name="keys")
-app.command()(suites)
-app.add_typer(up_app, name="up")
-app.command()(status)
-app.command()(rekey)
-app.command()(doctor)
-app.command()(demo)
-app.add_typer(policy_app, name="policy")
-app.add_typer(detect_app, name="detect")
-app.command()(record)
-app.command()(replay)
-app.add_typer(bench_app, name="bench")
+# In the order of the help: the module of each command or group and its name there.
+COMMANDS = {
+    "keys": "keys_command:keys_app",
+    "suites": "suites_command:suites",
+    "up": "up_command:up_app",
+    "status": "status_command:status",
+    "rekey": "rekey_command:rekey",
+    "doctor": "doctor.command:doctor",
+    "demo": "demo.command:demo",
+    "policy": "policy.command:policy_app",
+    "detect": "detect_command:detect_app",
+    "record": "record_command:record",
+    "replay": "replay_command:replay",
+    "bench": "bench.command:bench_app",
+}
+
+
+def make_app(only: str = "") -> typer.Typer:
+    """The command line; with `only` one of its commands, so that the others need not be imported."""
+    older_typer.prepare()
+    made = typer.Typer(
+        name=PROGRAM,
+        help=_HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(_root)
+    for name in [only] if only else COMMANDS:
+        module, _, attribute = COMMANDS[name].partition(":")
+        found = getattr(import_module(f"pqc_mav_cli.{module}"), attribute)
+        if isinstance(found, typer.Typer):
+            made.add_typer(found, name=name)
+        else:
+            made.command(name)(found)
+    return made
 
 
 def _print_version(wanted: bool) -> None:
@@ -65,7 +70,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show name and version and exit.")
@@ -85,12 +89,11 @@ def _reflow(command: Any) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit code; every error is one line on stderr."""
-    command = typer.main.get_command(app)
-    _reflow(command)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        result = command.main(
-            args=None if arguments is None else list(arguments), prog_name=PROGRAM, standalone_mode=False
-        )
+        command = typer.main.get_command(make_app(given[0] if given and given[0] in COMMANDS else ""))
+        _reflow(command)
+        result = command.main(args=given, prog_name=PROGRAM, standalone_mode=False)
     except CliError as error:
         print_error(error)
         return error.exit_code

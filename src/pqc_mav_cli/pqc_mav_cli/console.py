@@ -8,12 +8,10 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from pqc_mav_bringup.printer import discard
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 PROGRAM = "pqcmav"
@@ -22,6 +20,8 @@ WIDE = 240  # columns where there is no terminal: no table of ours is cut
 
 def console() -> Console:
     """For results. Colours only on a terminal; a pipe gets whole tables."""
+    from rich.console import Console
+
     return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False)
 
 

@@ -6,12 +6,15 @@ from __future__ import annotations
 import os
 import time
 from enum import Enum
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
+from pqc_mav_cli import quick
 from pqc_mav_cli.errors import CliError, engine_errors
-from pqc_mav_cli.wording import both_names
+from pqc_mav_cli.local_socket import nothing_here
+from pqc_mav_cli.wording import outcome
 
 
 class End(str, Enum):
@@ -22,14 +25,32 @@ class End(str, Enum):
 
 
 def rekey(
-    on: Annotated[End, typer.Option(help="Which end to ask; a gcs passes the request on to the drone.")] = End.drone,
+    on: Annotated[
+        End | None,
+        typer.Option(help="Which end to ask; a gcs passes the request on to the drone. Default: the one that is here."),
+    ] = None,
     suite: Annotated[str, typer.Option(help="Suite to change to: short code or id. Default: the current one.")] = "",
     reason: Annotated[str, typer.Option(help="Reason, for logs and reports.")] = "requested on the command line",
-    drone: Annotated[str, typer.Option(help="Which drone, if the gcs serves several.")] = "",
+    drone: Annotated[str, typer.Option(help="Which drone, if there are several.")] = "",
     namespace: Annotated[str, typer.Option(help="ROS namespace of the proxy. Default: the name of the end.")] = "",
     timeout: Annotated[float, typer.Option(help="Seconds to wait for the answer.")] = 60.0,
+    socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
+    ros: Annotated[bool, typer.Option("--ros", help="Ask through ROS, also on another machine.")] = False,
 ) -> None:
-    """Renew the keys of a running tunnel without interrupting it."""
+    """Renew the keys of a running tunnel without interrupting it.
+
+    Asks an engine of this machine through its control socket; where there is none, a proxy that ROS reaches.
+    """
+    if not (ros or namespace):
+        asked = {"on": on.value if on else "", "suite": suite, "reason": reason, "drone": drone}
+        if quick.rekey({**asked, "timeout": timeout, "socket": socket}) is not None:
+            return
+        if find_spec("rclpy") is None:
+            raise nothing_here(os.environ)
+    _by_ros(namespace or (on or End.drone).value, suite, reason, drone, timeout)
+
+
+def _by_ros(namespace: str, suite: str, reason: str, drone: str, timeout: float) -> None:
     from pqc_mav_cli.ros_session import reachable, ros_node
 
     if suite:
@@ -37,7 +58,7 @@ def rekey(
 
         with engine_errors():
             suite = pqc_mav_tunnel.find_suite(suite).id
-    service = f"/{(namespace or on.value).strip('/')}/pqc_proxy/rekey"
+    service = f"/{namespace.strip('/')}/pqc_proxy/rekey"
     with ros_node("pqcmav_rekey") as node:
         from pqc_mav_interfaces.srv import Rekey
 
@@ -53,4 +74,4 @@ def rekey(
         answer = future.result()
     if not answer.ok:
         raise CliError(answer.message)
-    print(f"{both_names(answer.suite)}, epoch {answer.epoch}, after {answer.rekey_ms:.1f} ms")
+    print(outcome(answer.suite, answer.epoch, answer.rekey_ms))

@@ -39,6 +39,9 @@ class TunnelView:
 class Watcher:
     """Finds the proxies' topics and keeps the newest message of each. Use under `watch`."""
 
+    # On a busy machine one proxy is found a while before the other.
+    look_s = 1.5
+
     def __init__(self, node: Any, namespace: str = "") -> None:
         self._node = node
         self._namespace = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
@@ -164,16 +167,17 @@ class Watcher:
 
 @contextmanager
 def own_domain() -> Iterator[dict[str, str]]:
-    """A ROS domain of its own, on this machine only, so that a command may run next to a real system.
+    """A ROS domain and control sockets of its own, on this machine only: a command may run next to a real system.
 
     This process is in it from now on; processes that are started without its environment need what is returned.
     """
     from pqc_mav_bringup.loopback import PROFILES
     from pqc_mav_bringup.share import config_file
-    from pqc_mav_common.free_ports import held_domain
+    from pqc_mav_common.free_ports import held_domain, own_run_folder
 
-    with held_domain() as domain:
+    with held_domain() as domain, own_run_folder() as run_folder:
         environment = {
+            **run_folder,
             "ROS_DOMAIN_ID": str(domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             **{name: str(config_file("fastdds_quick_discovery.xml")) for name in PROFILES},

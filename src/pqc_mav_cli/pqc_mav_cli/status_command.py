@@ -8,19 +8,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
-from pqc_mav_cli.console import console, note, print_json
+from pqc_mav_cli.console import console
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.status_once import print_all, show
 
 REFRESH_S = 0.25
-# `--once` looks for proxies at least this long: on a busy machine one is found a while before the other.
-LOOK_S = 1.5
-# And gives those it has found this long to show all their tunnels; two rounds of figures take two seconds.
-ANSWER_S = 5.0
 
 
 def status(
@@ -33,19 +29,23 @@ def status(
         bool, typer.Option("--json", help="Print JSON, for scripts; implies --once without --watch.")
     ] = False,
     timeout: Annotated[float, typer.Option(help="Seconds to look for proxies.")] = 5.0,
+    socket: Annotated[str, typer.Option(help="Control socket of one engine, if not in its usual folder.")] = "",
+    ros: Annotated[bool, typer.Option("--ros", help="Ask through ROS, also for other machines.")] = False,
 ) -> int:
     """Show every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
+
+    Those of this machine, by their control sockets; where there are none, those that ROS reaches.
 
     With --once or --json the exit code is 0 if every tunnel is up, and 1 if one is not, if a proxy does not answer, if
     none was found, or if one has found a way around the tunnel on its machine.
     """
-    from pqc_mav_cli import status_view
-    from pqc_mav_cli.ros_session import reachable, watch
+    from pqc_mav_cli.ros_session import reachable
+    from pqc_mav_cli.socket_session import tunnels
 
     if once and forever:
         raise CliError("--once and --watch contradict each other.", ExitCode.USAGE)
     began_s = time.monotonic()
-    with watch(namespace) as watcher:
+    with tunnels(namespace, ros=ros, path=socket) as watcher:
         if not watcher.wait_for(bool, timeout):
             where = f" in namespace {namespace}" if namespace else ""
             raise CliError(
@@ -55,31 +55,11 @@ def status(
         if forever and as_json:
             return _json_lines(watcher)
         if once or as_json:
-            time.sleep(max(0.0, began_s + LOOK_S - time.monotonic()))
-            watcher.wait_for(lambda _: watcher.complete(), ANSWER_S)
-            views, silent = watcher.views(), watcher.silent()
-            dangers = watcher.dangers()
-            if as_json:
-                print_json(status_view.as_json(views, time.monotonic()))
-            else:
-                _print(views)
-            for danger in dangers:
-                note(danger)
-            for proxy in silent:
-                note(f"{proxy} does not answer: it is starting, not active, or has just ended.")
-            now_s = time.monotonic()
-            good = all(status_view.word(view, now_s) in ("UP", "REKEYING") for view in views)
-            return 0 if good and not (silent or dangers) else 1
+            time.sleep(max(0.0, began_s + watcher.look_s - time.monotonic()))
+            return show(watcher, as_json=as_json)
         if not sys.stdout.isatty():
             return _lines(watcher)
         return _live(watcher)
-
-
-def _print(views: Sequence[Any], dangers: Sequence[str] = ()) -> None:
-    from pqc_mav_cli import status_screen
-
-    out = console()
-    out.print(status_screen.fitted(out, views, dangers, time.monotonic()))
 
 
 def _live(watcher: Any) -> int:
@@ -103,7 +83,7 @@ def _live(watcher: Any) -> int:
                 time.sleep(REFRESH_S)
                 live.update(frame(), refresh=True)
     except KeyboardInterrupt:
-        _print(watcher.views(), watcher.dangers())
+        print_all(watcher.views(), watcher.dangers())
         return 0
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 
 from pqc_mav_proxy.wording import short_code
 
-__all__ = ["both_names", "counted", "short_code"]
+__all__ = ["both_names", "counted", "outcome", "short_code"]
 
 
 def both_names(suite: str) -> str:
     """Short code and id: ML-768-AG-MD-65 (cs-mlkem768-aesgcm-mldsa65)."""
     code = short_code(suite)
     return suite if code == suite else f"{code} ({suite})"
+
+
+def outcome(suite: str, epoch: int, rekey_ms: float) -> str:
+    """Of a rekey that worked."""
+    return f"{both_names(suite)}, epoch {epoch}, after {rekey_ms:.1f} ms"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

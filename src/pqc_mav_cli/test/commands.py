@@ -9,7 +9,7 @@ import sys
 from pqc_mav_common import testing
 
 DEADLINE_S = 90.0
-COMMAND = [sys.executable, "-c", "from pqc_mav_cli.app import run; run()"]
+COMMAND = [sys.executable, "-c", "from pqc_mav_cli.entry import run; run()"]
 DRONES = ("d1", "d2")
 
 

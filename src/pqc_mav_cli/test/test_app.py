@@ -38,9 +38,9 @@ def test_help_lists_the_commands_and_the_exit_codes() -> None:
 def test_every_command_and_option_is_explained(command: list[str]) -> None:
     import typer
 
-    from pqc_mav_cli.app import app
+    from pqc_mav_cli.app import make_app
 
-    found = typer.main.get_command(app)
+    found = typer.main.get_command(make_app())
     for name in command:
         found = found.commands[name]
     assert found.help

@@ -134,11 +134,12 @@ def test_when_the_counters_were_read(node: FakeNode, watcher: Watcher) -> None:
 
 
 def test_a_domain_of_ones_own_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", *PROFILES):
+    for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", "PQCMAV_RUN_DIR", *PROFILES):
         monkeypatch.setenv(name, "of the shell")
     with own_domain() as mine:
         assert {name: os.environ[name] for name in mine} == mine
         assert mine["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+        assert Path(mine["PQCMAV_RUN_DIR"]).is_dir()
         assert all(Path(mine[name]).is_file() for name in PROFILES)
         # What a second command is offered first is the one that is taken.
         offered = chain([int(mine["ROS_DOMAIN_ID"])] * 3, DOMAINS)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks engines of this machine through their control sockets (docs/control-socket.md). No ROS, and quick to import."""
+
+from __future__ import annotations
+
+import grp
+import json
+import os
+import pwd
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from pqc_mav_cli.errors import CliError, ExitCode
+
+# As in the engine (console/local_socket.hpp).
+FOLDER_VARIABLE = "PQCMAV_RUN_DIR"
+SYSTEM_FOLDER = Path("/run/pqcmav")
+VERSION = 1
+ANSWER_S = 5.0
+CONNECT_S = 1.0
+LARGEST = 64 * 1024 * 1024  # bytes of an answer: a thousand drones need about one
+_USAGE = ("bad_request", "suite_", "unknown_drone", "which_drone")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A socket by its name: `drone-<id>.sock`, `gcs.sock` or `gcs-<id>.sock`."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """What status calls this end."""
+        return self.path.name.removesuffix(".sock")
+
+    @property
+    def role(self) -> str:
+        """'drone', 'gcs', or something else for a path that a user chose."""
+        return self.name.partition("-")[0]
+
+    @property
+    def drone_id(self) -> str:
+        """Of a drone's socket."""
+        return self.name.partition("-")[2] if self.role == "drone" else ""
+
+
+def folders(environment: Mapping[str, str]) -> list[Path]:
+    """Where engines put their sockets by themselves."""
+    if named := environment.get(FOLDER_VARIABLE):
+        return [Path(named)]
+    own = environment.get("XDG_RUNTIME_DIR", "")
+    return [SYSTEM_FOLDER, *([Path(own) / "pqcmav"] if own.startswith("/") else [])]
+
+
+def places(environment: Mapping[str, str]) -> list[Place]:
+    """The sockets there are, in a stable order; those of dead processes among them."""
+    found: list[Place] = []
+    for folder in folders(environment):
+        try:
+            found += [Place(path) for path in sorted(folder.iterdir()) if path.suffix == ".sock" and path.is_socket()]
+        except PermissionError:
+            raise forbidden(folder) from None
+        except OSError:
+            continue
+    return found
+
+
+def nothing_here(environment: Mapping[str, str]) -> CliError:
+    """No engine answers, and ROS is not there to look further."""
+    where = " or ".join(str(folder) for folder in folders(environment))
+    return CliError(
+        f"No engine of this machine has a control socket in {where}, and ROS 2 is not available; "
+        "is the engine running? --socket names a socket elsewhere."
+    )
+
+
+def forbidden(path: Path) -> CliError:
+    """Why this user may not use a socket or its folder, and what would help."""
+    with suppress(OSError):
+        state = path.stat()
+        owner, group = _name(pwd.getpwuid, state.st_uid), _name(grp.getgrgid, state.st_gid)
+        if state.st_mode & 0o070:
+            me = _name(pwd.getpwuid, os.geteuid())
+            return CliError(
+                f"{path} is for members of the group '{group}', and this user ({me}) is none: "
+                f"'sudo usermod -aG {group} {me}', then log in again."
+            )
+        return CliError(f"{path} is for the user '{owner}' alone.")
+    return CliError(f"This user may not use {path}.")
+
+
+def _name(look_up: Any, number: int) -> str:
+    try:
+        return str(look_up(number)[0])
+    except KeyError:
+        return str(number)
+
+
+class Control:
+    """A connection to one engine. Raises OSError where nobody listens, CliError for what the engine refuses."""
+
+    def __init__(self, place: Place, answer_s: float = ANSWER_S) -> None:
+        self.place = place
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._rest = b""
+        try:
+            self._socket.settimeout(CONNECT_S)
+            self._socket.connect(str(place.path))
+        except PermissionError:
+            self._socket.close()
+            raise forbidden(place.path) from None
+        except OSError:
+            self._socket.close()
+            raise
+        self._socket.settimeout(answer_s)
+
+    def __enter__(self) -> Control:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._socket.close()
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        """The result of one command."""
+        return self.ask_all([{"command": command, **arguments}])[0]
+
+    def ask_all(self, requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The results of several, in one go."""
+        self._socket.sendall(b"".join(json.dumps({"v": VERSION, **each}).encode() + b"\n" for each in requests))
+        return [self._result() for _ in requests]
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """What a subscription brings, until the engine ends."""
+        self._socket.settimeout(None)
+        with suppress(ConnectionError):
+            while True:
+                yield json.loads(self._line())
+
+    def _result(self) -> dict[str, Any]:
+        answer = json.loads(self._line())
+        if answer["ok"]:
+            return dict(answer["result"])
+        code, text = answer["error"]["code"], answer["error"]["text"]
+        raise CliError(text, ExitCode.USAGE if code.startswith(_USAGE) else ExitCode.FAILED)
+
+    def _line(self) -> bytes:
+        parts = [self._rest]
+        size = len(self._rest)
+        while b"\n" not in parts[-1]:
+            part = self._socket.recv(1 << 18)
+            size += len(part)
+            if not part or size > LARGEST:
+                raise ConnectionError(f"{self.place.path} was closed.")
+            parts.append(part)
+        line, _, self._rest = b"".join(parts).partition(b"\n")
+        return line
+
+
+def connect_all(found: Sequence[Place], answer_s: float = ANSWER_S) -> list[Control]:
+    """A connection to each that answers."""
+    connections: list[Control] = []
+    try:
+        for place in found:
+            with suppress(ConnectionError, FileNotFoundError):
+                connections.append(Control(place, answer_s))
+    except BaseException:
+        for each in connections:
+            each.close()
+        raise
+    return connections
+
+
+@contextmanager
+def chosen(
+    environment: Mapping[str, str], *, path: str = "", role: str = "", drone: str = "", answer_s: float = ANSWER_S
+) -> Iterator[Control | None]:
+    """The one engine that is meant; None where none of this machine is. Raises CliError where it is not clear."""
+    if path:
+        try:
+            connection = Control(Place(Path(path)), answer_s)
+        except OSError as error:
+            raise CliError(f"Nobody answers at {path}: {error.strerror or error}; is the engine running?") from None
+        with connection:
+            yield connection
+        return
+    connections = connect_all(places(environment), answer_s)
+    try:
+        yield _meant(connections, role, drone)
+    finally:
+        for each in connections:
+            each.close()
+
+
+def _meant(connections: Sequence[Control], role: str, drone: str) -> Control | None:
+    """Without a role the drone's end goes first: it is the one that acts."""
+    for wanted in [role] if role else ["drone", "gcs"]:
+        fitting = [each for each in connections if each.place.role == wanted]
+        if drone and wanted == "drone":
+            fitting = [each for each in fitting if each.place.drone_id == drone]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            names = ", ".join(each.place.name for each in fitting)
+            how = "--drone or --socket" if wanted == "drone" else "--socket"
+            raise CliError(f"This machine runs several ({names}): choose one with {how}.", ExitCode.USAGE)
+    return None

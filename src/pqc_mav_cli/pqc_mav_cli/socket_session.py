@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `status` shows, from the control sockets of this machine: the same views as from ROS, at once and without it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.local_socket import Control, Place, connect_all, nothing_here, places
+from pqc_mav_cli.ros_session import TunnelView, Watcher, watch
+from pqc_mav_proxy.names import DROP_REASONS, STATES
+
+_REQUESTS = ({"command": "status"}, {"command": "stats"}, {"command": "link"})
+
+
+class Record:
+    """Values under the names that a ROS message has for them."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> Any:  # for type checkers: the names are data
+        raise AttributeError(name)
+
+    def get_fields_and_field_types(self) -> dict[str, str]:
+        """As messages have it, but for the types."""
+        return dict.fromkeys(self.__dict__, "")
+
+
+class SocketWatcher:
+    """Stands in for `ros_session.Watcher`: asks whenever it is asked."""
+
+    look_s = 0.0
+
+    def __init__(self, connections: Sequence[Control]) -> None:
+        self._connections: dict[Place, Control | None] = {each.place: each for each in connections}
+        self._views: dict[tuple[str, str], TunnelView] = {}
+        self._dangers: dict[Place, list[str]] = {}
+
+    def close(self) -> None:
+        """Ends the connections."""
+        for each in self._connections.values():
+            if each is not None:
+                each.close()
+
+    def views(self) -> list[TunnelView]:
+        """All tunnels as they are now; those of an engine that is gone as they were."""
+        for place in self._connections:
+            with suppress(OSError):
+                self._ask(place)
+        return [self._views[key] for key in sorted(self._views)]
+
+    def dangers(self) -> list[str]:
+        """One line for each way around the tunnel that a host has found on its machine."""
+        return [f"{place.name}: {danger}" for place, found in self._dangers.items() for danger in found]
+
+    def silent(self) -> list[str]:
+        """Engines that accepted a connection and say nothing."""
+        heard = {node for node, _ in self._views}
+        return sorted({place.name for place in self._connections} - heard)
+
+    def complete(self) -> bool:
+        """An answer is always whole."""
+        return True
+
+    def wait_for(self, condition: Callable[[list[TunnelView]], bool], timeout_s: float) -> bool:
+        """Waits until `condition` holds for the views, at most `timeout_s`."""
+        deadline = time.monotonic() + timeout_s
+        while not condition(self.views()):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def _ask(self, place: Place) -> None:
+        connection = self._connections[place]
+        if connection is None:
+            connection = self._connections[place] = Control(place)
+        try:
+            status, stats, link = connection.ask_all(_REQUESTS)
+        except OSError:
+            connection.close()
+            self._connections[place] = None
+            raise
+        now_s = time.monotonic()
+        self._dangers[place] = status["dangers"]
+        for one, numbers, quality in zip(status["tunnels"], stats["tunnels"], link["tunnels"], strict=True):
+            self._views[(place.name, one["drone_id"])] = TunnelView(
+                place.name,
+                one["drone_id"],
+                Record({**one, "role": status["role"], "state": STATES.index(one["state"])}),
+                Record(numbers),
+                {side: Record(_quality(quality, side)) for side in ("local", "peer") if quality[side]},
+                status_at_s=now_s,
+                stats_at_s=now_s,
+            )
+
+
+def _quality(link: Mapping[str, Any], side: str) -> dict[str, Any]:
+    """One side of a link under the names of LinkQuality; what is not known is NaN, as in the message."""
+    view = link[side]
+    values = {name: value for name, value in view.items() if name not in ("drops", "window_s")}
+    values |= {name: float("nan") if link[name] is None else link[name] for name in ("rtt_ms", "rtt_min_ms")}
+    values["clock_offset_ms"] = float("nan") if link["clock_offset_ms"] is None else link["clock_offset_ms"]
+    values |= {f"drop_{reason}": view["drops"][reason] for reason in DROP_REASONS}
+    return {"drone_id": link["drone_id"], "side": side, "age_s": link["age_s"] if side == "peer" else 0.0, **values}
+
+
+@contextmanager
+def here(path: str = "") -> Iterator[SocketWatcher | None]:
+    """The engines of this machine, or the one at `path`; None where there is none."""
+    connections = connect_all([Place(Path(path))] if path else places(os.environ))
+    if path and not connections:
+        raise CliError(f"Nobody answers at {path}; is the engine running?")
+    watcher = SocketWatcher(connections)
+    try:
+        yield watcher if connections else None
+    finally:
+        watcher.close()
+
+
+@contextmanager
+def tunnels(namespace: str = "", *, ros: bool = False, path: str = "") -> Iterator[SocketWatcher | Watcher]:
+    """What this machine's engines say; where there are none, or for a namespace, what is heard through ROS."""
+    if not (ros or namespace):
+        with here(path) as watcher:
+            if watcher is not None:
+                yield watcher
+                return
+        if find_spec("rclpy") is None:
+            raise nothing_here(os.environ)
+    with watch(namespace) as heard:
+        yield heard

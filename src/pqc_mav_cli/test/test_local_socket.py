@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`status` and `rekey` through control sockets: engines without ROS, other users, several at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel
+import pytest
+from commands import COMMAND, pqcmav, refused
+
+from pqc_mav_cli import local_socket, quick
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.local_socket import Place
+
+GROUP = 47_124  # nobody's
+REPETITIONS = 5
+# What a machine without ROS has: every import of rclpy fails.
+WITHOUT_ROS = [
+    sys.executable,
+    "-c",
+    "import sys; sys.modules['rclpy'] = None; from pqc_mav_cli.entry import run; run()",
+]
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="pqcmav-") as name:
+        monkeypatch.setenv("PQCMAV_RUN_DIR", name)
+        yield Path(name)
+
+
+class Engines:
+    """A gcs of d1 and d2, and both drones, in this process."""
+
+    def __init__(self, keys: Path, drones: list[str]) -> None:
+        common = {"bind": "127.0.0.1"}
+        gcs = {"role": "gcs", "keys": str(keys / "gcs"), "drones": ["d1", "d2"], "data_port": 0, "key_pool_depth": 0}
+        self.all = [self._start({**common, **gcs})]
+        port = self.all[0].ports()["data"]
+        for drone in drones:
+            values = {"role": "drone", "keys": str(keys / "drones" / drone), "drone_id": drone, "peer": "127.0.0.1"}
+            ports = {"data_port": port, "local_data_port": 0, "plain_bind": "127.0.0.1:0"}
+            self.all.append(self._start({**common, **values, **ports}))
+        for engine in self.all[1:]:
+            deadline = time.monotonic() + 30
+            while engine.status()[0]["state"] != "UP":
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+
+    @staticmethod
+    def _start(config: dict[str, Any]) -> pqc_mav_tunnel.Engine:
+        engine = pqc_mav_tunnel.Engine(config)
+        engine.start()
+        return engine
+
+    def stop(self) -> None:
+        for engine in reversed(self.all):
+            engine.stop()
+
+
+@pytest.fixture
+def both(keys: Path, folder: Path) -> Iterator[Engines]:
+    engines = Engines(keys, ["d1", "d2"])
+    yield engines
+    engines.stop()
+
+
+@pytest.fixture
+def one(keys: Path, folder: Path) -> Iterator[Engines]:
+    engines = Engines(keys, ["d1"])
+    yield engines
+    engines.stop()
+
+
+def test_status_and_rekey_without_ros(both: Engines) -> None:
+    shown = subprocess.run([*WITHOUT_ROS, "status", "--once"], capture_output=True, text=True, timeout=60, check=False)
+    assert shown.returncode == 0, shown.stderr
+    rows = [line.split()[:3] for line in shown.stdout.splitlines()[1:]]
+    assert rows == [["drone-d1", "d1", "UP"], ["drone-d2", "d2", "UP"], ["gcs", "d1", "UP"], ["gcs", "d2", "UP"]]
+    done = subprocess.run(
+        [*WITHOUT_ROS, "rekey", "--drone", "d2"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.startswith("ML-768-AG-MD-65 (cs-mlkem768-aesgcm-mldsa65), epoch 1, after "), done.stderr
+
+
+def test_json_has_what_ros_has(one: Engines) -> None:
+    ended = pqcmav("status", "--json")
+    drone, served, missing = json.loads(ended.stdout)
+    assert ended.returncode == 1  # d2 is not there
+    assert (drone["node"], served["drone_id"], missing["drone_id"]) == ("drone-d1", "d1", "d2")
+    assert drone["status"]["state"] == "UP" and drone["status"]["role"] == "drone"
+    assert drone["links"]["local"]["loss"] == 0 and drone["stats"]["tx_packets_per_s"] is not None
+    assert missing["links"]["local"]["rtt_ms"] is None and missing["key_age_s"] is None
+
+
+def test_which_end_is_meant(both: Engines) -> None:
+    assert "--drone" in refused(2, "rekey")
+    assert "2 drones" in refused(2, "rekey", "--on", "gcs")
+    assert "no drone 'd3'" in refused(2, "rekey", "--drone", "d3")
+    assert pqcmav("rekey", "--on", "gcs", "--drone", "d1").returncode == 0
+    assert pqcmav("rekey", "--socket", both.all[2].control_socket()).returncode == 0
+    assert [engine.status()[0]["epoch"] for engine in both.all] == [1, 1, 1]
+    assert "closest" in refused(2, "rekey", "--drone", "d1", "--suite", "cs-nonsense")
+    assert "mldsa44" in refused(1, "rekey", "--drone", "d1", "--suite", "ML-512-AS-MD-44")
+
+
+def test_the_usual_way_has_the_same_answers(one: Engines) -> None:
+    """With an abbreviated or unknown option typer takes over."""
+    assert quick.run(["rekey", "--reason=drill", "--nonsense"]) is None
+    done = subprocess.run(
+        [sys.executable, "-c", "from pqc_mav_cli.app import run; run()", "rekey", "--reason", "drill"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and "epoch 1" in done.stdout, done.stderr
+
+
+def test_dangers_make_the_exit_code_1(one: Engines) -> None:
+    ended = pqcmav("status", "--once", "--socket", one.all[1].control_socket())
+    assert ended.returncode == 0, ended.stderr
+    one.all[1].set_dangers(["mavros listens on every address"])
+    ended = pqcmav("status", "--once", "--socket", one.all[1].control_socket())
+    assert ended.returncode == 1 and "drone-d1: mavros listens" in ended.stderr
+
+
+def test_a_socket_of_a_dead_process_is_passed_over(one: Engines, folder: Path) -> None:
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(folder / "drone-gone.sock"))
+    assert pqcmav("rekey").returncode == 0
+    assert "is the engine running?" in refused(1, "status", "--once", "--socket", str(folder / "drone-gone.sock"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_other_users(one: Engines, folder: Path) -> None:
+    """Members of the group are served, others are told which group it is; as with the shipped units."""
+    for path in folder.iterdir():
+        os.chown(path, -1, GROUP)
+    folder.chmod(0o755)
+
+    def run(groups: list[int], *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *arguments], user=GROUP, group=GROUP + 1, extra_groups=groups,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    assert run([GROUP], "rekey").returncode == 0, run([GROUP], "rekey").stderr
+    assert "UP" in run([GROUP], "status", "--once").stdout
+    for command in (["rekey"], ["status", "--once"], ["status"]):
+        stranger = run([], *command)
+        assert stranger.returncode == 1 and f"members of the group '{GROUP}'" in stranger.stderr, stranger
+    os.chown(folder, -1, GROUP)
+    folder.chmod(0o750)
+    assert "UP" in run([GROUP], "status", "--once").stdout
+    assert f"{folder} is for members of the group '{GROUP}'" in run([], "rekey").stderr
+
+
+def test_how_long_it_takes(one: Engines, capsys: pytest.CaptureFixture[str]) -> None:
+    """Prints; the goals are 0.4 s for status, and 0.4 s more than the handshake for rekey."""
+    took: dict[str, list[float]] = {}
+    for command in (["status", "--once"], ["rekey"]) * REPETITIONS:
+        began = time.monotonic()
+        assert pqcmav(*command).stdout
+        took.setdefault(" ".join(command), []).append(time.monotonic() - began)
+    with capsys.disabled():
+        for name, seconds in took.items():
+            middle = sorted(seconds)[len(seconds) // 2]
+            print(f"\npqcmav {name}: median {middle:.2f} s, longest {max(seconds):.2f} s, N {len(seconds)}", end=" ")
+
+
+def test_options_are_those_of_the_usual_way() -> None:
+    import typer
+
+    from pqc_mav_cli.app import make_app
+
+    commands = typer.main.get_command(make_app()).commands  # type: ignore[attr-defined]
+    for name, values in quick.OPTIONS.items():
+        found = {option.removeprefix("--"): each for each in commands[name].params for option in each.opts}
+        for option, default in values.items():
+            assert found[option].default in (default, None if default == "" else default), option
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ([], {}),
+        (["--once", "--socket", "/x"], {"once": True, "socket": "/x"}),
+        (["--socket=/x", "--json"], {"socket": "/x", "json": True}),
+        (["--once=1"], None),
+        (["--socket"], None),
+        (["--socket", "--once"], None),
+        (["once"], None),
+        (["--help"], None),
+    ],
+)
+def test_parse(arguments: list[str], values: dict[str, Any] | None) -> None:
+    expected = None if values is None else {**quick.OPTIONS["status"], **values}
+    assert quick.parse(quick.OPTIONS["status"], arguments) == expected
+
+
+def test_a_number_that_is_none_is_left_to_the_usual_way() -> None:
+    assert quick.parse(quick.OPTIONS["rekey"], ["--timeout", "soon"]) is None
+    parsed = quick.parse(quick.OPTIONS["rekey"], ["--timeout", "2"])
+    assert parsed is not None and parsed["timeout"] == 2.0
+
+
+def test_folders_and_names() -> None:
+    assert local_socket.folders({"PQCMAV_RUN_DIR": "/x", "XDG_RUNTIME_DIR": "/y"}) == [Path("/x")]
+    assert local_socket.folders({"XDG_RUNTIME_DIR": "/y"}) == [Path("/run/pqcmav"), Path("/y/pqcmav")]
+    assert local_socket.folders({"XDG_RUNTIME_DIR": "y"}) == [Path("/run/pqcmav")]
+    place = Place(Path("/run/pqcmav/drone-a-b.sock"))
+    assert (place.name, place.role, place.drone_id) == ("drone-a-b", "drone", "a-b")
+    assert (Place(Path("gcs-north.sock")).role, Place(Path("gcs.sock")).role) == ("gcs", "gcs")
+
+
+def test_nothing_here_and_no_ros_is_said_in_one_sentence(folder: Path) -> None:
+    ended = subprocess.run([*WITHOUT_ROS, "rekey"], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1 and f"has a control socket in {folder}, and ROS 2 is not available" in ended.stderr
+
+
+def test_an_answer_that_does_not_come_is_an_error(folder: Path) -> None:
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(folder / "gcs.sock"))
+        silent.listen()
+        with (
+            pytest.raises(CliError, match="No answer"),
+            local_socket.chosen(os.environ, answer_s=0.1) as control,
+        ):
+            assert control is not None
+            try:
+                control.ask("status")
+            except OSError as error:
+                raise CliError(f"No answer: {error}") from None
