@@ -30,6 +30,7 @@ COMMANDS = {
     "up": "up_command:up_app",
     "status": "status_command:status",
     "rekey": "rekey_command:rekey",
+    "reload": "reload_command:reload",
     "doctor": "doctor.command:doctor",
     "demo": "demo.command:demo",
     "policy": "policy.command:policy_app",

@@ -18,6 +18,7 @@ LEAVES = [
     ["up", "demo"],
     ["status"],
     ["rekey"],
+    ["reload"],
     ["doctor"],
     ["demo"],
     ["detect", "record"],

@@ -123,6 +123,12 @@ def test_the_usual_way_has_the_same_answers(one: Engines) -> None:
     assert done.returncode == 0 and "epoch 1" in done.stdout, done.stderr
 
 
+def test_reload_tells_what_changed(one: Engines) -> None:
+    ended = pqcmav("reload", "--on", "gcs")
+    assert (ended.returncode, ended.stdout) == (0, "nothing has changed\n"), ended.stderr
+    assert "is it running" in refused(1, "reload", "--drone", "d2")
+
+
 def test_dangers_make_the_exit_code_1(one: Engines) -> None:
     ended = pqcmav("status", "--once", "--socket", one.all[1].control_socket())
     assert ended.returncode == 0, ended.stderr

@@ -277,6 +277,19 @@ void bind_engine(py::module_& module) {
             return out;
           },
           py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0)
+      .def("reload_keys",
+           [](Engine& engine) {
+             KeyChanges changes;
+             {
+               py::gil_scoped_release release;
+               changes = engine.reload_keys();
+             }
+             py::dict out;
+             out["renewed"] = changes.renewed;
+             out["removed"] = changes.removed;
+             out["signing"] = changes.signing;
+             return out;
+           })
       .def("control_socket", &Engine::control_socket)
       .def("set_dangers", &Engine::set_dangers, py::arg("dangers"))
       .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"));

@@ -251,6 +251,20 @@ std::vector<std::string> Engine::dangers() const {
   return impl_->dangers;
 }
 
+KeyChanges Engine::reload_keys() {
+  (void)impl_->plane();
+  const auto changes = impl_->drone ? impl_->drone->reload_keys() : impl_->gcs->reload_keys();
+  const auto list = [](const char* what, const std::vector<std::string>& names) {
+    std::string out;
+    for (const auto& name : names) out += (out.empty() ? what : ", ") + name;
+    return out;
+  };
+  const auto said = list(" Renewed: ", changes.renewed) + list(" Without a key now: ", changes.removed) +
+                    list(" Signing keys: ", changes.signing);
+  impl_->events.log(LogLevel::info, "", "Read the keys again." + (said.empty() ? " Nothing has changed." : said + '.'));
+  return changes;
+}
+
 bool Engine::set_shape_kbit(std::int64_t kbit) {
   auto& data = impl_->plane();
   if (kbit < 0 || kbit > kShapeKbitMax)

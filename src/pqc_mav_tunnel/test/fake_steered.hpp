@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "console/steered.hpp"
+#include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav::test {
 
@@ -45,6 +46,10 @@ class FakeSteered final : public Steered {
   std::vector<std::string> dangers() const override { return {"a way around"}; }
   LogLevel log_level() const override { return level; }
   void set_log_level(LogLevel to) override { level = to; }
+  KeyChanges reload_keys() override {
+    if (bad_keys) throw TunnelError(Errc::key_format, "The key is broken.");
+    return {{"uav1"}, {}, {"ML-DSA-65"}};
+  }
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds) override {
     std::unique_lock lock(mutex);
@@ -76,7 +81,7 @@ class FakeSteered final : public Steered {
   LogLevel level = LogLevel::info;
   std::mutex mutex;
   std::condition_variable let;
-  bool held = false;
+  bool held = false, bad_keys = false;
   std::vector<std::string> asked, noted;
 };
 

@@ -112,6 +112,16 @@ TEST_F(CommandsTest, TheLogLevelIsSetAndLogged) {
   EXPECT_EQ(code_of(R"({"v": 1, "command": "log_level", "level": "loud"})"), "bad_request");
 }
 
+TEST_F(CommandsTest, AReloadTellsWhatChangedOrWhyNothingDid) {
+  const auto result = ask(R"({"v": 1, "command": "reload"})")["result"];
+  EXPECT_EQ(result["renewed"], Json({"uav1"}));
+  EXPECT_EQ(result["removed"], Json::array());
+  EXPECT_EQ(result["signing"], Json({"ML-DSA-65"}));
+  EXPECT_EQ(engine.noted.size(), 1u);
+  engine.bad_keys = true;
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "reload"})"), "key_format");
+}
+
 TEST_F(CommandsTest, ASubscriptionNamesItsEvents) {
   const Event state{1, "uav1", StateEvent{LinkState::down, LinkState::up, "why"}}, words{1, "", LogEvent{}};
   const auto all = commands.answer(R"({"v": 1, "command": "subscribe"})", kMe);

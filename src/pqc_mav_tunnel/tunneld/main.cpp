@@ -2,6 +2,7 @@
 // pqcmav-tunneld: the tunnel from one YAML file, for machines without ROS or Python.
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +30,8 @@ using namespace pqcmav;
 
 constexpr const char* kUsage =
     "Usage: pqcmav-tunneld [--check] CONFIG.yaml\n"
-    "Runs one end of a PQC-MAV tunnel until SIGINT or SIGTERM. docs/configuration.md explains every key.\n"
+    "Runs one end of a PQC-MAV tunnel until SIGINT or SIGTERM; SIGHUP makes it read its keys again.\n"
+    "docs/configuration.md explains every key.\n"
     "  --check      read configuration and keys and say whether they are good; open no socket\n"
     "  --healthy    is the daemon alive that writes the file named by PQCMAV_HEALTH_FILE? prints its links\n"
     "  --preflight  list the algorithms this liboqs has, and what is missing\n"
@@ -52,12 +54,13 @@ std::string line_of(const Event& event) {
   return who + "handshake failed (" + std::string(to_string(handshake.error)) + "): " + handshake.reason;
 }
 
-/// Blocks SIGINT and SIGTERM for every thread and gives a descriptor on which they arrive.
+/// Blocks SIGINT, SIGTERM and SIGHUP for every thread and gives a descriptor on which they arrive.
 Fd signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   return Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -97,9 +100,22 @@ std::string description(const Engine& engine) {
   return out.str();
 }
 
-/// Until a signal arrives. Whoever watches this daemon hears of it for as long as the packet thread works, and no
+/// Takes one signal. True for one that ends the daemon.
+bool ends(const Fd& signals, Engine& engine) {
+  signalfd_siginfo signal{};
+  if (::read(signals.get(), &signal, sizeof signal) != sizeof signal) return false;
+  if (signal.ssi_signo != SIGHUP) return true;
+  try {
+    (void)engine.reload_keys();
+  } catch (const TunnelError& error) {
+    std::cerr << "pqcmav-tunneld: the keys stay as they were: " << error.what() << std::endl;
+  }
+  return false;
+}
+
+/// Until a signal says so. Whoever watches this daemon hears of it for as long as the packet thread works, and no
 /// longer: a watchdog that any other thread feeds would keep a dead tunnel alive.
-void watch_until(const Fd& stop, const Engine& engine, const ServiceManager& manager) {
+void watch_until(const Fd& stop, Engine& engine, const ServiceManager& manager) {
   using std::chrono::milliseconds;
   const auto health = health_file();
   milliseconds period{1000};
@@ -109,7 +125,7 @@ void watch_until(const Fd& stop, const Engine& engine, const ServiceManager& man
   auto seen = engine.heartbeat();
   std::string said;
   pollfd wait{stop.get(), POLLIN, 0};
-  while (::poll(&wait, 1, watched ? static_cast<int>(period.count()) : -1) <= 0) {
+  while (::poll(&wait, 1, watched ? static_cast<int>(period.count()) : -1) <= 0 || !ends(stop, engine)) {
     if (engine.heartbeat() == seen) continue;
     seen = engine.heartbeat();
     manager.tell("WATCHDOG=1");

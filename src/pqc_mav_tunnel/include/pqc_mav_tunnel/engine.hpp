@@ -43,6 +43,10 @@ class Engine {
   /// refusal comes as ok = false with a sentence.
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout);
+  /// Reads the keys again: what was renewed counts from the next handshake on, and the session of a drone whose key is
+  /// gone ends at once. All or nothing: throws TunnelError on a key that is not good, and where a gcs would be left
+  /// without any.
+  KeyChanges reload_keys();
   /// Changes `shape_kbit` of the running engine, for every link. Throws TunnelError on a value out of bounds; false
   /// when the engine does not run, and nothing changed.
   bool set_shape_kbit(std::int64_t kbit);

@@ -85,6 +85,13 @@ struct BlacklistedSuite {
   double remaining_s;
 };
 
+/// What a fresh look at the keys folder found.
+struct KeyChanges {
+  std::vector<std::string> renewed;  // drones whose own key changed or came back
+  std::vector<std::string> removed;  // drones without a key now
+  std::vector<std::string> signing;  // signature algorithms whose key of the gcs changed, came or went
+};
+
 struct EnginePorts {
   std::uint16_t data = 0;
   std::vector<std::pair<std::string, std::uint16_t>> plain;

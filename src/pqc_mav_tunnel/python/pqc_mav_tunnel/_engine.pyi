@@ -55,6 +55,11 @@ class Engine:
 
         Returns ok, suite, epoch, rekey_ms and message, a sentence in either case.
         """
+    def reload_keys(self) -> dict[str, list[str]]:
+        """Read the keys again: renewed ones count from the next handshake on, a drone without one is shut out.
+
+        Returns the drones that were `renewed` and `removed`, and the algorithms of changed `signing` keys.
+        """
     def control_socket(self) -> str:
         """Return the path of the control socket, "" without one."""
     def set_dangers(self, dangers: Sequence[str]) -> None:

@@ -96,8 +96,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 9>& Commands::table() {
-  static const std::array<Entry, 9> entries = {{
+const std::array<Commands::Entry, 10>& Commands::table() {
+  static const std::array<Entry, 10> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -106,6 +106,7 @@ const std::array<Commands::Entry, 9>& Commands::table() {
       {"drones", {}, &Commands::drones},
       {"rekey", {"drone", "suite", "reason", "timeout_s"}, &Commands::rekey},
       {"log_level", {"level"}, &Commands::log_level},
+      {"reload", {}, &Commands::reload},
       {"subscribe", {"events"}, &Commands::subscribe},
   }};
   return entries;
@@ -257,6 +258,13 @@ CommandAnswer Commands::log_level(const Json& request, const Asker& who) {
     engine_.set_log_level(*level);
   }
   return answer_with(request, {{"level", to_string(engine_.log_level())}});
+}
+
+CommandAnswer Commands::reload(const Json& request, const Asker& who) {
+  note(who, "", "reload of the keys");
+  const auto changes = engine_.reload_keys();
+  return answer_with(request,
+                     {{"renewed", changes.renewed}, {"removed", changes.removed}, {"signing", changes.signing}});
 }
 
 CommandAnswer Commands::subscribe(const Json& request, const Asker&) {

@@ -53,7 +53,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 9>& table();
+  static const std::array<Entry, 10>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -63,6 +63,7 @@ class Commands {
   CommandAnswer drones(const Json& request, const Asker& who);
   CommandAnswer rekey(const Json& request, const Asker& who);
   CommandAnswer log_level(const Json& request, const Asker& who);
+  CommandAnswer reload(const Json& request, const Asker& who);
   CommandAnswer subscribe(const Json& request, const Asker& who);
 
   [[nodiscard]] std::string drone_of(const Json& request) const;

@@ -28,6 +28,7 @@ class Console final : private Steered {
   std::vector<std::string> dangers() const override { return engine_.dangers(); }
   LogLevel log_level() const override { return engine_.events().least(); }
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
+  KeyChanges reload_keys() override { return engine_.reload_keys(); }
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout) override {
     return engine_.request_rekey(drone_id, suite, reason, timeout);

@@ -39,6 +39,7 @@ class Steered {
   [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;
   [[nodiscard]] virtual LogLevel log_level() const = 0;
   virtual void set_log_level(LogLevel level) = 0;
+  virtual KeyChanges reload_keys() = 0;
   /// Waits for the outcome.
   virtual RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                                      std::chrono::nanoseconds timeout) = 0;

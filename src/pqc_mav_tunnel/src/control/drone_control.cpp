@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "control/features.hpp"
+#include "crypto/kdf.hpp"
 #include "crypto/wipe_stack.hpp"
 #include "handshake/restart_key.hpp"
 #include "keys/gcs_psk.hpp"
@@ -58,6 +59,7 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
   out.drone_id = config_.drone_id;
   out.gcs_id = config_.gcs_id;
   out.hybrid = config_.hybrid;
+  const std::lock_guard lock(keys_mutex_);
   out.psk = psk_.clone();
   out.gcs_public_key = keys_.gcs_public(*suite.sig);
   if (config_.sign.value_or(true)) {
@@ -67,6 +69,19 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
                                                std::string(suite.sig->display) +
                                                "; make one with 'pqcmav keys init --sign' and export it again.");
   }
+  return out;
+}
+
+KeyChanges DroneControl::reload_keys() {
+  const DroneKeys fresh(config_.keys, config_.drone_id);  // has nothing in memory yet
+  auto psk = psk_of_gcs(fresh.psk(), config_.gcs_id);
+  const auto gcs_public = fresh.gcs_public(*config_.suite->sig);
+  KeyChanges out;
+  const std::lock_guard lock(keys_mutex_);
+  if (!constant_time_equal(psk.view(), psk_.view())) out.renewed.push_back(config_.drone_id);
+  if (gcs_public != keys_.gcs_public(*config_.suite->sig)) out.signing.emplace_back(config_.suite->sig->display);
+  keys_ = fresh;
+  psk_ = std::move(psk);
   return out;
 }
 

@@ -54,6 +54,8 @@ class DroneControl {
   void attach(DataPlane& data);
   void start();
   void stop();
+  /// Any thread. Throws TunnelError, and nothing has changed then.
+  KeyChanges reload_keys();
   RekeyOutcome request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);
 
   [[nodiscard]] std::vector<BlacklistedSuite> blacklist();
@@ -94,6 +96,7 @@ class DroneControl {
 
   const EngineConfig config_;
   EventQueue& events_;
+  mutable std::mutex keys_mutex_;
   DroneKeys keys_;
   Psk psk_;
   LinkLedger ledger_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "control/features.hpp"
+#include "crypto/kdf.hpp"
 #include "keys/restart_key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -106,7 +107,9 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
     if (!index) return std::nullopt;
     const auto& drone = drones_[*index];
     const auto& rule = drone.entry.require_signature;
-    return DroneRecord{drone.psk.clone(), rule.value_or(false), !rule.has_value(), config_.allow_pure};
+    const std::lock_guard lock(psk_mutex_);
+    if (!drone.psk) return std::nullopt;
+    return DroneRecord{drone.psk->clone(), rule.value_or(false), !rule.has_value(), config_.allow_pure};
   };
   env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) {
     return check_suite(id, suite, hybrid);
@@ -193,6 +196,60 @@ void GcsControl::on_refused(const std::string& source, const std::string& drone_
   if (unlogged_refusals_ > 0) text += " (" + std::to_string(unlogged_refusals_) + " more since the last such line.)";
   unlogged_refusals_ = 0;
   events_.log(LogLevel::warning, known ? drone_id : "", std::move(text));
+}
+
+KeyChanges GcsControl::reload_keys() {
+  const auto there = keys_.drone_ids();
+  // All is read before anything changes.
+  std::vector<std::optional<Psk>> psks;
+  for (const auto& drone : drones_) {
+    // A key that is there must be good: only one that was taken away shuts its drone out.
+    const bool has = std::find(there.begin(), there.end(), drone.entry.id) != there.end();
+    psks.push_back(has ? std::optional(keys_.psk(drone.entry.id)) : std::nullopt);
+  }
+  if (std::none_of(psks.begin(), psks.end(), [](const auto& psk) { return psk.has_value(); }))
+    throw TunnelError(Errc::key_missing, "None of the drones has a key below " + config_.keys +
+                                             " now; nothing was changed. Is the folder mounted?");
+  std::map<const SigInfo*, SecretBytes> signing;
+  for (const auto* sig : signatures_allowed())
+    if (keys_.has_sig_secret(*sig)) signing.emplace(sig, keys_.sig_secret(*sig));
+  if (signing.empty())
+    throw TunnelError(Errc::key_missing,
+                      "There is no signing key below " + config_.keys + " now; nothing was changed.");
+
+  KeyChanges out;
+  {
+    const std::lock_guard lock(signing_mutex_);
+    signing_.swap(signing);  // now `signing` has the old ones
+    for (const auto* sig : signatures_allowed()) {
+      const auto before = signing.find(sig), now = signing_.find(sig);
+      const bool had = before != signing.end(), has = now != signing_.end();
+      if (had != has || (has && !constant_time_equal(before->second.view(), now->second.view())))
+        out.signing.emplace_back(sig->display);
+    }
+  }
+  std::vector<std::size_t> shut_out;
+  {
+    const std::lock_guard lock(psk_mutex_);
+    for (std::size_t i = 0; i < drones_.size(); ++i) {
+      auto& psk = drones_[i].psk;
+      if (psks[i] && !(psk && constant_time_equal(psk->view(), psks[i]->view())))
+        out.renewed.push_back(drones_[i].entry.id);
+      if (psk && !psks[i]) {
+        out.removed.push_back(drones_[i].entry.id);
+        shut_out.push_back(i);
+      }
+      psk = std::move(psks[i]);
+    }
+  }
+  for (const auto link : shut_out) {
+    drones_[link].ledger->waiting_for("This drone has no key on this gcs any more: it is refused.");
+    data_->post([this, link] {
+      server_->forget(link, now_ns());
+      data_->end_session(link, now_ns());
+    });
+  }
+  return out;
 }
 
 void GcsControl::on_changed(std::size_t link) {

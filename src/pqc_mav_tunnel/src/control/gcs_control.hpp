@@ -33,6 +33,8 @@ class GcsControl {
   /// Serves from now on.
   void start(DataPlane& data);
   void stop();
+  /// Any thread. Throws TunnelError, and nothing has changed then.
+  KeyChanges reload_keys();
   RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout);
 
@@ -47,7 +49,7 @@ class GcsControl {
  private:
   struct Drone {
     DroneEntry entry;
-    Psk psk;
+    std::optional<Psk> psk;  // under psk_mutex_; none: taken away while the engine runs
     std::unique_ptr<LinkLedger> ledger;
     bool signed_once = false;
   };
@@ -68,6 +70,7 @@ class GcsControl {
   const EngineConfig config_;
   EventQueue& events_;
   GcsKeys keys_;
+  std::mutex psk_mutex_;
   std::vector<Drone> drones_;
   std::map<std::string, std::size_t, std::less<>> by_id_;
   KeyPool pool_;

@@ -398,6 +398,11 @@ void HandshakeServer::on_session_ended(std::size_t link, std::uint64_t now) {
   reschedule();
 }
 
+void HandshakeServer::forget(std::size_t link, std::uint64_t now) {
+  end_all([link](const Attempt& each) { return each.link == link; }, HandshakeError::cancelled, now);
+  reschedule();
+}
+
 void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {
   end_all([link](const Attempt& each) { return each.link == link && each.phase == Phase::lingering; },
           HandshakeError::none, now);

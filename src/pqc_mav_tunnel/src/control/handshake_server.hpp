@@ -53,6 +53,8 @@ class HandshakeServer final : public HandshakePort {
   void on_session_frame(std::size_t link, ByteView value, std::uint64_t now) override;
   void on_unknown_session(const SessionId& session, const SockAddr& source, std::uint64_t now) override;
   void on_session_ended(std::size_t link, std::uint64_t now) override;
+  /// Ends whatever runs with this drone. Data thread only.
+  void forget(std::size_t link, std::uint64_t now);
   void on_switched(std::size_t link, std::uint64_t now) override;
   void on_grant_due(std::size_t link, std::uint64_t now) override;
   void on_return(const ReturnGrant&) override {}  // a gcs gives, it does not take

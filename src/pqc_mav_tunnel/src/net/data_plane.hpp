@@ -89,6 +89,8 @@ class DataPlane {
   }
   /// A rekey inside the session has come to so many time-outs without progress. True while the data plane makes room.
   bool make_room(std::size_t link, std::uint32_t timeouts, std::uint64_t now);
+  /// Wipes the keys of a link at once.
+  void end_session(std::size_t link, std::uint64_t now);
   void rekey_over(std::size_t link) noexcept { links_[link]->yield.over(); }
   [[nodiscard]] const Session& session(std::size_t link) const noexcept { return links_[link]->session; }
 

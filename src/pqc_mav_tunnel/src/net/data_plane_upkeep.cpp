@@ -181,6 +181,12 @@ void DataPlane::changed(std::size_t index, std::uint64_t now) {
   if (hooks_.changed) hooks_.changed(index);
 }
 
+void DataPlane::end_session(std::size_t index, std::uint64_t now) {
+  links_[index]->session.wipe();
+  refresh_lookup(index);
+  changed(index, now);
+}
+
 void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, bool validated,
                             std::uint64_t now) {
   auto& link = *links_[index];

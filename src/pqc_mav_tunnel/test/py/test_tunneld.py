@@ -222,6 +222,15 @@ def test_a_service_manager_hears_ready_watchdog_and_stopping(
         assert last == "STOPPING=1"
 
 
+def test_sighup_reads_the_keys_again(gcs_file: Path, daemons: list[Daemon]) -> None:
+    daemon = Daemon(gcs_file)
+    daemons.append(daemon)
+    daemon.wait_for("Control socket")
+    daemon.process.send_signal(signal.SIGHUP)
+    daemon.wait_for("Read the keys again. Nothing has changed.")
+    assert daemon.stop() == 0
+
+
 def test_a_daemon_that_cannot_start_is_never_ready(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("role: gcs\nkeys: /nowhere\ndrones: [a]")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav reload`: a running engine reads its keys again."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.local_socket import chosen, folders
+from pqc_mav_cli.rekey_command import End
+
+
+def reload(
+    on: Annotated[End | None, typer.Option(help="Which end, where this machine has both.")] = None,
+    drone: Annotated[str, typer.Option(help="Which drone's engine, where this machine has several.")] = "",
+    socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
+) -> None:
+    """Read the keys again, after they were renewed or taken away.
+
+    A renewed key counts from the next handshake on, the session goes on. A drone whose key is gone is shut out at once;
+    other drones notice nothing. Drones, endpoints and other settings need a restart.
+    """
+    role = on.value if on else "drone" if drone else ""
+    with chosen(os.environ, path=socket, role=role, drone=drone) as control:
+        if control is None:
+            where = " or ".join(str(folder) for folder in folders(os.environ))
+            raise CliError(f"No such engine has a control socket in {where}; is it running on this machine?")
+        try:
+            changes = control.ask("reload")
+        except OSError as error:
+            raise CliError(f"No answer from {control.place.path}: {error}") from None
+    for what, names in changes.items():
+        if names:
+            print(f"{what}: {', '.join(names)}")
+    if not any(changes.values()):
+        print("nothing has changed")
