@@ -21,10 +21,12 @@ void check(const std::string& line) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  test::FakeSteered engine;
-  EventJournal log;
-  log.take(Event{1, "uav1", HandshakeEvent{}});
-  Commands commands(engine, log);
+  static test::FakeSteered engine;
+  static EventJournal log;
+  static Commands commands(engine, log);
+  if (log.next() == 0) log.take(Event{1, "uav1", HandshakeEvent{}});
+  engine.asked.clear();
+  engine.noted.clear();
   LineBuffer lines(4096);
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   while (!rest.empty() && !lines.too_long()) {

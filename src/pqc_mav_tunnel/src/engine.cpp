@@ -72,7 +72,8 @@ class Engine::Impl {
     running = true;
     if (!socket) return;
     console = std::make_unique<Console>(engine, event_journal, std::move(*socket));
-    events.log(LogLevel::info, "", "Control socket: " + console->path().string() + '.');
+    control_path = console->path().string();
+    events.log(LogLevel::info, "", "Control socket: " + control_path + '.');
   }
 
   /// Where the path is a guess, the tunnel does without.
@@ -111,6 +112,7 @@ class Engine::Impl {
   std::unique_ptr<GcsControl> gcs;
   std::unique_ptr<DataPlane> data;
   std::unique_ptr<Console> console;
+  std::string control_path;
   mutable std::mutex dangers_mutex;
   std::vector<std::string> dangers;
   bool running = false;
@@ -239,7 +241,7 @@ RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::strin
   return {false, suite, 0, 0, "There is no drone '" + drone_id + "' here."};
 }
 
-std::string Engine::control_socket() const { return impl_->console ? impl_->console->path().string() : ""; }
+std::string Engine::control_socket() const { return impl_->control_path; }
 
 void Engine::set_dangers(std::vector<std::string> dangers) {
   const std::lock_guard lock(impl_->dangers_mutex);

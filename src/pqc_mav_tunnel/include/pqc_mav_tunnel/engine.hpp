@@ -50,7 +50,7 @@ class Engine {
   /// Changes `shape_kbit` of the running engine, for every link. Throws TunnelError on a value out of bounds; false
   /// when the engine does not run, and nothing changed.
   bool set_shape_kbit(std::int64_t kbit);
-  /// Path of the control socket, "" without one.
+  /// Path that the control socket has, or had until stop(); "" without one.
   [[nodiscard]] std::string control_socket() const;
   /// What the host found on its machine that endangers the link, a line each: the control socket passes it on.
   void set_dangers(std::vector<std::string> dangers);
