@@ -4,6 +4,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "console/steered.hpp"
 #include "pqc_mav_tunnel/error.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "console/commands.hpp"
 
+#include <gtest/gtest.h>
+
 #include "fake_steered.hpp"
 
 namespace pqcmav {

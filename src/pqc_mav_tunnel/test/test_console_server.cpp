@@ -150,6 +150,14 @@ TEST_F(ConsoleServerTest, WhoTakesNothingIsSentAway) {
   }));
 }
 
+TEST_F(ConsoleServerTest, WhoAsksWithoutAPauseWaitsForItsShare) {
+  serve({.share = 0, .burst_ns = 1});
+  auto one = client();
+  one.say("{\"v\": 1, \"id\": 1, \"command\": \"status\"}\n{\"v\": 1, \"id\": 2, \"command\": \"status\"}\n");
+  EXPECT_EQ(answer(one)["id"], 1);
+  EXPECT_FALSE(one.line(100));  // none is earned here
+}
+
 TEST_F(ConsoleServerTest, ANewcomerTakesThePlaceOfTheIdlest) {
   serve({.clients = 2});
   auto first = client();

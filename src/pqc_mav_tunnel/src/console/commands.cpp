@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "clock.hpp"
 #include "pqc_mav_tunnel/error.hpp"

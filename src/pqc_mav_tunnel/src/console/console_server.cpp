@@ -17,6 +17,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kSampleNs = 1'000'000'000;
+constexpr int kPauseMs = 20;
 
 Asker asker_of(const Fd& fd) {
   ucred credentials{};
@@ -33,6 +34,8 @@ ConsoleServer::ConsoleServer(LocalSocket socket, Commands& commands, EventJourna
       log_(log),
       limits_(limits),
       next_event_(log.next()),
+      time_left_ns_(limits.burst_ns),
+      earned_ns_(now_ns()),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       thread_([this] {
         name_this_thread("pqc-console");
@@ -52,6 +55,7 @@ void ConsoleServer::run() {
   auto next_sample = now_ns();
   while (!stopping_) {
     auto now = now_ns();
+    earn(now);
     if (now >= next_sample) {
       commands_.sample(now);
       send_away(now);
@@ -65,7 +69,7 @@ void ConsoleServer::run() {
       const auto events = (may_ask(client) && !client.ended ? POLLIN : 0) | (client.out.empty() ? 0 : POLLOUT);
       waits.push_back({client.fd.get(), static_cast<short>(events), 0});
     }
-    const auto limit = static_cast<int>((next_sample - now) / 1'000'000 + 1);
+    const auto limit = time_left_ns_ > 0 ? static_cast<int>((next_sample - now) / 1'000'000 + 1) : kPauseMs;
     if (::poll(waits.data(), waits.size(), more ? 0 : limit) < 0) continue;
     now = now_ns();
     if (waits[0].revents != 0) drain(wake_);
@@ -79,7 +83,8 @@ void ConsoleServer::run() {
       if ((ready & POLLIN) != 0) read_from(client, now);
       next_request(client, now);
       // It asked for something and said that this was all.
-      if (client.ended && may_ask(client) && !client.in.has_line() && !client.follows) client.gone = true;
+      if (client.ended && !client.works && client.out.empty() && !client.in.has_line() && !client.follows)
+        client.gone = true;
     }
     clients_.remove_if([](const auto& client) { return client.gone; });
     if (waits[2].revents != 0) accept_clients(now);
@@ -138,7 +143,9 @@ void ConsoleServer::next_request(Client& client, std::uint64_t now) {
   const auto line = client.in.take();
   if (!line) return;
   client.asked_ns = now;
+  const auto began = now_ns();
   auto answer = commands_.answer(*line, client.who);
+  time_left_ns_ -= static_cast<std::int64_t>(now_ns() - began);
   if (answer.follow) {
     client.follows = answer.follow;
     client.lost = 0;
@@ -149,6 +156,12 @@ void ConsoleServer::next_request(Client& client, std::uint64_t now) {
     client.out = std::move(answer.line);
   client.read_ns = now;
   write_to(client, now);
+}
+
+/// The packet thread comes first, even on a machine with one processor.
+void ConsoleServer::earn(std::uint64_t now) {
+  const auto earned = static_cast<double>(now - std::exchange(earned_ns_, now)) * limits_.share;
+  time_left_ns_ = std::min(limits_.burst_ns, time_left_ns_ + static_cast<std::int64_t>(earned));
 }
 
 void ConsoleServer::write_to(Client& client, std::uint64_t now) {

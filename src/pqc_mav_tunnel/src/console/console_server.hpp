@@ -28,6 +28,9 @@ struct ConsoleLimits {
   std::size_t waiting_events = 65536;  // bytes of events that a client has not read; more are counted and dropped
   std::uint64_t stalled_ns = 10'000'000'000;  // without reading what waits for it
   std::uint64_t idle_ns = 120'000'000'000;    // without a request, unless it follows events
+  // Answering may take this share of a processor, and so much at once: whoever asks without a pause waits.
+  double share = 0.25;
+  std::int64_t burst_ns = 500'000'000;
 };
 
 class ConsoleServer {
@@ -67,9 +70,10 @@ class ConsoleServer {
   void finish_works(std::uint64_t now);
   void pass_events(std::uint64_t now);
   void send_away(std::uint64_t now);
+  void earn(std::uint64_t now);
   /// Whether its next request is wanted: one at a time, and none before it took the last answer.
-  [[nodiscard]] static bool may_ask(const Client& client) noexcept {
-    return !client.works && !client.closing && client.out.empty();
+  [[nodiscard]] bool may_ask(const Client& client) const noexcept {
+    return time_left_ns_ > 0 && !client.works && !client.closing && client.out.empty();
   }
 
   LocalSocket socket_;
@@ -79,6 +83,8 @@ class ConsoleServer {
   std::list<Client> clients_;
   std::list<Work> works_;
   std::uint64_t next_number_ = 1, next_event_, deaf_until_ns_ = 0;
+  std::int64_t time_left_ns_;  // for answers
+  std::uint64_t earned_ns_;    // until when it was added to
   std::mutex done_mutex_;
   std::vector<std::pair<std::uint64_t, std::string>> done_;  // client and answer
   Fd wake_;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "console/views.hpp"
 
+#include <array>
+#include <chrono>
+#include <optional>
+
 #include "clock.hpp"
 
 namespace pqcmav {
