@@ -27,6 +27,10 @@ LARGEST = 64 * 1024 * 1024  # bytes of an answer: a thousand drones need about o
 _USAGE = ("bad_request", "suite_", "unknown_drone", "which_drone")
 
 
+class Forbidden(CliError):
+    """This user may not use a socket."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A socket by its name: `drone-<id>.sock`, `gcs.sock` or `gcs-<id>.sock`."""
@@ -79,19 +83,19 @@ def nothing_here(environment: Mapping[str, str]) -> CliError:
     )
 
 
-def forbidden(path: Path) -> CliError:
+def forbidden(path: Path) -> Forbidden:
     """Why this user may not use a socket or its folder, and what would help."""
     with suppress(OSError):
         state = path.stat()
         owner, group = _name(pwd.getpwuid, state.st_uid), _name(grp.getgrgid, state.st_gid)
         if state.st_mode & 0o070:
             me = _name(pwd.getpwuid, os.geteuid())
-            return CliError(
+            return Forbidden(
                 f"{path} is for members of the group '{group}', and this user ({me}) is none: "
                 f"'sudo usermod -aG {group} {me}', then log in again."
             )
-        return CliError(f"{path} is for the user '{owner}' alone.")
-    return CliError(f"This user may not use {path}.")
+        return Forbidden(f"{path} is for the user '{owner}' alone.")
+    return Forbidden(f"This user may not use {path}.")
 
 
 def _name(look_up: Any, number: int) -> str:
@@ -168,16 +172,18 @@ class Control:
 
 
 def connect_all(found: Sequence[Place], answer_s: float = ANSWER_S) -> list[Control]:
-    """A connection to each that answers."""
+    """A connection to each that answers; raises Forbidden where some do, and this user may use none of them."""
     connections: list[Control] = []
-    try:
-        for place in found:
-            with suppress(ConnectionError, FileNotFoundError):
-                connections.append(Control(place, answer_s))
-    except BaseException:
-        for each in connections:
-            each.close()
-        raise
+    refused: Forbidden | None = None
+    for place in found:
+        try:
+            connections.append(Control(place, answer_s))
+        except Forbidden as error:
+            refused = error
+        except OSError:
+            continue
+    if refused is not None and not connections:
+        raise refused
     return connections
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_cli.errors import CliError
-from pqc_mav_cli.local_socket import Control, Place, connect_all, nothing_here, places
+from pqc_mav_cli.local_socket import Control, Forbidden, Place, connect_all, nothing_here, places
 from pqc_mav_cli.ros_session import TunnelView, Watcher, watch
 from pqc_mav_proxy.names import DROP_REASONS, STATES
 
@@ -34,11 +34,12 @@ class Record:
 
 
 class SocketWatcher:
-    """Stands in for `ros_session.Watcher`: asks whenever it is asked."""
+    """Stands in for `ros_session.Watcher`: asks whenever it is asked. `look` finds engines that came later."""
 
     look_s = 0.0
 
-    def __init__(self, connections: Sequence[Control]) -> None:
+    def __init__(self, connections: Sequence[Control], look: Callable[[], list[Place]] = list) -> None:
+        self._look = look
         self._connections: dict[Place, Control | None] = {each.place: each for each in connections}
         self._views: dict[tuple[str, str], TunnelView] = {}
         self._dangers: dict[Place, list[str]] = {}
@@ -51,8 +52,8 @@ class SocketWatcher:
 
     def views(self) -> list[TunnelView]:
         """All tunnels as they are now; those of an engine that is gone as they were."""
-        for place in self._connections:
-            with suppress(OSError):
+        for place in dict.fromkeys([*self._connections, *self._look()]):
+            with suppress(OSError, Forbidden):
                 self._ask(place)
         return [self._views[key] for key in sorted(self._views)]
 
@@ -79,7 +80,7 @@ class SocketWatcher:
         return True
 
     def _ask(self, place: Place) -> None:
-        connection = self._connections[place]
+        connection = self._connections.get(place)
         if connection is None:
             connection = self._connections[place] = Control(place)
         try:
@@ -118,7 +119,7 @@ def here(path: str = "") -> Iterator[SocketWatcher | None]:
     connections = connect_all([Place(Path(path))] if path else places(os.environ))
     if path and not connections:
         raise CliError(f"Nobody answers at {path}; is the engine running?")
-    watcher = SocketWatcher(connections)
+    watcher = SocketWatcher(connections, list if path else lambda: places(os.environ))
     try:
         yield watcher if connections else None
     finally:

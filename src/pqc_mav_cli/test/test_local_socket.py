@@ -15,7 +15,7 @@ from typing import Any
 
 import pqc_mav_tunnel
 import pytest
-from commands import COMMAND, pqcmav, refused
+from commands import COMMAND, Running, pqcmav, refused
 
 from pqc_mav_cli import local_socket, quick
 from pqc_mav_cli.errors import CliError
@@ -44,12 +44,12 @@ class Engines:
     def __init__(self, keys: Path, drones: list[str]) -> None:
         common = {"bind": "127.0.0.1"}
         gcs = {"role": "gcs", "keys": str(keys / "gcs"), "drones": ["d1", "d2"], "data_port": 0, "key_pool_depth": 0}
-        self.all = [self._start({**common, **gcs})]
+        self.all = [self.start({**common, **gcs})]
         port = self.all[0].ports()["data"]
         for drone in drones:
             values = {"role": "drone", "keys": str(keys / "drones" / drone), "drone_id": drone, "peer": "127.0.0.1"}
             ports = {"data_port": port, "local_data_port": 0, "plain_bind": "127.0.0.1:0"}
-            self.all.append(self._start({**common, **values, **ports}))
+            self.all.append(self.start({**common, **values, **ports}))
         for engine in self.all[1:]:
             deadline = time.monotonic() + 30
             while engine.status()[0]["state"] != "UP":
@@ -57,7 +57,7 @@ class Engines:
                 time.sleep(0.01)
 
     @staticmethod
-    def _start(config: dict[str, Any]) -> pqc_mav_tunnel.Engine:
+    def start(config: dict[str, Any]) -> pqc_mav_tunnel.Engine:
         engine = pqc_mav_tunnel.Engine(config)
         engine.start()
         return engine
@@ -123,6 +123,20 @@ def test_the_usual_way_has_the_same_answers(one: Engines) -> None:
     assert done.returncode == 0 and "epoch 1" in done.stdout, done.stderr
 
 
+def test_the_live_view_finds_engines_that_come_later(one: Engines, keys: Path) -> None:
+    live = Running("status")
+    try:
+        live.wait_for("gcs d1 UP")
+        values = {"role": "drone", "keys": str(keys / "drones" / "d2"), "drone_id": "d2", "peer": "127.0.0.1"}
+        port = one.all[0].ports()["data"]
+        ports = {"data_port": port, "local_data_port": 0, "plain_bind": "127.0.0.1:0", "bind": "127.0.0.1"}
+        one.all.append(Engines.start({**values, **ports}))
+        live.wait_for("drone-d2 d2 UP")
+        assert not any("Traceback" in line for line in live.lines)
+    finally:
+        live.kill()
+
+
 def test_reload_tells_what_changed(one: Engines) -> None:
     ended = pqcmav("reload", "--on", "gcs")
     assert (ended.returncode, ended.stdout) == (0, "nothing has changed\n"), ended.stderr
@@ -164,6 +178,9 @@ def test_other_users(one: Engines, folder: Path) -> None:
     for command in (["rekey"], ["status", "--once"], ["status"]):
         stranger = run([], *command)
         assert stranger.returncode == 1 and f"members of the group '{GROUP}'" in stranger.stderr, stranger
+    os.chown(folder / "gcs.sock", -1, 0)
+    shown = run([GROUP], "status", "--once").stdout
+    assert "drone-d1" in shown and "gcs" not in shown
     os.chown(folder, -1, GROUP)
     folder.chmod(0o750)
     assert "UP" in run([GROUP], "status", "--once").stdout
