@@ -27,7 +27,7 @@ LARGEST = 64 * 1024 * 1024  # bytes of an answer: a thousand drones need about o
 _USAGE = ("bad_request", "suite_", "unknown_drone", "which_drone")
 
 
-class Forbidden(CliError):
+class ForbiddenError(CliError):
     """This user may not use a socket."""
 
 
@@ -62,15 +62,21 @@ def folders(environment: Mapping[str, str]) -> list[Path]:
 
 
 def places(environment: Mapping[str, str]) -> list[Place]:
-    """The sockets there are, in a stable order; those of dead processes among them."""
+    """The sockets there are, in a stable order; those of dead processes among them.
+
+    Raises ForbiddenError where there is none but a folder that this user may not look into.
+    """
     found: list[Place] = []
+    refused: ForbiddenError | None = None
     for folder in folders(environment):
         try:
             found += [Place(path) for path in sorted(folder.iterdir()) if path.suffix == ".sock" and path.is_socket()]
         except PermissionError:
-            raise forbidden(folder) from None
+            refused = forbidden(folder)
         except OSError:
             continue
+    if refused is not None and not found:
+        raise refused
     return found
 
 
@@ -83,19 +89,19 @@ def nothing_here(environment: Mapping[str, str]) -> CliError:
     )
 
 
-def forbidden(path: Path) -> Forbidden:
+def forbidden(path: Path) -> ForbiddenError:
     """Why this user may not use a socket or its folder, and what would help."""
     with suppress(OSError):
         state = path.stat()
         owner, group = _name(pwd.getpwuid, state.st_uid), _name(grp.getgrgid, state.st_gid)
         if state.st_mode & 0o070:
             me = _name(pwd.getpwuid, os.geteuid())
-            return Forbidden(
+            return ForbiddenError(
                 f"{path} is for members of the group '{group}', and this user ({me}) is none: "
                 f"'sudo usermod -aG {group} {me}', then log in again."
             )
-        return Forbidden(f"{path} is for the user '{owner}' alone.")
-    return Forbidden(f"This user may not use {path}.")
+        return ForbiddenError(f"{path} is for the user '{owner}' alone.")
+    return ForbiddenError(f"This user may not use {path}.")
 
 
 def _name(look_up: Any, number: int) -> str:
@@ -172,13 +178,13 @@ class Control:
 
 
 def connect_all(found: Sequence[Place], answer_s: float = ANSWER_S) -> list[Control]:
-    """A connection to each that answers; raises Forbidden where some do, and this user may use none of them."""
+    """A connection to each that answers; raises ForbiddenError where some do, and this user may use none of them."""
     connections: list[Control] = []
-    refused: Forbidden | None = None
+    refused: ForbiddenError | None = None
     for place in found:
         try:
             connections.append(Control(place, answer_s))
-        except Forbidden as error:
+        except ForbiddenError as error:
             refused = error
         except OSError:
             continue

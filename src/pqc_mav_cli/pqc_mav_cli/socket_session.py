@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_cli.errors import CliError
-from pqc_mav_cli.local_socket import Control, Forbidden, Place, connect_all, nothing_here, places
+from pqc_mav_cli.local_socket import Control, ForbiddenError, Place, connect_all, nothing_here, places
 from pqc_mav_cli.ros_session import TunnelView, Watcher, watch
 from pqc_mav_proxy.names import DROP_REASONS, STATES
 
@@ -53,7 +53,7 @@ class SocketWatcher:
     def views(self) -> list[TunnelView]:
         """All tunnels as they are now; those of an engine that is gone as they were."""
         for place in dict.fromkeys([*self._connections, *self._look()]):
-            with suppress(OSError, Forbidden):
+            with suppress(OSError, ForbiddenError):
                 self._ask(place)
         return [self._views[key] for key in sorted(self._views)]
 
