@@ -6,6 +6,7 @@ add_library(pqcmav_engine STATIC
   src/engine.cpp
   src/error.cpp
   src/events.cpp
+  src/peer_list.cpp
   src/process.cpp
   src/status.cpp
   src/text.cpp
@@ -69,6 +70,7 @@ add_library(pqcmav_engine STATIC
   src/net/data_plane.cpp
   src/net/data_plane_packets.cpp
   src/net/data_plane_shaping.cpp
+  src/net/data_plane_stations.cpp
   src/net/data_plane_upkeep.cpp
   src/net/interval_request.cpp
   src/net/link.cpp
@@ -81,6 +83,7 @@ add_library(pqcmav_engine STATIC
   src/control/admission.cpp
   src/control/blacklist.cpp
   src/control/drone_control.cpp
+  src/control/drone_stations.cpp
   src/control/gcs_control.cpp
   src/control/handshake_client.cpp
   src/control/handshake_server.cpp
@@ -88,6 +91,7 @@ add_library(pqcmav_engine STATIC
   src/control/link_ledger.cpp
   src/control/return_file.cpp
   src/control/station_choice.cpp
+  src/control/term_file.cpp
   src/control/worker_pool.cpp
   # the control socket: what programs on this machine see and steer
   src/console/commands.cpp

@@ -99,6 +99,10 @@ struct ToDict {
   py::tuple operator()(const Seen& c) const { return named("SEEN", "highest", c.highest); }
   py::tuple operator()(const PathChallenge& c) const { return named("PATH_CHALLENGE", "random", to_bytes(c.random)); }
   py::tuple operator()(const PathResponse& c) const { return named("PATH_RESPONSE", "random", to_bytes(c.random)); }
+  py::tuple operator()(const RoleTold& c) const {
+    return named("ROLE", "role", static_cast<std::uint8_t>(c.role), "term", c.term);
+  }
+  py::tuple operator()(const TermTold& c) const { return named("TERM", "term", c.term); }
   py::tuple operator()(const Got& c) const { return named("GOT", "type", c.type, "check", to_bytes(c.check)); }
 
  private:
@@ -179,6 +183,10 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     control = PathChallenge{field_bytes<8>(f, "random")};
   } else if (name == "PATH_RESPONSE") {
     control = PathResponse{field_bytes<8>(f, "random")};
+  } else if (name == "ROLE") {
+    control = RoleTold{static_cast<StationRole>(field<u8>(f, "role")), field<std::uint32_t>(f, "term")};
+  } else if (name == "TERM") {
+    control = TermTold{field<std::uint32_t>(f, "term")};
   } else if (name == "GOT") {
     control = Got{field<u8>(f, "type"), field_bytes<4>(f, "check")};
   } else {

@@ -127,6 +127,12 @@ py::dict status_dict(const LinkStatus& s) {
   out["handshakes_ok"] = s.handshakes_ok;
   out["handshakes_failed"] = s.handshakes_failed;
   out["rekeys_ok"] = s.rekeys_ok;
+  out["station"] = s.station;
+  out["station_role"] = s.role;
+  out["term"] = s.term;
+  py::list stations;
+  for (const auto& each : s.stations) stations.append(each.gcs_id + " " + each.role + " " + each.address);
+  out["stations"] = stations;
   out["blacklisted_suites"] = s.blacklisted_suites;
   return out;
 }
@@ -292,7 +298,8 @@ void bind_engine(py::module_& module) {
            })
       .def("control_socket", &Engine::control_socket)
       .def("set_dangers", &Engine::set_dangers, py::arg("dangers"))
-      .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"));
+      .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"))
+      .def("use_station", &Engine::use_station, py::arg("gcs_id"));
 
   module.def(
       "config_schema",

@@ -9,12 +9,12 @@ void bind_keys(py::module_& module) {
   module.def(
       "init_keys",
       [](const std::string& root, const std::vector<std::string>& drones, const std::vector<std::string>& sig_tokens,
-         bool drone_signatures, const std::string& gcs_id) {
+         bool drone_signatures, const std::string& gcs_id, const std::vector<std::string>& stations) {
         py::gil_scoped_release release;
-        init_keys(root, drones, sig_tokens, drone_signatures, gcs_id);
+        init_keys(root, drones, sig_tokens, drone_signatures, gcs_id, stations);
       },
       py::arg("root"), py::arg("drone_ids"), py::arg("sig_tokens") = std::vector<std::string>{},
-      py::arg("drone_signatures") = false, py::arg("gcs_id") = "gcs");
+      py::arg("drone_signatures") = false, py::arg("gcs_id") = "gcs", py::arg("stations") = std::vector<std::string>{});
   module.def(
       "export_drone",
       [](const std::string& root, const std::string& drone, const std::string& target) {

@@ -11,6 +11,7 @@
 #include "constants.hpp"
 #include "net/net.hpp"
 #include "net/plain_tap.hpp"
+#include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "shape/message_class.hpp"
@@ -142,6 +143,12 @@ void check_plain(const std::string& prefix, const std::string& bind, const std::
   check_plain_addresses(prefix, local.value_or(SockAddr{}), to.value_or(SockAddr{}), copies.value_or(SockAddr{}));
 }
 
+std::string joined(const Strings& parts) {
+  std::string out;
+  for (const auto& part : parts) out += (out.empty() ? "" : ", ") + part;
+  return out;
+}
+
 class Reader {
  public:
   Reader(Role role, const FlatConfig& values) : role_(role), values_(values) { refuse_unknown(); }
@@ -225,10 +232,15 @@ void read_control_socket(Reader& in, EngineConfig& out) {
 void read_drone(Reader& in, EngineConfig& out) {
   out.drone_id = in.get<std::string>("drone_id");
   check_id(out.drone_id, "drone_id");
-  out.peer = in.get<std::string>("peer");
-  if (const auto problem = problem_of_host(out.peer); !problem.empty())
-    throw TunnelError(Errc::config_invalid, "'peer' is '" + out.peer + "': " + problem +
-                                                ". Give a host name or an address, for example gcs.example.org.");
+  if (out.data_port == 0)
+    throw TunnelError(Errc::config_invalid, "'data_port' of a drone names the gcs' port and cannot be 0.");
+  out.peers = peer_list(in.get<std::string>("peer"), out.gcs_id, out.data_port);
+  out.standby = in.get<bool>("standby");
+  out.failover_after_s = in.get<double>("failover_after_s");
+  out.failback_s = in.get<double>("failback_s");
+  out.station = in.get<std::string>("station");
+  if (const auto problem = problem_of_station(out, out.station); !problem.empty())
+    throw TunnelError(Errc::config_invalid, problem);
   const auto name = in.get<std::string>("suite");
   out.suite = suite_list({name}, "suite").front();
   out.hybrid = in.get<bool>("hybrid");
@@ -245,8 +257,6 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
   out.blacklist_s = in.get<double>("blacklist_s");
   out.rekey_packets = static_cast<std::uint64_t>(in.get<std::int64_t>("rekey_packets"));
-  if (out.data_port == 0)
-    throw TunnelError(Errc::config_invalid, "'data_port' of a drone names the gcs' port and cannot be 0.");
 }
 
 void read_gcs(Reader& in, EngineConfig& out) {
@@ -283,8 +293,12 @@ void read_gcs(Reader& in, EngineConfig& out) {
 
 }  // namespace
 
-EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
+EngineConfig EngineConfig::from_flat(const FlatConfig& given) {
   EngineConfig out;
+  auto values = given;
+  // A list of ground stations is the same as their names with commas.
+  if (const auto it = values.find("peer"); it != values.end() && std::holds_alternative<Strings>(it->second))
+    it->second = joined(std::get<Strings>(it->second));
   out.role = role_of(values);
   Reader in(out.role, values);
   in.get<std::string>("role");
@@ -333,6 +347,9 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& values) {
     throw TunnelError(
         Errc::config_invalid,
         "'reconnect_after_s' must be longer than 'keepalive_s', or an idle drone would keep reconnecting.");
+  if (out.peers.size() > 1 && out.failover_after_s <= out.keepalive_s)
+    throw TunnelError(Errc::config_invalid,
+                      "'failover_after_s' must be longer than 'keepalive_s', or an idle drone would keep moving.");
   out.effective = std::move(in.effective);
   return out;
 }

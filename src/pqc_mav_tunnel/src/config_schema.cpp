@@ -58,10 +58,37 @@ const std::vector<ConfigKey>& table() {
        kNone,
        kNone,
        "",
-       "Host name or address of the gcs. A name that does not resolve (yet) is tried again indefinitely.",
+       "Host name or address of the gcs. A name that does not resolve (yet) is tried again indefinitely. Several, up "
+       "to "
+       "eight, in order of preference, as a list or with commas: 'north@10.0.0.1:46011, south@10.0.1.1:46011', each as "
+       "gcs_id@host:port; data_port is the default of the port.",
        true,
        false,
        {},
+       true},
+      {"standby", false, kNone, kNone, "",
+       "With several ground stations: also hold a session with the next one, which takes over within a round trip. It "
+       "costs a small packet each way every 5 s.",
+       true, false},
+      {"failover_after_s", s(kFailoverAfter), 0.5, 150, "s",
+       "With several ground stations: silence of the active one after which the drone goes to another that answers.",
+       true, false},
+      {"failback_s", 0.0, 0, 86400, "s",
+       "With several ground stations: how long one that comes earlier in 'peer' must be well before the drone goes "
+       "back "
+       "to it by itself; 0 = only on command.",
+       true, false},
+      {"station",
+       std::string{},
+       kNone,
+       kNone,
+       "",
+       "With several ground stations: the gcs_id of the one that the drone is to use as soon as it answers, and then "
+       "before all others. Can be set while the tunnel runs; empty = the order of 'peer'.",
+       true,
+       false,
+       {},
+       false,
        true},
       {"suite", std::string{kDefaultSuite}, kNone, kNone, "",
        "Cipher suite to start with: an id or short code listed by 'pqcmav suites'.", true, false},

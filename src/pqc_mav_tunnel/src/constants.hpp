@@ -123,4 +123,12 @@ inline constexpr seconds kPathWatch{1};
 inline constexpr unsigned kPathWatchUnanswered = 3;
 inline constexpr std::size_t kUnvalidatedFactor = 3;  // bytes to an address for each byte from it
 
+// Section 14: ground stations.
+inline constexpr std::size_t kPeersMax = 8;
+inline constexpr milliseconds kFailoverAfter{2000};
+inline constexpr seconds kStandbyKeepalive{5}, kStandbyLost{16}, kStandbyRetry{5};
+inline constexpr milliseconds kRestartWait{300};  // or two time-outs
+inline constexpr unsigned kRoleRepeats = 20;      // ten times a second
+inline constexpr std::uint8_t kCloseMoved = 3;
+
 }  // namespace pqcmav

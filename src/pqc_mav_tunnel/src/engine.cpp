@@ -9,6 +9,7 @@
 #include "control/drone_control.hpp"
 #include "control/gcs_control.hpp"
 #include "net/data_plane.hpp"
+#include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/version.hpp"
 
@@ -17,6 +18,14 @@ namespace {
 
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
+
+/// Where there are several: the active one of a drone; a gcs is its own.
+std::string station_of(const LinkStatus& link, const EngineConfig& config) {
+  if (config.role == Role::gcs) return link.role.empty() ? std::string{} : config.gcs_id;
+  for (const auto& each : link.stations)
+    if (each.role == "active") return each.gcs_id;
+  return {};
+}
 
 template <typename Drops>
 void add_drops(NamedCounters& out, const Drops& drops) {
@@ -46,10 +55,12 @@ class Engine::Impl {
                                 : "A stopped engine cannot be started again (an engine runs once); make a new one.");
     ControlHooks hooks;
     if (drone) {
-      hooks.rekey_requested = [this](std::size_t, std::uint32_t id, std::string suite, std::string reason) {
+      hooks.rekey_requested = [this](std::size_t link, std::uint32_t id, std::string suite, std::string reason) {
+        if (link != 0) return drone->refuse_request(link, id);
         drone->on_rekey_requested(id, std::move(suite), std::move(reason));
       };
       hooks.changed = [this](std::size_t) { drone->on_changed(); };
+      hooks.term_told = [this](std::uint32_t term) { drone->on_term_told(term); };
     } else {
       hooks.rekey_answered = [this](std::size_t link, const RekeyResult& result) {
         gcs->on_rekey_answered(link, result);
@@ -139,6 +150,8 @@ std::vector<LinkStatus> Engine::status() const {
   const auto& data = impl_->plane();
   std::vector<LinkStatus> out;
   for (std::size_t i = 0; i < data.link_count(); ++i) out.push_back(impl_->ledger(i).status(data.link(i).picture()));
+  if (impl_->drone) out.front().stations = impl_->drone->stations();
+  for (auto& link : out) link.station = station_of(link, impl_->config);
   for (const auto& entry : blacklist()) out.front().blacklisted_suites.push_back(entry.suite);
   return out;
 }
@@ -192,6 +205,7 @@ NamedCounters Engine::totals() const {
   for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) out.emplace_back(kHandshakeDropNames[i], t.handshakes[i].get());
   out.emplace_back("other_version", t.other_version.get());
   out.emplace_back("drop_yield", t.yielded.get());
+  out.emplace_back("drop_standby", t.standby.get());
   if (impl_->gcs) {
     const auto& s = impl_->gcs->counters();
     for (const auto& [name, counter] :
@@ -265,6 +279,13 @@ KeyChanges Engine::reload_keys() {
                     list(" Signing keys: ", changes.signing);
   impl_->events.log(LogLevel::info, "", "Read the keys again." + (said.empty() ? " Nothing has changed." : said + '.'));
   return changes;
+}
+
+bool Engine::use_station(const std::string& gcs_id) {
+  (void)impl_->plane();
+  if (const auto problem = problem_of_station(impl_->config, gcs_id); impl_->drone && !problem.empty())
+    throw TunnelError(Errc::config_invalid, problem);
+  return impl_->drone && impl_->running && impl_->drone->use_station(gcs_id);
 }
 
 bool Engine::set_shape_kbit(std::int64_t kbit) {

@@ -96,7 +96,7 @@ TEST(Config, APeerThatCouldNeverBeAHost) {
   expect_refused(Errc::config_invalid, {"'peer'", "253"}, with(kDrone, {{"peer", std::string(254, 'a')}}));
   for (const auto* peer : {"localhost", "gcs", "gcs.example.org.", "my_gcs-2.local", "10.0.0.1", "::1", "fe80::1%eth0",
                            "1host", "xn--gcs-rla.example"})
-    EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"peer", peer}})).peer, peer);
+    EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"peer", peer}})).peers.at(0).host, peer);
 }
 
 TEST(Config, TheSchemaIsConsistent) {
@@ -159,7 +159,8 @@ TEST(Config, WrongTypesForEveryKey) {
     for (const auto& value : values) {
       if (value.index() == key.default_value.index()) continue;
       if (std::holds_alternative<double>(key.default_value) && std::holds_alternative<std::int64_t>(value))
-        continue;  // a whole number passes for a number
+        continue;                                                               // a whole number passes for a number
+      if (key.key == "peer" && std::holds_alternative<Names>(value)) continue;  // several ground stations
       expect_refused(Errc::config_invalid, {"'" + std::string(key.key) + "'", "must be"},
                      with(base, {{std::string(key.key), value}}));
     }
@@ -167,6 +168,20 @@ TEST(Config, WrongTypesForEveryKey) {
   expect_refused(Errc::config_invalid, {"'hybrid' must be true or false, not 'yes'."},
                  with(kDrone, {{"hybrid", "yes"}}));
   EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"grace_s", 3}})).grace_s, 3.0);
+}
+
+TEST(Config, SeveralGroundStations) {
+  const auto config =
+      EngineConfig::from_flat(with(kDrone, {{"peer", Names{"north@a:1", "south@b"}}, {"station", "south"}}));
+  ASSERT_EQ(config.peers.size(), 2U);
+  EXPECT_EQ(config.peers[1].gcs_id, "south");
+  EXPECT_EQ(config.peers[1].port, 46011);
+  EXPECT_EQ(std::get<std::string>(config.effective.at("peer")), "north@a:1, south@b");
+  EXPECT_EQ(config.station, "south");
+  expect_refused(Errc::config_invalid, {"'station' is 'east'", "north, south"},
+                 with(kDrone, {{"peer", "north@a,south@b"}, {"station", "east"}}));
+  expect_refused(Errc::config_invalid, {"'failover_after_s'"},
+                 with(kDrone, {{"peer", "north@a,south@b"}, {"failover_after_s", 0.5}}));
 }
 
 TEST(Config, Choices) {
@@ -277,7 +292,8 @@ TEST(Config, WrongTypesAreShown) {
   expect_refused(Errc::config_invalid, {"'max_payload' must be a whole number, not 1400.5."},
                  with(kDrone, {{"max_payload", 1400.5}}));
   expect_refused(Errc::config_invalid, {"'peer' must be a string, not 5."}, with(kDrone, {{"peer", 5}}));
-  expect_refused(Errc::config_invalid, {"'peer' must be a string, not a list."}, with(kDrone, {{"peer", Names{"a"}}}));
+  expect_refused(Errc::config_invalid, {"'suite' must be a string, not a list."},
+                 with(kDrone, {{"suite", Names{"a"}}}));
   expect_refused(Errc::config_invalid, {"'peer' must be a string, not true."}, with(kDrone, {{"peer", true}}));
 }
 

@@ -110,6 +110,8 @@ TEST(Control, TheBytesAreTheDocumentedOnes) {
   EXPECT_EQ(Bytes(grant.begin(), grant.begin() + 16), (Bytes{33, 0, 44, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 100}));
   EXPECT_EQ(encode({RestartToken{{1, 2}}}), (Bytes{34, 0, 16, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(encode({PathChallenge{{1, 2, 3, 4, 5, 6, 7, 8}}}), (Bytes{36, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(encode({RoleTold{StationRole::standby, 0x01020304}}), (Bytes{38, 0, 5, 2, 1, 2, 3, 4}));
+  EXPECT_EQ(encode({TermTold{0x01020304}}), (Bytes{39, 0, 4, 1, 2, 3, 4}));
   EXPECT_EQ(encode({PathResponse{{1, 2, 3, 4, 5, 6, 7, 8}}}), (Bytes{37, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(encode({Got{34, {1, 2, 3, 4}}}), (Bytes{40, 0, 5, 34, 1, 2, 3, 4}));
   const auto report = encode({sample_report()});

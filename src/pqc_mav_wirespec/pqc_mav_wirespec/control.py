@@ -185,8 +185,34 @@ class PathResponse:
 
 
 @dataclass(frozen=True)
+class Role:
+    """What the drone takes this gcs for, among several; drone to gcs."""
+
+    TYPE: ClassVar[int] = 38
+    FORM: ClassVar[struct.Struct] = struct.Struct("!BI")
+    ACTIVE: ClassVar[int] = 1
+    STANDBY: ClassVar[int] = 2
+    role: int
+    term: int
+
+    def __post_init__(self) -> None:
+        """Raises MalformedError for a role that there is not."""
+        if self.role not in (self.ACTIVE, self.STANDBY):
+            raise MalformedError(f"{self.role} is no role of a ground station")
+
+
+@dataclass(frozen=True)
+class Term:
+    """The highest term that this gcs was ever told by the drone; gcs to drone."""
+
+    TYPE: ClassVar[int] = 39
+    FORM: ClassVar[struct.Struct] = struct.Struct("!I")
+    term: int
+
+
+@dataclass(frozen=True)
 class Got:
-    """Ends the repetition of a RETURN or RESTART."""
+    """Ends the repetition of a RETURN, RESTART, ROLE or TERM."""
 
     TYPE: ClassVar[int] = 40
     FORM: ClassVar[struct.Struct] = struct.Struct("!B4s")
@@ -225,6 +251,8 @@ FixedTlv = (
     | Seen
     | PathChallenge
     | PathResponse
+    | Role
+    | Term
     | Got
 )
 VariableTlv = RekeyRequest | RekeyResult | Handshake
@@ -241,6 +269,8 @@ FIXED: tuple[type[FixedTlv], ...] = (
     Seen,
     PathChallenge,
     PathResponse,
+    Role,
+    Term,
     Got,
 )
 VARIABLE: tuple[type[VariableTlv], ...] = (RekeyRequest, RekeyResult, Handshake)
@@ -260,8 +290,8 @@ def _take_text(reader: Reader, field: str) -> str:
     return raw.decode("ascii")
 
 
-def got(tlv: Return | Restart) -> Got:
-    """The answer to a RETURN or RESTART."""
+def got(tlv: Return | Restart | Role | Term) -> Got:
+    """The answer to a TLV that is repeated until then."""
     return Got(tlv.TYPE, sha256(tlv.FORM.pack(*astuple(tlv)))[:4])
 
 

@@ -47,6 +47,9 @@ class DronePeer(UdpPeer):
     def __init__(self, gcs_address: Address, bind: Address = ("127.0.0.1", 0), features: int = 0) -> None:
         super().__init__(bind, features)
         self._next_index = 0
+        self._first_role = (False, 0)
+        self.term_told = -1
+        self.role_open: control.Role | None = None
         self.gcs_address = gcs_address
         self.drone_id = ""
         self.max_datagram = LARGEST_DATAGRAM_BYTES
@@ -57,9 +60,17 @@ class DronePeer(UdpPeer):
         self._attempt: Attempt | None = None
 
     def connect(
-        self, suite: Suite, identity: DroneIdentity, *, hybrid: bool = True, timeout: float = HANDSHAKE_S
+        self,
+        suite: Suite,
+        identity: DroneIdentity,
+        *,
+        hybrid: bool = True,
+        standby: bool = False,
+        term: int = 0,
+        timeout: float = HANDSHAKE_S,
     ) -> SessionKeys:
-        """A first handshake (epoch 0); an earlier session is kept for the grace."""
+        """A first handshake (epoch 0); an earlier session is kept for the grace. With roles, in this one."""
+        self._first_role = (standby, term)
         return self._handshake(suite, identity, hybrid, False, timeout)
 
     def rekey(
@@ -88,6 +99,8 @@ class DronePeer(UdpPeer):
             max_datagram=self.max_datagram,
             features=self.features,
             index=index,
+            standby=self._first_role[0] and not inside,
+            term=0 if inside else self._first_role[1],
         )
         limit = self.max_datagram if self.max_datagram < LARGEST_DATAGRAM_BYTES else LARGEST_DATAGRAM_BYTES
         self._attempt = Attempt(initiator, None if inside else who.psk, time.monotonic(), limit=limit)
@@ -164,6 +177,11 @@ class DronePeer(UdpPeer):
                 if newest is not None and newest.keys.session_id == received.session_id:
                     self._token_hash = sha256(tlv.token)
                 self.send_control(control.got(tlv))
+            elif isinstance(tlv, control.Term):
+                self.term_told = tlv.term
+                self.send_control(control.got(tlv))
+            elif isinstance(tlv, control.Got) and self.role_open is not None and control.got(self.role_open) == tlv:
+                self.role_open = None
             elif isinstance(tlv, control.PathChallenge) and self.answers_challenges:
                 self.send_control(control.PathResponse(tlv.random))
             elif isinstance(tlv, control.Handshake):
@@ -202,6 +220,11 @@ class DronePeer(UdpPeer):
     def send_control(self, *tlvs: control.Tlv) -> bytes:
         """Sends one control frame; returns the datagram."""
         return self._send_tlvs(self.drone_id, *tlvs)
+
+    def tell_role(self, role: int, term: int) -> bytes:
+        """Says what this gcs is for the drone, once; `role_open` is None when it has answered."""
+        self.role_open = control.Role(role, term)
+        return self.send_control(self.role_open)
 
     def probe(self, timeout: float = 10.0) -> ProbeResult:
         """Asks the gcs for its clock."""

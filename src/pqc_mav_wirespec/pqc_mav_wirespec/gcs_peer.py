@@ -14,6 +14,7 @@ from .deadline import Deadline
 from .handshake import GcsPolicy
 from .hsframes import TYPE_DRONE, restart_datagram
 from .keyschedule import SessionKeys
+from .messages import FEATURE_STATIONS
 from .paths import Paths
 from .proofs import Address, address_tag, restart_token, return_key, serial_of
 from .replay import DEFAULT_BITS
@@ -28,7 +29,7 @@ RESTARTS_PER_SOURCE_S, RESTARTS_PER_S = 10, 100
 class _Announced:
     """What the gcs repeats to a drone until GOT, and since when (serial, address) its RETURN holds."""
 
-    pending: dict[int, control.Return | control.Restart] = field(default_factory=dict)
+    pending: dict[int, control.Return | control.Restart | control.Term] = field(default_factory=dict)
     restart_for: bytes = b""
     return_for: tuple[int, str] | None = None
 
@@ -53,6 +54,8 @@ class GcsPeer(UdpPeer):
         self.paths: dict[str, Paths] = {}
         self.completed: deque[Completed] = deque()
         self._announced: dict[str, _Announced] = {}
+        self.roles: dict[str, control.Role] = {}
+        self.highest_term: Counter[str] = Counter()
         self._restarts: Counter[str] = Counter()
         self._restarts_since = 0.0
 
@@ -112,6 +115,9 @@ class GcsPeer(UdpPeer):
                 pending = announced.pending.get(tlv.type)
                 if pending is not None and control.got(pending) == tlv:
                     announced.pending.pop(tlv.type)
+            elif isinstance(tlv, control.Role):
+                self._on_role(received.drone_id, tlv)
+                self._send_tlvs(received.drone_id, control.got(tlv))
             elif isinstance(tlv, control.Switched):
                 self.station.end_lingering(received.drone_id)
             elif isinstance(tlv, control.Handshake):
@@ -120,6 +126,23 @@ class GcsPeer(UdpPeer):
                 outcome = self.station.on_session_value(received.drone_id, received.session_id, *value, now)
                 self.handshake_counters[outcome] += 1
                 self._take_completed(now)
+
+    def _on_role(self, drone_id: str, role: control.Role) -> None:
+        """An older word than the last one changes nothing."""
+        if drone_id in self.roles and role.term < self.roles[drone_id].term:
+            return
+        self.roles[drone_id] = role
+        self.highest_term[drone_id] = max(self.highest_term[drone_id], role.term)
+
+    def _begin_role(self, drone_id: str, keys: SessionKeys) -> None:
+        """The first packet of a session that a first handshake made."""
+        if keys.epoch != 0:
+            return
+        self.roles.pop(drone_id, None)
+        if keys.features & FEATURE_STATIONS:
+            self._on_role(
+                drone_id, control.Role(control.Role.STANDBY if keys.standby else control.Role.ACTIVE, keys.term)
+            )
 
     def _on_unknown(self, datagram: bytes, source: Address, now: float) -> None:
         """Section 9: a session that this instance does not hold and is not about to make."""
@@ -146,6 +169,9 @@ class GcsPeer(UdpPeer):
         if announced.restart_for != session_id:
             announced.restart_for, is_new = session_id, True
             announced.pending[control.Restart.TYPE] = control.Restart(restart_token(self.restart_key, session_id))
+            self._begin_role(drone_id, running.keys)
+            if running.keys.features & FEATURE_STATIONS:
+                announced.pending[control.Term.TYPE] = control.Term(self.highest_term[drone_id])
         serial, host = serial_of(time.time()), paths.current[0]
         if paths.validated and announced.return_for != (serial, host):
             announced.return_for, is_new = (serial, host), True

@@ -87,9 +87,11 @@ class _Party:
     def _complete(self, suite: Suite, hello: msg.ClientHello, session_id: bytes) -> None:
         t = self.transcript
         features, own_index, peer_index = self._agreed
+        has_role = bool(features & msg.FEATURE_STATIONS) and hello.prev_session == msg.NO_SESSION
         self.keys = ks.SessionKeys(
             *(suite, session_id, hello.epoch, t.k_d2g, t.k_g2d, t.ck, hello.hybrid, hello.drone_signs),
             *(features, own_index, peer_index),
+            *((hello.standby, hello.term) if has_role else (False, 0)),
         )
         self._end()
 
@@ -99,7 +101,7 @@ class Initiator(_Party):
 
     `psk` is the one of this drone and this gcs. `gcs_public` verifies the gcs for this suite's signature algorithm; a
     `sign_secret` makes the drone sign too. `previous` is the running session for a rekey. With compact headers among
-    the `features`, `index` is where the drone receives.
+    the `features`, `index` is where the drone receives; with roles among them, `standby` and `term` say the first one.
     """
 
     def __init__(
@@ -117,6 +119,8 @@ class Initiator(_Party):
         max_datagram: int = msg.LARGEST_DATAGRAM_BYTES,
         features: int = 0,
         index: int = 0,
+        standby: bool = False,
+        term: int = 0,
         random_bytes: RandomBytes = secrets.token_bytes,
     ) -> None:
         super().__init__(psk, random_bytes)
@@ -135,12 +139,15 @@ class Initiator(_Party):
             suite_id=suite.id.encode("ascii"),
             kem_name=kem_name.encode("ascii"),
             sig_name=sig_name.encode("ascii"),
-            flags=msg.FLAG_HYBRID * hybrid | msg.FLAG_DRONE_SIGNS * (sign_secret is not None),
+            flags=msg.FLAG_HYBRID * hybrid
+            | msg.FLAG_DRONE_SIGNS * (sign_secret is not None)
+            | msg.FLAG_STANDBY * standby,
             prev_session=previous.session_id if previous else msg.NO_SESSION,
             epoch=(previous.epoch + 1) % 256 if previous else 0,
             features=features,
             index=index if features & ks.FEATURE_COMPACT else 0,
             max_datagram=max_datagram,
+            term=term,
         )
         self.hello = hello if return_ticket is None else proofs.with_return_proof(hello, *return_ticket)
 

@@ -83,10 +83,11 @@ class DroneKeys:
 def load_drone_keys(folder: Path, gcs_id: str = "gcs") -> DroneKeys:
     """Reads a drone's whole key folder, for talking to this gcs. Raises KeyFileError."""
     psk = read_key_file(folder / "psk.key", "psk", "psk")
+    own_folder = folder / "gcs" / gcs_id
     return DroneKeys(
         drone_id=psk.owner,
         psk=gcs_psk(psk.key, gcs_id),
-        gcs_publics=_by_token(folder / "gcs", ".pub", "sig-public"),
+        gcs_publics=_by_token(own_folder if own_folder.is_dir() else folder / "gcs", ".pub", "sig-public"),
         sign_secrets=_by_token(folder / "sig", ".key", "sig-secret"),
     )
 

@@ -78,7 +78,8 @@ def server_confirmation(k_cs: bytes, t3: bytes, confirm_c: bytes) -> bytes:
 class SessionKeys:
     """What a completed handshake leaves behind: 32-byte keys per direction, for one session and epoch.
 
-    `features` is what both ends agreed on; with compact headers `own_index` is where this end receives.
+    `features` is what both ends agreed on; with compact headers `own_index` is where this end receives. With
+    roles, `standby` and `term` are what M1 said; a rekey says nothing of them.
     """
 
     suite: Suite
@@ -92,6 +93,8 @@ class SessionKeys:
     features: int = 0
     own_index: int = 0
     peer_index: int = 0
+    standby: bool = False
+    term: int = 0
 
 
 @dataclass

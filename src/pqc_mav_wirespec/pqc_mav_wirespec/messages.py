@@ -19,7 +19,8 @@ NO_SESSION = bytes(SESSION_ID_BYTES)
 MAX_ID_BYTES = 32
 MAX_NAME_BYTES = 64
 ID_FORM = re.compile(rb"[a-z0-9_-]{1,32}")
-FLAG_HYBRID, FLAG_DRONE_SIGNS = 1, 2
+FLAG_HYBRID, FLAG_DRONE_SIGNS, FLAG_STANDBY = 1, 2, 4
+FEATURE_STATIONS = 8
 SMALLEST_DATAGRAM_BYTES, LARGEST_DATAGRAM_BYTES = 548, 1200
 RETURN_PROOF_BYTES = 28
 
@@ -99,6 +100,11 @@ class ClientHello:
         """Whether ClientFinish carries a drone signature."""
         return bool(self.flags & FLAG_DRONE_SIGNS)
 
+    @property
+    def standby(self) -> bool:
+        """Whether the session begins as standby."""
+        return bool(self.flags & FLAG_STANDBY)
+
     def frame(self) -> bytes:
         """The whole frame."""
         who = lp(self.drone_id) + lp(self.gcs_id) + self.client_nonce
@@ -139,8 +145,10 @@ class ClientHello:
         reader.end()
         if not (ID_FORM.fullmatch(message.drone_id) and ID_FORM.fullmatch(message.gcs_id)):
             raise MalformedError("the drone_id or gcs_id has characters beyond [a-z0-9_-]")
-        if message.flags & ~(FLAG_HYBRID | FLAG_DRONE_SIGNS):
+        if message.flags & ~(FLAG_HYBRID | FLAG_DRONE_SIGNS | FLAG_STANDBY):
             raise MalformedError(f"flags {message.flags:#04x} have bits that mean nothing")
+        if message.standby and not message.features & FEATURE_STATIONS:
+            raise MalformedError("a session may begin as standby only with the feature of roles")
         if message.max_datagram < SMALLEST_DATAGRAM_BYTES:
             raise MalformedError(f"a largest datagram of {message.max_datagram} bytes is below 548")
         if len(message.return_proof) not in (0, RETURN_PROOF_BYTES):

@@ -40,6 +40,11 @@ TLVS: dict[str, Tlv] = {
     "seen": control.Seen(0x0102030405060708),
     "got_return": control.got(control.Return(0x0000ABCD, bytes(range(8)), bytes(range(32)))),
     "got_restart": control.got(control.Restart(bytes(range(16)))),
+    "role_active": control.Role(control.Role.ACTIVE, 0x01020304),
+    "role_standby": control.Role(control.Role.STANDBY, 0xFFFFFFFF),
+    "term": control.Term(0x01020304),
+    "got_role": control.got(control.Role(control.Role.ACTIVE, 0x01020304)),
+    "got_term": control.got(control.Term(0x01020304)),
 }
 UNUSABLE: dict[str, bytes] = {
     "empty": b"",
@@ -62,6 +67,10 @@ UNUSABLE: dict[str, bytes] = {
     "seen_too_short": bytes.fromhex("230007") + bytes(7),
     "path_challenge_too_short": bytes.fromhex("240007") + bytes(7),
     "path_response_too_long": bytes.fromhex("250009") + bytes(9),
+    "role_of_none": bytes.fromhex("260005") + bytes.fromhex("0000000001"),
+    "role_of_more": bytes.fromhex("260005") + bytes.fromhex("0300000001"),
+    "role_too_short": bytes.fromhex("260004") + bytes.fromhex("01000000"),
+    "term_too_long": bytes.fromhex("270005") + bytes(5),
     "got_too_short": bytes.fromhex("280004") + bytes(4),
     "good_then_bad": control.encode(control.Keepalive()) + bytes.fromhex("060000"),
     "seventeen_known": control.encode(*[control.Keepalive()] * 17),

@@ -47,6 +47,12 @@ struct DroneEntry {
   std::vector<const Suite*> allowed_suites;  // empty = as the gcs
 };
 
+/// A ground station of a drone.
+struct PeerEntry {
+  std::string gcs_id, host;
+  std::uint16_t port;
+};
+
 struct EngineConfig {
   Role role = Role::drone;
   std::string keys;
@@ -68,7 +74,10 @@ struct EngineConfig {
   std::uint32_t shape_kbit = 0;
   std::vector<std::pair<std::uint32_t, ShapeClass>> shape_ids;
   // drone
-  std::string drone_id, peer, plain_bind, plain_peer, plain_tap, state_dir;
+  std::string drone_id, plain_bind, plain_peer, plain_tap, state_dir, station;
+  std::vector<PeerEntry> peers;  // in order of preference; at least one
+  bool standby = false;
+  double failover_after_s = 0, failback_s = 0;
   std::uint16_t local_data_port = 0;
   // both: the gcs' name and port
   std::string bind, gcs_id;

@@ -55,6 +55,9 @@ class Engine {
   /// What the host found on its machine that endangers the link, a line each: the control socket passes it on.
   void set_dangers(std::vector<std::string> dangers);
   [[nodiscard]] std::vector<std::string> dangers() const;
+  /// The ground station that a drone with several is to use as soon as it answers, and then before all others; "" = the
+  /// order of 'peer'. Throws TunnelError on one that is not in 'peer'; false on a gcs, and when the engine does not run.
+  bool use_station(const std::string& gcs_id);
 
  private:
   class Impl;

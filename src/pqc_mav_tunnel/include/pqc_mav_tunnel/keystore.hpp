@@ -5,6 +5,9 @@
 //   <gcs folder>/restart.key: made by the gcs itself; one per running instance, never to be copied to another one
 //   <drone folder>/psk.key           <drone folder>/gcs/<sig token>.pub      <drone folder>/sig/<sig token>.key, .pub
 //
+// With several ground stations each has a folder of its own, and no key is in two of them:
+//   <root>/stations/<gcs_id>/: a gcs folder as above      <drone folder>/gcs/<gcs_id>/<sig token>.pub
+//
 // Secret keys are files of mode 0600; init_keys makes all others so too, in folders of mode 0700. Reading refuses a
 // secret that group or others can read, and any key that they can write or whose folder they can write to. Links are
 // followed, and their target is checked.
@@ -33,10 +36,11 @@ struct KeyEntry {
 /// kept (never
 /// overwritten): what one side has and the other lacks is copied, halves that contradict each other are an error. Each
 /// file is written to a temporary name and renamed. Throws TunnelError (config_invalid for an id or token,
-/// suite_unavailable, io, and all of the loaders); what was written whole until then stays.
+/// suite_unavailable, io, and all of the loaders); what was written whole until then stays. With `stations`, the same
+/// for each of these ground stations in `<root>/stations/<gcs_id>` in place of `<root>/gcs`.
 void init_keys(const std::filesystem::path& root, const std::vector<std::string>& drone_ids,
                const std::vector<std::string>& sig_tokens = {}, bool drone_signatures = false,
-               const std::string& gcs_id = "gcs");
+               const std::string& gcs_id = "gcs", const std::vector<std::string>& stations = {});
 /// Copies one drone's folder (PSK, gcs public keys, its own key pairs) to `target`, which must not exist; all of it or
 /// nothing.
 void export_drone(const std::filesystem::path& root, std::string_view drone_id, const std::filesystem::path& target);

@@ -31,6 +31,12 @@ struct LinkReport {
   std::array<std::uint64_t, kDropKinds> drops{};
 };
 
+/// One of several ground stations as the drone sees it.
+struct StationStatus {
+  std::string gcs_id, address;
+  std::string role;  // "active", "standby" or "none"
+};
+
 struct LinkStatus {
   std::string drone_id;
   LinkState state = LinkState::down;
@@ -44,6 +50,11 @@ struct LinkStatus {
   bool key_old = false;  // the keys are older than key_limit_s
   std::uint32_t shape_kbit = 0;
   std::uint32_t handshakes_ok = 0, handshakes_failed = 0, rekeys_ok = 0;
+  // With several ground stations: the one that is active (drone) or this one (gcs), what it is for the drone ("active",
+  // "standby", or "" where it has no part), since which term; and, at the drone, all of them in order of preference.
+  std::string station, role;
+  std::uint32_t term = 0;
+  std::vector<StationStatus> stations;
   std::vector<std::string> blacklisted_suites;  // drone only
 };
 

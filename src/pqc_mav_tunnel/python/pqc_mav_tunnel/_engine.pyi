@@ -67,6 +67,12 @@ class Engine:
     def set_shape_kbit(self, kbit: int) -> bool:
         """Shape what leaves to this rate from now on, for every link; 0 = off. False when the engine does not run."""
 
+    def use_station(self, gcs_id: str) -> bool:
+        """Go to this ground station as soon as it answers, and prefer it from now on; "" = the order of `peer`.
+
+        Raises TunnelError for one that is not in `peer`; False on a gcs, and when the engine does not run.
+        """
+
 @final
 class SuiteInfo:
     """One cipher suite of the registry; immutable."""
@@ -293,6 +299,7 @@ def init_keys(
     sig_tokens: Sequence[str] = ...,
     drone_signatures: bool = False,
     gcs_id: str = "gcs",
+    stations: Sequence[str] = (),
 ) -> None:
     """Make the long-term keys of a gcs and its drones below `root`; existing ones are kept."""
 

@@ -20,6 +20,12 @@ namespace {
 
 constexpr std::uint64_t kPollNs = 100'000'000;
 constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
+StationTimers timers_of_choice(const EngineConfig& config) {
+  const auto silence = config.peers.size() > 1 ? config.failover_after_s : config.reconnect_after_s;
+  return {to_ns(silence), to_ns(config.failback_s), to_ns(kStandbyLost), to_ns(kStandbyRetry),
+          to_ns(config.rekey_interval_s)};
+}
+
 constexpr const char* kNoSession = "There is no session to rekey; the drone is connecting.";
 constexpr const char* kBusy = "Busy: another rekey of this drone is running; try again when it is done.";
 
@@ -41,27 +47,38 @@ DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
     : config_(config),
       events_(events),
       keys_(config.keys, config.drone_id),
-      psk_(psk_of_gcs(keys_.psk(), config.gcs_id)),
       ledger_(config.drone_id, events),
+      choice_(config.peers.size(), config.standby, timers_of_choice(config), 0),
+      term_file_(config.peers.size() > 1 ? config.state_dir : "", config.drone_id),
       suite_(config.suite),
       backoff_(random_number<std::uint64_t>()),
       random_(random_number<std::uint32_t>()),
       blacklist_(*config.suite, to_ns(config.blacklist_s)),
       cancel_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  (void)parameters(*suite_);  // the keys of the first handshake must be there and good
+  const auto psk = keys_.psk();
+  std::size_t without_folder = 0;
+  for (const auto& peer : config_.peers) {
+    stations_.push_back({peer, psk_of_gcs(psk, peer.gcs_id)});
+    if (!keys_.has_own_folder(peer.gcs_id) && ++without_folder > 1)
+      throw TunnelError(Errc::key_missing, "There is no folder gcs/" + peer.gcs_id + " below " + config_.keys +
+                                               ": each of several ground stations has signing keys of its own; make "
+                                               "them with 'pqcmav keys init --station' and export this drone again.");
+  }
+  for (std::size_t i = 0; i < stations_.size(); ++i)
+    (void)parameters(*suite_, i);  // the keys of the first handshake must be there and good
 }
 
 DroneControl::~DroneControl() { stop(); }
 
-InitiatorParams DroneControl::parameters(const Suite& suite) const {
+InitiatorParams DroneControl::parameters(const Suite& suite, std::size_t station) const {
   InitiatorParams out;
   out.suite = &suite;
   out.drone_id = config_.drone_id;
-  out.gcs_id = config_.gcs_id;
+  out.gcs_id = stations_[station].peer.gcs_id;
   out.hybrid = config_.hybrid;
   const std::lock_guard lock(keys_mutex_);
-  out.psk = psk_.clone();
-  out.gcs_public_key = keys_.gcs_public(*suite.sig);
+  out.psk = stations_[station].psk.clone();
+  out.gcs_public_key = keys_.gcs_public(*suite.sig, out.gcs_id);
   if (config_.sign.value_or(true)) {
     out.own_secret = keys_.own_secret(*suite.sig);
     if (!out.own_secret && config_.sign)
@@ -74,47 +91,63 @@ InitiatorParams DroneControl::parameters(const Suite& suite) const {
 
 KeyChanges DroneControl::reload_keys() {
   const DroneKeys fresh(config_.keys, config_.drone_id);  // has nothing in memory yet
-  auto psk = psk_of_gcs(fresh.psk(), config_.gcs_id);
-  const auto gcs_public = fresh.gcs_public(*config_.suite->sig);
+  const auto psk = fresh.psk();
+  const auto& sig = *config_.suite->sig;
   KeyChanges out;
   const std::lock_guard lock(keys_mutex_);
-  if (!constant_time_equal(psk.view(), psk_.view())) out.renewed.push_back(config_.drone_id);
-  if (gcs_public != keys_.gcs_public(*config_.suite->sig)) out.signing.emplace_back(config_.suite->sig->display);
+  for (auto& station : stations_) {
+    auto now = psk_of_gcs(psk, station.peer.gcs_id);
+    if (!constant_time_equal(now.view(), station.psk.view()) && out.renewed.empty())
+      out.renewed.push_back(config_.drone_id);
+    if (fresh.gcs_public(sig, station.peer.gcs_id) != keys_.gcs_public(sig, station.peer.gcs_id) && out.signing.empty())
+      out.signing.emplace_back(sig.display);
+    station.psk = std::move(now);
+  }
   keys_ = fresh;
-  psk_ = std::move(psk);
   return out;
 }
 
 void DroneControl::attach(DataPlane& data) {
   data_ = &data;
-  client_ = std::make_unique<HandshakeClient>(data, [this] { on_restarted(); });
-  read_return_file();
+  client_ = std::make_unique<HandshakeClient>(data, stations_.size(),
+                                              [this](const SessionId& session) { on_restarted(session); });
+  read_return_files();
+  try {
+    choice_.know(term_file_.load());
+  } catch (const TunnelError& error) {
+    events_.log(LogLevel::warning, config_.drone_id, std::string("The stored term is not used: ") + error.what());
+  }
+  if (!config_.station.empty()) use_station(config_.station);
   data.set_handshakes(client_.get());
 }
 
 /// A grant that is of no use costs a Retry, and is replaced by the next one.
-void DroneControl::read_return_file() {
+void DroneControl::read_return_files() {
   if (config_.state_dir.empty()) return;
-  return_file_.emplace(config_.state_dir, config_.drone_id, config_.gcs_id);
-  try {
-    if (auto ticket = return_file_->load(serial_now())) client_->remember(std::move(*ticket));
-  } catch (const TunnelError& error) {
-    events_.log(LogLevel::warning, config_.drone_id,
-                std::string("The stored return grant is not used: ") + error.what());
+  for (std::size_t i = 0; i < stations_.size(); ++i) {
+    auto& file = stations_[i].return_file.emplace(config_.state_dir, config_.drone_id, stations_[i].peer.gcs_id);
+    try {
+      if (auto ticket = file.load(serial_now())) client_->remember(i, std::move(*ticket));
+    } catch (const TunnelError& error) {
+      events_.log(LogLevel::warning, config_.drone_id,
+                  std::string("The stored return grant is not used: ") + error.what());
+    }
   }
 }
 
-void DroneControl::write_return_file() {
-  if (!return_file_) return;
-  const auto ticket = client_->new_ticket();
-  if (!ticket) return;
-  try {
-    return_file_->store(*ticket);
-    told_unwritable_ = false;
-  } catch (const TunnelError& error) {
-    if (std::exchange(told_unwritable_, true)) return;
-    events_.log(LogLevel::warning, config_.drone_id,
-                std::string("The return grant is kept in memory only, check 'state_dir': ") + error.what());
+void DroneControl::write_return_files() {
+  for (std::size_t i = 0; i < stations_.size(); ++i) {
+    if (!stations_[i].return_file) return;
+    const auto ticket = client_->new_ticket(i);
+    if (!ticket) continue;
+    try {
+      stations_[i].return_file->store(*ticket);
+      told_unwritable_ = false;
+    } catch (const TunnelError& error) {
+      if (std::exchange(told_unwritable_, true)) return;
+      events_.log(LogLevel::warning, config_.drone_id,
+                  std::string("The return grant is kept in memory only, check 'state_dir': ") + error.what());
+    }
   }
 }
 
@@ -137,10 +170,11 @@ void DroneControl::stop() {
   thread_.join();
 }
 
-void DroneControl::on_restarted() {
+void DroneControl::on_restarted(const SessionId& session) {
   {
     const std::lock_guard lock(mutex_);
-    restarted_ = true;
+    restarted_.push_back(session);
+    attention_ = true;
   }
   client_->nudge();
   wake_.notify_all();
@@ -158,9 +192,12 @@ void DroneControl::on_changed() {
 void DroneControl::run() {
   for (;;) {
     step();
-    write_return_file();
+    write_return_files();
+    const auto now = now_ns();
+    const auto due = std::max(choice_.deadline(), now + 1'000'000) - now;
+    const auto pause = std::min(kPollNs, due);
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, nanoseconds(kPollNs), [&] { return stopping_ || attention_ || !requests_.empty(); });
+    wake_.wait_for(lock, nanoseconds(pause), [&] { return stopping_ || attention_ || !requests_.empty(); });
     attention_ = false;
     if (!stopping_) continue;
     for (auto& request : requests_)
@@ -174,16 +211,11 @@ void DroneControl::run() {
 void DroneControl::step() {
   const auto picture = data_->link(0).picture();
   const auto now = now_ns();
-  bool need_first =
-      !picture.current || !picture.can_send || picture.heard_silence_ns >= to_ns(config_.reconnect_after_s);
+  take_news(now);
   std::optional<Request> request;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
-    if (restarted_) {
-      need_first = true;
-      next_attempt_ns_ = 0;
-    }
     if (!requests_.empty()) {
       request = std::move(requests_.front());
       requests_.pop_front();
@@ -196,10 +228,7 @@ void DroneControl::step() {
     serve(std::move(*request));
     return;
   }
-  if (need_first) {
-    if (now >= next_attempt_ns_) first_handshake();
-    return;
-  }
+  if (follow_choice(now) || choice_.in_trouble(now) || !picture.current) return;
   if (next_periodic_ns_ == 0) schedule_periodic();
   const bool due = config_.rekey_interval_s > 0 && now >= next_periodic_ns_;
   const bool worn = picture.key_use >= config_.rekey_packets && now >= next_attempt_ns_;
@@ -226,10 +255,10 @@ void DroneControl::schedule_periodic() {
 }
 
 /// The gcs' addresses that the encrypted socket can reach; none, with the reason in the outcome.
-std::vector<SockAddr> DroneControl::addresses(ClientOutcome& outcome) const {
+std::vector<SockAddr> DroneControl::addresses(const PeerEntry& peer, ClientOutcome& outcome) const {
   std::vector<SockAddr> found;
   try {
-    auto all = lookup(config_.peer, config_.data_port, SOCK_DGRAM, cancel_.get());
+    auto all = lookup(peer.host, peer.port, SOCK_DGRAM, cancel_.get());
     if (!all) {
       outcome.error = HandshakeError::cancelled;
       outcome.reason = "The handshake was cancelled.";
@@ -244,7 +273,7 @@ std::vector<SockAddr> DroneControl::addresses(ClientOutcome& outcome) const {
   std::erase_if(found, [this](const auto& address) { return !data_->reaches(address); });
   if (found.empty()) {
     outcome.error = HandshakeError::unreachable;
-    outcome.reason = "'" + config_.peer +
+    outcome.reason = "'" + peer.host +
                      "' has no address that the configured 'bind' can reach: leave 'bind' empty, or give an address of "
                      "the peer's kind (IPv4, IPv6).";
   }
@@ -252,40 +281,48 @@ std::vector<SockAddr> DroneControl::addresses(ClientOutcome& outcome) const {
 }
 
 /// Asked while an attempt runs: a sentence ends it.
-std::optional<std::string> DroneControl::reason_to_give_up(bool rekey, bool replaces, std::uint64_t began_ns) {
+std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<StationChoice::Step>& first,
+                                                           std::uint64_t began_ns) {
+  const auto now = now_ns();
+  take_news(now);
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return "The proxy is shutting down.";
-    if (rekey && restarted_) return "The gcs was restarted and does not know this session any more.";
+    if (first && first->act == StationChoice::Act::join && !requests_.empty()) return "A request comes first.";
   }
-  const auto picture = data_->link(0).picture();
-  const auto reconnect_ns = to_ns(config_.reconnect_after_s);
-  if (rekey && (!picture.can_send || picture.heard_silence_ns >= reconnect_ns))
-    return "The gcs fell silent; a first handshake comes instead.";
+  if (!first) {
+    if (choice_.in_trouble(now)) return "The gcs fell silent or was restarted; a first handshake comes instead.";
+    return std::nullopt;
+  }
+  if (!client_->silent()) choice_.answered();
   // What answers first wins: the running session, or the handshake that would replace it.
-  if (replaces && picture.can_send && picture.heard_silence_ns < reconnect_ns / 2)
-    return "The running session is heard again.";
-  if (!rekey && !told_silence_ && client_->silent() && now_ns() - began_ns > kSayNothingHeardNs) {
+  if (choice_.next(now) != *first)
+    return choice_.in_trouble(now) ? "Another ground station is tried." : "The running session is heard again.";
+  if (first->act == StationChoice::Act::connect && !told_silence_ && client_->silent() &&
+      now - began_ns > kSayNothingHeardNs) {
     told_silence_ = true;
-    ledger_.waiting_for("No answer yet from the gcs at " + config_.peer + ":" + std::to_string(config_.data_port) +
+    const auto& peer = stations_[first->station].peer;
+    ledger_.waiting_for("No answer yet from the gcs at " + peer.host + ":" + std::to_string(peer.port) +
                         " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends "
                         "have the same PSK: a gcs does not answer strangers.");
   }
   return std::nullopt;
 }
 
-bool DroneControl::handshake(const Suite& suite, bool rekey, ClientOutcome& outcome) {
+bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoice::Step>& first,
+                             ClientOutcome& outcome) {
+  const bool rekey = !first, joins = first && first->act == StationChoice::Act::join;
+  const auto station = first ? first->station : data_->link(0).picture().station;
   ledger_.running(+1, rekey);
   ledger_.refresh([this] { return data_->link(0).picture(); });
   told_silence_ = false;
   std::uint8_t epoch = 0;
   try {
-    auto params = parameters(suite);
+    auto params = parameters(suite, station);
     params.features = features_of(config_);
     if (config_.compact) params.own_index = indices_->take();
     if (!params.own_index.value()) params.features &= static_cast<std::uint16_t>(~features::kCompact);
     std::vector<SockAddr> targets;
-    bool replaces = false;
     if (rekey) {
       if (auto running = data_->running_session(0)) {
         epoch = static_cast<std::uint8_t>(running->epoch + 1);
@@ -297,21 +334,31 @@ bool DroneControl::handshake(const Suite& suite, bool rekey, ClientOutcome& outc
         outcome.reason = "There is no running session any more.";
       }
     } else {
-      params.ticket = client_->ticket();
-      targets = addresses(outcome);
-      const std::lock_guard lock(mutex_);
-      replaces = !std::exchange(restarted_, false) && data_->link(0).picture().can_send;
+      params.ticket = client_->ticket(station);
+      targets = addresses(stations_[station].peer, outcome);
+      if (stations_.size() > 1) {
+        params.standby = joins;
+        params.term = choice_.term_of(*first);
+        keep_term(params.term);
+      }
     }
     if (outcome.error == HandshakeError::none)
       outcome = client_->run(std::move(params), std::move(targets),
-                             [&, began = now_ns()] { return reason_to_give_up(rekey, replaces, began); });
+                             [&, began = now_ns()] { return reason_to_give_up(first, began); });
   } catch (const TunnelError& error) {
     outcome.error = HandshakeError::crypto;
     outcome.reason = error.what();
   }
   bool ok = outcome.error == HandshakeError::none;
   if (ok) {
-    ok = data_->install(0, std::move(outcome.keys), outcome.gcs);
+    std::optional<StationPart> part;
+    if (first)
+      part = StationPart{station,
+                         stations_.size() == 1 ? StationRole::none
+                         : joins               ? StationRole::standby
+                                               : StationRole::active,
+                         choice_.term_of(*first)};
+    ok = data_->install(joins ? 1 : 0, std::move(outcome.keys), outcome.gcs, part);
     if (!ok) outcome.error = HandshakeError::cancelled;
   }
   wipe_stack();
@@ -349,9 +396,14 @@ std::vector<BlacklistedSuite> DroneControl::blacklist() {
   return out;
 }
 
-void DroneControl::first_handshake() {
+void DroneControl::first_handshake(const StationChoice::Step& step) {
+  choice_.begin(step, now_ns());
   ClientOutcome outcome;
-  if (handshake(*suite_, false, outcome)) {
+  if (handshake(*suite_, step, outcome)) {
+    const auto before = choice_.active();
+    choice_.succeeded(now_ns());
+    if (step.act == StationChoice::Act::join) return;
+    say_change(before);
     backoff_.reset();
     next_attempt_ns_ = 0;
     schedule_periodic();
@@ -368,7 +420,7 @@ void DroneControl::first_handshake() {
   }
   // An attempt that heard nothing lasted ten seconds already, and one that gave way has nothing to wait for.
   const bool at_once = outcome.error == HandshakeError::timeout || outcome.error == HandshakeError::cancelled;
-  next_attempt_ns_ = at_once ? 0 : now_ns() + backoff_.next_ns();
+  choice_.failed(at_once ? 0 : backoff_.next_ns(), now_ns());
 }
 
 RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) {
@@ -381,7 +433,7 @@ RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) 
   }
   out.epoch = static_cast<std::uint8_t>(picture.current->epoch + 1);
   ClientOutcome outcome;
-  out.ok = handshake(suite, true, outcome);
+  out.ok = handshake(suite, std::nullopt, outcome);
   out.duration_ms = static_cast<double>(outcome.duration_ns) / 1e6;
   if (out.ok) {
     suite_ = &suite;
@@ -431,17 +483,17 @@ void DroneControl::serve(Request request) {
   if (auto* promise = std::get_if<std::promise<RekeyOutcome>>(&request.answer_to))
     promise->set_value(outcome);
   else
-    answer_remote(std::get<RemoteRequest>(request.answer_to).id, outcome);
+    answer_remote(0, std::get<RemoteRequest>(request.answer_to).id, outcome);
 }
 
-void DroneControl::answer_remote(std::uint32_t id, const RekeyOutcome& outcome) {
+void DroneControl::answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome) {
   Bytes tlvs(512);
   const auto text = std::string_view(outcome.message).substr(0, 255);
   const auto used = append_control(
       tlvs, 0,
       RekeyResult{id, outcome.ok, outcome.epoch, static_cast<std::uint32_t>(outcome.duration_ms * 1000), text});
   tlvs.resize(used.value_or(0));
-  if (!tlvs.empty()) data_->send_control(0, std::move(tlvs));
+  if (!tlvs.empty()) data_->send_control(link, std::move(tlvs));
 }
 
 void DroneControl::on_rekey_requested(std::uint32_t request_id, std::string suite, std::string reason) {
@@ -461,8 +513,8 @@ void DroneControl::on_rekey_requested(std::uint32_t request_id, std::string suit
       if (!busy) requests_.push_back({std::move(suite), std::move(reason), RemoteRequest{request_id}});
     }
   }
-  if (known) return answer_remote(request_id, *known);
-  if (busy) return answer_remote(request_id, {false, suite, 0, 0, kBusy});
+  if (known) return answer_remote(0, request_id, *known);
+  if (busy) return answer_remote(0, request_id, {false, suite, 0, 0, kBusy});
   wake_.notify_all();
 }
 

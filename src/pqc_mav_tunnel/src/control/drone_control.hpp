@@ -17,6 +17,8 @@
 #include "control/handshake_client.hpp"
 #include "control/link_ledger.hpp"
 #include "control/return_file.hpp"
+#include "control/station_choice.hpp"
+#include "control/term_file.hpp"
 #include "keys/key_folders.hpp"
 #include "net/data_plane.hpp"
 #include "pqc_mav_tunnel/config.hpp"
@@ -59,11 +61,19 @@ class DroneControl {
   RekeyOutcome request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);
 
   [[nodiscard]] std::vector<BlacklistedSuite> blacklist();
+  /// The ground station to use as soon as it answers, and then before all others; "" = the order of 'peer'. False when
+  /// there is no such station.
+  bool use_station(const std::string& gcs_id);
+  /// Of several stations: each with the part that it has, in the order of 'peer'.
+  [[nodiscard]] std::vector<StationStatus> stations() const;
 
   // Hooks of the data plane.
   void on_changed();
-  /// The gcs was restarted and does not know the session any more.
-  void on_restarted();
+  /// A gcs was restarted and does not know this session any more.
+  void on_restarted(const SessionId& session);
+  /// A gcs knows a term; the drone's must be above those of others.
+  void on_term_told(std::uint32_t term);
+  void refuse_request(std::size_t link, std::uint32_t request_id);
   void on_rekey_requested(std::uint32_t request_id, std::string suite, std::string reason);
 
   [[nodiscard]] LinkLedger& ledger() noexcept { return ledger_; }
@@ -77,20 +87,35 @@ class DroneControl {
     std::string suite, reason;
     std::variant<std::promise<RekeyOutcome>, RemoteRequest> answer_to;
   };
-  InitiatorParams parameters(const Suite& suite) const;
-  void read_return_file();
-  void write_return_file();
+  /// One of the ground stations.
+  struct Station {
+    PeerEntry peer;
+    Psk psk;
+    std::optional<ReturnFile> return_file = std::nullopt;  // with a state_dir
+  };
+  InitiatorParams parameters(const Suite& suite, std::size_t station) const;
+  void read_return_files();
+  void write_return_files();
   void run();
   void step();
-  void first_handshake();
+  void take_news(std::uint64_t now);
+  void look_at(std::size_t link, std::optional<std::size_t> station, std::uint64_t now);
+  /// Does what the choice of a station asks for. False when that is nothing.
+  bool follow_choice(std::uint64_t now);
+  void take_over(const StationChoice::Step& step, std::uint64_t now);
+  void keep_term(std::uint32_t term);
+  void say_change(std::optional<std::size_t> before);
+  void show_stations();
+  void first_handshake(const StationChoice::Step& step);
   RekeyOutcome rekey(const Suite& suite, const std::string& reason);
   RekeyOutcome rekey_on_request(const Request& request);
   void serve(Request request);
   /// `rekey`: inside the running session.
-  bool handshake(const Suite& suite, bool rekey, ClientOutcome& outcome);
-  std::vector<SockAddr> addresses(ClientOutcome& outcome) const;
-  std::optional<std::string> reason_to_give_up(bool rekey, bool replaces, std::uint64_t began_ns);
-  void answer_remote(std::uint32_t id, const RekeyOutcome& outcome);
+  /// `first`: what a first handshake is for; none: a rekey inside the running session.
+  bool handshake(const Suite& suite, const std::optional<StationChoice::Step>& first, ClientOutcome& outcome);
+  std::vector<SockAddr> addresses(const PeerEntry& peer, ClientOutcome& outcome) const;
+  std::optional<std::string> reason_to_give_up(const std::optional<StationChoice::Step>& first, std::uint64_t began_ns);
+  void answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome);
   void schedule_periodic();
   [[nodiscard]] bool avoided(const Suite& suite);
 
@@ -98,13 +123,15 @@ class DroneControl {
   EventQueue& events_;
   mutable std::mutex keys_mutex_;
   DroneKeys keys_;
-  Psk psk_;
+  std::vector<Station> stations_;  // as in 'peer'
   LinkLedger ledger_;
   DataPlane* data_ = nullptr;
   std::unique_ptr<HandshakeClient> client_;
-  std::optional<ReturnFile> return_file_;  // with a state_dir
-  bool told_unwritable_ = false;
-  const Suite* suite_;  // of the next fresh handshake: the last one that worked
+  bool told_unwritable_ = false, told_term_unwritable_ = false;
+  StationChoice choice_;  // control thread
+  TermFile term_file_;
+  std::uint64_t decided_heard_ns_ = 0;  // when the active station had been heard at the last decision
+  const Suite* suite_;                  // of the next fresh handshake: the last one that worked
   Backoff backoff_;
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;
   bool told_silence_ = false;  // of the attempt that runs
@@ -112,12 +139,15 @@ class DroneControl {
   std::shared_ptr<IndexPool> indices_ = IndexPool::make(kDroneIndices, to_ns(kGrace));
   std::optional<std::pair<std::uint32_t, RekeyOutcome>> last_remote_;  // a repeated request gets the same answer
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Request> requests_;
   Blacklist blacklist_;
   bool stopping_ = false, attention_ = false, busy_ = false;
-  bool restarted_ = false;  // the gcs showed the token of the running session
+  std::vector<SessionId> restarted_;  // whose token was shown
+  std::optional<std::uint32_t> term_told_;
+  std::optional<std::string> wanted_;  // the newest of use_station
+  std::vector<StationStatus> shown_;   // what stations() says
   std::optional<std::uint32_t> serving_remote_;
   Fd cancel_;
   BigThread thread_;

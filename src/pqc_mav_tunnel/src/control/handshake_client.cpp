@@ -15,12 +15,13 @@ constexpr std::chrono::milliseconds kAskEvery{50};
 constexpr std::uint64_t kNextTargetNs =
     1'000'000'000;                        // a name with several addresses: the next one is tried after this
 constexpr std::size_t kPerFragment = 30;  // overhead of a datagram around a fragment
+constexpr std::size_t kTokensKept = 4;    // two for each of two sessions
 constexpr std::size_t kRestartSize = 1 + kSessionIdSize + kRestartTokenSize;
 
 }  // namespace
 
-HandshakeClient::HandshakeClient(DataPlane& data, std::function<void()> restarted)
-    : data_(data), restarted_(std::move(restarted)) {}
+HandshakeClient::HandshakeClient(DataPlane& data, std::size_t stations, std::function<void(const SessionId&)> restarted)
+    : data_(data), restarted_(std::move(restarted)), tickets_(stations) {}
 
 // --- control thread -------------------------------------------------------------------------------------------------
 
@@ -123,19 +124,21 @@ void HandshakeClient::nudge() {
   ready_.notify_all();
 }
 
-std::optional<ReturnTicket> HandshakeClient::ticket() {
+std::optional<ReturnTicket> HandshakeClient::ticket(std::size_t station) {
   const std::lock_guard lock(mutex_);
-  return ticket_ ? std::optional(ticket_->clone()) : std::nullopt;
+  const auto& held = tickets_[station].ticket;
+  return held ? std::optional(held->clone()) : std::nullopt;
 }
 
-std::optional<ReturnTicket> HandshakeClient::new_ticket() {
+std::optional<ReturnTicket> HandshakeClient::new_ticket(std::size_t station) {
   const std::lock_guard lock(mutex_);
-  return std::exchange(ticket_is_new_, false) ? std::optional(ticket_->clone()) : std::nullopt;
+  auto& held = tickets_[station];
+  return std::exchange(held.is_new, false) ? std::optional(held.ticket->clone()) : std::nullopt;
 }
 
-void HandshakeClient::remember(ReturnTicket ticket) {
+void HandshakeClient::remember(std::size_t station, ReturnTicket ticket) {
   const std::lock_guard lock(mutex_);
-  ticket_ = std::move(ticket);
+  tickets_[station].ticket = std::move(ticket);
 }
 
 // --- data thread ----------------------------------------------------------------------------------------------------
@@ -151,7 +154,10 @@ void HandshakeClient::post_letter(Letter letter) {
 void HandshakeClient::begin(std::shared_ptr<Attempt> attempt) {
   attempt_ = std::move(attempt);
   silent_ = true;
-  attempt_->options.known = data_.link(0).known();
+  // Of the way to another station nothing is known.
+  const auto& targets = attempt_->targets;
+  const auto& link = data_.link(0);
+  if (targets.empty() || std::ranges::find(targets, link.peer) != targets.end()) attempt_->options.known = link.known();
   attempt_->transport.emplace(attempt_->options, attempt_->keys.clone());
   const auto now = now_ns();
   attempt_->next_target_ns = now + kNextTargetNs;
@@ -188,7 +194,8 @@ void HandshakeClient::finish() {
   if (attempt_) {
     const auto& targets = attempt_->targets;
     const auto with = targets.empty() ? SockAddr{} : targets[attempt_->target];
-    data_.note_round_trip(0, attempt_->transport->full_round_trip(), with);
+    if (tickets_.size() == 1 || with.empty() || with == data_.link(0).peer || data_.link(0).peer.empty())
+      data_.note_round_trip(0, attempt_->transport->full_round_trip(), with);
     data_.rekey_over(0);
   }
   attempt_.reset();
@@ -199,10 +206,13 @@ HandshakeDrop HandshakeClient::on_datagram(ByteView datagram, const SockAddr& so
   if (datagram[0] == kRestartType) {
     if (datagram.size() != kRestartSize) return HandshakeDrop::malformed;
     const auto session = datagram.subspan(1, kSessionIdSize);
-    if (!token_ || !std::equal(session.begin(), session.end(), token_->session.begin())) return HandshakeDrop::unknown;
-    if (!constant_time_equal(sha256({datagram.subspan(1 + kSessionIdSize)}), token_->hash)) return HandshakeDrop::tag;
-    token_.reset();  // once per session
-    restarted_();
+    const auto token =
+        std::ranges::find_if(tokens_, [&](const Token& each) { return std::ranges::equal(each.session, session); });
+    if (token == tokens_.end()) return HandshakeDrop::unknown;
+    if (!constant_time_equal(sha256({datagram.subspan(1 + kSessionIdSize)}), token->hash)) return HandshakeDrop::tag;
+    const auto id = token->session;
+    tokens_.erase(token);  // once per session
+    restarted_(id);
     return HandshakeDrop::taken;
   }
   if (!attempt_ || attempt_->targets.empty()) return HandshakeDrop::unknown;
@@ -226,8 +236,8 @@ HandshakeDrop HandshakeClient::on_datagram(ByteView datagram, const SockAddr& so
   return outcome;
 }
 
-void HandshakeClient::on_session_frame(std::size_t, ByteView value, std::uint64_t now) {
-  if (!attempt_ || !attempt_->targets.empty() || value.size() < kAttemptSize) return;
+void HandshakeClient::on_session_frame(std::size_t link, ByteView value, std::uint64_t now) {
+  if (link != 0 || !attempt_ || !attempt_->targets.empty() || value.size() < kAttemptSize) return;
   if (!std::equal(attempt_->name.begin(), attempt_->name.end(), value.begin())) return;
   auto outcome = HandshakeDrop::taken;
   take(value, SockAddr{}, now, outcome);
@@ -290,28 +300,34 @@ void HandshakeClient::reschedule() noexcept {
   if (attempt.targets.size() > 1) deadline_ = std::min(deadline_, attempt.next_target_ns);
 }
 
-void HandshakeClient::on_session_ended(std::size_t, std::uint64_t) {
-  token_.reset();
-  if (!attempt_ || !attempt_->targets.empty()) return;
+void HandshakeClient::on_session_ended(std::size_t link, std::uint64_t) {
+  if (link != 0 || !attempt_ || !attempt_->targets.empty()) return;
   finish();
   post_letter({HandshakeError::cancelled, {}, {}});
 }
 
-void HandshakeClient::on_return(const ReturnGrant& grant) {
+void HandshakeClient::on_return(const ReturnGrant& grant, std::size_t link) {
   ReturnTicket ticket;
   ticket.prefix = return_proof_prefix(grant.serial, grant.address_tag);
   ticket.key = Secret<32>(grant.return_key.first<32>());
+  const auto station = data_.link(link).station;
   const std::lock_guard lock(mutex_);
+  if (station >= tickets_.size()) return;
+  auto& held = tickets_[station];
   // It comes again until the gcs knows that it arrived, and within the hour with each rekey.
-  if (ticket_ && ticket_->prefix == ticket.prefix && constant_time_equal(ticket_->key.view(), ticket.key.view()))
+  if (held.ticket && held.ticket->prefix == ticket.prefix &&
+      constant_time_equal(held.ticket->key.view(), ticket.key.view()))
     return;
-  ticket_ = std::move(ticket);
-  ticket_is_new_ = true;
+  held.ticket = std::move(ticket);
+  held.is_new = true;
 }
 
 void HandshakeClient::on_restart_token(const RestartToken& token, std::size_t link) {
   const auto& current = data_.session(link).current();
-  if (current) token_ = Token{current->id, sha256({token.token})};
+  if (!current) return;
+  std::erase_if(tokens_, [&](const Token& each) { return each.session == current->id; });
+  if (tokens_.size() == kTokensKept) tokens_.erase(tokens_.begin());
+  tokens_.push_back({current->id, sha256({token.token})});
 }
 
 }  // namespace pqcmav

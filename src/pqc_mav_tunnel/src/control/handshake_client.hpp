@@ -34,8 +34,8 @@ struct ClientOutcome {
 
 class HandshakeClient final : public HandshakePort {
  public:
-  /// `restarted` is called in the data thread when the gcs shows the token of the current session.
-  HandshakeClient(DataPlane& data, std::function<void()> restarted);
+  /// `restarted` is called in the data thread when a gcs shows the token of a session with it.
+  HandshakeClient(DataPlane& data, std::size_t stations, std::function<void(const SessionId&)> restarted);
 
   /// Runs one handshake: a first one with the gcs at one of `targets`, or, without targets, a rekey inside the running
   /// session. `give_up` is asked every so often; a sentence ends the attempt (cancelled). Blocks; throws nothing but
@@ -46,12 +46,12 @@ class HandshakeClient final : public HandshakePort {
   void nudge();
   /// Has the attempt that runs heard nothing at all? Any thread.
   [[nodiscard]] bool silent() const noexcept { return silent_.load(std::memory_order_relaxed); }
-  /// What the gcs handed out last. Any thread.
-  [[nodiscard]] std::optional<ReturnTicket> ticket();
+  /// What that gcs handed out last. Any thread.
+  [[nodiscard]] std::optional<ReturnTicket> ticket(std::size_t station);
   /// The same, once for each that is new. Any thread.
-  [[nodiscard]] std::optional<ReturnTicket> new_ticket();
+  [[nodiscard]] std::optional<ReturnTicket> new_ticket(std::size_t station);
   /// One of an earlier run. Before the data plane starts.
-  void remember(ReturnTicket ticket);
+  void remember(std::size_t station, ReturnTicket ticket);
 
   HandshakeDrop on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) override;
   void on_session_frame(std::size_t link, ByteView value, std::uint64_t now) override;
@@ -59,7 +59,7 @@ class HandshakeClient final : public HandshakePort {
   void on_session_ended(std::size_t link, std::uint64_t now) override;
   void on_switched(std::size_t, std::uint64_t) override {}
   void on_grant_due(std::size_t, std::uint64_t) override {}
-  void on_return(const ReturnGrant& grant) override;
+  void on_return(const ReturnGrant& grant, std::size_t link) override;
   void on_restart_token(const RestartToken& token, std::size_t link) override;
   void run(std::uint64_t now) override;
   [[nodiscard]] std::uint64_t deadline() const noexcept override { return deadline_; }
@@ -100,7 +100,7 @@ class HandshakeClient final : public HandshakePort {
   void reschedule() noexcept;
 
   DataPlane& data_;
-  std::function<void()> restarted_;
+  std::function<void(const SessionId&)> restarted_;
 
   // Data thread.
   std::shared_ptr<Attempt> attempt_;
@@ -109,15 +109,18 @@ class HandshakeClient final : public HandshakePort {
     SessionId session{};
     Hash hash{};
   };
-  std::optional<Token> token_;
+  std::vector<Token> tokens_;  // the newest, two for each link
 
   std::atomic<bool> silent_{true};
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<Letter> letters_;
   bool nudged_ = false;
-  std::optional<ReturnTicket> ticket_;
-  bool ticket_is_new_ = false;
+  struct Ticket {
+    std::optional<ReturnTicket> ticket;
+    bool is_new = false;
+  };
+  std::vector<Ticket> tickets_;  // by station
 };
 
 }  // namespace pqcmav

@@ -416,10 +416,11 @@ void HandshakeServer::on_grant_due(std::size_t link, std::uint64_t now) {
   if (!session) return;
   const auto& drone = data_.link(link).id;
   const auto grant = restart_.make_return(drone, data_.link(link).peer.ip16(), serial_now());
-  data_.announce(link,
-                 {Announcements::of(ReturnGrant{grant.serial, grant.address_tag, grant.return_key.view()}),
-                  Announcements::of(RestartToken{restart_.token(session->id)})},
-                 now);
+  std::vector values = {Announcements::of(ReturnGrant{grant.serial, grant.address_tag, grant.return_key.view()}),
+                        Announcements::of(RestartToken{restart_.token(session->id)})};
+  if ((session->features & features::kStations) != 0)
+    values.push_back(Announcements::of(TermTold{data_.link(link).highest_term}));
+  data_.announce(link, std::move(values), now);
 }
 
 /// A drone that still uses a session from before a restart learns so at once, by a token that only this gcs can make.

@@ -57,7 +57,7 @@ class HandshakeServer final : public HandshakePort {
   void forget(std::size_t link, std::uint64_t now);
   void on_switched(std::size_t link, std::uint64_t now) override;
   void on_grant_due(std::size_t link, std::uint64_t now) override;
-  void on_return(const ReturnGrant&) override {}  // a gcs gives, it does not take
+  void on_return(const ReturnGrant&, std::size_t) override {}  // a gcs gives, it does not take
   void on_restart_token(const RestartToken&, std::size_t) override {}
   void run(std::uint64_t now) override;
   [[nodiscard]] std::uint64_t deadline() const noexcept override { return deadline_; }

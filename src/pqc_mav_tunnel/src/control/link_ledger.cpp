@@ -60,6 +60,7 @@ LinkState LinkLedger::state_of(const LinkPicture& picture) const {
 std::string LinkLedger::reason_for(LinkState state, const LinkPicture& picture) const {
   switch (state) {
     case LinkState::down:
+      if (picture.moved) return "The drone moved to another ground station.";
       return picture.closed_by_peer ? "The peer closed the session." : "No session.";
     case LinkState::handshaking:
       return "A handshake is running.";
@@ -98,6 +99,10 @@ LinkStatus LinkLedger::status(const LinkPicture& picture) const {
     out.drone_signed = key.drone_signed;
     out.compact = (key.features & features::kCompact) != 0;
     out.silence_s = to_s(picture.heard_silence_ns);
+  }
+  if (picture.current && picture.role != StationRole::none) {
+    out.role = picture.role == StationRole::active ? "active" : "standby";
+    out.term = picture.term;
   }
   out.shape_kbit = picture.shape_kbit;
   out.peer = picture.peer.text();

@@ -146,7 +146,12 @@ StationChoice::Step StationChoice::standby_step(std::uint64_t now) const noexcep
   if (attempt_ && attempt_->step.act == Act::join) return attempt_->step;
   for (const auto station : order_) {
     if (station == active_) continue;
-    if (station == standby_) break;
+    if (station == standby_) {
+      if (timers_.renew != 0 && now >= stations_[station].keys_since + timers_.renew &&
+          stations_[station].join_after <= now)
+        return {Act::join, station};
+      break;
+    }
     if (stations_[station].join_after <= now) return {Act::join, station};
   }
   return {};
@@ -180,7 +185,7 @@ void StationChoice::succeeded(std::uint64_t now) noexcept {
   auto& one = stations_[step.station];
   const bool again = one.session;
   one.session = true;
-  one.heard = one.fresh_since = now;
+  one.heard = one.fresh_since = one.keys_since = now;
   one.token = one.token_until = one.connect_after = one.join_after = 0;
   if (step.act == Act::join) {
     if (standby_ != step.station || !again) one.since = now;

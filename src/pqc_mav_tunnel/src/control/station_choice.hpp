@@ -19,6 +19,7 @@ struct StationTimers {         // nanoseconds
   std::uint64_t failback;      // health of an earlier station after which it becomes active again; 0 = not by itself
   std::uint64_t standby_lost;  // silence after which the standby's session is given up
   std::uint64_t retry;         // between two attempts to get a standby
+  std::uint64_t renew = 0;     // age of the standby's keys at which it joins anew; 0 = never
 };
 
 class StationChoice {
@@ -38,6 +39,9 @@ class StationChoice {
 
   /// `count` stations in order of preference. `term`: the highest one that is known to be in use.
   StationChoice(std::size_t count, bool standby, const StationTimers& timers, std::uint32_t term);
+
+  /// Another term that is known to be in use.
+  void know(std::uint32_t term) noexcept { term_ = term > term_ ? term : term_; }
 
   // What happened.
   /// An authentic packet of the session with that station came at `at`.
@@ -69,6 +73,7 @@ class StationChoice {
   [[nodiscard]] std::uint32_t term() const noexcept { return term_; }
   [[nodiscard]] std::optional<std::size_t> active() const noexcept { return active_; }
   [[nodiscard]] std::optional<std::size_t> standby() const noexcept { return standby_; }
+  [[nodiscard]] bool has_session(std::size_t station) const noexcept { return stations_[station].session; }
   [[nodiscard]] std::size_t count() const noexcept { return stations_.size(); }
   /// Is the active station silent, restarted or gone?
   [[nodiscard]] bool in_trouble(std::uint64_t now) const noexcept;
@@ -80,6 +85,7 @@ class StationChoice {
     bool session = false;
     std::uint64_t heard = 0, since = 0;  // since: it has had its present part
     std::uint64_t fresh_since = 0;       // it has been heard without a pause
+    std::uint64_t keys_since = 0;
     std::uint64_t token = 0, token_until = 0;
     std::uint64_t connect_after = 0, join_after = 0;
   };

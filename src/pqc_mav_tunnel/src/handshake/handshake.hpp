@@ -58,6 +58,8 @@ struct InitiatorParams {
   std::uint16_t max_datagram = kDatagramLimit;
   std::uint16_t features = 0;  // that this end would use; with compact headers also where it would receive
   ReceiveIndex own_index;
+  bool standby = false;    // the session is to begin as standby; with feature kStations, as the term
+  std::uint32_t term = 0;  // under which the drone makes, or has made, its choice of a station
   RandomSource random = random_bytes;
 };
 

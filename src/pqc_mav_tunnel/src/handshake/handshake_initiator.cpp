@@ -129,6 +129,8 @@ struct HandshakeInitiator::Impl {
     hello.features = params.features;
     if ((params.features & features::kCompact) != 0) hello.index = static_cast<std::uint8_t>(*params.own_index.value());
     hello.max_datagram = params.max_datagram;
+    hello.standby = params.standby;
+    hello.term = params.term;
     if (params.ticket) hello.return_proof = params.ticket->prefix;
     m1 = encode_client_hello(hello);
     timed(times.kdf, [&] {

@@ -9,7 +9,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::size_t kLp = 4;
-constexpr std::uint8_t kFlagHybrid = 1, kFlagDroneSigns = 2;
+constexpr std::uint8_t kFlagHybrid = 1, kFlagDroneSigns = 2, kFlagStandby = 4;
 constexpr std::size_t kHelloFixed =
     2 * kLp + kNonceSize + 3 * kLp + 1 + kSessionIdSize + 1 + 2 + 1 + 2 + 4 + kLp + kHashSize;
 constexpr std::size_t kSignedFixed = kSessionIdSize + kNonceSize + 1 + 2 + 2 + 2 * kLp;
@@ -44,7 +44,8 @@ Bytes encode_client_hello(const ClientHello& hello) {
   append_lp(frame, as_bytes(hello.kem_name));
   append_lp(frame, as_bytes(hello.sig_name));
   append_be(frame,
-            static_cast<std::uint8_t>((hello.hybrid ? kFlagHybrid : 0) | (hello.drone_signs ? kFlagDroneSigns : 0)));
+            static_cast<std::uint8_t>((hello.hybrid ? kFlagHybrid : 0) | (hello.drone_signs ? kFlagDroneSigns : 0) |
+                                      (hello.standby ? kFlagStandby : 0)));
   append(frame, hello.prev_session);
   append_be(frame, hello.epoch);
   append_be(frame, hello.features);
@@ -70,9 +71,10 @@ std::optional<ClientHello> parse_client_hello(ByteView body) noexcept {
   if (!lp_text(reader, kNameMax, hello.suite) || !lp_text(reader, kNameMax, hello.kem_name)) return std::nullopt;
   if (!lp_text(reader, kNameMax, hello.sig_name)) return std::nullopt;
   const auto flags = reader.be<std::uint8_t>();
-  if (!flags || (*flags & ~(kFlagHybrid | kFlagDroneSigns)) != 0) return std::nullopt;
+  if (!flags || (*flags & ~(kFlagHybrid | kFlagDroneSigns | kFlagStandby)) != 0) return std::nullopt;
   hello.hybrid = (*flags & kFlagHybrid) != 0;
   hello.drone_signs = (*flags & kFlagDroneSigns) != 0;
+  hello.standby = (*flags & kFlagStandby) != 0;
   if (!reader.into(hello.prev_session)) return std::nullopt;
   const auto epoch = reader.be<std::uint8_t>();
   const auto features = reader.be<std::uint16_t>();
@@ -83,6 +85,7 @@ std::optional<ClientHello> parse_client_hello(ByteView body) noexcept {
   if (!proof || (!proof->empty() && proof->size() != kReturnProofSize)) return std::nullopt;
   if (!reader.into(hello.gate) || !reader.empty()) return std::nullopt;
   if (*max_datagram < kDatagramSmall) return std::nullopt;
+  if (hello.standby && (*features & features::kStations) == 0) return std::nullopt;
   hello.epoch = *epoch;
   hello.features = *features;
   hello.index = *index;

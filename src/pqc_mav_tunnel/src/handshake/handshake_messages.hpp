@@ -21,6 +21,7 @@ struct ClientHello {
   Nonce nonce{};
   std::string_view suite, kem_name, sig_name;
   bool hybrid = false, drone_signs = false;
+  bool standby = false;  // the session begins as standby; only with the feature
   SessionId prev_session{};
   std::uint8_t epoch = 0;
   std::uint16_t features = 0;  // bits that the gcs does not know are ignored

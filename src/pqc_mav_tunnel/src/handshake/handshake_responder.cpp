@@ -161,6 +161,11 @@ struct HandshakeResponder::Impl {
     else
       keys.features &= static_cast<std::uint16_t>(~features::kCompact);
     answer_hello.features = keys.features;
+    // A rekey takes over the role of its session.
+    if ((keys.features & features::kStations) != 0 && !session) {
+      keys.standby = hello.standby;
+      keys.term = hello.term;
+    }
     keys.peer_index = hello.index;
   }
 

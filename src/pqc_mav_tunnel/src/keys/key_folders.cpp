@@ -80,7 +80,8 @@ std::string fingerprint_restart(const Secret<kRestartKeySize>& key) {
 
 struct DroneKeys::Cache {
   std::mutex mutex;
-  std::map<std::string_view, Bytes> gcs_public;  // by token of the suite table, which outlives it
+  std::map<std::pair<std::string, std::string_view>, Bytes>
+      gcs_public;  // by station, and token of the suite table, which outlives it
 };
 
 DroneKeys::DroneKeys(fs::path folder, std::string drone_id)
@@ -88,12 +89,18 @@ DroneKeys::DroneKeys(fs::path folder, std::string drone_id)
 
 Psk DroneKeys::psk() const { return read_psk(folder_ / "psk.key", drone_id_); }
 
-Bytes DroneKeys::gcs_public(const SigInfo& sig) const {
+bool DroneKeys::has_own_folder(std::string_view gcs_id) const {
+  std::error_code error;
+  return valid_drone_id(gcs_id) && fs::is_directory(folder_ / "gcs" / std::string(gcs_id), error);
+}
+
+Bytes DroneKeys::gcs_public(const SigInfo& sig, std::string_view gcs_id) const {
+  const auto folder = has_own_folder(gcs_id) ? folder_ / "gcs" / std::string(gcs_id) : folder_ / "gcs";
   const std::lock_guard lock(cache_->mutex);
-  const auto known = cache_->gcs_public.find(sig.token);
+  const std::pair key{std::string(gcs_id), sig.token};
+  const auto known = cache_->gcs_public.find(key);
   if (known != cache_->gcs_public.end()) return known->second;
-  return cache_->gcs_public.emplace(sig.token, read_public(folder_ / "gcs" / named(sig, ".pub"), sig, kGcsOwner))
-      .first->second;
+  return cache_->gcs_public.emplace(key, read_public(folder / named(sig, ".pub"), sig, kGcsOwner)).first->second;
 }
 
 std::optional<SecretBytes> DroneKeys::own_secret(const SigInfo& sig) const {

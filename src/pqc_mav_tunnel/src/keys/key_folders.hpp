@@ -33,7 +33,10 @@ class DroneKeys {
  public:
   explicit DroneKeys(std::filesystem::path folder, std::string drone_id = {});
   [[nodiscard]] Psk psk() const;
-  [[nodiscard]] Bytes gcs_public(const SigInfo& sig) const;
+  /// Of the ground station with this id, from `gcs/<gcs_id>/`, or where there is no such folder from `gcs/`.
+  [[nodiscard]] Bytes gcs_public(const SigInfo& sig, std::string_view gcs_id = kDefaultGcsId) const;
+  /// Has that station a folder of its own?
+  [[nodiscard]] bool has_own_folder(std::string_view gcs_id) const;
   [[nodiscard]] std::optional<SecretBytes> own_secret(const SigInfo& sig) const;  // nullopt: no such file
 
  private:

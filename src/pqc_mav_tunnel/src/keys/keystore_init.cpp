@@ -126,13 +126,20 @@ void share_psk(const fs::path& drone_file, const fs::path& gcs_file, const std::
   }
 }
 
+/// A ground station's folder, and where below `gcs` its drones keep its public keys.
+struct StationFolder {
+  std::string gcs_id;
+  fs::path folder, at_drone;
+};
+
 void add_drone(const fs::path& root, const std::string& id, const std::vector<const SigInfo*>& algorithms,
-               bool with_signatures, std::string_view gcs_id) {
-  const auto gcs = root / "gcs", drone = root / "drones" / id;
-  share_psk(drone / "psk.key", gcs / "psk" / (id + ".key"), id, gcs_id);
+               bool with_signatures, const StationFolder& station) {
+  const auto &gcs = station.folder, drone = root / "drones" / id;
+  share_psk(drone / "psk.key", gcs / "psk" / (id + ".key"), id, station.gcs_id);
   for (const SigInfo* sig : algorithms) {
     const auto open = std::string(sig->token) + ".pub";
-    share(gcs / "sig" / open, drone / "gcs" / open, {KeyKind::sig_public, sig->token, sig->public_key, kGcsOwner});
+    share(gcs / "sig" / open, drone / "gcs" / station.at_drone / open,
+          {KeyKind::sig_public, sig->token, sig->public_key, kGcsOwner});
     if (!with_signatures) continue;
     const auto known_to_gcs = gcs / "drones" / id / open;
     // A key the gcs knows and that is not in the drone's folder here lives on the drone already: a new one would lock
@@ -159,6 +166,17 @@ class FolderRemover {
   fs::path folder_;
 };
 
+/// Whose public keys a drone's folder has: "" stands for those right in it.
+std::vector<fs::path> stations_in(const fs::path& folder) {
+  std::vector<fs::path> out = {{}};
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error))
+    if (entry->is_directory(error) && valid_drone_id(entry->path().filename().string()))
+      out.push_back(entry->path().filename());
+  return out;
+}
+
 /// Copies the key when it is there, with all checks of reading.
 void copy_if_present(const fs::path& from, const fs::path& to, const KeyWanted& wanted) {
   if (!key_file_exists(from)) return;
@@ -175,14 +193,22 @@ bool valid_drone_id(std::string_view id) noexcept {
 }
 
 void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids,
-               const std::vector<std::string>& sig_tokens, bool drone_signatures, const std::string& gcs_id) {
-  if (!valid_drone_id(gcs_id)) throw TunnelError(Errc::config_invalid, "A gcs id has 1-32 characters of a-z 0-9 _ -.");
+               const std::vector<std::string>& sig_tokens, bool drone_signatures, const std::string& gcs_id,
+               const std::vector<std::string>& stations) {
+  std::vector<StationFolder> folders;
+  for (const auto& station : stations) folders.push_back({station, root / "stations" / station, station});
+  if (stations.empty()) folders.push_back({gcs_id, root / "gcs", {}});
+  for (const auto& each : folders)
+    if (!valid_drone_id(each.gcs_id))
+      throw TunnelError(Errc::config_invalid, "A gcs id has 1-32 characters of a-z 0-9 _ -.");
   std::ranges::for_each(drone_ids, check_id);
   const auto algorithms = chosen_algorithms(sig_tokens);
   check_key_path(root);
-  make_key_folder(root / "gcs" / "psk");  // there even before the first drone, so that a gcs without drones starts
-  for (const SigInfo* sig : algorithms) make_pair(root / "gcs" / "sig", *sig, kGcsOwner);
-  for (const auto& id : drone_ids) add_drone(root, id, algorithms, drone_signatures, gcs_id);
+  for (const auto& each : folders) {
+    make_key_folder(each.folder / "psk");  // there even before the first drone, so that a gcs without drones starts
+    for (const SigInfo* sig : algorithms) make_pair(each.folder / "sig", *sig, kGcsOwner);
+    for (const auto& id : drone_ids) add_drone(root, id, algorithms, drone_signatures, each);
+  }
 }
 
 void export_drone(const fs::path& root, std::string_view drone_id, const fs::path& target) {
@@ -198,10 +224,12 @@ void export_drone(const fs::path& root, std::string_view drone_id, const fs::pat
   FolderRemover remover(temporary);
   make_key_folder(temporary);
   write_key_file(temporary / "psk.key", read_key_file(source / "psk.key", {KeyKind::psk, kPskAlgorithm, kPskSize, id}));
+  const auto stations = stations_in(source / "gcs");
   for (const auto& sig : sigs()) {
     const std::string token(sig.token);
-    copy_if_present(source / "gcs" / (token + ".pub"), temporary / "gcs" / (token + ".pub"),
-                    {KeyKind::sig_public, sig.token, sig.public_key, kGcsOwner});
+    for (const auto& station : stations)
+      copy_if_present(source / "gcs" / station / (token + ".pub"), temporary / "gcs" / station / (token + ".pub"),
+                      {KeyKind::sig_public, sig.token, sig.public_key, kGcsOwner});
     copy_if_present(source / "sig" / (token + ".pub"), temporary / "sig" / (token + ".pub"),
                     {KeyKind::sig_public, sig.token, sig.public_key, id});
     copy_if_present(source / "sig" / (token + ".key"), temporary / "sig" / (token + ".key"),

@@ -73,6 +73,7 @@ struct ProcessCounters {
   std::array<Counter, kDropKinds> drops;
   std::array<Counter, kHandshakeDropKinds> handshakes;
   Counter yielded;        // on all links
+  Counter standby;        // drone: data frames of a station that is not the active one
   Counter other_version;  // of drop_malformed: packets of an older protocol
   Counter ticks;          // finished rounds of upkeep: the data thread lives
 };

@@ -66,7 +66,8 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   const UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
   const std::string purpose = "encrypted packets (UDP)";
   // The name of a drone's peer may resolve only after the network is there, and to addresses of either kind.
-  if (drone && config_.bind.empty() && !is_ipv4(config_.peer))
+  if (drone && config_.bind.empty() &&
+      !std::ranges::all_of(config_.peers, [](const auto& each) { return is_ipv4(each.host); }))
     encrypted_ = open_udp_both(port, options, purpose, &gro_);
   else
     encrypted_ = open_udp(resolve(config_.bind, port, true, SOCK_DGRAM), options, purpose, &gro_);
@@ -95,6 +96,10 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
     link->publish(now_ns());
     links_.push_back(std::move(link));
   }
+  if (drone && config_.standby && config_.peers.size() > 1) {
+    links_.push_back(std::make_unique<Link>(config_.drone_id, true, timers_of(config_), config_.replay_window));
+    links_.back()->station = kNoStation;
+  }
   shape_now(config_.shape_kbit, now_ns());
   if (drone && !config_.plain_tap.empty()) {
     const auto to = resolve_endpoint(config_.plain_tap, "plain_tap");
@@ -116,7 +121,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   watch(bundle_timer_.get(), kBundleTimer);
   watch(encrypted_.get(), kEncrypted);
   if (tap_ && config_.plain_tap_requests) watch(tap_->socket().get(), kTap);
-  for (std::size_t i = 0; i < links_.size(); ++i)
+  for (std::size_t i = 0; i < link_count(); ++i)
     watch(links_[i]->plain.get(), kFirstPlain + static_cast<std::uint32_t>(i));
 }
 

@@ -38,6 +38,14 @@ struct ControlHooks {
   std::function<void(std::size_t link, const RekeyResult& result)> rekey_answered;
   std::function<void(std::size_t link)>
       changed;  // keys installed, switched, wiped, peer closed, silence began or ended
+  std::function<void(std::uint32_t term)> term_told;  // drone: a gcs knows this one
+};
+
+/// drone: with which of its ground stations a session is, and what for.
+struct StationPart {
+  std::size_t station = 0;  // place in 'peer'
+  StationRole role = StationRole::none;
+  std::uint32_t term = 0;
 };
 
 class DataPlane {
@@ -53,7 +61,11 @@ class DataPlane {
   void stop();
 
   // Any thread.
-  [[nodiscard]] std::size_t link_count() const noexcept { return links_.size(); }
+  /// As many as drones: a drone's second session, the standby, is link 1 and not counted.
+  [[nodiscard]] std::size_t link_count() const noexcept {
+    return config_.role == Role::drone ? std::min<std::size_t>(links_.size(), 1) : links_.size();
+  }
+  [[nodiscard]] bool has_standby_link() const noexcept { return links_.size() > link_count(); }
   [[nodiscard]] const Link& link(std::size_t index) const noexcept { return *links_[index]; }
   [[nodiscard]] const ProcessCounters& totals() const noexcept { return totals_; }
   [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
@@ -63,7 +75,16 @@ class DataPlane {
   }
   /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was
   /// installed). `peer`: where the handshake came from; empty inside a session, which stays where it is.
-  bool install(std::size_t link, SessionKeys keys, const SockAddr& peer);
+  /// `part`: of a drone's first handshake, the station that it was with; a session with another one in this link ends.
+  bool install(std::size_t link, SessionKeys keys, const SockAddr& peer,
+               const std::optional<StationPart>& part = std::nullopt);
+  /// drone: the standby's session and the active one change places, under a new term. False when the standby cannot
+  /// send, or when the active one was heard after the given time: then all is as before.
+  bool take_over(std::uint32_t term, std::optional<std::uint64_t> unless_heard_after);
+  /// drone: both stations hear of the term that counts now.
+  void tell_roles(std::uint32_t term);
+  /// drone: ends the standby's session.
+  void leave_standby();
   /// The current session of a link with its chain secret, for a rekey inside it; none when it cannot send.
   std::optional<RunningSession> running_session(std::size_t link);
   /// Does something in the data thread. False when it is not running (then it is not done).
@@ -108,7 +129,8 @@ class DataPlane {
   void refuse_too_big(Link& link, std::uint64_t now);
   [[nodiscard]] bool admits_plain(Link& link, std::uint64_t now, std::size_t datagrams = 1) noexcept;
   [[nodiscard]] bool ready(const Link& link) const noexcept {
-    return link.session.can_send() && !link.peer.empty() && !stopped(link);
+    const bool waits = config_.role == Role::gcs && link.quiet();  // the drone would refuse it
+    return link.session.can_send() && !link.peer.empty() && !stopped(link) && !waits;
   }
   void bundle_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept;
   void send_bundle(Link& link, std::uint64_t now) noexcept;
@@ -132,6 +154,14 @@ class DataPlane {
   void shape_now(std::uint32_t kbit, std::uint64_t now);
   void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_shaped(Link& link, std::uint64_t now) noexcept;
+  void make_way(std::size_t link, const StationPart& part, std::uint64_t now);
+  void part_from(Link& link, std::uint64_t now);
+  void tell_role(Link& link, StationRole role, std::uint32_t term, std::uint64_t now);
+  bool ask(std::function<bool()> question);
+  void on_role(Link& link, std::size_t index, const RoleTold& told, std::uint64_t now);
+  void begin_role(Link& link) noexcept;
+  void say_little(Link& link, std::uint64_t now);
+  void repeat_role(Link& link, std::uint64_t now);
   void send_due_shaped(std::uint64_t now) noexcept;
   void arm_shaping(std::uint64_t now) noexcept;
   [[nodiscard]] bool came_by_the_route(const Link& link) const noexcept;

@@ -206,6 +206,7 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   if (config_.role == Role::gcs && opened.current) {
     // A rekey takes over the path, a first handshake begins with its own.
     if (opened.switched && !link->pending_peer.empty()) {
+      begin_role(*link);
       link->paths.emplace();
       link->paths->reset(link->pending_peer, link->pending_validated, now);
     }
@@ -229,6 +230,8 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
 
 void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload) {
   auto& link = *links_[index];
+  // Commands are taken from the active station alone, whatever another one believes.
+  if (config_.role == Role::drone && link.quiet()) return totals_.standby.add();
   if (stopped(link)) return count_drop(&link, Drop::unknown);
   if (type == FrameType::bundle) return on_bundle(index, payload);
   count_delivered(link, 1);

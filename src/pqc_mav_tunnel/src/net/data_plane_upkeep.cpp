@@ -30,6 +30,12 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
     } else if (const auto* report = std::get_if<LinkReport>(&control)) {
       link.remote = *report;
       link.remote_at_ns = now;
+    } else if (const auto* told = std::get_if<RoleTold>(&control)) {
+      if (config_.role == Role::gcs && current) on_role(link, index, *told, now);
+      acknowledge(link, control, now);
+    } else if (const auto* known = std::get_if<TermTold>(&control)) {
+      if (current && hooks_.term_told) hooks_.term_told(known->term);
+      acknowledge(link, control, now);
     } else if (const auto* request = std::get_if<RekeyRequest>(&control)) {
       if (hooks_.rekey_requested)
         hooks_.rekey_requested(index, request->request_id, std::string(request->suite), std::string(request->reason));
@@ -50,15 +56,16 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
     } else if (const auto* got = std::get_if<Got>(&control)) {
       link.announcements.on_got(*got);
     } else if (const auto* grant = std::get_if<ReturnGrant>(&control)) {
-      if (handshakes_ != nullptr && current) handshakes_->on_return(*grant);
+      if (handshakes_ != nullptr && current) handshakes_->on_return(*grant, index);
       acknowledge(link, control, now);
     } else if (const auto* token = std::get_if<RestartToken>(&control)) {
       if (handshakes_ != nullptr && current) handshakes_->on_restart_token(*token, index);
       acknowledge(link, control, now);
-    } else if (std::holds_alternative<Close>(control) &&
-               current) {  // one that was held back says nothing about the session of now
+    } else if (const auto* close = std::get_if<Close>(&control); close != nullptr && current) {
+      // One that was held back says nothing about the session of now.
       link.session.close(now);
       link.closed_by_peer = true;
+      link.moved = close->reason == kCloseMoved;
       if (handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
       changed(index, now);
     }
@@ -140,10 +147,15 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   notify = watch_key_age(link) || notify;
   if (handshakes_ != nullptr && link.grant_due(now)) handshakes_->on_grant_due(index, now);
   if (notify && !link.session.can_send() && handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
-  const bool degraded = link.session.current() && link.session.degraded(now);
+  const bool degraded = link.session.current() && link.degraded(now);
   notify = notify || degraded != link.was_degraded;
   link.was_degraded = degraded;
 
+  repeat_role(link, now);
+  if (link.quiet()) {
+    say_little(link, now);
+    return notify ? changed(index, now) : link.publish(now);
+  }
   std::array<std::uint8_t, 256> tlvs{};
   std::size_t used = 0;
   // What the drone says twice a second names its session, so that a gcs which does not hold it can say so.
@@ -176,7 +188,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
 
 void DataPlane::changed(std::size_t index, std::uint64_t now) {
   auto& link = *links_[index];
-  link.was_degraded = link.session.current() && link.session.degraded(now);
+  link.was_degraded = link.session.current() && link.degraded(now);
   link.publish(now);
   if (hooks_.changed) hooks_.changed(index);
 }
@@ -195,6 +207,8 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
     send_sealed(link);
   }
   const auto epoch = keys.epoch;
+  const auto features = keys.features;
+  const auto [standby, term] = std::pair(keys.standby, keys.term);
   const auto round_trip = link.probes.rtt_ns().value_or(0);
   link.session.install(std::move(keys), now, std::min(round_trip + round_trip / 2, to_ns(kTurnMost)));
   refresh_lookup(index);
@@ -210,18 +224,24 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
     used = append_control(tlvs, *used, Keepalive{});
     send_control_now(link, ByteView(tlvs).first(*used), now);
   } else {
+    link.pending_role = (features & features::kStations) == 0 ? StationRole::none
+                        : standby                             ? StationRole::standby
+                                                              : StationRole::active;
+    link.pending_term = term;
     link.pending_peer = peer;
     link.pending_validated = validated;
   }
   changed(index, now);
 }
 
-bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& peer) {
+bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& peer,
+                        const std::optional<StationPart>& part) {
   std::promise<void> installed;
   auto done = installed.get_future();
   auto shared = std::make_shared<SessionKeys>(std::move(keys));
   const bool accepted = post([&, shared] {
     try {
+      if (part) make_way(index, *part, now_ns());
       install_now(index, std::move(*shared), peer, true, now_ns());
       installed.set_value();
     } catch (...) {

@@ -35,7 +35,7 @@ class HandshakePort {
   virtual void on_grant_due(std::size_t link, std::uint64_t now) = 0;
   /// drone: what the gcs handed out, to be known by when it comes back (TLV 33), and the token that a restarted gcs
   /// would show (TLV 34).
-  virtual void on_return(const ReturnGrant& grant) = 0;
+  virtual void on_return(const ReturnGrant& grant, std::size_t link) = 0;
   virtual void on_restart_token(const RestartToken& token, std::size_t link) = 0;
   /// Does what is due.
   virtual void run(std::uint64_t now) = 0;

@@ -2,6 +2,7 @@
 #include "net/link.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace pqcmav {
 
@@ -46,6 +47,48 @@ void Link::note_round_trip(std::optional<std::uint64_t> full, const SockAddr& wi
   full_peer = with.empty() ? peer : with;
 }
 
+void Link::forget_session() noexcept {
+  session.wipe();
+  estimator = {};
+  probes = {};
+  announcements = {};
+  granted_ns = 0;
+  peer = {};
+  closed_by_peer = was_degraded = key_old = moved = false;
+  keys_of.reset();
+  full_round_trip.reset();
+  local = {};
+  remote.reset();
+  next_report_ns = next_probe_ns = 0;
+  role = StationRole::none;
+  term = 0;
+  role_repeats = 0;
+}
+
+void Link::swap_sessions(Link& other) noexcept {
+  std::swap(session, other.session);
+  std::swap(estimator, other.estimator);
+  std::swap(probes, other.probes);
+  std::swap(announcements, other.announcements);
+  std::swap(peer, other.peer);
+  std::swap(closed_by_peer, other.closed_by_peer);
+  std::swap(was_degraded, other.was_degraded);
+  std::swap(keys_of, other.keys_of);
+  std::swap(keys_since_boot_ns, other.keys_since_boot_ns);
+  std::swap(key_old, other.key_old);
+  std::swap(full_round_trip, other.full_round_trip);
+  std::swap(full_peer, other.full_peer);
+  std::swap(local, other.local);
+  std::swap(remote, other.remote);
+  std::swap(remote_at_ns, other.remote_at_ns);
+  std::swap(next_report_ns, other.next_report_ns);
+  std::swap(next_probe_ns, other.next_probe_ns);
+  std::swap(station, other.station);
+  std::swap(role, other.role);
+  std::swap(term, other.term);
+  std::swap(role_repeats, other.role_repeats);
+}
+
 bool Link::grant_due(std::uint64_t now) const noexcept {
   if (granted_ns == 0 || !session.can_send() || peer.empty()) return false;
   return now - granted_ns >= to_ns(kGrantAge) || peer.ip16() != granted_for;
@@ -72,7 +115,12 @@ void Link::publish(std::uint64_t now) {
   picture_.heard_silence_ns = session.silence(now);
   picture_.key_use = session.key_use();
   picture_.can_send = session.can_send();
-  picture_.degraded = session.degraded(now);
+  picture_.degraded = degraded(now);
+  picture_.heard_ns = session.heard_ns();
+  picture_.station = station;
+  picture_.role = role;
+  picture_.term = term;
+  picture_.moved = moved;
   picture_.closed_by_peer = closed_by_peer;
   picture_.key_old = key_old;
   picture_.local = local;

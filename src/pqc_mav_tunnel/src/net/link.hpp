@@ -27,7 +27,12 @@ namespace pqcmav {
 struct LinkPicture {
   std::optional<Session::Info> current, pending;
   SockAddr peer, plain_peer, plain_local;
-  std::uint64_t heard_silence_ns = 0, key_use = 0;
+  std::uint64_t heard_silence_ns = 0, heard_ns = 0, key_use = 0;
+  // Of several ground stations (docs/protocol.md section 14).
+  std::size_t station = 0;               // drone: with which one the session is, by its place in 'peer'
+  StationRole role = StationRole::none;  // what the drone takes that station for
+  std::uint32_t term = 0;                // since which change
+  bool moved = false;                    // gcs: the drone closed the session to go to another station
   bool can_send = false, degraded = false, closed_by_peer = false, key_old = false;
   LinkReport local;                  // what this end receives
   std::optional<LinkReport> remote;  // what the peer last reported
@@ -37,6 +42,9 @@ struct LinkPicture {
   std::uint32_t shape_kbit = 0;
   ShapeCounts shaping{};
 };
+
+/// At a drone, of a link without a session: no station has this place.
+inline constexpr std::size_t kNoStation = ~std::size_t{0};
 
 /// Round trips and clock offset from probes: the offset is that of the quickest of the last eight probes, the least
 /// disturbed one.
@@ -82,6 +90,13 @@ struct Link {
   Bundler bundler{0, 0};
   std::uint64_t granted_ns = 0;  // gcs: when, and for which address, the drone's newest return grant was made; 0: none
   ByteArray<16> granted_for{};
+  // The ground station of the session, and what the drone takes it for. gcs: also what the pending keys bring, and the
+  // highest term that the drone ever told.
+  std::size_t station = 0;
+  StationRole role = StationRole::none, pending_role = StationRole::none;
+  std::uint32_t term = 0, pending_term = 0, highest_term = 0;
+  unsigned role_repeats = 0;  // drone: so often a role is told again, ten times a second
+  bool moved = false;
   Fd plain;
   SockAddr peer, plain_peer, plain_local;
   // gcs: where the first handshake of the pending keys came from, empty after a rekey; and whether it is the drone's.
@@ -100,7 +115,7 @@ struct Link {
   std::unique_ptr<Shaper> shaper;  // from the first time that shaping is on
   LinkReport local;                // refreshed once a second
   std::optional<LinkReport> remote;
-  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, next_log_ns = 0;
+  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, last_probe_ns = 0, next_log_ns = 0;
 
   // Any thread.
   LinkCounters counters;
@@ -110,6 +125,15 @@ struct Link {
   }
   void publish(std::uint64_t now);  // data thread
   // Data thread.
+  /// Little is said in a session that only waits.
+  [[nodiscard]] bool quiet() const noexcept { return role == StationRole::standby; }
+  [[nodiscard]] bool degraded(std::uint64_t now) const noexcept {
+    return quiet() ? session.silence(now) >= to_ns(kStandbyLost) : session.degraded(now);
+  }
+  /// Forgets the session and all that was learnt in it: the next one is with another end.
+  void forget_session() noexcept;
+  /// Exchanges the sessions and what belongs to them; sockets, plaintext and counters stay.
+  void swap_sessions(Link& other) noexcept;
   void note_round_trip(std::optional<std::uint64_t> full, const SockAddr& with) noexcept;
   /// What its session knows for a handshake inside it.
   [[nodiscard]] KnownLink known() const noexcept;

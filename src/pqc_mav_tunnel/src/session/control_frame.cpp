@@ -24,6 +24,8 @@ enum class Tlv : std::uint8_t {
   seen = 35,
   path_challenge = 36,
   path_response = 37,
+  role = 38,
+  term = 39,
   got = 40
 };
 
@@ -149,6 +151,19 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
       fields.bytes(item.random);
       return keep(item);
     }
+    case Tlv::role: {
+      RoleTold item{};
+      std::uint8_t role = 0;
+      fields.be(role).be(item.term);
+      if (role != 1 && role != 2) return Parsed::unusable;
+      item.role = static_cast<StationRole>(role);
+      return keep(item);
+    }
+    case Tlv::term: {
+      TermTold item{};
+      fields.be(item.term);
+      return keep(item);
+    }
     case Tlv::got: {
       Got item{};
       fields.be(item.type).bytes(item.check);
@@ -243,6 +258,11 @@ struct WriteValue {
   Tlv operator()(const Seen& item) const noexcept { return to.be(item.highest), Tlv::seen; }
   Tlv operator()(const PathChallenge& item) const noexcept { return to.bytes(item.random), Tlv::path_challenge; }
   Tlv operator()(const PathResponse& item) const noexcept { return to.bytes(item.random), Tlv::path_response; }
+  Tlv operator()(const RoleTold& item) const noexcept {
+    to.require(item.role != StationRole::none);
+    return to.be(static_cast<std::uint8_t>(item.role)).be(item.term), Tlv::role;
+  }
+  Tlv operator()(const TermTold& item) const noexcept { return to.be(item.term), Tlv::term; }
   Tlv operator()(const Got& item) const noexcept { return to.be(item.type).bytes(item.check), Tlv::got; }
 };
 
@@ -285,9 +305,10 @@ std::optional<std::size_t> append_control(MutableBytes out, std::size_t used, co
 }
 
 std::optional<Got> got_for(const Control& control) {
-  if (!std::holds_alternative<ReturnGrant>(control) && !std::holds_alternative<RestartToken>(control))
+  if (!std::holds_alternative<ReturnGrant>(control) && !std::holds_alternative<RestartToken>(control) &&
+      !std::holds_alternative<RoleTold>(control) && !std::holds_alternative<TermTold>(control))
     return std::nullopt;
-  Secret<kTlvHeader + 4 + 8 + kReturnKeySize> written;  // the longer of the two; wiped afterwards
+  Secret<kTlvHeader + 4 + 8 + kReturnKeySize> written;  // the longest of the four; wiped afterwards
   const auto size = append_control(written.mut(), 0, control);
   if (!size) return std::nullopt;
   const auto tlv = ByteView(written.view()).first(*size);

@@ -32,7 +32,7 @@ struct RekeyRequest {
   std::string_view reason;
 };
 struct Close {
-  std::uint8_t reason;  // 1 shutdown, 2 session limit
+  std::uint8_t reason;  // 1 shutdown, 2 session limit, 3 moved to another ground station
 };
 struct Keepalive {};
 struct RekeyResult {
@@ -65,14 +65,25 @@ struct PathChallenge {
 struct PathResponse {
   ByteArray<8> random;  // the challenge's
 };
+/// What the drone takes this station for. The higher term is the newer word.
+enum class StationRole : std::uint8_t { none, active, standby };
+struct RoleTold {
+  StationRole role;
+  std::uint32_t term;
+};
+/// The highest term that a gcs knows of this drone.
+struct TermTold {
+  std::uint32_t term;
+};
 /// A TLV that is repeated until this answer has arrived.
 struct Got {
   std::uint8_t type;
   ByteArray<4> check;  // the first bytes of SHA-256 over its value
   friend bool operator==(const Got&, const Got&) = default;
 };
-using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult,
-                             HandshakePart, ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, Got>;
+using Control =
+    std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult, HandshakePart,
+                 ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold, TermTold, Got>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16

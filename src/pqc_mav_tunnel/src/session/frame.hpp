@@ -31,7 +31,7 @@ void write_header(const Header& header, std::span<std::uint8_t, kHeaderSize> out
 
 /// What both ends may agree on in a handshake (docs/protocol.md section 4).
 namespace features {
-inline constexpr std::uint16_t kCompact = 1, kBundles = 2;
+inline constexpr std::uint16_t kCompact = 1, kBundles = 2, kStations = 8;
 }
 
 /// What a completed handshake gives: the two directional keys of one (session, epoch).
@@ -46,6 +46,9 @@ struct SessionKeys {
   std::uint16_t features = 0;
   ReceiveIndex own_index;        // with compact headers: under which this end receives,
   std::uint16_t peer_index = 0;  // and the other one
+  // gcs, of a first handshake with feature kStations: what the drone said in M1.
+  bool standby = false;
+  std::uint32_t term = 0;
 };
 
 /// Seals packets of one key; owns the only sequence counter of that key, so no (key, epoch, sequence) is used twice.

@@ -82,6 +82,7 @@ class Session {
     return now > heard_ns_ ? now - heard_ns_ : 0;
   }
   [[nodiscard]] bool degraded(std::uint64_t now) const noexcept { return silence(now) >= timers_.degraded; }
+  [[nodiscard]] std::uint64_t heard_ns() const noexcept { return heard_ns_; }
   [[nodiscard]] std::uint64_t last_sent_ns() const noexcept { return sent_ns_; }
   [[nodiscard]] std::uint64_t sealed_packets() const noexcept { return send_ ? send_->sealed() : 0; }
   /// How often the more used of the two current keys was used, as far as this end knows: by the peer at least up to the

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/term_file.hpp"
+
+#include <charconv>
+#include <fstream>
+
+#include "keys/key_file.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint32_t kBlock = 64;
+
+}  // namespace
+
+TermFile::TermFile(const std::filesystem::path& folder, const std::string& drone_id)
+    : file_(folder.empty() ? std::filesystem::path{} : folder / (drone_id + ".term")) {}
+
+std::uint32_t TermFile::load() {
+  std::error_code error;
+  if (file_.empty() || !std::filesystem::exists(file_, error)) return 0;
+  std::ifstream in(file_);
+  std::string text;
+  if (!std::getline(in, text)) throw TunnelError(Errc::io, "The file " + file_.string() + " cannot be read.");
+  const auto* end = text.data() + text.size();
+  if (const auto [at, bad] = std::from_chars(text.data(), end, kept_); bad != std::errc{} || at != end)
+    throw TunnelError(Errc::key_format, "The file " + file_.string() + " does not hold a number.");
+  return kept_;
+}
+
+void TermFile::keep(std::uint32_t term) {
+  if (file_.empty() || term <= kept_) return;
+  const auto most = term > ~kBlock ? term : term + kBlock;
+  make_key_folder(file_.parent_path());
+  auto temporary = file_;
+  temporary += ".new";
+  std::ofstream out(temporary, std::ios::trunc);
+  out << most << '\n';
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(temporary, file_, error);
+  if (!out || error) throw TunnelError(Errc::io, "The file " + file_.string() + " cannot be written.");
+  kept_ = most;
+}
+
+}  // namespace pqcmav
