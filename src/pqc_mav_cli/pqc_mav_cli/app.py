@@ -31,6 +31,7 @@ COMMANDS = {
     "status": "status_command:status",
     "rekey": "rekey_command:rekey",
     "reload": "reload_command:reload",
+    "station": "station_command:station",
     "doctor": "doctor.command:doctor",
     "demo": "demo.command:demo",
     "policy": "policy.command:policy_app",

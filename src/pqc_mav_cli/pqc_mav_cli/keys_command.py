@@ -47,13 +47,27 @@ def init(
     gcs_id: Annotated[
         str, typer.Option("--gcs-id", help="Name of the gcs, as 'gcs_id' in its configuration; its PSKs belong to it.")
     ] = "gcs",
+    station: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="One of several ground stations, by its gcs_id; repeat it. Each has its keys in stations/<id>."
+        ),
+    ] = None,
 ) -> None:
     """Make the keys of a gcs and its drones. Existing keys are kept, so drones can be added later."""
     import pqc_mav_tunnel
 
     root = root.expanduser()
     with engine_errors():
-        pqc_mav_tunnel.init_keys(str(root), drones, sig_tokens=sig or [], drone_signatures=sign, gcs_id=gcs_id)
+        pqc_mav_tunnel.init_keys(
+            str(root), drones, sig_tokens=sig or [], drone_signatures=sign, gcs_id=gcs_id, stations=station or []
+        )
+    if station:
+        note(
+            f"{root} holds keys of {counted(len(station), 'ground station')}: stations/<gcs_id>/ goes to each of them "
+            "alone; 'pqcmav keys export-drone ID TARGET' copies what a drone needs."
+        )
+        return
     entries = pqc_mav_tunnel.list_keys(str(root / "gcs"))
     pairs = sum(1 for entry in entries if entry["kind"] == "sig-secret")
     psks = sum(1 for entry in entries if entry["kind"] == "psk")

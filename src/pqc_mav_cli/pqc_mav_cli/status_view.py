@@ -15,6 +15,7 @@ from pqc_mav_cli.wording import short_code
 from pqc_mav_proxy.names import DROPS, KEY_OLD, keys_are_old, state_name
 
 SILENT = "SILENT"
+STANDBY = "standby"  # a ground station whose session only waits
 STALE_S = 3.0  # stats come once a second; silence for longer means that the node is gone or hangs
 _STATE_STYLES = {
     "UP": "bold green",
@@ -204,6 +205,8 @@ def _state_cell(view: TunnelView, now_s: float) -> Text:
         return Text(f"{SILENT} {duration(now_s - max(view.status_at_s, view.stats_at_s))}", "bold red")
     state = state_of(view)
     shown = Text(state, _STATE_STYLES.get(state, ""))
+    if view.status.station_role == STANDBY:
+        shown.append(f" {STANDBY}", "dim")
     if keys_are_old(view.status.last_error):
         shown.append(f" {KEY_OLD}", "bold red")
     return shown
@@ -215,6 +218,16 @@ def problems(views: Sequence[TunnelView]) -> list[str]:
         f"{end_of(view)} {view.drone_id}: {view.status.last_error}"
         for view in views
         if keys_are_old(view.status.last_error) or (view.status.last_error and state_of(view) not in ("UP", "REKEYING"))
+    ]
+
+
+def stations(views: Sequence[TunnelView], now_s: float) -> list[str]:
+    """One line per drone with several ground stations: what each is for it."""
+    return [
+        f"{view.drone_id}: {', '.join(' '.join(each.split()[:2]) for each in view.status.stations)}"
+        f" (term {view.status.term})"
+        for view in views
+        if view.status.stations and not is_silent(view, now_s)
     ]
 
 

@@ -28,8 +28,20 @@ STRANGERS: Mapping[str, str] = {
     "hs_limit": "handshake datagrams from too many addresses",
     "other_version": "datagrams of an older protocol version",
 }
+UNSENT = "plain_dropped_no_session"
 SERVER_FIGURES = ("other_version", "restarts_told", "keygens")
-STATUS_FIGURES = ("state", "suite", "epoch", "peer", "key_age_s", "silence_s", "shape_kbit")
+STATUS_FIGURES = (
+    "state",
+    "suite",
+    "epoch",
+    "peer",
+    "key_age_s",
+    "silence_s",
+    "shape_kbit",
+    "station",
+    "station_role",
+    "term",
+)
 SHAPE_CLASSES = ("commands", "transfers", "streams", "rest", "rekey")
 SHAPE_FIGURES = ("taken", "sent", "replaced", "dropped", "oldest_ms")
 STATS_FIGURES = (*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams")
@@ -46,7 +58,8 @@ class Diagnoser:
         """The state of one drone's tunnel."""
         drone = status["drone_id"]
         level, message = _state(status, self._role)
-        grown = self._grown(drone, stats, SUSPICIOUS)
+        waits = status["station_role"] == "standby"  # what its ground software says is left out on purpose
+        grown = self._grown(drone, stats, {key: SUSPICIOUS[key] for key in SUSPICIOUS if not (waits and key == UNSENT)})
         if grown and level is Level.OK:
             level, message = Level.WARN, f"{message}; dropped since the last report: {grown}"
         values: dict[str, object] = {key: status[key] for key in STATUS_FIGURES}
@@ -80,13 +93,20 @@ def _shaping(stats: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
+def _part(status: Mapping[str, Any]) -> str:
+    """Of several ground stations."""
+    if status["station_role"] == "standby":
+        return ", standby: the drone hears another ground station"
+    return f", ground station {status['station']}" if status["stations"] else ""
+
+
 def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:
     state, error = status["state"], status["last_error"]
     if keys_are_old(error) and state in ("UP", "REKEYING", "DEGRADED"):
         return Level.WARN, error
     if state in ("UP", "REKEYING"):
         suffix = ", renewing its keys" if state == "REKEYING" else ""
-        return Level.OK, f"up with {short_code(status['suite'])}, epoch {status['epoch']}{suffix}"
+        return Level.OK, f"up with {short_code(status['suite'])}, epoch {status['epoch']}{suffix}{_part(status)}"
     if state == "DEGRADED":
         return Level.WARN, f"nothing heard from the peer for {status['silence_s']:.1f} s"
     if state == "HANDSHAKING":

@@ -46,7 +46,7 @@ SERVER_TICK_S = 0.1
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = (
     *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
-    "shape_kbit",
+    *("shape_kbit", "station", "station_role", "term", "stations"),
 )
 
 
@@ -112,11 +112,19 @@ class PqcProxyNode(ManagedNode):
         self._config = parameters.engine_config(self.asked_parameters(), _expanded)
 
     def take_live(self, name: str, value: Any) -> bool:
-        """`shape_kbit` counts at once in an engine that runs."""
+        """`shape_kbit` and `station` count at once in an engine that runs."""
         host = self._host
-        if name != parameters.SHAPE_KBIT or host is None or not host.started:
+        if host is None or not host.started:
             return False
-        return bool(host.engine.set_shape_kbit(value))
+        if name == parameters.SHAPE_KBIT:
+            return bool(host.engine.set_shape_kbit(value))
+        if name != parameters.STATION:
+            return False
+        try:
+            return bool(host.engine.use_station(value))
+        except pqc_mav_tunnel.TunnelError as error:
+            self._log("error", str(error))
+            return False
 
     def set_up(self) -> None:
         """Checks the configuration and reads the keys."""

@@ -3,7 +3,7 @@
 
 The schema (`config_schema`, `per_drone_schema`) defines names, types, defaults and bounds, and the engine alone
 judges values: what the user gave goes to it unchanged, and its sentence is the one the user reads. The parameters
-declared here show the result; what is set later counts from the next configure on, shape_kbit at once.
+declared here show the result; what is set later counts from the next configure on, shape_kbit and station at once.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ ROLE = "role"
 ROLES = ("drone", "gcs")
 DRONES = "drones"
 SHAPE_KBIT = "shape_kbit"
+STATION = "station"
+PEER = "peer"
 # Set at the start alone: what names the ends and protects the link, and where plaintext may go. Whoever reaches the ROS
 # graph can end the tunnel, but must not be able to open it. Who may steer it from this machine stays, too.
 FIXED = frozenset(
@@ -60,7 +62,10 @@ def engine_config(given: Mapping[str, Any], expand: Callable[[str], str]) -> dic
 
 def shown(spec: ParameterSpec, config: Mapping[str, Any]) -> Any:
     """The value to declare. One that does not fit is declared as the default; the engine then refuses it."""
+    value = config.get(spec.name, spec.default)
+    if spec.name == PEER and isinstance(value, (list, tuple)):
+        value = ", ".join(map(str, value))  # several ground stations: the engine takes both forms
     try:
-        return spec.check("", config.get(spec.name, spec.default))
+        return spec.check("", value)
     except ParameterError:
         return spec.default

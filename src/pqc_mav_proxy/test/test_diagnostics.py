@@ -13,6 +13,10 @@ STATUS = {
     "key_age_s": 1.0,
     "silence_s": 0.5,
     "shape_kbit": 0,
+    "station": "",
+    "station_role": "",
+    "term": 0,
+    "stations": [],
     "last_error": "",
 }
 STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered", "roams"), 0)
@@ -70,3 +74,18 @@ def test_strangers_who_try_handshakes() -> None:
     made = diagnoser.handshake_server({**totals, "hs_tag": 3})
     assert made.level is Level.WARN and "3 handshake datagrams" in made.message
     assert "enc_rx_datagrams" not in made.values and made.values["keygens"] == 4
+
+
+def test_a_standby_is_no_fault_and_what_is_said_to_it_no_loss():
+    diagnoser = Diagnoser("gcs")
+    waiting = {**STATUS, "station": "south", "station_role": "standby", "term": 7}
+    diagnoser.tunnel(waiting, STATS, None)
+    made = diagnoser.tunnel(waiting, {**STATS, "plain_dropped_no_session": 40}, None)
+    assert (made.level, made.values["station_role"], made.values["term"]) == (Level.OK, "standby", 7)
+    assert "another ground station" in made.message
+    assert diagnoser.tunnel(waiting, {**STATS, "drop_auth_fail": 1}, None).level is Level.WARN
+
+
+def test_a_drone_says_which_of_its_stations_it_hears():
+    heard = {**STATUS, "station": "south", "station_role": "active", "stations": ["north none a:1", "south active b:1"]}
+    assert Diagnoser("drone").tunnel(heard, STATS, None).message.endswith("ground station south")

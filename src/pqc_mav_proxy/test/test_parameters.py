@@ -55,3 +55,10 @@ def test_engine_config_expands_paths() -> None:
     config = parameters.engine_config(given, lambda path: path.replace("~", "/home/u"))
     assert config == {"keys": "/home/u/k", "state_dir": "/home/u/s", "peer": "~"}
     assert parameters.engine_config({"state_dir": ""}, lambda _: ".") == {"state_dir": ""}  # not the working folder
+
+
+def test_several_ground_stations_are_shown_as_one_text() -> None:
+    spec = next(
+        each for each in parameters.specs("drone", pqc_mav_tunnel.config_schema("drone")) if each.name == "peer"
+    )
+    assert parameters.shown(spec, {"peer": ["north@a", "south@b:1"]}) == "north@a, south@b:1"

@@ -95,6 +95,10 @@ msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::st
   out.plain_local = status.plain_local;
   out.plain_peer = status.plain_peer;
   out.shape_kbit = status.shape_kbit;
+  out.station = status.station;
+  out.station_role = status.role;
+  out.term = status.term;
+  for (const auto& each : status.stations) out.stations.push_back(each.gcs_id + " " + each.role + " " + each.address);
   out.last_error = status.last_error;
   out.handshakes_ok = status.handshakes_ok;
   out.handshakes_failed = status.handshakes_failed;

@@ -35,6 +35,12 @@ constexpr std::array<std::string_view, pqcmav::kShapeClasses> kShapeClassNames{"
                                                                                "rest", "rekey"};
 constexpr std::string_view kKeyOld = "KEY_OLD";  // how last_error begins while the keys are too old
 
+/// Of several ground stations.
+std::string part_of(const pqcmav::LinkStatus& status) {
+  if (status.role == "standby") return ", standby: the drone hears another ground station";
+  return status.stations.empty() ? "" : ", ground station " + status.station;
+}
+
 std::pair<Level, std::string> judge(const pqcmav::LinkStatus& status, const std::string& role) {
   using pqcmav::LinkState;
   const auto state = status.state;
@@ -43,7 +49,7 @@ std::pair<Level, std::string> judge(const pqcmav::LinkStatus& status, const std:
   if (error.starts_with(kKeyOld) && (up || state == LinkState::degraded)) return {Level::warn, error};
   if (up)
     return {Level::ok, "up with " + short_code(status.suite) + ", epoch " + std::to_string(status.epoch) +
-                           (state == LinkState::rekeying ? ", renewing its keys" : "")};
+                           (state == LinkState::rekeying ? ", renewing its keys" : "") + part_of(status)};
   if (state == LinkState::degraded)
     return {Level::warn, "nothing heard from the peer for " + fixed(status.silence_s, 1) + " s"};
   if (state == LinkState::handshaking)
@@ -64,7 +70,10 @@ std::string shape_line(const pqcmav::ShapeCount& count) {
 Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::LinkStats& stats,
                              const pqcmav::LinkQualityView* link) {
   auto [level, message] = judge(status, role_);
-  const auto grew = grown(status.drone_id, stats.counters, kSuspicious);
+  // What the ground software says to a standby is left out on purpose.
+  const auto watched =
+      status.role == "standby" ? Watched(kSuspicious).first(kSuspicious.size() - 1) : Watched(kSuspicious);
+  const auto grew = grown(status.drone_id, stats.counters, watched);
   if (!grew.empty() && level == Level::ok) {
     level = Level::warn;
     message += "; dropped since the last report: " + grew;
@@ -77,6 +86,9 @@ Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::Lin
                 {"key_age_s", number_text(status.key_age_s)},
                 {"silence_s", number_text(status.silence_s)},
                 {"shape_kbit", std::to_string(status.shape_kbit)},
+                {"station", status.station},
+                {"station_role", status.role},
+                {"term", std::to_string(status.term)},
                 {"key_old", status.last_error.starts_with(kKeyOld) ? "True" : "False"}};
   const auto add = [&](std::string_view name) {
     out.values.emplace_back(name, std::to_string(counter(stats.counters, name)));

@@ -187,6 +187,9 @@ Asked engine_config(const Given& given) {
 rclcpp::ParameterValue shown(const ParameterSpec& spec, const pqcmav::FlatConfig& config) {
   const auto found = config.find(spec.name);
   auto value = found == config.end() ? spec.default_value : found->second;
+  // Several ground stations: the engine takes a list, too.
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value); list && spec.name == "peer")
+    value = join(*list, ", ");
   if (std::holds_alternative<double>(spec.default_value))
     if (const auto* whole = std::get_if<std::int64_t>(&value)) value = static_cast<double>(*whole);
   const bool fits = value.index() == spec.default_value.index() && std::visit(Fits{spec}, value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ROS parameters from the engine's configuration schema. The engine alone judges values: what the user gave goes to it
 // unchanged, and its sentence is the one the user reads. The parameters declared here show the result; what is set
-// later counts from the next configure on, shape_kbit at once.
+// later counts from the next configure on, shape_kbit and station at once.
 #pragma once
 
 #include <map>
@@ -31,6 +31,7 @@ struct ParameterSpec {
 
 /// Counts at once in an engine that runs.
 inline constexpr const char* kShapeKbit = "shape_kbit";
+inline constexpr const char* kStation = "station";
 
 /// The node's own: the engine does not know it.
 inline constexpr const char* kAutostart = "autostart";

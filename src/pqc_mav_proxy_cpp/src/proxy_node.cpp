@@ -42,9 +42,12 @@ Value value_or(const pqcmav::FlatConfig& config, const std::string& key, Value o
 std::string identity(const std::vector<pqcmav::LinkStatus>& statuses) {
   std::string out;
   for (const auto& it : statuses)
-    for (const auto& part : {std::string(to_string(it.state)), it.suite, std::to_string(it.epoch), it.session_id,
-                             it.peer, it.plain_local, it.plain_peer, it.last_error, std::to_string(it.shape_kbit)})
+    for (const auto& part :
+         {std::string(to_string(it.state)), it.suite, std::to_string(it.epoch), it.session_id, it.peer, it.plain_local,
+          it.plain_peer, it.last_error, std::to_string(it.shape_kbit), it.station, it.role, std::to_string(it.term)})
       out += part + '\n';
+  for (const auto& it : statuses)
+    for (const auto& each : it.stations) out += each.role + '\n';
   return out;
 }
 
@@ -121,7 +124,15 @@ void ProxyNode::take_settings() {
 
 bool ProxyNode::take_live(const rclcpp::Parameter& parameter) {
   const auto engine = running_engine();
-  return parameter.get_name() == kShapeKbit && engine && engine->set_shape_kbit(parameter.as_int());
+  if (!engine) return false;
+  if (parameter.get_name() == kShapeKbit) return engine->set_shape_kbit(parameter.as_int());
+  if (parameter.get_name() != kStation) return false;
+  try {
+    return engine->use_station(parameter.as_string());
+  } catch (const pqcmav::TunnelError& error) {
+    RCLCPP_ERROR(get_logger(), "%s", error.what());
+    return false;
+  }
 }
 
 void ProxyNode::make_interfaces(std::size_t drones) {
