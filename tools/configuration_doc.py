@@ -35,9 +35,9 @@ unknown key it names the closest one that exists.
 
 [`config/drone.yaml`](../config/drone.yaml) and [`config/gcs.yaml`](../config/gcs.yaml) are complete parameter files:
 copy one and change what you need; a key you leave out has its default. What is set later (`ros2 param set`) is
-checked at once and counts from the node's [next configure](launch.md#lifecycle) on, `shape_kbit` at once; what names
-the ends, protects the link or says where plaintext goes is fixed from the start. A running tunnel changes its suite
-by a [rekey](rekey.md).
+checked at once and counts from the node's [next configure](launch.md#lifecycle) on, `shape_kbit` and `station` at
+once; what names the ends, protects the link or says where plaintext goes is fixed from the start. A running tunnel
+changes its suite by a [rekey](rekey.md).
 
 The same two ends as files for `pqcmav-tunneld`, which does not expand `~`:
 

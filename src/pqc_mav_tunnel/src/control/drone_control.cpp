@@ -23,7 +23,7 @@ constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
 StationTimers timers_of_choice(const EngineConfig& config) {
   const auto silence = config.peers.size() > 1 ? config.failover_after_s : config.reconnect_after_s;
   return {to_ns(silence), to_ns(config.failback_s), to_ns(kStandbyLost), to_ns(kStandbyRetry),
-          to_ns(config.rekey_interval_s)};
+          to_ns(config.rekey_interval_s > 0 ? config.rekey_interval_s : config.key_limit_s / 2)};
 }
 
 constexpr const char* kNoSession = "There is no session to rekey; the drone is connecting.";

@@ -61,6 +61,7 @@ bool DataPlane::take_over(std::uint32_t term, std::optional<std::uint64_t> unles
     if (unless_heard_after && active.session.can_send() && active.session.heard_ns() > *unless_heard_after)
       return false;
     active.swap_sessions(standby);
+    active.estimator = {};  // the pauses of a session that waited say nothing of its path
     refresh_lookup(0);
     refresh_lookup(1);
     tell_role(active, StationRole::active, term, now);
@@ -109,6 +110,7 @@ void DataPlane::on_role(Link& link, std::size_t index, const RoleTold& told, std
   link.term = told.term;
   link.highest_term = std::max(link.highest_term, told.term);
   link.next_report_ns = link.next_probe_ns = 0;
+  link.estimator = {};
   events_.log(LogLevel::info, link.id,
               told.role == StationRole::active
                   ? "This ground station is the one that the drone hears now (term " + std::to_string(told.term) + ")."
