@@ -36,6 +36,10 @@ TEST_F(Lookup, ANameThatIsNotThere) {
                [&] { (void)lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()); });
 }
 
+TEST_F(Lookup, NobodyWaitsLongerThanHeSaid) {
+  EXPECT_FALSE(lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get(), 0));
+}
+
 TEST_F(Lookup, NobodyWaitsAfterTheEnd) {
   cancel();
   EXPECT_FALSE(lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()));

@@ -19,6 +19,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kPollNs = 100'000'000;
+constexpr int kLookupMs = 500;
 constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
 StationTimers timers_of_choice(const EngineConfig& config) {
   const auto silence = config.peers.size() > 1 ? config.failover_after_s : config.reconnect_after_s;
@@ -255,15 +256,19 @@ void DroneControl::schedule_periodic() {
 }
 
 /// The gcs' addresses that the encrypted socket can reach; none, with the reason in the outcome.
-std::vector<SockAddr> DroneControl::addresses(const PeerEntry& peer, ClientOutcome& outcome) const {
+std::vector<SockAddr> DroneControl::addresses(Station& station, ClientOutcome& outcome) const {
+  const auto& peer = station.peer;
   std::vector<SockAddr> found;
   try {
-    auto all = lookup(peer.host, peer.port, SOCK_DGRAM, cancel_.get());
-    if (!all) {
+    // A slow name service must not keep the drone from another station.
+    auto all = lookup(peer.host, peer.port, SOCK_DGRAM, cancel_.get(), stations_.size() > 1 ? kLookupMs : -1);
+    if (!all) all = station.known;
+    if (all->empty()) {
       outcome.error = HandshakeError::cancelled;
       outcome.reason = "The handshake was cancelled.";
       return {};
     }
+    station.known = *all;
     found = std::move(*all);
   } catch (const TunnelError& error) {
     outcome.error = HandshakeError::unreachable;
@@ -335,7 +340,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
       }
     } else {
       params.ticket = client_->ticket(station);
-      targets = addresses(stations_[station].peer, outcome);
+      targets = addresses(stations_[station], outcome);
       if (stations_.size() > 1) {
         params.standby = joins;
         params.term = choice_.term_of(*first);
@@ -382,7 +387,9 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
   event.peer = outcome.gcs.empty() ? data_->link(0).picture().peer.text() : outcome.gcs.text();
   event.duration_ns = outcome.duration_ns;
   event.times = outcome.times;
-  ledger_.finished(std::move(event));
+  // Among several stations, one that gave way to another is told of in other words.
+  const bool gave_way = first && stations_.size() > 1 && outcome.error == HandshakeError::cancelled;
+  if (!gave_way) ledger_.finished(std::move(event));
   ledger_.refresh([this] { return data_->link(0).picture(); });
   return ok;
 }
@@ -409,6 +416,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
     schedule_periodic();
     return;
   }
+  say_unanswered(step, outcome);
   // A suite that was chosen in flight and that the gcs refuses, or that does not work here, must not keep the drone off
   // the air: back to the configured one. Silence and what anybody could have sent say nothing about a suite.
   const bool refused = Blacklist::blames_suite(outcome.error, outcome.reject_code);

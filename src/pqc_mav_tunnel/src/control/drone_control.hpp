@@ -92,6 +92,8 @@ class DroneControl {
     PeerEntry peer;
     Psk psk;
     std::optional<ReturnFile> return_file = std::nullopt;  // with a state_dir
+    std::vector<SockAddr> known = {};                      // its addresses when they were last looked up
+    std::uint64_t next_word_ns = 0;                        // when its silence is told again
   };
   InitiatorParams parameters(const Suite& suite, std::size_t station) const;
   void read_return_files();
@@ -106,6 +108,7 @@ class DroneControl {
   void keep_term(std::uint32_t term);
   void say_change(std::optional<std::size_t> before);
   void show_stations();
+  void say_unanswered(const StationChoice::Step& step, const ClientOutcome& outcome);
   void first_handshake(const StationChoice::Step& step);
   RekeyOutcome rekey(const Suite& suite, const std::string& reason);
   RekeyOutcome rekey_on_request(const Request& request);
@@ -113,7 +116,7 @@ class DroneControl {
   /// `rekey`: inside the running session.
   /// `first`: what a first handshake is for; none: a rekey inside the running session.
   bool handshake(const Suite& suite, const std::optional<StationChoice::Step>& first, ClientOutcome& outcome);
-  std::vector<SockAddr> addresses(const PeerEntry& peer, ClientOutcome& outcome) const;
+  std::vector<SockAddr> addresses(Station& station, ClientOutcome& outcome) const;
   std::optional<std::string> reason_to_give_up(const std::optional<StationChoice::Step>& first, std::uint64_t began_ns);
   void answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome);
   void schedule_periodic();

@@ -9,6 +9,12 @@ namespace pqcmav {
 
 using Act = StationChoice::Act;
 
+namespace {
+
+constexpr std::uint64_t kWordEveryNs = 60'000'000'000;
+
+}  // namespace
+
 void DroneControl::take_news(std::uint64_t now) {
   std::vector<SessionId> restarted;
   std::optional<std::uint32_t> told;
@@ -101,6 +107,22 @@ void DroneControl::say_change(std::optional<std::size_t> before) {
               "The ground station is '" + stations_[*active].peer.gcs_id + "' now" +
                   (before ? ", no longer '" + stations_[*before].peer.gcs_id + "'" : "") + " (term " +
                   std::to_string(choice_.term()) + ").");
+}
+
+/// Once a minute for each station.
+void DroneControl::say_unanswered(const StationChoice::Step& step, const ClientOutcome& outcome) {
+  if (stations_.size() == 1 || outcome.error != HandshakeError::cancelled || !client_->silent()) return;
+  auto& station = stations_[step.station];
+  const auto now = now_ns();
+  if (now < station.next_word_ns) return;
+  station.next_word_ns = now + kWordEveryNs;
+  const auto where = "No answer from the ground station '" + station.peer.gcs_id + "' at " + station.peer.host + ":" +
+                     std::to_string(station.peer.port) + " (UDP); the drone asks it again";
+  if (step.act == Act::join)
+    events_.log(LogLevel::warning, config_.drone_id, where + ". There may be no standby until it answers.");
+  else
+    ledger_.waiting_for(where + " after the others. Check 'peer', the network and firewalls, and that both ends have " +
+                        "the same PSK: a gcs does not answer strangers.");
 }
 
 void DroneControl::show_stations() {

@@ -164,6 +164,11 @@ class DataPlane {
   void repeat_role(Link& link, std::uint64_t now);
   void send_due_shaped(std::uint64_t now) noexcept;
   void arm_shaping(std::uint64_t now) noexcept;
+  /// drone: silence from which on it asks more often, so that it knows in time who answers.
+  [[nodiscard]] std::uint64_t probe_silence_ns() const noexcept {
+    const auto most = to_ns(kProbeSilence);
+    return config_.peers.size() > 1 ? std::min(most, to_ns(config_.failover_after_s / 2)) : most;
+  }
   [[nodiscard]] bool came_by_the_route(const Link& link) const noexcept;
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
   void follow_path(Link& link, std::uint64_t now);

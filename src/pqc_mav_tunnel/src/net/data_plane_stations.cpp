@@ -137,7 +137,7 @@ void DataPlane::say_little(Link& link, std::uint64_t now) {
     send_control_now(link, ByteView(tlvs).first(link.announcements.append_to(tlvs, 0)), now);
     return;
   }
-  const bool trouble = links_[0]->session.silence(now) >= to_ns(kProbeSilence);
+  const bool trouble = links_[0]->session.silence(now) >= probe_silence_ns();
   if (now < std::min(link.next_probe_ns, trouble ? link.last_probe_ns + to_ns(kProbeSilentEvery) : link.next_probe_ns))
     return;
   link.last_probe_ns = now;

@@ -160,7 +160,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   std::size_t used = 0;
   // What the drone says twice a second names its session, so that a gcs which does not hold it can say so.
   bool names_session = config_.role == Role::drone;
-  const bool silent = config_.role == Role::drone && link.session.silence(now) >= to_ns(kProbeSilence);
+  const bool silent = config_.role == Role::drone && link.session.silence(now) >= probe_silence_ns();
   if (now >= link.next_report_ns) {
     link.next_report_ns = now + to_ns(kReportEvery);
     link.next_probe_ns = now + to_ns(silent ? kProbeSilentEvery : kProbeAfterReport);

@@ -36,16 +36,17 @@ void ask(const std::shared_ptr<Answer>& answer, const std::string& host, std::ui
 
 }  // namespace
 
-std::optional<std::vector<SockAddr>> lookup(const std::string& host, std::uint16_t port, int socket_type,
-                                            int cancel_fd) {
+std::optional<std::vector<SockAddr>> lookup(const std::string& host, std::uint16_t port, int socket_type, int cancel_fd,
+                                            int limit_ms) {
   if (is_ipv4(host) || is_ipv6(host)) return resolve_all(host, port, false, socket_type);
   const auto answer = std::make_shared<Answer>();
   if (!answer->done) throw TunnelError(Errc::io, "Cannot create an event descriptor: " + system_reason(errno) + ".");
   std::thread([answer, host, port, socket_type] { ask(answer, host, port, socket_type); }).detach();
   pollfd fds[2] = {{answer->done.get(), POLLIN, 0}, {cancel_fd, POLLIN, 0}};
-  while (::poll(fds, 2, -1) < 0 && errno == EINTR) {
+  int ready = 0;
+  while ((ready = ::poll(fds, 2, limit_ms)) < 0 && errno == EINTR) {
   }
-  if (fds[1].revents != 0) return std::nullopt;
+  if (ready == 0 || fds[1].revents != 0) return std::nullopt;
   drain(answer->done);  // after it, what the thread wrote is here
   if (!answer->error.empty()) throw TunnelError(Errc::address, answer->error);
   return std::move(answer->found);
