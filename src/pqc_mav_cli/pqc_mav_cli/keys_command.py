@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav keys`: make, show and hand out long-term keys. Only fingerprints are ever printed, and no core is dumped."""
+"""`pqcmav keys`: make, show, hand out and revoke long-term keys. Only fingerprints are printed, no core is dumped."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +17,7 @@ DEFAULT_ROOT = Path("~/.pqcmav/keys")
 
 keys_app = typer.Typer(
     no_args_is_help=True,
-    help="Make, list and export long-term keys. Secret keys are never printed; only their owner can read the files.",
+    help="Make, list, export, renew and revoke long-term keys. No secret is ever printed; only its owner can read it.",
 )
 
 
@@ -30,6 +31,10 @@ def _before_any_key_is_read() -> None:
 
 
 Root = Annotated[Path, typer.Option("--root", help="Folder of all keys: gcs/ and drones/<id>/ are below it.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+GcsId = Annotated[
+    str, typer.Option("--gcs-id", help="Name of the gcs, as 'gcs_id' in its configuration; its PSKs belong to it.")
+]
 
 
 @keys_app.command()
@@ -44,9 +49,7 @@ def init(
         bool,
         typer.Option("--sign", help="Also make a key pair for each drone, so that a stolen PSK alone is not enough."),
     ] = False,
-    gcs_id: Annotated[
-        str, typer.Option("--gcs-id", help="Name of the gcs, as 'gcs_id' in its configuration; its PSKs belong to it.")
-    ] = "gcs",
+    gcs_id: GcsId = "gcs",
     station: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,7 +76,7 @@ def init(
     psks = sum(1 for entry in entries if entry["kind"] == "psk")
     note(
         f"{root} holds {counted(pairs, 'signing key pair')} of the gcs and a PSK for {counted(psks, 'drone')}; "
-        "'pqcmav keys show' lists them. gcs/ stays on the ground; 'pqcmav keys export-drone ID TARGET' copies what a "
+        "'pqcmav keys list' shows them. gcs/ stays on the ground; 'pqcmav keys export-drone ID TARGET' copies what a "
         "drone needs."
     )
 
@@ -81,15 +84,94 @@ def init(
 @keys_app.command()
 def show(
     folder: Annotated[Path, typer.Argument(help="A key folder: the root, a gcs' or a drone's.")] = DEFAULT_ROOT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show every file with its fingerprint.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List keys with their fingerprints and problems. The exit code is 1 if a key has a problem."""
+    """Show what each end holds, and problems. The exit code is 1 if a key has a problem."""
+    from pqc_mav_cli import keys_view
+
     folder = folder.expanduser()
-    if not folder.is_dir():
-        raise CliError(f"{folder} is not a folder; 'pqcmav keys init DRONE...' makes one.", ExitCode.USAGE)
-    problems = _show(folder, as_json)
-    if problems:
+    entries = _entries(folder)
+    if as_json:
+        print_json(entries)
+    elif not entries:
+        console().print(f"No keys in {folder}.")
+    elif every:
+        console().print(keys_view.every_file(entries, folder))
+    else:
+        console().print(keys_view.summary(entries, folder), *keys_view.problems(entries), sep="\n")
+    if problems := sum(1 for entry in entries if entry["problem"]):
         raise CliError(f"{counted(problems, 'key')} in {folder} cannot be used.")
+
+
+@keys_app.command(name="list")
+def list_drones(root: Root = DEFAULT_ROOT, as_json: AsJson = False) -> None:
+    """List the drones that have keys here. The exit code is 1 if a key of theirs has a problem."""
+    from pqc_mav_cli import key_changes, keys_view
+
+    root = root.expanduser()
+    entries = _entries(root)
+    found = keys_view.drones(entries, key_changes.drones_of(root), root)
+    if as_json:
+        print_json(found)
+    else:
+        console().print(keys_view.drones_table(found) if found else f"No keys of drones in {root}.")
+    if problems := [problem for drone in found for problem in drone["problems"]]:
+        raise CliError(f"{counted(len(problems), 'key')} cannot be used: {problems[0]}")
+
+
+@keys_app.command()
+def rotate(
+    who: Annotated[str, typer.Argument(help="Id of a drone, or gcs for the ground station's signing keys.")],
+    root: Root = DEFAULT_ROOT,
+    sig: Annotated[
+        list[str] | None,
+        typer.Option(help="With gcs: signature algorithm (token, e.g. mldsa65); may be repeated. Default: all it has."),
+    ] = None,
+    gcs_id: GcsId = "gcs",
+) -> None:
+    """Replace keys by new ones. Until the new ones are at both ends and these restarted, they go on with the old."""
+    from pqc_mav_cli import key_changes
+
+    root = _existing(root)
+    if who == key_changes.GCS:
+        made = key_changes.rotate_gcs(root, sig or [])
+        note(
+            f"{counted(len(made), 'new signing key pair')} of the gcs ({', '.join(made)}). Now bring every drone its "
+            "new share ('pqcmav keys export-drone ID TARGET') and restart both ends; drones that have only the old "
+            "public key cannot connect until then."
+        )
+        return
+    if sig:
+        raise CliError("--sig is for the ground station's keys: 'pqcmav keys rotate gcs'.", ExitCode.USAGE)
+    made = key_changes.rotate_drone(root, who, gcs_id)
+    pairs = f" and {counted(len(made), 'new signing key pair')} ({', '.join(made)})" if made else ""
+    note(
+        f"{who} has a new PSK{pairs}. Now bring the drone its share ('pqcmav keys export-drone {who} TARGET'), the "
+        "ground station its folder gcs/ unless it is this one, and restart both."
+    )
+
+
+@keys_app.command()
+def revoke(
+    drone: Annotated[str, typer.Argument(help="Id of the drone.")],
+    root: Root = DEFAULT_ROOT,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove all keys of a drone: from the gcs' next start on it cannot connect. Other drones are not affected."""
+    from pqc_mav_cli import key_changes
+
+    root = _existing(root)
+    key_changes.require_drone(root, drone)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise CliError(f"Nobody can be asked whether the keys of {drone} may go; add --yes.", ExitCode.USAGE)
+        typer.confirm(f"Remove all keys of {drone} below {root}? They cannot be restored", abort=True, err=True)
+    removed = key_changes.revoke(root, drone)
+    note(
+        f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}. Now take {drone} out of 'drones' in "
+        "the ground station's configuration and restart it: until then it goes on with the key it has read."
+    )
 
 
 @keys_app.command(name="export-drone")
@@ -108,23 +190,15 @@ def export_drone(
     note(f"{target} holds secrets: bring it to the drone, set 'keys' there to its path, and delete every other copy.")
 
 
-def _show(folder: Path, as_json: bool) -> int:
-    """Prints what is in `folder`. Returns the number of keys with a problem."""
+def _entries(folder: Path) -> list[dict[str, Any]]:
     import pqc_mav_tunnel
-    from rich.table import Table
 
     with engine_errors():
-        entries = [dict(entry) for entry in pqc_mav_tunnel.list_keys(str(folder))]
-    if as_json:
-        print_json(entries)
-    else:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for title in ("kind", "algorithm", "owner", "fingerprint", "file"):
-            table.add_column(title, overflow="fold")
-        for entry in entries:
-            path = Path(entry["path"])
-            shown = path.relative_to(folder) if path.is_relative_to(folder) else path
-            last = f"[red]{entry['problem']}[/red]" if entry["problem"] else str(shown)
-            table.add_row(entry["kind"], entry["algorithm"], entry["owner"], entry["fingerprint"], last)
-        console().print(table if entries else f"No keys in {folder}.")
-    return sum(1 for entry in entries if entry["problem"])
+        return [dict(entry) for entry in pqc_mav_tunnel.list_keys(str(_existing(folder)))]
+
+
+def _existing(folder: Path) -> Path:
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise CliError(f"{folder} is not a folder; 'pqcmav keys init DRONE...' makes one.", ExitCode.USAGE)
+    return folder

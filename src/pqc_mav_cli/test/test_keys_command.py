@@ -31,7 +31,7 @@ def test_init_makes_files_only_the_owner_can_read_and_keeps_them(root: Path) -> 
 
 
 def test_show_lists_fingerprints_and_no_key(root: Path) -> None:
-    ended = pqcmav("keys", "show", str(root))
+    ended = pqcmav("keys", "show", str(root), "--all")
     assert ended.returncode == 0 and "alpha" in ended.stdout and "mldsa65" in ended.stdout
     listed = json.loads(pqcmav("keys", "show", str(root), "--json").stdout)
     assert {entry["kind"] for entry in listed} == {"psk", "sig-secret", "sig-public"}
@@ -62,6 +62,7 @@ def test_show_fails_on_a_key_others_can_read(root: Path) -> None:
     ended = pqcmav("keys", "show", str(root))
     assert ended.returncode == 1
     assert "cannot be used" in ended.stderr and len(ended.stderr.splitlines()) == 1
+    assert "chmod" in ended.stdout and "1 unusable" in ended.stdout
 
 
 def test_export_and_its_refusals(keys: Path, tmp_path: Path) -> None:
@@ -75,6 +76,19 @@ def test_export_and_its_refusals(keys: Path, tmp_path: Path) -> None:
     assert str(target) in refused_either("keys", "export-drone", DRONES[0], str(target), "--root", str(keys))
     assert "nobody" in refused_either("keys", "export-drone", "nobody", str(tmp_path / "x"), "--root", str(keys))
     assert not (tmp_path / "x").exists()
+
+
+def test_a_drone_is_renewed_and_revoked(root: Path) -> None:
+    psk = root / "drones" / "alpha" / "psk.key"
+    before = psk.read_bytes()
+    ended = pqcmav("keys", "rotate", "alpha", "--root", str(root))
+    assert ended.returncode == 0 and "keys export-drone alpha TARGET" in ended.stderr
+    assert psk.read_bytes() != before
+    assert "--yes" in refused(2, "keys", "revoke", "alpha", "--root", str(root))
+    ended = pqcmav("keys", "revoke", "alpha", "--yes", "--root", str(root))
+    assert ended.returncode == 0 and "'drones'" in ended.stderr
+    ended = pqcmav("keys", "list", "--root", str(root))
+    assert ended.returncode == 0 and "beta" in ended.stdout and "alpha" not in ended.stdout
 
 
 def refused_either(*arguments: str) -> str:

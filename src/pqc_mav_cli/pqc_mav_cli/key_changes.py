@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Renews and takes away long-term keys: files are moved and removed, none is read here. Layout: keystore.hpp.
+
+New keys are made in a folder beside the old ones and then renamed over them, one file after the other; what an
+interruption leaves half done, the same call does whole.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+
+GCS = "gcs"  # stands for the ground station, where a drone's id could be
+_QUICKEST = "mldsa44"  # a pair that has to be made and is thrown away
+
+
+def rotate_drone(root: Path, drone: str, gcs_id: str) -> list[str]:
+    """A new PSK for a drone, and new signing key pairs where it has some here. Returns their algorithms."""
+    require_drone(root, drone)
+    signing = tokens(root / "drones" / drone / "sig")
+    with _made(root, [drone], signing or [_QUICKEST], bool(signing), gcs_id) as made:
+        own, known = made / "drones" / drone, made / GCS / "drones" / drone
+        files = [(own / "psk.key", root / "drones" / drone / "psk.key")]
+        files.append((made / GCS / "psk" / f"{drone}.key", root / GCS / "psk" / f"{drone}.key"))
+        for token in signing:
+            files += [(own / "sig" / name, root / "drones" / drone / "sig" / name) for name in _pair(token)]
+            files.append((known / f"{token}.pub", root / GCS / "drones" / drone / f"{token}.pub"))
+        _put(files)
+    return signing
+
+
+def rotate_gcs(root: Path, wanted: Iterable[str]) -> list[str]:
+    """New signing key pairs of the ground station, of these algorithms or of all it has. Returns the algorithms."""
+    there = tokens(root / GCS / "sig")
+    chosen = list(dict.fromkeys(wanted)) or there
+    if missing := [token for token in chosen if token not in there]:
+        raise CliError(
+            f"{root / GCS / 'sig'} has no key pair of {missing[0]}; 'pqcmav keys init --sig {missing[0]}' makes one.",
+            ExitCode.USAGE,
+        )
+    if not chosen:
+        raise CliError(f"{root} holds no signing keys of a gcs; 'pqcmav keys init' makes some.", ExitCode.USAGE)
+    drones = sorted(path.name for path in (root / "drones").glob("*") if path.is_dir())
+    with _made(root, drones, chosen, False, GCS) as made:
+        # The drones' halves first: until the pair is in its place too, each side still has something to be told by.
+        halves = [Path("drones") / drone / GCS / f"{token}.pub" for drone in drones for token in chosen]
+        pairs = [Path(GCS) / "sig" / name for token in chosen for name in _pair(token)]
+        _put((made / file, root / file) for file in (*halves, *pairs))
+    return chosen
+
+
+def revoke(root: Path, drone: str) -> list[Path]:
+    """Removes everything of a drone: what the ground station knows it by first. Returns what was removed."""
+    require_drone(root, drone)
+    places = (root / GCS / "psk" / f"{drone}.key", root / GCS / "drones" / drone, root / "drones" / drone)
+    removed = [place for place in places if place.exists()]
+    try:
+        for place in removed:
+            if place.is_dir() and not place.is_symlink():
+                shutil.rmtree(place)
+            else:
+                place.unlink()
+    except OSError as error:
+        raise CliError(f"Not all keys of {drone} could be removed: {error}. Run this again.") from None
+    return removed
+
+
+def require_drone(root: Path, drone: str) -> None:
+    """Raises CliError unless there are keys of this drone."""
+    known = drones_of(root)
+    if drone not in known:
+        listed = f"there are {', '.join(known)}" if known else "there are none"
+        raise CliError(f"{root} holds no keys of a drone '{drone}'; {listed}.", ExitCode.USAGE)
+
+
+def drones_of(root: Path) -> list[str]:
+    """Ids of all drones that have something below a root."""
+    found = {path.stem for path in (root / GCS / "psk").glob("*.key")}
+    found |= {path.name for folder in (root / GCS / "drones", root / "drones") for path in folder.glob("*")}
+    return sorted(found)
+
+
+def tokens(folder: Path) -> list[str]:
+    """Algorithms of the key pairs in a folder."""
+    return sorted(path.stem for path in folder.glob("*.key"))
+
+
+def _pair(token: str) -> tuple[str, str]:
+    return f"{token}.key", f"{token}.pub"
+
+
+@contextmanager
+def _made(root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str) -> Iterator[Path]:
+    """Fresh keys in a folder of their own below `root`; what is left there in the end is removed."""
+    import pqc_mav_tunnel
+
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".rotate-", dir=root))
+    except OSError as error:
+        raise CliError(f"{root} cannot be written: {error.strerror}.") from None
+    try:
+        with engine_errors():
+            pqc_mav_tunnel.init_keys(str(folder), drones, sig_tokens=sig, drone_signatures=sign, gcs_id=gcs_id)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put(files: Iterable[tuple[Path, Path]]) -> None:
+    try:
+        for new, old in files:
+            old.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            new.replace(old)
+    except OSError as error:
+        raise CliError(f"Not all keys could be replaced: {error}. Run this again.") from None

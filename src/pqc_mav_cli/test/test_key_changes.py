@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+import stat
+from pathlib import Path
+
+import pqc_mav_tunnel
+import pytest
+
+from pqc_mav_cli import key_changes
+from pqc_mav_cli.errors import CliError
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Keys of two drones; beta signs."""
+    made = tmp_path / "keys"
+    pqc_mav_tunnel.init_keys(str(made), ["alpha"], sig_tokens=["mldsa44", "mldsa65"])
+    pqc_mav_tunnel.init_keys(str(made), ["beta"], sig_tokens=["mldsa44"], drone_signatures=True)
+    return made
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def changed(before: dict[str, bytes], root: Path) -> set[str]:
+    after = contents(root)
+    assert before.keys() == after.keys()
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in root.rglob("*.key"))
+    # Everything can be read, every two halves belong together: the engine finds nothing to add or to object to.
+    pqc_mav_tunnel.init_keys(str(root), ["alpha"], sig_tokens=["mldsa44", "mldsa65"])
+    pqc_mav_tunnel.init_keys(str(root), ["beta"], sig_tokens=["mldsa44"], drone_signatures=True)
+    assert not any(entry["problem"] for entry in pqc_mav_tunnel.list_keys(str(root)))
+    return {name for name in before if before[name] != after[name]}
+
+
+def test_a_drone_gets_a_new_psk_and_nothing_else_changes(root: Path) -> None:
+    before = contents(root)
+    assert key_changes.rotate_drone(root, "alpha", "gcs") == []
+    assert changed(before, root) == {"drones/alpha/psk.key", "gcs/psk/alpha.key"}
+
+
+def test_a_drone_that_signs_gets_new_pairs_too(root: Path) -> None:
+    before = contents(root)
+    assert key_changes.rotate_drone(root, "beta", "gcs") == ["mldsa44"]
+    assert changed(before, root) == {
+        "drones/beta/psk.key",
+        "gcs/psk/beta.key",
+        "drones/beta/sig/mldsa44.key",
+        "drones/beta/sig/mldsa44.pub",
+        "gcs/drones/beta/mldsa44.pub",
+    }
+
+
+def test_the_ground_station_gets_new_pairs_and_every_share_the_public_half(root: Path) -> None:
+    before = contents(root)
+    assert key_changes.rotate_gcs(root, ["mldsa44"]) == ["mldsa44"]
+    assert changed(before, root) == {
+        "gcs/sig/mldsa44.key",
+        "gcs/sig/mldsa44.pub",
+        "drones/alpha/gcs/mldsa44.pub",
+        "drones/beta/gcs/mldsa44.pub",
+    }
+    assert key_changes.rotate_gcs(root, []) == ["mldsa44", "mldsa65"]
+
+
+def test_revoking_leaves_nothing_of_a_drone_and_all_of_the_others(root: Path) -> None:
+    before = contents(root)
+    removed = key_changes.revoke(root, "beta")
+    assert [path.relative_to(root).as_posix() for path in removed] == [
+        "gcs/psk/beta.key",
+        "gcs/drones/beta",
+        "drones/beta",
+    ]
+    assert contents(root) == {name: content for name, content in before.items() if "beta" not in name}
+    assert key_changes.drones_of(root) == ["alpha"]
+
+
+def test_an_interruption_leaves_what_the_next_call_makes_whole(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, replace, moves = contents(root), Path.replace, []
+
+    def once(new: Path, old: Path) -> Path:
+        moves.append(old)
+        if len(moves) == 2:
+            raise OSError(28, "No space left on device")
+        return replace(new, old)
+
+    monkeypatch.setattr(Path, "replace", once)
+    with pytest.raises(CliError, match="Run this again"):
+        key_changes.rotate_drone(root, "alpha", "gcs")
+    monkeypatch.undo()
+    assert not list(root.glob(".rotate-*"))
+    key_changes.rotate_drone(root, "alpha", "gcs")
+    assert changed(before, root) == {"drones/alpha/psk.key", "gcs/psk/alpha.key"}
+
+
+def test_refusals_name_what_there_is(root: Path) -> None:
+    with pytest.raises(CliError, match="no keys of a drone 'gamma'; there are alpha, beta"):
+        key_changes.rotate_drone(root, "gamma", "gcs")
+    with pytest.raises(CliError, match="there are alpha"):
+        key_changes.revoke(root, "..")
+    with pytest.raises(CliError, match="no key pair of falcon512"):
+        key_changes.rotate_gcs(root, ["falcon512"])
