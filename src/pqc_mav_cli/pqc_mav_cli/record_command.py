@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -37,6 +38,7 @@ def record(
 ) -> int:
     """Record a flight for Foxglove, 'pqcmav replay' and 'pqcmav policy compare', until Ctrl-C.
 
+    The exit code is 1 if there was nothing to record; no file is left then.
     While recording, the file is called *.mcap.partial; even then it can be read up to the last two seconds.
     """
     from pqc_mav_recorder.file import RecordingError
@@ -65,12 +67,17 @@ def _record(where: Path, namespaces: list[str], topics: list[str], duration: flo
         from pqc_mav_recorder.recorder import Recorder, recording_path
         from pqc_mav_recorder.topics import TopicRecorder
 
-        recorder = Recorder(recording_path(where), metadata(namespaces), min_free_mib=min_free_mib)
+        path = recording_path(where)
+        made = not path.parent.exists()
+        recorder = Recorder(path, metadata(namespaces), min_free_mib=min_free_mib)
         found = TopicRecorder(node, recorder, namespaces, topics, note)
         note(f"Recording to {recorder.path}; Ctrl-C stops.")
         _wait(recorder, found, stopped, duration)
     # The node is gone: whatever arrived is in the recorder's hands.
     path = recorder.stop()
+    if not recorder.messages:
+        _remove(path, made)
+        raise CliError(_nothing(namespaces, topics))
     size = path.stat().st_size / MIB
     print(f"{_progress(recorder, found)} in {path}, {size:.1f} MiB")
     if recorder.dropped and not recorder.problem:
@@ -78,6 +85,22 @@ def _record(where: Path, namespaces: list[str], topics: list[str], duration: flo
     if recorder.problem:
         raise CliError(f"The recording ended early: {recorder.problem}")
     return 0
+
+
+def _remove(path: Path, with_folder: bool) -> None:
+    path.unlink()
+    if with_folder:
+        path.parent.rmdir()
+
+
+def _nothing(namespaces: list[str], topics: list[str]) -> str:
+    from pqc_mav_cli.ros_session import reachable
+
+    sought = ", ".join([*(f"/{name.strip('/')}/..." for name in namespaces), *topics])
+    return (
+        f"Nothing was published on {sought} ({reachable(os.environ)}), so there is no recording; are the proxies "
+        "running, with the same ROS_DOMAIN_ID?"
+    )
 
 
 def _progress(recorder: Any, found: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,13 +50,20 @@ def read(path: Path) -> list[str]:
     return found
 
 
+def begun(path: Path, running: Running) -> None:
+    """Waits until messages are in the file."""
+    partial = path.with_name(f"{path.name}.partial")
+    while not partial.exists() or partial.stat().st_size < 600:
+        assert running.process.poll() is None
+        time.sleep(0.05)
+
+
 def test_recording_until_interrupted_and_salvaging_what_a_kill_left(tmp_path: Path, publisher: Any) -> None:
     whole = tmp_path / "whole.mcap"
     running = Running("record", str(whole), "--namespace", "rec")
     try:
         running.wait_for("Recording to")
-        while publisher.get_subscription_count() < 1:
-            assert running.process.poll() is None
+        begun(whole, running)
         assert running.end(signal.SIGINT) == 0
     finally:
         running.kill()
@@ -67,8 +75,7 @@ def test_recording_until_interrupted_and_salvaging_what_a_kill_left(tmp_path: Pa
     running = Running("record", str(cut), "--namespace", "rec")
     try:
         running.wait_for("Recording to")
-        while not partial.exists() or partial.stat().st_size < 600:
-            assert running.process.poll() is None
+        begun(cut, running)
         running.process.kill()
         running.process.wait()
     finally:
@@ -80,9 +87,14 @@ def test_recording_until_interrupted_and_salvaging_what_a_kill_left(tmp_path: Pa
     assert read(cut)
 
 
-def test_a_recording_that_ends_by_itself_and_one_that_cannot_begin(tmp_path: Path) -> None:
-    ended = pqcmav("record", str(tmp_path), "--namespace", "nobody", "--duration", "0.5")
-    assert ended.returncode == 0 and "0 messages of 0 topics" in ended.stdout, ended.stderr
-    assert [entry.suffix for entry in tmp_path.iterdir()] == [".mcap"]
+def test_a_recording_of_nothing_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    ended = pqcmav("record", str(tmp_path / "new"), "--namespace", "nobody", "--duration", "0.5")
+    assert ended.returncode == 1 and "Nothing was published on /nobody/..." in ended.stderr, ended.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_recording_that_cannot_begin(tmp_path: Path) -> None:
     assert "Cannot write" in refused(1, "record", "/proc/no/such")
+    assert "flight.mcap" in refused(1, "record", str(tmp_path / "flight.txt"))
     assert "No such file" in refused(1, "record", "--salvage", str(tmp_path / "no.mcap.partial"))
+    assert not list(tmp_path.iterdir())

@@ -54,11 +54,16 @@ class SteadyClock:
 def recording_path(where: str | Path, at: datetime | None = None) -> Path:
     """The file to record to: `where` itself when it ends in .mcap, else a file named after the time in that folder.
 
+    Raises RecordingError for what looks like a file of another kind; a folder may have such a name if it is there.
     A recorder that is started again within a second takes the next number: `flight_20260304T050607Z-2.mcap`.
     """
     path = Path(where).expanduser()
     if path.suffix == SUFFIX:
         return path
+    if path.suffix and not path.is_dir() and not path.name.startswith("."):
+        raise RecordingError(
+            f"'{path}' is no folder, and recordings are called *{SUFFIX}; give '{path.with_suffix(SUFFIX)}' instead."
+        )
     moment = at or datetime.now(timezone.utc)
     stem = f"flight_{moment.strftime('%Y%m%dT%H%M%S')}Z"
     names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))

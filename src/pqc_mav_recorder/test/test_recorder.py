@@ -133,6 +133,14 @@ def test_a_folder_gets_a_file_named_after_the_time() -> None:
     assert recording_path("~/x.mcap") == Path.home() / "x.mcap"
 
 
+def test_what_looks_like_another_kind_of_file_is_no_new_folder(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"give '.*flight.mcap' instead"):
+        recording_path(tmp_path / "flight.txt")
+    (tmp_path / "flights.2026").mkdir()
+    assert recording_path(tmp_path / "flights.2026").parent == tmp_path / "flights.2026"
+    assert recording_path(tmp_path / ".hidden").parent == tmp_path / ".hidden"
+
+
 def test_a_recorder_that_is_started_again_within_a_second_takes_the_next_number(tmp_path: Path) -> None:
     at = datetime(2026, 3, 4, 5, 6, 7, tzinfo=timezone.utc)
     (tmp_path / "flight_20260304T050607Z.mcap.partial").touch()  # killed
