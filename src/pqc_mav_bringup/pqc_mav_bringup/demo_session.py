@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -13,18 +15,22 @@ from pqc_mav_bringup.description import BringupError
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_common.free_ports import free_ports
 
+PREFIX = "pqcmav-demo-"
+LOCK = "in-use"  # a file that a running demo holds locked; the kernel lets go of it however the demo ends
 PORTS = ("data_port", "drone_data_port", "plain_port", "ground_port")
 
 
 class DemoSession:
     """Fills in what the demo's arguments leave empty. Use as a context manager, or call `close`.
 
-    Keys are made in a temporary folder that only this user can enter, and are removed with it.
+    Keys are made in a temporary folder that only this user can enter, and are removed with it; those of a demo that was
+    killed are removed by the next one.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
         """`given`: argument values by name. Raises BringupError or the engine's TunnelError."""
         self._folder: Path | None = None
+        self._lock = -1
         values = {name: value for name, value in given.items() if value != ""}
         missing = [name for name in PORTS if name not in values]
         try:
@@ -44,6 +50,9 @@ class DemoSession:
         folder, self._folder = self._folder, None
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+        lock, self._lock = self._lock, -1
+        if lock >= 0:
+            os.close(lock)
 
     def __enter__(self) -> DemoSession:
         return self
@@ -57,8 +66,29 @@ class DemoSession:
         """Makes the drone's keys, for its suite and the default suite, which a gcs insists on. Returns their root."""
         import pqc_mav_tunnel
 
-        self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-demo-"))
+        remove_left_over()
+        self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self._lock = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        root = self._folder / "keys"
         default = next(entry["default"] for entry in pqc_mav_tunnel.config_schema("drone") if entry["key"] == "suite")
         tokens = {pqc_mav_tunnel.find_suite(name).sig_token for name in (default, suite or default)}
-        pqc_mav_tunnel.init_keys(str(self._folder), [DEMO_DRONE], sig_tokens=sorted(tokens))
-        return self._folder
+        pqc_mav_tunnel.init_keys(str(root), [DEMO_DRONE], sig_tokens=sorted(tokens))
+        return root
+
+
+def remove_left_over() -> None:
+    """Removes the keys of this user's demos that were killed. One that is just beginning has no lock yet and stays."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        try:
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if folder.lstat().st_uid == os.getuid() and not folder.is_symlink():
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # in use
+            pass
+        finally:
+            os.close(lock)

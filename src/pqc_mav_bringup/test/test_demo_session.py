@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
 
-from pqc_mav_bringup.demo_session import PORTS, DemoSession
+from pqc_mav_bringup.demo_session import PORTS, PREFIX, DemoSession
 from pqc_mav_bringup.description import resolve
 from pqc_mav_bringup.systems import DEMO, DEMO_DRONE
 
@@ -51,3 +55,26 @@ def test_an_unknown_suite_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyt
 def test_the_values_fill_the_demo() -> None:
     with DemoSession({}) as session:
         assert len(resolve(DEMO, session.values)) == 4
+
+
+def test_the_keys_of_a_killed_demo_are_removed_by_the_next_and_those_of_a_running_one_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code = """if True:
+        import os, signal
+        from pqc_mav_bringup.demo_session import DemoSession
+        DemoSession({})
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    killed = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, timeout=60, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    beginning = tmp_path / f"{PREFIX}beginning"  # has no lock yet
+    beginning.mkdir()
+    with DemoSession({}) as one, DemoSession({}) as other:
+        assert not left.exists() and beginning.exists()
+        assert Path(one.values["keys"]).is_dir() and Path(other.values["keys"]).is_dir()
+    assert list(tmp_path.iterdir()) == [beginning]
