@@ -194,7 +194,7 @@ msg::HandshakeReport handshake_message(const std::string& drone_id, const pqcmav
   out.suite = event.suite;
   out.hybrid = event.hybrid;
   out.epoch = event.epoch;
-  out.rekey = event.rekey;
+  out.rekey = event.kind != pqcmav::HandshakeKind::first;
   out.role = event.drone_side ? "drone" : "gcs";
   out.peer = event.peer;
   out.handshake_ms = ms(event.duration_ns);

@@ -278,14 +278,15 @@ void ProxyNode::say(const std::string& drone, const pqcmav::StateEvent& event) {
 }
 
 void ProxyNode::say(const std::string& drone, const pqcmav::HandshakeEvent& event) {
-  const std::string kind = event.rekey ? "rekey" : "handshake";
+  const bool first = event.kind == pqcmav::HandshakeKind::first;
+  const auto kind = first ? std::string("handshake") : std::string(to_string(event.kind));
   if (event.ok) {
     const auto text = drone + ": " + kind + " with " + event.peer + " took " +
                       fixed(static_cast<double>(event.duration_ns) / 1e6, 1) + " ms, " + short_code(event.suite) +
                       (event.hybrid ? "" : " (pure)") + ", epoch " + std::to_string(event.epoch);
     RCLCPP_INFO(get_logger(), "%s", text.c_str());
     failures_.erase(drone);
-  } else if (event.rekey || failures_[drone] != event.reason) {
+  } else if (!first || failures_[drone] != event.reason) {
     // A drone that waits for its network tries every few seconds: one line for one reason is enough.
     failures_[drone] = event.reason;
     const auto text = drone + ": " + kind + " failed: " + one_line(event.reason);

@@ -57,6 +57,10 @@ add_library(pqcmav_engine STATIC
   src/handshake/key_schedule.cpp
   src/handshake/outgoing_message.cpp
   src/handshake/rate_limiter.cpp
+  src/handshake/ratchet.cpp
+  src/handshake/ratchet_initiator.cpp
+  src/handshake/ratchet_messages.cpp
+  src/handshake/ratchet_responder.cpp
   src/handshake/restart_key.cpp
   src/handshake/retry_cookie.cpp
   src/handshake/rtt_estimator.cpp
@@ -89,6 +93,7 @@ add_library(pqcmav_engine STATIC
   src/control/handshake_server.cpp
   src/control/key_pool.cpp
   src/control/link_ledger.cpp
+  src/control/rekey_plan.cpp
   src/control/return_file.cpp
   src/control/station_choice.cpp
   src/control/term_file.cpp

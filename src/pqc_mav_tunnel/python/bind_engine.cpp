@@ -82,7 +82,8 @@ py::dict handshake_dict(const HandshakeEvent& event) {
   out["suite"] = event.suite;
   out["hybrid"] = event.hybrid;
   out["epoch"] = event.epoch;
-  out["rekey"] = event.rekey;
+  out["rekey"] = event.kind != HandshakeKind::first;
+  out["kind"] = std::string(to_string(event.kind));
   out["role"] = event.drone_side ? "drone" : "gcs";
   out["peer"] = event.peer;
   out["handshake_ms"] = ms(event.duration_ns);
@@ -122,6 +123,7 @@ py::dict status_dict(const LinkStatus& s) {
   out["hybrid"] = s.hybrid;
   out["drone_signed"] = s.drone_signed;
   out["compact"] = s.compact;
+  out["ratchets"] = s.ratchets;
   out["key_old"] = s.key_old;
   out["shape_kbit"] = s.shape_kbit;
   out["handshakes_ok"] = s.handshakes_ok;
@@ -268,11 +270,11 @@ void bind_engine(py::module_& module) {
       .def(
           "request_rekey",
           [](Engine& engine, const std::string& drone_id, const std::string& suite, const std::string& reason,
-             double timeout_s) {
+             double timeout_s, const std::string& kind) {
             RekeyOutcome outcome;
             {
               py::gil_scoped_release release;
-              outcome = engine.request_rekey(drone_id, suite, reason, seconds_of(timeout_s));
+              outcome = engine.request_rekey(drone_id, suite, reason, seconds_of(timeout_s), kind);
             }
             py::dict out;
             out["ok"] = outcome.ok;
@@ -282,7 +284,8 @@ void bind_engine(py::module_& module) {
             out["message"] = outcome.message;
             return out;
           },
-          py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0)
+          py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0,
+          py::arg("kind") = "")
       .def("reload_keys",
            [](Engine& engine) {
              KeyChanges changes;

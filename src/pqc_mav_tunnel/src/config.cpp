@@ -315,6 +315,7 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& given) {
     throw TunnelError(Errc::config_invalid,
                       "'replay_window' is " + std::to_string(out.replay_window) + "; it must be a multiple of 64.");
   out.compact = in.get<bool>("compact");
+  out.ratchet = in.get<bool>("ratchet");
   out.shape_kbit = static_cast<std::uint32_t>(in.get<std::int64_t>("shape_kbit"));
   out.shape_ids = message_overrides(in.get<Strings>("shape_ids"));
   out.bundle_ms = static_cast<std::uint64_t>(in.get<std::int64_t>("bundle_ms"));

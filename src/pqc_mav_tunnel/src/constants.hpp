@@ -55,6 +55,11 @@ inline constexpr seconds kNoProgressLimit{10};
 inline constexpr seconds kHandshakeLimit{45};  // and a second more per KiB of M2
 inline constexpr seconds kLastAnswerKept{30};  // M4 is sent again on request
 
+// Section 7: ratchets.
+inline constexpr std::uint8_t kRatchetsInARow = 8;                  // then a full handshake must come
+inline constexpr std::size_t kRatchetFrameMost = 1700;              // R1 and R2
+inline constexpr std::uint8_t kRatchetX25519 = 1, kRatchetKem = 2;  // bits of R1's flags: which fresh shares it has
+
 // Section 8: refusals.
 inline constexpr milliseconds kBusyRetry{500}, kBusyRetryMin{100}, kBusyRetryMax{10'000};
 
@@ -70,6 +75,8 @@ inline constexpr seconds kUnusedKeyLimit{30};
 inline constexpr seconds kTurnMost{10};    // for so long at most, old keys count as hearing the gcs
 inline constexpr seconds kGrantAge{3600};  // the unit of a return proof's serial
 inline constexpr seconds kRekeyInterval{600}, kKeyLimit{3600}, kOldKeyRetry{30};
+inline constexpr seconds kRekeyRetryFirst{5}, kRekeyRetryMost{60};  // after a rekey of its own that failed
+inline constexpr std::size_t kLargeServerHello = 16 * 1024;         // a suite with a longer M2 ratchets between rekeys
 inline constexpr seconds kLinkWindow{5};
 inline constexpr milliseconds kReportEvery{1000};
 inline constexpr milliseconds kProbeAfterReport{500};

@@ -55,9 +55,9 @@ class Engine::Impl {
                                 : "A stopped engine cannot be started again (an engine runs once); make a new one.");
     ControlHooks hooks;
     if (drone) {
-      hooks.rekey_requested = [this](std::size_t link, std::uint32_t id, std::string suite, std::string reason) {
-        if (link != 0) return drone->refuse_request(link, id);
-        drone->on_rekey_requested(id, std::move(suite), std::move(reason));
+      hooks.rekey_requested = [this](std::size_t link, const RekeyRequest& request) {
+        if (link != 0) return drone->refuse_request(link, request.request_id);
+        drone->on_rekey_requested(request);
       };
       hooks.changed = [this](std::size_t) { drone->on_changed(); };
       hooks.term_told = [this](std::uint32_t term) { drone->on_term_told(term); };
@@ -212,6 +212,7 @@ NamedCounters Engine::totals() const {
          std::initializer_list<std::pair<std::string_view, const Counter&>>{{"hs_gated", s.gated},
                                                                             {"hs_retried", s.retried},
                                                                             {"hs_completed", s.completed},
+                                                                            {"hs_ratchets", s.ratchets},
                                                                             {"hs_failed", s.failed},
                                                                             {"hs_busy", s.busy},
                                                                             {"restarts_told", s.restarts}})
@@ -245,12 +246,15 @@ std::vector<BlacklistedSuite> Engine::blacklist() const {
 }
 
 RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                                   std::chrono::nanoseconds timeout) {
+                                   std::chrono::nanoseconds timeout, const std::string& kind) {
+  const bool ratchet = kind == to_string(HandshakeKind::ratchet);
+  if (!ratchet && !kind.empty() && kind != to_string(HandshakeKind::rekey))
+    return {false, suite, 0, 0, "The kind of rekey is '" + kind + "'; ask for 'rekey' or 'ratchet'."};
   const auto& data = impl_->plane();
   for (std::size_t i = 0; i < data.link_count(); ++i) {
     if (data.link(i).id != drone_id && !(drone_id.empty() && data.link_count() == 1)) continue;
-    return impl_->drone ? impl_->drone->request_rekey(suite, reason, timeout)
-                        : impl_->gcs->request_rekey(i, suite, reason, timeout);
+    return impl_->drone ? impl_->drone->request_rekey(suite, reason, timeout, ratchet)
+                        : impl_->gcs->request_rekey(i, suite, reason, timeout, ratchet);
   }
   return {false, suite, 0, 0, "There is no drone '" + drone_id + "' here."};
 }

@@ -53,9 +53,9 @@ class FakeSteered final : public Steered {
     return {{"uav1"}, {}, {"ML-DSA-65"}};
   }
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds) override {
+                             std::chrono::nanoseconds, const std::string& kind) override {
     std::unique_lock lock(mutex);
-    asked.push_back(drone_id + '|' + suite + '|' + reason);
+    asked.push_back(drone_id + '|' + suite + '|' + reason + (kind.empty() ? "" : '|' + kind));
     let.wait(lock, [this] { return !held; });
     if (reason == "refuse me") return {false, suite, 0, 0, "There is no session."};
     return {true, suite, 7, 2.5, "Rekeyed."};

@@ -152,22 +152,46 @@ class RawDrone {
     drive(
         transport, initiator, limit,
         [&](const Bytes& packet) -> std::optional<Bytes> {
-          Bytes copy = packet;
-          const auto header = parse_header(copy);
-          if (!header || header->session_id != within.session_id) return std::nullopt;
-          const auto opened = within.down_->open(*header, copy);
-          ControlList controls;
-          if (opened.drop || opened.type != FrameType::control || !parse_controls(opened.payload, controls))
-            return std::nullopt;
-          for (std::size_t i = 0; i < controls.count; ++i)
-            if (const auto* part = std::get_if<HandshakePart>(&controls.items[i]))
-              (void)transport.on_datagram(part->value, 0, now_ns());
+          within.hear(packet, transport);
           auto whole = transport.take_message();
           flush();
           return whole;
         },
         say, flush);
     rekey_socket_ = nullptr;
+  }
+  /// Says `frame` in an attempt of its own inside this session, and gives the whole message that answers it; nullopt
+  /// when none comes in time.
+  std::optional<Bytes> ask(Bytes frame, std::vector<FrameLimits> answers, milliseconds limit = 5s) {
+    TransportOptions options;
+    random_bytes(options.attempt);
+    options.in_session = true;
+    Transport transport(options, FragmentKeys{});
+    transport.expect(std::move(answers));
+    transport.start(std::move(frame), now_ns());
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (std::chrono::steady_clock::now() < end) {
+      while (auto out = transport.poll(now_ns())) send(seal_control(HandshakePart{out->datagram}));
+      const auto packet = socket.receive(5ms);
+      if (!packet) continue;
+      hear(*packet, transport);
+      if (auto whole = transport.take_message()) return whole;
+    }
+    return std::nullopt;
+  }
+  /// From now on speaks under these keys.
+  void adopt(SessionKeys keys) {
+    session_id = keys.session_id;
+    epoch = keys.epoch;
+    chain = keys.chain.clone();
+    up_ = std::make_unique<SendKey>(*keys.suite, session_id, epoch, keys.k_d2g.view());
+    down_ = std::make_unique<ReceiveKey>(*keys.suite, session_id, epoch, keys.k_g2d.view());
+    features = keys.features;
+    ratchets = keys.ratchets;
+  }
+  /// What a ratchet inside this session needs.
+  [[nodiscard]] RunningSession running(const Suite& suite = require_suite(kLight)) const {
+    return {session_id, epoch, SecretBytes(chain.view()), &suite, true, false, features, ratchets, 1};
   }
   [[nodiscard]] bool connected() const { return up_ != nullptr; }
 
@@ -214,12 +238,25 @@ class RawDrone {
 
   RawOutcome outcome;
   SessionId session_id{};
-  std::uint8_t epoch = 0;
+  std::uint8_t epoch = 0, ratchets = 0;
+  std::uint16_t features = 0;
   Secret<32> chain;
   UdpPeer socket;
   std::vector<ByteArray<8>> grant_tags;  // of the return grants that receive_text() passed over, each once
 
  private:
+  /// Handshake parts in a packet of this session go to `transport`.
+  void hear(Bytes packet, Transport& transport) {
+    const auto header = parse_header(packet);
+    if (!header || header->session_id != session_id) return;
+    const auto opened = down_->open(*header, packet);
+    ControlList controls;
+    if (opened.drop || opened.type != FrameType::control || !parse_controls(opened.payload, controls)) return;
+    for (std::size_t i = 0; i < controls.count; ++i)
+      if (const auto* part = std::get_if<HandshakePart>(&controls.items[i]))
+        (void)transport.on_datagram(part->value, 0, now_ns());
+  }
+
   template <typename Take, typename Reply, typename Flush>
   void drive(Transport& transport, HandshakeInitiator& initiator, milliseconds limit, const Take& take,
              const Reply& reply, const Flush& flush) {
@@ -246,12 +283,7 @@ class RawDrone {
       outcome.reject_code = initiator.reject_code();
       outcome.reason = describe(outcome.error, outcome.reject_code, true);
       if (step.status == HandshakeStatus::failed) return;
-      auto keys = initiator.take_keys();
-      session_id = keys.session_id;
-      epoch = keys.epoch;
-      chain = keys.chain.clone();
-      up_ = std::make_unique<SendKey>(*keys.suite, session_id, epoch, keys.k_d2g.view());
-      down_ = std::make_unique<ReceiveKey>(*keys.suite, session_id, epoch, keys.k_g2d.view());
+      adopt(initiator.take_keys());
       return;
     }
   }

@@ -37,7 +37,7 @@ class LinkLedgerTest : public ::testing::Test {
   static HandshakeEvent success(bool rekey) {
     HandshakeEvent event;
     event.ok = true;
-    event.rekey = rekey;
+    event.kind = rekey ? HandshakeKind::rekey : HandshakeKind::first;
     return event;
   }
   void refresh(const LinkPicture& picture) {

@@ -49,8 +49,9 @@ std::string line_of(const Event& event) {
   char ms[32];
   std::snprintf(ms, sizeof ms, "%.1f ms", static_cast<double>(handshake.duration_ns) / 1e6);
   if (handshake.ok)
-    return who + (handshake.rekey ? "rekey" : "handshake") + " with " + handshake.peer + " under " +
-           find_suite(handshake.suite)->short_code + (handshake.hybrid ? " + X25519" : "") + " in " + ms;
+    return who + (handshake.kind == HandshakeKind::first ? "handshake" : std::string(to_string(handshake.kind))) +
+           " with " + handshake.peer + " under " + find_suite(handshake.suite)->short_code +
+           (handshake.hybrid ? " + X25519" : "") + " in " + ms;
   return who + "handshake failed (" + std::string(to_string(handshake.error)) + "): " + handshake.reason;
 }
 

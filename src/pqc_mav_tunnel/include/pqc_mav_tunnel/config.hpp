@@ -57,7 +57,7 @@ struct EngineConfig {
   Role role = Role::drone;
   std::string keys;
   const Suite* suite = nullptr;  // drone
-  bool hybrid = true, gso = true, allow_pure = true, plain_allow_remote = false, compact = false;
+  bool hybrid = true, gso = true, allow_pure = true, plain_allow_remote = false, compact = false, ratchet = true;
   bool plain_tap_requests = false;  // drone
   std::optional<bool> sign;         // drone; not said: where it has a key pair
   std::string log_level;

@@ -40,9 +40,10 @@ class Engine {
   [[nodiscard]] std::uint64_t heartbeat() const;
   [[nodiscard]] EventQueue& events() noexcept;
   /// Asks for a rekey and waits: a drone does it, a gcs asks the drone in-band. An empty suite keeps the current one. A
-  /// refusal comes as ok = false with a sentence.
+  /// refusal comes as ok = false with a sentence. `kind` is "rekey" (or "") for a full handshake, or "ratchet", which
+  /// keeps the suite.
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds timeout);
+                             std::chrono::nanoseconds timeout, const std::string& kind = "");
   /// Reads the keys again: what was renewed counts from the next handshake on, and the session of a drone whose key is
   /// gone ends at once. All or nothing: throws TunnelError on a key that is not good, and where a gcs would be left
   /// without any.

@@ -35,7 +35,8 @@ struct HandshakeEvent {
   HandshakeError error = HandshakeError::none;
   std::string reason;  // sentence, "" when ok
   std::string suite;
-  bool hybrid = false, rekey = false, drone_side = false;
+  bool hybrid = false, drone_side = false;
+  HandshakeKind kind = HandshakeKind::first;
   std::uint8_t epoch = 0;
   std::string peer;
   std::uint64_t duration_ns = 0;

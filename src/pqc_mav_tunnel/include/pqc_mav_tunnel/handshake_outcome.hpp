@@ -34,6 +34,11 @@ std::string_view to_string(HandshakeError error) noexcept;  // the identifier
 /// A sentence for a user of that side: what happened, the likely cause, what to do.
 std::string describe(HandshakeError error, std::uint8_t reject_code, bool drone_side);
 
+/// What changed the keys: a handshake without a session, a full one inside it, or a ratchet: two small messages inside
+/// it, with fresh shares or, in an emergency, without.
+enum class HandshakeKind : std::uint8_t { first, rekey, ratchet, ratchet_plain };
+std::string_view to_string(HandshakeKind kind) noexcept;  // the identifier
+
 /// Times of one handshake in nanoseconds, own side only; 0 = did not happen here. Sizes in bytes.
 struct HandshakeTimes {
   std::uint64_t kem_keygen = 0, kem_encaps = 0, kem_decaps = 0, sig_sign = 0, sig_verify = 0, x25519 = 0, kdf = 0;

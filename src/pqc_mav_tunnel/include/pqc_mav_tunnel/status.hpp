@@ -46,8 +46,9 @@ struct LinkStatus {
   double key_age_s = 0, silence_s = 0;
   std::string peer, plain_local, plain_peer, last_error;
   bool hybrid = false, drone_signed = false;
-  bool compact = false;  // both ends may send compact headers
-  bool key_old = false;  // the keys are older than key_limit_s
+  bool compact = false;       // both ends may send compact headers
+  bool key_old = false;       // the last full handshake is longer ago than key_limit_s
+  std::uint8_t ratchets = 0;  // since the last full handshake
   std::uint32_t shape_kbit = 0;
   std::uint32_t handshakes_ok = 0, handshakes_failed = 0, rekeys_ok = 0;
   // With several ground stations: the one that is active (drone) or this one (gcs), what it is for the drone ("active",

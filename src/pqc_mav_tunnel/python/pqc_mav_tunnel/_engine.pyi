@@ -32,7 +32,7 @@ class Engine:
 
         Keys: drone_id, state (DOWN, HANDSHAKING, UP, DEGRADED, REKEYING), suite, epoch, session_id (hex), key_age_s,
         silence_s, peer, plain_local, plain_peer, last_error, hybrid, drone_signed, compact, handshakes_ok,
-        handshakes_failed, rekeys_ok.
+        handshakes_failed, rekeys_ok, ratchets (since the last full handshake).
         """
     def stats(self) -> list[dict[str, Any]]:
         """Return the counters of each link since the start, with seal_mean_ns and open_mean_ns (sampled)."""
@@ -49,11 +49,11 @@ class Engine:
     def wait_events(self, timeout_s: float, max_events: int = 64) -> list[dict[str, Any]]:
         """Wait up to `timeout_s` for the next events of type state, handshake or log, without holding the GIL."""
     def request_rekey(
-        self, drone_id: str, suite: str = "", reason: str = "", timeout_s: float = 60.0
+        self, drone_id: str, suite: str = "", reason: str = "", timeout_s: float = 60.0, kind: str = ""
     ) -> dict[str, Any]:
         """Change the keys now, to the same suite or another; a gcs asks its drone.
 
-        Returns ok, suite, epoch, rekey_ms and message, a sentence in either case.
+        The kind is "rekey" (or ""), a full handshake, or "ratchet", which keeps the suite. Returns ok, suite, epoch, rekey_ms and message, a sentence in either case.
         """
     def reload_keys(self) -> dict[str, list[str]]:
         """Read the keys again: renewed ones count from the next handshake on, a drone without one is shut out.

@@ -231,13 +231,15 @@ CommandAnswer Commands::rekey(const Json& request, const Asker& who) {
     refuse("which_drone", "This gcs serves " + std::to_string(ports.plain.size()) + " drones; name one with 'drone'.");
   auto suite = text_in(request, "suite");
   if (!suite.empty()) suite = require_suite(suite).id;
-  const auto reason = text_in(request, "reason");
+  const auto reason = text_in(request, "reason"), kind = text_in(request, "kind");
   const auto wait = number_in(request, "timeout_s", 60, 0.1, kRekeyWaitMost);
-  note(who, drone, "rekey" + (suite.empty() ? "" : " to " + suite) + (reason.empty() ? "" : " (" + reason + ")"));
+  note(who, drone,
+       (kind.empty() ? "rekey" : kind) + (suite.empty() ? "" : " to " + suite) +
+           (reason.empty() ? "" : " (" + reason + ")"));
   return {refusal_line(request.value("id", Json(nullptr)), "busy",
                        "Too many commands run already; try again when one has ended."),
-          [this, id = request.value("id", Json(nullptr)), drone, suite, reason, wait] {
-            const auto out = engine_.request_rekey(drone, suite, reason, std::chrono::nanoseconds(to_ns(wait)));
+          [this, id = request.value("id", Json(nullptr)), drone, suite, reason, kind, wait] {
+            const auto out = engine_.request_rekey(drone, suite, reason, std::chrono::nanoseconds(to_ns(wait)), kind);
             if (!out.ok) return refusal_line(id, "refused", out.message);
             return line_of({{"v", kConsoleVersion},
                             {"id", id},

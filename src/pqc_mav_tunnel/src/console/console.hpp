@@ -30,8 +30,8 @@ class Console final : private Steered {
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
   KeyChanges reload_keys() override { return engine_.reload_keys(); }
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds timeout) override {
-    return engine_.request_rekey(drone_id, suite, reason, timeout);
+                             std::chrono::nanoseconds timeout, const std::string& kind) override {
+    return engine_.request_rekey(drone_id, suite, reason, timeout, kind);
   }
   void note(const std::string& drone_id, std::string text) override;
 

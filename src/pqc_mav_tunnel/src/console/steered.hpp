@@ -42,7 +42,7 @@ class Steered {
   virtual KeyChanges reload_keys() = 0;
   /// Waits for the outcome.
   virtual RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                                     std::chrono::nanoseconds timeout) = 0;
+                                     std::chrono::nanoseconds timeout, const std::string& kind) = 0;
   /// Into the log, whatever its level is.
   virtual void note(const std::string& drone_id, std::string text) = 0;
 };

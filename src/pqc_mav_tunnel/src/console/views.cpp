@@ -70,7 +70,8 @@ void describe_event(Json& out, const HandshakeEvent& event) {
   out["suite"] = event.suite;
   out["hybrid"] = event.hybrid;
   out["epoch"] = event.epoch;
-  out["rekey"] = event.rekey;
+  out["rekey"] = event.kind != HandshakeKind::first;
+  out["kind"] = to_string(event.kind);
   out["role"] = event.drone_side ? "drone" : "gcs";
   out["peer"] = event.peer;
   out["handshake_ms"] = view_ms(event.duration_ns);
@@ -94,6 +95,7 @@ Json view_of(const LinkStatus& s) {
           {"hybrid", s.hybrid},
           {"drone_signed", s.drone_signed},
           {"compact", s.compact},
+          {"ratchets", s.ratchets},
           {"key_old", s.key_old},
           {"shape_kbit", s.shape_kbit},
           {"handshakes_ok", s.handshakes_ok},

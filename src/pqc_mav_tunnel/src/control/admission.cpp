@@ -11,7 +11,6 @@ namespace {
 constexpr std::uint64_t kSlotNs = 100'000'000;
 constexpr std::size_t kUnvalidatedBeforeRetry = 8;
 constexpr std::uint64_t kGatesBeforeRetry = 200, kDatagramsBeforeRetry = 5'000;
-constexpr std::size_t kCostlyServerHello = 16 * 1024;
 constexpr std::uint64_t kSlowSignatureNs = 20'000'000;
 constexpr std::size_t kPerDrone = 2, kPerProvenDrone = 4, kPerDroneAndSource = 2, kHeavyAtOnce = 4;
 constexpr std::size_t kEndedKept = 256;
@@ -91,7 +90,7 @@ bool Admission::has_ended(const std::string& drone, const AttemptId& attempt) co
 }
 
 bool costly(const Suite& suite, std::uint64_t sign_ns) noexcept {
-  return suite.kem->public_key + suite.sig->signature_max > kCostlyServerHello || sign_ns > kSlowSignatureNs;
+  return suite.kem->public_key + suite.sig->signature_max > kLargeServerHello || sign_ns > kSlowSignatureNs;
 }
 
 std::size_t longest_server_hello(const Suite& suite, bool hybrid) {

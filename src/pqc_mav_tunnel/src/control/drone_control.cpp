@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "control/admission.hpp"
 #include "control/features.hpp"
 #include "crypto/kdf.hpp"
 #include "crypto/wipe_stack.hpp"
@@ -33,7 +34,7 @@ constexpr const char* kBusy = "Busy: another rekey of this drone is running; try
 }  // namespace
 
 std::uint64_t Backoff::next_ns() {
-  const auto base = std::min(to_ns(kBackoffMax), to_ns(kBackoffFirst) << std::min(step_, 10u));
+  const auto base = std::min(most_, first_ << std::min(step_, 10u));
   ++step_;
   return base - base / 5 + random_() % (2 * base / 5 + 1);
 }
@@ -53,6 +54,7 @@ DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
       term_file_(config.peers.size() > 1 ? config.state_dir : "", config.drone_id),
       suite_(config.suite),
       backoff_(random_number<std::uint64_t>()),
+      rekey_backoff_(random_number<std::uint64_t>(), kRekeyRetryFirst, kRekeyRetryMost),
       random_(random_number<std::uint32_t>()),
       blacklist_(*config.suite, to_ns(config.blacklist_s)),
       cancel_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
@@ -242,17 +244,46 @@ void DroneControl::step() {
       return;  // a request comes first, and is not answered "busy" because of a rekey that began later
     busy_ = true;
   }
-  const auto outcome = rekey(*picture.current->suite, due ? "interval" : worn ? "packets" : "key age");
+  const auto facts = facts_of(picture);
+  const auto outcome = rekey(*picture.current->suite,
+                             due    ? "interval"
+                             : worn ? "packets"
+                                    : "key age",
+                             next_rekey(facts));
   {
     const std::lock_guard lock(mutex_);
     busy_ = false;
   }
-  schedule_periodic();
+  if (!outcome.ok) {
+    if (rekey_is_late(facts)) ++late_failures_;
+    retry_periodic();
+  }
   next_attempt_ns_ = outcome.ok ? 0 : now_ns() + backoff_.next_ns();
 }
 
 void DroneControl::schedule_periodic() {
   next_periodic_ns_ = now_ns() + jittered_ns(config_.rekey_interval_s, random_) + 1;
+  rekey_backoff_.reset();
+  late_failures_ = 0;
+}
+
+/// After a rekey that failed.
+void DroneControl::retry_periodic() {
+  next_periodic_ns_ = now_ns() + std::min(rekey_backoff_.next_ns(), jittered_ns(config_.rekey_interval_s, random_)) + 1;
+}
+
+RekeyFacts DroneControl::facts_of(const LinkPicture& picture) const {
+  const auto& key = *picture.current;
+  RekeyFacts out;
+  out.large = longest_server_hello(*key.suite, key.hybrid) > kLargeServerHello;
+  out.ratchets = bar_of(key.features, key.ratchets, picture.key_old) == RatchetBar::none;
+  out.in_a_row = key.ratchets;
+  out.interval = to_ns(config_.rekey_interval_s);
+  out.since_change = now_ns() - key.installed_ns;
+  out.since_full = boot_ns() - key.full_boot_ns;
+  out.key_limit = to_ns(config_.key_limit_s);
+  out.late_failures = late_failures_;
+  return out;
 }
 
 /// The gcs' addresses that the encrypted socket can reach; none, with the reason in the outcome.
@@ -354,11 +385,42 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
     outcome.error = HandshakeError::crypto;
     outcome.reason = error.what();
   }
+  return conclude(suite, rekey ? HandshakeKind::rekey : HandshakeKind::first, first, epoch, outcome);
+}
+
+/// Fresh keys for the session that runs, with fresh shares or without.
+bool DroneControl::ratchet(const Suite& suite, HandshakeKind kind, ClientOutcome& outcome) {
+  ledger_.running(+1, true);
+  ledger_.refresh([this] { return data_->link(0).picture(); });
+  std::uint8_t epoch = 0;
+  if (auto running = data_->running_session(0)) {
+    epoch = static_cast<std::uint8_t>(running->epoch + 1);
+    RatchetParams params;
+    params.session = std::move(*running);
+    {
+      const std::lock_guard lock(keys_mutex_);
+      params.psk = stations_[data_->link(0).picture().station].psk.clone();
+    }
+    params.fresh = kind == HandshakeKind::ratchet;
+    params.key_old = data_->link(0).picture().key_old;
+    if ((params.session.features & features::kCompact) != 0) params.own_index = indices_->take();
+    outcome = client_->run(std::move(params), [this] { return reason_to_give_up(std::nullopt, 0); });
+  } else {
+    outcome.error = HandshakeError::cancelled;
+    outcome.reason = "There is no running session any more.";
+  }
+  return conclude(suite, kind, std::nullopt, epoch, outcome);
+}
+
+/// Puts the keys of what succeeded in place, and reports it.
+bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::optional<StationChoice::Step>& first,
+                            std::uint8_t epoch, ClientOutcome& outcome) {
+  const bool full = kind < HandshakeKind::ratchet, joins = first && first->act == StationChoice::Act::join;
   bool ok = outcome.error == HandshakeError::none;
   if (ok) {
     std::optional<StationPart> part;
     if (first)
-      part = StationPart{station,
+      part = StationPart{first->station,
                          stations_.size() == 1 ? StationRole::none
                          : joins               ? StationRole::standby
                                                : StationRole::active,
@@ -371,17 +433,17 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
     const std::lock_guard lock(mutex_);
     if (ok)
       blacklist_.remove(suite);
-    else if (Blacklist::blames_suite(outcome.error, outcome.reject_code))
+    else if (full && Blacklist::blames_suite(outcome.error, outcome.reject_code))
       blacklist_.add(suite, outcome.reason, now_ns());
   }
-  ledger_.running(-1, rekey);
+  ledger_.running(-1, kind != HandshakeKind::first);
   HandshakeEvent event;
   event.ok = ok;
   event.error = outcome.error;
   event.reason = outcome.reason;
   event.suite = suite.id;
   event.hybrid = config_.hybrid;
-  event.rekey = rekey;
+  event.kind = kind;
   event.drone_side = true;
   event.epoch = epoch;
   event.peer = outcome.gcs.empty() ? data_->link(0).picture().peer.text() : outcome.gcs.text();
@@ -431,7 +493,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
   choice_.failed(at_once ? 0 : backoff_.next_ns(), now_ns());
 }
 
-RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) {
+RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason, HandshakeKind kind) {
   RekeyOutcome out;
   out.suite = suite.id;
   const auto picture = data_->link(0).picture();
@@ -441,16 +503,18 @@ RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason) 
   }
   out.epoch = static_cast<std::uint8_t>(picture.current->epoch + 1);
   ClientOutcome outcome;
-  out.ok = handshake(suite, std::nullopt, outcome);
+  const bool full = kind < HandshakeKind::ratchet;
+  out.ok = full ? handshake(suite, std::nullopt, outcome) : ratchet(suite, kind, outcome);
   out.duration_ms = static_cast<double>(outcome.duration_ns) / 1e6;
   if (out.ok) {
     suite_ = &suite;
-    out.message = "Rekeyed to " + suite.short_code + ", epoch " + std::to_string(out.epoch) +
-                  (reason.empty() ? "." : " (" + reason + ").");
+    out.message = (full ? "Rekeyed to " : "Ratcheted the keys of ") + suite.short_code + ", epoch " +
+                  std::to_string(out.epoch) + (reason.empty() ? "." : " (" + reason + ").");
     schedule_periodic();
   } else {
     out.epoch = picture.current->epoch;
-    out.message = "The rekey to " + suite.short_code + " failed and the running session continues: " + outcome.reason;
+    out.message = (full ? "The rekey to " + suite.short_code : "The ratchet") +
+                  " failed and the running session continues: " + outcome.reason;
   }
   return out;
 }
@@ -468,8 +532,11 @@ RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
     const auto& suite = !request.suite.empty() ? require_suite(request.suite)
                         : picture.current      ? *picture.current->suite
                                                : *suite_;
+    if (request.kind == HandshakeKind::ratchet && picture.current && &suite != picture.current->suite)
+      return {false, suite.id, 0, 0,
+              "The ratchet was refused: it keeps the suite of the session; ask for a rekey to change it."};
     const bool before = avoided(suite);
-    auto outcome = rekey(suite, request.reason);
+    auto outcome = rekey(suite, request.reason, request.kind);
     if (before && outcome.ok) outcome.message += " It had failed before and was avoided; it no longer is.";
     if (before && !outcome.ok && avoided(suite))
       outcome.message = "This suite has failed before and is still avoided. " + outcome.message;
@@ -504,7 +571,9 @@ void DroneControl::answer_remote(std::size_t link, std::uint32_t id, const Rekey
   if (!tlvs.empty()) data_->send_control(link, std::move(tlvs));
 }
 
-void DroneControl::on_rekey_requested(std::uint32_t request_id, std::string suite, std::string reason) {
+void DroneControl::on_rekey_requested(const RekeyRequest& asked) {
+  const auto request_id = asked.request_id;
+  const std::string suite(asked.suite);
   std::optional<RekeyOutcome> known;
   bool busy = false;
   {
@@ -518,7 +587,9 @@ void DroneControl::on_rekey_requested(std::uint32_t request_id, std::string suit
       };
       if (std::any_of(requests_.begin(), requests_.end(), same) || serving_remote_ == request_id) return;
       busy = busy_ || !requests_.empty();
-      if (!busy) requests_.push_back({std::move(suite), std::move(reason), RemoteRequest{request_id}});
+      if (!busy)
+        requests_.push_back({suite, std::string(asked.reason),
+                             asked.ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, RemoteRequest{request_id}});
     }
   }
   if (known) return answer_remote(0, request_id, *known);
@@ -527,7 +598,7 @@ void DroneControl::on_rekey_requested(std::uint32_t request_id, std::string suit
 }
 
 RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::string& reason,
-                                         std::chrono::nanoseconds timeout) {
+                                         std::chrono::nanoseconds timeout, bool ratchet) {
   std::promise<RekeyOutcome> promise;
   auto answer = promise.get_future();
   const bool session = data_->link(0).picture().current.has_value();
@@ -537,7 +608,7 @@ RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::st
     if (!session && !stopping_) return {false, suite, 0, 0, kNoSession};
     if (stopping_) return {false, suite, 0, 0, "The proxy is shutting down; nothing was changed."};
     if (busy_ || !requests_.empty()) return {false, suite, 0, 0, kBusy};
-    requests_.push_back({suite, reason, std::move(promise)});
+    requests_.push_back({suite, reason, ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, std::move(promise)});
   }
   wake_.notify_all();
   if (answer.wait_for(timeout) != std::future_status::ready)

@@ -16,6 +16,7 @@
 #include "control/blacklist.hpp"
 #include "control/handshake_client.hpp"
 #include "control/link_ledger.hpp"
+#include "control/rekey_plan.hpp"
 #include "control/return_file.hpp"
 #include "control/station_choice.hpp"
 #include "control/term_file.hpp"
@@ -28,15 +29,19 @@
 
 namespace pqcmav {
 
-/// Waiting times after failures: 0.5 s doubling to 8 s, each spread by a fifth so that a fleet does not knock in step.
+/// Waiting times after failures: 0.5 s doubling to 8 s unless said otherwise, each spread by a fifth so that a fleet does
+/// not knock in step.
 class Backoff {
  public:
-  explicit Backoff(std::uint64_t seed) : random_(seed) {}
+  explicit Backoff(std::uint64_t seed, std::chrono::nanoseconds first = kBackoffFirst,
+                   std::chrono::nanoseconds most = kBackoffMax)
+      : random_(seed), first_(to_ns(first)), most_(to_ns(most)) {}
   [[nodiscard]] std::uint64_t next_ns();
   void reset() noexcept { step_ = 0; }
 
  private:
   std::minstd_rand random_;
+  std::uint64_t first_, most_;
   unsigned step_ = 0;
 };
 
@@ -58,7 +63,8 @@ class DroneControl {
   void stop();
   /// Any thread. Throws TunnelError, and nothing has changed then.
   KeyChanges reload_keys();
-  RekeyOutcome request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout);
+  RekeyOutcome request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout,
+                             bool ratchet);
 
   [[nodiscard]] std::vector<BlacklistedSuite> blacklist();
   /// The ground station to use as soon as it answers, and then before all others; "" = the order of 'peer'. False when
@@ -74,7 +80,7 @@ class DroneControl {
   /// A gcs knows a term; the drone's must be above those of others.
   void on_term_told(std::uint32_t term);
   void refuse_request(std::size_t link, std::uint32_t request_id);
-  void on_rekey_requested(std::uint32_t request_id, std::string suite, std::string reason);
+  void on_rekey_requested(const RekeyRequest& request);
 
   [[nodiscard]] LinkLedger& ledger() noexcept { return ledger_; }
   [[nodiscard]] const LinkLedger& ledger() const noexcept { return ledger_; }
@@ -85,6 +91,7 @@ class DroneControl {
   };
   struct Request {
     std::string suite, reason;
+    HandshakeKind kind = HandshakeKind::rekey;
     std::variant<std::promise<RekeyOutcome>, RemoteRequest> answer_to;
   };
   /// One of the ground stations.
@@ -110,16 +117,20 @@ class DroneControl {
   void show_stations();
   void say_unanswered(const StationChoice::Step& step, const ClientOutcome& outcome);
   void first_handshake(const StationChoice::Step& step);
-  RekeyOutcome rekey(const Suite& suite, const std::string& reason);
+  RekeyOutcome rekey(const Suite& suite, const std::string& reason, HandshakeKind kind);
   RekeyOutcome rekey_on_request(const Request& request);
   void serve(Request request);
-  /// `rekey`: inside the running session.
   /// `first`: what a first handshake is for; none: a rekey inside the running session.
   bool handshake(const Suite& suite, const std::optional<StationChoice::Step>& first, ClientOutcome& outcome);
+  bool ratchet(const Suite& suite, HandshakeKind kind, ClientOutcome& outcome);
+  bool conclude(const Suite& suite, HandshakeKind kind, const std::optional<StationChoice::Step>& first,
+                std::uint8_t epoch, ClientOutcome& outcome);
   std::vector<SockAddr> addresses(Station& station, ClientOutcome& outcome) const;
   std::optional<std::string> reason_to_give_up(const std::optional<StationChoice::Step>& first, std::uint64_t began_ns);
   void answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome);
   void schedule_periodic();
+  void retry_periodic();
+  [[nodiscard]] RekeyFacts facts_of(const LinkPicture& picture) const;
   [[nodiscard]] bool avoided(const Suite& suite);
 
   const EngineConfig config_;
@@ -135,7 +146,8 @@ class DroneControl {
   TermFile term_file_;
   std::uint64_t decided_heard_ns_ = 0;  // when the active station had been heard at the last decision
   const Suite* suite_;                  // of the next fresh handshake: the last one that worked
-  Backoff backoff_;
+  Backoff backoff_, rekey_backoff_;
+  unsigned late_failures_ = 0;  // of rekeys of its own, since two intervals passed without new keys
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;
   bool told_silence_ = false;  // of the attempt that runs
   std::minstd_rand random_;

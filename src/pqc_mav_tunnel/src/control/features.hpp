@@ -12,7 +12,7 @@ inline std::uint16_t features_of(const EngineConfig& config) noexcept {
   // A gcs always knows roles; a drone with one station has none to tell.
   const bool stations = config.role == Role::gcs || config.peers.size() > 1;
   return static_cast<std::uint16_t>(features::kBundles | (config.compact ? features::kCompact : 0) |
-                                    (stations ? features::kStations : 0));
+                                    (config.ratchet ? features::kRatchet : 0) | (stations ? features::kStations : 0));
 }
 
 }  // namespace pqcmav

@@ -5,6 +5,7 @@
 
 #include "control/features.hpp"
 #include "crypto/kdf.hpp"
+#include "handshake/ratchet.hpp"
 #include "keys/restart_key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -267,7 +268,10 @@ void GcsControl::on_rekey_answered(std::size_t link, const RekeyResult& result) 
 }
 
 RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
-                                       std::chrono::nanoseconds timeout) {
+                                       std::chrono::nanoseconds timeout, bool ratchet) {
+  if (const auto& current = data_->link(link).picture().current;
+      ratchet && current && (current->features & features::kRatchet) == 0)
+    return {false, suite, 0, 0, std::string(describe(RatchetBar::feature))};
   std::string name;
   try {
     if (!suite.empty()) name = require_suite(suite).id;
@@ -276,7 +280,8 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
   }
   const auto id = random_number<std::uint32_t>();
   Bytes tlvs(600);
-  tlvs.resize(append_control(tlvs, 0, RekeyRequest{id, name, std::string_view(reason).substr(0, 255)}).value_or(0));
+  tlvs.resize(
+      append_control(tlvs, 0, RekeyRequest{id, name, std::string_view(reason).substr(0, 255), ratchet}).value_or(0));
 
   std::unique_lock lock(asked_mutex_);
   if (std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) { return each.link == link; }))

@@ -36,7 +36,7 @@ class GcsControl {
   /// Any thread. Throws TunnelError, and nothing has changed then.
   KeyChanges reload_keys();
   RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds timeout);
+                             std::chrono::nanoseconds timeout, bool ratchet);
 
   // Hooks of the data plane.
   void on_changed(std::size_t link);

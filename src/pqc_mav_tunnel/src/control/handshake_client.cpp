@@ -2,6 +2,7 @@
 #include "control/handshake_client.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "control/admission.hpp"
 #include "handshake/restart_key.hpp"
@@ -28,12 +29,7 @@ HandshakeClient::HandshakeClient(DataPlane& data, std::size_t stations, std::fun
 ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr> targets,
                                    const std::function<std::optional<std::string>()>& give_up) {
   ClientOutcome out;
-  const auto began = now_ns();
   if (!targets.empty()) out.gcs = targets.front();
-  const auto fail = [&](HandshakeError error, std::string reason) {
-    out.error = error;
-    out.reason = std::move(reason);
-  };
   try {
     auto attempt = std::make_shared<Attempt>();
     random_bytes(attempt->name);
@@ -46,21 +42,56 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
     const auto longest = longest_server_hello(*params.suite, params.hybrid);
     const std::size_t fragments = longest / (params.max_datagram - 50) + 1;
     attempt->need = longest + kPerFragment * fragments;
-    attempt->limit_ns = began + to_ns(kHandshakeLimit) + longest / 1024 * to_ns(seconds(1));
-
+    attempt->limit_ns = now_ns() + to_ns(kHandshakeLimit) + longest / 1024 * to_ns(seconds(1));
     HandshakeInitiator initiator(std::move(params));
+    converse(initiator, std::move(attempt), give_up, out);
+  } catch (const TunnelError& error) {
+    out.error = HandshakeError::crypto;
+    out.reason = error.what();
+  }
+  return out;
+}
+
+ClientOutcome HandshakeClient::run(RatchetParams params, const std::function<std::optional<std::string>()>& give_up) {
+  ClientOutcome out;
+  try {
+    auto attempt = std::make_shared<Attempt>();
+    random_bytes(attempt->name);
+    attempt->options.attempt = attempt->name;
+    attempt->options.in_session = true;
+    attempt->limit_ns = now_ns() + to_ns(kHandshakeLimit);
+    RatchetInitiator initiator(std::move(params));
+    converse(initiator, std::move(attempt), give_up, out);
+  } catch (const TunnelError& error) {
+    out.error = error.code() == Errc::state ? HandshakeError::cancelled : HandshakeError::crypto;
+    out.reason = error.what();
+  }
+  return out;
+}
+
+template <typename Initiator>
+void HandshakeClient::converse(Initiator& initiator, std::shared_ptr<Attempt> attempt,
+                               const std::function<std::optional<std::string>()>& give_up, ClientOutcome& out) {
+  const auto began = now_ns();
+  const auto fail = [&](HandshakeError error, std::string reason) {
+    out.error = error;
+    out.reason = std::move(reason);
+  };
+  constexpr bool full = std::is_same_v<Initiator, HandshakeInitiator>;
+  const auto sentence = [](HandshakeError error, std::uint8_t code) {
+    return full ? describe(error, code, true) : describe_ratchet(error, code, true);
+  };
+  try {
     attempt->m1 = initiator.start(now_ns());
     attempt->answers = initiator.expecting();
     {
       const std::lock_guard lock(mutex_);
       letters_.clear();
     }
-    if (!data_.post([this, attempt] { begin(attempt); })) {
-      fail(HandshakeError::cancelled, "The proxy is shutting down.");
-      return out;
-    }
+    if (!data_.post([this, attempt] { begin(attempt); }))
+      return fail(HandshakeError::cancelled, "The proxy is shutting down.");
     attempt.reset();
-    initiator.prepare();
+    if constexpr (full) initiator.prepare();
     for (;;) {
       std::string reason;
       auto letter = next_letter(give_up, reason);
@@ -69,7 +100,7 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
         break;
       }
       if (letter->ended) {
-        fail(*letter->ended, describe(*letter->ended, 0, true));
+        fail(*letter->ended, sentence(*letter->ended, 0));
         break;
       }
       if (!letter->from.empty()) out.gcs = letter->from;
@@ -80,7 +111,7 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
       }
       if (step.status == HandshakeStatus::failed) {
         out.reject_code = initiator.reject_code();
-        fail(initiator.error(), describe(initiator.error(), out.reject_code, true));
+        fail(initiator.error(), sentence(initiator.error(), out.reject_code));
         break;
       }
       if (step.busy_ms)
@@ -96,7 +127,6 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
   }
   data_.post([this] { finish(); });
   out.duration_ns = now_ns() - began;
-  return out;
 }
 
 std::optional<HandshakeClient::Letter> HandshakeClient::next_letter(

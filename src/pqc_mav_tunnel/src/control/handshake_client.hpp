@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "handshake/handshake.hpp"
+#include "handshake/ratchet.hpp"
 #include "handshake/transport.hpp"
 #include "net/data_plane.hpp"
 #include "net/handshake_port.hpp"
@@ -42,6 +43,8 @@ class HandshakeClient final : public HandshakePort {
   /// std::bad_alloc. Control thread.
   ClientOutcome run(InitiatorParams params, std::vector<SockAddr> targets,
                     const std::function<std::optional<std::string>()>& give_up);
+  /// The same with a ratchet inside the running session.
+  ClientOutcome run(RatchetParams params, const std::function<std::optional<std::string>()>& give_up);
   /// Wakes run(), so that it asks give_up. Any thread.
   void nudge();
   /// Has the attempt that runs heard nothing at all? Any thread.
@@ -74,7 +77,7 @@ class HandshakeClient final : public HandshakePort {
     std::vector<SockAddr> targets;  // empty: inside the session
     std::size_t target = 0;
     std::uint64_t next_target_ns = 0;
-    Bytes m1;
+    Bytes m1;  // or R1
     std::size_t need = 0;
     bool proven = false;
     std::vector<FrameLimits> answers;  // what may answer M1
@@ -87,6 +90,9 @@ class HandshakeClient final : public HandshakePort {
     SockAddr from;
   };
 
+  template <typename Initiator>
+  void converse(Initiator& initiator, std::shared_ptr<Attempt> attempt,
+                const std::function<std::optional<std::string>()>& give_up, ClientOutcome& out);
   [[nodiscard]] std::optional<Letter> next_letter(const std::function<std::optional<std::string>()>& give_up,
                                                   std::string& reason);
   void begin(std::shared_ptr<Attempt> attempt);

@@ -5,6 +5,8 @@
 
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
+#include "handshake/ratchet.hpp"
+#include "handshake/ratchet_messages.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -12,6 +14,7 @@ namespace {
 
 constexpr double kRestartsPerSource = 10, kRestartsInAll = 100;
 constexpr auto kHelloType = static_cast<std::uint8_t>(MessageType::client_hello);
+constexpr auto kRatchetType = static_cast<std::uint8_t>(MessageType::ratchet_hello);
 
 TransportOptions options_of(const AttemptId& name, std::uint16_t max_datagram, const Link* session = nullptr) {
   TransportOptions out;
@@ -26,6 +29,11 @@ TransportOptions options_of(const AttemptId& name, std::uint16_t max_datagram, c
 
 /// Is its M2 of Classic McEliece's size?
 bool heavy(const Suite& suite, bool hybrid) { return longest_server_hello(suite, hybrid) > kHeavyServerHello; }
+
+/// The longest answer to M1, for what it may take; 0 where the suite is unknown.
+std::size_t longest_answer(const Suite* suite, bool hybrid) {
+  return suite == nullptr ? 0 : longest_server_hello(*suite, hybrid);
+}
 
 /// The body of a whole M1 frame; empty when it is none.
 ByteView body_of_m1(ByteView frame) noexcept {
@@ -154,23 +162,22 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   if (facts.validated) attempt->transport.validate(0);
   attempt->facts = std::move(facts);
   attempt->responder = std::make_shared<HandshakeResponder>(host_.env);
-  begin(std::move(attempt), suite, datagram, hello->hybrid, now);
+  begin(std::move(attempt), client_hello_limits(), longest_answer(suite, hello->hybrid), datagram, now);
   return HandshakeDrop::taken;
 }
 
-/// Takes on an attempt whose first datagram, or first frame in a session, carries M1 whole.
-void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, const Suite* suite, ByteView first, bool hybrid,
-                            std::uint64_t now) {
+/// Takes on an attempt with its first datagram, or its first frame in a session: all of M1, or a part of R1.
+void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, std::vector<FrameLimits> expecting, std::size_t answer,
+                            ByteView first, std::uint64_t now) {
   attempt->began_ns = now;
-  const auto kib = suite == nullptr ? 0 : longest_server_hello(*suite, hybrid) / 1024;
-  attempt->limit_ns = now + to_ns(kHandshakeLimit) + kib * to_ns(seconds(1));
+  attempt->limit_ns = now + to_ns(kHandshakeLimit) + answer / 1024 * to_ns(seconds(1));
   attempt->announced = true;
   host_.progress(attempt->facts.drone, +1);
   attempts_.push_back(std::move(attempt));
   auto& taken = *attempts_.back();
-  taken.transport.expect(client_hello_limits());
+  taken.transport.expect(std::move(expecting));
   (void)taken.transport.on_datagram(first, 0, now);
-  if (auto m1 = taken.transport.take_message()) compute(taken, std::move(*m1));
+  if (auto hello = taken.transport.take_message()) compute(taken, std::move(*hello));
 }
 
 /// A Reject keeps nothing: it is made anew for each M1.
@@ -226,14 +233,15 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
     return;
   }
   const auto frames = parse_frames(value.subspan(std::min(value.size(), kHandshakePartHeader)), false);
+  if (frames && frames->fragment_count > 0 && frames->fragments[0].message == kRatchetType)
+    return begin_ratchet(link, name, running, value, now);
   const auto m1 = frames ? whole_message_of(*frames, kHelloType) : std::nullopt;
   if (!m1) return;
   const auto hello = parse_client_hello(body_of_m1(*m1));
   const auto& drone = data_.link(link).id;
   if (!hello || hello->drone_id != drone || admission_.has_ended(drone, name)) return;
   const auto* suite = find_suite(hello->suite);
-  auto responder = std::make_shared<HandshakeResponder>(
-      host_.env, RunningSession{session.current()->id, session.current()->epoch, SecretBytes(session.chain()->view())});
+  auto responder = std::make_shared<HandshakeResponder>(host_.env, data_.link(link).running());
   Transport transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{});
   // Who speaks inside a session is as good as proven; even so it does not get M2 without end.
   AttemptFacts facts{drone, {}, true, true, suite != nullptr && heavy(*suite, hello->hybrid)};
@@ -250,19 +258,47 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   attempt->name = name;
   attempt->link = link;
   attempt->session = session.current()->id;
+  attempt->kind = HandshakeKind::rekey;
   attempt->facts = std::move(facts);
   attempt->responder = std::move(responder);
-  begin(std::move(attempt), suite, value, hello->hybrid, now);
+  begin(std::move(attempt), client_hello_limits(), longest_answer(suite, hello->hybrid), value, now);
+  reschedule();
+}
+
+/// R1 may come in two parts, so the attempt begins with the first of them: who speaks inside a session is known. One
+/// that has no place is left without an answer, for its parts come again.
+void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Attempts::iterator replaced,
+                                    ByteView first, std::uint64_t now) {
+  const auto& drone = data_.link(link).id;
+  const auto record = host_.env->find_drone(drone);
+  if (!record || admission_.has_ended(drone, name)) return;
+  AttemptFacts facts{drone, {}, true, true, false};
+  if (!admission_.admit(facts, running(replaced == attempts_.end() ? nullptr : replaced->get()), now)) {
+    counters_.busy.add();
+    return;
+  }
+  if (replaced != attempts_.end()) end(replaced, HandshakeError::cancelled, now);
+  counters_.gated.add();
+  auto attempt = std::make_unique<Attempt>(
+      next_id_++, Transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{}));
+  attempt->name = name;
+  attempt->link = link;
+  attempt->session = data_.session(link).current()->id;
+  attempt->kind = HandshakeKind::ratchet;
+  attempt->facts = std::move(facts);
+  attempt->responder = std::make_shared<RatchetResponder>(RatchetTerms{*data_.link(link).running(), record->psk.clone(),
+                                                                       data_.link(link).key_old,
+                                                                       host_.env->receive_index, host_.env->random});
+  begin(std::move(attempt), ratchet_hello_limits(), 0, first, now);
+  send_due(*attempts_.back(), now);
   reschedule();
 }
 
 /// Hands a message to a worker, and its result back to this thread.
 void HandshakeServer::compute(Attempt& attempt, Bytes message) {
   attempt.phase = Phase::with_worker;
-  const bool finish = message[kFrameHeaderSize - 1] == static_cast<std::uint8_t>(MessageType::client_finish);
-  workers_.add([this, id = attempt.id, finish, responder = attempt.responder, bytes = std::move(message)]() mutable {
-    auto step = std::make_shared<HandshakeStep>(responder->on_data(bytes, now_ns()));
-    if (!finish && responder->gated()) *step = responder->go_on(now_ns());
+  workers_.add([this, id = attempt.id, responder = attempt.responder, bytes = std::move(message)]() mutable {
+    auto step = std::make_shared<HandshakeStep>(responder->take(bytes, now_ns()));
     responder.reset();
     data_.post([this, id, step] { on_step(id, std::move(*step), now_ns()); });
   });
@@ -284,19 +320,33 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
       attempt.transport.start(std::move(step.send), now);
       send_due(attempt, now);
     }
-    if (step.status == HandshakeStatus::failed) end(it, attempt.responder->error(), now);
+    if (step.status == HandshakeStatus::failed) refuse(it, now);
   }
   reschedule();
 }
 
-/// M3 verified: the keys are in place before M4 says so.
+/// A refusal keeps nothing, except that of a ratchet: a part of R1 that comes again does not make another one.
+void HandshakeServer::refuse(Attempts::iterator it, std::uint64_t now) {
+  auto& attempt = **it;
+  const auto error = attempt.responder->error();
+  if (attempt.kind != HandshakeKind::ratchet || error != HandshakeError::refused_locally) return end(it, error, now);
+  report(attempt, error, now);
+  attempt.phase = Phase::lingering;
+  attempt.limit_ns = now + to_ns(kLastAnswerKept);
+}
+
+/// M3 verified, or R1 was taken: the keys are in place before M4 or R2 says so. R2 goes on being sent until a packet
+/// under the new keys says that it came.
 void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64_t now) {
   const auto validated = attempt.transport.validated();
   const auto from = attempt.session ? SockAddr{} : attempt.paths[validated.value_or(attempt.newest_path)];
   data_.install_now(attempt.link, attempt.responder->take_keys(), from, validated.has_value(), now);
   data_.note_round_trip(attempt.link, attempt.transport.full_round_trip(), from);
   attempt.transport.start(step.send, now);
-  attempt.transport.linger(std::move(step.send), now);
+  if (attempt.kind == HandshakeKind::ratchet)
+    counters_.ratchets.add();
+  else
+    attempt.transport.linger(std::move(step.send), now);
   attempt.phase = Phase::lingering;
   attempt.limit_ns = now + to_ns(kLastAnswerKept);
   send_due(attempt, now);
@@ -380,13 +430,15 @@ void HandshakeServer::report(Attempt& attempt, HandshakeError error, std::uint64
   const auto& responder = *attempt.responder;
   // A responder that a worker still holds is left alone.
   if (attempt.phase != Phase::with_worker) {
-    event.reason = event.ok ? std::string{} : describe(error, responder.reject_code(), false);
+    event.reason = event.ok                     ? std::string{}
+                   : error == responder.error() ? responder.reason()
+                                                : describe(error, responder.reject_code(), false);
     if (const auto* suite = responder.suite()) event.suite = suite->id;
     event.times = responder.times();
   } else {
     event.reason = describe(error, 0, false);
   }
-  event.rekey = attempt.session.has_value();
+  event.kind = attempt.phase == Phase::with_worker ? attempt.kind : responder.kind();
   event.peer = attempt.paths.empty() ? data_.link(attempt.link).peer.text() : attempt.paths.front().text();
   event.duration_ns = now - attempt.began_ns;
   host_.progress(attempt.facts.drone, -1);

@@ -29,7 +29,7 @@ namespace pqcmav {
 
 /// Written by the data thread.
 struct ServerCounters {
-  Counter gated, retried, completed, failed, busy, restarts;
+  Counter gated, retried, completed, ratchets, failed, busy, restarts;
 };
 
 class HandshakeServer final : public HandshakePort {
@@ -76,7 +76,8 @@ class HandshakeServer final : public HandshakePort {
     Transport transport;
     std::vector<SockAddr> paths;
     PathIndex newest_path = 0;  // where the newest datagram came from
-    std::shared_ptr<HandshakeResponder> responder;
+    HandshakeKind kind = HandshakeKind::first;
+    std::shared_ptr<Responder> responder;
     Phase phase = Phase::waiting;
     std::uint64_t began_ns = 0, limit_ns = 0;
     bool announced = false;  // the host was told that it runs
@@ -85,13 +86,17 @@ class HandshakeServer final : public HandshakePort {
 
   HandshakeDrop on_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source, std::uint64_t now);
   HandshakeDrop feed(Attempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now);
-  void begin(std::unique_ptr<Attempt> attempt, const Suite* suite, ByteView first, bool hybrid, std::uint64_t now);
+  void begin(std::unique_ptr<Attempt> attempt, std::vector<FrameLimits> expecting, std::size_t answer, ByteView first,
+             std::uint64_t now);
+  void begin_ratchet(std::size_t link, const AttemptId& name, Attempts::iterator replaced, ByteView first,
+                     std::uint64_t now);
   void refuse_busy(HandshakeResponder& responder, Transport& once, ByteView datagram, ByteView m1,
                    const std::function<void(ByteView)>& send, std::uint64_t now);
   void compute(Attempt& attempt, Bytes message);
   void on_step(std::uint64_t id, HandshakeStep step, std::uint64_t now);
   void complete(Attempt& attempt, HandshakeStep step, std::uint64_t now);
   void send_due(Attempt& attempt, std::uint64_t now);
+  void refuse(Attempts::iterator it, std::uint64_t now);
   void report(Attempt& attempt, HandshakeError error, std::uint64_t now);
   void end(Attempts::iterator it, HandshakeError error, std::uint64_t now);
   template <typename Which>

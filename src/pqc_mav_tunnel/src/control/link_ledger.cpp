@@ -40,7 +40,7 @@ void LinkLedger::finished(HandshakeEvent event) {
     const std::lock_guard lock(mutex_);
     if (event.ok) {
       ++ok_;
-      if (event.rekey) ++rekeys_ok_;
+      if (event.kind != HandshakeKind::first) ++rekeys_ok_;
       last_error_.clear();
     } else if (event.error != HandshakeError::cancelled) {
       ++failed_;
@@ -97,6 +97,7 @@ LinkStatus LinkLedger::status(const LinkPicture& picture) const {
     out.key_age_s = to_s(now_ns() - key.installed_ns);
     out.hybrid = key.hybrid;
     out.drone_signed = key.drone_signed;
+    out.ratchets = key.ratchets;
     out.compact = (key.features & features::kCompact) != 0;
     out.silence_s = to_s(picture.heard_silence_ns);
   }

@@ -118,31 +118,60 @@ struct RunningSession {
   SessionId id{};
   std::uint8_t epoch = 0;
   SecretBytes chain;
+  // What a ratchet takes over from it, and is judged by (docs/protocol.md section 7).
+  const Suite* suite = nullptr;
+  bool hybrid = false, drone_signed = false;
+  std::uint16_t features = 0;
+  std::uint8_t ratchets = 0;
+  std::uint64_t full_boot_ns = 0;
 };
 
-class HandshakeResponder {
+/// The gcs' side of an attempt, whatever its messages, as a worker drives it: a whole message in, its answer out.
+class Responder {
+ public:
+  Responder() = default;
+  virtual ~Responder() = default;
+  Responder(const Responder&) = delete;
+  Responder& operator=(const Responder&) = delete;
+  /// With all that it costs.
+  virtual HandshakeStep take(ByteView message, std::uint64_t now_ns) = 0;
+  [[nodiscard]] virtual const std::vector<FrameLimits>& expecting() const noexcept = 0;
+  [[nodiscard]] virtual HandshakeError error() const noexcept = 0;
+  [[nodiscard]] virtual std::uint8_t reject_code() const noexcept = 0;
+  [[nodiscard]] virtual const Suite* suite() const noexcept = 0;
+  [[nodiscard]] virtual const SessionId& session_id() const noexcept = 0;  // of the session on offer; zero before
+  [[nodiscard]] virtual HandshakeKind kind() const noexcept = 0;
+  [[nodiscard]] virtual std::string reason() const = 0;  // of a failure, as a sentence
+  [[nodiscard]] virtual const HandshakeTimes& times() const noexcept = 0;
+  [[nodiscard]] virtual SessionKeys take_keys() = 0;  // once, after done
+};
+
+class HandshakeResponder final : public Responder {
  public:
   /// `session`: the one whose frames carry this handshake; none for a first one.
   explicit HandshakeResponder(std::shared_ptr<const ResponderEnv> env, std::optional<RunningSession> session = {});
-  ~HandshakeResponder();
+  ~HandshakeResponder() override;
   /// As for the initiator; M1 comes first. It has two halves so that a server can run the cheap one before it takes on
   /// anything: on_data stops after a valid gate with status working and gated() true, nothing sent; then go_on() does
   /// the expensive work (keygen, signing) and returns M2 or a Reject.
   HandshakeStep on_data(ByteView received, std::uint64_t now_ns);
   [[nodiscard]] bool gated() const noexcept;  // the gate verified and go_on() is due
   HandshakeStep go_on(std::uint64_t now_ns);
+  HandshakeStep take(ByteView message, std::uint64_t now_ns) override;
   /// Instead of go_on(): refuse a gated client. `retry_ms` is what a busy gcs asks it to wait.
   HandshakeStep refuse(Reject code, std::uint16_t retry_ms = 0);
-  [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept;
-  [[nodiscard]] HandshakeError error() const noexcept;
-  [[nodiscard]] std::uint8_t reject_code() const noexcept;
+  [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept override;
+  [[nodiscard]] HandshakeError error() const noexcept override;
+  [[nodiscard]] std::uint8_t reject_code() const noexcept override;
   [[nodiscard]] const std::string& drone_id() const noexcept;  // "" before the ClientHello parsed
-  [[nodiscard]] const Suite* suite() const noexcept;
-  [[nodiscard]] const SessionId& session_id() const noexcept;  // of the session on offer; zero before M2
-  [[nodiscard]] const HandshakeTimes& times() const noexcept;
+  [[nodiscard]] const Suite* suite() const noexcept override;
+  [[nodiscard]] const SessionId& session_id() const noexcept override;  // zero before M2
+  [[nodiscard]] HandshakeKind kind() const noexcept override;
+  [[nodiscard]] std::string reason() const override;
+  [[nodiscard]] const HandshakeTimes& times() const noexcept override;
   /// Once, after done. The step that reports done carries M4 in `send`: the keys must be installed for receiving BEFORE
   /// M4 is sent.
-  [[nodiscard]] SessionKeys take_keys();
+  [[nodiscard]] SessionKeys take_keys() override;
 
  private:
   struct Impl;

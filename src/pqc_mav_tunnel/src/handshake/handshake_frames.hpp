@@ -16,6 +16,8 @@ enum class MessageType : std::uint8_t {
   server_hello = 2,
   client_finish = 3,
   server_finish = 4,
+  ratchet_hello = 5,
+  ratchet_answer = 6,
   reject = 9
 };
 

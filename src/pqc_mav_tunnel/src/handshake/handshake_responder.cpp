@@ -24,7 +24,7 @@ struct HandshakeResponder::Impl {
   enum class Wait { client_hello, go_on, client_finish };
 
   Impl(std::shared_ptr<const ResponderEnv>&& given, std::optional<RunningSession>&& running)
-      : env(std::move(given)), session(std::move(running)), clock(times) {
+      : env(std::move(given)), session(std::move(running)), rekey(session.has_value()), clock(times) {
     check(env.get());
     reader.expect(client_hello_limits());
   }
@@ -253,6 +253,7 @@ struct HandshakeResponder::Impl {
 
   std::shared_ptr<const ResponderEnv> env;
   std::optional<RunningSession> session;
+  const bool rekey;
   FrameReader reader;
   Wait wait = Wait::client_hello;
   HandshakeStatus status = HandshakeStatus::working;
@@ -306,6 +307,11 @@ HandshakeStep HandshakeResponder::go_on(std::uint64_t now_ns) {
   }
 }
 
+HandshakeStep HandshakeResponder::take(ByteView message, std::uint64_t now_ns) {
+  auto step = on_data(message, now_ns);
+  return gated() ? go_on(now_ns) : std::move(step);
+}
+
 HandshakeStep HandshakeResponder::refuse(Reject code, std::uint16_t retry_ms) {
   if (!gated()) throw TunnelError(Errc::state, "Only a client whose gate verified may be told why it is refused.");
   return impl_->reject(code, retry_ms);
@@ -316,6 +322,10 @@ std::uint8_t HandshakeResponder::reject_code() const noexcept { return impl_->re
 const std::string& HandshakeResponder::drone_id() const noexcept { return impl_->drone_id; }
 const Suite* HandshakeResponder::suite() const noexcept { return impl_->suite; }
 const SessionId& HandshakeResponder::session_id() const noexcept { return impl_->keys.session_id; }
+HandshakeKind HandshakeResponder::kind() const noexcept {
+  return impl_->rekey ? HandshakeKind::rekey : HandshakeKind::first;
+}
+std::string HandshakeResponder::reason() const { return describe(impl_->error, impl_->reject_code, false); }
 const HandshakeTimes& HandshakeResponder::times() const noexcept { return impl_->times; }
 
 SessionKeys HandshakeResponder::take_keys() {

@@ -46,6 +46,20 @@ std::string_view to_string(HandshakeError error) noexcept {
   return "invalid";
 }
 
+std::string_view to_string(HandshakeKind kind) noexcept {
+  switch (kind) {
+    case HandshakeKind::first:
+      return "first";
+    case HandshakeKind::rekey:
+      return "rekey";
+    case HandshakeKind::ratchet:
+      return "ratchet";
+    case HandshakeKind::ratchet_plain:
+      return "ratchet_plain";
+  }
+  return "invalid";
+}
+
 std::string_view to_string(Reject code) noexcept {
   switch (code) {
     case Reject::suite_unknown:

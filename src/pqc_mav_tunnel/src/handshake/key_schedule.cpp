@@ -16,6 +16,7 @@ constexpr std::string_view kConfirmClient = "PQMAV/3 confirm c";
 constexpr std::string_view kConfirmServer = "PQMAV/3 confirm s";
 constexpr std::string_view kChain = "PQMAV/3 chain";
 constexpr std::string_view kReject = "PQMAV/3 reject";
+constexpr std::string_view kRatchet = "PQMAV/3 ratchet";
 
 ByteArray<4> length_of(ByteView field) noexcept {
   ByteArray<4> out;
@@ -31,9 +32,9 @@ Bytes labelled(std::string_view label, const Hash& hash) {
   return out;
 }
 
-/// lp(ss_kem) || lp(ss_x25519) || lp(ck_prev) || h3, in memory that is wiped.
-SecretBytes key_material(ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev, const Hash& h3) {
-  SecretBytes out(4 + ss_kem.size() + 4 + ss_x25519.size() + 4 + ck_prev.size() + h3.size());
+/// lp(ss_kem) || lp(ss_x25519) || lp(ck_prev) || transcript, in memory that is wiped.
+SecretBytes key_material(ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev, const Hash& transcript) {
+  SecretBytes out(4 + ss_kem.size() + 4 + ss_x25519.size() + 4 + ck_prev.size() + transcript.size());
   auto rest = out.mut();
   const auto put = [&rest](ByteView part) {
     if (!part.empty()) std::memcpy(rest.data(), part.data(), part.size());
@@ -45,8 +46,18 @@ SecretBytes key_material(ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev, 
   put(ss_x25519);
   put(length_of(ck_prev));
   put(ck_prev);
-  put(h3);
+  put(transcript);
   return out;
+}
+
+/// `said_to`: the hash over what is refused.
+Hash refusal_mac(const Psk& psk, const Hash& said_to, std::uint8_t code, std::uint16_t retry_ms) {
+  Secret<32> key;
+  hkdf_expand(psk.view(), as_bytes(kReject), key.mut());
+  ByteArray<3> said;
+  said[0] = code;
+  store_be(said.data() + 1, retry_ms);
+  return hmac_sha256(key.view(), {said_to, said});
 }
 
 }  // namespace
@@ -83,12 +94,11 @@ bool gate_good(const Psk& psk, ByteView m1) {
 }
 
 Hash reject_mac(const Psk& psk, ByteView m1, std::uint8_t code, std::uint16_t retry_ms) {
-  Secret<32> key;
-  hkdf_expand(psk.view(), as_bytes(kReject), key.mut());
-  ByteArray<3> said;
-  said[0] = code;
-  store_be(said.data() + 1, retry_ms);
-  return hmac_sha256(key.view(), {sha256({challenge(), m1}), said});
+  return refusal_mac(psk, sha256({challenge(), m1}), code, retry_ms);
+}
+
+Hash ratchet_reject_mac(const Psk& psk, ByteView r1, std::uint8_t code, std::uint16_t retry_ms) {
+  return refusal_mac(psk, sha256({r1}), code, retry_ms);
 }
 
 Bytes server_hello_to_sign(const Hash& hello_hash) { return labelled(kServerHello, hello_hash); }
@@ -104,9 +114,14 @@ Hash transcript_t3(const Hash& h3, ByteView drone_signature) {
   return sha256({h3, length_of(drone_signature), drone_signature});
 }
 
-HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev, const Hash& h3,
-                                std::string_view suite_id, const SessionId& session_id, std::uint8_t epoch) {
-  const auto prk = hkdf_extract(psk.view(), key_material(ss_kem, ss_x25519, ck_prev, h3).view());
+Hash transcript_ratchet(ByteView r1, ByteView r2_unconfirmed) {
+  return sha256({as_bytes(kRatchet), r1, r2_unconfirmed});
+}
+
+HandshakeSecrets derive_secrets(const Psk& psk, ByteView ss_kem, ByteView ss_x25519, ByteView ck_prev,
+                                const Hash& transcript, std::string_view suite_id, const SessionId& session_id,
+                                std::uint8_t epoch) {
+  const auto prk = hkdf_extract(psk.view(), key_material(ss_kem, ss_x25519, ck_prev, transcript).view());
   const auto expand = [&](std::string_view label, Secret<32>& out) {
     Bytes info;
     append(info, as_bytes(label));
@@ -130,5 +145,7 @@ Hash confirm_client(const Secret<32>& k_cc, const Hash& t3) { return hmac_sha256
 Hash confirm_server(const Secret<32>& k_cs, const Hash& t3, const Hash& confirm_c) {
   return hmac_sha256(k_cs.view(), {sha256({t3, confirm_c})});
 }
+
+Hash confirm_ratchet(const Secret<32>& k_cs, const Hash& th) { return hmac_sha256(k_cs.view(), {th}); }
 
 }  // namespace pqcmav

@@ -33,8 +33,7 @@ namespace pqcmav {
 
 /// What the data thread tells the control side. Called in the data thread: must be quick and must not block.
 struct ControlHooks {
-  std::function<void(std::size_t link, std::uint32_t request_id, std::string suite, std::string reason)>
-      rekey_requested;
+  std::function<void(std::size_t link, const RekeyRequest& request)> rekey_requested;
   std::function<void(std::size_t link, const RekeyResult& result)> rekey_answered;
   std::function<void(std::size_t link)>
       changed;  // keys installed, switched, wiped, peer closed, silence began or ended

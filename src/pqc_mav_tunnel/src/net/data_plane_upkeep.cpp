@@ -37,8 +37,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       if (current && hooks_.term_told) hooks_.term_told(known->term);
       acknowledge(link, control, now);
     } else if (const auto* request = std::get_if<RekeyRequest>(&control)) {
-      if (hooks_.rekey_requested)
-        hooks_.rekey_requested(index, request->request_id, std::string(request->suite), std::string(request->reason));
+      if (hooks_.rekey_requested) hooks_.rekey_requested(index, *request);
     } else if (const auto* result = std::get_if<RekeyResult>(&control)) {
       if (hooks_.rekey_answered) hooks_.rekey_answered(index, *result);
     } else if (const auto* part = std::get_if<HandshakePart>(&control)) {
@@ -118,14 +117,10 @@ void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, s
 /// True when the keys have just become too old, or young again.
 bool DataPlane::watch_key_age(Link& link) {
   const auto& current = link.session.current();
-  const auto id = current ? std::optional(current->id) : std::nullopt;
-  if (link.keys_of != id) {
-    link.keys_of = id;
-    link.keys_since_boot_ns = boot_ns();
-    return std::exchange(link.key_old, false);
-  }
-  if (!id || link.key_old || boot_ns() - link.keys_since_boot_ns < to_ns(config_.key_limit_s)) return false;
-  link.key_old = true;
+  const bool old = current && boot_ns() - current->full_boot_ns >= to_ns(config_.key_limit_s);
+  if (old == link.key_old) return false;
+  link.key_old = old;
+  if (!old) return true;
   events_.log(LogLevel::error, link.id,
               config_.stop_on_old_keys
                   ? "The keys are older than key_limit_s: plaintext is refused until a handshake renews them."
@@ -206,6 +201,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
     send_bundle(link, now);
     send_sealed(link);
   }
+  if (keys.ratchets == 0) keys.full_boot_ns = boot_ns();
   const auto epoch = keys.epoch;
   const auto features = keys.features;
   const auto [standby, term] = std::pair(keys.standby, keys.term);
@@ -260,13 +256,7 @@ bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& pee
 std::optional<RunningSession> DataPlane::running_session(std::size_t index) {
   auto answer = std::make_shared<std::promise<std::optional<RunningSession>>>();
   auto coming = answer->get_future();
-  const bool accepted = post([this, index, answer] {
-    const auto& session = links_[index]->session;
-    std::optional<RunningSession> out;
-    if (const auto* chain = session.chain())
-      out = RunningSession{session.current()->id, session.current()->epoch, SecretBytes(chain->view())};
-    answer->set_value(std::move(out));
-  });
+  const bool accepted = post([this, index, answer] { answer->set_value(links_[index]->running()); });
   return accepted ? coming.get() : std::nullopt;
 }
 

@@ -55,7 +55,6 @@ void Link::forget_session() noexcept {
   granted_ns = 0;
   peer = {};
   closed_by_peer = was_degraded = key_old = moved = false;
-  keys_of.reset();
   full_round_trip.reset();
   local = {};
   remote.reset();
@@ -73,8 +72,6 @@ void Link::swap_sessions(Link& other) noexcept {
   std::swap(peer, other.peer);
   std::swap(closed_by_peer, other.closed_by_peer);
   std::swap(was_degraded, other.was_degraded);
-  std::swap(keys_of, other.keys_of);
-  std::swap(keys_since_boot_ns, other.keys_since_boot_ns);
   std::swap(key_old, other.key_old);
   std::swap(full_round_trip, other.full_round_trip);
   std::swap(full_peer, other.full_peer);
@@ -87,6 +84,15 @@ void Link::swap_sessions(Link& other) noexcept {
   std::swap(role, other.role);
   std::swap(term, other.term);
   std::swap(role_repeats, other.role_repeats);
+}
+
+std::optional<RunningSession> Link::running() const {
+  const auto* chain = session.chain();
+  if (chain == nullptr || !session.current()) return std::nullopt;
+  const auto& info = *session.current();
+  return RunningSession{info.id,       info.epoch,    SecretBytes(chain->view()),
+                        info.suite,    info.hybrid,   info.drone_signed,
+                        info.features, info.ratchets, info.full_boot_ns};
 }
 
 bool Link::grant_due(std::uint64_t now) const noexcept {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "handshake/handshake.hpp"
 #include "handshake/known_link.hpp"
 #include "net/announcements.hpp"
 #include "net/bundler.hpp"
@@ -105,10 +106,7 @@ struct Link {
   std::optional<PathValidator> paths;  // gcs: of the current session
   PlainLearner plain_learner;
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
-  // The age of the current keys; theirs is the session that `keys_of` names.
-  std::optional<SessionId> keys_of;
-  std::uint64_t keys_since_boot_ns = 0;
-  bool key_old = false;
+  bool key_old = false;                          // the last full handshake of the current keys is too long ago
   std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
   SockAddr full_peer;                            // and where it was with
   Yield yield;
@@ -137,6 +135,8 @@ struct Link {
   void note_round_trip(std::optional<std::uint64_t> full, const SockAddr& with) noexcept;
   /// What its session knows for a handshake inside it.
   [[nodiscard]] KnownLink known() const noexcept;
+  /// The current session with its chain secret, for what runs inside it; none when it cannot send.
+  [[nodiscard]] std::optional<RunningSession> running() const;
   /// gcs: time for another return grant (docs/protocol.md section 6).
   [[nodiscard]] bool grant_due(std::uint64_t now) const noexcept;
   /// A rekey has come to so many time-outs without progress. True while the data plane makes room for it.

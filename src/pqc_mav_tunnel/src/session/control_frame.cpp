@@ -57,6 +57,13 @@ class Fields {
     good_ = good_ && reader_.into(out);
     return *this;
   }
+  /// One byte 1 at the end of a value that had none at first; or nothing.
+  Fields& last_flag(bool& out) noexcept {
+    if (!good_ || reader_.empty()) return *this;
+    out = reader_.be<std::uint8_t>() == 1;
+    good_ = out;
+    return *this;
+  }
   /// `size` bytes that stay where they are.
   Fields& view(ByteView& out, std::size_t size) noexcept {
     const auto raw = reader_.take(size);
@@ -105,7 +112,7 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
     }
     case Tlv::rekey_request: {
       RekeyRequest item{};
-      fields.be(item.request_id).text(item.suite).text(item.reason);
+      fields.be(item.request_id).text(item.suite).text(item.reason).last_flag(item.ratchet);
       return keep(item);
     }
     case Tlv::close: {
@@ -234,7 +241,9 @@ struct WriteValue {
   }
   Tlv operator()(const Switched& item) const noexcept { return to.be(item.epoch), Tlv::switched; }
   Tlv operator()(const RekeyRequest& item) const noexcept {
-    return to.be(item.request_id).text(item.suite).text(item.reason), Tlv::rekey_request;
+    to.be(item.request_id).text(item.suite).text(item.reason);
+    if (item.ratchet) to.be(std::uint8_t{1});
+    return Tlv::rekey_request;
   }
   Tlv operator()(const Close& item) const noexcept { return to.be(item.reason), Tlv::close; }
   Tlv operator()(const Keepalive&) const noexcept { return Tlv::keepalive; }

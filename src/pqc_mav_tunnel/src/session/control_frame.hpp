@@ -30,6 +30,7 @@ struct RekeyRequest {
   std::uint32_t request_id;
   std::string_view suite;  // empty = same; points into the parsed frame
   std::string_view reason;
+  bool ratchet = false;
 };
 struct Close {
   std::uint8_t reason;  // 1 shutdown, 2 session limit, 3 moved to another ground station

@@ -31,7 +31,7 @@ void write_header(const Header& header, std::span<std::uint8_t, kHeaderSize> out
 
 /// What both ends may agree on in a handshake (docs/protocol.md section 4).
 namespace features {
-inline constexpr std::uint16_t kCompact = 1, kBundles = 2, kStations = 8;
+inline constexpr std::uint16_t kCompact = 1, kBundles = 2, kRatchet = 4, kStations = 8;
 }
 
 /// What a completed handshake gives: the two directional keys of one (session, epoch).
@@ -44,8 +44,10 @@ struct SessionKeys {
   Secret<32> k_d2g, k_g2d;
   Secret<32> chain;  // ck: a rekey inside this session is bound to it
   std::uint16_t features = 0;
-  ReceiveIndex own_index;        // with compact headers: under which this end receives,
-  std::uint16_t peer_index = 0;  // and the other one
+  ReceiveIndex own_index;          // with compact headers: under which this end receives,
+  std::uint16_t peer_index = 0;    // and the other one
+  std::uint8_t ratchets = 0;       // since the last full handshake, this one included
+  std::uint64_t full_boot_ns = 0;  // when that one's keys were installed, by boot_ns(); 0: by these
   // gcs, of a first handshake with feature kStations: what the drone said in M1.
   bool standby = false;
   std::uint32_t term = 0;

@@ -56,7 +56,8 @@ void Session::install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns
   ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_, bundles);
   SendKey send_key(*keys.suite, keys.session_id, keys.epoch, send.view(),
                    compact ? std::optional(keys.peer_index) : std::nullopt);
-  const Info info{keys.suite, keys.hybrid, keys.drone_signed, keys.session_id, keys.epoch, now, keys.features};
+  const Info info{keys.suite, keys.hybrid,   keys.drone_signed, keys.session_id,  keys.epoch,
+                  now,        keys.features, keys.ratchets,     keys.full_boot_ns};
   keys.own_index.use();
 
   for (auto& slot : slots_)

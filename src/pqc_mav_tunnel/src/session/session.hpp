@@ -32,6 +32,8 @@ class Session {
     std::uint8_t epoch = 0;
     std::uint64_t installed_ns = 0;
     std::uint16_t features = 0;
+    std::uint8_t ratchets = 0;       // since the last full handshake
+    std::uint64_t full_boot_ns = 0;  // when that was
   };
   struct Opened {
     std::optional<Drop> drop;

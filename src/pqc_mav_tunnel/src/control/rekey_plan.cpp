@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/rekey_plan.hpp"
+
+#include "constants.hpp"
+
+namespace pqcmav {
+
+bool rekey_is_late(const RekeyFacts& facts) noexcept {
+  return facts.interval > 0 && facts.since_change >= 2 * facts.interval;
+}
+
+HandshakeKind next_rekey(const RekeyFacts& facts) noexcept {
+  if (!facts.ratchets) return HandshakeKind::rekey;
+  if (rekey_is_late(facts)) {
+    // What does not get through may be too long for the link: ever shorter, and then all over again, for only a full
+    // handshake heals everything.
+    constexpr HandshakeKind kInTurn[] = {HandshakeKind::ratchet, HandshakeKind::ratchet_plain, HandshakeKind::rekey};
+    return kInTurn[facts.late_failures % 3];
+  }
+  if (!facts.large || facts.in_a_row + 1 >= kRatchetsInARow) return HandshakeKind::rekey;
+  // The next one would come too late for the limit: no link should see KEY_OLD because all went well.
+  const auto next = facts.since_full + facts.interval + facts.interval / 10;
+  return next < facts.key_limit ? HandshakeKind::ratchet : HandshakeKind::rekey;
+}
+
+}  // namespace pqcmav
