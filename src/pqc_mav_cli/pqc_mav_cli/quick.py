@@ -81,7 +81,7 @@ def rekey(values: Mapping[str, Any]) -> int | None:
     ) as control:
         if control is None:
             return None
-        asked = {name: values[name] for name in ("suite", "reason", "drone")}
+        asked = {name: values[name] for name in ("suite", "reason", "drone", "kind") if name in values}
         try:
             answer = control.ask("rekey", **asked, timeout_s=values["timeout"])
         except OSError as error:

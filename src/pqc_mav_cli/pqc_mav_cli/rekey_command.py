@@ -30,6 +30,10 @@ def rekey(
         typer.Option(help="Which end to ask; a gcs passes the request on to the drone. Default: the one that is here."),
     ] = None,
     suite: Annotated[str, typer.Option(help="Suite to change to: short code or id. Default: the current one.")] = "",
+    ratchet: Annotated[
+        bool,
+        typer.Option("--ratchet", help="Fresh keys in two small messages, for the current suite; see docs/rekey.md."),
+    ] = False,
     reason: Annotated[str, typer.Option(help="Reason, for logs and reports.")] = "requested on the command line",
     drone: Annotated[str, typer.Option(help="Which drone, if there are several.")] = "",
     namespace: Annotated[str, typer.Option(help="ROS namespace of the proxy. Default: the name of the end.")] = "",
@@ -41,16 +45,17 @@ def rekey(
 
     Asks an engine of this machine through its control socket; where there is none, a proxy that ROS reaches.
     """
+    kind = "ratchet" if ratchet else ""
     if not (ros or namespace):
-        asked = {"on": on.value if on else "", "suite": suite, "reason": reason, "drone": drone}
+        asked = {"on": on.value if on else "", "suite": suite, "reason": reason, "drone": drone, "kind": kind}
         if quick.rekey({**asked, "timeout": timeout, "socket": socket}) is not None:
             return
         if find_spec("rclpy") is None:
             raise nothing_here(os.environ)
-    _by_ros(namespace or (on or End.drone).value, suite, reason, drone, timeout)
+    _by_ros(namespace or (on or End.drone).value, suite, reason, drone, timeout, kind)
 
 
-def _by_ros(namespace: str, suite: str, reason: str, drone: str, timeout: float) -> None:
+def _by_ros(namespace: str, suite: str, reason: str, drone: str, timeout: float, kind: str) -> None:
     from pqc_mav_cli.ros_session import reachable, ros_node
 
     if suite:
@@ -65,7 +70,7 @@ def _by_ros(namespace: str, suite: str, reason: str, drone: str, timeout: float)
         client = node.create_client(Rekey, service)
         if not client.wait_for_service(timeout_sec=min(timeout, 5.0)):
             raise CliError(f"No service {service} ({reachable(os.environ)}); is the proxy running?")
-        future = client.call_async(Rekey.Request(suite=suite, reason=reason, drone_id=drone))
+        future = client.call_async(Rekey.Request(suite=suite, reason=reason, drone_id=drone, kind=kind))
         deadline = time.monotonic() + timeout
         while not future.done():
             if time.monotonic() > deadline:

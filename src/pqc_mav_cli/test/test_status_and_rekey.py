@@ -52,6 +52,10 @@ def test_rekey_and_its_refusals(pair: Ends) -> None:
     ended = pqcmav("rekey", "--namespace", "t/drone", "--suite", "cs-mlkem768-ascon128a-mldsa65")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("ML-768-AS-MD-65 (cs-mlkem768-ascon128a-mldsa65), epoch ")
+    ended = pqcmav("rekey", "--namespace", "t/drone", "--ratchet")
+    assert ended.returncode == 0 and ended.stdout.startswith("ML-768-AS-MD-65"), ended.stderr
+    line = refused(1, "rekey", "--namespace", "t/drone", "--ratchet", "--suite", "cs-mlkem768-aesgcm-mldsa65")
+    assert "keeps the suite" in line
     assert "closest" in refused(2, "rekey", "--namespace", "t/drone", "--suite", "cs-nonsense")
     assert "2 drones" in refused(1, "rekey", "--on", "gcs", "--namespace", "t/gcs")
     ended = pqcmav("rekey", "--on", "gcs", "--namespace", "t/gcs", "--drone", "d1", "--timeout", "30")

@@ -209,7 +209,7 @@ class PqcProxyNode(ManagedNode):
             self.get_logger().info(one_line(text))
 
     def _publish_handshake(self, event: dict[str, Any]) -> None:
-        kind = "rekey" if event["rekey"] else "handshake"
+        kind = event["kind"] if event["rekey"] else "handshake"
         if event["ok"]:
             self.get_logger().info(
                 f"{event['drone_id']}: {kind} with {event['peer']} took {event['handshake_ms']:.1f} ms, "

@@ -118,7 +118,7 @@ class RekeyServer:
                 response.message = f"This gcs serves {len(drones)} drones: name one in drone_id ({', '.join(drones)})."
                 return response
             drone = request.drone_id or drones[0]
-            result = engine.request_rekey(drone, suite=request.suite, reason=request.reason)
+            result = engine.request_rekey(drone, suite=request.suite, reason=request.reason, kind=request.kind)
         except pqc_mav_tunnel.TunnelError as error:
             response.message = one_line(error)
             return response

@@ -34,6 +34,7 @@ STATUS = {
     "handshakes_ok": 1,
     "handshakes_failed": 2,
     "rekeys_ok": 3,
+    "ratchets": 2,
 }
 VIEW = {
     "packets_per_s": 320.5,
@@ -54,6 +55,7 @@ HANDSHAKE = {
     "hybrid": True,
     "epoch": 0,
     "rekey": False,
+    "kind": "first",
     "role": "drone",
     "peer": "p",
     "handshake_ms": 5.0,

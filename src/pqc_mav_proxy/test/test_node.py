@@ -231,6 +231,20 @@ def test_rekey_changes_the_suite_while_topics_flow(pair: dict[str, PqcProxyNode]
     assert back.ok, back.message
 
 
+def test_a_ratchet_is_reported_as_one(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
+    seen = client.collect(TunnelStatus, "/drone/pqc_proxy/status", qos.latched(1))
+    reports = client.collect(HandshakeReport, "/drone/pqc_proxy/handshake", qos.latched(10))
+    drone = pair["drone"].get_parameter("drone_id").value
+    answer = client.call(Rekey, "/gcs/pqc_proxy/rekey", Rekey.Request(drone_id=drone, kind="ratchet"))
+    assert answer.ok and "Ratcheted" in answer.message, answer.message
+    until(lambda: seen and seen[-1].ratchets == 1, "the status counts it")
+    until(lambda: reports and reports[-1].kind == "ratchet", "the report names it")
+    assert reports[-1].rekey and reports[-1].signature_bytes == 0
+    assert "'wrench'" in client.call(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(kind="wrench")).message
+    assert client.call(Rekey, "/drone/pqc_proxy/rekey").ok
+    until(lambda: seen[-1].ratchets == 0, "a full one begins anew")
+
+
 def test_rekey_refusals_are_answers(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     answer = client.call(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(suite="cs-nonsense"))
     assert not answer.ok and answer.message
@@ -252,7 +266,7 @@ class HeldEngine:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
 
-    def request_rekey(self, drone: str, suite: str = "", reason: str = "") -> dict[str, Any]:
+    def request_rekey(self, drone: str, suite: str = "", reason: str = "", kind: str = "") -> dict[str, Any]:
         if self._first.acquire(blocking=False):
             ok = self._asked.acquire(timeout=DEADLINE_S / 2)
             return {"ok": ok, "suite": SUITE, "epoch": 1, "rekey_ms": 1.0, "message": "done" if ok else "nobody"}

@@ -27,6 +27,7 @@ class FakeEngine:
         self.free = threading.Event()
         self.free.set()
         self.asked: list[tuple[str, str, str]] = []
+        self.kinds: list[str] = []
         self.outcome: dict[str, Any] | Exception = {
             "ok": True, "suite": SUITE, "epoch": 7, "rekey_ms": 12.5, "message": "Done.",
         }  # fmt: skip
@@ -34,8 +35,9 @@ class FakeEngine:
     def status(self) -> list[dict[str, Any]]:
         return [{"drone_id": drone, "suite": SUITE, "epoch": 6} for drone in ("d1", "d2")]
 
-    def request_rekey(self, drone: str, suite: str = "", reason: str = "") -> dict[str, Any]:
+    def request_rekey(self, drone: str, suite: str = "", reason: str = "", kind: str = "") -> dict[str, Any]:
         self.asked.append((drone, suite, reason))
+        self.kinds.append(kind)
         assert self.free.wait(DEADLINE_S)
         if isinstance(self.outcome, Exception):
             raise self.outcome
@@ -113,6 +115,15 @@ def test_phases_follow_the_engine_and_other_drones_do_not_count(bench: Bench) ->
     assert (result.ok, result.suite, result.epoch, result.rekey_ms) == (True, SUITE, 7, 12.5)
     assert bench.phases[-1] == "installed"  # it never goes back
     assert bench.engine.asked == [("d1", "x", "why")]
+
+
+def test_the_kind_reaches_the_engine_as_it_was_asked_for(bench: Bench) -> None:
+    assert bench.engine is not None
+    for kind in ("", "rekey", "ratchet", "else"):  # what there is the engine knows
+        assert finished(bench.ask(drone_id="d1", kind=kind)).ok
+    answer = bench.server.serve(srv.Rekey.Request(drone_id="d1", kind="ratchet"), srv.Rekey.Response())
+    assert answer.ok
+    assert bench.engine.kinds == ["", "rekey", "ratchet", "else", "ratchet"]
 
 
 def test_a_long_handshake_is_reported_again_and_again(bench: Bench) -> None:

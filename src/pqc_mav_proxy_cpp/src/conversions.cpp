@@ -103,6 +103,7 @@ msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::st
   out.handshakes_ok = status.handshakes_ok;
   out.handshakes_failed = status.handshakes_failed;
   out.rekeys_ok = status.rekeys_ok;
+  out.ratchets = status.ratchets;
   out.blacklisted_suites = status.blacklisted_suites;
   return out;
 }
@@ -195,6 +196,7 @@ msg::HandshakeReport handshake_message(const std::string& drone_id, const pqcmav
   out.hybrid = event.hybrid;
   out.epoch = event.epoch;
   out.rekey = event.kind != pqcmav::HandshakeKind::first;
+  out.kind = std::string(to_string(event.kind));
   out.role = event.drone_side ? "drone" : "gcs";
   out.peer = event.peer;
   out.handshake_ms = ms(event.duration_ns);

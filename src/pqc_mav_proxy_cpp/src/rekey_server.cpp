@@ -197,7 +197,7 @@ Answer RekeyServer::serve(const Request& request) {
       return out;
     }
     const auto drone = request.drone_id.empty() ? statuses.front().drone_id : request.drone_id;
-    const auto outcome = engine->request_rekey(drone, request.suite, request.reason, kLongest);
+    const auto outcome = engine->request_rekey(drone, request.suite, request.reason, kLongest, request.kind);
     out.ok = outcome.ok;
     out.suite = outcome.suite;
     out.epoch = outcome.epoch;

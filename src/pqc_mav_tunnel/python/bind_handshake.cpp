@@ -5,6 +5,7 @@
 
 #include "convert.hpp"
 #include "handshake/handshake.hpp"
+#include "handshake/ratchet.hpp"
 
 namespace pqcmav::python {
 
@@ -175,6 +176,58 @@ class PyResponder {
   HandshakeResponder core_;
 };
 
+/// The session that a ratchet runs in, as the test describes it.
+RunningSession ratchet_session(const std::string& suite, const SessionTuple& session, bool hybrid,
+                               std::uint16_t features, std::uint8_t ratchets) {
+  auto out = running_session(session);
+  out.suite = &require_suite(suite);
+  out.hybrid = hybrid;
+  out.features = features;
+  out.ratchets = ratchets;
+  return out;
+}
+
+class PyRatchetInitiator {
+ public:
+  PyRatchetInitiator(const std::string& suite, const py::bytes& psk, const SessionTuple& session, bool fresh,
+                     bool hybrid, std::uint16_t features, std::uint8_t ratchets)
+      : core_(params(suite, psk, session, fresh, hybrid, features, ratchets)) {}
+  py::bytes start() { return to_bytes(core_.start(now())); }
+  py::tuple on_data(const py::bytes& received) { return step_tuple(core_.on_data(view(received), now())); }
+  RatchetInitiator core_;
+
+ private:
+  static RatchetParams params(const std::string& suite, const py::bytes& psk, const SessionTuple& session, bool fresh,
+                              bool hybrid, std::uint16_t features, std::uint8_t ratchets) {
+    RatchetParams out;
+    out.session = ratchet_session(suite, session, hybrid, features, ratchets);
+    out.psk = Psk(exactly<kPskSize>(psk, "The PSK"));
+    out.fresh = fresh;
+    out.own_index = IndexPool::make(kDroneIndices, 0)->take();
+    return out;
+  }
+};
+
+class PyRatchetResponder {
+ public:
+  PyRatchetResponder(const std::string& suite, const py::bytes& psk, const SessionTuple& session, bool hybrid,
+                     std::uint16_t features, std::uint8_t ratchets, bool key_old)
+      : core_(terms(suite, psk, session, hybrid, features, ratchets, key_old)) {}
+  py::tuple on_data(const py::bytes& received) { return step_tuple(core_.take(view(received), now())); }
+  RatchetResponder core_;
+
+ private:
+  static RatchetTerms terms(const std::string& suite, const py::bytes& psk, const SessionTuple& session, bool hybrid,
+                            std::uint16_t features, std::uint8_t ratchets, bool key_old) {
+    RatchetTerms out;
+    out.session = ratchet_session(suite, session, hybrid, features, ratchets);
+    out.psk = Psk(exactly<kPskSize>(psk, "The PSK"));
+    out.key_old = key_old;
+    out.receive_index = [] { return IndexPool::make(kGcsIndices, 0)->take(); };
+    return out;
+  }
+};
+
 template <typename Core, typename Class>
 void bind_common(Class& cls, bool drone_side) {
   cls.def("on_data", &Core::on_data, py::arg("received"))
@@ -217,6 +270,7 @@ void bind_handshake(py::module_& module) {
       .def_property_readonly("k_d2g", [](const SessionKeys& keys) { return to_bytes(keys.k_d2g.view()); })
       .def_property_readonly("k_g2d", [](const SessionKeys& keys) { return to_bytes(keys.k_g2d.view()); })
       .def_readonly("features", &SessionKeys::features)
+      .def_readonly("ratchets", &SessionKeys::ratchets)
       .def_readonly("peer_index", &SessionKeys::peer_index)
       .def_property_readonly("own_index", [](const SessionKeys& keys) { return keys.own_index.value(); })
       .def_property_readonly("chain", [](const SessionKeys& keys) { return to_bytes(keys.chain.view()); })
@@ -251,6 +305,24 @@ void bind_handshake(py::module_& module) {
       .def_property_readonly("gated_keygens", &PyResponder::keygens);
   refuse_other_init(responder, "Responder");
   bind_common<PyResponder>(responder, false);
+
+  py::class_<PyRatchetInitiator> ratchet(module, "RatchetInitiator", "The drone's side of a ratchet, without sockets.");
+  ratchet
+      .def(py::init<const std::string&, const py::bytes&, const SessionTuple&, bool, bool, std::uint16_t,
+                    std::uint8_t>(),
+           py::arg("suite"), py::arg("psk"), py::arg("session"), py::arg("fresh") = true, py::arg("hybrid") = true,
+           py::arg("features") = features::kRatchet, py::arg("ratchets") = 0)
+      .def("start", &PyRatchetInitiator::start);
+  refuse_other_init(ratchet, "RatchetInitiator");
+  bind_common<PyRatchetInitiator>(ratchet, true);
+
+  py::class_<PyRatchetResponder> ratcheted(module, "RatchetResponder", "The gcs' side of a ratchet, without sockets.");
+  ratcheted.def(
+      py::init<const std::string&, const py::bytes&, const SessionTuple&, bool, std::uint16_t, std::uint8_t, bool>(),
+      py::arg("suite"), py::arg("psk"), py::arg("session"), py::arg("hybrid") = true,
+      py::arg("features") = features::kRatchet, py::arg("ratchets") = 0, py::arg("key_old") = false);
+  refuse_other_init(ratcheted, "RatchetResponder");
+  bind_common<PyRatchetResponder>(ratcheted, false);
 }
 
 }  // namespace pqcmav::python

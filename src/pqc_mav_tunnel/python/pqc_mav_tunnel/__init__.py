@@ -7,6 +7,8 @@ Everything is implemented in C++ (``_engine``); packets never pass through Pytho
 from ._engine import (
     Engine,
     Initiator,
+    RatchetInitiator,
+    RatchetResponder,
     ReceiveKey,
     Responder,
     SendKey,
@@ -41,6 +43,8 @@ from ._engine import (
 __all__ = [
     "Engine",
     "Initiator",
+    "RatchetInitiator",
+    "RatchetResponder",
     "ReceiveKey",
     "Responder",
     "SendKey",

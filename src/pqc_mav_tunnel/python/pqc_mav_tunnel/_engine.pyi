@@ -53,7 +53,8 @@ class Engine:
     ) -> dict[str, Any]:
         """Change the keys now, to the same suite or another; a gcs asks its drone.
 
-        The kind is "rekey" (or ""), a full handshake, or "ratchet", which keeps the suite. Returns ok, suite, epoch, rekey_ms and message, a sentence in either case.
+        The kind is "rekey" (or ""), a full handshake, or "ratchet", which keeps the suite. Returns ok, suite, epoch,
+        rekey_ms and message, a sentence in either case.
         """
     def reload_keys(self) -> dict[str, list[str]]:
         """Read the keys again: renewed ones count from the next handshake on, a drone without one is shut out.
@@ -219,6 +220,54 @@ class Responder:
         """Return phases_ms, primitives_ms, sizes and keygen_pooled."""
     def take_keys(self) -> SessionKeys:
         """Return the keys, once, after `done`."""
+
+@final
+class RatchetInitiator:
+    """The drone's side of a ratchet, without sockets."""
+
+    def __init__(
+        self,
+        suite: str,
+        psk: bytes,
+        session: tuple[bytes, int, bytes],
+        fresh: bool = True,
+        hybrid: bool = True,
+        features: int = 4,
+        ratchets: int = 0,
+    ) -> None: ...
+    def start(self) -> bytes:
+        """Return R1."""
+    def on_data(self, received: bytes) -> tuple[str, bytes]: ...
+    @property
+    def error(self) -> str: ...
+    @property
+    def reject_code(self) -> int: ...
+    def describe(self) -> str: ...
+    def times(self) -> dict[str, Any]: ...
+    def take_keys(self) -> SessionKeys: ...
+
+@final
+class RatchetResponder:
+    """The gcs' side of a ratchet, without sockets."""
+
+    def __init__(
+        self,
+        suite: str,
+        psk: bytes,
+        session: tuple[bytes, int, bytes],
+        hybrid: bool = True,
+        features: int = 4,
+        ratchets: int = 0,
+        key_old: bool = False,
+    ) -> None: ...
+    def on_data(self, received: bytes) -> tuple[str, bytes]: ...
+    @property
+    def error(self) -> str: ...
+    @property
+    def reject_code(self) -> int: ...
+    def describe(self) -> str: ...
+    def times(self) -> dict[str, Any]: ...
+    def take_keys(self) -> SessionKeys: ...
 
 @final
 class SendKey:
