@@ -82,7 +82,7 @@ struct ToDict {
   py::tuple operator()(const Switched& c) const { return named("SWITCHED", "epoch", c.epoch); }
   py::tuple operator()(const RekeyRequest& c) const {
     return named("REKEY_REQUEST", "request_id", c.request_id, "suite", std::string(c.suite), "reason",
-                 std::string(c.reason));
+                 std::string(c.reason), "ratchet", c.ratchet);
   }
   py::tuple operator()(const Close& c) const { return named("CLOSE", "reason", c.reason); }
   py::tuple operator()(const Keepalive&) const { return named("KEEPALIVE"); }
@@ -160,7 +160,7 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
   } else if (name == "REKEY_REQUEST") {
     a = field<std::string>(f, "suite");
     b = field<std::string>(f, "reason");
-    control = RekeyRequest{field<u32>(f, "request_id"), a, b};
+    control = RekeyRequest{field<u32>(f, "request_id"), a, b, f.contains("ratchet") && field<bool>(f, "ratchet")};
   } else if (name == "CLOSE") {
     control = Close{field<u8>(f, "reason")};
   } else if (name == "KEEPALIVE") {

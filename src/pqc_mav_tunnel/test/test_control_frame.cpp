@@ -102,6 +102,7 @@ TEST(Control, TheBytesAreTheDocumentedOnes) {
   EXPECT_EQ(encode({Probe{0x01020304, 0x05060708090a0b0c}}), (Bytes{1, 0, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
   EXPECT_EQ(encode({Keepalive{}, Close{1}}), (Bytes{7, 0, 0, 6, 0, 1, 1}));
   EXPECT_EQ(encode({RekeyRequest{1, "", "hi"}}), (Bytes{5, 0, 8, 0, 0, 0, 1, 0, 2, 'h', 'i'}));
+  EXPECT_EQ(encode({RekeyRequest{1, "", "hi", true}}), (Bytes{5, 0, 9, 0, 0, 0, 1, 0, 2, 'h', 'i', 1}));
   EXPECT_EQ(encode({RekeyResult{2, true, 5, 0x100, "x"}}), (Bytes{8, 0, 12, 0, 0, 0, 2, 1, 5, 0, 0, 1, 0, 1, 'x'}));
   EXPECT_EQ(encode({HandshakePart{kPart}}),
             (Bytes{32, 0, 21, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}));

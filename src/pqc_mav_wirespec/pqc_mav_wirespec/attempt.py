@@ -19,6 +19,7 @@ from .hsframes import (
     retry_verifies,
 )
 from .messages import LARGEST_DATAGRAM_BYTES, MessageType, server_hello_limits
+from .ratchet import RatchetInitiator
 from .transport import Transport
 from .transport_state import Took
 
@@ -41,12 +42,12 @@ def total_limit_s(m2_bytes: int) -> float:
 class Attempt:
     """One attempt of a drone. `initiator` holds keys or an error when `finished`.
 
-    `psk` is None for a rekey: its datagrams travel as control TLV 32 and go through `on_session_value`.
+    `psk` is None for a rekey or a ratchet: its datagrams travel as control TLV 32 and go through `on_session_value`.
     """
 
     def __init__(
         self,
-        initiator: Initiator,
+        initiator: Initiator | RatchetInitiator,
         psk: bytes | None,
         now: float,
         *,
@@ -58,7 +59,14 @@ class Attempt:
         self._keys = None if psk is None else FragmentKeys.derive(psk, self.id)
         self.transport = Transport(is_drone=True, attempt=self.id, keys=self._keys, now=now, limit=limit)
         self._began = now
+        self.drone_id = ""
+        self._total_s = TOTAL_S
+        if isinstance(initiator, RatchetInitiator):
+            self.transport.start(initiator.start(), now)
+            self.transport.expect(initiator.allowed)
+            return
         m1 = initiator.start()
+        self.drone_id = initiator.hello.drone_id.decode("ascii")
         longest = server_hello_limits(initiator.suite, initiator.hello.hybrid)[1] + FRAME_HEADER_BYTES
         self._total_s = total_limit_s(longest)
         proven = bool(initiator.hello.return_proof)

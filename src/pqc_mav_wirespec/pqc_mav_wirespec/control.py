@@ -78,21 +78,26 @@ class Switched:
 
 @dataclass(frozen=True)
 class RekeyRequest:
-    """The gcs asks the drone to rekey; an empty `suite` means the same one."""
+    """The gcs asks the drone to rekey, or to ratchet; an empty `suite` means the same one."""
 
     TYPE: ClassVar[int] = 5
     request_id: int
     suite: str
     reason: str
+    ratchet: bool = False
 
     def value(self) -> bytes:
         """The value without type and length."""
-        return u32(self.request_id) + _short_text(self.suite) + _short_text(self.reason)
+        return u32(self.request_id) + _short_text(self.suite) + _short_text(self.reason) + u8(1) * self.ratchet
 
     @classmethod
     def parse(cls, reader: Reader) -> RekeyRequest:
         """Raises MalformedError."""
-        return cls(reader.u32("request id"), _take_text(reader, "suite"), _take_text(reader, "reason"))
+        request_id, suite, reason = reader.u32("request id"), _take_text(reader, "suite"), _take_text(reader, "reason")
+        ratchet = reader.left > 0
+        if ratchet and reader.u8("ratchet") != 1:
+            raise MalformedError("a REKEY_REQUEST that ends in another byte than 1")
+        return cls(request_id, suite, reason, ratchet)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from .keyschedule import SessionKeys
 from .messages import LARGEST_DATAGRAM_BYTES
 from .primitives import same, sha256
 from .proofs import Address
+from .ratchet import RatchetInitiator
 from .replay import DEFAULT_BITS
 from .session import Link
 from .suites import Suite
@@ -79,13 +80,23 @@ class DronePeer(UdpPeer):
         """A handshake inside the running session: epoch + 1, a new session id, any suite."""
         return self._handshake(suite, identity, hybrid, True, timeout)
 
+    def ratchet(self, psk: bytes, *, fresh: bool = True, timeout: float = HANDSHAKE_S) -> SessionKeys:
+        """Fresh keys for the running session in two messages."""
+        running = self.links[self.drone_id].running if self.drone_id in self.links else None
+        if running is None:
+            raise NoSessionError("there is no session to ratchet: connect first")
+        return self._run(RatchetInitiator(running, psk, fresh=fresh, index=self._new_index()), None, timeout)
+
+    def _new_index(self) -> int:
+        held = self.links[self.drone_id].indices if self.drone_id in self.links else set()
+        index = next(n % 256 for n in range(self._next_index, self._next_index + 256) if n % 256 not in held)
+        self._next_index = index + 1
+        return index
+
     def _handshake(self, suite: Suite, who: DroneIdentity, hybrid: bool, inside: bool, timeout: float) -> SessionKeys:
         previous = self.links[self.drone_id].rekeyable if inside and self.drone_id in self.links else None
         if inside and previous is None:
             raise NoSessionError("there is no session to rekey: connect first")
-        held = self.links[self.drone_id].indices if self.drone_id in self.links else set()
-        index = next(n % 256 for n in range(self._next_index, self._next_index + 256) if n % 256 not in held)
-        self._next_index = index + 1
         initiator = Initiator(
             suite,
             who.drone_id,
@@ -98,12 +109,15 @@ class DronePeer(UdpPeer):
             return_ticket=None if inside else self.return_ticket,
             max_datagram=self.max_datagram,
             features=self.features,
-            index=index,
+            index=self._new_index(),
             standby=self._first_role[0] and not inside,
             term=0 if inside else self._first_role[1],
         )
+        return self._run(initiator, None if inside else who.psk, timeout)
+
+    def _run(self, initiator: Initiator | RatchetInitiator, psk: bytes | None, timeout: float) -> SessionKeys:
         limit = self.max_datagram if self.max_datagram < LARGEST_DATAGRAM_BYTES else LARGEST_DATAGRAM_BYTES
-        self._attempt = Attempt(initiator, None if inside else who.psk, time.monotonic(), limit=limit)
+        self._attempt = Attempt(initiator, psk, time.monotonic(), limit=limit)
         deadline = Deadline(timeout)
         while not initiator.finished:
             if deadline.over:
@@ -120,7 +134,7 @@ class DronePeer(UdpPeer):
         keys = attempt.initiator.keys
         if keys is None:
             return
-        self.drone_id = attempt.initiator.hello.drone_id.decode("ascii")
+        self.drone_id = attempt.drone_id or self.drone_id
         link = self.links.setdefault(self.drone_id, Link(is_drone=True, window_bits=DEFAULT_BITS))
         link.install(keys, time.monotonic())
         self._token_hash, self.restart_seen = b"", False

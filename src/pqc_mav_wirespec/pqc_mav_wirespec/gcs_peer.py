@@ -85,6 +85,8 @@ class GcsPeer(UdpPeer):
     def _tell_sessions(self) -> None:
         running = {drone_id: link.rekeyable for drone_id, link in self.links.items()}
         self.station.sessions = {drone_id: previous for drone_id, previous in running.items() if previous is not None}
+        keys = {drone_id: link.running for drone_id, link in self.links.items()}
+        self.station.running = {drone_id: held for drone_id, held in keys.items() if held is not None}
 
     def _take_completed(self, now: float) -> None:
         while self.station.completed:

@@ -38,7 +38,7 @@ class Previous:
     ck: bytes = field(repr=False)
 
 
-class _Party:
+class Party:
     """What both ends share: one frame at a time in, the reply out, one final outcome."""
 
     def __init__(self, psk: bytes, random_bytes: RandomBytes) -> None:
@@ -96,7 +96,7 @@ class _Party:
         self._end()
 
 
-class Initiator(_Party):
+class Initiator(Party):
     """The drone's end.
 
     `psk` is the one of this drone and this gcs. `gcs_public` verifies the gcs for this suite's signature algorithm; a
@@ -245,7 +245,7 @@ class GcsPolicy:
         return (features, index) if index <= 0xFFFF else (features & ~ks.FEATURE_COMPACT, 0)
 
 
-class Responder(_Party):
+class Responder(Party):
     """The gcs' end of one attempt. `drone_id` is known, and trusted, once `gated` is true.
 
     `inside` is (drone_id, session id) of the session whose frames carry the messages, None outside.

@@ -16,6 +16,7 @@ HEAD_BYTES, TAG_BYTES, RETRY_TAG_BYTES = 13, 8, 16
 RETRY_BYTES, RESTART_BYTES = 57, 25
 IN_SESSION_HEAD_BYTES = ATTEMPT_BYTES + 4
 MESSAGES_DRONE, MESSAGES_GCS = (1, 3), (2, 4, 9)
+RATCHET_DRONE, RATCHET_GCS = (5,), (6,)  # inside a session
 SMALLEST_SIZE, LARGEST_SIZE = 475, 1150
 PARITY_FRAGMENTS = range(2, 17)
 GROUP = 4
@@ -139,7 +140,9 @@ def parse_frames(data: bytes, *, from_drone: bool, is_session: bool = False) -> 
         frame = _take_frame(reader, is_session)
         if frame is not None:
             frames.append(frame)
-    own, other = (MESSAGES_DRONE, MESSAGES_GCS) if from_drone else (MESSAGES_GCS, MESSAGES_DRONE)
+    of_drone = MESSAGES_DRONE + RATCHET_DRONE * is_session
+    of_gcs = MESSAGES_GCS + RATCHET_GCS * is_session
+    own, other = (of_drone, of_gcs) if from_drone else (of_gcs, of_drone)
     carried = {frame.message for frame in frames if isinstance(frame, Fragment)}
     if len(carried) > 1 or not carried <= set(own):
         raise MalformedError(f"fragments of messages {sorted(carried)}")

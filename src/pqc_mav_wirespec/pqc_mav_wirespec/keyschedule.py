@@ -11,7 +11,7 @@ from .primitives import hkdf_expand, hkdf_extract, hmac, sha256
 from .suites import Suite
 
 SIGN_LABEL = b"PQMAV/3 server hello"
-FEATURE_COMPACT, FEATURE_BUNDLES = 1, 2
+FEATURE_COMPACT, FEATURE_BUNDLES, FEATURE_RATCHET = 1, 2, 4
 DRONE_SIGN_LABEL = b"PQMAV/3 client finish"
 
 
@@ -27,8 +27,21 @@ def gate(key: bytes, m0: bytes, m1_without_gate: bytes) -> bytes:
 
 def reject_mac(psk: bytes, m0: bytes, m1: bytes, code: int, retry_ms: int) -> bytes:
     """`HMAC(HKDF-Expand(PSK, "PQMAV/3 reject", 32), SHA-256(M0 || M1) || code || retry_ms)`."""
-    key = hkdf_expand(psk, b"PQMAV/3 reject", 32)
-    return hmac(key, sha256(m0 + m1) + u8(code) + u16(retry_ms))
+    return _refusal_mac(psk, sha256(m0 + m1), code, retry_ms)
+
+
+def ratchet_reject_mac(psk: bytes, r1: bytes, code: int, retry_ms: int) -> bytes:
+    """The same over `SHA-256(R1)`."""
+    return _refusal_mac(psk, sha256(r1), code, retry_ms)
+
+
+def _refusal_mac(psk: bytes, refused: bytes, code: int, retry_ms: int) -> bytes:
+    return hmac(hkdf_expand(psk, b"PQMAV/3 reject", 32), refused + u8(code) + u16(retry_ms))
+
+
+def ratchet_hash(r1: bytes, r2_unconfirmed: bytes) -> bytes:
+    """`th = SHA-256("PQMAV/3 ratchet" || R1 || R2-)`."""
+    return sha256(b"PQMAV/3 ratchet" + r1 + r2_unconfirmed)
 
 
 def server_hello_hash(m0: bytes, m1: bytes, m2_unsigned_body: bytes) -> bytes:
@@ -79,7 +92,8 @@ class SessionKeys:
     """What a completed handshake leaves behind: 32-byte keys per direction, for one session and epoch.
 
     `features` is what both ends agreed on; with compact headers `own_index` is where this end receives. With
-    roles, `standby` and `term` are what M1 said; a rekey says nothing of them.
+    roles, `standby` and `term` are what M1 said; a rekey says nothing of them. `ratchets` counts those since the
+    last full handshake.
     """
 
     suite: Suite
@@ -95,6 +109,7 @@ class SessionKeys:
     peer_index: int = 0
     standby: bool = False
     term: int = 0
+    ratchets: int = 0
 
 
 @dataclass

@@ -36,6 +36,8 @@ class MessageType(enum.IntEnum):
     SERVER_HELLO = 2
     CLIENT_FINISH = 3
     SERVER_FINISH = 4
+    RATCHET_HELLO = 5
+    RATCHET_ANSWER = 6
     REJECT = 9
 
 

@@ -73,6 +73,12 @@ class Link:
         keys = next((held for held in reversed(self._sets) if held.used), self._sets[-1]).keys
         return Previous(keys.session_id, keys.epoch, keys.ck)
 
+    @property
+    def running(self) -> SessionKeys | None:
+        """The keys of the session that a ratchet follows: as for a rekey."""
+        held = next((held for held in reversed(self._sets) if held.used), self._sets[-1] if self._sets else None)
+        return held.keys if held is not None else None
+
     def knows(self, session_id: bytes) -> bool:
         """Whether any live set is of this session."""
         return any(held.keys.session_id == session_id for held in self._sets)

@@ -12,11 +12,12 @@ from .attempt import NO_PROGRESS_S, total_limit_s
 from .encoding import FRAME_HEADER_BYTES, check_frame
 from .errors import AuthenticationError, MalformedError, RejectedError, WireError
 from .handshake import GcsPolicy, Previous, RandomBytes, Responder
-from .hsframes import FragmentKeys, HandshakeDatagram, parse_frames, seal_datagram, seal_retry
+from .hsframes import FragmentKeys, Frame, HandshakeDatagram, parse_frames, seal_datagram, seal_retry
 from .keyschedule import SessionKeys, gate, gate_key
 from .messages import MessageType, RejectCode
 from .primitives import same
 from .proofs import Address, CookieJar, ProofVerdict, check_return_proof
+from .ratchet import RatchetResponder
 from .suites import suite_by_id
 from .transport import MAX_PATHS, Transport, single
 
@@ -49,7 +50,7 @@ class _Record:
     attempt: bytes
     keys: FragmentKeys | None
     transport: Transport
-    responder: Responder
+    responder: Responder | RatchetResponder
     began: float
     number: int
     proven: bool = False
@@ -101,7 +102,10 @@ class _Second:
 
 
 class Station:
-    """Every attempt of one gcs. Its policy's `sessions` and `busy` are set here; `serial` is the calendar's."""
+    """Every attempt of one gcs. Its policy's `sessions` and `busy` are set here; `serial` is the calendar's.
+
+    `running` holds, per drone, the keys that a ratchet follows; with `keys_old` none is answered.
+    """
 
     def __init__(
         self,
@@ -117,6 +121,8 @@ class Station:
         self.serial = serial
         self.demand_cookie = demand_cookie
         self.sessions: dict[str, Previous] = {}
+        self.running: dict[str, SessionKeys] = {}
+        self.keys_old = False
         self.completed: deque[Completed] = deque()
         self.refused: deque[WireError] = deque()
         self.counters: Counter[str] = Counter()
@@ -284,10 +290,15 @@ class Station:
             return
         reply = record.responder.feed(message)
         if not reply or record.responder.keys is None:
+            if reply and isinstance(record.responder, RatchetResponder):
+                self._refuse_inside(record.drone_id, record.attempt, reply)
             self.refused.append(record.responder.error or AuthenticationError("M3 does not verify"))
             self._forget(record)
             return
-        record.transport.finish(reply, path, now)
+        if isinstance(record.responder, RatchetResponder):
+            record.transport.start(reply, now)  # until a packet under the new keys comes
+        else:
+            record.transport.finish(reply, path, now)
         record.done_at = now
         current = record.transport.validated
         address = record.addresses[path if current is None else current] if record.addresses else None
@@ -327,6 +338,8 @@ class Station:
             return "hs_malformed"
         record = self._inside.get(drone_id)
         if record is None or record.attempt != attempt:
+            if getattr(first, "message", 0) == MessageType.RATCHET_HELLO and hasattr(first, "data"):
+                return self._begin_ratchet(drone_id, session_id, attempt, packet, parsed, len(frames), now)
             if m1 is None:
                 return "hs_unknown"
             if attempt in self._ended[drone_id]:
@@ -343,11 +356,11 @@ class Station:
         reply = responder.feed(m1)
         if not reply:
             return "hs_malformed" if isinstance(responder.error, MalformedError) else "hs_gate"
-        number = int.from_bytes(self._random(4), "big") >> 1
         if reply[4] == MessageType.REJECT:
             self.refused.append(responder.error or WireError("refused"))
-            self._inside_out.append((drone_id, attempt + number.to_bytes(4, "big") + single(reply).pack()))
+            self._refuse_inside(drone_id, attempt, reply)
             return "hs_taken"
+        number = int.from_bytes(self._random(4), "big") >> 1
         transport = Transport(is_drone=False, attempt=attempt, keys=None, now=now, first_packet=number)
         transport.expect({MessageType.CLIENT_HELLO: msg.CLIENT_HELLO_LIMITS})
         self._begun += 1
@@ -360,6 +373,46 @@ class Station:
         transport.start(reply, now)
         transport.expect(responder.allowed)
         return "hs_taken"
+
+    def _refuse_inside(self, drone_id: str, attempt: bytes, reply: bytes) -> None:
+        """A Reject has a packet number of its own, and nothing of it is kept."""
+        number = int.from_bytes(self._random(4), "big") >> 1
+        self._inside_out.append((drone_id, attempt + number.to_bytes(4, "big") + single(reply).pack()))
+
+    def _begin_ratchet(
+        self,
+        drone_id: str,
+        session_id: bytes,
+        attempt: bytes,
+        packet: int,
+        parsed: tuple[Frame, ...],
+        length: int,
+        now: float,
+    ) -> str:
+        """Any part of R1 begins it."""
+        running = self.running.get(drone_id)
+        if running is None or running.session_id != session_id:
+            return "hs_malformed"
+        if attempt in self._ended[drone_id]:
+            return "hs_replay"
+        responder = RatchetResponder(
+            running,
+            self.policy.psks[drone_id],
+            key_old=self.keys_old,
+            new_index=lambda: next(self.policy.indices),
+            random_bytes=self._random,
+        )
+        number = int.from_bytes(self._random(4), "big") >> 1
+        transport = Transport(is_drone=False, attempt=attempt, keys=None, now=now, first_packet=number)
+        transport.expect(responder.allowed)
+        if drone_id in self._inside:
+            self._ended[drone_id].append(self._inside[drone_id].attempt)
+        self._begun += 1
+        record = _Record(drone_id, attempt, None, transport, responder, now, self._begun, proven=True)
+        self._inside[drone_id] = record
+        took = transport.on_datagram(packet, parsed, 0, length, now)
+        self._on_message(record, 0, now)
+        return took.value
 
     # --- output and time
 

@@ -321,7 +321,7 @@ class Transport:
         sender = self._sender
         if sender is None:
             return NEVER
-        unanswered = sender.message == 3 and sender.complete and not self._answer_began
+        unanswered = sender.message in (3, 5) and sender.complete and not self._answer_began
         if not sender.waiting and not unanswered:
             return NEVER
         return self._pto_from + self.rtt.pto(sender.timeouts)

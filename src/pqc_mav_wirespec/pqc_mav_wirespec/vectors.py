@@ -8,7 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import vectors_compact, vectors_data, vectors_handshake, vectors_mavlink, vectors_transport
+from . import (
+    vectors_compact,
+    vectors_data,
+    vectors_handshake,
+    vectors_mavlink,
+    vectors_ratchet,
+    vectors_transport,
+)
 from .errors import MalformedError, WireError
 from .vectorfile import VectorFile
 
@@ -22,6 +29,7 @@ CHECKERS: dict[str, Callable[[VectorFile], None]] = {
     "bundles": vectors_compact.check_bundles,
     "compact": vectors_compact.check_compact,
     "mavlink": vectors_mavlink.check_mavlink,
+    "ratchets": vectors_ratchet.check_ratchets,
     "datagrams": vectors_transport.check_datagrams,
     "acks": vectors_transport.check_acks,
     "retry": vectors_transport.check_retry,
@@ -40,6 +48,7 @@ def generate_all(seed: bytes) -> Iterator[VectorFile]:
     yield vectors_compact.generate_receive(seed)
     yield vectors_compact.generate_bundles(seed)
     yield vectors_mavlink.generate_mavlink(seed)
+    yield vectors_ratchet.generate_ratchets(seed)
     yield vectors_transport.generate_datagrams(seed)
     yield vectors_transport.generate_acks(seed)
     yield vectors_transport.generate_retry(seed)

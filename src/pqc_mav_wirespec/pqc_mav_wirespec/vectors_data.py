@@ -45,6 +45,7 @@ TLVS: dict[str, Tlv] = {
     "term": control.Term(0x01020304),
     "got_role": control.got(control.Role(control.Role.ACTIVE, 0x01020304)),
     "got_term": control.got(control.Term(0x01020304)),
+    "rekey_request_ratchet": control.RekeyRequest(8, "", "key age", ratchet=True),
 }
 UNUSABLE: dict[str, bytes] = {
     "empty": b"",

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
 from engine_support import engine
 
@@ -79,10 +80,10 @@ def gcs_under_test(folders, **more):
 
 
 @contextmanager
-def drone_under_test(folders, suite, **more):
+def drone_under_test(folders, suite, features=0, **more):
     """(engine as drone, its application's socket, this package's gcs, the keys of their first session)."""
     with (
-        closing(GcsPeer(load_gcs_policy(folders[0]))) as gcs,
+        closing(GcsPeer(replace(load_gcs_policy(folders[0]), features=features))) as gcs,
         plain_socket() as plain,
         engine_drone(folders, gcs, plain, suite, **more) as drone,
     ):
