@@ -15,7 +15,7 @@ from pathlib import Path
 
 MODEL = Path(__file__).resolve().parent.parent / "docs" / "model"
 HANDSHAKE, REJECT, REKEY = "handshake.vp.in", "reject.vp.in", "rekey.vp.in"
-DRONES, RESTART, PATH = "drones.vp.in", "restart.vp.in", "path.vp.in"
+DRONES, RESTART, PATH, RATCHET = "drones.vp.in", "restart.vp.in", "path.vp.in", "ratchet.vp.in"
 CONDITION = "//?"
 
 
@@ -137,6 +137,62 @@ VARIANTS = (
         "The restart key was stolen: tokens can be forged, which costs a handshake and no secret.",
         "c0c0a0a1a0",
         RESTART,
+    ),
+    _variant(
+        "ratchet",
+        "fresh",
+        "A ratchet with fresh shares; PSK, old and new chain leak afterwards.",
+        "c0c0a0a0a0a0f0f0",
+        RATCHET,
+    ),
+    _variant(
+        "ratchet_plain",
+        "ck_wiped",
+        "A ratchet without fresh shares; PSK and the new chain leak afterwards, the old one was wiped.",
+        "c0c0a0a0a0a0f0f0",
+        RATCHET,
+    ),
+    _variant(
+        "ratchet_plain_unwiped",
+        "",
+        "The same where the old chain leaks as well: therefore it is wiped.",
+        "c1c1a0a0a0a0f0f0",
+        RATCHET,
+    ),
+    _variant(
+        "ratchet_session_stolen",
+        "fresh ck_stolen",
+        "Fresh shares; the session was stolen before, the PSK leaks afterwards: the thief is shaken off.",
+        "c0c0a0a0",
+        RATCHET,
+    ),
+    _variant(
+        "ratchet_listened",
+        "fresh passive ck_stolen psk_stolen",
+        "Fresh shares; session and PSK were stolen before by who only listens: he is shaken off.",
+        "c0c0",
+        RATCHET,
+    ),
+    _variant(
+        "ratchet_plain_session_stolen",
+        "ck_stolen psk_kept",
+        "Without fresh shares; the secrets of the session were stolen before, the PSK never: it alone shakes him off.",
+        "c0c0a0a0",
+        RATCHET,
+    ),
+    _variant(
+        "ratchet_plain_listened",
+        "passive ck_stolen psk_stolen psk_kept",
+        "Without fresh shares; session and PSK were stolen before: who listens goes on listening.",
+        "c1c1",
+        RATCHET,
+    ),
+    _variant(
+        "ratchet_session_and_psk_stolen",
+        "fresh ck_stolen psk_stolen",
+        "Fresh shares; session and PSK were stolen before by who is in the path: only a full rekey ends that.",
+        "c1c1a1a1",
+        RATCHET,
     ),
     _variant("path", "", "Challenge and response of a path, with the PSK stolen.", "c0a0a0f0", PATH),
 )
