@@ -35,6 +35,16 @@ TEST(KnownLink, TheWindowIs300MsOfTheLink) {
   EXPECT_EQ(known(90).window, 10U) << "a path that has become slower since";
 }
 
+/// A handshake on the ground, and a radio link since.
+TEST(KnownLink, WhatWasMeasuredOnAnotherLinkIsNotKnown) {
+  EXPECT_EQ(known(50).window, 10U);
+  for (const std::uint64_t full : {1, 49}) {
+    EXPECT_EQ(known(full).window, 2U);
+    EXPECT_FALSE(known(full).round_trip);
+  }
+  EXPECT_EQ(KnownLink::of({1 * kMs, 31 * kMs, 31 * kMs, 0}).window, 10U) << "30 ms are no other link";
+}
+
 TEST(KnownLink, AQueueNowMeansTheLeastWindow) {
   EXPECT_EQ(known(102, 150).window, 10U);
   EXPECT_EQ(known(102, 151).window, 2U);

@@ -33,7 +33,10 @@ struct KnownLink {
     out.lossy = session.loss_ppm >= kLossy;
     if (!session.full || !session.probe || !session.probe_least) return out;
     const auto waits = *session.probe - std::min(*session.probe, *session.probe_least);
-    if (waits > std::max(kQueueLeast, *session.probe_least / 2)) return out;
+    const auto much = std::max(kQueueLeast, *session.probe_least / 2);
+    if (waits > much) return out;
+    // A full datagram that was that much quicker than any probe went over another link than this one.
+    if (*session.full + much < *session.probe_least) return out;
     out.round_trip = std::min(*session.full + waits, kRoundTripMost);
     // A probe is short: what a full datagram takes longer, it keeps the link busy.
     const auto busy = *session.full - std::min(*session.full, *session.probe_least);
