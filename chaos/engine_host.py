@@ -56,7 +56,8 @@ class Hosted:
         engine = self.engines[command.get("engine", 0)]
         if do == "rekey":
             limit = command.get("timeout_s", 60.0)
-            return engine.request_rekey(command["drone_id"], command.get("suite", ""), "laboratory", limit)
+            what = (command.get("suite", ""), "laboratory", limit, command.get("kind", ""))
+            return engine.request_rekey(command["drone_id"], *what)
         if do == "reading":
             return {
                 "time_s": time.monotonic(),
