@@ -75,6 +75,11 @@ class MetricsAggregator:
             },
         )
 
+    def record_ratchets(self, reports: list[dict[str, Any]]) -> None:
+        """How many changes of keys were none of the handshakes above."""
+        count = sum(bool(report["ok"]) and not metric_mapping.is_full(report["kind"]) for report in reports)
+        put(self.run.rekey, {"ratchets": count})
+
     def record_data_plane(self, counters: Mapping[str, Any]) -> None:
         """The drone's proxy counters over the run."""
         put(self.run.data_plane, metric_mapping.counters(counters))

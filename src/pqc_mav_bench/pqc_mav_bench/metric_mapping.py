@@ -33,9 +33,14 @@ def prefixed(values: Mapping[str, Any], prefix: str = "gcs_") -> Values:
     return {f"{prefix}{name}": value for name, value in values.items()}
 
 
+def is_full(kind: str) -> bool:
+    """Whether a report of this kind is of a whole handshake: a ratchet has no signature and hardly any bytes."""
+    return not kind.startswith("ratchet")
+
+
 def latest(handshakes: list[dict[str, Any]], suite: str) -> dict[str, Any] | None:
-    """The report that counts: the last good one of the suite, else the last of it, else None."""
-    of_suite = [report for report in handshakes if report["suite"] == suite]
+    """The report that counts: the last good one of a full handshake of the suite, else the last of it, else None."""
+    of_suite = [report for report in handshakes if report["suite"] == suite and is_full(report["kind"])]
     good = [report for report in of_suite if report["ok"]]
     found = good or of_suite
     return found[-1] if found else None
@@ -43,7 +48,7 @@ def latest(handshakes: list[dict[str, Any]], suite: str) -> dict[str, Any] | Non
 
 def handshake_drone(report: Mapping[str, Any], attempts: int) -> Values:
     """Category D from the drone's report. A failed handshake has only what it got to."""
-    same = (*_TIMES, "ok", "rekey", "epoch", "bytes_sent", "bytes_received")
+    same = (*_TIMES, "ok", "rekey", "kind", "epoch", "bytes_sent", "bytes_received")
     return {
         **{name: report[name] for name in same},
         "timeout": report["error"] == "timeout",

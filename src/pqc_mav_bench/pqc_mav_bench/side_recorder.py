@@ -25,6 +25,7 @@ from pqc_mav_bench.collectors.processes import proxy_pid
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.collectors.system import SystemCollector
 from pqc_mav_bench.errors import BenchError
+from pqc_mav_bench.metric_mapping import is_full
 from pqc_mav_bench.workload.process import WorkerProcess
 from pqc_mav_bench.workload.spec import EndSpec
 
@@ -145,7 +146,7 @@ class SideRecorder:
         }
 
     def _on_handshake(self, report: Any) -> None:
-        if report.ok and report.suite == self._suite and self._first is not None:
+        if report.ok and is_full(report.kind) and report.suite == self._suite and self._first is not None:
             self.begin_window()
 
     def _end_window(self) -> None:

@@ -185,6 +185,7 @@ class SuiteSession:
         if report is not None:
             aggregator.record_handshake(report, attempt)
             aggregator.record_crypto_primitives(report)
+        aggregator.record_ratchets(drone["handshakes"])
         aggregator.record_data_plane(drone["counters"])
         aggregator.record_drone(drone)
         aggregator.record_power(self._drone.power())

@@ -46,7 +46,7 @@ def handshake(suite: str, **changes: Any) -> dict[str, Any]:
     primitives = ("kem_keygen", "kem_encaps", "kem_decaps", "sig_sign", "sig_verify", "x25519", "kdf")
     return {
         "drone_id": "d", "ok": True, "error": "", "reason": "", "suite": suite, "hybrid": True, "epoch": 3,
-        "rekey": True, "role": "drone", "peer": "127.0.0.1:1", "handshake_ms": 12.0,
+        "rekey": True, "kind": "rekey", "role": "drone", "peer": "127.0.0.1:1", "handshake_ms": 12.0,
         **{f"phase_{name}_ms": 2.0 for name in times}, **{f"{name}_ms": 0.25 for name in primitives},
         "keygen_pooled": False, "public_key_bytes": 1184, "ciphertext_bytes": 1088, "signature_bytes": 3309,
         "drone_signature_bytes": 0, "bytes_sent": 1500, "bytes_received": 4800, **changes,

@@ -50,6 +50,18 @@ def test_both_sides_end_up_in_their_fields():
     assert verify_run(document(run), "x")[1] == []
 
 
+def test_ratchets_are_counted_and_in_no_figure_of_a_handshake():
+    full = handshake("cs-a", handshake_ms=12.0)
+    short = handshake("cs-a", kind="ratchet", handshake_ms=1.0, signature_bytes=0)
+    failed = {**short, "ok": False}
+    assert metric_mapping.latest([full, short, failed], "cs-a") is full
+    assert metric_mapping.latest([short, failed], "cs-a") is None
+    aggregator = MetricsAggregator()
+    aggregator.record_ratchets([full, short, failed, handshake("cs-a", kind="ratchet_plain")])
+    aggregator.record_handshake(full)
+    assert (aggregator.run.rekey.ratchets, aggregator.run.handshake.kind) == (2, "rekey")
+
+
 def test_a_primitive_is_there_only_at_the_end_that_runs_it():
     primitives = good_run().crypto_primitives
     assert primitives.kem_keygen_ms is None

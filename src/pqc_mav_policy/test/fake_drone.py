@@ -134,7 +134,7 @@ class FakeDrone:
         request, result = goal.request, Rekey.Result()
         self.asked.append((request.suite, request.reason))
         self.free.wait(DEADLINE_S)
-        report = HandshakeReport(header=self._header(), drone_id="d1", suite=request.suite, rekey=True)
+        report = HandshakeReport(header=self._header(), drone_id="d1", suite=request.suite, rekey=True, kind="rekey")
         if self.failing:
             result.message = "The gcs did not answer."
             report.error = "timeout"
@@ -144,6 +144,10 @@ class FakeDrone:
             result.message = f"Rekeyed to {pqc_mav_tunnel.find_suite(self.suite).short_code}."
             report.ok, report.handshake_ms = True, 25.0
         self._handshake.publish(report)
+        # a ratchet of the proxy's own beside it: what it took, or that it failed, is not what was asked for
+        beside = HandshakeReport(header=self._header(), drone_id="d1", suite=self.suite, rekey=True, kind="ratchet")
+        beside.error = "timeout"
+        self._handshake.publish(beside)
         if result.ok:
             self.publish_status()
             goal.succeed()

@@ -27,6 +27,7 @@ class Handshake(Category):
     error: str | None = metric("identifier of the failure")
     reason: str | None = metric("the failure as one sentence")
     rekey: bool | None = metric("it renewed a running session (live suite change)", zero="a first handshake")
+    kind: str | None = metric("what it was: first or rekey; ratchets are counted in F and timed nowhere here")
     epoch: int | None = metric("epoch of the keys it made (0-255)", "1", zero="a first handshake, or the epoch wrapped")
     bytes_sent: int | None = metric("handshake messages sent, without fragment headers", "B")
     bytes_received: int | None = metric("handshake messages received, without fragment headers", "B")
@@ -91,6 +92,9 @@ class Rekey(Category):
     rekey_total_ms: float | None = metric("time of all of them, request to switch", "ms")
     rekey_mean_ms: float | None = metric("mean of them", "ms")
     rekey_ms: float | None = metric("request to switch of the last one; the old keys carry data meanwhile", "ms")
+    ratchets: int | None = metric(
+        "changes of keys by ratchet during the run, in none of the other figures", "count", zero="none was due"
+    )
     phi: float | None = metric("Phi(R) with R of the run context and T_hs = handshake.handshake_ms", "1")
     phi_60s: float | None = metric("Phi(60 s)", "1")
     blackout_packets: int | None = metric(

@@ -85,7 +85,7 @@ class _Feed:
             self._suite = decoded.suite or self._suite
             self._first = self._first or self._suite
             self._telemetry.on_status(decoded, at, _age_s(message, decoded))
-        elif decoded.rekey:
+        elif decoded.rekey and not decoded.kind.startswith("ratchet"):
             text = "done" if decoded.ok else decoded.reason
             self._outcomes.append(Outcome(decoded.suite, bool(decoded.ok), at, self._suite, text, decoded.error))
 

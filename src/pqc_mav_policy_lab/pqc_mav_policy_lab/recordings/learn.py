@@ -53,7 +53,8 @@ def listen(paths: Iterable[Path], namespace: str) -> dict[str, Figures]:
             if kind == STATUS:
                 suite = decoded.suite
             elif kind == HANDSHAKE:
-                if decoded.ok and decoded.handshake_ms > 0:
+                # a ratchet is no handshake of its suite: it has neither its KEM nor a signature
+                if decoded.ok and decoded.handshake_ms > 0 and not decoded.kind.startswith("ratchet"):
                     found[decoded.suite].handshakes_ms.append(float(decoded.handshake_ms))
             elif kind == POWER:
                 if suite and decoded.measured and decoded.valid:

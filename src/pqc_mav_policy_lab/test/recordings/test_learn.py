@@ -35,6 +35,8 @@ def flight(path: Path, *handshakes: tuple[str, float, bool], measured: bool = Tr
     for second, (used, took_ms, ok) in enumerate(handshakes):
         report = HandshakeReport(ok=ok, suite=used, handshake_ms=took_ms, rekey=True)
         write(recording, f"/{name}/pqc_proxy/handshake", report, second)
+        ratchet = HandshakeReport(ok=True, suite=used, handshake_ms=1.0, rekey=True, kind="ratchet")
+        write(recording, f"/{name}/pqc_proxy/handshake", ratchet, second + 0.4)
         write(recording, "/other/pqc_proxy/handshake", HandshakeReport(ok=True, suite=used, handshake_ms=9e5), second)
         if ok:
             write(recording, f"/{name}/pqc_proxy/status", TunnelStatus(suite=used), second + 0.1)
