@@ -45,12 +45,16 @@ struct Peer {
   std::array<std::uint64_t, Transport::kPaths> received{}, sent{};
   std::array<bool, Transport::kPaths> validated{};
 
-  Peer(bool as_gcs, bool session)
+  Peer(bool as_gcs, bool session, bool ratchet)
       : transport({as_gcs ? HandshakeSide::gcs : HandshakeSide::drone, {}, session, as_gcs ? 100U : 0U, 1200}, {}),
         gcs(as_gcs),
         in_session(session) {
     if (gcs) {
-      transport.expect({{MessageType::client_hello, 10, 500}});
+      transport.expect(
+          {{ratchet ? MessageType::ratchet_hello : MessageType::client_hello, 10, ratchet ? 1700U : 500U}});
+    } else if (ratchet) {
+      transport.expect({{MessageType::ratchet_answer, 82, 1682}, {MessageType::reject, 1, 35}});
+      transport.start(frame(5, 1263), now);
     } else {
       transport.expect({{MessageType::server_hello, 100, kLimit}, {MessageType::reject, 1, 35}});
       if (session)
@@ -85,6 +89,7 @@ struct Peer {
     if (type == 1) transport.start(frame(2, 4578), now);
     if (type == 2) transport.start(frame(3, 1169), now);
     if (type == 3) transport.start(frame(4, 37), now);
+    if (type == 5) transport.start(frame(6, 1207), now);
   }
   void talk() {
     for (std::size_t count = 0; const auto out = transport.poll(now); ++count) {
@@ -105,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool gcs = data[0] & 1, in_session = data[0] & 2;
   ByteView input(data + 1, size - 1);
   round_trip(input);
-  Peer peer(gcs, in_session);
+  Peer peer(gcs, in_session, in_session && (data[0] & 4) != 0);
   peer.talk();
   // Each step: ms to wait, path, packet number, length, and that much of frames. With the top bit of the path set a
   // FRAGMENT's bytes are added to its header, so that reassembly is reached.

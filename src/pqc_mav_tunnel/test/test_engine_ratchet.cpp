@@ -146,6 +146,21 @@ TEST(EngineRatchet, WhereAFullRekeyDoesNotGetThroughARatchetDoes) {
   EXPECT_GE(status(*tunnel.drone).ratchets, 1);
 }
 
+TEST(EngineRatchet, ComesThroughALinkThatLosesPackets) {
+  const FlatConfig patient{{"degraded_after_s", 60.0}};
+  RelayedTunnel tunnel(with(patient, {{"handshakes_per_drone_s", 1000.0}}),
+                       with(patient, {{"reconnect_after_s", 100.0}}));
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  tunnel.relay->lose(25);
+  for (int i = 1; i <= 8; ++i) {
+    const auto outcome = ratchet(i % 2 == 0 ? *tunnel.drone : *tunnel.gcs);
+    ASSERT_TRUE(outcome.ok) << i << ": " << outcome.message;
+    ASSERT_TRUE(eventually([&] { return tunnel.both_up() && status(*tunnel.gcs).ratchets == i; })) << i;
+  }
+  tunnel.relay->lose(0);
+  tunnel.expect_round_trip("the same keys at both ends");
+}
+
 TEST(EngineRatchet, DoesNotMakeOldKeysYoung) {
   const FlatConfig limit{{"key_limit_s", 1.5}};
   Tunnel tunnel(with(limit, {{"handshakes_per_drone_s", 1000.0}}), with(limit, {{"rekey_interval_s", 0.0}}));
