@@ -21,6 +21,17 @@ TEST(Backoff, DoublesFromHalfASecondToEightAndSpreads) {
   }
 }
 
+TEST(Backoff, GoesFromWhereToWhereItIsTold) {
+  Backoff backoff(1, kRekeyRetryFirst, kRekeyRetryMost);
+  std::uint64_t base = 5 * kS;
+  for (int i = 0; i < 20; ++i) {
+    const auto wait = backoff.next_ns();
+    EXPECT_GE(wait, base * 4 / 5) << i;
+    EXPECT_LE(wait, base * 6 / 5) << i;
+    base = std::min(2 * base, 60 * kS);
+  }
+}
+
 TEST(Backoff, StartsOverAfterSuccess) {
   Backoff backoff(2);
   for (int i = 0; i < 10; ++i) (void)backoff.next_ns();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pqcmav-tunneld forgets: after a rekey no secret of the session before is left in its memory.
+"""pqcmav-tunneld forgets: after a rekey or a ratchet no secret of the session before is left in its memory.
 
 This package's peer is at the other end and so knows what to look for.
 """
@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
 import memory_scan
 import pytest
@@ -22,11 +23,13 @@ from socket_support import DRONE, LOCAL, TIMEOUT, eventually, identity
 from pqc_mav_wirespec import control
 from pqc_mav_wirespec.dataplane import Outcome
 from pqc_mav_wirespec.keys import load_gcs_policy
+from pqc_mav_wirespec.keyschedule import FEATURE_RATCHET
 from pqc_mav_wirespec.peer import DronePeer, GcsPeer
 from pqc_mav_wirespec.suites import find_suite
 
 PROGRAM = shutil.which("pqcmav-tunneld")
 SUITES = ["ML-768-AG-MD-65", "ML-512-CP-FA-512", "HQC-128-AS-MD-44", "MC-348-AG-MD-44"]
+CHANGES = [*((suite, False) for suite in SUITES), (SUITES[0], True)]
 COMMON = {"bind": LOCAL, "grace_s": 0.05, "keepalive_s": 0.2, "degraded_after_s": 2.0}
 
 needs_tunneld = pytest.mark.skipif(PROGRAM is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
@@ -51,7 +54,7 @@ def tunneld(folder, announced, **config):
 
 
 def names(keys, which):
-    return {f"{which} k_d2g": keys.k_d2g, f"{which} k_g2d": keys.k_g2d}
+    return {f"{which} k_d2g": keys.k_d2g, f"{which} k_g2d": keys.k_g2d, f"{which} ck": keys.ck}
 
 
 def check(pid, old, new):
@@ -91,28 +94,29 @@ def test_the_search_covers_the_edges_of_its_chunks(monkeypatch):
 
 
 @needs_tunneld
-@pytest.mark.parametrize("suite", SUITES)
-def test_the_gcs_forgets(folders, tmp_path, suite):
+@pytest.mark.parametrize(("suite", "ratchets"), CHANGES)
+def test_the_gcs_forgets(folders, tmp_path, suite, ratchets):
     config = {"role": "gcs", "keys": folders[0], "drones": f"[{DRONE}]", "data_port": 0}
     config[f"drone.{DRONE}.require_signature"] = "false"
     config["handshake_threads"] = 8  # so that the second handshake does not overwrite by chance what the first one left
     with (
         tunneld(tmp_path, r"UDP port (\d+)", **config) as (pid, (data,)),
-        closing(DronePeer((LOCAL, data))) as drone,
+        closing(DronePeer((LOCAL, data), features=FEATURE_RATCHET)) as drone,
     ):
         old = drone.connect(find_suite(suite), identity(folders, suite))
         drone.receive(lambda got: got.outcome is Outcome.CONTROL, TIMEOUT)
         assert find_secrets(pid, names(old, "old"))
-        new = drone.rekey(find_suite(suite), identity(folders, suite))
+        who = identity(folders, suite)
+        new = drone.ratchet(who.psk) if ratchets else drone.rekey(find_suite(suite), who)
         drone.send(b"on the new keys")
         drone.receive(lambda got: got.outcome is Outcome.CONTROL, TIMEOUT)
         check(pid, old, new)
 
 
 @needs_tunneld
-@pytest.mark.parametrize("suite", SUITES)
-def test_the_drone_forgets(folders, tmp_path, suite):
-    with closing(GcsPeer(load_gcs_policy(folders[0]))) as gcs:
+@pytest.mark.parametrize(("suite", "ratchets"), CHANGES)
+def test_the_drone_forgets(folders, tmp_path, suite, ratchets):
+    with closing(GcsPeer(replace(load_gcs_policy(folders[0]), features=FEATURE_RATCHET))) as gcs:
         config = {
             "role": "drone", "keys": folders[1], "drone_id": DRONE, "peer": LOCAL, "suite": suite,
             "data_port": gcs.address[1], "local_data_port": 0, "sign": "false",
@@ -122,7 +126,7 @@ def test_the_drone_forgets(folders, tmp_path, suite):
             old = gcs.accept_handshake(TIMEOUT)
             gcs.receive(lambda got: got.outcome is Outcome.CONTROL, TIMEOUT)
             assert find_secrets(pid, names(old, "old"))
-            gcs.send_control(DRONE, control.RekeyRequest(1, find_suite(suite).id, "test"))
+            gcs.send_control(DRONE, control.RekeyRequest(1, find_suite(suite).id, "test", ratchet=ratchets))
             new = gcs.accept_handshake(TIMEOUT)
             gcs.receive_control(control.RekeyResult, TIMEOUT)
             gcs.send(DRONE, b"on the new keys")
