@@ -106,7 +106,7 @@ const std::array<Commands::Entry, 10>& Commands::table() {
       {"handshakes", {"drone", "limit"}, &Commands::handshakes},
       {"suites", {"available"}, &Commands::suites},
       {"drones", {}, &Commands::drones},
-      {"rekey", {"drone", "suite", "reason", "timeout_s"}, &Commands::rekey},
+      {"rekey", {"drone", "suite", "kind", "reason", "timeout_s"}, &Commands::rekey},
       {"log_level", {"level"}, &Commands::log_level},
       {"reload", {}, &Commands::reload},
       {"subscribe", {"events"}, &Commands::subscribe},
