@@ -81,6 +81,8 @@ void describe_event(Json& out, const HandshakeEvent& event) {
 }  // namespace
 
 Json view_of(const LinkStatus& s) {
+  Json stations = Json::array();
+  for (const auto& each : s.stations) stations.push_back(each.gcs_id + " " + each.role + " " + each.address);
   return {{"drone_id", s.drone_id},
           {"state", to_string(s.state)},
           {"suite", s.suite},
@@ -98,6 +100,10 @@ Json view_of(const LinkStatus& s) {
           {"ratchets", s.ratchets},
           {"key_old", s.key_old},
           {"shape_kbit", s.shape_kbit},
+          {"station", s.station},
+          {"station_role", s.role},
+          {"term", s.term},
+          {"stations", std::move(stations)},
           {"handshakes_ok", s.handshakes_ok},
           {"handshakes_failed", s.handshakes_failed},
           {"rekeys_ok", s.rekeys_ok},
