@@ -69,6 +69,7 @@ class StationWorld {
     StationChoice::Step step;
     std::uint64_t session, next_send;
     bool finishing = false;
+    std::uint32_t term = 0;  // in its last datagram
   };
   struct Role {
     bool active, open;
@@ -212,6 +213,7 @@ class StationWorld {
     const auto step = attempt_->step;
     const auto before = choice_->active(), waited = choice_->standby();
     const auto session = attempt_->session;
+    const auto hello_term = attempt_->term;
     const auto term = choice_->term_of(step);
     attempt_.reset();
     if (step.act == Act::connect && before && *before != step.station) {
@@ -224,6 +226,7 @@ class StationWorld {
     roles_[step.station] = Role{step.act == Act::connect, false, term};
     stored_term_ = std::max(stored_term_, choice_->term());
     send({Kind::packet, true, step.station, 0, session});
+    if (hello_term != choice_->term()) say_roles();
   }
 
   void leave(std::size_t station) {
@@ -250,8 +253,9 @@ class StationWorld {
     if (now_ % (50 * kMs) == 0) decide();
     if (attempt_ && now_ >= attempt_->next_send) {
       attempt_->next_send = now_ + 200 * kMs;
+      attempt_->term = choice_->term_of(attempt_->step);
       send({attempt_->finishing ? Kind::finish : Kind::hello, true, attempt_->step.station, 0, attempt_->session,
-            attempt_->step.act == Act::connect, choice_->term_of(attempt_->step)});
+            attempt_->step.act == Act::connect, attempt_->term});
     }
     for (std::size_t i = 0; i < stations_.size(); ++i) {
       if (sessions_[i] == 0) continue;

@@ -374,7 +374,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
       targets = addresses(stations_[station], outcome);
       if (stations_.size() > 1) {
         params.standby = joins;
-        params.term = choice_.term_of(*first);
+        params.term = hello_term_ = choice_.term_of(*first);
         keep_term(params.term);
       }
     }
@@ -471,6 +471,8 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
   if (handshake(*suite_, step, outcome)) {
     const auto before = choice_.active();
     choice_.succeeded(now_ns());
+    // Meanwhile a gcs may have told a higher one: then the new station believes under an old term.
+    if (stations_.size() > 1 && choice_.term() != hello_term_) data_->tell_roles(choice_.term());
     if (step.act == StationChoice::Act::join) return;
     say_change(before);
     backoff_.reset();

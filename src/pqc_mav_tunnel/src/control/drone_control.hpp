@@ -144,6 +144,7 @@ class DroneControl {
   bool told_unwritable_ = false, told_term_unwritable_ = false;
   StationChoice choice_;  // control thread
   TermFile term_file_;
+  std::uint32_t hello_term_ = 0;        // of the newest M1
   std::uint64_t decided_heard_ns_ = 0;  // when the active station had been heard at the last decision
   const Suite* suite_;                  // of the next fresh handshake: the last one that worked
   Backoff backoff_, rekey_backoff_;
