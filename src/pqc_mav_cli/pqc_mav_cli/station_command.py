@@ -6,21 +6,51 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 
 from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.local_socket import Control, chosen, nothing_here
 
 _SERVICE_S = 5.0
 
 
 def station(
     gcs_id: Annotated[str, typer.Argument(help="The ground station to use; without it they are listed.")] = "",
-    namespace: Annotated[str, typer.Option(help="ROS namespace of the drone's proxy.")] = "drone",
+    drone: Annotated[str, typer.Option(help="Which drone's engine, where this machine has several.")] = "",
+    namespace: Annotated[str, typer.Option(help="ROS namespace of the drone's proxy. Default: drone.")] = "",
     timeout: Annotated[float, typer.Option(help="Seconds to wait for the change.")] = 30.0,
+    socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
+    ros: Annotated[bool, typer.Option("--ros", help="Ask through ROS, also on another machine.")] = False,
 ) -> None:
-    """List a drone's ground stations, or move the drone to one of them: it goes as soon as that one answers."""
+    """List a drone's ground stations, or move the drone to one of them: it goes as soon as that one answers.
+
+    Asks an engine of this machine through its control socket; where there is none, a proxy that ROS reaches.
+    """
+    if not (ros or namespace):
+        with chosen(os.environ, path=socket, role="drone", drone=drone) as control:
+            if control is not None:
+                _by_socket(control, gcs_id, timeout)
+                return
+        if find_spec("rclpy") is None:
+            raise nothing_here(os.environ)
+    _by_ros(namespace or "drone", gcs_id, timeout)
+
+
+def _by_socket(control: Control, gcs_id: str, timeout: float) -> None:
+    def newest() -> dict[str, Any]:
+        return dict(control.ask("status")["tunnels"][0])
+
+    stations = newest()["stations"]
+    if _listed(gcs_id, stations):
+        return
+    control.ask("station", gcs_id=gcs_id)
+    _arrived(gcs_id, timeout, lambda: (newest()["station"], newest()["term"]), 0.1)
+
+
+def _by_ros(namespace: str, gcs_id: str, timeout: float) -> None:
     from pqc_mav_cli.ros_session import reachable, ros_node
 
     proxy = f"/{namespace.strip('/')}/pqc_proxy"
@@ -33,20 +63,28 @@ def station(
         node.create_subscription(TunnelStatus, f"{proxy}/status", newest.append, qos.latched(1))
         if not _until(lambda: bool(newest), _SERVICE_S):
             raise CliError(f"No status from {proxy} ({reachable(os.environ)}); is the proxy running?")
-        stations = list(newest[-1].stations)
-        if not stations:
-            raise CliError("This drone has one ground station; give 'peer' a list for several (docs/stations.md).")
-        if not gcs_id:
-            print("\n".join(stations))
+        if _listed(gcs_id, list(newest[-1].stations)):
             return
-        check(gcs_id, stations)
         _set(node, proxy, gcs_id)
-        if not _until(lambda: newest[-1].station == gcs_id, timeout):
-            heard = newest[-1].station or "none"
-            raise CliError(
-                f"'{gcs_id}' has not answered within {timeout:g} s; the drone hears {heard} and goes on trying."
-            )
-    print(f"{gcs_id}, term {newest[-1].term}")
+        _arrived(gcs_id, timeout, lambda: (newest[-1].station, newest[-1].term))
+
+
+def _listed(gcs_id: str, stations: Sequence[str]) -> bool:
+    """Lists them where none is named."""
+    if not stations:
+        raise CliError("This drone has one ground station; give 'peer' a list for several (docs/stations.md).")
+    if gcs_id:
+        check(gcs_id, stations)
+    else:
+        print("\n".join(stations))
+    return not gcs_id
+
+
+def _arrived(gcs_id: str, timeout: float, heard: Callable[[], tuple[str, int]], step_s: float = 0.01) -> None:
+    if not _until(lambda: heard()[0] == gcs_id, timeout, step_s):
+        now = heard()[0] or "none"
+        raise CliError(f"'{gcs_id}' has not answered within {timeout:g} s; the drone hears {now} and goes on trying.")
+    print(f"{gcs_id}, term {heard()[1]}")
 
 
 def check(gcs_id: str, stations: Sequence[str]) -> None:
@@ -72,10 +110,10 @@ def _set(node: Any, proxy: str, gcs_id: str) -> None:
         raise CliError(result.reason)
 
 
-def _until(condition: Callable[[], bool], seconds: float) -> bool:
+def _until(condition: Callable[[], bool], seconds: float, step_s: float = 0.01) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.01)
+        time.sleep(step_s)
     return True

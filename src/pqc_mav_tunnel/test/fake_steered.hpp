@@ -48,6 +48,11 @@ class FakeSteered final : public Steered {
   std::vector<std::string> dangers() const override { return {"a way around"}; }
   LogLevel log_level() const override { return level; }
   void set_log_level(LogLevel to) override { level = to; }
+  bool use_station(const std::string& gcs_id) override {
+    wanted = gcs_id;
+    return true;
+  }
+  std::string wanted;
   KeyChanges reload_keys() override {
     if (bad_keys) throw TunnelError(Errc::key_format, "The key is broken.");
     return {{"uav1"}, {}, {"ML-DSA-65"}};

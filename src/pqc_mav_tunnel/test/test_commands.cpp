@@ -114,6 +114,17 @@ TEST_F(CommandsTest, TheLogLevelIsSetAndLogged) {
   EXPECT_EQ(code_of(R"({"v": 1, "command": "log_level", "level": "loud"})"), "bad_request");
 }
 
+TEST_F(CommandsTest, ADroneIsSentToOneOfItsGroundStations) {
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "station", "gcs_id": "south"})"), "refused");  // a gcs
+  engine.set_up.role = Role::drone;
+  engine.set_up.peers = {{"north", "a", 1}, {"south", "b", 1}};
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "station", "gcs_id": "east"})"), "bad_request");
+  EXPECT_TRUE(engine.noted.empty());
+  EXPECT_EQ(ask(R"({"v": 1, "command": "station", "gcs_id": "south"})")["result"]["gcs_id"], "south");
+  EXPECT_EQ(engine.wanted, "south");
+  EXPECT_EQ(engine.noted.size(), 1u);
+}
+
 TEST_F(CommandsTest, AReloadTellsWhatChangedOrWhyNothingDid) {
   const auto result = ask(R"({"v": 1, "command": "reload"})")["result"];
   EXPECT_EQ(result["renewed"], Json({"uav1"}));

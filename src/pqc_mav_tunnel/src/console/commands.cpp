@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "clock.hpp"
+#include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/version.hpp"
 
@@ -98,8 +99,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 10>& Commands::table() {
-  static const std::array<Entry, 10> entries = {{
+const std::array<Commands::Entry, 11>& Commands::table() {
+  static const std::array<Entry, 11> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -109,6 +110,7 @@ const std::array<Commands::Entry, 10>& Commands::table() {
       {"rekey", {"drone", "suite", "kind", "reason", "timeout_s"}, &Commands::rekey},
       {"log_level", {"level"}, &Commands::log_level},
       {"reload", {}, &Commands::reload},
+      {"station", {"gcs_id"}, &Commands::station},
       {"subscribe", {"events"}, &Commands::subscribe},
   }};
   return entries;
@@ -269,6 +271,19 @@ CommandAnswer Commands::reload(const Json& request, const Asker& who) {
   const auto changes = engine_.reload_keys();
   return answer_with(request,
                      {{"renewed", changes.renewed}, {"removed", changes.removed}, {"signing", changes.signing}});
+}
+
+/// Where a drone with several ground stations is to go; it goes when that one answers.
+CommandAnswer Commands::station(const Json& request, const Asker& who) {
+  const auto gcs_id = text_in(request, "gcs_id");
+  if (engine_.config().role == Role::gcs)
+    refuse("refused", "A drone chooses its ground station; ask the drone's engine.");
+  if (const auto problem = problem_of_station(engine_.config(), gcs_id); !problem.empty())
+    refuse("bad_request", problem);
+  note(who, engine_.config().drone_id,
+       "go to " + (gcs_id.empty() ? "the first ground station" : "ground station " + gcs_id));
+  if (!engine_.use_station(gcs_id)) refuse("refused", "The engine is shutting down.");
+  return answer_with(request, {{"gcs_id", gcs_id}});
 }
 
 CommandAnswer Commands::subscribe(const Json& request, const Asker&) {

@@ -54,7 +54,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 10>& table();
+  static const std::array<Entry, 11>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -65,6 +65,7 @@ class Commands {
   CommandAnswer rekey(const Json& request, const Asker& who);
   CommandAnswer log_level(const Json& request, const Asker& who);
   CommandAnswer reload(const Json& request, const Asker& who);
+  CommandAnswer station(const Json& request, const Asker& who);
   CommandAnswer subscribe(const Json& request, const Asker& who);
 
   [[nodiscard]] std::string drone_of(const Json& request) const;

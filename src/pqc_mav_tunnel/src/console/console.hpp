@@ -29,6 +29,7 @@ class Console final : private Steered {
   LogLevel log_level() const override { return engine_.events().least(); }
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
   KeyChanges reload_keys() override { return engine_.reload_keys(); }
+  bool use_station(const std::string& gcs_id) override { return engine_.use_station(gcs_id); }
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout, const std::string& kind) override {
     return engine_.request_rekey(drone_id, suite, reason, timeout, kind);

@@ -40,6 +40,8 @@ class Steered {
   [[nodiscard]] virtual LogLevel log_level() const = 0;
   virtual void set_log_level(LogLevel level) = 0;
   virtual KeyChanges reload_keys() = 0;
+  /// drone: as Engine::use_station.
+  virtual bool use_station(const std::string& gcs_id) = 0;
   /// Waits for the outcome.
   virtual RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                                      std::chrono::nanoseconds timeout, const std::string& kind) = 0;
