@@ -62,6 +62,18 @@ def test_rekey_and_its_refusals(pair: Ends) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
+def test_the_proxies_have_control_sockets_and_ros_is_asked_on_demand(pair: Ends) -> None:
+    own, heard = pqcmav("status", "--json"), pqcmav("status", "--json", "--ros")
+    by_socket, by_ros = (
+        {(each["node"], each["drone_id"]): each["status"]["session_id"] for each in json.loads(ended.stdout)}
+        for ended in (own, heard)
+    )
+    assert by_socket.keys() == {("drone-d1", "d1"), ("gcs", "d1"), ("gcs", "d2")}
+    assert by_ros.keys() == {("/t/drone/pqc_proxy", "d1"), ("/t/gcs/pqc_proxy", "d1"), ("/t/gcs/pqc_proxy", "d2")}
+    assert set(by_socket.values()) == set(by_ros.values())
+    assert pqcmav("reload", "--on", "gcs").returncode == 0
+
+
 def test_nobody_there() -> None:
     line = refused(1, "status", "--once", "--namespace", "no/such", "--timeout", "0.5")
     assert "ROS_DOMAIN_ID" in line
