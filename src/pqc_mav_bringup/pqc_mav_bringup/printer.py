@@ -1,20 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output lines of several processes on one terminal, each behind its label."""
+"""Output lines of several processes on one terminal, each behind the time and its label."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TextIO
 
 _COLOURS = (36, 33, 35, 32, 34, 31)  # ANSI foreground colours: cyan, yellow, magenta, green, blue, red
 
 
 class Printer:
-    """Writes `label | line`; labels are padded to one width and coloured where the output is a terminal."""
+    """Writes `time label | line`; labels are padded to one width and coloured where the output is a terminal.
 
-    def __init__(self, labels: Sequence[str], stream: TextIO | None = None) -> None:
+    `keep(line)`, where given, gets every line without colours and with the date.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        stream: TextIO | None = None,
+        keep: Callable[[str], None] | None = None,
+        now: Callable[[], datetime] = datetime.now,
+    ) -> None:
+        self._keep = keep
+        self._now = now
         self._stream = stream if stream is not None else sys.stderr
         self._width = max((len(label) for label in labels), default=0)
         coloured = self._stream.isatty() and "NO_COLOR" not in os.environ
@@ -27,14 +39,22 @@ class Printer:
         padded = label.ljust(self._width)
         colour = self._colours.get(label, 0)
         prefix = f"\033[{colour}m{padded}\033[0m" if colour else padded
+        moment = self._now()
+        if self._keep is not None:
+            self._keep(f"{moment:%Y-%m-%d} {clock(moment)} {padded} | {text}")
         try:
-            print(f"{prefix} | {text}", file=self._stream, flush=True)
+            print(f"{clock(moment)} {prefix} | {text}", file=self._stream, flush=True)
         except BrokenPipeError:  # the processes go on when nothing reads their output any more
             discard(self._stream)
 
     def sink(self, label: str) -> Callable[[str], None]:
         """`line` for one label."""
         return lambda text: self.line(label, text)
+
+
+def clock(moment: datetime) -> str:
+    """Time of day to the millisecond."""
+    return moment.isoformat(timespec="milliseconds").partition("T")[2]
 
 
 def discard(stream: TextIO) -> None:

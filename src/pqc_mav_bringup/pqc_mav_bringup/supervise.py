@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from pqc_mav_bringup import composed
 from pqc_mav_bringup.description import BringupError, resolve
+from pqc_mav_bringup.log_file import LogFile
 from pqc_mav_bringup.printer import Printer, discard
 from pqc_mav_bringup.respawn import ExitCode
 from pqc_mav_bringup.supervisor import Supervisor
@@ -28,7 +29,7 @@ def supervise(system: str, given: Mapping[str, str]) -> ExitCode:
     """Runs a system with these arguments until it ends. Raises BringupError for what cannot be started."""
     composed.refuse(given)
     processes = resolve(SYSTEMS[system], given)
-    printer = Printer([process.label for process in processes])
+    printer = Printer([process.label for process in processes], keep=LogFile(system).write)
     # The supervisor's own prefix says who speaks; a user's choice of format wins.
     form = {"RCUTILS_CONSOLE_OUTPUT_FORMAT": "[{severity}] {message}"}
     supervisor = Supervisor(processes, printer.line, environment={} if form.keys() & os.environ.keys() else form)

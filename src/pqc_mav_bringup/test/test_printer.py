@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import io
+from datetime import datetime
 
 import pytest
 
@@ -13,10 +14,12 @@ class Terminal(io.StringIO):
 
 def test_labels_are_padded_and_plain_where_it_is_no_terminal() -> None:
     out = io.StringIO()
-    printer = Printer(["a", "long"], out)
+    kept: list[str] = []
+    printer = Printer(["a", "long"], out, kept.append, lambda: datetime(2026, 3, 4, 5, 6, 7, 89_000))
     printer.line("a", "one")
     printer.sink("long")("two")
-    assert out.getvalue() == "a    | one\nlong | two\n"
+    assert out.getvalue() == "05:06:07.089 a    | one\n05:06:07.089 long | two\n"
+    assert kept == ["2026-03-04 05:06:07.089 a    | one", "2026-03-04 05:06:07.089 long | two"]
 
 
 def test_a_terminal_gets_a_colour_per_label(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +28,7 @@ def test_a_terminal_gets_a_colour_per_label(monkeypatch: pytest.MonkeyPatch) -> 
     printer = Printer(["a", "b"], out)
     printer.line("a", "one")
     printer.line("b", "two")
-    first, second = out.getvalue().splitlines()
+    first, second = (line.partition(" ")[2] for line in out.getvalue().splitlines())
     assert first.startswith("\033[") and second.startswith("\033[") and first[:5] != second[:5]
 
 

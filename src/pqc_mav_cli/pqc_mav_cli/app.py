@@ -19,6 +19,7 @@ _HELP = """A post-quantum tunnel for MAVLink.
 
 First steps: 'pqcmav doctor' checks this machine, 'pqcmav demo' shows the tunnel at work, 'pqcmav keys init' makes keys,
 'pqcmav up gcs' and 'pqcmav up drone' start the two ends, 'pqcmav status' watches them.
+'pqcmav --install-completion' has the shell complete all of this.
 
 Exit codes: 0 done, 1 failed, 2 called or configured wrongly.
 """
@@ -32,6 +33,7 @@ COMMANDS = {
     "rekey": "rekey_command:rekey",
     "reload": "reload_command:reload",
     "station": "station_command:station",
+    "logs": "logs_command:logs",
     "doctor": "doctor.command:doctor",
     "demo": "demo.command:demo",
     "policy": "policy.command:policy_app",
@@ -49,7 +51,6 @@ def make_app(only: str = "") -> typer.Typer:
         name=PROGRAM,
         help=_HELP,
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )

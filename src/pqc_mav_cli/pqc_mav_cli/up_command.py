@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -60,6 +60,11 @@ Autostart = Annotated[
     typer.Option(help="true (default) or false: nodes activate themselves, or wait for a lifecycle manager."),
 ]
 LogLevel = Annotated[str | None, typer.Option(help="Of the nodes: debug, info (default), warn, error or fatal.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="The same as --log-level debug.")]
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Start nothing, but say whether configuration, keys, programs and ports are good."),
+]
 UseRespawn = Annotated[str | None, typer.Option(help="true (default) or false: start again what died.")]
 Detect = Annotated[str | None, typer.Option(help="true (default) or false: look for attacks.")]
 UseSimTime = Annotated[str | None, typer.Option(help="true or false (default): take the time from /clock.")]
@@ -114,9 +119,11 @@ def drone(
     log_level: LogLevel = None,
     use_respawn: UseRespawn = None,
     use_sim_time: UseSimTime = None,
-) -> NoReturn:
+    verbose: Verbose = False,
+    check: Check = False,
+) -> ExitCode:
     """Run the airborne end."""
-    run_end(
+    return run_end(
         "drone",
         {
             "namespace": namespace,
@@ -147,10 +154,11 @@ def drone(
             "together": together,
             "record": record,
             "autostart": autostart,
-            "log_level": log_level,
+            "log_level": _level(log_level, verbose),
             "use_respawn": use_respawn,
             "use_sim_time": use_sim_time,
         },
+        check,
     )
 
 
@@ -180,9 +188,11 @@ def gcs(
     log_level: LogLevel = None,
     use_respawn: UseRespawn = None,
     use_sim_time: UseSimTime = None,
-) -> NoReturn:
+    verbose: Verbose = False,
+    check: Check = False,
+) -> ExitCode:
     """Run the ground end."""
-    run_end(
+    return run_end(
         "gcs",
         {
             "namespace": namespace,
@@ -206,10 +216,11 @@ def gcs(
             "detect": detect,
             "record": record,
             "autostart": autostart,
-            "log_level": log_level,
+            "log_level": _level(log_level, verbose),
             "use_respawn": use_respawn,
             "use_sim_time": use_sim_time,
         },
+        check,
     )
 
 
@@ -220,13 +231,15 @@ def demo(
     rate: Annotated[str | None, typer.Option(help="Messages per second of the vehicle.")] = None,
     profile: Annotated[str | None, typer.Option(help="What the vehicle does: auto, hover or client.")] = None,
     log_level: LogLevel = None,
+    verbose: Verbose = False,
 ) -> int:
     """Run a simulated vehicle, both ends and a ground client on this machine; watch them with 'pqcmav status'."""
     from pqc_mav_bringup.demo_session import DemoSession
     from pqc_mav_bringup.description import BringupError
     from pqc_mav_bringup.supervise import supervise
 
-    given = {"config": config, "suite": suite, "rate": rate, "profile": profile, "log_level": log_level}
+    given = {"config": config, "suite": suite, "rate": rate, "profile": profile}
+    given["log_level"] = _level(log_level, verbose)
     try:
         with engine_errors(), DemoSession({key: value for key, value in given.items() if value}) as session:
             try:
@@ -238,8 +251,17 @@ def demo(
         raise CliError(str(error)) from None
 
 
-def run_end(name: str, options: Mapping[str, str | None]) -> NoReturn:
-    """Supervises one end in place of this process, with the options that were given."""
+def _level(log_level: str | None, verbose: bool) -> str | None:
+    return log_level or ("debug" if verbose else None)
+
+
+def run_end(name: str, options: Mapping[str, str | None], check: bool = False) -> ExitCode:
+    """Supervises one end in place of this process, with the options that were given; or only checks it."""
+    given = {key: value for key, value in options.items() if value is not None}
+    if check:
+        from pqc_mav_cli.up_check import check_end
+
+        return check_end(name, given)
     from pqc_mav_bringup.supervise import replace_process
 
-    replace_process(PROGRAM, name, {key: value for key, value in options.items() if value is not None})
+    return replace_process(PROGRAM, name, given)

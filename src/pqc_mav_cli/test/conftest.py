@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
 from commands import DRONES
 
+from pqc_mav_bringup.log_file import VARIABLE
 from pqc_mav_common.testing import own_domain
+
+os.environ[VARIABLE] = ""  # no test writes to its user's logs
 
 __all__ = ["keys", "own_domain"]
 

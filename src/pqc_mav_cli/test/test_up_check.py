@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from test_up import ALONE, Ends
+
+from pqc_mav_cli.app import main
+
+
+@pytest.fixture
+def ends(tmp_path: Path, keys: Path) -> Ends:
+    return Ends(tmp_path, keys)
+
+
+def test_both_ends_are_good_and_say_where_they_would_listen(ends: Ends, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["up", "gcs", "--config", str(ends.write("gcs")), "--detect", "false", "--check"]) == 0
+    assert f"UDP port {ends.data} on 127.0.0.1 is free" in capsys.readouterr().out
+    assert main(["up", "drone", "--config", str(ends.write("drone")), *ALONE, "--check"]) == 0
+    said = capsys.readouterr().out
+    assert f"MAVLink: UDP port {ends.plain} on 127.0.0.1 is free" in said and "the keys in" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--keys", "/nowhere"], "/nowhere/psk.key"),
+        (["--suite", "nonsense"], "nonsense"),
+        (["--config", "/none.yaml"], "/none.yaml"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    ends: Ends, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    assert main(["up", "drone", "--config", str(ends.write("drone")), *ALONE, "--check", *options]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_a_port_that_is_taken_is_named(ends: Ends, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", ends.plain))
+        assert main(["up", "drone", "--config", str(ends.write("drone")), *ALONE, "--check"]) == 1
+    assert f"MAVLink: UDP port {ends.plain} on 127.0.0.1: Address already in use." in capsys.readouterr().err
