@@ -30,6 +30,7 @@ from pqc_mav_common.host_info import host_info
 from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.parameters import AUTOSTART, given_parameters
 from pqc_mav_proxy import conversions, parameters
+from pqc_mav_proxy.attempts import Attempts
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
@@ -38,7 +39,7 @@ from pqc_mav_proxy.mavros_graph import writers
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
 from pqc_mav_proxy.repeater import Repeater
-from pqc_mav_proxy.wording import short_code
+from pqc_mav_proxy.wording import plain_ports, short_code
 
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
@@ -70,7 +71,7 @@ class PqcProxyNode(ManagedNode):
         self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
         self._publishing = threading.Lock()  # of the status
         self._published: list[tuple[Any, ...]] = []
-        self._failures: dict[str, str] = {}  # drone -> why its last handshake failed, as logged
+        self._attempts = Attempts()
         self._make_interfaces()
         self._ticks = Repeater(TICK_S, self._publish_periodic, self._unexpected)
         self._detectors = Repeater(SERVER_TICK_S, self._publish_server, self._unexpected)
@@ -166,7 +167,8 @@ class PqcProxyNode(ManagedNode):
         assert self._host is not None
         self._host.start()
         ports = self._host.engine.ports()
-        plain = ", ".join(f"{drone} {port}" for drone, port in ports["plain"].items())
+        peers = {status["drone_id"]: status["plain_peer"] for status in self._host.engine.status()}
+        plain = plain_ports(ports["plain"], peers)
         self.get_logger().info(f"{self.role}: handshakes and packets on UDP port {ports['data']}, plaintext on {plain}")
 
     # --- engine events ---
@@ -192,7 +194,8 @@ class PqcProxyNode(ManagedNode):
             elif kind == "state":
                 changed = True
                 reason = f" ({event['reason']})" if event["reason"] else ""
-                self.get_logger().info(f"{event['drone_id']}: {event['old']} -> {event['new']}{reason}")
+                if self._attempts.changed(event["drone_id"], event["old"], event["new"]):
+                    self.get_logger().info(f"{event['drone_id']}: {event['old']} -> {event['new']}{reason}")
             elif kind == "handshake":
                 changed = True
                 self._publish_handshake(event)
@@ -204,7 +207,8 @@ class PqcProxyNode(ManagedNode):
         if level == "error":
             self.get_logger().error(one_line(text))
         elif level == "warning":
-            self.get_logger().warning(one_line(text))
+            if self._attempts.warned(text, time.monotonic()):
+                self.get_logger().warning(one_line(text))
         else:
             self.get_logger().info(one_line(text))
 
@@ -215,10 +219,8 @@ class PqcProxyNode(ManagedNode):
                 f"{event['drone_id']}: {kind} with {event['peer']} took {event['handshake_ms']:.1f} ms, "
                 f"{short_code(event['suite'])}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
             )
-            self._failures.pop(event["drone_id"], None)
-        elif event["rekey"] or self._failures.get(event["drone_id"]) != event["reason"]:
-            # A drone that waits for its network tries every few seconds: one line for one reason is enough.
-            self._failures[event["drone_id"]] = event["reason"]
+            self._attempts.connected(event["drone_id"])
+        elif event["rekey"] or self._attempts.failed(event["drone_id"], event["reason"], time.monotonic()):
             self.get_logger().warning(f"{event['drone_id']}: {kind} failed: {one_line(event['reason'])}")
         self._handshake.publish(conversions.handshake_message(event, self._header()))
 

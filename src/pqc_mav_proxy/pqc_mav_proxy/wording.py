@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a suite is written in sentences for people. Fields, topics and machine formats have the long ids."""
+"""How suites and ports are written in sentences for people. Fields, topics and machine formats have the long ids."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 
@@ -15,3 +16,9 @@ def short_code(suite: str) -> str:
         return str(pqc_mav_tunnel.find_suite(suite).short_code) if suite else ""
     except pqc_mav_tunnel.TunnelError:
         return suite
+
+
+def plain_ports(ports: Mapping[str, int], peers: Mapping[str, str]) -> str:
+    """Each drone's plaintext port, and where MAVLink goes from there: that is where ground software must listen."""
+    to = {drone: f" (MAVLink to {peers[drone]})" if peers.get(drone) else "" for drone in ports}
+    return ", ".join(f"{drone} {port}{to[drone]}" for drone, port in ports.items())

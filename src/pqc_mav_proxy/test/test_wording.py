@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from pqc_mav_proxy.wording import short_code
+from pqc_mav_proxy.wording import plain_ports, short_code
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,8 @@ from pqc_mav_proxy.wording import short_code
 )
 def test_people_read_short_codes(suite: str, code: str) -> None:
     assert short_code(suite) == code
+
+
+def test_the_start_line_says_where_ground_software_must_listen() -> None:
+    ports = {"d1": 50001, "d2": 50002}
+    assert plain_ports(ports, {"d1": "127.0.0.1:14550", "d2": ""}) == "d1 50001 (MAVLink to 127.0.0.1:14550), d2 50002"

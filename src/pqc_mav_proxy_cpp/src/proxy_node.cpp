@@ -210,7 +210,12 @@ void ProxyNode::start_host() {
   host_->start();
   const auto ports = host_->engine()->ports();
   std::vector<std::string> plain;
-  for (const auto& [drone, port] : ports.plain) plain.push_back(drone + " " + std::to_string(port));
+  const auto links = host_->engine()->status();
+  for (const auto& [drone, port] : ports.plain) {
+    const auto link = std::ranges::find(links, drone, &pqcmav::LinkStatus::drone_id);
+    const bool known = link != links.end() && !link->plain_peer.empty();  // there ground software listens
+    plain.push_back(drone + " " + std::to_string(port) + (known ? " (MAVLink to " + link->plain_peer + ")" : ""));
+  }
   RCLCPP_INFO(get_logger(), "%s: handshakes and packets on UDP port %d, plaintext on %s", role_.c_str(), ports.data,
               join(plain, ", ").c_str());
 }

@@ -175,7 +175,7 @@ def test_lifecycle_and_information(proxy: Proxy, watcher: Watcher) -> None:
         until(lambda: sorted({each.drone_id for each in seen}) == drones, "a status of each drone")
         assert watcher.change(name, "deactivate") and watcher.state(name) == "inactive"
     until(lambda: seen[-1].state == TunnelStatus.DOWN, "the last word")
-    started = re.compile(rf"INFO {proxy.role}: handshakes and packets on UDP port \d+, plaintext on d1 \d+(, d2 \d+)?")
+    started = re.compile(rf"INFO {proxy.role}: handshakes and packets on UDP port \d+, plaintext on d1 \d+.*")
     assert len([line for line in proxy.process.lines if started.fullmatch(line)]) == 2, proxy.process.lines
     assert watcher.change(name, "cleanup") and watcher.state(name) == "unconfigured"
 

@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -91,6 +92,53 @@ void flatten(const std::string& path, const YAML::Node& node, const std::string&
   }
 }
 
+constexpr const char* kRosParameters = "ros__parameters";
+constexpr const char* kNode = "pqc_proxy";
+
+/// The blocks of a ROS parameter file that are for the proxy ("/**: pqc_proxy: ros__parameters: ..."), and whether it is
+/// such a file at all.
+bool ros_blocks(const YAML::Node& node, const std::string& pattern, int depth, std::vector<YAML::Node>& found) {
+  bool is_ros = false;
+  for (const auto& item : node) {
+    if (!item.first.IsScalar() || !item.second.IsMap() || depth > kMaxDepth) continue;
+    const auto& key = item.first.Scalar();
+    if (key != kRosParameters) {
+      is_ros = ros_blocks(item.second, pattern + "/" + key, depth + 1, found) || is_ros;
+      continue;
+    }
+    is_ros = true;
+    const auto last = pattern.substr(pattern.rfind('/') + 1);
+    if (last == kNode || last == "*" || last == "**") found.push_back(item.second);
+  }
+  return is_ros;
+}
+
+FlatConfig from_root(const YAML::Node& root, const std::string& name) {
+  FlatConfig out;
+  std::size_t met = 0;
+  std::vector<YAML::Node> blocks;
+  if (!ros_blocks(root, "", 0, blocks)) {
+    flatten(name, root, "", out, 0, met);
+    return out;
+  }
+  if (blocks.empty())
+    throw TunnelError(Errc::config_syntax, name + " is a ROS parameter file without a block for " + kNode + ".");
+  for (const auto& block : blocks) flatten(name, block, "", out, 0, met);
+  for (const char* of_nodes : {"autostart", "use_sim_time"}) out.erase(of_nodes);
+  return out;
+}
+
+/// `~` and `~/...` stand for the user's home, as they do in the files that ROS nodes read.
+void expand_home(FlatConfig& config) {
+  for (const char* key : {"keys", "state_dir"}) {
+    const auto entry = config.find(key);
+    auto* path = entry == config.end() ? nullptr : std::get_if<std::string>(&entry->second);
+    if (path == nullptr || (*path != "~" && !path->starts_with("~/"))) continue;
+    const char* home = std::getenv("HOME");
+    if (home != nullptr && *home != '\0') path->replace(0, 1, home);
+  }
+}
+
 }  // namespace
 
 FlatConfig load_yaml_config(const std::string& path) {
@@ -105,11 +153,12 @@ FlatConfig load_yaml_config(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   if (!file) throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ".");
-  return parse_yaml_config(text.str(), path);
+  auto config = parse_yaml_config(text.str(), path);
+  expand_home(config);
+  return config;
 }
 
 FlatConfig parse_yaml_config(const std::string& text, const std::string& name) {
-  FlatConfig out;
   try {
     if (has_more_than_one_document(text))
       throw TunnelError(Errc::config_syntax, name +
@@ -118,12 +167,10 @@ FlatConfig parse_yaml_config(const std::string& text, const std::string& name) {
     const auto root = YAML::Load(text);
     if (root.IsNull()) throw TunnelError(Errc::config_syntax, name + " is empty; see config/ for documented examples.");
     if (!root.IsMap()) throw TunnelError(Errc::config_syntax, name + ": expected 'key: value' lines.");
-    std::size_t met = 0;
-    flatten(name, root, "", out, 0, met);
+    return from_root(root, name);
   } catch (const YAML::Exception& e) {
     throw TunnelError(Errc::config_syntax, at(name, e.mark) + ": " + e.msg + ".");
   }
-  return out;
 }
 
 }  // namespace pqcmav

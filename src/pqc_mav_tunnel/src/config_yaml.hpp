@@ -8,10 +8,10 @@
 
 namespace pqcmav {
 
-/// A YAML file as a flat configuration: nested maps joined by dots. Throws TunnelError(config_syntax) with file and
-/// line.
+/// A YAML file as a flat configuration: nested maps joined by dots. A ROS parameter file gives what it has for the node
+/// pqc_proxy. `~` in paths is the user's home. Throws TunnelError(config_syntax) with file and line.
 FlatConfig load_yaml_config(const std::string& path);
-/// The same from a string; `name` stands for the file in errors.
+/// The same from a string, paths as they are; `name` stands for the file in errors.
 FlatConfig parse_yaml_config(const std::string& text, const std::string& name);
 
 }  // namespace pqcmav

@@ -44,6 +44,30 @@ TEST_F(ConfigYaml, NestedAndFlatKeysMeanTheSame) {
             expected);
 }
 
+TEST_F(ConfigYaml, TheRosFormGivesWhatItHasForTheProxy) {
+  const FlatConfig expected{{"role", "gcs"}, {"drone.uav1.plain_peer", "127.0.0.1:14550"}};
+  EXPECT_EQ(load("/**:\n  pqc_proxy:\n    ros__parameters:\n      role: gcs\n      autostart: true\n      drone:\n"
+                 "        uav1: {plain_peer: '127.0.0.1:14550'}\n"
+                 "  pqc_policy:\n    ros__parameters: {mode: auto}\n"),
+            expected);
+  EXPECT_EQ(load("/gcs/pqc_proxy: {ros__parameters: {role: gcs, drone.uav1.plain_peer: '127.0.0.1:14550'}}"), expected);
+  EXPECT_EQ(load("{'/**': {ros__parameters: {role: gcs}}, pqc_proxy: {ros__parameters: {drone: {uav1: {plain_peer: "
+                 "'127.0.0.1:14550'}}}}}"),
+            expected);
+  expect_refused({"tunnel.yaml", "pqc_proxy"}, "/**: {pqc_policy: {ros__parameters: {mode: auto}}}");
+  expect_refused({"'role' is given twice"},
+                 "{'/**': {ros__parameters: {role: gcs}}, pqc_proxy: {ros__parameters: {role: gcs}}}");
+}
+
+TEST_F(ConfigYaml, ATildeInPathsIsTheHome) {
+  const char* home = std::getenv("HOME");
+  ASSERT_NE(home, nullptr);
+  const FlatConfig expected{
+      {"keys", std::string(home) + "/keys"}, {"state_dir", std::string(home)}, {"peer", "~/keys"}};
+  EXPECT_EQ(load("{keys: ~/keys, state_dir: '~', peer: ~/keys}"), expected);
+  EXPECT_EQ(load("{keys: ~other/keys}"), (FlatConfig{{"keys", "~other/keys"}}));
+}
+
 TEST_F(ConfigYaml, TypesOfScalars) {
   const FlatConfig values = load(
       "a: true\nb: FALSE\nc: 12\nd: -12\ne: 1e3\nf: .5\ng: '12'\nh: \"true\"\ni: text\nj: nan\nk: infinity\nl: "

@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "attempt_log.hpp"
 #include "config_yaml.hpp"
 #include "fd.hpp"
 #include "health_file.hpp"
@@ -97,7 +98,13 @@ std::string description(const Engine& engine) {
   const auto ports = engine.ports();
   std::ostringstream out;
   out << to_string(engine.config().role) << ", encrypted UDP port " << ports.data;
-  for (const auto& [id, port] : ports.plain) out << ", plaintext of " << id << " on UDP port " << port;
+  const auto links = engine.status();
+  for (const auto& [id, port] : ports.plain) {
+    out << ", plaintext of " << id << " on UDP port " << port;
+    const auto link = std::ranges::find(links, id, &LinkStatus::drone_id);
+    // There ground software listens.
+    if (link != links.end() && !link->plain_peer.empty()) out << " (MAVLink to " << link->plain_peer << ")";
+  }
   return out.str();
 }
 
@@ -156,10 +163,12 @@ int run(const std::string& path, bool check_only) {
   std::cerr << "pqcmav-tunneld " << engine_version() << ": " << what << std::endl;
   const auto manager = ServiceManager::from_environment();
   manager.tell("READY=1\nSTATUS=" + what);
+  AttemptLog attempts;
   std::thread printer([&] {
     for (bool open = true; open;) {
       const auto events = engine->events().wait(std::chrono::seconds(1), 64);
-      for (const auto& event : events) std::cerr << line_of(event) << std::endl;
+      for (const auto& event : events)
+        if (attempts.worth_saying(event, AttemptLog::Clock::now())) std::cerr << line_of(event) << std::endl;
       open = !engine->events().closed() || !events.empty();
     }
   });

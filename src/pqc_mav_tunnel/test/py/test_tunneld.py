@@ -206,7 +206,9 @@ def test_a_service_manager_hears_ready_watchdog_and_stopping(
         daemons.append(daemon)
         ready, status = heard(manager).split("\n")
         assert ready == "READY=1"
-        assert re.fullmatch(r"STATUS=gcs, encrypted UDP port \d+, plaintext of uav1 on UDP port \d+", status)
+        assert re.fullmatch(
+            r"STATUS=gcs, encrypted UDP port \d+, plaintext of uav1 on UDP port \d+( \(MAVLink to [\d.:]+\))?", status
+        )
         assert [heard(manager) for _ in range(3)] == ["WATCHDOG=1"] * 3
         daemon.process.send_signal(signal.SIGSTOP)
         manager.settimeout(1.5)
