@@ -49,6 +49,17 @@ logged() {
   fi
 }
 
+# require_network WHAT: stops at once on a machine without any route to another one, for what WHAT has to be fetched.
+require_network() {
+  local routes=/proc/net/route routes6=/proc/net/ipv6_route known=()
+  [ -r "$routes" ] || return 0
+  # Any route of IPv4 is one; of IPv6 not those of the loopback interface and not link-local or multicast ones.
+  mapfile -t known <"$routes"
+  [ ${#known[@]} -le 1 ] || return 0
+  if [ -r "$routes6" ] && grep -qvE '^(fe80|ff00)|[[:space:]]lo$' "$routes6"; then return 0; fi
+  die "no network: $1 cannot be fetched; connect this machine and run make again"
+}
+
 # Root, or able to become root without a question: sets `as_root`, which goes in front of a command and its variables.
 become_root() {
   if [ "$(id -u)" = 0 ]; then

@@ -43,6 +43,7 @@ if [ -n "$ready_only" ]; then
   exit
 fi
 if ! ready; then
+  require_network "the sources of liboqs"
   say "building $what"
   logged liboqs "" "$builder" "${options[@]}" --prefix "$built" --work "$DEPS/liboqs.work"
 fi

@@ -38,6 +38,10 @@ for layer in run "$@"; do
     [ "$(tail -n 1 "$(stamp_of "$layer")" 2>/dev/null || true)" != "$want" ]; then layers+=("$layer"); fi
 done
 [ ${#layers[@]} -gt 0 ] || exit 0
+# Who names another source knows what is there.
+from_index=true
+if [ -n "${PIP_INDEX_URL:-}${PIP_NO_INDEX:-}${PIP_FIND_LINKS:-}" ]; then from_index=false; fi
+if $from_index; then require_network "Python packages"; fi
 
 if [ "$(head -n 1 "$stamp" 2>/dev/null || true)" != "$base" ]; then
   # Another interpreter or another ROS 2: what was built against the old one is of no use any more.
@@ -49,6 +53,14 @@ if [ "$(head -n 1 "$stamp" 2>/dev/null || true)" != "$base" ]; then
   printf "%s\n" "$base" >"$stamp"
 fi
 
+# pip itself would try for minutes where nothing answers. The subshell takes in what bash says of the alarm.
+if $from_index; then
+  mkdir -p "$DEPS/log"
+  probe='import runpy, signal, sys; signal.alarm(7); sys.argv[0] = "pip"; runpy.run_module("pip", run_name="__main__")'
+  ("$VENV/bin/python" -c "$probe" --disable-pip-version-check --retries 0 --timeout 5 index versions pip; exit) \
+    >"$DEPS/log/pip.log" 2>&1 ||
+    die "no network? the index of Python packages does not answer; connect this machine and run make again (whole output: .deps/log/pip.log)"
+fi
 say "installing the pinned Python packages into .venv (${layers[*]})"
 arguments=()
 for layer in "${layers[@]}"; do

@@ -34,6 +34,7 @@ mapfile -t packages < <(missing)
 if ! have apt-get; then
   die "missing: ${packages[*]} (Debian names): install them with this system's package manager and run make again"
 fi
+require_network "${packages[*]}"
 become_root || die "missing: ${packages[*]}: run 'sudo apt-get install ${packages[*]}' and then make again"
 say "installing with apt: ${packages[*]}"
 export DEBIAN_FRONTEND=noninteractive

@@ -82,3 +82,10 @@ def test_run_without_a_command_explains_itself(run: Run) -> None:
     result = run("tools/run")
     assert result.returncode == 2
     assert "usage:" in result.stderr
+
+
+def test_run_before_the_set_up_says_what_to_do(run: Run, workspace: Path) -> None:
+    result = run("tools/run", "pqcmav-nowhere")
+    assert result.returncode == 127 and "make setup" in result.stderr
+    (workspace / "install").mkdir(exist_ok=True)
+    assert "make setup" not in run("tools/run", "pqcmav-nowhere").stderr

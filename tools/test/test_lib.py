@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from bare_machine import Run
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -40,3 +45,12 @@ def test_need_asks_for_the_packages_of_what_is_not_here(run: Run) -> None:
     """
     result = run("-c", script)
     assert (result.returncode, result.stdout) == (0, "two nowhere-a b b-extra c\nend\n"), result.stderr
+
+
+def test_a_machine_without_any_route_is_told_so_at_once(run: Run) -> None:
+    alone = ["unshare", "-rn", "bash", "-c", ". tools/lib.sh; require_network 'the tool'; echo on"]
+    if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no namespaces for this user")
+    ended = subprocess.run(alone, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "error: no network: the tool cannot be fetched; connect this machine and run make again\n"
