@@ -91,9 +91,9 @@ def server_confirmation(k_cs: bytes, t3: bytes, confirm_c: bytes) -> bytes:
 class SessionKeys:
     """What a completed handshake leaves behind: 32-byte keys per direction, for one session and epoch.
 
-    `features` is what both ends agreed on; with compact headers `own_index` is where this end receives. With
-    roles, `standby` and `term` are what M1 said; a rekey says nothing of them. `ratchets` counts those since the
-    last full handshake.
+    `features` is what both ends agreed on; with compact headers `own_index` is where this end receives. `ratchets`
+    counts those since the last full handshake. With roles, `standby` and `term` are what M1 said; a rekey says nothing
+    of them.
     """
 
     suite: Suite
