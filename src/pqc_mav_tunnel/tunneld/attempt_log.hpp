@@ -27,7 +27,7 @@ class AttemptLog {
     }
     const auto& handshake = std::get<HandshakeEvent>(event.what);
     if (handshake.ok) failures_.erase(event.drone_id);
-    if (handshake.ok || handshake.rekey) return true;
+    if (handshake.ok || handshake.kind != HandshakeKind::first) return true;
     auto& said = failures_[event.drone_id];
     if (said.reason == handshake.reason && now - said.at < kAgain) return false;
     said = {handshake.reason, now};
