@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pqc_mav_common.diagnostics import Diagnostic, Level
-from pqc_mav_proxy.names import keys_are_old
+from pqc_mav_proxy.names import keys_are_old, plain_is_down
 from pqc_mav_proxy.wording import short_code
 
 # Counter -> what it means when it grows. A stranger can cause any of them, so they warn and never count as errors.
@@ -67,6 +67,7 @@ class Diagnoser:
         values |= {key: stats[key] for key in STATS_FIGURES}
         if status["shape_kbit"]:
             values |= _shaping(stats)
+        values |= {f"endpoint {each['name']}": each["text"] for each in stats.get("endpoints", ())}
         if link is not None and link.get("rtt_ms") is not None:
             values["rtt_ms"] = f"{link['rtt_ms']:.3f}"
         return Diagnostic(f"tunnel {drone}", level, message, values)
@@ -102,7 +103,7 @@ def _part(status: Mapping[str, Any]) -> str:
 
 def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:
     state, error = status["state"], status["last_error"]
-    if keys_are_old(error) and state in ("UP", "REKEYING", "DEGRADED"):
+    if (keys_are_old(error) or plain_is_down(error)) and state in ("UP", "REKEYING", "DEGRADED"):
         return Level.WARN, error
     if state in ("UP", "REKEYING"):
         suffix = ", renewing its keys" if state == "REKEYING" else ""

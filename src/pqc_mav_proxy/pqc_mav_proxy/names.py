@@ -10,6 +10,8 @@ from __future__ import annotations
 STATES = ("DOWN", "HANDSHAKING", "UP", "DEGRADED", "REKEYING")
 # How TunnelStatus.last_error begins while the keys are older than key_limit_s, whatever the state.
 KEY_OLD = "KEY_OLD"
+# What it says while a serial port or another endpoint of plaintext does not work, perhaps behind the former.
+PLAIN_DOWN = "PLAIN_DOWN"
 DROP_REASONS = ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
 # As counters and message fields are called.
 DROPS = tuple(f"drop_{reason}" for reason in DROP_REASONS)
@@ -18,6 +20,11 @@ DROPS = tuple(f"drop_{reason}" for reason in DROP_REASONS)
 def keys_are_old(last_error: str) -> bool:
     """Whether a status with this error has keys that could not be renewed in time."""
     return last_error.startswith(KEY_OLD)
+
+
+def plain_is_down(last_error: str) -> bool:
+    """Whether an endpoint of plaintext does not work at an end with this error."""
+    return PLAIN_DOWN in last_error
 
 
 def state_name(number: int) -> str:

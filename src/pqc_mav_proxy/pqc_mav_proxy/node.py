@@ -167,8 +167,11 @@ class PqcProxyNode(ManagedNode):
         assert self._host is not None
         self._host.start()
         ports = self._host.engine.ports()
-        peers = {status["drone_id"]: status["plain_peer"] for status in self._host.engine.status()}
-        plain = plain_ports(ports["plain"], peers)
+        statuses = self._host.engine.status()
+        peers = {status["drone_id"]: status["plain_peer"] for status in statuses}
+        # One that is not a UDP socket has no port, but a name.
+        places = {status["drone_id"]: status["plain_local"] for status in statuses}
+        plain = plain_ports({drone: port or places[drone] for drone, port in ports["plain"].items()}, peers)
         self.get_logger().info(f"{self.role}: handshakes and packets on UDP port {ports['data']}, plaintext on {plain}")
 
     # --- engine events ---

@@ -27,7 +27,8 @@ FIXED = frozenset(
         *(ROLE, DRONES, "drone_id", "gcs_id", "keys", "state_dir"),
         *("control_socket", "control_socket_group", "control_socket_mode"),
         *("allow_pure", "allowed_suites", "hybrid", "require_signature", "sign"),
-        *("plain_allow_remote", "plain_bind", "plain_peer", "plain_tap", "plain_tap_requests"),
+        *("plain", "plain_allow_remote", "plain_bind", "plain_endpoints", "plain_peer", "plain_tap"),
+        "plain_tap_requests",
     }
 )
 PATH_KEYS = frozenset({"control_socket", "keys", "state_dir"})

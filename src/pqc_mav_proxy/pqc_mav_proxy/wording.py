@@ -18,7 +18,7 @@ def short_code(suite: str) -> str:
         return suite
 
 
-def plain_ports(ports: Mapping[str, int], peers: Mapping[str, str]) -> str:
+def plain_ports(ports: Mapping[str, int | str], peers: Mapping[str, str]) -> str:
     """Each drone's plaintext port, and where MAVLink goes from there: that is where ground software must listen."""
     to = {drone: f" (MAVLink to {peers[drone]})" if peers.get(drone) else "" for drone in ports}
     return ", ".join(f"{drone} {port}{to[drone]}" for drone, port in ports.items())

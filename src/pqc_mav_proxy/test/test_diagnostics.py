@@ -34,6 +34,8 @@ STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered",
         ("drone", "UP", "KEY_OLD: do something. A timeout.", Level.WARN, "KEY_OLD: do something. A timeout."),
         ("gcs", "REKEYING", "KEY_OLD: do something.", Level.WARN, "do something"),
         ("gcs", "DEGRADED", "KEY_OLD: do something.", Level.WARN, "do something"),
+        ("drone", "UP", "PLAIN_DOWN: The serial port is not there.", Level.WARN, "The serial port is not there."),
+        ("gcs", "UP", "KEY_OLD: do something. PLAIN_DOWN: lost.", Level.WARN, "PLAIN_DOWN: lost."),
         ("drone", "DOWN", "", Level.ERROR, "no session"),
         ("drone", "DOWN", "wrong key", Level.ERROR, "wrong key"),
         ("gcs", "DOWN", "", Level.WARN, "not connected yet"),
@@ -46,6 +48,12 @@ def test_levels_and_words(role: str, state: str, error: str, level: Level, said:
     assert made.level is level and said in made.message
     assert made.subcomponent == "tunnel d1" and made.values["epoch"] == 2
     assert made.values["key_old"] is error.startswith("KEY_OLD")
+
+
+def test_each_endpoint_has_a_line() -> None:
+    stats = {**STATS, "endpoints": [{"name": "serial:/dev/serial0:57600", "text": "open, rx_packets 3"}]}
+    made = Diagnoser("drone").tunnel(STATUS, stats, None)
+    assert made.values["endpoint serial:/dev/serial0:57600"] == "open, rx_packets 3"
 
 
 def test_drops_warn_only_while_they_grow() -> None:

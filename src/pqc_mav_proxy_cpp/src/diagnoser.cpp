@@ -46,7 +46,8 @@ std::pair<Level, std::string> judge(const pqcmav::LinkStatus& status, const std:
   const auto state = status.state;
   const auto& error = status.last_error;
   const bool up = state == LinkState::up || state == LinkState::rekeying;
-  if (error.starts_with(kKeyOld) && (up || state == LinkState::degraded)) return {Level::warn, error};
+  const bool plain_down = error.find(pqcmav::kPlainDown) != std::string::npos;
+  if ((error.starts_with(kKeyOld) || plain_down) && (up || state == LinkState::degraded)) return {Level::warn, error};
   if (up)
     return {Level::ok, "up with " + short_code(status.suite) + ", epoch " + std::to_string(status.epoch) +
                            (state == LinkState::rekeying ? ", renewing its keys" : "") + part_of(status)};
@@ -97,6 +98,7 @@ Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::Lin
   for (const auto name : kFurtherFigures) add(name);
   for (std::size_t i = 0; status.shape_kbit != 0 && i < kShapeClassNames.size(); ++i)
     out.values.emplace_back("shape_" + std::string(kShapeClassNames[i]), shape_line(stats.shaping[i]));
+  for (const auto& each : stats.endpoints) out.values.emplace_back("endpoint " + each.name, each.text());
   if (link && link->rtt_ms) out.values.emplace_back("rtt_ms", fixed(*link->rtt_ms, 3));
   return out;
 }

@@ -214,7 +214,9 @@ void ProxyNode::start_host() {
   for (const auto& [drone, port] : ports.plain) {
     const auto link = std::ranges::find(links, drone, &pqcmav::LinkStatus::drone_id);
     const bool known = link != links.end() && !link->plain_peer.empty();  // there ground software listens
-    plain.push_back(drone + " " + std::to_string(port) + (known ? " (MAVLink to " + link->plain_peer + ")" : ""));
+    // One that is not a UDP socket has no port, but a name.
+    const auto place = port == 0 && link != links.end() ? link->plain_local : std::to_string(port);
+    plain.push_back(drone + " " + place + (known ? " (MAVLink to " + link->plain_peer + ")" : ""));
   }
   RCLCPP_INFO(get_logger(), "%s: handshakes and packets on UDP port %d, plaintext on %s", role_.c_str(), ports.data,
               join(plain, ", ").c_str());

@@ -45,6 +45,11 @@ add_library(pqcmav_engine STATIC
   src/shape/mavlink_walk.cpp
   src/shape/message_class.cpp
   src/shape/shaper.cpp
+  # MAVLink as streams, and to whom it goes, without sockets or clock
+  src/route/mavlink_framer.cpp
+  src/route/mavlink_router.cpp
+  src/route/mavlink_target.cpp
+  src/route/out_queue.cpp
   # the handshake, without sockets or clock
   src/handshake/datagram_limits.cpp
   src/handshake/handshake_datagram.cpp
@@ -81,7 +86,13 @@ add_library(pqcmav_engine STATIC
   src/net/lookup.cpp
   src/net/net.cpp
   src/net/path_validator.cpp
+  src/net/plain_endpoint.cpp
+  src/net/plain_hub.cpp
+  src/net/plain_ports.cpp
+  src/net/plain_side.cpp
+  src/net/plain_stream.cpp
   src/net/plain_tap.cpp
+  src/net/serial_port.cpp
   src/net/udp_batch.cpp
   # when to shake hands, and doing it
   src/control/admission.cpp

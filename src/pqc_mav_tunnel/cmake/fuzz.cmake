@@ -5,7 +5,7 @@ foreach(library pqcmav_engine pqcmav_yaml)
   target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
 endforeach()
 foreach(name bundle compact_header config console control_frame frame handshake_datagram handshake_initiator handshake_responder
-        mavlink ratchet)
+        mavlink mavlink_framer ratchet)
   add_executable(fuzz_${name} fuzz/fuzz_${name}.cpp)
   target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)

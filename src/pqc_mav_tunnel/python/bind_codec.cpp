@@ -2,6 +2,7 @@
 // Data-plane codec, control frames and bare primitives, for tests, the specification peer and the primitive benchmark.
 #include "convert.hpp"
 #include "crypto/oqs.hpp"
+#include "route/mavlink_target.hpp"
 #include "session/bundle.hpp"
 #include "session/compact_header.hpp"
 #include "session/control_frame.hpp"
@@ -291,6 +292,16 @@ void bind_codec(py::module_& module) {
     return out;
   });
   module.def("encode_control", &encode_control, py::arg("name"));
+  module.def(
+      "mavlink_target",
+      [](const py::bytes& message) -> py::object {
+        const auto bytes = view(message);
+        const auto header = read_mavlink_header(bytes);
+        if (!header) return py::none();
+        const auto target = mavlink_target(*header, bytes);
+        return py::make_tuple(target.system, target.component);
+      },
+      py::arg("message"));
   bind_primitives(module);
 }
 

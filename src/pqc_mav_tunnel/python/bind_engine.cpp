@@ -187,6 +187,16 @@ py::dict link_dict(const LinkQualityView& view) {
   return out;
 }
 
+py::dict endpoint_dict(const EndpointStatus& endpoint) {
+  py::dict out;
+  out["name"] = endpoint.name;
+  out["state"] = endpoint.state;
+  out["good"] = endpoint.good;
+  out["text"] = endpoint.text();
+  put(out, endpoint.counters);
+  return out;
+}
+
 template <typename Items, typename Convert>
 py::list list_of(const Items& items, Convert convert) {
   py::list out;
@@ -234,6 +244,7 @@ void bind_engine(py::module_& module) {
                out["drone_id"] = stats.drone_id;
                put(out, stats.counters);
                put(out, stats.shaping);
+               out["endpoints"] = list_of(stats.endpoints, endpoint_dict);
                out["seal_mean_ns"] = stats.seal_ns_avg;
                out["open_mean_ns"] = stats.open_ns_avg;
                return out;

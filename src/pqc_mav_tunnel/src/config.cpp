@@ -10,6 +10,7 @@
 
 #include "constants.hpp"
 #include "net/net.hpp"
+#include "net/plain_endpoint.hpp"
 #include "net/plain_tap.hpp"
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -149,6 +150,37 @@ std::string joined(const Strings& parts) {
   return out;
 }
 
+bool is_default(std::span<const ConfigKey> schema, std::string_view name, const std::string& value) {
+  return std::any_of(schema.begin(), schema.end(), [&](const ConfigKey& key) {
+    return key.key == name && std::get<std::string>(key.default_value) == value;
+  });
+}
+
+/// What 'plain' or 'plain_endpoints' says. Beside one of them plain_bind and plain_peer must not say something else; at
+/// their defaults they do not, for tools write every key with its value.
+Strings check_plain_endpoints(std::span<const ConfigKey> schema, const std::string& prefix, const std::string& plain,
+                              Strings several, const std::string& bind, const std::string& peer, bool allow_remote) {
+  if (plain.empty() && several.empty()) return {};
+  const auto key = "'" + prefix + (plain.empty() ? "plain_endpoints'" : "plain'");
+  if (!plain.empty() && !several.empty())
+    throw TunnelError(Errc::config_invalid, "'" + prefix + "plain' and '" + prefix +
+                                                "plain_endpoints' are both given; put all endpoints into "
+                                                "'plain_endpoints'.");
+  for (const auto& [name, value] : {std::pair{"plain_bind", &bind}, std::pair{"plain_peer", &peer}})
+    if (!is_default(schema, name, *value))
+      throw TunnelError(Errc::config_invalid,
+                        "'" + prefix + name + "' and " + key + " are both given; remove '" + name +
+                            "', and write an application at a UDP address as udp:HOST:PORT or udp-listen:HOST:PORT in "
+                            "'plain_endpoints'.");
+  if (!plain.empty()) several = {plain};
+  const auto name = prefix + (plain.empty() ? "plain_endpoints" : "plain");
+  for (const auto& endpoint : parse_plain_endpoints(several, name))
+    if (is_ipv4(endpoint.address.host) || is_ipv6(endpoint.address.host))
+      check_plain_remote(endpoint, resolve(endpoint.address.host, endpoint.address.port, false, SOCK_DGRAM), name,
+                         allow_remote);
+  return several;
+}
+
 class Reader {
  public:
   Reader(Role role, const FlatConfig& values) : role_(role), values_(values) { refuse_unknown(); }
@@ -253,6 +285,9 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.plain_tap_requests = in.get<bool>("plain_tap_requests");
   out.state_dir = in.get<std::string>("state_dir");
   check_plain("", out.plain_bind, out.plain_peer, out.plain_tap, out.plain_allow_remote);
+  out.plain_endpoints =
+      check_plain_endpoints(config_schema(), "", in.get<std::string>("plain"), in.get<Strings>("plain_endpoints"),
+                            out.plain_bind, out.plain_peer, out.plain_allow_remote);
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
   out.blacklist_s = in.get<double>("blacklist_s");
@@ -282,11 +317,15 @@ void read_gcs(Reader& in, EngineConfig& out) {
     check_id(id, "drones");
     if (!seen.insert(id).second) throw TunnelError(Errc::config_invalid, "'drones' names '" + id + "' twice.");
     DroneEntry entry{
-        id, in.get_drone<std::string>(id, "plain_bind"), in.get_drone<std::string>(id, "plain_peer"), std::nullopt, {}};
+        id, in.get_drone<std::string>(id, "plain_bind"), in.get_drone<std::string>(id, "plain_peer"), {}, std::nullopt,
+        {}};
     const bool required = in.get_drone<bool>(id, "require_signature");
     if (in.given("drone." + id + ".require_signature")) entry.require_signature = required;
     entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");
     check_plain("drone." + id + ".", entry.plain_bind, entry.plain_peer, {}, out.plain_allow_remote);
+    entry.plain_endpoints = check_plain_endpoints(
+        drone_entry_schema(), "drone." + id + ".", in.get_drone<std::string>(id, "plain"),
+        in.get_drone<Strings>(id, "plain_endpoints"), entry.plain_bind, entry.plain_peer, out.plain_allow_remote);
     out.drones.push_back(std::move(entry));
   }
 }

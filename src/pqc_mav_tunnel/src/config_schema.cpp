@@ -119,9 +119,21 @@ const std::vector<ConfigKey>& table() {
        "Where decrypted packets go; empty = to the first sender to plain_bind, until that one has been silent for 2 s "
        "and another sends.",
        true, false},
+      {"plain", std::string{}, kNone, kNone, "endpoint",
+       "A serial port for the plaintext MAVLink, in place of plain_bind and plain_peer: serial:DEVICE:BAUD, with "
+       "':rtscts' "
+       "behind it for hardware flow control, such as serial:/dev/serial0:921600. Any one endpoint of plain_endpoints "
+       "is "
+       "good here, too.",
+       true, false},
+      {"plain_endpoints", Strings{}, kNone, kNone, "endpoints",
+       "Several places for the plaintext MAVLink, in place of plain_bind and plain_peer: serial:DEVICE:BAUD, "
+       "udp:HOST:PORT (an application there), udp-listen:HOST:PORT and tcp-listen:HOST:PORT (applications that come to "
+       "this address, 8 at most). Messages with a target go where that was heard, others to all; at most 16.",
+       true, false},
       {"plain_allow_remote", false, kNone, kNone, "",
-       "Accept a plain_bind that is not on loopback. Whoever reaches that address can then command the vehicle in "
-       "plaintext, past the tunnel.",
+       "Accept a plain_bind, or an address of plain or plain_endpoints, that is not on loopback. Whoever reaches that "
+       "address can then command the vehicle in plaintext, past the tunnel.",
        true, true},
       {"plain_tap", std::string{}, kNone, kNone, "host:port",
        "Where a copy of everything that arrives at plain_bind goes, for programs on this machine that only read the "
@@ -289,6 +301,14 @@ const std::vector<ConfigKey>& drone_table() {
       {"plain_peer", std::string{"127.0.0.1:14550"}, kNone, kNone, "host:port",
        "Ground software for this drone; empty = the first sender to plain_bind, until that one has been silent for 2 s "
        "and another sends.",
+       false, true},
+      {"plain", std::string{}, kNone, kNone, "endpoint",
+       "One endpoint for this drone's plaintext MAVLink in place of plain_bind and plain_peer, as in plain_endpoints.",
+       false, true},
+      {"plain_endpoints", Strings{}, kNone, kNone, "endpoints",
+       "Several places for the plaintext MAVLink, in place of plain_bind and plain_peer: serial:DEVICE:BAUD, "
+       "udp:HOST:PORT (an application there), udp-listen:HOST:PORT and tcp-listen:HOST:PORT (applications that come to "
+       "this address, 8 at most). Messages with a target go where that was heard, others to all; at most 16.",
        false, true},
       {"require_signature", false, kNone, kNone, "",
        "Refuse this drone unless it signs its handshakes. Not set: a signature is required once the drone's public key "

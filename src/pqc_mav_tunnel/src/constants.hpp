@@ -87,6 +87,8 @@ inline constexpr milliseconds kBlackout{2000};
 
 // Not on the wire: silence after which another sender to the plaintext port may take the autopilot's place.
 inline constexpr seconds kPlainPeerSilence{2};
+// ... and after which one of several senders to an endpoint is forgotten. Ground software sends a heartbeat each second.
+inline constexpr seconds kPlainSenderSilence{10};
 
 inline constexpr std::uint16_t kDefaultGcsDataPort = 46011;
 inline constexpr std::uint16_t kDefaultDroneDataPort = 46012;

@@ -32,6 +32,16 @@ void add_drops(NamedCounters& out, const Drops& drops) {
   for (std::size_t i = 0; i < kDropKinds; ++i) out.emplace_back(kDropNames[i], drops[i].get());
 }
 
+/// A problem of an endpoint is told where people and programs look, after one with the keys.
+void add_endpoints(LinkStatus& status, const PlainHub& hub) {
+  status.plain_local = hub.text();
+  const auto problem = hub.problem();
+  if (problem.empty()) return;
+  const auto sentence = std::string(kPlainDown) + ": " + problem;
+  status.last_error = status.key_old ? status.last_error + " " + sentence
+                                     : sentence + (status.last_error.empty() ? "" : " " + status.last_error);
+}
+
 }  // namespace
 
 std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
@@ -149,7 +159,10 @@ EnginePorts Engine::ports() const {
 std::vector<LinkStatus> Engine::status() const {
   const auto& data = impl_->plane();
   std::vector<LinkStatus> out;
-  for (std::size_t i = 0; i < data.link_count(); ++i) out.push_back(impl_->ledger(i).status(data.link(i).picture()));
+  for (std::size_t i = 0; i < data.link_count(); ++i) {
+    out.push_back(impl_->ledger(i).status(data.link(i).picture()));
+    if (const auto* hub = data.link(i).hub) add_endpoints(out.back(), *hub);
+  }
   if (impl_->drone) out.front().stations = impl_->drone->stations();
   for (auto& link : out) link.station = station_of(link, impl_->config);
   for (const auto& entry : blacklist()) out.front().blacklisted_suites.push_back(entry.suite);
@@ -162,7 +175,7 @@ std::vector<LinkStats> Engine::stats() const {
   for (std::size_t i = 0; i < data.link_count(); ++i) {
     const auto& c = data.link(i).counters;
     LinkStats stats{
-        data.link(i).id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), data.link(i).picture().shaping};
+        data.link(i).id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), data.link(i).picture().shaping, {}};
     auto& named = stats.counters;
     named = {{"plain_rx_packets", c.plain_rx_packets.get()},
              {"plain_rx_bytes", c.plain_rx_bytes.get()},
@@ -187,6 +200,7 @@ std::vector<LinkStats> Engine::stats() const {
              {"control", c.control.get()}};
     add_drops(named, c.drops);
     named.emplace_back("roams", c.roams.get());
+    if (const auto* hub = data.link(i).hub) stats.endpoints = hub->endpoints();
     out.push_back(std::move(stats));
   }
   return out;

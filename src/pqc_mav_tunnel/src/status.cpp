@@ -19,4 +19,10 @@ std::string_view to_string(LinkState state) noexcept {
   return "?";
 }
 
+std::string EndpointStatus::text() const {
+  auto out = state;
+  for (const auto& [counter, value] : counters) out += ", " + std::string(counter) + " " + std::to_string(value);
+  return out;
+}
+
 }  // namespace pqcmav

@@ -100,8 +100,12 @@ std::string description(const Engine& engine) {
   out << to_string(engine.config().role) << ", encrypted UDP port " << ports.data;
   const auto links = engine.status();
   for (const auto& [id, port] : ports.plain) {
-    out << ", plaintext of " << id << " on UDP port " << port;
     const auto link = std::ranges::find(links, id, &LinkStatus::drone_id);
+    out << ", plaintext of " << id << " on ";
+    if (port != 0 || link == links.end())
+      out << "UDP port " << port;
+    else
+      out << link->plain_local;
     // There ground software listens.
     if (link != links.end() && !link->plain_peer.empty()) out << " (MAVLink to " << link->plain_peer << ")";
   }

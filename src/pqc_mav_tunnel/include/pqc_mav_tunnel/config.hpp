@@ -43,6 +43,7 @@ std::span<const ConfigKey> drone_entry_schema();
 struct DroneEntry {
   std::string id;
   std::string plain_bind, plain_peer;
+  std::vector<std::string> plain_endpoints;  // from 'plain' or 'plain_endpoints', instead of both above; empty = those
   std::optional<bool> require_signature;     // not said: once the gcs holds the drone's public key
   std::vector<const Suite*> allowed_suites;  // empty = as the gcs
 };
@@ -75,7 +76,8 @@ struct EngineConfig {
   std::vector<std::pair<std::uint32_t, ShapeClass>> shape_ids;
   // drone
   std::string drone_id, plain_bind, plain_peer, plain_tap, state_dir, station;
-  std::vector<PeerEntry> peers;  // in order of preference; at least one
+  std::vector<std::string> plain_endpoints;  // as in DroneEntry
+  std::vector<PeerEntry> peers;              // in order of preference; at least one
   bool standby = false;
   double failover_after_s = 0, failback_s = 0;
   std::uint16_t local_data_port = 0;

@@ -37,6 +37,9 @@ struct StationStatus {
   std::string role;  // "active", "standby" or "none"
 };
 
+/// How last_error says that an endpoint of plaintext does not work, whatever the link's state is.
+inline constexpr std::string_view kPlainDown = "PLAIN_DOWN";
+
 struct LinkStatus {
   std::string drone_id;
   LinkState state = LinkState::down;
@@ -69,11 +72,22 @@ struct ShapeCount {
 };
 using ShapeCounts = std::array<ShapeCount, kShapeClasses>;
 
+/// One place of plaintext, where there are several of them or a serial port.
+struct EndpointStatus {
+  std::string name;   // as in the configuration; with the port that was taken where that says 0
+  std::string state;  // in words
+  bool good = true;
+  NamedCounters counters;
+  /// State and counters as one line.
+  [[nodiscard]] std::string text() const;
+};
+
 struct LinkStats {
   std::string drone_id;
   NamedCounters counters;
   double seal_ns_avg = 0, open_ns_avg = 0;
   ShapeCounts shaping{};
+  std::vector<EndpointStatus> endpoints;  // of 'plain' and 'plain_endpoints'
 };
 
 struct LinkQualityView {

@@ -387,3 +387,6 @@ def parse_controls(content: bytes) -> list[tuple[str, dict[str, Any]]] | None:
 
 def encode_control(name: str, **fields: Any) -> bytes:
     """Return one control message as the content of a frame."""
+
+def mavlink_target(message: bytes) -> tuple[int, int] | None:
+    """Return system and component to which a MAVLink message is addressed (0: all), or None for no whole message."""

@@ -127,6 +127,13 @@ Json view_of(const LinkStats& stats) {
     out["shape_dropped"].push_back(count.dropped);
     out["shape_oldest_ms"].push_back(count.oldest_ms);
   }
+  out["endpoints"] = Json::array();
+  for (const auto& endpoint : stats.endpoints) {
+    Json each = {
+        {"name", endpoint.name}, {"state", endpoint.state}, {"good", endpoint.good}, {"text", endpoint.text()}};
+    each.update(view_of(endpoint.counters));
+    out["endpoints"].push_back(std::move(each));
+  }
   out["seal_mean_ns"] = stats.seal_ns_avg;
   out["open_mean_ns"] = stats.open_ns_avg;
   return out;

@@ -24,6 +24,7 @@
 #include "handshake/handshake.hpp"
 #include "net/handshake_port.hpp"
 #include "net/link.hpp"
+#include "net/plain_side.hpp"
 #include "net/plain_tap.hpp"
 #include "net/udp_batch.hpp"
 #include "pqc_mav_tunnel/config.hpp"
@@ -123,6 +124,7 @@ class DataPlane {
     std::size_t datagrams = 0;
     bool more = false;  // a batch was full: the socket may hold more
   };
+  void open_hub(Link& link, const std::string& prefix, const std::vector<std::string>& endpoints);
   void read_plain(std::size_t index, std::uint64_t now, Round& round);
   void pass_requests(std::uint64_t now);
   void refuse_too_big(Link& link, std::uint64_t now);
@@ -207,7 +209,8 @@ class DataPlane {
   std::uint64_t next_version_log_ns_ = 0;
   UdpReceiver plain_in_, encrypted_in_;
   UdpSender encrypted_out_, plain_out_;
-  std::unique_ptr<PlainTap> tap_;  // of a drone, where configured
+  std::unique_ptr<PlainTap> tap_;    // of a drone, where configured
+  std::unique_ptr<PlainSide> side_;  // where a link's plaintext is not one UDP socket
   std::size_t delivery_link_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> by_session_;
   std::unordered_map<std::uint16_t, std::size_t> by_index_;  // with compact headers

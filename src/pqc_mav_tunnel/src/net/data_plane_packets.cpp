@@ -294,7 +294,8 @@ void DataPlane::flush_delivery() {
   const auto sent = plain_out_.flush(link.plain.get(), link.plain_peer);
   link.counters.plain_tx_packets.add(sent.packets);
   link.counters.plain_tx_bytes.add(sent.bytes);
-  (link.plain_peer.empty() ? link.counters.plain_dropped_no_peer : link.counters.plain_dropped_send).add(sent.dropped);
+  const bool nobody = link.plain_peer.empty() && link.hub == nullptr;
+  (nobody ? link.counters.plain_dropped_no_peer : link.counters.plain_dropped_send).add(sent.dropped);
 }
 
 void DataPlane::count_drop(Link* link, Drop drop) noexcept {

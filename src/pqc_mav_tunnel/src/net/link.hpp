@@ -14,6 +14,7 @@
 #include "net/counters.hpp"
 #include "net/net.hpp"
 #include "net/path_validator.hpp"
+#include "net/plain_hub.hpp"
 #include "net/plain_learner.hpp"
 #include "net/yield.hpp"
 #include "session/control_frame.hpp"
@@ -99,6 +100,7 @@ struct Link {
   unsigned role_repeats = 0;  // drone: so often a role is told again, ten times a second
   bool moved = false;
   Fd plain;
+  const PlainHub* hub = nullptr;  // where `plain` is its, and not a UDP socket; from before the thread runs
   SockAddr peer, plain_peer, plain_local;
   // gcs: where the first handshake of the pending keys came from, empty after a rekey; and whether it is the drone's.
   SockAddr pending_peer;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/plain_side.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "clock.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
+#include "thread.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::size_t kHubSlots = 64;
+constexpr std::uint64_t kSideWake = ~std::uint64_t{0};
+constexpr std::uint64_t kSideMillisecond = 1'000'000;
+
+}  // namespace
+
+PlainSide::PlainSide(const PlainHubOptions& options, EventQueue& events)
+    : options_(options), events_(events), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (!wake_) throw TunnelError(Errc::io, "Cannot create an event descriptor: " + system_reason(errno) + ".");
+  watch_.add(wake_.get(), kSideWake);
+}
+
+PlainSide::~PlainSide() { stop(); }
+
+PlainHub& PlainSide::add(const std::string& link, const std::string& key, const std::vector<PlainEndpoint>& endpoints) {
+  const auto number = static_cast<std::uint32_t>(hubs_.size());
+  hubs_.push_back(std::make_unique<PlainHub>(link, key, endpoints, options_, number, watch_, events_));
+  return *hubs_.back();
+}
+
+void PlainSide::start() {
+  thread_ = std::thread([this] {
+    name_this_thread("pqc-plain");
+    run();
+  });
+}
+
+void PlainSide::stop() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  ring(wake_);
+  thread_.join();
+}
+
+void PlainSide::run() {
+  UdpReceiver receiver(kHubSlots, options_.max_payload, 0, 0, true);
+  std::array<epoll_event, 64> ready{};
+  for (auto& hub : hubs_) hub->start();
+  std::uint64_t due = 0;  // when something is to be done at a hub that nothing came for; perhaps earlier than that
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    auto now = now_ns();
+    if (now >= due) {
+      due = PlainPort::kNever;
+      for (auto& hub : hubs_) {
+        hub->on_time(now);
+        due = std::min(due, hub->due());
+      }
+      now = now_ns();
+    }
+    const auto left = due > now ? (due - now + kSideMillisecond - 1) / kSideMillisecond : 0;
+    const int wait = due == PlainPort::kNever ? -1 : static_cast<int>(std::min<std::uint64_t>(left, 60'000));
+    const int count = ::epoll_wait(watch_.fd(), ready.data(), static_cast<int>(ready.size()), wait);
+    now = now_ns();
+    for (int i = 0; i < count; ++i) {
+      const auto tag = ready[static_cast<std::size_t>(i)].data.u64;
+      if (tag == kSideWake) continue;
+      auto& hub = *hubs_[tag >> 32];
+      hub.ready(static_cast<std::uint32_t>(tag >> 16) & 0xffffu, static_cast<std::uint32_t>(tag) & 0xffffu, receiver,
+                now);
+      due = std::min(due, hub.due());
+    }
+  }
+}
+
+}  // namespace pqcmav
