@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real ground clients as functions: MAVSDK and MAVProxy, each in a process of its own with a deadline.
 
-Both listen on a UDP port on 127.0.0.1 and answer to where the vehicle's datagrams come from, so they work the same
+On a UDP port on 127.0.0.1 both listen and answer to where the vehicle's datagrams come from, so they work the same
 directly at the vehicle and behind the tunnel.
 """
 
@@ -95,18 +95,23 @@ class _Output:
         return "".join(self._lines)
 
 
-def mavproxy_param_session(port: int, timeout: float = 60.0) -> dict[str, Any]:
-    """Let MAVProxy listen on 127.0.0.1:port and fetch the full parameter list of the vehicle that sends there.
+def mavproxy_param_session(where: int | str, timeout: float = 60.0) -> dict[str, Any]:
+    """Let MAVProxy fetch the full parameter list of a vehicle.
+
+    Args:
+        where: a port on 127.0.0.1 to which the vehicle sends, or a `--master` of MAVProxy.
+        timeout: in seconds.
 
     Returns:
         `count`, the number MAVProxy reports; `params`, name to value as MAVProxy saved them; `output`, what it printed.
 
     Raises SessionFailedError.
     """
+    master = f"udpin:127.0.0.1:{where}" if isinstance(where, int) else where
     with tempfile.TemporaryDirectory(prefix="mavproxy-") as folder:
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "MAVProxy.mavproxy", f"--master=udpin:127.0.0.1:{port}"),
+                *(sys.executable, "-m", "MAVProxy.mavproxy", f"--master={master}"),
                 *("--daemon", f"--state-basedir={folder}"),
             ],
             cwd=folder,

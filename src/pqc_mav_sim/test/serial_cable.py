@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two serial ports with a cable between them, as pseudo terminals: what is written to one is read at the other."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import threading
+import tty
+from collections.abc import Callable
+from types import TracebackType
+
+
+class SerialCable:
+    """`near` and `far` are the ports' paths. What passes may be changed on its way by `spoil`."""
+
+    def __init__(self, spoil: Callable[[bytes], bytes] | None = None) -> None:
+        self._spoil = spoil or bytes
+        self._devices, self._ports = zip(*(pty.openpty() for _ in range(2)), strict=True)
+        for port in self._ports:
+            tty.setraw(port)
+        self.near, self.far = (os.ttyname(port) for port in self._ports)
+        self._end, self._ended = os.pipe()
+        self._thread = threading.Thread(target=self._carry, daemon=True)
+        self._thread.start()
+
+    def _carry(self) -> None:
+        others = dict(zip(self._devices, reversed(self._devices), strict=True))
+        while True:
+            ready, _, _ = select.select([*self._devices, self._end], [], [])
+            if self._end in ready:
+                return
+            for device in ready:
+                os.write(others[device], self._spoil(os.read(device, 4096)))
+
+    def __enter__(self) -> SerialCable:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        os.write(self._ended, b"x")
+        self._thread.join()
+        for descriptor in (*self._devices, *self._ports, self._end, self._ended):
+            os.close(descriptor)

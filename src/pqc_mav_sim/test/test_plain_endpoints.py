@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serial ports and several applications at the tunnel, with real MAVLink programs: pymavlink and MAVProxy."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymavlink import mavutil
+from pymavlink.dialects.v20 import ardupilotmega as mavlink
+from serial_cable import SerialCable
+
+from pqc_mav_sim.endpoint import resolve
+from pqc_mav_sim.testing import mavproxy_param_session, missing
+
+tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
+
+HOST = "127.0.0.1"
+BAUD = 921600
+LIMIT_S = 20.0
+GROUND, TOOL, SCRIPT = (255, 190), (250, 190), (240, 190)
+
+type_of = mavlink.MAV_TYPE_QUADROTOR
+
+
+@pytest.fixture(autouse=True)
+def _mavlink_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An acknowledgement names whom it is for in MAVLink 2 alone."""
+    monkeypatch.setenv("MAVLINK20", "1")
+    monkeypatch.setattr(mavutil, "mavlink", mavutil.mavlink)  # put back at the end
+    mavutil.set_dialect("ardupilotmega")
+
+
+def eventually(what: str, condition: Callable[[], Any]) -> Any:
+    end = time.monotonic() + LIMIT_S
+    while not (value := condition()):
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
+    return value
+
+
+class Ends:
+    """A drone's and a gcs' engine, up."""
+
+    def __init__(self, keys: Path, drone: dict[str, Any], gcs: dict[str, Any]) -> None:
+        tunnel.init_keys(str(keys), ["uav1"], ["mldsa65"])
+        self.gcs = tunnel.Engine(
+            {"role": "gcs", "keys": str(keys / "gcs"), "bind": HOST, "drones": ["uav1"], "data_port": 0}
+            | {"drone": {"uav1": gcs}}
+        )
+        self.gcs.start()
+        self.drone = tunnel.Engine(
+            {"role": "drone", "keys": str(keys / "drones" / "uav1"), "drone_id": "uav1", "peer": HOST, "bind": HOST}
+            | {"data_port": self.gcs.ports()["data"], "local_data_port": 0, **drone}
+        )
+        self.drone.start()
+        eventually("the tunnel to come up", lambda: self.drone.status()[0]["state"] == "UP")
+
+    def stop(self) -> None:
+        self.drone.stop()
+        self.gcs.stop()
+
+
+@pytest.fixture
+def make_ends(tmp_path: Path) -> Iterator[Callable[..., Ends]]:
+    made: list[Ends] = []
+
+    def make(drone: dict[str, Any], gcs: dict[str, Any]) -> Ends:
+        made.append(Ends(tmp_path / "keys", drone, gcs))
+        return made[-1]
+
+    yield make
+    for ends in made:
+        ends.stop()
+
+
+def endpoints(engine: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = engine.stats()[0]["endpoints"]
+    return found
+
+
+def port_of(engine: Any, index: int) -> int:
+    return int(endpoints(engine)[index]["name"].rpartition(":")[2])
+
+
+class Autopilot:
+    """A vehicle on a serial line: it sends heartbeats and acknowledges commands, by pymavlink's own serial code."""
+
+    def __init__(self, path: str) -> None:
+        self.link = mavutil.mavlink_connection(path, baud=BAUD, source_system=1, source_component=1)
+        self.commands = 0
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        next_at = 0.0
+        while not self._ending.is_set():
+            if time.monotonic() >= next_at:
+                next_at = time.monotonic() + 0.05
+                self.link.mav.heartbeat_send(type_of, mavlink.MAV_AUTOPILOT_PX4, 0, 0, 3)
+            message = self.link.recv_match(type="COMMAND_LONG", blocking=True, timeout=0.02)
+            if message is not None:
+                self.commands += 1
+                to = message.get_srcSystem(), message.get_srcComponent()
+                self.link.mav.command_ack_send(message.command, 0, 0, self.commands, *to)
+
+    def stop(self) -> None:
+        self._ending.set()
+        self._thread.join()
+        self.link.close()
+
+
+@pytest.fixture
+def make_autopilot() -> Iterator[Callable[[str], Autopilot]]:
+    made: list[Autopilot] = []
+
+    def make(path: str) -> Autopilot:
+        made.append(Autopilot(path))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+def client(url: str, ids: tuple[int, int]) -> Any:
+    return mavutil.mavlink_connection(url, source_system=ids[0], source_component=ids[1])
+
+
+def heartbeat(link: Any) -> None:
+    link.mav.heartbeat_send(mavlink.MAV_TYPE_GCS, mavlink.MAV_AUTOPILOT_INVALID, 0, 0, 3)
+
+
+def wait_heartbeat(link: Any) -> None:
+    assert link.recv_match(type="HEARTBEAT", condition="HEARTBEAT.autopilot==12", blocking=True, timeout=LIMIT_S)
+
+
+def command(link: Any) -> Any:
+    """A command's acknowledgement; it is asked for again where the line lost it."""
+    for attempt in range(20):
+        link.mav.command_long_send(1, 1, mavlink.MAV_CMD_REQUEST_MESSAGE, attempt, 0, 0, 0, 0, 0, 0, 0)
+        if acknowledged := link.recv_match(type="COMMAND_ACK", blocking=True, timeout=1):
+            return acknowledged
+    return None
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.002], ids=["clean", "noisy"])
+def test_an_autopilot_on_a_serial_port(make_ends, make_autopilot, noise: float) -> None:
+    chance = random.Random(3)
+
+    def spoil(data: bytes) -> bytes:
+        return bytes(byte ^ 0x20 if chance.random() < noise else byte for byte in data)
+
+    with SerialCable(spoil if noise else None) as cable:
+        ends = make_ends({"plain": f"serial:{cable.near}:{BAUD}"}, {"plain": f"udp-listen:{HOST}:0"})
+        autopilot = make_autopilot(cable.far)
+        ground = client(f"udpout:{HOST}:{port_of(ends.gcs, 0)}", GROUND)
+        try:
+            heartbeat(ground)
+            wait_heartbeat(ground)
+            for _ in range(10):
+                acknowledged = command(ground)
+                assert acknowledged and (acknowledged.target_system, acknowledged.target_component) == GROUND
+            for _ in range(40):
+                wait_heartbeat(ground)
+            (port,) = endpoints(ends.drone)
+            assert port["good"], port
+            if noise:
+                assert port["skipped_bytes"] > 0
+                assert ground.mav.total_receive_errors <= 1, "what reaches the ground is whole"
+            else:
+                assert port["skipped_bytes"] == 0
+                assert autopilot.commands == 10
+                assert not ground.mav.total_receive_errors
+        finally:
+            autopilot.stop()
+            ground.close()
+
+
+def test_three_applications_hear_all_and_each_its_own_answers(make_ends, make_autopilot) -> None:
+    with SerialCable() as cable:
+        ends = make_ends(
+            {"plain": f"serial:{cable.near}:{BAUD}"},
+            {"plain_endpoints": [f"udp-listen:{HOST}:0", f"tcp-listen:{HOST}:0"]},
+        )
+        autopilot = make_autopilot(cable.far)
+        udp, tcp = port_of(ends.gcs, 0), port_of(ends.gcs, 1)
+        links = [
+            client(f"udpout:{HOST}:{udp}", GROUND),
+            client(f"udpout:{HOST}:{udp}", TOOL),
+            client(f"tcp:{HOST}:{tcp}", SCRIPT),
+        ]
+        try:
+            for link in links:
+                heartbeat(link)
+            for link in links:
+                wait_heartbeat(link)
+            for link, ids in zip(links, (GROUND, TOOL, SCRIPT), strict=True):
+                for _ in range(5):
+                    acknowledged = command(link)
+                    assert acknowledged and (acknowledged.target_system, acknowledged.target_component) == ids
+            assert autopilot.commands == 15
+            for link in links:
+                while message := link.recv_match(blocking=False):
+                    assert message.get_type() != "COMMAND_ACK", "somebody else's answer"
+                    assert message.get_type() != "COMMAND_LONG", "a command that is the vehicle's"
+        finally:
+            autopilot.stop()
+            for link in links:
+                link.close()
+
+
+@pytest.mark.skipif(missing("MAVProxy") is not None, reason=missing("MAVProxy") or "")
+def test_mavproxy_on_a_serial_port_of_the_ground(make_vehicle, make_ends) -> None:
+    with SerialCable() as cable:
+        ends = make_ends({"plain_bind": f"{HOST}:0"}, {"plain": f"serial:{cable.near}:{BAUD}"})
+        vehicle = make_vehicle(resolve(f"{HOST}:{ends.drone.ports()['plain']['uav1']}"))
+        seen = mavproxy_param_session(f"{cable.far},{BAUD}")
+        assert seen["count"] == len(vehicle.autopilot.params)
+        assert not vehicle.snapshot()["frame_errors"]
+        (port,) = endpoints(ends.gcs)
+        assert port["dropped"] == port["skipped_bytes"] == 0
