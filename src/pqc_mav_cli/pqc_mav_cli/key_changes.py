@@ -19,37 +19,58 @@ GCS = "gcs"  # stands for the ground station, where a drone's id could be
 _QUICKEST = "mldsa44"  # a pair that has to be made and is thrown away
 
 
+def grounds(root: Path) -> list[Path]:
+    """The folders of the ground stations, below a root: `gcs`, or of several each in `stations`."""
+    return [Path("stations") / name for name in stations_of(root)] or [Path(GCS)]
+
+
+def stations_of(root: Path) -> list[str]:
+    """Ids of several ground stations, where there are such."""
+    return sorted(path.name for path in (root / "stations").glob("*") if path.is_dir())
+
+
 def rotate_drone(root: Path, drone: str, gcs_id: str) -> list[str]:
     """A new PSK for a drone, and new signing key pairs where it has some here. Returns their algorithms."""
     require_drone(root, drone)
     signing = tokens(root / "drones" / drone / "sig")
-    with _made(root, [drone], signing or [_QUICKEST], bool(signing), gcs_id) as made:
-        own, known = made / "drones" / drone, made / GCS / "drones" / drone
-        files = [(own / "psk.key", root / "drones" / drone / "psk.key")]
-        files.append((made / GCS / "psk" / f"{drone}.key", root / GCS / "psk" / f"{drone}.key"))
+    with _made(root, [drone], signing or [_QUICKEST], bool(signing), gcs_id, stations_of(root)) as made:
+        changed = [Path("drones") / drone / "psk.key"]
+        changed += [ground / "psk" / f"{drone}.key" for ground in grounds(root)]
         for token in signing:
-            files += [(own / "sig" / name, root / "drones" / drone / "sig" / name) for name in _pair(token)]
-            files.append((known / f"{token}.pub", root / GCS / "drones" / drone / f"{token}.pub"))
-        _put(files)
+            changed += [Path("drones") / drone / "sig" / name for name in _pair(token)]
+            changed += [ground / "drones" / drone / f"{token}.pub" for ground in grounds(root)]
+        _put((made / file, root / file) for file in changed)
     return signing
 
 
-def rotate_gcs(root: Path, wanted: Iterable[str]) -> list[str]:
-    """New signing key pairs of the ground station, of these algorithms or of all it has. Returns the algorithms."""
-    there = tokens(root / GCS / "sig")
+def rotate_gcs(root: Path, wanted: Iterable[str], gcs_id: str = GCS) -> list[str]:
+    """New signing key pairs of the ground station, of these algorithms or of all it has. Returns the algorithms.
+
+    `gcs_id` says which one of several.
+    """
+    stations = stations_of(root)
+    if stations and gcs_id not in stations:
+        raise CliError(
+            f"{root} holds keys of several ground stations: choose one of {', '.join(stations)} with --gcs-id.",
+            ExitCode.USAGE,
+        )
+    ground = Path("stations") / gcs_id if stations else Path(GCS)
+    at_drones = Path(GCS) / gcs_id if stations else Path(GCS)
+    there = tokens(root / ground / "sig")
     chosen = list(dict.fromkeys(wanted)) or there
     if missing := [token for token in chosen if token not in there]:
         raise CliError(
-            f"{root / GCS / 'sig'} has no key pair of {missing[0]}; 'pqcmav keys init --sig {missing[0]}' makes one.",
+            f"{root / ground / 'sig'} has no key pair of {missing[0]}; 'pqcmav keys init --sig {missing[0]}' makes "
+            "one.",
             ExitCode.USAGE,
         )
     if not chosen:
         raise CliError(f"{root} holds no signing keys of a gcs; 'pqcmav keys init' makes some.", ExitCode.USAGE)
     drones = sorted(path.name for path in (root / "drones").glob("*") if path.is_dir())
-    with _made(root, drones, chosen, False, GCS) as made:
+    with _made(root, drones, chosen, False, GCS, [gcs_id] if stations else []) as made:
         # The drones' halves first: until the pair is in its place too, each side still has something to be told by.
-        halves = [Path("drones") / drone / GCS / f"{token}.pub" for drone in drones for token in chosen]
-        pairs = [Path(GCS) / "sig" / name for token in chosen for name in _pair(token)]
+        halves = [Path("drones") / drone / at_drones / f"{token}.pub" for drone in drones for token in chosen]
+        pairs = [ground / "sig" / name for token in chosen for name in _pair(token)]
         _put((made / file, root / file) for file in (*halves, *pairs))
     return chosen
 
@@ -57,7 +78,9 @@ def rotate_gcs(root: Path, wanted: Iterable[str]) -> list[str]:
 def revoke(root: Path, drone: str) -> list[Path]:
     """Removes everything of a drone: what the ground station knows it by first. Returns what was removed."""
     require_drone(root, drone)
-    places = (root / GCS / "psk" / f"{drone}.key", root / GCS / "drones" / drone, root / "drones" / drone)
+    at_grounds = [root / GCS, *(root / "stations" / name for name in stations_of(root))]
+    places = [each for ground in at_grounds for each in (ground / "psk" / f"{drone}.key", ground / "drones" / drone)]
+    places.append(root / "drones" / drone)
     removed = [place for place in places if place.exists()]
     try:
         for place in removed:
@@ -80,9 +103,10 @@ def require_drone(root: Path, drone: str) -> None:
 
 def drones_of(root: Path) -> list[str]:
     """Ids of all drones that have something below a root."""
-    found = {path.stem for path in (root / GCS / "psk").glob("*.key")}
-    found |= {path.name for folder in (root / GCS / "drones", root / "drones") for path in folder.glob("*")}
-    return sorted(found)
+    at_grounds = [root / GCS, *(root / "stations" / name for name in stations_of(root))]
+    found = {path.stem for ground in at_grounds for path in (ground / "psk").glob("*.key")}
+    folders = [root / "drones", *(ground / "drones" for ground in at_grounds)]
+    return sorted(found | {path.name for folder in folders for path in folder.glob("*")})
 
 
 def tokens(folder: Path) -> list[str]:
@@ -95,7 +119,9 @@ def _pair(token: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _made(root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str) -> Iterator[Path]:
+def _made(
+    root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str, stations: list[str]
+) -> Iterator[Path]:
     """Fresh keys in a folder of their own below `root`; what is left there in the end is removed."""
     import pqc_mav_tunnel
 
@@ -105,7 +131,9 @@ def _made(root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str
         raise CliError(f"{root} cannot be written: {error.strerror}.") from None
     try:
         with engine_errors():
-            pqc_mav_tunnel.init_keys(str(folder), drones, sig_tokens=sig, drone_signatures=sign, gcs_id=gcs_id)
+            pqc_mav_tunnel.init_keys(
+                str(folder), drones, sig_tokens=sig, drone_signatures=sign, gcs_id=gcs_id, stations=stations
+            )
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -111,7 +111,7 @@ def list_drones(root: Root = DEFAULT_ROOT, as_json: AsJson = False) -> None:
 
     root = root.expanduser()
     entries = _entries(root)
-    found = keys_view.drones(entries, key_changes.drones_of(root), root)
+    found = keys_view.drones(entries, key_changes.drones_of(root), root, key_changes.grounds(root))
     if as_json:
         print_json(found)
     else:
@@ -130,16 +130,16 @@ def rotate(
     ] = None,
     gcs_id: GcsId = "gcs",
 ) -> None:
-    """Replace keys by new ones. Until the new ones are at both ends and these restarted, they go on with the old."""
+    """Replace keys by new ones. Until both ends have them and have read them again, they go on with the old."""
     from pqc_mav_cli import key_changes
 
     root = _existing(root)
     if who == key_changes.GCS:
-        made = key_changes.rotate_gcs(root, sig or [])
+        made = key_changes.rotate_gcs(root, sig or [], gcs_id)
         note(
             f"{counted(len(made), 'new signing key pair')} of the gcs ({', '.join(made)}). Now bring every drone its "
-            "new share ('pqcmav keys export-drone ID TARGET') and restart both ends; drones that have only the old "
-            "public key cannot connect until then."
+            "new share ('pqcmav keys export-drone ID TARGET') and call 'pqcmav reload' at both ends; "
+            "drones that have only the old public key cannot connect until then."
         )
         return
     if sig:
@@ -148,7 +148,8 @@ def rotate(
     pairs = f" and {counted(len(made), 'new signing key pair')} ({', '.join(made)})" if made else ""
     note(
         f"{who} has a new PSK{pairs}. Now bring the drone its share ('pqcmav keys export-drone {who} TARGET'), the "
-        "ground station its folder gcs/ unless it is this one, and restart both."
+        f"ground station its folder ({', '.join(map(str, key_changes.grounds(root)))}) unless it is this one, and call "
+        "'pqcmav reload' at both, or restart them."
     )
 
 
@@ -158,7 +159,7 @@ def revoke(
     root: Root = DEFAULT_ROOT,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Remove all keys of a drone: from the gcs' next start on it cannot connect. Other drones are not affected."""
+    """Remove all keys of a drone: after 'pqcmav reload' there its session is over. Other drones are not affected."""
     from pqc_mav_cli import key_changes
 
     root = _existing(root)
@@ -169,8 +170,9 @@ def revoke(
         typer.confirm(f"Remove all keys of {drone} below {root}? They cannot be restored", abort=True, err=True)
     removed = key_changes.revoke(root, drone)
     note(
-        f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}. Now take {drone} out of 'drones' in "
-        "the ground station's configuration and restart it: until then it goes on with the key it has read."
+        f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}. Now call 'pqcmav reload' where the "
+        f"ground station runs: until then it goes on with the key it has read. Take {drone} out of 'drones' in its "
+        "configuration before its next start."
     )
 
 

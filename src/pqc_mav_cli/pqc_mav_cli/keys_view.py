@@ -42,21 +42,26 @@ def problems(entries: Sequence[Entry]) -> list[Text]:
     return [Text(entry["problem"], _BROKEN) for entry in entries if entry["problem"]]
 
 
-def drones(entries: Sequence[Entry], known: Sequence[str], root: Path) -> list[dict[str, Any]]:
-    """What a ground station holds of each drone, and whether the drone's own share is here too."""
+def drones(entries: Sequence[Entry], known: Sequence[str], root: Path, grounds: Sequence[Path]) -> list[dict[str, Any]]:
+    """What each ground station (its folder below the root) holds of each drone, and whether its own share is here.
+
+    A PSK that a ground station lacks is "".
+    """
     found = []
     for drone in known:
-        psk = root / "gcs" / "psk" / f"{drone}.key"
-        folders = (root / "gcs" / "drones" / drone, root / "drones" / drone)
-        its = [entry for entry in entries if Path(entry["path"]) == psk or set(folders) & set(_folders(entry))]
-        at_gcs = [entry for entry in its if Path(entry["path"]) == psk]
-        signs = [entry["algorithm"] for entry in its if folders[0] in _folders(entry) and not entry["problem"]]
+        psks = {ground.name: root / ground / "psk" / f"{drone}.key" for ground in grounds}
+        own = root / "drones" / drone
+        folders = {own, *(root / ground / "drones" / drone for ground in grounds)}
+        its = [entry for entry in entries if Path(entry["path"]) in psks.values() or folders & set(_folders(entry))]
+        prints = {Path(entry["path"]): entry["fingerprint"] for entry in its}
+        first = root / grounds[0] / "drones" / drone
+        signs = [entry["algorithm"] for entry in its if first in _folders(entry) and not entry["problem"]]
         found.append(
             {
                 "drone_id": drone,
-                "psk": at_gcs[0]["fingerprint"] if at_gcs else "",
+                "psk": {name: prints.get(path, "") for name, path in psks.items()},
                 "signs": signs,
-                "share_here": folders[1].is_dir(),
+                "share_here": own.is_dir(),
                 "problems": [entry["problem"] for entry in its if entry["problem"]],
             }
         )
@@ -65,14 +70,20 @@ def drones(entries: Sequence[Entry], known: Sequence[str], root: Path) -> list[d
 
 def drones_table(found: Sequence[Mapping[str, Any]]) -> Table:
     """A row per drone."""
-    made = _table("drone", "PSK at the gcs", "signs", "share here")
+    several = any(len(drone["psk"]) > 1 for drone in found)
+    made = _table("drone", "PSK at the ground stations" if several else "PSK at the gcs", "signs", "share here")
     for drone in found:
-        psk = Text(drone["psk"]) if drone["psk"] else Text("none: the gcs refuses it", "yellow")
+        psk = Text("\n").join(_psk(name if several else "", value) for name, value in drone["psk"].items())
         if drone["problems"]:
             psk = Text("cannot be used", _BROKEN)
         signs = counted(len(drone["signs"]), "algorithm") if drone["signs"] else "no"
         made.add_row(drone["drone_id"], psk, signs, "yes" if drone["share_here"] else "no")
     return made
+
+
+def _psk(ground: str, fingerprint: str) -> Text:
+    text = Text(fingerprint) if fingerprint else Text(f"none: {ground or 'the gcs'} refuses it", "yellow")
+    return Text(f"{ground}: ").append_text(text) if ground else text
 
 
 def _table(*titles: str) -> Table:
@@ -93,13 +104,14 @@ def _folders(entry: Entry) -> tuple[Path, ...]:
 
 def _by_end(entries: Sequence[Entry], folder: Path) -> dict[str, list[Entry]]:
     """The ground station first; a folder that is itself an end's is one."""
-    is_root = any(_below(folder, entry).parts[:2] == ("gcs", "psk") for entry in entries)
+    tops = [_below(folder, entry).parts[:2] for entry in entries]
+    is_root = any(top == ("gcs", "psk") or top[0] == "stations" for top in tops)
     ends: dict[str, list[Entry]] = {}
     for entry in entries:
         parts = _below(folder, entry).parts
-        end = folder.name if not is_root else "/".join(parts[: 2 if parts[0] == "drones" else 1])
+        end = folder.name if not is_root else "/".join(parts[: 2 if parts[0] in ("drones", "stations") else 1])
         ends.setdefault(end, []).append(entry)
-    return dict(sorted(ends.items(), key=lambda item: (item[0] != "gcs", item[0])))
+    return dict(sorted(ends.items(), key=lambda item: (item[0].startswith("drones/"), item[0])))
 
 
 def _holds(entries: Sequence[Entry], broken: int) -> str:

@@ -100,3 +100,49 @@ def test_refusals_name_what_there_is(root: Path) -> None:
         key_changes.revoke(root, "..")
     with pytest.raises(CliError, match="no key pair of falcon512"):
         key_changes.rotate_gcs(root, ["falcon512"])
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """A root with two ground stations."""
+    root = tmp_path / "several"
+    pqc_mav_tunnel.init_keys(
+        str(root), ["alpha", "beta"], sig_tokens=["mldsa44"], drone_signatures=True, stations=["north", "south"]
+    )
+    return root
+
+
+def test_each_of_several_ground_stations_gets_a_drones_new_psk(several: Path) -> None:
+    before = contents(several)
+    assert key_changes.rotate_drone(several, "alpha", "gcs") == ["mldsa44"]
+    after = contents(several)
+    assert {name for name in after if after[name] != before.get(name)} == {
+        "drones/alpha/psk.key",
+        "drones/alpha/sig/mldsa44.key",
+        "drones/alpha/sig/mldsa44.pub",
+        *(f"stations/{name}/psk/alpha.key" for name in ("north", "south")),
+        *(f"stations/{name}/drones/alpha/mldsa44.pub" for name in ("north", "south")),
+    }
+    assert set(after) == set(before)
+
+
+def test_the_signing_keys_of_one_of_several_ground_stations_change_alone(several: Path) -> None:
+    before = contents(several)
+    with pytest.raises(CliError, match="choose one of north, south with --gcs-id"):
+        key_changes.rotate_gcs(several, [])
+    assert key_changes.rotate_gcs(several, [], "south") == ["mldsa44"]
+    after = contents(several)
+    assert {name for name in after if after[name] != before.get(name)} == {
+        "stations/south/sig/mldsa44.key",
+        "stations/south/sig/mldsa44.pub",
+        "drones/alpha/gcs/south/mldsa44.pub",
+        "drones/beta/gcs/south/mldsa44.pub",
+    }
+    assert set(after) == set(before)
+
+
+def test_no_ground_station_knows_a_revoked_drone(several: Path) -> None:
+    before = contents(several)
+    key_changes.revoke(several, "beta")
+    assert contents(several) == {name: content for name, content in before.items() if "beta" not in name}
+    assert key_changes.drones_of(several) == ["alpha"]

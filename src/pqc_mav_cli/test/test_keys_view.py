@@ -41,10 +41,10 @@ def test_the_folder_of_one_end_is_one_line(root: Path, end: str, held: str) -> N
 
 
 def test_the_drones_are_listed_with_what_the_ground_station_knows_them_by(root: Path) -> None:
-    alpha, beta, gamma = keys_view.drones(entries(root), ["alpha", "beta", "gamma"], root)
-    assert alpha["psk"] and alpha["signs"] == [] and alpha["share_here"] and not alpha["problems"]
+    alpha, beta, gamma = keys_view.drones(entries(root), ["alpha", "beta", "gamma"], root, [Path("gcs")])
+    assert alpha["psk"]["gcs"] and alpha["signs"] == [] and alpha["share_here"] and not alpha["problems"]
     assert beta["signs"] == ["mldsa44"]
-    assert gamma["psk"] == "" and not gamma["share_here"]
+    assert gamma["psk"] == {"gcs": ""} and not gamma["share_here"]
     assert "none: the gcs refuses it" in shown(keys_view.drones_table([gamma]))[1]
 
 
@@ -53,7 +53,7 @@ def test_a_problem_is_said_in_every_form(root: Path) -> None:
     for entry in found:
         if str(entry["path"]).endswith("gcs/psk/alpha.key"):
             entry["problem"] = "readable by others"
-    (alpha,) = keys_view.drones(found, ["alpha"], root)
+    (alpha,) = keys_view.drones(found, ["alpha"], root, [Path("gcs")])
     assert alpha["problems"] == ["readable by others"]
     assert "cannot be used" in shown(keys_view.drones_table([alpha]))[1]
     assert "1 unusable" in "".join(shown(keys_view.summary(found, root)))
