@@ -221,7 +221,7 @@ class StationWorld {
       leave(*before);
     }
     if (step.act == Act::join && waited && *waited != step.station) leave(*waited);
-    choice_->succeeded(now_);
+    choice_->succeeded(step, now_);
     sessions_[step.station] = session;
     roles_[step.station] = Role{step.act == Act::connect, false, term};
     stored_term_ = std::max(stored_term_, choice_->term());

@@ -21,10 +21,10 @@ StationChoice with_both(std::uint64_t failback = 0) {
   StationChoice choice(2, true, timers(failback), 0);
   EXPECT_EQ(choice.next(100 * kS), (Step{Act::connect, 0}));
   choice.begin({Act::connect, 0}, 100 * kS);
-  choice.succeeded(100 * kS);
+  choice.succeeded({Act::connect, 0}, 100 * kS);
   EXPECT_EQ(choice.next(101 * kS), (Step{Act::join, 1}));
   choice.begin({Act::join, 1}, 101 * kS);
-  choice.succeeded(101 * kS);
+  choice.succeeded({Act::join, 1}, 101 * kS);
   return choice;
 }
 
@@ -121,8 +121,9 @@ TEST(StationChoice, GoesBackOnlyAfterTheTimeOfHealth) {
   auto choice = with_both(30 * kS);
   choice.ended(0, 110 * kS);
   choice.took_over(110 * kS);
-  choice.begin(choice.next(110 * kS), 110 * kS);
-  choice.succeeded(112 * kS);
+  const auto attempt = choice.next(110 * kS);
+  choice.begin(attempt, 110 * kS);
+  choice.succeeded(attempt, 112 * kS);
   ASSERT_EQ(choice.standby(), 0U);
   for (auto at = 113 * kS; at < 142 * kS; at += kS) {
     choice.heard(0, at);
@@ -137,8 +138,9 @@ TEST(StationChoice, NeverGoesBackByItselfWithoutSuchATime) {
   auto choice = with_both();
   choice.ended(0, 110 * kS);
   choice.took_over(110 * kS);
-  choice.begin(choice.next(110 * kS), 110 * kS);
-  choice.succeeded(112 * kS);
+  const auto attempt = choice.next(110 * kS);
+  choice.begin(attempt, 110 * kS);
+  choice.succeeded(attempt, 112 * kS);
   for (auto at = 113 * kS; at < 1000 * kS; at += kS) {
     choice.heard(0, at);
     choice.heard(1, at);
@@ -148,10 +150,23 @@ TEST(StationChoice, NeverGoesBackByItselfWithoutSuchATime) {
   EXPECT_EQ(choice.next(1000 * kS), (Step{Act::take_over, 0}));
 }
 
+/// Both stations are silent: each attempt is given up for the next one, and one of them succeeds all the same.
+TEST(StationChoice, AnAttemptThatWasGivenUpMaySucceed) {
+  StationChoice choice(2, false, timers(), 7);
+  const auto first = choice.next(100 * kS);
+  choice.begin(first, 100 * kS);
+  const auto other = choice.next(100 * kS + timers().failover);
+  EXPECT_EQ(other, (Step{Act::connect, 1}));
+  choice.succeeded(first, 100 * kS + timers().failover);
+  EXPECT_EQ(choice.active(), 0u);
+  EXPECT_EQ(choice.term(), 8u);
+  EXPECT_TRUE(choice.has_session(0));
+}
+
 TEST(StationChoice, GoesOnCommandByAHandshakeWithoutStandby) {
   StationChoice choice(2, false, timers(), 7);
   choice.begin(choice.next(100 * kS), 100 * kS);
-  choice.succeeded(100 * kS);
+  choice.succeeded({Act::connect, 0}, 100 * kS);
   EXPECT_EQ(choice.term(), 8U);
   choice.prefer(1);
   const auto step = choice.next(100 * kS);
@@ -164,7 +179,7 @@ TEST(StationChoice, GoesOnCommandByAHandshakeWithoutStandby) {
   choice.heard(0, 107 * kS);
   EXPECT_EQ(choice.next(107 * kS), step);
   choice.begin(step, 107 * kS);
-  choice.succeeded(107 * kS);
+  choice.succeeded(step, 107 * kS);
   EXPECT_EQ(choice.active(), 1U);
   EXPECT_EQ(choice.term(), 9U);
 }

@@ -470,7 +470,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
   ClientOutcome outcome;
   if (handshake(*suite_, step, outcome)) {
     const auto before = choice_.active();
-    choice_.succeeded(now_ns());
+    choice_.succeeded(step, now_ns());
     // Meanwhile a gcs may have told a higher one: then the new station believes under an old term.
     if (stations_.size() > 1 && choice_.term() != hello_term_) data_->tell_roles(choice_.term());
     if (step.act == StationChoice::Act::join) return;

@@ -179,8 +179,7 @@ void StationChoice::failed(std::uint64_t wait, std::uint64_t now) noexcept {
   attempt_.reset();
 }
 
-void StationChoice::succeeded(std::uint64_t now) noexcept {
-  const auto step = attempt_->step;
+void StationChoice::succeeded(const Step& step, std::uint64_t now) noexcept {
   attempt_.reset();
   auto& one = stations_[step.station];
   const bool again = one.session;

@@ -63,8 +63,8 @@ class StationChoice {
   void begin(const Step& attempt, std::uint64_t now) noexcept;
   void answered() noexcept;
   void failed(std::uint64_t wait, std::uint64_t now) noexcept;
-  /// The attempt has made a session.
-  void succeeded(std::uint64_t now) noexcept;
+  /// The attempt of this step has made a session, even when next() had given it up a moment before.
+  void succeeded(const Step& step, std::uint64_t now) noexcept;
   /// The standby is active from now on; the station before is the standby, if its session lives.
   void took_over(std::uint64_t now) noexcept;
 
