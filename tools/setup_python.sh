@@ -53,12 +53,18 @@ if [ "$(head -n 1 "$stamp" 2>/dev/null || true)" != "$base" ]; then
   printf "%s\n" "$base" >"$stamp"
 fi
 
-# pip itself would try for minutes where nothing answers. The subshell takes in what bash says of the alarm.
-if $from_index; then
+# pip itself would try for minutes where nothing answers. A connection tells as much, and on a busy machine sooner than
+# pip starts; behind a proxy it tells nothing.
+if $from_index && [ -z "${HTTPS_PROXY:-}${https_proxy:-}${ALL_PROXY:-}${all_proxy:-}" ]; then
+  index="$("$VENV/bin/python" -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)"
+  probe='
+import signal, socket, sys, urllib.parse
+signal.alarm(8)  # looking up a name has a time limit of its own
+url = urllib.parse.urlsplit(sys.argv[1])
+socket.create_connection((url.hostname, url.port or (80 if url.scheme == "http" else 443)), 5).close()
+'
   mkdir -p "$DEPS/log"
-  probe='import runpy, signal, sys; signal.alarm(7); sys.argv[0] = "pip"; runpy.run_module("pip", run_name="__main__")'
-  ("$VENV/bin/python" -c "$probe" --disable-pip-version-check --retries 0 --timeout 5 index versions pip; exit) \
-    >"$DEPS/log/pip.log" 2>&1 ||
+  ("$VENV/bin/python" -c "$probe" "$index"; exit) >"$DEPS/log/pip.log" 2>&1 ||
     die "no network? the index of Python packages does not answer; connect this machine and run make again (whole output: .deps/log/pip.log)"
 fi
 say "installing the pinned Python packages into .venv (${layers[*]})"

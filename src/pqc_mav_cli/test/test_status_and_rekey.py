@@ -14,6 +14,8 @@ from commands import COMMAND, DEADLINE_S, Running, pqcmav, refused
 from terminal import Terminal
 from test_up import Ends
 
+from pqc_mav_common.testing import until
+
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory, keys: Path) -> Iterator[Ends]:
@@ -63,11 +65,12 @@ def test_rekey_and_its_refusals(pair: Ends) -> None:
 
 
 def test_the_proxies_have_control_sockets_and_ros_is_asked_on_demand(pair: Ends) -> None:
-    own, heard = pqcmav("status", "--json"), pqcmav("status", "--json", "--ros")
-    by_socket, by_ros = (
-        {(each["node"], each["drone_id"]): each["status"]["session_id"] for each in json.loads(ended.stdout)}
-        for ended in (own, heard)
-    )
+    def sessions(*options: str) -> dict[tuple[str, str], str]:
+        told = json.loads(pqcmav("status", "--json", *options).stdout)
+        return {(each["node"], each["drone_id"]): each["status"]["session_id"] for each in told}
+
+    by_socket = sessions()
+    by_ros = until(lambda: found if len(found := sessions("--ros")) == 3 else None, "all tunnels through ROS")
     assert by_socket.keys() == {("drone-d1", "d1"), ("gcs", "d1"), ("gcs", "d2")}
     assert by_ros.keys() == {("/t/drone/pqc_proxy", "d1"), ("/t/gcs/pqc_proxy", "d1"), ("/t/gcs/pqc_proxy", "d2")}
     assert set(by_socket.values()) == set(by_ros.values())

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -183,9 +184,7 @@ def test_a_peer_that_does_not_resolve_yet_is_said_once_and_waited_for(drone: dic
     air = proxy({**drone, "bind": bind, "peer": "no-such-host.invalid"}, "boot")
     try:
         air.wait_for("Cannot resolve 'no-such-host.invalid'")
-        for _ in range(2):  # two more attempts
-            before = len(air.lines)
-            air.wait_for("DOWN -> HANDSHAKING", after=before)
+        time.sleep(5.0)  # several more attempts
         assert air.end(signal.SIGTERM) == 0
     finally:
         air.kill()

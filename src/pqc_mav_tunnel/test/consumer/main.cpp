@@ -131,7 +131,8 @@ void run(const std::string& keys) {
 
   bool heard = false;
   for (const auto& event : drone.events().wait(0ns, 100))
-    if (const auto* handshake = std::get_if<pqcmav::HandshakeEvent>(&event.what)) heard = heard || handshake->rekey;
+    if (const auto* handshake = std::get_if<pqcmav::HandshakeEvent>(&event.what))
+      heard = heard || handshake->kind == pqcmav::HandshakeKind::rekey;
   require(heard, "no event tells of the rekey");
   drone.stop();
   gcs.stop();

@@ -82,7 +82,7 @@ CONTROLS = [
         },
     ),
     ("SWITCHED", {"epoch": 255}),
-    ("REKEY_REQUEST", {"request_id": 7, "suite": "", "reason": "schedule"}),
+    ("REKEY_REQUEST", {"request_id": 7, "suite": "", "reason": "schedule", "ratchet": False}),
     ("CLOSE", {"reason": 2}),
     ("KEEPALIVE", {}),
     ("REKEY_RESULT", {"request_id": 7, "ok": True, "epoch": 9, "duration_us": 1, "text": "x" * 255}),

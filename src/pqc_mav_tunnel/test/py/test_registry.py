@@ -88,7 +88,8 @@ def test_schema(role: str) -> None:
         assert type(entry["default"]) is python_types[entry["type"]]
         assert (entry["min"] is None) == (entry["type"] not in ("int", "float"))
         assert entry["description"].endswith(".")
-    assert [entry["key"] for entry in schema if not entry["read_only"]] == ["shape_kbit"]
+    live = ["station", "shape_kbit"] if role == "drone" else ["shape_kbit"]
+    assert [entry["key"] for entry in schema if not entry["read_only"]] == live
     names = [entry["key"] for entry in schema]
     assert len(names) == len(set(names))
     assert ("peer" in names) == (role == "drone")
