@@ -56,7 +56,8 @@ fi
 # pip itself would try for minutes where nothing answers. A connection tells as much, and on a busy machine sooner than
 # pip starts; behind a proxy it tells nothing.
 if $from_index && [ -z "${HTTPS_PROXY:-}${https_proxy:-}${ALL_PROXY:-}${all_proxy:-}" ]; then
-  index="$("$VENV/bin/python" -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)"
+  index="$("$VENV/bin/python" -m pip config list 2>/dev/null | sed -n "s/^[a-z:.]*index-url='\(.*\)'$/\1/p" | head -n 1)"
+  index="${index:-https://pypi.org/simple}"
   probe='
 import signal, socket, sys, urllib.parse
 signal.alarm(8)  # looking up a name has a time limit of its own
