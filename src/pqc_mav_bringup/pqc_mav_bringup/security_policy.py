@@ -105,8 +105,8 @@ ENDS: dict[str, tuple[Profile, ...]] = {
         ),
         Profile(
             "bench_controller_observer",
-            hears=("power", *OF_PROXY),
-            asks=tuple(f"/gcs/bench_agent/{name}" for name in AGENT_SERVICES),
+            hears=("power", "pqc_policy/decision", *OF_PROXY),
+            asks=("pqc_policy/set_mode", *(f"/gcs/bench_agent/{name}" for name in AGENT_SERVICES)),
             calls=("pqc_proxy/rekey_action",),
             managed=False,
         ),
