@@ -3,28 +3,18 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import report
 
+from pqc_mav_bench.analysis.statistics import mean_interval
+
 GOAL_CPU_PERCENT = 4.0
 GOAL_PSS_MB = {"py": 150.0, "cpp": 110.0}  # by the kind of proxy
 PROXY = "pqc_proxy"
 _COLUMNS = ("CPU %", "RSS MB", "PSS MB", "alone MB", "threads")
-# Student's t for 95 % by degrees of freedom; beyond the table the next smaller entry errs on the wide side.
-_T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 11: 2.20, 14: 2.14, 19: 2.09}
-
-
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and half the width of its 95 % interval; not a number where one value says nothing about the spread."""
-    mean = statistics.mean(values)
-    if len(values) < 2:
-        return mean, math.nan
-    t = _T95[max(known for known in _T95 if known <= len(values) - 1)]
-    return mean, t * statistics.stdev(values) / math.sqrt(len(values))
 
 
 def megabytes(kib: float) -> str:
@@ -67,7 +57,7 @@ def _totals(result: Mapping[str, Any]) -> list[float]:
 
 
 def _share(values: Sequence[float]) -> str:
-    mean, half = interval(values)
+    mean, half = mean_interval(values)
     return f"{mean:.2f} ± {half:.2f}"
 
 

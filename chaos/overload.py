@@ -37,8 +37,6 @@ FORMS: dict[str, dict[str, Any]] = {
     "shaped, compact": {**_SHAPED, "compact": True},
     "shaped, compact, bundle 20 ms": {**_SHAPED, "compact": True, "bundle_ms": 20},
 }
-# t for a two-sided interval of 95 %, by degrees of freedom
-_T95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
 _GOAL_COMMAND_MS, _GOAL_STREAM_S = 80.0, 0.3
 
 
@@ -189,16 +187,16 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
                 form,
                 len(each),
                 percent(values["commands"]),
-                interval(values["command_p50_ms"], 0),
-                interval(values["command_p95_ms"], 0),
-                interval(values["command_worst_ms"], 0),
+                tables.interval(values["command_p50_ms"], 0),
+                tables.interval(values["command_p95_ms"], 0),
+                tables.interval(values["command_worst_ms"], 0),
                 percent(values["transfers"]),
-                interval(values["transfer_p95_ms"], 0),
+                tables.interval(values["transfer_p95_ms"], 0),
                 percent(values["streams"]),
-                interval(values["stream_gap_p95_s"], 2),
-                interval(values["stream_age_p95_s"], 2),
+                tables.interval(values["stream_gap_p95_s"], 2),
+                tables.interval(values["stream_age_p95_s"], 2),
                 percent(values["bulk"]),
-                interval(values["per_s"], 1),
+                tables.interval(values["per_s"], 1),
                 f"{'met' if met else 'missed'}, {'met' if fresh else 'missed'}",
             )
         )
@@ -207,13 +205,4 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
 
 def percent(shares: Sequence[float]) -> str:
     """The mean share with its interval."""
-    return interval([100 * each for each in shares], 1) + " %"
-
-
-def interval(values: Sequence[float], digits: int) -> str:
-    """The mean with its 95 % interval by Student's t."""
-    mean = statistics.fmean(values)
-    if len(values) < 2:
-        return f"{mean:.{digits}f}"
-    t = _T95[len(values) - 2] if len(values) - 2 < len(_T95) else 1.96
-    return f"{mean:.{digits}f} ± {t * statistics.stdev(values) / len(values) ** 0.5:.{digits}f}"
+    return tables.interval([100 * each for each in shares], 1) + " %"

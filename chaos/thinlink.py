@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import multiprocessing
 import random
 import select
@@ -34,7 +33,6 @@ _RATE_BIT_S = 64_000
 _QUEUE_BYTES = 16_000
 _WARM_UP_S = 5.0
 _CONNECT_S = 30.0
-_T_95 = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 
 
 @dataclass(frozen=True)
@@ -184,15 +182,6 @@ def percentiles(delays: Sequence[float]) -> dict[str, float]:
     return {"mean": statistics.fmean(delays), **values}
 
 
-def interval(values: Sequence[float], digits: int = 1) -> str:
-    """The mean with its 95 % interval by Student's t."""
-    mean = statistics.fmean(values)
-    if len(values) < 2:
-        return f"{mean:.{digits}f}"
-    half = _T_95.get(len(values), 1.96) * statistics.stdev(values) / math.sqrt(len(values))
-    return f"{mean:.{digits}f} ± {half:.{digits}f}"
-
-
 HEAD = ("form", "offered /s", "runs", "come /s", "lost %", "mean ms", "p95 ms", "bytes of a packet with IP and UDP")
 
 
@@ -215,11 +204,11 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
                     form.name,
                     f"{load:g}",
                     len(each),
-                    interval([one.per_s for one in each]),
-                    interval([100 * (1 - one.received / one.sent) for one in each]),
-                    interval([statistics.fmean(one.delays_ms) for one in each], 0),
-                    interval([percentile(list(one.delays_ms), 0.95) for one in each], 0),
-                    interval([one.bytes_per_packet + _IP_UDP_BYTES for one in each]),
+                    tables.interval([one.per_s for one in each]),
+                    tables.interval([100 * (1 - one.received / one.sent) for one in each]),
+                    tables.interval([statistics.fmean(one.delays_ms) for one in each], 0),
+                    tables.interval([percentile(list(one.delays_ms), 0.95) for one in each], 0),
+                    tables.interval([one.bytes_per_packet + _IP_UDP_BYTES for one in each]),
                 )
             )
     text += tables.markdown(HEAD, rows)

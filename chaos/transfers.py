@@ -18,7 +18,7 @@ import tables
 from children import ChildError, wait_until
 from ends import DRONE_PLAIN, GCS_PLAIN, GROUND, HOST, End, drone_config, gcs_config
 from laboratory import temporary_keys
-from overload import FORMS, LINK, interval
+from overload import FORMS, LINK
 from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_sim.autopilot import HOME, AutopilotConfig
@@ -169,6 +169,6 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
         cells: list[object] = [form, len(each)]
         for seconds in ([one.parameters_s for one in each], [one.mission_s for one in each]):
             done = [value for value in seconds if value is not None]
-            cells += [f"{len(done)}/{len(each)}", interval(done, 1) if done else "-"]
+            cells += [f"{len(done)}/{len(each)}", tables.interval(done, 1) if done else "-"]
         rows.append(tuple(cells))
     return text + tables.markdown(HEAD, rows)

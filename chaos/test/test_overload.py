@@ -6,7 +6,7 @@ import socket
 import mavlink_mix
 import pytest
 from mavlink_mix import BULK, COMMANDS, STREAMS, TRANSFERS, Sent
-from overload import figures, interval, stream_times
+from overload import figures, stream_times
 
 
 def test_a_message_is_mavlink_with_its_number() -> None:
@@ -46,11 +46,6 @@ def test_streams_are_told_apart() -> None:
     gaps, ages = stream_times(counted, {0: 0.2, 1: 0.3, 2: 1.5})
     assert gaps == [pytest.approx(1.3)]
     assert ages == [pytest.approx(1.5)]
-
-
-def test_an_interval_needs_two_runs() -> None:
-    assert interval([3.0], 1) == "3.0"
-    assert interval([3.0, 5.0], 1) == "4.0 ± 12.7"
 
 
 def test_exchange_takes_what_comes(monkeypatch: pytest.MonkeyPatch) -> None:

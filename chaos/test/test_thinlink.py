@@ -12,11 +12,6 @@ import thinlink
 OPTIONS = argparse.Namespace(runs=2, seconds=10.0, jobs=1)
 
 
-def test_an_interval_needs_two_runs() -> None:
-    assert thinlink.interval([3.0]) == "3.0"
-    assert thinlink.interval([2.0, 4.0]) == "3.0 ± 12.7"
-
-
 def test_the_page_has_a_row_per_form_and_load() -> None:
     results = [
         thinlink.Figures(form.name, load, 10.0, 400, 390 + turn, (10.0, 20.0, 30.0), 60.0)

@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 
 #: Standard normal quantile of a two-sided 95 % interval.
 Z_95 = 1.959963984540054
+#: Student's t quantile of a two-sided 95 % interval, by degrees of freedom.
+T_95 = {
+    1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228, 12: 2.179,
+    15: 2.131, 20: 2.086, 30: 2.042, 40: 2.021, 60: 2.000, 120: 1.980,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,21 @@ def median_interval(values: Iterable[float], confidence: float = 0.95) -> tuple[
     data = np.sort(finite(values))
     low, high = median_ranks(int(data.size), confidence)
     return float(data[low - 1]), float(data[high - 1])
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and half the width of its 95 % interval by Student's t; half is NaN where one value tells of no spread.
+
+    Between the degrees of freedom of the table the smaller one is taken, which errs on the wide side. Raises
+    ValueError without a value.
+    """
+    if not values:
+        raise ValueError("a mean needs a value")
+    mean = math.fsum(values) / len(values)
+    if len(values) < 2:
+        return mean, math.nan
+    t = T_95[max(known for known in T_95 if known < len(values))]
+    return mean, t * float(np.std(values, ddof=1)) / math.sqrt(len(values))
 
 
 def wilson(failures: int, trials: int, z: float = Z_95) -> tuple[float, float]:

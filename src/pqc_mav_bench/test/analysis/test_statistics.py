@@ -26,6 +26,21 @@ def test_empty_group_has_no_numbers():
         statistics.box([])
 
 
+def test_the_interval_of_a_mean_follows_student():
+    # t of 3 degrees of freedom 3.182 (any table), s = sqrt(5/3)
+    mean, half = statistics.mean_interval([1.0, 2.0, 3.0, 4.0])
+    assert mean == 2.5
+    assert half == pytest.approx(3.182 * math.sqrt(5 / 3) / 2)
+    assert math.isnan(statistics.mean_interval([7.0])[1])
+    with pytest.raises(ValueError, match="needs a value"):
+        statistics.mean_interval([])
+
+
+def test_between_two_entries_the_wider_interval_is_taken():
+    values = [float(i) for i in range(15)]  # 14 degrees of freedom: that of 12
+    assert statistics.mean_interval(values)[1] == pytest.approx(2.179 * math.sqrt(20 / 15))
+
+
 @settings(max_examples=60, deadline=None)
 @given(VALUES)
 def test_statistics_are_ordered(values):
