@@ -13,6 +13,7 @@ from typing import Any
 
 from pqc_mav_cli import own_stdout
 from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.waiting import wait_until
 
 STATUS_TYPE = "pqc_mav_interfaces/msg/TunnelStatus"
 STATUS_TOPIC = "/status"
@@ -95,12 +96,7 @@ class Watcher:
 
     def wait_for(self, condition: Callable[[list[TunnelView]], bool], timeout_s: float) -> bool:
         """Waits until `condition` holds for the views, at most `timeout_s`."""
-        deadline = time.monotonic() + timeout_s
-        while not condition(self.views()):
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(0.02)
-        return True
+        return wait_until(lambda: condition(self.views()), timeout_s)
 
     def _look(self) -> None:
         for topic, types in self._node.get_topic_names_and_types():

@@ -14,6 +14,7 @@ from typing import Any
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.local_socket import Control, ForbiddenError, Place, connect_all, nothing_here, places
 from pqc_mav_cli.ros_session import TunnelView, Watcher, watch
+from pqc_mav_cli.waiting import wait_until
 from pqc_mav_proxy.names import DROP_REASONS, STATES
 
 _REQUESTS = ({"command": "status"}, {"command": "stats"}, {"command": "link"})
@@ -72,12 +73,7 @@ class SocketWatcher:
 
     def wait_for(self, condition: Callable[[list[TunnelView]], bool], timeout_s: float) -> bool:
         """Waits until `condition` holds for the views, at most `timeout_s`."""
-        deadline = time.monotonic() + timeout_s
-        while not condition(self.views()):
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(0.02)
-        return True
+        return wait_until(lambda: condition(self.views()), timeout_s)
 
     def _ask(self, place: Place) -> None:
         connection = self._connections.get(place)

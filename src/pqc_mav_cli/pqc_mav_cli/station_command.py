@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -13,8 +12,10 @@ import typer
 
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.local_socket import Control, chosen, nothing_here
+from pqc_mav_cli.waiting import wait_until
 
 _SERVICE_S = 5.0
+_STEP_S = 0.01
 
 
 def station(
@@ -61,7 +62,7 @@ def _by_ros(namespace: str, gcs_id: str, timeout: float) -> None:
         from pqc_mav_common import qos
 
         node.create_subscription(TunnelStatus, f"{proxy}/status", newest.append, qos.latched(1))
-        if not _until(lambda: bool(newest), _SERVICE_S):
+        if not wait_until(lambda: bool(newest), _SERVICE_S, _STEP_S):
             raise CliError(f"No status from {proxy} ({reachable(os.environ)}); is the proxy running?")
         if _listed(gcs_id, list(newest[-1].stations)):
             return
@@ -80,8 +81,8 @@ def _listed(gcs_id: str, stations: Sequence[str]) -> bool:
     return not gcs_id
 
 
-def _arrived(gcs_id: str, timeout: float, heard: Callable[[], tuple[str, int]], step_s: float = 0.01) -> None:
-    if not _until(lambda: heard()[0] == gcs_id, timeout, step_s):
+def _arrived(gcs_id: str, timeout: float, heard: Callable[[], tuple[str, int]], step_s: float = _STEP_S) -> None:
+    if not wait_until(lambda: heard()[0] == gcs_id, timeout, step_s):
         now = heard()[0] or "none"
         raise CliError(f"'{gcs_id}' has not answered within {timeout:g} s; the drone hears {now} and goes on trying.")
     print(f"{gcs_id}, term {heard()[1]}")
@@ -103,17 +104,8 @@ def _set(node: Any, proxy: str, gcs_id: str) -> None:
         raise CliError(f"No service {proxy}/set_parameters; is the proxy running?")
     value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=gcs_id)
     future = client.call_async(SetParameters.Request(parameters=[Parameter(name="station", value=value)]))
-    if not _until(future.done, _SERVICE_S):
+    if not wait_until(future.done, _SERVICE_S, _STEP_S):
         raise CliError(f"No answer from {proxy}/set_parameters.")
     result = future.result().results[0]
     if not result.successful:
         raise CliError(result.reason)
-
-
-def _until(condition: Callable[[], bool], seconds: float, step_s: float = 0.01) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(step_s)
-    return True

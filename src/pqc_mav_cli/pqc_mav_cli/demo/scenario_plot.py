@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from pqc_mav_cli.demo.picture import picture
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
 from pqc_mav_cli.demo.scenario_trace import DecisionRow
-from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.wording import short_code
-from pqc_mav_common.atomic_file import atomic_write
 
 EMERGENCY_C, EMERGENCY_V, LOSS_LIMIT = 80.0, 14.0, 10.0  # the policy's defaults, drawn as limits
 STALE_S = 2.0  # a report about the link that is older says nothing
@@ -30,20 +28,11 @@ _BOX = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.75
 
 def draw(result: ScenarioResult, path: Path) -> None:
     """Writes the picture as PNG; the file appears when it is complete. Raises CliError."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise CliError(f"The plot needs matplotlib ({error}); 'make setup' installs it.") from None
     requests = result.trace.requests
     reasons = _reasons(requests[:MOST_REASONS], len(requests))
     height = 10.2 + LINE_IN * len(reasons)
-    figure, axes = pyplot.subplots(
-        5, 1, figsize=(13, height), sharex=True, gridspec_kw={"height_ratios": [1.7, 1, 1, 1, 0.9]}
-    )
-    try:
+    ratios = {"height_ratios": [1.7, 1, 1, 1, 0.9]}
+    with picture(path, 5, 1, figsize=(13, height), sharex=True, gridspec_kw=ratios) as (figure, axes):
         _suites(axes[0], result)
         _temperature(axes[1], result)
         _battery(axes[2], result)
@@ -65,14 +54,6 @@ def draw(result: ScenarioResult, path: Path) -> None:
         bottom = (0.9 + LINE_IN * len(reasons)) / height
         figure.subplots_adjust(left=0.16, right=0.93, top=1.0 - 0.85 / height, bottom=bottom, hspace=0.12)
         figure.text(0.03, bottom - 0.62 / height, "\n".join(reasons), fontsize=8.2, va="top", family="monospace")
-        picture = BytesIO()
-        figure.savefig(picture, dpi=110, format="png")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, picture.getvalue())
-    except OSError as error:
-        raise CliError(f"The plot {path} cannot be written: {error.strerror}.") from None
-    finally:
-        pyplot.close(figure)
 
 
 def _simulated(result: ScenarioResult) -> str:

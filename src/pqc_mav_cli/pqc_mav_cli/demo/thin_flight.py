@@ -23,6 +23,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_cli.demo.ground import attempt, emit
+from pqc_mav_cli.waiting import wait_until
 from pqc_mav_sim.autopilot import AutopilotConfig
 from pqc_mav_sim.endpoint import resolve
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
@@ -52,7 +53,7 @@ def main() -> int:
         for end in ends:
             end.start()
             stack.callback(end.stop)
-        if not _until(lambda: ends[1].status()[0]["state"] == "UP", UP_LIMIT_S):
+        if not wait_until(lambda: ends[1].status()[0]["state"] == "UP", UP_LIMIT_S):
             print(f"No session within {UP_LIMIT_S:g} s: {ends[1].status()[0]['last_error']}", flush=True)
             return 1
         emit("up", text="session over the thin link")
@@ -148,15 +149,6 @@ def _load(client: GroundClient, began: float, stop: threading.Event) -> None:
         return
     if not stop.is_set():
         emit("parameters", t=round(asked - began, 2), count=count, after_s=round(time.monotonic() - asked, 2))
-
-
-def _until(condition: Callable[[], bool], limit_s: float) -> bool:
-    end = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 if __name__ == "__main__":

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_cli.demo.picture import picture
 from pqc_mav_cli.demo.thin_result import PROMPT_MS, ThinFlight, ThinLinkResult, loaded, milliseconds
-from pqc_mav_cli.errors import CliError
-from pqc_mav_common.atomic_file import atomic_write
 
 COLOURS = ("#b2182b", "#1b7837")
 LEAST_MS = 5.0
@@ -35,15 +33,7 @@ _LIMITS: dict[str, Callable[[ThinLinkResult], tuple[float, float]]] = {
 
 def draw(result: ThinLinkResult, path: Path) -> None:
     """Writes the picture as PNG; the file appears when it is complete. Raises CliError."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise CliError(f"The plot needs matplotlib ({error}); 'make setup' installs it.") from None
-    figure, axes = pyplot.subplots(4, 2, figsize=(12, 10), sharex=True, sharey="row")
-    try:
+    with picture(path, 4, 2, figsize=(12, 10), sharex=True, sharey="row") as (figure, axes):
         for column, (flight, colour) in enumerate(zip(result.flights, COLOURS, strict=True)):
             _answers(axes[0][column], flight, colour)
             _age(axes[1][column], flight, colour)
@@ -64,14 +54,6 @@ def draw(result: ThinLinkResult, path: Path) -> None:
             fontsize=12,
         )
         figure.tight_layout(rect=(0, 0, 1, 0.98))
-        picture = BytesIO()
-        figure.savefig(picture, dpi=110, format="png")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, picture.getvalue())
-    except OSError as error:
-        raise CliError(f"The plot {path} cannot be written: {error.strerror}.") from None
-    finally:
-        pyplot.close(figure)
 
 
 def _arrived(flight: ThinFlight) -> str:
