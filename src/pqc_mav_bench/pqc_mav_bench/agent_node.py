@@ -22,6 +22,7 @@ from pqc_mav_bench.collectors.environment import environment
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.errors import BenchError
 from pqc_mav_bench.models import ValidationError
+from pqc_mav_bench.options import MOST_HANDSHAKES
 from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common.lifecycle import ManagedNode
@@ -135,8 +136,8 @@ class AgentNode(ManagedNode):
         if response.message:
             return response
         try:
-            self.recorder.begin(request.suite)
-        except BenchError as error:
+            self.recorder.begin(request.suite, _handshakes(request.workload_json))
+        except (BenchError, ValueError) as error:
             response.message = str(error)
             return response
         self._suite = request.suite
@@ -186,3 +187,12 @@ class AgentNode(ManagedNode):
         self._suite = ""
         response.ok, response.message = True, "measured"
         return response
+
+
+def _handshakes(text: str) -> int:
+    """How many handshakes a controller announces; 1 where it says nothing. Raises ValueError."""
+    told = json.loads(text) if text else {}
+    count = told.get("handshakes", 1) if isinstance(told, dict) else None
+    if not isinstance(count, int) or not 1 <= count <= MOST_HANDSHAKES:
+        raise ValueError(f"The controller announced {count!r} handshakes; 1 to {MOST_HANDSHAKES} are possible.")
+    return count

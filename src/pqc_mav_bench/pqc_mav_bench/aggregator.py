@@ -11,6 +11,7 @@ the same handshake stay side by side for an audit.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import median
 from typing import Any
 
 from pqc_mav_bench import metric_mapping, sanity, status
@@ -51,15 +52,21 @@ class MetricsAggregator:
         put(self.run.run_context, context)
         put(self.run.crypto_identity, crypto)
 
+    def record_handshakes(self, reports: list[dict[str, Any]], attempts: int = 1) -> None:
+        """The drone's reports of the suite's good handshakes: medians, and each one's times."""
+        typical = metric_mapping.typical(reports)
+        self.record_handshake(typical, attempts)
+        put(self.run.handshake, metric_mapping.handshake_figures(reports))
+        self.record_crypto_primitives(typical)
+
     def record_handshake(self, report: Mapping[str, Any], attempts: int = 1) -> None:
-        """The drone's report of the handshake that brought the suite up, or failed to."""
+        """The drone's report of a handshake that brought the suite up, or failed to."""
         put(self.run.handshake, metric_mapping.handshake_drone(report, attempts))
         put(self.run.crypto_identity, {"hybrid": report["hybrid"], "drone_signed": report["drone_signature_bytes"] > 0})
 
     def record_crypto_primitives(self, report: Mapping[str, Any]) -> None:
         """The drone's primitive times and sizes of a good handshake."""
-        if report["ok"]:
-            put(self.run.crypto_primitives, metric_mapping.primitives(report, "drone"))
+        put(self.run.crypto_primitives, metric_mapping.primitives(report, "drone"))
 
     def record_rekey(self, *, rekeys_ms: list[float], failed: int) -> None:
         """The suite changes of the run: request to switch of each good one."""
@@ -71,7 +78,7 @@ class MetricsAggregator:
                 "rekeys_failed": failed,
                 "rekey_total_ms": sum(rekeys_ms),
                 "rekey_mean_ms": sum(rekeys_ms) / len(rekeys_ms) if rekeys_ms else None,
-                "rekey_ms": rekeys_ms[-1] if rekeys_ms else None,
+                "rekey_ms": median(rekeys_ms) if rekeys_ms else None,
             },
         )
 
@@ -138,11 +145,14 @@ class MetricsAggregator:
     def _merge(self, gcs: Mapping[str, Any], options: WorkloadOptions) -> None:
         run, drone = self.run, self._drone
         suite = run.run_context.suite_id or ""
-        report = metric_mapping.latest(gcs["handshakes"], suite)
-        if report is not None:
-            put(run.handshake, metric_mapping.handshake_gcs(report))
-            if report["ok"]:
-                put(run.crypto_primitives, metric_mapping.primitives(report, "gcs"))
+        reports = metric_mapping.good(gcs["handshakes"], suite)
+        if reports:
+            typical = metric_mapping.typical(reports)
+            put(run.handshake, metric_mapping.handshake_gcs(typical))
+            put(run.handshake, {"gcs_samples_ms": metric_mapping.samples(reports, "gcs")})
+            put(run.crypto_primitives, metric_mapping.primitives(typical, "gcs"))
+        elif (failed := metric_mapping.latest(gcs["handshakes"], suite)) is not None:
+            put(run.handshake, metric_mapping.handshake_gcs(failed))
         put(run.data_plane, metric_mapping.prefixed(metric_mapping.counters(gcs["counters"])))
         put(run.latency_jitter, metric_mapping.prefixed(metric_mapping.link(gcs["link"])))
         put(run.system_gcs, gcs["system"])

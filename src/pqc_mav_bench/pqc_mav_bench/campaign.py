@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from pqc_mav_bench import tidy
+from pqc_mav_bench import handshake_table, tidy
 from pqc_mav_bench.ends import GroundEnd
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_bench.manifest import summary
@@ -153,7 +153,7 @@ class Campaign:
 
 
 def finish(store: CampaignStore, schedule: Schedule, elapsed_s: float) -> None:
-    """Writes the tidy table and completes the manifest. Raises StoreError."""
+    """Writes the tables and completes the manifest. Raises StoreError."""
     runs: list[tuple[str, RunMetrics]] = []
     for item in schedule.items:
         if not store.metrics_path(item).is_file():
@@ -165,6 +165,7 @@ def finish(store: CampaignStore, schedule: Schedule, elapsed_s: float) -> None:
     table = tidy.frame(tidy.row(run, path) for path, run in runs)
     try:
         tidy.write(table, store.folder)
+        handshake_table.write(handshake_table.frame(run for _, run in runs), store.folder)
     except OSError as error:
         raise storage_error(store.folder / "tidy.csv", error) from None
     manifest = store.manifest()

@@ -159,10 +159,10 @@ class RosDrone:
         """See DroneEnd."""
         return self._watch.wait_up(limit_s) and self._watch.wait(lambda: self._watch.counters() is not None, limit_s)
 
-    def begin(self, suite: str) -> None:
+    def begin(self, suite: str, handshakes: int) -> None:
         """See DroneEnd."""
         self._began_s = time.monotonic()
-        self._recorder.begin(suite)
+        self._recorder.begin(suite, handshakes)
 
     def plain_address(self) -> str:
         """See DroneEnd."""

@@ -33,7 +33,7 @@ class GroundEnd(Protocol):
         """One exchange of time stamps."""
 
     def start_suite(self, suite: str, workload: Mapping[str, Any]) -> int:
-        """Collectors reset. Returns its monotonic clock [ns]."""
+        """Collectors reset; the data time begins after `handshakes` good ones. Returns its monotonic clock [ns]."""
 
     def start_traffic(self, workload: Mapping[str, Any]) -> None:
         """Generator on."""
@@ -63,8 +63,8 @@ class DroneEnd(Protocol):
     def wait_up(self, limit_s: float) -> bool:
         """Waits for a session."""
 
-    def begin(self, suite: str) -> None:
-        """Collectors reset."""
+    def begin(self, suite: str, handshakes: int) -> None:
+        """Collectors reset. The data time begins after so many good handshakes."""
 
     def plain_address(self) -> str:
         """Where the drone's application sends to, host:port."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compact form of a campaign for others to keep: table, manifest and a page to read, without the runs' own files.
+"""The compact form of a campaign for others to keep: tables, manifest and a page to read, without the runs' own files.
 
 Each row of the table names the file it comes from and that file's hash, so the compact form can be checked against the
 whole one.
@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import tidy
+from pqc_mav_bench import handshake_table, tidy
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.json_text import DIGITS
 from pqc_mav_bench.manifest import compacted
@@ -128,15 +128,21 @@ def export(store: CampaignStore, folder: Path) -> list[Path]:
     if "summary" not in manifest or tidy.file_in(store.folder) is None:
         raise StoreError(f"{store.folder} has no table yet; resume the campaign first.")
     table = tidy.read(store.folder)
+    try:
+        single = handshake_table.read(store.folder)
+    except ValueError as error:
+        raise StoreError(f"The table of handshakes is damaged: {error}") from None
     text, same = compact_table(table)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         name = _write_table(text.encode(), folder)
+        handshakes = handshake_table.write(single, folder, compressed=True)
         (folder / PAGE).write_text(page(manifest, table), encoding="utf-8")
     except OSError as error:
         raise storage_error(folder, error) from None
     CampaignStore(folder).save_manifest(compacted(manifest, same))
-    return [folder / MANIFEST, folder / name, folder / PAGE]
+    written = [folder / MANIFEST, folder / name, handshakes, folder / PAGE]
+    return [path for path in written if path is not None]
 
 
 def _write_table(content: bytes, folder: Path) -> str:

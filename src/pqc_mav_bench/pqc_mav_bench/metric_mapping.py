@@ -8,9 +8,10 @@ measured has the prefix `engine_`, because the round trips of the traffic are an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import median
 from typing import Any
 
-from pqc_mav_bench.analysis.statistics import wilson
+from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_interval, wilson
 from pqc_mav_bench.collectors.counters import COUNTERS
 from pqc_mav_bench.options import WorkloadOptions
 
@@ -44,6 +45,40 @@ def latest(handshakes: list[dict[str, Any]], suite: str) -> dict[str, Any] | Non
     good = [report for report in of_suite if report["ok"]]
     found = good or of_suite
     return found[-1] if found else None
+
+
+def good(handshakes: list[dict[str, Any]], suite: str) -> list[dict[str, Any]]:
+    """The good reports of full handshakes of the suite, oldest first."""
+    return [each for each in handshakes if each["ok"] and each["suite"] == suite and is_full(each["kind"])]
+
+
+def typical(reports: list[dict[str, Any]]) -> dict[str, Any]:
+    """The last of some good reports with each time's median over all of them; a pooled key pair has no time."""
+    made = [each for each in reports if not each["keygen_pooled"]]
+    medians = {name: median(each[name] for each in reports) for name in (*_TIMES, *_PRIMITIVES)}
+    if made:
+        medians["kem_keygen_ms"] = median(each["kem_keygen_ms"] for each in made)
+    return {**reports[-1], **medians, "keygen_pooled": not made}
+
+
+def samples(reports: list[dict[str, Any]], side: str) -> dict[str, list[float]]:
+    """Every time of some good reports by name, in their order: only those that this end runs."""
+    last = primitives(reports[-1], side)
+    ran = [name for name in _PRIMITIVES if last["gcs_" * (side == "gcs") + name] is not None]
+    return {name: [float(each[name]) for each in reports] for name in dict.fromkeys((*_TIMES, *ran))}
+
+
+def handshake_figures(reports: list[dict[str, Any]]) -> Values:
+    """Category D of all good reports of the drone: how many, the interval of the median, and each time."""
+    low, high = None, None
+    if len(reports) >= FEWEST_FOR_AN_INTERVAL:
+        low, high = median_interval(each["handshake_ms"] for each in reports)
+    return {
+        "handshakes": len(reports),
+        "handshake_low_ms": low,
+        "handshake_high_ms": high,
+        "samples_ms": samples(reports, "drone"),
+    }
 
 
 def handshake_drone(report: Mapping[str, Any], attempts: int) -> Values:

@@ -13,6 +13,7 @@ from pqc_mav_bench.scenario import SCENARIOS
 MAVLINK_HZ = 320.0
 BULK_MBPS = 8.0
 BULK_BYTES = 256
+MOST_HANDSHAKES = 1000
 
 
 class WorkloadOptions(BaseModel):
@@ -41,6 +42,13 @@ class CampaignOptions(BaseModel):
     scenarios: list[str] = Field(["baseline"], min_length=1)
     repetitions: int = Field(1, ge=1, le=1000)
     duration_s: float = Field(30.0, ge=0.5, le=3600, description="data time of a run")
+    handshakes: int = Field(
+        1,
+        ge=1,
+        le=MOST_HANDSHAKES,
+        description="of each run's suite: the first brings it up, the others renew its keys under traffic, before the "
+        "data time",
+    )
     rekey_interval_s: float = Field(60.0, gt=0, description="R of Phi(R)")
     workload: WorkloadOptions = Field(default_factory=lambda: WorkloadOptions.model_validate({}))
     randomise: bool = True

@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from statistics import median
 
 from pqc_mav_bench import sanity
-from pqc_mav_bench.analysis.statistics import phi, wilson
+from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_interval, phi, wilson
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 
 TOLERANCE = 1e-6  # relative; values pass through JSON and float32 messages unchanged, sums do not quite
@@ -38,7 +39,8 @@ def lifecycle_adds_up(run: RunMetrics) -> Iterator[str]:
     """The phases make up the whole."""
     life = run.lifecycle
     if life.activate_s is not None and life.traffic_s is not None and life.collect_s is not None:
-        yield from _expect("lifecycle.total_s", life.total_s, life.activate_s + life.traffic_s + life.collect_s)
+        phases = life.activate_s + (life.renew_s or 0.0) + life.traffic_s + life.collect_s
+        yield from _expect("lifecycle.total_s", life.total_s, phases)
     if life.total_s is not None and life.traffic_s:
         yield from _expect("lifecycle.wall_per_data", life.wall_per_data, life.total_s / life.traffic_s)
 
@@ -61,6 +63,26 @@ def primitives_add_up(run: RunMetrics) -> Iterator[str]:
     ]
     if times:
         yield from _expect("crypto_primitives.primitives_ms", run.crypto_primitives.primitives_ms, sum(times))
+
+
+def medians_are_of_the_samples(run: RunMetrics) -> Iterator[str]:
+    """Each time of a handshake and of its primitives is the median of the single ones."""
+    for prefix in ("", "gcs_"):
+        samples = getattr(run.handshake, f"{prefix}samples_ms") or {}
+        for name, values in samples.items():
+            if run.handshake.handshakes is not None and prefix == "" and len(values) != run.handshake.handshakes:
+                yield f"handshake.samples_ms has {len(values)} values of {name}, not {run.handshake.handshakes}"
+            if name == "kem_keygen_ms" and run.crypto_primitives.gcs_keygen_pooled is not False:
+                continue  # some key pairs were made ahead
+            for category in ("handshake", "crypto_primitives"):
+                value = getattr(getattr(run, category), f"{prefix}{name}", None)
+                if values:
+                    yield from _expect(f"{category}.{prefix}{name}", value, median(values))
+    times = (run.handshake.samples_ms or {}).get("handshake_ms", [])
+    if len(times) >= FEWEST_FOR_AN_INTERVAL:
+        low, high = median_interval(times)
+        yield from _expect("handshake.handshake_low_ms", run.handshake.handshake_low_ms, low)
+        yield from _expect("handshake.handshake_high_ms", run.handshake.handshake_high_ms, high)
 
 
 def losses_add_up(run: RunMetrics) -> Iterator[str]:
@@ -147,6 +169,7 @@ RELATIONS: tuple[Relation, ...] = (
     lifecycle_adds_up,
     rekeys_add_up,
     primitives_add_up,
+    medians_are_of_the_samples,
     losses_add_up,
     counters_add_up,
     energy_is_power_times_time,
@@ -155,4 +178,5 @@ RELATIONS: tuple[Relation, ...] = (
     verdict_matches,
 )
 #: Those that need no more than the values: they hold for a row of the table too.
-OF_VALUES = tuple(relation for relation in RELATIONS if relation not in (missing_values_are_explained, verdict_matches))
+_OF_FILES = (medians_are_of_the_samples, missing_values_are_explained, verdict_matches)
+OF_VALUES = tuple(relation for relation in RELATIONS if relation not in _OF_FILES)

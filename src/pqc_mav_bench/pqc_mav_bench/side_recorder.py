@@ -3,7 +3,7 @@
 
 begin()            collectors reset, counters remembered
 start_traffic()    generator on
-(the suite change) a good handshake opens the data window
+(the suite change) the last of the run's good handshakes opens the data window
 quiet()            the window closes, the generator falls silent
 stop_traffic(n)    what the other end sent has arrived
 finish()           fresh counters are there: the side's measurement as one dict
@@ -49,6 +49,7 @@ class SideRecorder:
         self._network = NetworkCollector()
         self._lock = threading.Lock()
         self._suite = ""
+        self._awaited = 0  # good handshakes until the data window opens
         self._began_s = 0.0
         self._first: dict[str, Any] | None = None
         self._window: tuple[float, float] | None = None
@@ -69,14 +70,15 @@ class SideRecorder:
         """Begin and end of the data time (monotonic seconds); the end is 0 while it is open, None before."""
         return self._window
 
-    def begin(self, suite: str) -> None:
-        """A new run; what an earlier one left is dropped. Raises RecorderError without a proxy."""
+    def begin(self, suite: str, handshakes: int = 1) -> None:
+        """A new run of so many handshakes; what an earlier one left is dropped. Raises RecorderError without a
+        proxy."""
         self.abort()
         first = self.watch.counters()
         status = self.watch.status
         if first is None or status is None:
             raise RecorderError(f"Nothing is heard of the proxy {self.watch.name}: is it running?")
-        self._suite, self._began_s, self._first = suite, time.monotonic(), first
+        self._suite, self._awaited, self._began_s, self._first = suite, handshakes, time.monotonic(), first
         self._window, self._system_figures, self._link, self._workload = None, {}, {}, {}
         self._proxy_pid = proxy_pid(self._namespace) if not _alive(self._proxy_pid) else self._proxy_pid
         self._network.begin(interface_towards(status.peer.rpartition(":")[0].strip("[]") or "127.0.0.1"))
@@ -97,7 +99,7 @@ class SideRecorder:
         self._traffic = True
 
     def begin_window(self) -> None:
-        """The data time begins; happens automatically at a good handshake of the run's suite."""
+        """The data time begins; happens automatically at the last of the run's good handshakes."""
         with self._lock:
             if self._window is None:
                 self._window = (time.monotonic(), 0.0)
@@ -147,7 +149,9 @@ class SideRecorder:
 
     def _on_handshake(self, report: Any) -> None:
         if report.ok and is_full(report.kind) and report.suite == self._suite and self._first is not None:
-            self.begin_window()
+            self._awaited -= 1
+            if self._awaited <= 0:
+                self.begin_window()
 
     def _end_window(self) -> None:
         with self._lock:

@@ -10,6 +10,8 @@ _GCS_OPERATION = "GCS-side operation; not measured on drone"
 _DRONE_OPERATION = "drone-side operation; not measured on the ground"
 _UNSIGNED = "the drone does not sign: it authenticates by its PSK"
 
+_FEW = "fewer than six handshakes have no 95 % interval of their median"
+
 # Reasons that hold wherever the value is missing, by path.
 _REASONS: dict[str, tuple[StatusKind, str]] = {
     "crypto_primitives.kem_keygen_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
@@ -17,8 +19,11 @@ _REASONS: dict[str, tuple[StatusKind, str]] = {
     "crypto_primitives.gcs_kem_encaps_ms": (StatusKind.UNAVAILABLE, _DRONE_OPERATION),
     "crypto_primitives.sig_sign_ms": (StatusKind.NOT_APPLICABLE, _UNSIGNED),
     "crypto_primitives.gcs_sig_verify_ms": (StatusKind.NOT_APPLICABLE, _UNSIGNED),
+    "handshake.handshake_low_ms": (StatusKind.NOT_APPLICABLE, _FEW),
+    "handshake.handshake_high_ms": (StatusKind.NOT_APPLICABLE, _FEW),
     "handshake.error": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
     "handshake.reason": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
+    "lifecycle.renew_s": (StatusKind.NOT_APPLICABLE, "one handshake was asked for, so nothing is renewed"),
     "lifecycle.failure_phase": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
     "lifecycle.failure_reason": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
 }

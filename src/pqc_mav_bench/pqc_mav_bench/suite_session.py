@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
@@ -18,7 +18,7 @@ from pqc_mav_bench import metric_mapping
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.clock import ClockEstimate, estimate
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
-from pqc_mav_bench.ends import DroneEnd, GroundEnd
+from pqc_mav_bench.ends import DroneEnd, GroundEnd, RekeyResult
 from pqc_mav_bench.errors import AgentLostError, BenchError, StoppedError, SuiteFailedError
 from pqc_mav_bench.options import CampaignOptions
 from pqc_mav_bench.scenario import scenario_of
@@ -28,7 +28,9 @@ from pqc_mav_bench.workload.spec import EndSpec
 
 UP_LIMIT_S = 60.0
 EXCHANGES = 8
-ACTIVATE, TRAFFIC, COLLECT = "activate", "traffic", "collect"
+ACTIVATE, RENEW, TRAFFIC, COLLECT = "activate", "renew", "traffic", "collect"
+#: A run ends as failed when more of its renewals fail than this share of them, or one where there are few.
+FAILING_SHARE = 0.1
 
 
 @dataclass
@@ -36,6 +38,7 @@ class _Marks:
     """When the phases began (monotonic seconds); 0 = not reached."""
 
     start: float = 0.0
+    renew: float = 0.0
     traffic: float = 0.0
     collect: float = 0.0
     end: float = 0.0
@@ -44,12 +47,35 @@ class _Marks:
         """Fields of category C."""
         out: dict[str, Any] = {"total_s": self.end - self.start}
         if self.traffic:
-            out["activate_s"] = self.traffic - self.start
+            out["activate_s"] = (self.renew or self.traffic) - self.start
+        if self.traffic and self.renew:
+            out["renew_s"] = self.traffic - self.renew
         if self.collect:
             out["traffic_s"] = self.collect - self.traffic
             out["collect_s"] = self.end - self.collect
             out["wall_per_data"] = out["total_s"] / out["traffic_s"]
         return out
+
+
+@dataclass
+class Changes:
+    """The changes of keys that a run asked for."""
+
+    took_ms: list[float] = field(default_factory=list)  # of the good ones: request to switch
+    failed: int = 0
+
+    @property
+    def asked(self) -> int:
+        """All of them."""
+        return len(self.took_ms) + self.failed
+
+    def take(self, result: RekeyResult) -> str:
+        """Counts one. Returns why it failed, "" when it did not."""
+        if result.ok:
+            self.took_ms.append(result.rekey_ms)
+            return ""
+        self.failed += 1
+        return result.message or "The proxy refused the suite change."
 
 
 class SuiteSession:
@@ -98,7 +124,7 @@ class SuiteSession:
         aggregator.start_suite(self._context(item, order_index), self._crypto(item.suite))
         marks = _Marks(start=time.monotonic())
         phase = ACTIVATE
-        rekeys_ms: list[float] = []
+        changes = Changes()
         gcs: dict[str, Any] | None = None
 
         def enter(name: str) -> None:
@@ -111,14 +137,19 @@ class SuiteSession:
             load = self._drone.set_load(item.scenario, emulate=self._options.emulate_detectors)
             memory = scenario_of(item.scenario).memory_mib if load == "emulated" else 0.0
             aggregator.record_workload(self._options.workload, load, memory)
-            clock, delay_ms = self._activate(item.suite, rekeys_ms)
+            clock, delay_ms = self._activate(item.suite, changes)
+            if self._options.handshakes > 1:
+                marks.renew = time.monotonic()
+                enter(RENEW)
+                self._renew(item.suite, changes)
+            self._drone.begin_window()
             marks.traffic = time.monotonic()
             enter(TRAFFIC)
             if self._stop.wait(self._options.duration_s):
                 raise StoppedError("The campaign was stopped.")
             marks.collect = time.monotonic()
             enter(COLLECT)
-            drone, gcs = self._collect(item.suite)
+            drone, gcs = self._collect(item.suite, changes)
             wall = _wall_difference_s(drone, gcs, clock.offset_ns)
             aggregator.record_clock(clock, wall_difference_s=wall, agent_delay_ms=delay_ms)
             self._record_drone(aggregator, drone, item.suite, attempt)
@@ -134,13 +165,12 @@ class SuiteSession:
             where = error.phase if isinstance(error, SuiteFailedError) else phase
             failure = {"success": False, "failure_phase": where, "failure_reason": str(error)}
             aggregator.record_lifecycle({**marks.lifecycle(), **failure})
-        failed = 0 if rekeys_ms else int(phase == ACTIVATE)
-        aggregator.record_rekey(rekeys_ms=rekeys_ms, failed=failed)
+        aggregator.record_rekey(rekeys_ms=changes.took_ms, failed=changes.failed)
         return aggregator.finalize_suite(gcs, self._options.workload), aggregator
 
     # --- phases ---
 
-    def _activate(self, suite: str, rekeys_ms: list[float]) -> tuple[ClockEstimate, float]:
+    def _activate(self, suite: str, changes: Changes) -> tuple[ClockEstimate, float]:
         """Traffic on, then the suite change. Returns the clocks' estimate and the agent's delay [ms]."""
         if not self._drone.wait_up(UP_LIMIT_S):
             raise SuiteFailedError(ACTIVATE, f"The tunnel had no session within {UP_LIMIT_S:g} s.")
@@ -151,21 +181,32 @@ class SuiteSession:
             "shared_clock": self._shared_clock,
             "workload": self._options.workload.model_dump(mode="json"),
         }
-        self._drone.begin(suite)
+        handshakes = self._options.handshakes
+        self._drone.begin(suite, handshakes)
         began_ns = time.monotonic_ns()
-        agent_ns = self._ground.start_suite(suite, common)
+        agent_ns = self._ground.start_suite(suite, {**common, "handshakes": handshakes})
         delay_ms = (agent_ns - clock.offset_ns - began_ns) / 1e6
         self._ground.start_traffic(common)
         address = self._drone.plain_address()
         self._drone.start_traffic(EndSpec.model_validate({**common, "side": "drone", "address": address}))
-        result = self._drone.rekey(suite)
-        if not result.ok:
-            raise SuiteFailedError(ACTIVATE, result.message or "The proxy refused the suite change.")
-        rekeys_ms.append(result.rekey_ms)
-        self._drone.begin_window()
+        if why := changes.take(self._drone.rekey(suite)):
+            raise SuiteFailedError(ACTIVATE, why)
         return clock, delay_ms
 
-    def _collect(self, suite: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _renew(self, suite: str, changes: Changes) -> None:
+        """The rest of the handshakes: the keys are renewed in place, each renewal after the one before."""
+        wanted = self._options.handshakes
+        bearable = max(1, int(FAILING_SHARE * wanted))
+        while len(changes.took_ms) < wanted:
+            if self._stop.is_set():
+                raise StoppedError("The campaign was stopped.")
+            why = changes.take(self._drone.rekey(suite))
+            if why and changes.failed > bearable:
+                raise SuiteFailedError(
+                    RENEW, f"{changes.failed} of {changes.asked} changes of keys failed, the last so: {why}"
+                )
+
+    def _collect(self, suite: str, changes: Changes) -> tuple[dict[str, Any], dict[str, Any]]:
         # Each end is told what the other sent, so that a slow machine's late packets are not taken for lost ones. The
         # vehicle goes on telling until it has heard everything, so the ground stops after it.
         sent_up = self._ground.quiet()
@@ -176,15 +217,14 @@ class SuiteSession:
         drone = self._drone.finish()
         gcs = self._ground.end_stop(pending)
         for end, side in (("drone", drone), ("ground", gcs)):
-            if why := other_keys(suite, end, side):
+            if why := other_keys(suite, end, side, changes):
                 raise SuiteFailedError(TRAFFIC, why)
         return drone, gcs
 
     def _record_drone(self, aggregator: MetricsAggregator, drone: Mapping[str, Any], suite: str, attempt: int) -> None:
-        report = metric_mapping.latest(drone["handshakes"], suite)
-        if report is not None:
-            aggregator.record_handshake(report, attempt)
-            aggregator.record_crypto_primitives(report)
+        reports = metric_mapping.good(drone["handshakes"], suite)
+        if reports:
+            aggregator.record_handshakes(reports, attempt)
         aggregator.record_ratchets(drone["handshakes"])
         aggregator.record_data_plane(drone["counters"])
         aggregator.record_drone(drone)
@@ -230,18 +270,36 @@ class SuiteSession:
         }
 
 
-def other_keys(suite: str, end: str, side: Mapping[str, Any]) -> str:
-    """Why an end's figures are not this suite's: "" when its keys changed once, to that suite, and stayed."""
+def other_keys(suite: str, end: str, side: Mapping[str, Any], changes: Changes) -> str:
+    """Why an end's figures are not this suite's: "" when its keys changed as often as asked, to that suite, and stayed.
+
+    An end may have finished a handshake that the other gave up: as many more as failed are no surprise.
+    """
     keys = [(name, epoch) for name, epoch in side["keys"]]
-    if keys == [(suite, side["epoch"])] and side["suite"] == suite:
-        return ""
     if not keys:
         return f"The {end}'s proxy reported no change to {suite}: it runs {side['suite']}, epoch {side['epoch']}."
-    went = ", then ".join(f"{name} (epoch {epoch})" for name, epoch in keys)
+    if side["suite"] != suite or any(name != suite for name, _ in keys) or keys[-1][1] != side["epoch"]:
+        return _went(suite, end, keys)
+    if len(changes.took_ms) == 1 and len(keys) == 1:
+        return ""
+    made = [each["epoch"] for each in metric_mapping.good(side["handshakes"], suite)]
+    wanted = len(changes.took_ms)
+    if {epoch for _, epoch in keys} <= set(made) and wanted <= len(made) <= wanted + changes.failed:
+        return ""
+    if wanted == 1:
+        return _went(suite, end, keys)
     return (
-        f"The {end}'s proxy did not stay with the suite of the run, {suite}: it went to {went}. Something else asks "
-        "for keys, perhaps a policy or a rekey interval shorter than a run."
+        f"The {end}'s proxy made {len(made)} handshakes of the run's suite, {suite}, and {wanted} were asked for "
+        f"(epochs of its keys: {', '.join(str(epoch) for _, epoch in keys)}). {_SOMETHING_ELSE}"
     )
+
+
+_SOMETHING_ELSE = "Something else asks for keys, perhaps a policy or a rekey interval shorter than a run."
+
+
+def _went(suite: str, end: str, keys: list[tuple[str, int]]) -> str:
+    went = ", then ".join(f"{name} (epoch {epoch})" for name, epoch in keys)
+    return f"The {end}'s proxy did not stay with the suite of the run, {suite}: it went to {went}. {_SOMETHING_ELSE}"
 
 
 def _wall_difference_s(drone: Mapping[str, Any], gcs: Mapping[str, Any], offset_ns: float) -> float:

@@ -28,6 +28,7 @@ from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 from pqc_mav_bench.schema.version1 import RENAMED
 from pqc_mav_bench.schema.version2 import REMOVED
+from pqc_mav_bench.schema.version3 import ADDED
 from pqc_mav_common import packed
 from pqc_mav_common.atomic_file import atomic_write
 
@@ -159,6 +160,10 @@ def read(path: Path) -> pd.DataFrame:
     missing = [name for name in KEY if name not in table.columns]
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
+    new = [f.path for f in flat_fields() if f.path in ADDED and f.path not in table.columns and f.path not in same]
+    if new:
+        table = pd.concat([table, pd.DataFrame(float("nan"), index=table.index, columns=new)], axis=1)
+        table = table[[name for name in columns() if name in table.columns]]
     if same:
         left_out = pd.DataFrame(dict(same), index=table.index)
         table = pd.concat([table, left_out], axis=1)[[*HEAD, *(f.path for f in flat_fields())]]

@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import tidy
+from pqc_mav_bench import handshake_table, tidy
 from pqc_mav_bench.canonical import file_sha256, run_sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.manifest import summary
@@ -25,6 +25,7 @@ from pqc_mav_bench.relations import OF_VALUES, RELATIONS
 from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, parse_run
 from pqc_mav_bench.store import MANIFEST, STATE, CampaignStore, read_json
+from pqc_mav_common import packed
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ def verify_campaign(folder: Path) -> Verdict:
     problems += _state(store, runs)
     if "files" in manifest:
         problems += _table(store, runs)
+        problems += _handshakes(store, handshake_table.frame(runs.values()))
     fields = sum(1 for _ in all_fields()) * len(runs)
     return Verdict(folder, len(runs), hashes, fields, len(RELATIONS) * len(runs), tuple(problems))
 
@@ -132,6 +134,7 @@ def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdic
         if set(runs) != set(manifest["files"]):
             problems.append(Problem("table", file, "its rows are not of the files the manifest lists"))
         known, now = _figures(manifest["summary"]), _figures(summary(table))
+        problems += _medians(store, table)
         problems += [
             Problem("summary", MANIFEST, f"{name} is {known.get(name)} but the table gives {value}")
             for name, value in now.items()
@@ -201,3 +204,35 @@ def _table(store: CampaignStore, runs: Mapping[str, RunMetrics]) -> Iterator[Pro
             yield Problem("table", file, f"the table cannot be read: {error}")
         except AssertionError as error:
             yield Problem("table", file, f"the table is not what the runs give: {' '.join(str(error).split())[:200]}")
+
+
+def _handshakes(store: CampaignStore, wanted: pd.DataFrame) -> Iterator[Problem]:
+    """The table of single handshakes is what the runs give."""
+    try:
+        present = handshake_table.read(store.folder)
+    except (ValueError, OSError) as error:
+        yield Problem("handshakes", handshake_table.CSV, f"the table cannot be read: {error}")
+        return
+    same = list(present.columns) == list(wanted.columns) and len(present) == len(wanted)
+    if not same or handshake_table.text(present) != handshake_table.text(wanted):
+        yield Problem("handshakes", handshake_table.CSV, "the table is not what the runs give")
+
+
+def _medians(store: CampaignStore, table: pd.DataFrame) -> Iterator[Problem]:
+    """The campaign's table has the medians of the single handshakes, and as many of them."""
+    file = f"{handshake_table.CSV}{packed.ENDING}"
+    try:
+        single = handshake_table.read(store.folder)
+    except (ValueError, OSError) as error:
+        yield Problem("handshakes", file, f"the table cannot be read: {error}")
+        return
+    times = single.groupby(list(handshake_table.KEY))["handshake_ms"] if len(single) else {}
+    of_run = dict(iter(times))
+    wrong = "its handshakes do not give the median of the table"
+    for row in table.to_dict("records"):
+        count, key = row["handshake.handshakes"], tuple(row[name] for name in handshake_table.KEY)
+        if count != count:
+            continue  # recorded before a run had several, or failed
+        values = of_run.get(key, pd.Series(dtype=float)).dropna()
+        if len(values) != count or not math.isclose(values.median(), row["handshake.handshake_ms"], rel_tol=1e-4):
+            yield Problem("handshakes", file, f"{row['metrics_file']}: {wrong}")

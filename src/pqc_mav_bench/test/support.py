@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_bench import handshake_table, tidy
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.campaign import Campaign, Progress
 from pqc_mav_bench.clock import Exchange
@@ -20,6 +21,7 @@ from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
 from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
+from pqc_mav_bench.schema import version3
 from pqc_mav_bench.schema.run import RunMetrics, parse_run
 from pqc_mav_bench.store import METRICS, CampaignStore
 from pqc_mav_bench.suite_session import SuiteSession
@@ -192,7 +194,7 @@ class FakeDrone:
     def wait_up(self, limit_s: float) -> bool:
         return self.up
 
-    def begin(self, suite: str) -> None:
+    def begin(self, suite: str, handshakes: int) -> None:
         self._suite = suite
 
     def plain_address(self) -> str:
@@ -295,9 +297,30 @@ def measured(
     return session.measure(Item(scenario, suite, 1), 0, 1, lambda _phase: None)
 
 
+def before_version4(document: dict) -> dict:
+    """A document of today without what version 4 added."""
+    out = json.loads(json.dumps(document))
+    for path in version3.ADDED:
+        category, _, name = path.partition(".")
+        out[category].pop(name)
+        out["metric_status"].pop(path, None)
+    return out
+
+
+def added_columns() -> list[str]:
+    """The columns that version 4 added to the tidy table."""
+    return [field.path for field in tidy.flat_fields() if field.path in version3.ADDED]
+
+
+def read_today(run: RunMetrics) -> RunMetrics:
+    """What becomes of a run when it is recorded under an older schema and read again."""
+    return parse_run({**before_version4(run.model_dump(mode="json")), "schema_version": version3.VERSION})
+
+
 def as_recorded(store: CampaignStore, recorded: Callable[[dict], dict]) -> list[str]:
     """Rewrite a campaign's runs as an older schema recorded them; return their hashes in the order of the runs."""
     for path in store.folder.rglob(METRICS):
         path.write_text(json.dumps(recorded(json.loads(path.read_text()))))
+    (store.folder / handshake_table.CSV).unlink()
     store.save_manifest({**store.manifest(), "files": store.file_hashes()})
     return [parse_run(json.loads(path.read_text())).integrity.sha256 for path in store.run_files()]

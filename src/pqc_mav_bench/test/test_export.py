@@ -17,7 +17,12 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
     bench.drone.refuses = {"cs-b": "no"}
     bench.run()
     written = export.export(bench.store, tmp_path / "out")
-    assert sorted(path.name for path in written) == ["campaign.json", "summary.md", "tidy.csv"]
+    assert sorted(path.name for path in written) == [
+        "campaign.json",
+        "handshakes.csv.gz",
+        "summary.md",
+        "tidy.csv",
+    ]
     text = (tmp_path / "out/summary.md").read_text()
     assert "2 of 3 runs passed, 1 failed, 0 pending" in text
     assert "| CS-A | 12 | 12 |" in text
@@ -38,7 +43,11 @@ def test_the_compact_form_verifies_until_a_figure_of_it_is_changed(tmp_path):
     assert manifest[tidy.COMPACT]["handshake.handshake_ms"] == 12.0
     manifest[tidy.COMPACT]["handshake.handshake_ms"] = 11.0
     exported.save_manifest(manifest)
-    assert {problem.name for problem in verify_campaign(exported.folder).problems} == {"phi_of_handshake", "summary"}
+    assert {problem.name for problem in verify_campaign(exported.folder).problems} == {
+        "handshakes",
+        "phi_of_handshake",
+        "summary",
+    }
 
 
 def test_what_is_exported_can_be_exported_again(tmp_path):

@@ -19,6 +19,10 @@ T_95 = {
 }  # fmt: skip
 
 
+#: With fewer samples no pair of them encloses the median in 95 of 100 cases: 1 - 2 / 2^6 = 0.969.
+FEWEST_FOR_AN_INTERVAL = 6
+
+
 @dataclass(frozen=True)
 class Summary:
     """Order statistics of one group, in the unit of its values. NaN where the group is too small (n = 0; std: n <

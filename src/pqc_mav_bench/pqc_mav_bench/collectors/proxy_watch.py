@@ -15,8 +15,8 @@ from pqc_mav_bench.collectors.counters import COUNTERS
 from pqc_mav_common import qos
 
 UP_STATES = (TunnelStatus.UP, TunnelStatus.DEGRADED, TunnelStatus.REKEYING)
-KEPT = 64
-KEYS_KEPT = 256
+KEPT = 2048  # a run may have a thousand handshakes, and some fail
+KEYS_KEPT = 2048
 
 
 @dataclass(frozen=True)

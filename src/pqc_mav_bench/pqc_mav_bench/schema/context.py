@@ -79,6 +79,7 @@ class Lifecycle(Category):
     side: ClassVar[Side] = Side.CONTROLLER
 
     activate_s: float | None = metric("start of collectors and traffic, and the suite change", "s")
+    renew_s: float | None = metric("renewals of the keys with the same suite, under traffic", "s")
     traffic_s: float | None = metric("data time achieved: traffic on the new suite", "s")
     collect_s: float | None = metric("stop of the traffic, draining, last counters, results of the ground", "s")
     total_s: float | None = metric("the whole run", "s")

@@ -12,12 +12,16 @@ _FAST = "shorter than the clock's resolution"
 
 
 class Handshake(Category):
-    """D: the handshake that brought the suite up, as each end timed it."""
+    """D: the handshakes of the suite, as each end timed them: the one that brought it up, and renewals."""
 
     letter: ClassVar[str] = "D"
     title: ClassVar[str] = "Handshake"
 
+    handshakes: int | None = metric("good handshakes of the suite in this run; times are medians over them", "count")
     handshake_ms: float | None = metric("first to last byte at the drone", "ms")
+    handshake_low_ms: float | None = metric("lower end of the 95 % interval of that median", "ms")
+    handshake_high_ms: float | None = metric("upper end of it", "ms")
+    samples_ms: dict[str, list[float]] | None = metric("every time of every one of them, in their order", "ms")
     phase_hello_ms: float | None = metric("making and sending the client hello, PSK gate included", "ms", zero=_FAST)
     phase_server_hello_ms: float | None = metric("server hello: key pair, signature, transfer, verification", "ms")
     phase_finish_ms: float | None = metric("client finish and server finish", "ms")
@@ -42,12 +46,13 @@ class Handshake(Category):
     )
     gcs_kdf_ms: float | None = metric("HKDF and transcript hashes", "ms", Side.GCS, zero=_FAST)
     gcs_ok: bool | None = metric("completed, keys installed", side=Side.GCS)
+    gcs_samples_ms: dict[str, list[float]] | None = metric("the same of the ground's times", "ms", Side.GCS)
     gcs_bytes_sent: int | None = metric("handshake messages sent, without fragment headers", "B", Side.GCS)
     gcs_bytes_received: int | None = metric("handshake messages received, without fragment headers", "B", Side.GCS)
 
 
 class CryptoPrimitives(Category):
-    """E: the primitives inside that handshake, each at the end that ran it."""
+    """E: the primitives inside those handshakes, each at the end that ran it: medians over them."""
 
     letter: ClassVar[str] = "E"
     title: ClassVar[str] = "CryptoPrimitives"
@@ -86,12 +91,12 @@ class Rekey(Category):
     letter: ClassVar[str] = "F"
     title: ClassVar[str] = "Rekey"
 
-    rekey_count: int | None = metric("suite changes asked for in this run", "count")
+    rekey_count: int | None = metric("suite changes and renewals asked for in this run", "count")
     rekeys_ok: int | None = metric("of these: completed", "count")
     rekeys_failed: int | None = metric("of these: failed", "count", zero="every change succeeded")
     rekey_total_ms: float | None = metric("time of all of them, request to switch", "ms")
     rekey_mean_ms: float | None = metric("mean of them", "ms")
-    rekey_ms: float | None = metric("request to switch of the last one; the old keys carry data meanwhile", "ms")
+    rekey_ms: float | None = metric("median of them; the old keys carry data meanwhile", "ms")
     ratchets: int | None = metric(
         "changes of keys by ratchet during the run, in none of the other figures", "count", zero="none was due"
     )

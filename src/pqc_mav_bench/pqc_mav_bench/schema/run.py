@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError
-from pqc_mav_bench.schema import version1, version2
+from pqc_mav_bench.schema import version1, version2, version3
 from pqc_mav_bench.schema.context import CryptoIdentity, Lifecycle, RunContext
 from pqc_mav_bench.schema.field import Category, MetricField, fields_of
 from pqc_mav_bench.schema.handshake import CryptoPrimitives, Handshake, Rekey
@@ -16,7 +16,7 @@ from pqc_mav_bench.schema.judgement import Validation, Workload
 from pqc_mav_bench.schema.machine import ClockSync, NetworkInterface, PowerEnergy, SystemDrone, SystemGcs
 from pqc_mav_bench.schema.traffic import DataPlane, LatencyJitter, MavLinkIntegrity, MavProxyDrone, MavProxyGcs
 
-SCHEMA_VERSION = "3.0"
+SCHEMA_VERSION = "4.0"
 
 
 class SchemaError(Exception):
@@ -124,7 +124,7 @@ def all_fields() -> Iterator[MetricField]:
 
 
 def parse_run(data: Any, where: str = "") -> RunMetrics:
-    """A run out of parsed JSON, of this schema version, or of version 1 or 2.
+    """A run out of parsed JSON, of this schema version or an older one.
 
     Raises SchemaError with the first thing that does not fit.
     """
@@ -135,11 +135,14 @@ def parse_run(data: Any, where: str = "") -> RunMetrics:
     if version == version1.VERSION:
         data = version1.as_version2(data)
     if data.get("schema_version") == version2.VERSION:
-        data = version2.today(data, SCHEMA_VERSION)
+        data = version2.today(data, version3.VERSION)
+    if data.get("schema_version") == version3.VERSION:
+        data = version3.today(data, SCHEMA_VERSION)
     if data.get("schema_version") != SCHEMA_VERSION:
+        known = ", ".join(repr(each.VERSION) for each in (version1, version2, version3))
         raise SchemaError(
-            f"{at}this file is of schema version {version!r}; this release reads {version1.VERSION!r}, "
-            f"{version2.VERSION!r} and {SCHEMA_VERSION!r}. Read it with the PQC-MAV release that wrote it."
+            f"{at}this file is of schema version {version!r}; this release reads {known} and {SCHEMA_VERSION!r}. "
+            "Read it with the PQC-MAV release that wrote it."
         )
     try:
         return RunMetrics.model_validate(data)

@@ -88,6 +88,9 @@ def run(
     ] = False,
     duration: Annotated[float, typer.Option(help="Seconds of data in each run.")] = 30.0,
     repetitions: Annotated[int, typer.Option(help="Runs of each suite.")] = 1,
+    handshakes: Annotated[
+        int, typer.Option(help="Handshakes in each run; 30 or more are ranked, fewer only shown.")
+    ] = 1,
     workload: Annotated[
         WorkloadKind, typer.Option(help="mavlink: messages both ways; bulk: a constant rate of equal packets.")
     ] = WorkloadKind.MAVLINK,
@@ -137,6 +140,7 @@ def run(
                 "scenarios": scenario or ["baseline"],
                 "emulate_detectors": emulated,
                 "repetitions": repetitions,
+                "handshakes": handshakes,
                 "duration_s": min(duration, _QUICK_S) if quick else duration,
                 "rekey_interval_s": rekey_interval,
                 "workload": {
