@@ -66,9 +66,14 @@ def write(table: pd.DataFrame, folder: Path, *, compressed: bool = False) -> Pat
     return path
 
 
+def file_in(folder: Path) -> Path | None:
+    """The file in a campaign's folder that `read` reads; None where there is none."""
+    return next((folder / name for name in (CSV, f"{CSV}{packed.ENDING}") if (folder / name).is_file()), None)
+
+
 def read(folder: Path) -> pd.DataFrame:
     """The table in a campaign's folder; empty where there is none. Raises ValueError."""
-    path = next((folder / name for name in (CSV, f"{CSV}{packed.ENDING}") if (folder / name).is_file()), None)
+    path = file_in(folder)
     if path is None:
         return frame([])
     table = pd.read_csv(io.BytesIO(packed.read(path)), dtype={"scenario": str, "suite": str})

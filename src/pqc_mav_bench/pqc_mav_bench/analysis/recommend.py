@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from pqc_mav_bench.analysis.intervals import is_ranked, tied_with_the_least
 from pqc_mav_bench.analysis.rekey import interval_for
 
 #: A loss above this is the 2025 paper's trigger to lower the tempo of a mission ([endurance-paper] 6.1) [%].
@@ -41,7 +42,11 @@ class Use:
 
 @dataclass(frozen=True)
 class Choice:
-    """The suite chosen for a use, with what decided; suite '' when none qualifies."""
+    """The suite chosen for a use, with what decided; suite '' when none qualifies.
+
+    `tied`: those that qualify and cannot be told apart from it. `unranked`: how many were left out because they have
+    too few handshakes.
+    """
 
     use: str
     meaning: str
@@ -49,6 +54,8 @@ class Choice:
     level: int
     handshake_ms: float
     candidates: int
+    tied: tuple[str, ...] = ()
+    unranked: int = 0
 
 
 def _clean(table: pd.DataFrame) -> pd.Series:
@@ -83,15 +90,19 @@ USES = (
 
 
 def recommend(suites: pd.DataFrame) -> list[Choice]:
-    """For each use the qualifying suite with the shortest handshake. `suites`: one row per suite (see `per_suite`)."""
+    """For each use the qualifying suite with the shortest handshake, and what ties with it. `suites`: one row per suite
+    (see `per_suite`)."""
     known = suites.dropna(subset=["handshake_ms"])
     choices = []
     for use in USES:
-        fitting = known[use.accepts(known)].sort_values("handshake_ms", kind="stable")
+        qualified = known[use.accepts(known)]
+        fitting = qualified[is_ranked(qualified)]
+        unranked = len(qualified) - len(fitting)
         if fitting.empty:
-            choices.append(Choice(use.name, use.meaning, "", 0, float("nan"), 0))
+            choices.append(Choice(use.name, use.meaning, "", 0, float("nan"), 0, unranked=unranked))
             continue
-        best = fitting.iloc[0]
+        first = tied_with_the_least(fitting)
+        best = first.iloc[0]
         choices.append(
             Choice(
                 use.name,
@@ -100,6 +111,8 @@ def recommend(suites: pd.DataFrame) -> list[Choice]:
                 int(best["nist_level"]),
                 float(best["handshake_ms"]),
                 len(fitting),
+                tuple(map(str, first["suite"].iloc[1:])),
+                unranked,
             )
         )
     return choices

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from pqc_mav_bench.analysis.intervals import RANKED_FROM
 from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import by_family, by_level
+from pqc_mav_bench.report.sections.common import by_family, by_level, by_signature
 
 #: Facts about the machines: what readers call them, and the field of the run context.
 _FACTS = (
@@ -90,11 +91,10 @@ def summary(c: ReportInput) -> list[str]:
     lines = [first]
     if len(known):
         lines.append(
-            f"Handshakes take {duration(known['handshake_ms'].iloc[0])} ({known['suite'].iloc[0]}) to "
-            f"{duration(known['handshake_ms'].iloc[-1])} ({known['suite'].iloc[-1]}), median "
-            f"{duration(known['handshake_ms'].median())}."
+            f"Handshakes take {duration(known['handshake_ms'].iloc[0])} to "
+            f"{duration(known['handshake_ms'].iloc[-1])}, median {duration(known['handshake_ms'].median())}."
         )
-        lines.append(sentences.family_decides(by_family(known), by_level(known)))
+        lines.append(sentences.family_decides(by_family(known), by_level(known), by_signature(known)))
     lines.append(sentences.loss(c.runs[c.runs["passed"]]))
     if has(c.baseline, "rekey_ms"):
         lines.append(
@@ -126,6 +126,9 @@ def methods(c: ReportInput) -> list[str]:
         else "",
         f"Repetitions per suite and scenario: up to {c.repetitions}. Figures per suite are medians over the "
         f"repetitions that passed.",
+        "Intervals of median handshakes hold at 95 %: by ranks within one run, by resampling runs and their "
+        f"handshakes over several. A suite is ranked or recommended with {RANKED_FROM} handshakes or more, and suites "
+        "whose intervals overlap are a tie.",
         "Percentiles interpolate linearly between the nearest values. Loss intervals are Wilson score intervals "
         "at 95 %.",
         "A value that was not measured is a dash and is left out of all statistics; it is never counted as zero.",
@@ -176,7 +179,7 @@ def limitations(c: ReportInput) -> list[str]:
         f"load on CPU and memory."
         if c.emulated
         else "",
-        f"One handshake per suite and scenario. {_noise(c)}".strip() if c.repetitions <= 1 else "",
+        "" if c.ranked else f"Too few handshakes of a suite for a ranking or a recommendation. {_noise(c)}".strip(),
         "Published figures come from other machines (Raspberry Pi 4 and 5) and another implementation; ratios to "
         "them reflect both.",
         "One drone and one ground station: a single vehicle, as in the documents.",

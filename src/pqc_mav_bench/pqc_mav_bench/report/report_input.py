@@ -4,14 +4,14 @@ hashes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
-from pqc_mav_bench import tidy
-from pqc_mav_bench.analysis import table
+from pqc_mav_bench import handshake_table, tidy
+from pqc_mav_bench.analysis import intervals, table
 from pqc_mav_bench.analysis.adapt import from_tidy
 from pqc_mav_bench.analysis.published import source as published
 from pqc_mav_bench.analysis.published.campaigns import pi4_2025
@@ -34,7 +34,7 @@ class ReportInput:
     `runs` has one row per scenario, suite and repetition (see analysis.table), but a suite is called by its short code,
     as everywhere a person reads; `suite_id` has the long name that files use. `raw` is the tidy table itself, empty for
     the published campaign. `name` is how sentences call the campaign, `machine` what it was told to call its machine
-    (host names are never shown).
+    (host names are never shown). `single` has a row for each handshake.
     """
 
     name: str
@@ -43,11 +43,20 @@ class ReportInput:
     sources: tuple[Source, ...]
     primitives: PrimitiveResults | None = None
     machine: str = ""
+    single: pd.DataFrame = field(default_factory=lambda: handshake_table.frame([]))
 
     @cached_property
     def suites(self) -> pd.DataFrame:
-        """One row per scenario and suite: medians over the repetitions that passed."""
-        return table.per_suite(self.runs)
+        """One row per scenario and suite: medians over the repetitions that passed, with the intervals of the
+        handshakes. What was published has none."""
+        rows = table.per_suite(self.runs)
+        return rows if self.is_published else intervals.attach(rows, self.single)
+
+    @cached_property
+    def ranked(self) -> bool:
+        """Whether every suite of the main scenario has enough handshakes to be ranked."""
+        known = self.baseline.dropna(subset=["handshake_ms"])
+        return bool(len(known)) and bool(intervals.is_ranked(known).all())
 
     @cached_property
     def baseline(self) -> pd.DataFrame:
@@ -119,16 +128,22 @@ def published_2025() -> ReportInput:
     )
 
 
-def _raw(run_dir: Path) -> pd.DataFrame:
-    """The tidy table, or the one that the metrics files of an unfinished campaign give."""
+def _tables(run_dir: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tidy table and that of single handshakes, or what the metrics files of an unfinished campaign give."""
     if tidy.file_in(run_dir) is not None:
-        return tidy.read(run_dir)
+        return tidy.read(run_dir), handshake_table.read(run_dir)
     store = CampaignStore.open(run_dir)
-    rows = []
-    for path in store.run_files():
-        name = str(path.relative_to(run_dir))
-        rows.append(tidy.row(parse_run(read_json(path), name), name))
-    return tidy.frame(rows)
+    names = [str(path.relative_to(run_dir)) for path in store.run_files()]
+    runs = [parse_run(read_json(run_dir / name), name) for name in names]
+    return tidy.frame(map(tidy.row, runs, names)), handshake_table.frame(runs)
+
+
+def _by_short_code(single: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Single handshakes with the suites' names that `runs` have, and of runs that passed."""
+    names = dict(zip(runs["suite_id"], runs["suite"], strict=True))
+    passed = runs.loc[runs["passed"], ["scenario", "suite_id", "repetition"]].rename(columns={"suite_id": "suite"})
+    kept = single.merge(passed, on=["scenario", "suite", "repetition"]) if len(single) else single
+    return kept.assign(suite=kept["suite"].map(names))
 
 
 def _machine(run_dir: Path) -> str:
@@ -142,7 +157,7 @@ def _machine(run_dir: Path) -> str:
 def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
     """The campaign in a folder, finished or not. Raises ReportError when there is nothing usable in it."""
     try:
-        raw = _raw(run_dir)
+        raw, single = _tables(run_dir)
         runs = by_short_code(from_tidy(raw))
         primitives, machine = read_primitives(run_dir), _machine(run_dir)
     except (StoreError, SchemaError) as error:
@@ -153,7 +168,8 @@ def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
         raise ReportError(
             f"{run_dir} holds no run that passed, so there is nothing to report; see its metrics.json files."
         )
-    found = [path for path in (tidy.file_in(run_dir), run_dir / MANIFEST) if path is not None and path.is_file()]
+    files = (tidy.file_in(run_dir), handshake_table.file_in(run_dir), run_dir / MANIFEST)
+    found = [path for path in files if path is not None and path.is_file()]
     label = "" if name == "this campaign" else f"{run_dir.name}/"
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found]
-    return ReportInput(name, runs, raw, tuple(sources), primitives, machine)
+    return ReportInput(name, runs, raw, tuple(sources), primitives, machine, _by_short_code(single, runs))

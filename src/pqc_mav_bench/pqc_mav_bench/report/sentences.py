@@ -120,16 +120,34 @@ def below(table: pd.DataFrame, column: str, limit: float, what: str, unit: str) 
     return f"{under} of {total} {'stays' if under == 1 else 'stay'} below {quantity(limit, unit)} {what}."
 
 
-def family_decides(by_family: Mapping[str, Summary], by_level: Mapping[str, Summary]) -> str:
-    """Whether the published finding that the KEM family matters more than the level holds for these medians."""
+def told_apart(names: Sequence[str], what: str, shown: int = 4) -> str:
+    """ "A has WHAT", or that several share it because their intervals overlap; "" without any."""
+    if not names:
+        return ""
+    if len(names) == 1:
+        return f"{names[0]} has {what}."
+    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
+    listing = ", ".join(names[:shown]) + rest if rest else listed(list(names))
+    return f"{listing} share {what}: their 95 % intervals overlap, so they are a tie."
+
+
+def family_decides(
+    by_family: Mapping[str, Summary], by_level: Mapping[str, Summary], by_signature: Mapping[str, Summary]
+) -> str:
+    """Whether the published finding that the KEM family matters more than the level holds for these medians, and how
+    much the signature's family matters beside it; "" where there is nothing to compare."""
     spans = []
-    for groups in (by_family, by_level):
+    for groups in (by_family, by_level, by_signature):
         medians = [s.median for s in groups.values() if s.n and s.median > 0]
-        if len(medians) < 2:
-            return ""
-        spans.append(max(medians) / min(medians))
-    family, level = spans
+        spans.append(max(medians) / min(medians) if len(medians) > 1 else math.nan)
+    family, level, signature = spans
+    if math.isnan(family) or math.isnan(level):
+        return ""
     facts = f"medians span {times(family)} between KEM families and {times(level)} between levels"
+    if math.isfinite(signature):
+        facts += f". Between signature families they span {times(signature)}" + (
+            ", so the signature's family decides at least as much as the KEM's" if signature >= family else ""
+        )
     if family > level:
         return f"The published finding that the KEM family matters more than the level holds here: {facts}."
     return f"The published finding that the KEM family matters more than the level does not hold here: {facts}."

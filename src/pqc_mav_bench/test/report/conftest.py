@@ -6,7 +6,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from pqc_mav_bench import tidy
+from pqc_mav_bench import handshake_table, tidy
 from pqc_mav_bench.report.report_input import load, published_2025
 from pqc_mav_bench.schema.run import RunMetrics
 
@@ -37,7 +37,7 @@ def short_code(kem_name, token, sig_name):
     return f"{kem.removesuffix('864')}-{ {'aesgcm': 'AG', 'chacha20poly1305': 'CP', 'ascon128a': 'AS'}[token] }-{sig}"
 
 
-def made_run(scenario, level, kem, sig, aead):
+def made_run(scenario, level, kem, sig, aead, handshakes=30):
     """A run whose figures follow from its algorithms; the second scenario takes half as long again."""
     (kem_name, key_bytes, keygen), (sig_name, sig_bytes, sign), (aead_name, token, seal) = kem, sig, aead
     factor = SCENARIOS[scenario]
@@ -51,6 +51,9 @@ def made_run(scenario, level, kem, sig, aead):
     crypto.sig_algorithm, crypto.sig_family, crypto.aead_algorithm = sig_name, family(sig_name), aead_name
     run.lifecycle.success, run.lifecycle.traffic_s, run.lifecycle.wall_per_data = True, 3.0, 1.1
     run.handshake.handshake_ms = factor * (2 + keygen + sign)
+    if handshakes > 1:  # symmetric around the median, a percent to each side
+        spread = [run.handshake.handshake_ms * (1 + 0.01 * (2 * i / (handshakes - 1) - 1)) for i in range(handshakes)]
+        run.handshake.handshakes, run.handshake.samples_ms = handshakes, {"handshake_ms": spread}
     times.gcs_kem_keygen_ms, times.kem_encaps_ms, times.gcs_kem_decaps_ms = factor * keygen, 0.1, 0.2
     times.gcs_sig_sign_ms, times.sig_verify_ms = factor * sign, 0.1
     times.primitives_ms = factor * (keygen + sign) + 0.4
@@ -76,21 +79,34 @@ def runs():
     return list(made_runs())
 
 
-def made_runs():
+def made_runs(**options):
     for scenario, level in itertools.product(SCENARIOS, KEMS):
         for kem, sig, aead in itertools.product(KEMS[level], SIGS[level], AEADS):
-            yield made_run(scenario, level, kem, sig, aead)
+            yield made_run(scenario, level, kem, sig, aead, **options)
 
 
 @pytest.fixture(scope="session")
 def run_dir(tmp_path_factory, runs):
     """The folder of a finished campaign."""
     folder = tmp_path_factory.mktemp("campaign")
-    rows = [
-        tidy.row(run, f"runs/{run.run_context.scenario}/{run.run_context.suite_id}/metrics.json") for run in made_runs()
-    ]
-    tidy.write(tidy.frame(rows), folder)
+    write(folder, made_runs())
     return folder
+
+
+def write(folder, made):
+    """The tables of a finished campaign."""
+    runs = list(made)
+    names = [f"runs/{run.run_context.scenario}/{run.run_context.suite_id}/metrics.json" for run in runs]
+    tidy.write(tidy.frame(map(tidy.row, runs, names)), folder)
+    handshake_table.write(handshake_table.frame(runs), folder)
+
+
+@pytest.fixture(scope="session")
+def of_single_handshakes(tmp_path_factory):
+    """A campaign with one handshake of each suite."""
+    folder = tmp_path_factory.mktemp("single")
+    write(folder, made_runs(handshakes=1))
+    return load(folder)
 
 
 @pytest.fixture(scope="session")

@@ -256,8 +256,8 @@ def test_busy_machine_is_admitted(campaign):
     assert any("busy for 85 % of the time" in line for line in limitations(loaded))
 
 
-def test_noise_is_estimated_from_suites_that_differ_in_the_cipher_alone(campaign):
-    assert any("takes 1.0 times as long" in line for line in limitations(campaign))
-    runs = campaign.runs.copy()
+def test_noise_is_estimated_from_suites_that_differ_in_the_cipher_alone(of_single_handshakes):
+    assert any("takes 1.0 times as long" in line for line in limitations(of_single_handshakes))
+    runs = of_single_handshakes.runs.copy()
     runs.loc[runs["aead"] == "Ascon-128a", "handshake_ms"] *= 3
-    assert any("takes 3.0 times as long" in line for line in limitations(replace(campaign, runs=runs)))
+    assert any("takes 3.0 times as long" in line for line in limitations(replace(of_single_handshakes, runs=runs)))

@@ -78,9 +78,22 @@ def test_below_counts(values, limit, start):
 
 def test_family_finding_is_weighed_not_assumed():
     near, far = {"a": summarise([1, 1]), "b": summarise([2, 2])}, {"c": summarise([1, 1]), "d": summarise([9, 9])}
-    assert "holds here" in sentences.family_decides(far, near)
-    assert "does not hold here" in sentences.family_decides(near, far)
-    assert sentences.family_decides(near, {}) == ""
+    assert "holds here" in sentences.family_decides(far, near, {})
+    assert "does not hold here" in sentences.family_decides(near, far, {})
+    assert sentences.family_decides(near, {}, {}) == ""
+    both = sentences.family_decides(far, near, far)
+    assert "Between signature families they span 9" in both
+    assert "so the signature's family decides at least as much" in both
+    assert "at least as much" not in sentences.family_decides(far, near, near)
+
+
+def test_a_tie_is_said_as_a_tie():
+    assert sentences.told_apart(["A"], "the shortest handshake") == "A has the shortest handshake."
+    assert sentences.told_apart(["A", "B"], "it") == (
+        "A and B share it: their 95 % intervals overlap, so they are a tie."
+    )
+    assert sentences.told_apart(list("ABCDEF"), "it").startswith("A, B, C, D and 2 more share it")
+    assert sentences.told_apart([], "it") == ""
 
 
 def test_loss_names_the_worst_run_only_when_packets_were_lost():

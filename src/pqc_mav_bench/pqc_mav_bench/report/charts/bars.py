@@ -106,18 +106,24 @@ def ranked(
     log: bool = True,
     tips: Sequence[str] | None = None,
     line: tuple[float, str] | None = None,
+    intervals: Sequence[tuple[float, float]] = (),
 ) -> Drawing:
-    """Horizontal bars in the order given, first on top; `legend` is label -> colour, `line` a vertical mark."""
+    """Horizontal bars in the order given, first on top; `legend` is label -> colour, `line` a vertical mark,
+    `intervals` low and high of each value, drawn as whiskers."""
     with drawing(70 + 15.5 * len(labels)) as (draw, axes):
         clean_axis(axes, "x")
         floor = 0.8 * min(v for v in values if v > 0) if log else 0.0
         for i, (label, value, colour) in enumerate(zip(labels, values, colours, strict=True)):
             (bar,) = axes.barh(i, value - floor, 0.78, left=floor, color=colour, linewidth=0)
             draw.tip(bar, tips[i] if tips else f"{label}: {quantity(value, unit)}")
-            axes.annotate(quantity(value, ""), (value, i), (3, 0), textcoords="offset points", va="center", fontsize=9)
+            end = value
+            if intervals and all(map(math.isfinite, intervals[i])):
+                low, end = intervals[i]
+                axes.plot([max(low, floor), end], [i, i], color=palette.light("ink"), linewidth=1, zorder=4)
+            axes.annotate(quantity(value, ""), (end, i), (3, 0), textcoords="offset points", va="center", fontsize=9)
         if log:
             log_axis(axes, "x")
-            axes.set_xlim(floor, max(values) * 1.9)
+            axes.set_xlim(floor, max([*values, *(high for _, high in intervals if math.isfinite(high))]) * 1.9)
         else:
             axes.set_xlim(0, max(max(values), line[0] if line else 0) * 1.12)
         if line:

@@ -72,6 +72,11 @@ def by_family(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Su
     return {name: summary for name, summary in groups.items() if summary.n}
 
 
+def by_signature(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
+    """Summaries per family of signatures."""
+    return {str(name): summarise(rows[column]) for name, rows in table.groupby("sig_family") if name}
+
+
 def by_level(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
     """Summaries per NIST level, named 'Level 1' and so on."""
     groups = {f"Level {level}": summarise(table.loc[table["nist_level"] == level, column]) for level in LEVELS}

@@ -6,18 +6,21 @@ from __future__ import annotations
 import pandas as pd
 
 from pqc_mav_bench.analysis import energy, pareto, recommend, rekey
+from pqc_mav_bench.analysis.intervals import RANKED_FROM
 from pqc_mav_bench.analysis.table import has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.numbers import MISSING, count, duration, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput, published_source
-from pqc_mav_bench.report.sections.common import by_family, by_level, first_upper, without
+from pqc_mav_bench.report.sections.common import by_family, by_level, by_signature, first_upper, without
 from pqc_mav_bench.report.sections.handshakes import known
 from pqc_mav_bench.report.sections.published_tables import published_table
 
 
 def _budget_rows(c: ReportInput, power: float) -> pd.DataFrame:
     fastest = pareto.fastest_per_level(known(c))
+    if fastest.empty:  # too few handshakes to name any: those the documents recommend stand for them
+        fastest = known(c)[known(c)["suite"].isin(recommend.PUBLISHED.values())]
     slowest = rank(known(c), "handshake_ms", ascending=False).head(1)
     rows = []
     for r in pd.concat([fastest, slowest]).drop_duplicates("suite").itertuples():
@@ -99,17 +102,35 @@ def _recommendation(c: ReportInput) -> Table | Notice:
             x.suite or MISSING,
             str(x.level or MISSING),
             x.handshake_ms,
+            ", ".join(x.tied) or MISSING,
             x.candidates,
             recommend.PUBLISHED.get(x.use, MISSING),
         ]
         for x in choices
     ]
     if not any(x.suite for x in choices):
+        if any(x.unranked for x in choices):
+            return without(
+                c,
+                "recommendation",
+                f"no suite that qualifies has the {RANKED_FROM} handshakes that a comparison takes",
+                f"'pqcmav bench run --handshakes {RANKED_FROM}' measures them.",
+            )
         return without(c, "suite that qualifies for any use", "none has a handshake within the limits")
     frame = pd.DataFrame(
-        rows, columns=["Use", "Rule", "Suite", "Level", "Handshake (ms)", "Candidates", "Documents recommend"]
+        rows,
+        columns=[
+            "Use",
+            "Rule",
+            "Suite",
+            "Level",
+            "Handshake (ms)",
+            "Tied with it",
+            "Candidates",
+            "Documents recommend",
+        ],
     )
-    same = [x.use for x in choices if recommend.PUBLISHED.get(x.use) == x.suite]
+    same = [x.use for x in choices if x.suite and recommend.PUBLISHED.get(x.use) in (x.suite, *x.tied)]
     differ = [x.use for x in choices if x.use in recommend.PUBLISHED and x.use not in same]
     near = []
     for use in differ:
@@ -122,9 +143,15 @@ def _recommendation(c: ReportInput) -> Table | Notice:
                 f"the chosen {mine.suite} {duration(mine.handshake_ms)}."
             )
     explanation = Explanation(
-        "For each use the qualifying suite with the shortest handshake in the main scenario.",
+        "For each use the qualifying suite with the shortest handshake in the main scenario, and those that cannot be "
+        "told apart from it.",
         f"A suite qualifies by the rule named, and only with a loss of at most {recommend.LOSS_LIMIT_PERCENT:.0f} %.",
-        [f"For {' and '.join(same)} the documents recommend the same suite." if same else "", *near],
+        [
+            f"For {' and '.join(same)} the documents recommend the same suite, or one that ties with it."
+            if same
+            else "",
+            *near,
+        ],
         ["A difference of a few milliseconds is no reason to depart from the documents' choice."] if near else [],
     )
     return Table("recommendation", "Recommended suites", frame, c.origin(), c.sources, explanation)
@@ -133,7 +160,10 @@ def _recommendation(c: ReportInput) -> Table | Notice:
 def _findings(c: ReportInput) -> list[Block]:
     """The documents' findings of section 25, each held against the run."""
     families, levels = by_family(known(c)), by_level(known(c))
-    lines = [sentences.family_decides(families, levels), sentences.loss(c.runs[c.runs["passed"]])]
+    lines = [
+        sentences.family_decides(families, levels, by_signature(known(c))),
+        sentences.loss(c.runs[c.runs["passed"]]),
+    ]
     if "ML-KEM" in families:
         limit = families["ML-KEM"]
         lines.append(

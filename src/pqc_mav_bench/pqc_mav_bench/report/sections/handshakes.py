@@ -6,14 +6,23 @@ from __future__ import annotations
 import pandas as pd
 
 from pqc_mav_bench.analysis import pareto, rekey
+from pqc_mav_bench.analysis.intervals import (
+    COUNT,
+    HIGH,
+    LOW,
+    RANKED_FROM,
+    is_ranked,
+    tied_with_the_least,
+    with_rank_ranges,
+)
 from pqc_mav_bench.analysis.statistics import Summary
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, rank
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section, Table
+from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.charts import bars, points, spread
-from pqc_mav_bench.report.numbers import count, duration, listed, number
+from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import by_family, by_level, family_legend, without
+from pqc_mav_bench.report.sections.common import by_family, by_level, by_signature, family_legend, without
 from pqc_mav_bench.report.sections.published_tables import published_table
 
 
@@ -25,7 +34,9 @@ def known(c: ReportInput) -> pd.DataFrame:
 def handshake_ranking(c: ReportInput) -> Section:
     """All suites ranked."""
     suites = rank(known(c), "handshake_ms")
-    title = f"{count(len(suites), 'suite')} ranked by handshake"
+    if c.ranked and LOW in suites.columns:
+        suites = with_rank_ranges(suites)
+    title = f"{count(len(suites), 'suite')} {'ranked by' if c.ranked else 'by their'} handshake"
     labels = suites["suite"].tolist()
     tips = [
         f"{i}. {r.suite}: {duration(r.handshake_ms)}, level {r.nist_level}"
@@ -39,15 +50,14 @@ def handshake_ranking(c: ReportInput) -> Section:
         "Handshake (ms, log scale)",
         "ms",
         tips=tips,
+        intervals=list(zip(suites[LOW], suites[HIGH], strict=True)) if LOW in suites.columns else (),
     )
-    first, last = suites.iloc[0], suites.iloc[-1]
     half = suites.head(max(1, len(suites) // 2))["kem_family"].value_counts()
     observations = [
-        f"The fastest is {first['suite']} with {duration(first['handshake_ms'])}, the slowest {last['suite']} with "
-        f"{duration(last['handshake_ms'])}.",
+        _ends_of_the_ranking(c, suites),
         sentences.below(suites, "handshake_ms", 20.0, "per handshake", "ms"),
         f"The faster half of the suites uses {listed([f'{name} ({n})' for name, n in half.items()])}.",
-        f"Each bar is {'one handshake' if c.repetitions <= 1 else f'the median of up to {c.repetitions} handshakes'}.",
+        _what_a_bar_is(c, suites),
     ]
     explanation = Explanation(
         "One bar per suite of the main scenario: the time from the first byte of the connection to installed keys.",
@@ -57,12 +67,67 @@ def handshake_ranking(c: ReportInput) -> Section:
         [_alike(c)],
     )
     chart = Chart("ranking", title, f"Horizontal bars of {title}.", drawing, c.origin(), c.sources, None, explanation)
-    table = suites[["rank", "suite", "kem_family", "nist_level", "handshake_ms", "repetitions"]]
-    headings = ["Rank", "Suite", "KEM family", "Level", "Handshake (ms)", "n"]
-    return Section(
-        "handshake_ranking",
-        title,
-        [chart, Table("ranking-all", "Ranking", table.set_axis(headings, axis=1), c.origin(), c.sources, folded=True)],
+    every = Table(
+        "ranking-all",
+        "Ranking" if c.ranked else "Every suite, not ranked",
+        ranking_frame(suites),
+        c.origin(),
+        c.sources,
+        folded=True,
+    )
+    return Section("handshake_ranking", title, [chart, every])
+
+
+def ranking_frame(suites: pd.DataFrame) -> pd.DataFrame:
+    """Every suite with its rank: a span where intervals overlap, none where its handshakes are too few."""
+    if "rank_from" in suites.columns:
+        ends = zip(suites["rank_from"], suites["rank_to"], strict=True)
+        ranks = [str(low) if low == high else f"{low}–{high}" for low, high in ends]
+    else:
+        ranks = suites["rank"].astype(str).where(is_ranked(suites), MISSING).tolist()
+    columns = {
+        "Rank": ranks,
+        "Suite": suites["suite"],
+        "KEM family": suites["kem_family"],
+        "Level": suites["nist_level"],
+        "Handshake (ms)": suites["handshake_ms"],
+    }
+    if LOW in suites.columns:
+        columns |= {"95 % from (ms)": suites[LOW], "to (ms)": suites[HIGH], "n": suites[COUNT]}
+    else:
+        columns |= {"n": suites["repetitions"]}
+    return pd.DataFrame(columns)
+
+
+def _ends_of_the_ranking(c: ReportInput, suites: pd.DataFrame) -> str:
+    """Fastest and slowest, as far as the intervals tell; nothing of suites with too few handshakes."""
+    first, last = suites.iloc[0], suites.iloc[-1]
+    if LOW not in suites.columns:
+        return (
+            f"The fastest is {first['suite']} with {duration(first['handshake_ms'])}, the slowest {last['suite']} with "
+            f"{duration(last['handshake_ms'])}."
+        )
+    if not c.ranked:
+        return (
+            f"Fewer than {RANKED_FROM} handshakes of a suite are no ranking: the order is that of single "
+            "figures, which another run may turn around."
+        )
+    fastest = tied_with_the_least(suites)["suite"].tolist()
+    slowest = suites.loc[suites[HIGH] >= last[LOW], "suite"].tolist()[::-1]
+    return " ".join(
+        [
+            sentences.told_apart(fastest, f"the shortest handshake, {duration(first['handshake_ms'])}"),
+            sentences.told_apart(slowest, f"the longest, {duration(last['handshake_ms'])}"),
+        ]
+    )
+
+
+def _what_a_bar_is(c: ReportInput, suites: pd.DataFrame) -> str:
+    if c.ranked and LOW in suites.columns:
+        least = int(suites[COUNT].min())
+        return f"Each bar is the median of {least} handshakes or more; the line on it is its 95 % interval."
+    return (
+        f"Each bar is {'one handshake' if c.repetitions <= 1 else f'the median of up to {c.repetitions} handshakes'}."
     )
 
 
@@ -94,7 +159,7 @@ def handshake_statistics(c: ReportInput) -> Section:
         [
             sentences.spread(levels, "handshake"),
             sentences.spread(families, "handshake"),
-            sentences.family_decides(families, levels),
+            sentences.family_decides(families, levels, by_signature(known(c))),
         ],
     )
     blocks: list[Block] = [
@@ -169,6 +234,11 @@ def pareto_frontier(c: ReportInput) -> Section:
     """Pareto frontier."""
     title = "Pareto frontier: security level against handshake"
     suites = known(c)
+    published = published_table(
+        "pareto-published", "Pareto table, published, [rpi5-report] section 15", "rpi5_pareto_report"
+    )
+    if not is_ranked(suites).any():
+        return Section("pareto_frontier", title, [_unranked(c, suites), published])
     front, fastest = pareto.frontier(suites), pareto.fastest_per_level(suites)
     groups = [
         _points(suites[suites["kem_family"] == family], family, palette.family(family), palette.FAMILY_MARKER[family])
@@ -185,7 +255,8 @@ def pareto_frontier(c: ReportInput) -> Section:
     dominated = fastest[~fastest["suite"].isin(front["suite"])]
     families = sorted(set(fastest["kem_family"]))
     observations = [
-        f"The Pareto frontier holds {count(len(front), 'suite')}: {listed(front['suite'].tolist())}.",
+        f"The Pareto frontier holds {count(len(front), 'suite')}: {listed(front['suite'].tolist())}."
+        + (" Suites whose intervals overlap are a tie, and all of them stay." if LOW in front.columns else ""),
         f"The fastest suites of the levels are "
         f"{listed([f'{r.suite} ({duration(r.handshake_ms)})' for r in fastest.itertuples()])}.",
         (
@@ -205,7 +276,7 @@ def pareto_frontier(c: ReportInput) -> Section:
         "Better is up and to the left. Families lie side by side within a level only so that they can be told apart.",
         observations,
         [
-            f"Rekeying every minute with the slowest of the three costs "
+            f"Rekeying every minute with the slowest of these costs "
             f"{number(pareto_frame(fastest)['Φ(60 s) (%)'].max())} % of the time."
         ]
         if len(fastest)
@@ -225,9 +296,16 @@ def pareto_frontier(c: ReportInput) -> Section:
         chart,
         Table("pareto-table", "The fastest suite of each level", pareto_frame(fastest), c.origin(), c.sources),
     ]
+    return Section("pareto_frontier", title, [*blocks, published])
+
+
+def _unranked(c: ReportInput, suites: pd.DataFrame) -> Notice:
+    """Why there is no frontier."""
     if not len(suites):
-        blocks = [without(c, "handshake times", "no run passed")]
-    blocks.append(
-        published_table("pareto-published", "Pareto table, published, [rpi5-report] section 15", "rpi5_pareto_report")
+        return without(c, "handshake times", "no run passed")
+    return without(
+        c,
+        "frontier",
+        f"no suite has the {RANKED_FROM} handshakes that a comparison takes",
+        f"'pqcmav bench run --handshakes {RANKED_FROM}' measures them.",
     )
-    return Section("pareto_frontier", title, blocks)

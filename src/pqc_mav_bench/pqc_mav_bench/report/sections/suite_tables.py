@@ -13,7 +13,7 @@ from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
-from pqc_mav_bench.report.numbers import count
+from pqc_mav_bench.report.numbers import MISSING, count
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import with_values, without
 from pqc_mav_bench.report.sections.handshakes import known
@@ -138,13 +138,25 @@ def _levels(c: ReportInput) -> Block:
     )
 
 
+#: Said where a table shows the ends of a column that was measured once a run.
+_NO_RANKING = (
+    "A run gives one figure of it, and the same suite's next run another: nothing here says that the first suite needs "
+    "less than the last."
+)
+
+
+def _unranked(c: ReportInput, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows without ranks, unless they are the documents' own: one figure a run has no interval."""
+    return rows if c.is_published else rows.assign(rank=MISSING)
+
+
 def _energy(c: ReportInput) -> Block:
     rows = with_values(c, "power_mean_w")
     ranked = energy.per_bit_ranking(rows)
     if not len(ranked):
         return without(c, "energy per bit", "it needs power and throughput of the same run")
     frame = ranked[["rank", "suite", "energy_per_bit_nj", "power_mean_w", "throughput_mbps", "energy_j"]]
-    ends = pd.concat([frame.head(5), frame.tail(5)]).drop_duplicates("suite")
+    ends = _unranked(c, pd.concat([frame.head(5), frame.tail(5)]).drop_duplicates("suite"))
     origin = "modelled, not measured by a sensor" if not c.power_is_measured else c.origin()
     explanation = Explanation(
         "Energy of the drone's computer per bit carried: the five best and the five worst suites.",
@@ -154,6 +166,8 @@ def _energy(c: ReportInput) -> Block:
             sentences.extremes(
                 dict(zip(frame["suite"], frame["energy_per_bit_nj"], strict=True)), "energy per bit", "nJ"
             )
+            if c.is_published
+            else _NO_RANKING
         ],
     )
     headings = ["Rank", "Suite", "Energy per bit (nJ)", "Power (W)", "Throughput (Mb/s)", "Energy (J)"]
@@ -172,7 +186,7 @@ def _resources(c: ReportInput) -> Block:
     if not has(c.baseline, key):
         return without(c, "resource use", "no collector reported CPU or power")
     ranked = rank(c.baseline, key, ascending=False)
-    ends = pd.concat([ranked.head(10), ranked.tail(10)]).drop_duplicates("suite")
+    ends = _unranked(c, pd.concat([ranked.head(10), ranked.tail(10)]).drop_duplicates("suite"))
     columns = [
         k
         for k in ("cpu_mean_percent", "cpu_peak_percent", "tunnel_rss_mib", "power_mean_w", "energy_j")

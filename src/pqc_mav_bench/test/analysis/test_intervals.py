@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be told apart, and what cannot."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pqc_mav_bench.analysis import intervals
+from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW
+
+
+def suites(*rows: tuple[str, float, float, float]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["suite", LOW, "handshake_ms", HIGH])
+    return frame.assign(scenario="baseline", **{COUNT: 30.0})
+
+
+def single(**runs: list[list[float]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"scenario": "baseline", "suite": suite, "repetition": run, "number": number, "handshake_ms": value}
+            for suite, values in runs.items()
+            for run, of_run in enumerate(values, 1)
+            for number, value in enumerate(of_run, 1)
+        ]
+    )
+
+
+def test_overlapping_intervals_are_a_tie():
+    table = suites(("a", 1.0, 2.0, 3.0), ("b", 2.9, 4.0, 5.0), ("c", 3.1, 4.5, 6.0))
+    assert intervals.tied_with_the_least(table)["suite"].tolist() == ["a", "b"]
+    ranges = intervals.with_rank_ranges(table)
+    assert ranges[["suite", "rank_from", "rank_to"]].to_numpy().tolist() == [["a", 1, 2], ["b", 1, 3], ["c", 2, 3]]
+
+
+def test_the_least_is_alone_where_it_is_told_apart():
+    table = suites(("b", 4.0, 5.0, 6.0), ("a", 1.0, 2.0, 3.0))
+    assert intervals.tied_with_the_least(table)["suite"].tolist() == ["a"]
+
+
+def test_too_few_handshakes_are_not_ranked_and_have_no_interval():
+    table = pd.DataFrame({"scenario": "baseline", "suite": ["a", "b"], "handshake_ms": [1.0, 2.0]})
+    found = intervals.attach(table, single(a=[[1.0] * 29], b=[[2.0] * 30]))
+    assert intervals.is_ranked(found).tolist() == [False, True]
+    none = intervals.attach(table, single(a=[[1.0] * 5]))
+    assert math.isnan(none[LOW].iloc[0])
+    assert none[COUNT].tolist() == [5.0, 0.0]
+    assert intervals.is_ranked(table).all(), "published figures are as they were printed"
+
+
+def test_runs_that_differ_widen_the_interval():
+    quiet, busy = [10.0 + 0.01 * i for i in range(30)], [20.0 + 0.01 * i for i in range(30)]
+    low, high = intervals.interval([quiet, busy])
+    assert low <= 10.145 + 1e-9
+    assert high >= 20.145 - 1e-9
+    one = intervals.interval([quiet])
+    assert 10.0 < one[0] < one[1] < 10.3
+
+
+def test_the_same_values_give_the_same_interval():
+    runs = [list(np.random.default_rng(seed).normal(5, 1, 30)) for seed in range(8)]
+    assert intervals.clustered_interval(runs) == intervals.clustered_interval(runs)
+    with pytest.raises(ValueError, match="needs a value"):
+        intervals.clustered_interval([[]])
+
+
+@pytest.mark.parametrize("runs, least", [(1, 0.92), (10, 0.85)])
+def test_intervals_enclose_the_median_about_as_often_as_they_say(runs, least):
+    dice = np.random.default_rng(7)
+    trials = 150
+    hits = 0
+    for _ in range(trials):
+        drawn = [list(dice.lognormal(1.0, 0.5, 30)) for _ in range(runs)]
+        low, high = intervals.interval(drawn)
+        hits += low <= math.e <= high
+    assert hits / trials >= least

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report ranks and recommends: only what enough handshakes and their intervals bear out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from pqc_mav_bench.report.blocks import Notice, Table
+from pqc_mav_bench.report.frame import limitations, summary
+from pqc_mav_bench.report.numbers import MISSING
+from pqc_mav_bench.report.sections.aeads import aeads
+from pqc_mav_bench.report.sections.flight_budget import flight_budget
+from pqc_mav_bench.report.sections.handshakes import handshake_ranking, pareto_frontier
+from pqc_mav_bench.report.sections.suite_tables import suite_tables
+
+
+def table(section, name):
+    return next(block for block in section.blocks if isinstance(block, Table) and block.key == name)
+
+
+def texts(section):
+    said = []
+    for block in section.blocks:
+        if isinstance(block, Notice):
+            said.append(block.text)
+        elif block.explanation is not None:
+            said += [*block.explanation.observations, *block.explanation.meaning]
+    return " ".join(said)
+
+
+def test_suites_that_differ_in_the_cipher_alone_are_a_tie(campaign):
+    section = handshake_ranking(campaign)
+    rows = table(section, "ranking-all").frame
+    assert rows["Rank"].iloc[0] == "1–4"
+    assert (rows["95 % from (ms)"] < rows["Handshake (ms)"]).all()
+    assert set(rows["n"]) == {30.0}
+    assert "share the shortest handshake" in texts(section)
+    assert "a tie" in texts(section)
+
+
+def test_a_recommendation_names_what_ties_with_it(campaign):
+    rows = table(flight_budget(campaign), "recommendation").frame.set_index("Use")
+    assert "ML-768-" in rows.loc["default", "Suite"]
+    assert "ML-768-" in rows.loc["default", "Tied with it"]
+
+
+def test_the_frontier_keeps_what_ties(campaign):
+    assert "a tie, and all of them stay" in texts(pareto_frontier(campaign))
+    assert len(table(pareto_frontier(campaign), "pareto-table").frame) == 6, "two ciphers at each level"
+
+
+def test_single_handshakes_are_neither_ranked_nor_recommended(of_single_handshakes):
+    c = of_single_handshakes
+    section = handshake_ranking(c)
+    assert not c.ranked
+    assert section.title.endswith("by their handshake")
+    assert set(table(section, "ranking-all").frame["Rank"]) == {MISSING}
+    assert "are no ranking" in texts(section)
+    assert "shortest handshake" not in texts(section)
+    assert "30 handshakes that a comparison takes" in texts(pareto_frontier(c))
+    assert "has no recommendation" in texts(flight_budget(c))
+    assert any("Too few handshakes" in line for line in limitations(c))
+
+
+def test_one_figure_a_run_is_not_ranked(campaign, paper):
+    assert set(table(suite_tables(campaign), "energy-bit").frame["Rank"].astype(str)) == {MISSING}
+    assert table(suite_tables(paper), "energy-bit").frame["Rank"].iloc[0] == 1
+
+
+def with_ciphers(campaign, seal_us: dict[str, float]):
+    """The campaign with these ciphers, eight suites of each, whose times scatter by a percent."""
+    rows = campaign.runs[campaign.runs["scenario"] == "baseline"].head(8)
+    parts = [
+        rows.assign(
+            aead=name, suite=rows["suite"] + name, seal_mean_us=[us * (1 + 0.001 * i) for i in range(len(rows))]
+        )
+        for name, us in seal_us.items()
+    ]
+    return replace(campaign, runs=pd.concat(parts, ignore_index=True))
+
+
+def test_the_fastest_cipher_is_named_only_where_intervals_tell_it(campaign):
+    times = {"AES-256-GCM": 0.3, "ChaCha20-Poly1305": 0.5, "Ascon-128a": 0.8}
+    assert "here AES-256-GCM is, by more than" in texts(aeads(with_ciphers(campaign, times)))
+    tied = texts(aeads(with_ciphers(campaign, {**times, "ChaCha20-Poly1305": 0.3})))
+    assert "here AES-256-GCM and ChaCha20-Poly1305 are a tie" in tied
+    assert "As published" in texts(aeads(with_ciphers(campaign, {**times, "Ascon-128a": 0.1})))
+    assert "fastest" not in texts(aeads(campaign)), "it has two ciphers, and the documents three"
+
+
+def test_what_was_published_is_shown_as_it_was_printed(paper):
+    assert "The fastest is" in texts(handshake_ranking(paper))
+    assert table(flight_budget(paper), "recommendation").frame["Suite"].iloc[0]
+    assert summary(paper)[0].startswith("Published figures")
