@@ -160,9 +160,10 @@ def read(path: Path) -> pd.DataFrame:
     missing = [name for name in KEY if name not in table.columns]
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
-    new = [f.path for f in flat_fields() if f.path in ADDED and f.path not in table.columns and f.path not in same]
+    new = [f for f in flat_fields() if f.path in ADDED and f.path not in table.columns and f.path not in same]
     if new:
-        table = pd.concat([table, pd.DataFrame(float("nan"), index=table.index, columns=new)], axis=1)
+        nothing = {field.path: float("nan") if field.numeric else "" for field in new}
+        table = pd.concat([table, pd.DataFrame(nothing, index=table.index)], axis=1)
         table = table[[name for name in columns() if name in table.columns]]
     if same:
         left_out = pd.DataFrame(dict(same), index=table.index)

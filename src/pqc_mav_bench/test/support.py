@@ -302,7 +302,7 @@ def before_version4(document: dict) -> dict:
     out = json.loads(json.dumps(document))
     for path in version3.ADDED:
         category, _, name = path.partition(".")
-        out[category].pop(name)
+        out[category].pop(name, None)
         out["metric_status"].pop(path, None)
     return out
 

@@ -11,11 +11,15 @@ from typing import Any
 
 VERSION = "3.0"
 
-_ONE = "recorded under schema version 3, when a run had one handshake"
+_BEFORE = "recorded before this was measured: a run had one full handshake"
 
-#: `category.field` that version 4 added: of those with a column, a table of an older version has none.
+#: `category.field` that version 4 added, or the last releases of version 3: of those with a column, a table of an older
+#: version may have none.
 ADDED = frozenset(
     {
+        "handshake.kind",
+        "crypto_primitives.gcs_keygen_pooled",
+        "rekey.ratchets",
         "lifecycle.renew_s",
         "handshake.handshakes",
         "handshake.handshake_low_ms",
@@ -30,5 +34,5 @@ def today(document: Mapping[str, Any], version: str) -> dict[str, Any]:
     """A metrics document of version 3 as one of schema `version`: what it has no value for says why."""
     out = {**document, "schema_version": version}
     if isinstance(status := out.get("metric_status"), Mapping):
-        out["metric_status"] = {**{path: {"status": "not_applicable", "reason": _ONE} for path in ADDED}, **status}
+        out["metric_status"] = {**{path: {"status": "not_applicable", "reason": _BEFORE} for path in ADDED}, **status}
     return out

@@ -238,7 +238,7 @@ def pareto_frontier(c: ReportInput) -> Section:
         "pareto-published", "Pareto table, published, [rpi5-report] section 15", "rpi5_pareto_report"
     )
     if not is_ranked(suites).any():
-        return Section("pareto_frontier", title, [_unranked(c, suites), published])
+        return Section("pareto_frontier", title, [without_ranking(c, suites), published])
     front, fastest = pareto.frontier(suites), pareto.fastest_per_level(suites)
     groups = [
         _points(suites[suites["kem_family"] == family], family, palette.family(family), palette.FAMILY_MARKER[family])
@@ -299,13 +299,13 @@ def pareto_frontier(c: ReportInput) -> Section:
     return Section("pareto_frontier", title, [*blocks, published])
 
 
-def _unranked(c: ReportInput, suites: pd.DataFrame) -> Notice:
-    """Why there is no frontier."""
+def without_ranking(c: ReportInput, suites: pd.DataFrame) -> Notice:
+    """Why no suites are named as the fastest."""
     if not len(suites):
         return without(c, "handshake times", "no run passed")
     return without(
         c,
-        "frontier",
+        "fastest suites",
         f"no suite has the {RANKED_FROM} handshakes that a comparison takes",
         f"'pqcmav bench run --handshakes {RANKED_FROM}' measures them.",
     )

@@ -17,7 +17,7 @@ from pqc_mav_bench.report.numbers import duration, number
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections import diagrams
 from pqc_mav_bench.report.sections.common import by_level, first_upper, kem_order, sig_order, with_values, without
-from pqc_mav_bench.report.sections.handshakes import known, pareto_frame, summary_frame
+from pqc_mav_bench.report.sections.handshakes import known, pareto_frame, summary_frame, without_ranking
 from pqc_mav_bench.report.sections.published_tables import published_table
 
 
@@ -282,11 +282,13 @@ def pqcmav_paper_tables(c: ReportInput) -> Section:
         ),
         Table(
             "fastest",
-            "Fastest suite of each level, [pqcmav-paper] Table VIII",
+            "Fastest suites of each level, [pqcmav-paper] Table VIII",
             pareto_frame(fastest),
             c.origin(),
             c.sources,
-        ),
+        )
+        if len(fastest)
+        else without_ranking(c, known(c)),
         published_table(
             "fastest-published", "Pareto-optimal suites, published, [pqcmav-paper] Table VIII", "rpi5_pareto_paper"
         ),
