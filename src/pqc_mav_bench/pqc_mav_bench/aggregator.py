@@ -20,6 +20,7 @@ from pqc_mav_bench.clock import ClockEstimate
 from pqc_mav_bench.options import WorkloadOptions
 from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.schema.field import Category
+from pqc_mav_bench.schema.machine import SystemLoad
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.store import CampaignStore
 
@@ -191,7 +192,27 @@ class MetricsAggregator:
             if name.endswith("_ms") and name != "primitives_ms" and value is not None
         ]
         put(run.crypto_primitives, {"primitives_ms": sum(times) if times else None})
+        self._derive_foreign_load()
         energy, plane = run.power_energy.energy_j, run.data_plane
         if energy is not None and plane.plain_tx_bytes is not None and plane.gcs_plain_tx_bytes is not None:
             bits = 8 * (plane.plain_tx_bytes + plane.gcs_plain_tx_bytes)
             put(run.power_energy, {"energy_per_bit_nj": energy * 1e9 / bits if bits else None})
+
+    def _derive_foreign_load(self) -> None:
+        """What else each machine did: on one machine, both ends' processes are the campaign's own."""
+        run = self.run
+        sides = (run.system_drone, run.run_context.cpu_count), (run.system_gcs, run.run_context.gcs_cpu_count)
+        own = [_own_percent(side) for side, _ in sides]
+        if run.run_context.same_host:
+            own = [None if None in own else sum(share or 0.0 for share in own)] * 2
+        for (side, cores), share in zip(sides, own, strict=True):
+            if side.cpu_mean_percent is not None and share is not None and cores:
+                put(side, {"foreign_cpu_percent": max(0.0, side.cpu_mean_percent - share / cores)})
+
+
+def _own_percent(side: SystemLoad) -> float | None:
+    """Processor time of one end's processes as share of one core; None where its proxy's is not known."""
+    if side.tunnel_cpu_percent is None:
+        return None
+    names = ("tunnel", "bench", "workload", "load")
+    return sum(getattr(side, f"{name}_cpu_percent") or 0.0 for name in names)

@@ -19,6 +19,7 @@ from pqc_mav_bench.ends import GroundEnd
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_bench.manifest import summary
 from pqc_mav_bench.options import CampaignOptions
+from pqc_mav_bench.sanity import MACHINE_BUSY, is_busy
 from pqc_mav_bench.schedule import Action, Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError
 from pqc_mav_bench.store import CampaignStore, storage_error
@@ -64,6 +65,7 @@ class Campaign:
         self._began = time.monotonic()
         self._measured = 0
         self._losses: dict[Item, int] = {}
+        self._busy: dict[Item, int] = {}
         self._index = {item: index for index, item in enumerate(schedule.items)}
 
     def run(self) -> bool:
@@ -102,10 +104,23 @@ class Campaign:
         except AgentLostError as error:
             self._agent_lost(item, error)
             return
+        if self._is_repeated(item, run):
+            return
         self._progress(item.suite, SAVE)
         aggregator.save_suite_metrics(self._store, item)
         self._advance(item, passed=bool(run.lifecycle.success), reason=run.lifecycle.failure_reason or "")
         self._measured += 1
+
+    def _is_repeated(self, item: Item, run: RunMetrics) -> bool:
+        """Whether a good run is dropped because a machine was busy: each run's last attempt is kept, with its finding,
+        so that a campaign on a machine that stays busy ends."""
+        if not run.lifecycle.success or not is_busy(run):
+            return False
+        self._busy[item] = tries = self._busy.get(item, 0) + 1
+        why = next(finding.message for finding in run.findings if finding.name == MACHINE_BUSY)
+        repeated = tries < self._options.attempts
+        self._log(f"{item.name}: {why} {'It is measured again.' if repeated else 'The run is kept, and says so.'}")
+        return repeated
 
     def _advance(self, item: Item, *, passed: bool, reason: str) -> None:
         state = self._schedule.confirm_advance(item, passed=passed, reason=reason)

@@ -53,7 +53,9 @@ class CampaignOptions(BaseModel):
     workload: WorkloadOptions = Field(default_factory=lambda: WorkloadOptions.model_validate({}))
     randomise: bool = True
     seed: int = Field(20260221, ge=0)
-    attempts: int = Field(2, ge=1, le=10, description="tries of a run before it counts as failed")
+    attempts: int = Field(
+        2, ge=1, le=10, description="tries of a run that fails, or during which a machine is busy with other work"
+    )
     machine_name: str = Field("", max_length=120, description="written in place of the host names")
     emulate_detectors: bool = Field(False, description="put the documented load on in place of a scenario's detector")
 

@@ -12,6 +12,8 @@ from pqc_mav_bench.schema.run import Finding, RunMetrics, Severity
 HANDSHAKE_LIMIT_MS = 45_000.0
 LATENCY_LIMIT_MS = 10_000.0
 CLOCKS_APART_S = 1.0
+MACHINE_BUSY = "machine_busy"
+BUSY_PERCENT = 30.0  # of a machine's processor time that other work may take
 PACE_TOLERANCE = 0.05  # share of the packets asked for that a generator may leave unsent
 # The engine's identifiers of handshakes that fail because somebody is not who he claims to be.
 AUTH_ERRORS = ("unknown_drone", "bad_gate", "bad_signature", "bad_drone_signature", "bad_confirm", "weak_key")
@@ -164,6 +166,23 @@ def generator_behind(run: RunMetrics) -> Iterator[Finding]:
         )
 
 
+def machine_busy(run: RunMetrics) -> Iterator[Finding]:
+    """Something else ran on a machine: whatever competes lengthens times and loses packets."""
+    for side, words in (("system_drone", "drone"), ("system_gcs", "ground")):
+        share = getattr(run, side).foreign_cpu_percent
+        if share is not None and share > BUSY_PERCENT:
+            yield _warning(
+                MACHINE_BUSY,
+                f"The {words}'s machine did something else for {share:.0f} % of its processor time.",
+                f"{side}.foreign_cpu_percent",
+            )
+
+
+def is_busy(run: RunMetrics) -> bool:
+    """Whether a run is to be measured again because a machine was busy."""
+    return any(finding.name == MACHINE_BUSY for finding in run.findings)
+
+
 def numbers_impossible(run: RunMetrics) -> Iterator[Finding]:
     """Times, sizes and counts below zero, other than clock offsets and lost packets, which are judged elsewhere."""
     for category in (
@@ -194,6 +213,7 @@ CHECKS: tuple[Check, ...] = (
     clocks_apart,
     packets_lost,
     generator_behind,
+    machine_busy,
     numbers_impossible,
 )
 

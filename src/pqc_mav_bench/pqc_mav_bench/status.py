@@ -35,6 +35,7 @@ _SYSTEM = {
     "cpu_mhz": "the kernel shows no processor clock",
     "governor": "the kernel shows no frequency governor",
     "load_cpu_percent": "no detector or emulated load runs on this side",
+    "foreign_cpu_percent": "what the campaign's own processes took is not known",
     "tunnel_cpu_percent": "the proxy's process was not found on this machine",
     "tunnel_rss_mib": "the proxy's process was not found on this machine",
 }

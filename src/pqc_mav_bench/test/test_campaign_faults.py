@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support import OPTIONS, SUITES, Bench, handshake
+from support import OPTIONS, SUITES, Bench, handshake, side
 
 from pqc_mav_bench import campaign as campaign_module
 from pqc_mav_bench import tidy
@@ -242,3 +242,25 @@ def test_a_tampered_table_is_found(tmp_path):
     table.loc[0, "handshake.handshake_ms"] = 1.0
     tidy.write(table, bench.store.folder)
     assert names(verify_campaign(bench.store.folder)) == {"table"}
+
+
+def test_a_run_on_a_busy_machine_is_measured_again_and_its_last_attempt_is_kept(tmp_path):
+    busy = {"system": {**side("x", "drone")["system"], "cpu_mean_percent": 90.0, "cpu_peak_percent": 95.0}}
+    bench = Bench(tmp_path, "once", suites=("cs-a",))
+    begin = bench.drone.begin
+
+    def first_run_is_busy(suite: str, handshakes: int) -> None:
+        begin(suite, handshakes)
+        bench.drone.changes = busy if not bench.log else {}
+
+    bench.drone.begin = first_run_is_busy
+    assert bench.run()
+    assert bench.store.load_run(bench.schedule.items[0]).findings == []
+    assert "did something else for 83 % of its processor time. It is measured again." in bench.log[0]
+    always = Bench(tmp_path, "always", suites=("cs-a",))
+    always.drone.changes = busy
+    assert always.run()
+    assert [finding.name for finding in always.store.load_run(always.schedule.items[0]).findings] == ["machine_busy"]
+    assert len(always.log) == OPTIONS.attempts
+    assert "The run is kept" in always.log[-1]
+    assert verify_campaign(always.store.folder).problems == ()

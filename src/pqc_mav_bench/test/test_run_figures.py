@@ -202,6 +202,8 @@ FAULTS = [
     ("packets_lost", "warning", lambda d, g: g.changes.update(workload=mavlink(150, 150))),
     ("more_received_than_sent", "error", lambda d, g: g.changes.update(workload=mavlink(150, 170))),
     ("generator_behind", "warning", lambda d, g: g.changes.update(workload=mavlink(150, 160, skipped=50))),
+    ("machine_busy", "warning", lambda d, g: d.changes.update(
+        system={**side("x", "drone")["system"], "cpu_mean_percent": 90.0, "cpu_peak_percent": 95.0})),
     ("handshake_missing", "error", lambda d, g: d.changes.update(handshakes=[])),
     ("number_impossible", "error", lambda d, g: d.changes.update(
         system={**side("x", "drone")["system"], "memory_mean_mib": -1.0})),

@@ -34,6 +34,11 @@ class SystemLoad(Category):
         "%",
         zero="the baseline scenario has none",
     )
+    foreign_cpu_percent: float | None = metric(
+        "all cores together, mean, less what the campaign's own processes took: what else the machine did",
+        "%",
+        zero=_IDLE,
+    )
     tunnel_rss_mib: float | None = metric("resident memory of the proxy, largest sample", "MiB")
     memory_mean_mib: float | None = metric("main memory in use, mean", "MiB")
     memory_peak_mib: float | None = metric("main memory in use, largest sample", "MiB")

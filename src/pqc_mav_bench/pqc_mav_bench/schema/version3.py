@@ -24,6 +24,8 @@ ADDED = frozenset(
         "handshake.handshakes",
         "handshake.handshake_low_ms",
         "handshake.handshake_high_ms",
+        "system_drone.foreign_cpu_percent",
+        "system_gcs.foreign_cpu_percent",
         "handshake.samples_ms",
         "handshake.gcs_samples_ms",
     }

@@ -105,7 +105,7 @@ def run(
         bool, typer.Option("--in-order", help="Keep the order of the suites instead of randomising it.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 20260221,
-    attempts: Annotated[int, typer.Option(help="Attempts at a run before it counts as failed.")] = 2,
+    attempts: Annotated[int, typer.Option(help="Attempts at a run that fails, or find the machine busy.")] = 2,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"{_QUICK_S:g} s of data per run: all 72 suites in 10 minutes.")
     ] = False,
