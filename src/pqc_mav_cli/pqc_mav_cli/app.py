@@ -14,6 +14,7 @@ from pqc_mav_bringup.printer import discard
 from pqc_mav_cli import older_typer
 from pqc_mav_cli.console import PROGRAM, print_error
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_common.errors import ProcessError
 
 _HELP = """A post-quantum tunnel for MAVLink.
 
@@ -97,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = typer.main.get_command(make_app(given[0] if given and given[0] in COMMANDS else ""))
         _reflow(command)
         result = command.main(args=given, prog_name=PROGRAM, standalone_mode=False)
-    except CliError as error:
+    except (CliError, ProcessError) as error:
         print_error(error)
         return error.exit_code
     except typer.Abort:

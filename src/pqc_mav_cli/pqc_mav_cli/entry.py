@@ -9,6 +9,7 @@ from pqc_mav_bringup.printer import discard
 from pqc_mav_cli import quick
 from pqc_mav_cli.console import print_error
 from pqc_mav_cli.errors import CliError
+from pqc_mav_common.errors import ProcessError
 
 
 def run() -> None:
@@ -17,7 +18,7 @@ def run() -> None:
         code = quick.run(sys.argv[1:])
         if code is not None:
             sys.stdout.flush()
-    except CliError as error:
+    except (CliError, ProcessError) as error:
         print_error(error)
         code = error.exit_code
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
 
 
 class CliError(Exception):
-    """Ends the command with one line on stderr and an exit code."""
+    """Ends the command with one line on stderr and an exit code, as a ProcessError from below does."""
 
     def __init__(self, sentence: str, exit_code: ExitCode = ExitCode.FAILED) -> None:
         super().__init__(sentence)

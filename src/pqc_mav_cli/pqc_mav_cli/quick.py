@@ -72,8 +72,8 @@ def rekey(values: Mapping[str, Any]) -> int | None:
     """Asks the engine that is meant, where it is on this machine."""
     if values["on"] not in ("", "drone", "gcs"):
         return None
-    from pqc_mav_cli.local_socket import chosen
     from pqc_mav_cli.wording import outcome
+    from pqc_mav_common.local_socket import chosen
 
     # The engine gives up first, and says why.
     with chosen(

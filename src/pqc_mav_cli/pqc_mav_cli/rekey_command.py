@@ -13,8 +13,8 @@ import typer
 
 from pqc_mav_cli import quick
 from pqc_mav_cli.errors import CliError, engine_errors
-from pqc_mav_cli.local_socket import nothing_here
 from pqc_mav_cli.wording import outcome
+from pqc_mav_common.local_socket import nothing_here
 
 
 class End(str, Enum):

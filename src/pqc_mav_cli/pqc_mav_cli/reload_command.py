@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from pqc_mav_cli.errors import CliError
-from pqc_mav_cli.local_socket import chosen, folders
 from pqc_mav_cli.rekey_command import End
+from pqc_mav_common.local_socket import chosen, folders
 
 
 def reload(

@@ -17,9 +17,7 @@ import pqc_mav_tunnel
 import pytest
 from commands import COMMAND, Running, pqcmav, refused
 
-from pqc_mav_cli import local_socket, quick
-from pqc_mav_cli.errors import CliError
-from pqc_mav_cli.local_socket import Place
+from pqc_mav_cli import quick
 
 GROUP = 47_124  # nobody's
 REPETITIONS = 5
@@ -236,32 +234,6 @@ def test_a_number_that_is_none_is_left_to_the_usual_way() -> None:
     assert parsed is not None and parsed["timeout"] == 2.0
 
 
-def test_folders_and_names() -> None:
-    assert local_socket.folders({"PQCMAV_RUN_DIR": "/x", "XDG_RUNTIME_DIR": "/y"}) == [Path("/x")]
-    assert local_socket.folders({"XDG_RUNTIME_DIR": "/y"}) == [Path("/run/pqcmav"), Path("/y/pqcmav")]
-    assert local_socket.folders({"XDG_RUNTIME_DIR": "y"}) == [Path("/run/pqcmav")]
-    place = Place(Path("/run/pqcmav/drone-a-b.sock"))
-    assert (place.name, place.role, place.drone_id) == ("drone-a-b", "drone", "a-b")
-    assert (Place(Path("gcs-north.sock")).role, Place(Path("gcs.sock")).role) == ("gcs", "gcs")
-
-
 def test_nothing_here_and_no_ros_is_said_in_one_sentence(folder: Path) -> None:
     ended = subprocess.run([*WITHOUT_ROS, "rekey"], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1 and f"has a control socket in {folder}, and ROS 2 is not available" in ended.stderr
-
-
-def test_an_answer_that_does_not_come_is_an_error(folder: Path) -> None:
-    import socket
-
-    with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind(str(folder / "gcs.sock"))
-        silent.listen()
-        with (
-            pytest.raises(CliError, match="No answer"),
-            local_socket.chosen(os.environ, answer_s=0.1) as control,
-        ):
-            assert control is not None
-            try:
-                control.ask("status")
-            except OSError as error:
-                raise CliError(f"No answer: {error}") from None

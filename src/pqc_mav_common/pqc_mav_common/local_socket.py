@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_common.errors import ExitCode, ProcessError
 
 # As in the engine (console/local_socket.hpp).
 FOLDER_VARIABLE = "PQCMAV_RUN_DIR"
@@ -27,7 +27,15 @@ LARGEST = 64 * 1024 * 1024  # bytes of an answer: a thousand drones need about o
 _USAGE = ("bad_request", "suite_", "unknown_drone", "which_drone")
 
 
-class ForbiddenError(CliError):
+class ControlError(ProcessError):
+    """What an engine refuses, or why none is asked. `code` is the socket's own where the engine spoke, else empty."""
+
+    def __init__(self, sentence: str, exit_code: ExitCode = ExitCode.FAILED, code: str = "") -> None:
+        super().__init__(sentence, exit_code)
+        self.code = code
+
+
+class ForbiddenError(ControlError):
     """This user may not use a socket."""
 
 
@@ -80,10 +88,10 @@ def places(environment: Mapping[str, str]) -> list[Place]:
     return found
 
 
-def nothing_here(environment: Mapping[str, str]) -> CliError:
+def nothing_here(environment: Mapping[str, str]) -> ControlError:
     """No engine answers, and ROS is not there to look further."""
     where = " or ".join(str(folder) for folder in folders(environment))
-    return CliError(
+    return ControlError(
         f"No engine of this machine has a control socket in {where}, and ROS 2 is not available; "
         "is the engine running? --socket names a socket elsewhere."
     )
@@ -112,7 +120,7 @@ def _name(look_up: Any, number: int) -> str:
 
 
 class Control:
-    """A connection to one engine. Raises OSError where nobody listens, CliError for what the engine refuses."""
+    """A connection to one engine. Raises OSError where nobody listens, ControlError for what the engine refuses."""
 
     def __init__(self, place: Place, answer_s: float = ANSWER_S) -> None:
         self.place = place
@@ -162,7 +170,7 @@ class Control:
         if answer["ok"]:
             return dict(answer["result"])
         code, text = answer["error"]["code"], answer["error"]["text"]
-        raise CliError(text, ExitCode.USAGE if code.startswith(_USAGE) else ExitCode.FAILED)
+        raise ControlError(text, ExitCode.CONFIG if code.startswith(_USAGE) else ExitCode.FAILED, code)
 
     def _line(self) -> bytes:
         parts = [self._rest]
@@ -197,12 +205,12 @@ def connect_all(found: Sequence[Place], answer_s: float = ANSWER_S) -> list[Cont
 def chosen(
     environment: Mapping[str, str], *, path: str = "", role: str = "", drone: str = "", answer_s: float = ANSWER_S
 ) -> Iterator[Control | None]:
-    """The one engine that is meant; None where none of this machine is. Raises CliError where it is not clear."""
+    """The one engine that is meant; None where none of this machine is. Raises ControlError where it is not clear."""
     if path:
         try:
             connection = Control(Place(Path(path)), answer_s)
         except OSError as error:
-            raise CliError(f"Nobody answers at {path}: {error.strerror or error}; is the engine running?") from None
+            raise ControlError(f"Nobody answers at {path}: {error.strerror or error}; is the engine running?") from None
         with connection:
             yield connection
         return
@@ -225,5 +233,5 @@ def _meant(connections: Sequence[Control], role: str, drone: str) -> Control | N
         if fitting:
             names = ", ".join(each.place.name for each in fitting)
             how = "--drone or --socket" if wanted == "drone" else "--socket"
-            raise CliError(f"This machine runs several ({names}): choose one with {how}.", ExitCode.USAGE)
+            raise ControlError(f"This machine runs several ({names}): choose one with {how}.", ExitCode.CONFIG)
     return None
