@@ -12,22 +12,22 @@ help:  ## Show this list
 
 # Each target sets up what it needs and no more: a first demo compiles no tests and installs no linters.
 setup:  ## Install what is missing, make .venv, build liboqs once and all packages
-	@tools/setup.sh analysis
+	@tools/setup.sh analysis dashboard
 
 demo:  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|low-battery|bad-link|attack|nominal|thin-link
 	@tools/setup.sh $(if $(SCENARIO),analysis) $(if $(SCENARIO)$(ARGS),,demo)
 	@tools/run pqcmav demo $(if $(SCENARIO),--scenario $(SCENARIO) --plot build/demo/$(SCENARIO).png) $(ARGS)
 
 test:  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)
-	@tools/setup.sh analysis test
+	@tools/setup.sh analysis dashboard test
 	@tools/run python tools/run_tests.py $(PACKAGES)
 
 test-ubuntu:  ## Run the Python tests with the versions that Ubuntu 24.04 has (PACKAGES="..." selects)
-	@tools/setup.sh analysis test
+	@tools/setup.sh analysis dashboard test
 	@tools/test_ubuntu.sh $(PACKAGES)
 
 lint:  ## Check style: ruff, mypy, clang-format, shell syntax, licence lines
-	@tools/setup.sh analysis lint
+	@tools/setup.sh analysis dashboard lint
 	@tools/lint.sh
 
 format:  ## Format with ruff and clang-format, apply safe fixes, add licence lines

@@ -35,6 +35,7 @@ lock system "" base.txt
 lock wheels system --constraint locked/system.txt base.txt ros-jazzy.txt
 shared=(--constraint locked/system.txt --constraint locked/wheels.txt)
 lock analysis "" "${shared[@]}" analysis.txt
+lock dashboard "" "${shared[@]}" dashboard.txt
 lock test "" "${shared[@]}" test.txt
 lock lint test "${shared[@]}" --constraint locked/test.txt lint.txt test.txt
 lock detect "" "${shared[@]}" detect.txt

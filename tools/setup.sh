@@ -4,6 +4,7 @@
 #   setup.sh [PART...]     what is needed besides, and stays once it is there:
 #     demo                 no more of liboqs than a first demo flies, unless the whole is there
 #     analysis             Python packages of the benchmark's analysis, of plots and of training
+#     dashboard            the web server of 'pqcmav dashboard'
 #     detect, train        ONNX Runtime and xgboost for the detectors; PyTorch to train the transformer
 #     test                 those of the tests, and the engine's tests and micro-benchmarks compiled
 #     lint                 ruff, mypy, clang-format
@@ -16,10 +17,10 @@ layers=() targets=() liboqs_part=()
 for part in "$@"; do
   case "$part" in
     demo) liboqs_part=(demo) ;;
-    analysis | lint | detect | train) layers+=("$part") ;;
+    analysis | dashboard | lint | detect | train) layers+=("$part") ;;
     test) layers+=(test) targets+=(engine_tests micro_benchmarks) ;;
     benchmarks) targets+=(micro_benchmarks) ;;
-    *) die "no part '$part' of the set-up: there are demo, analysis, test, lint, detect, train and benchmarks" ;;
+    *) die "no part '$part' of the set-up: there are demo, analysis, dashboard, test, lint, detect, train and benchmarks" ;;
   esac
 done
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes .venv from the lists in requirements/locked/, which pin every file by its hash. With a ROS 2 installation sourced: on top of the system's
 # packages and without the ROS 2 wheels.
-#   setup_python.sh [analysis] [test] [lint] [detect] [train]
+#   setup_python.sh [analysis] [dashboard] [test] [lint] [detect] [train]
 # The packages that run the nodes are always installed; the named layers once they are asked for. What is there stays.
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -18,6 +18,7 @@ lists_of() {
   case "$1" in
     run) if [ "$mode" = wheels ]; then echo system wheels; else echo system; fi ;;
     analysis) echo analysis ;;
+    dashboard) echo dashboard ;;  # Starlette, uvicorn
     lint) echo lint test ;;  # with the tests' packages: mypy reads their types
     test) echo test test-nodeps ;;
     detect) echo detect ;;  # ONNX Runtime, xgboost

@@ -11,7 +11,7 @@ import pytest
 REQUIREMENTS = Path(__file__).resolve().parent.parent.parent / "requirements"
 LAYERS = {
     "system": ["base"], "wheels": ["ros-jazzy"], "analysis": ["analysis"], "test": ["test"], "lint": ["lint"],
-    "test-nodeps": ["test-nodeps"],
+    "dashboard": ["dashboard"], "test-nodeps": ["test-nodeps"],
 }  # fmt: skip
 PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)")
 

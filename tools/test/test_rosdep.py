@@ -54,7 +54,11 @@ WITHOUT_KEY = {
     "onnxruntime": "the detector 'tst'",
     "oqs": "wirespec and its tests",
     "pyarrow": "windows of traffic as Parquet",
+    "playwright": "the dashboard's tests in a browser",
+    "starlette": "the dashboard's server",
     "torch": "training a detector",
+    "uvicorn": "the dashboard's server",
+    "websockets": "the dashboard's server",
     "xgboost": "training a detector",
     "zstandard": "the flight recorder's file",
 }
@@ -127,4 +131,7 @@ def test_every_key_exists(folder: Path) -> None:
 def test_what_rosdep_does_not_bring_is_named_where_users_look() -> None:
     text = (ROOT / "docs" / "launch.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^pip install --user (.+?)(?:\s+#.*)?$", text, re.MULTILINE)
-    assert set(command.split()) == {"mcap", "mcap-ros2-support", "zstandard", "pyarrow"}
+    assert set(command.split()) == {
+        *("mcap", "mcap-ros2-support", "zstandard", "pyarrow"),
+        *("starlette", "uvicorn", "websockets"),
+    }

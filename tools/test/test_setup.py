@@ -104,7 +104,9 @@ def test_unusable_python_is_refused(run: Run, workspace: Path) -> None:
 
 def test_unknown_part_is_refused(run: Run, workspace: Path) -> None:
     assert_one_error(
-        run("tools/setup.sh", "tests"), "no part 'tests'", "demo, analysis, test, lint, detect, train and benchmarks"
+        run("tools/setup.sh", "tests"),
+        "no part 'tests'",
+        "demo, analysis, dashboard, test, lint, detect, train and benchmarks",
     )
     assert not (workspace / ".deps").exists()
 
