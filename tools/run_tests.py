@@ -44,7 +44,7 @@ ROWS = (
     ("pqc_mav_cli", "pqc_mav_policy"),
     (
         *("pqc_mav_bringup", "pqc_mav_detect", "pqc_mav_proxy", "pqc_mav_proxy_cpp", "pqc_mav_recorder"),
-        *("pqc_mav_sensing", "pqc_mav_sim", "pqc_mav_tunnel", "chaos"),
+        *("pqc_mav_dashboard", "pqc_mav_sensing", "pqc_mav_sim", "pqc_mav_tunnel", "chaos"),
     ),
 )
 EMULATED = {"test_core_suites"}  # C++ tests that only 'make arm64' builds

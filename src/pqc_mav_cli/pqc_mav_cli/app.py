@@ -34,6 +34,7 @@ COMMANDS = {
     "rekey": "rekey_command:rekey",
     "reload": "reload_command:reload",
     "station": "station_command:station",
+    "dashboard": "dashboard_command:dashboard",
     "logs": "logs_command:logs",
     "doctor": "doctor.command:doctor",
     "demo": "demo.command:demo",

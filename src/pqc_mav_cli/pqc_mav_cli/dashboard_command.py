@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav dashboard`: one drone or a fleet in a browser, live or from a recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqc_mav_cli.console import note
+from pqc_mav_cli.errors import CliError
+
+
+def dashboard(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="TCP port; 0 = any that is free.")] = 8765,
+    replay: Annotated[
+        Path | None, typer.Option(help="Show this recording (*.mcap) instead of what is live, with play and pause.")
+    ] = None,
+    socket: Annotated[str, typer.Option(help="Control socket of one engine. Default: all of this machine.")] = "",
+    ros: Annotated[
+        bool, typer.Option("--ros/--no-ros", help="Also listen to ROS topics, where ROS 2 is there.")
+    ] = True,
+    bind: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    beyond_loopback: Annotated[
+        bool,
+        typer.Option("--beyond-loopback", help="Allow another --bind than loopback. Everybody there sees the fleet."),
+    ] = False,
+    host_name: Annotated[
+        list[str] | None, typer.Option(help="A further name under which the page may be opened; may be repeated.")
+    ] = None,
+) -> None:
+    """Serve a page that shows one drone or a fleet, until Ctrl-C.
+
+    It reads control sockets and ROS topics of this machine, or a recording. Nothing is asked while no page is open.
+    Actions (rekey, pin, mode, station) need the token that is printed at the start.
+
+    From another machine: 'ssh -L 8765:127.0.0.1:8765 HOST', then open http://localhost:8765/ there.
+    """
+    try:
+        from pqc_mav_dashboard.run import Options, run
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("pqc_mav_"):
+            raise
+        raise CliError(
+            f"The dashboard needs {error.name}; 'make setup' or 'pip install starlette uvicorn websockets' installs it."
+        ) from None
+    run(Options(bind, port, beyond_loopback, tuple(host_name or ()), socket, ros, replay), note)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The web application: the page's files, the WebSocket, the actions; everything behind the guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from pqc_mav_dashboard.actions import act
+from pqc_mav_dashboard.errors import RefusalError, Refused
+from pqc_mav_dashboard.guard import Guard, refuse
+from pqc_mav_dashboard.hub import INTERVAL_S, Hub
+from pqc_mav_dashboard.source import Source
+from pqc_mav_dashboard.token import Token
+
+STATIC = Path(__file__).parent / "static"
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+def page_files(folder: Path = STATIC) -> dict[str, tuple[bytes, str]]:
+    """Path below / -> content and type. Read once: no request ever names a file, so none leads out of the folder."""
+    files = {
+        f"/{path.relative_to(folder).as_posix()}": (path.read_bytes(), TYPES[path.suffix])
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in TYPES
+    }
+    files["/"] = files["/index.html"]
+    return files
+
+
+def make_app(source: Source, token: Token, names: Iterable[str], *, interval_s: float = INTERVAL_S) -> Any:
+    """An ASGI application. `names`: the host names it may be opened as."""
+    names, refused = list(names), Refused()
+    hub = Hub(source, refused, interval_s)
+    files = page_files()
+
+    async def page(request: Request) -> Response:
+        found = files.get(request.url.path)
+        if found is None:
+            raise RefusalError("not_found", "There is nothing here; the page is at /.")
+        return Response(found[0], media_type=found[1])
+
+    async def action(request: Request) -> Response:
+        return JSONResponse(await act(request, hub, token))
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"viewers": hub.viewers, "working": hub.working, "refused": dict(refused.counts)})
+
+    async def websocket(socket: WebSocket) -> None:
+        try:
+            hub.room()
+        except RefusalError as error:
+            await refuse(socket.scope, socket.receive, socket.send, refused.count(error))
+            return
+        await hub.serve(socket)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await hub.close()
+
+    made = Starlette(
+        routes=[
+            Route("/api/actions/{action}", action, methods=["POST"]),
+            Route("/api/health", health, methods=["GET"]),
+            WebSocketRoute("/ws", websocket),
+            Route("/{path:path}", page, methods=["GET"]),
+        ],
+        lifespan=lifespan,
+        exception_handlers={RefusalError: _refusal(refused), HTTPException: _refusal(refused)},
+    )
+    return Guard(made, names, refused)
+
+
+def _refusal(refused: Refused) -> Callable[[Request, Exception], Response]:
+    def answer(_request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            wrong_method = error.status_code == 405
+            error = RefusalError(
+                "wrong_method" if wrong_method else "bad_request",
+                "This cannot be asked in this way." if wrong_method else "The request is not good.",
+            )
+        assert isinstance(error, RefusalError)
+        return JSONResponse(refused.count(error).as_json(), error.status)
+
+    return answer

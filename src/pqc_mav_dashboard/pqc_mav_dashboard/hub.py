@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The viewers and the one loop that feeds them. Without a viewer there is no loop, and no source works."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from pqc_mav_dashboard.conditions import condition_table
+from pqc_mav_dashboard.errors import RefusalError, Refused
+from pqc_mav_dashboard.history import SERIES, History, point
+from pqc_mav_dashboard.picture import Picture
+from pqc_mav_dashboard.source import Source
+from pqc_mav_dashboard.views import COLUMNS, Row, Rows, drone_view
+
+LOG = logging.getLogger(__name__)
+VERSION = 1
+VIEWERS = 16
+LONGEST = 4096  # bytes of a viewer's message
+MESSAGES_PER_S = 20
+INTERVAL_S, SLOWEST_S = 1.0, 5.0
+SHARE = 0.01  # of one processor, for the whole server: large fleets are looked at less often
+SEND_S = 20.0  # who takes nothing for so long is let go
+LINGER_S = 5.0  # a page that is loaded again finds everything running
+FLEET = ""  # what a viewer looks at: the fleet, or a drone by its id
+
+
+def encode(message: Mapping[str, Any]) -> str:
+    """A message to viewers."""
+    return json.dumps({"v": VERSION, **message}, separators=(",", ":"), allow_nan=False, default=str)
+
+
+@dataclass(eq=False)
+class Viewer:
+    """One WebSocket and what it has been told."""
+
+    socket: WebSocket
+    look: str | None = None
+    tick: int = -1  # the last whole state of the fleet it has
+    events: int = 0
+    handshakes: str = ""
+    outgoing: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(4))
+    fresh: bool = True
+
+
+class Hub:
+    """Serves viewers out of one source."""
+
+    def __init__(self, source: Source, refused: Refused, interval_s: float = INTERVAL_S) -> None:
+        self.source = source
+        self._refused = refused
+        self._interval_s = interval_s
+        self._viewers: set[Viewer] = set()
+        self._loop: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._history = History()
+        self._rows: dict[str, Row] = {}
+        self._changed: dict[str, Row] = {}
+        self._gone: list[str] = []
+        self._maker = Rows()
+        self._tick = 0
+        self._handshakes: dict[str, tuple[Any, list[dict[str, Any]], str]] = {}
+        self.picture = Picture(time.time(), time.monotonic())
+
+    @property
+    def viewers(self) -> int:
+        """How many there are."""
+        return len(self._viewers)
+
+    @property
+    def working(self) -> bool:
+        """Whether anything is asked at all."""
+        return self._loop is not None and not self._loop.done()
+
+    def room(self) -> None:
+        """Raises RefusalError where there is none for one more."""
+        if len(self._viewers) >= VIEWERS:
+            raise RefusalError("too_many_viewers", f"{VIEWERS} pages are open already; close one and reload this one.")
+
+    async def serve(self, socket: WebSocket) -> None:
+        """One viewer, until it goes."""
+        self.room()
+        viewer = Viewer(socket)
+        self._viewers.add(viewer)
+        sending: asyncio.Task[None] | None = None
+        try:
+            await socket.accept()
+            hello = {"kind": "hello", "columns": COLUMNS, "series": SERIES, "replay": self.source.replay() is not None}
+            viewer.outgoing.put_nowait(encode(hello))
+            sending = asyncio.create_task(self._send(viewer))
+            if not self.working:
+                self._loop = asyncio.create_task(self._run())
+            await self._listen(viewer)
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # gone
+        finally:
+            self._viewers.discard(viewer)
+            if sending is not None:
+                sending.cancel()
+            self._wake.set()
+
+    async def close(self) -> None:
+        """At the server's end."""
+        for viewer in list(self._viewers):
+            await self._drop(viewer, 1001, "The dashboard was ended.")
+        if self._loop is not None:
+            self._loop.cancel()
+            await asyncio.gather(self._loop, return_exceptions=True)
+
+    async def _listen(self, viewer: Viewer) -> None:
+        began_s, count = time.monotonic(), 0
+        while True:
+            received = await viewer.socket.receive()
+            if received["type"] != "websocket.receive":
+                return
+            text = received.get("text")
+            now_s = time.monotonic()
+            if now_s - began_s > 1:
+                began_s, count = now_s, 0
+            count += 1
+            try:
+                if count > MESSAGES_PER_S:
+                    raise RefusalError("too_many_attempts", "Too many messages in a second.")
+                if text is None:
+                    raise RefusalError("bad_request", "Messages are text.")
+                if len(text) > LONGEST:
+                    raise RefusalError("too_long", f"A message has at most {LONGEST} bytes.")
+                self._take(viewer, text)
+            except RefusalError as error:
+                self._refused.count(error)
+                await self._drop(viewer, 1008, error.sentence)
+                return
+
+    def _take(self, viewer: Viewer, text: str) -> None:
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict) or message.get("v") != VERSION:
+            raise RefusalError("bad_request", f"A message is a JSON object with v: {VERSION}.")
+        look, steer = message.get("look"), message.get("replay")
+        if isinstance(look, str) and len(look) <= 64:
+            viewer.look, viewer.fresh, viewer.tick, viewer.handshakes = look, True, -1, ""
+            viewer.events = 0
+        elif isinstance(steer, str) and isinstance(message.get("value", 0), (int, float)):
+            self.source.steer(steer, float(message.get("value", 0)))
+            for each in self._viewers:
+                each.fresh = True
+        else:
+            raise RefusalError("bad_request", "A message says what to look at ('look') or steers a recording.")
+        self._wake.set()
+
+    async def _drop(self, viewer: Viewer, code: int, sentence: str) -> None:
+        self._viewers.discard(viewer)
+        with suppress(RuntimeError, OSError, asyncio.TimeoutError, WebSocketDisconnect):
+            await asyncio.wait_for(viewer.socket.close(code, sentence.encode()[:120].decode(errors="ignore")), 1.0)
+
+    async def _send(self, viewer: Viewer) -> None:
+        try:
+            while True:
+                text = await viewer.outgoing.get()
+                await asyncio.wait_for(viewer.socket.send_text(text), SEND_S)
+        except (asyncio.TimeoutError, RuntimeError, OSError, WebSocketDisconnect):
+            await self._drop(viewer, 1008, "Nothing was taken for too long.")
+
+    async def _run(self) -> None:
+        # Who comes while the source is being stopped finds this loop still there: begin anew.
+        while self._viewers:
+            try:
+                await self.source.start()
+                await self._feed()
+            finally:
+                await self.source.stop()
+
+    async def _feed(self) -> None:
+        """Rounds until nobody has looked for a while."""
+        empty_s: float | None = None
+        while True:
+            used_s, began_s = time.process_time(), time.monotonic()
+            self._wake.clear()
+            if self._viewers:
+                empty_s = None
+                try:
+                    await self._round()
+                except Exception:  # a fault in one round must not leave every page without news
+                    LOG.exception("A round failed.")
+            elif empty_s is None:
+                empty_s = began_s
+            elif began_s - empty_s >= LINGER_S:
+                return
+            cost_s = time.process_time() - used_s
+            wait_s = min(SLOWEST_S, max(self._interval_s, cost_s / SHARE)) if self._viewers else LINGER_S
+            wait_s = max(0.0, wait_s - (time.monotonic() - began_s))
+            try:
+                await asyncio.wait_for(self._wake.wait(), wait_s)
+            except asyncio.TimeoutError:
+                continue
+
+    async def _round(self) -> None:
+        looks = {viewer.look for viewer in self._viewers if viewer.look is not None}
+        if not looks:
+            return
+        fleet = FLEET in looks
+        drones = frozenset(look for look in looks if look)
+        self.picture = picture = await self.source.picture(None if fleet else drones)
+        self._tick += 1
+        if fleet:
+            rows = self._maker.of(picture)
+            self._changed = {drone: row for drone, row in rows.items() if self._rows.get(drone) != row}
+            self._gone = [drone for drone in self._rows if drone not in rows]
+            self._rows = rows
+        whole = changes = ""
+        known = picture.drones()
+        for drone in drones:
+            if self.source.history(drone) is None:
+                self._history.add(drone, point(picture.time_s, known.get(drone, [])))
+        for viewer in list(self._viewers):
+            if viewer.look == FLEET:
+                if viewer.tick == self._tick - 1 and not viewer.fresh:
+                    changes = changes or await self._fleet(picture, self._changed, whole=False)
+                    sent = self._offer(viewer, changes)
+                else:
+                    whole = whole or await self._fleet(picture, self._rows, whole=True)
+                    sent = self._offer(viewer, whole)
+                if sent:
+                    viewer.tick, viewer.fresh = self._tick, False
+            elif viewer.look:
+                await self._show(viewer, viewer.look, picture)
+
+    async def _fleet(self, picture: Picture, rows: Mapping[str, Row], *, whole: bool) -> str:
+        return encode(
+            {
+                **({"suites": await self.source.suites()} if whole else {}),
+                "kind": "fleet",
+                "time_s": picture.time_s,
+                "whole": whole,
+                "rows": list(rows.values()),
+                "gone": [] if whole else self._gone,
+                "notes": picture.notes,
+                "absent": picture.absent,
+                "replay": self.source.replay(),
+            }
+        )
+
+    async def _show(self, viewer: Viewer, drone: str, picture: Picture) -> None:
+        shown = drone_view(drone, picture)
+        number, events = self.source.events(viewer.events)
+        message: dict[str, Any] = {
+            "kind": "drone",
+            "time_s": picture.time_s,
+            "notes": picture.notes,
+            "absent": picture.absent,
+            "replay": self.source.replay(),
+            **shown,
+            "conditions": condition_table(
+                picture.senses.get(drone, {}).get("policy"), picture.policy_parameters.get(drone)
+            ),
+            "events": [each for each in events if each.get("drone_id") in (drone, "", None)],
+            "whole": viewer.fresh,
+            "actions": dict(self.source.actions(drone, picture)),
+        }
+        own = self.source.history(drone)
+        points = self._history.of(drone) if own is None else own
+        message["points"] = points if viewer.fresh else points[-1:]
+        mark, handshakes = await self._newest_handshakes(drone, shown)
+        if viewer.fresh or viewer.handshakes != mark:
+            message["handshakes"] = handshakes
+        if viewer.fresh:
+            message["suites"] = await self.source.suites()
+        if viewer.look == drone and self._offer(viewer, encode(message)):
+            viewer.events, viewer.handshakes, viewer.fresh = number, mark, False
+
+    async def _newest_handshakes(self, drone: str, shown: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+        """Asked only when a counter says that there are new ones."""
+        names = ("handshakes_ok", "handshakes_failed", "rekeys_ok")
+        replay = self.source.replay()
+        mark = json.dumps(
+            [[end["name"], *(end["status"].get(name) for name in names)] for end in shown["ends"]]
+            + [None if replay is None else int(replay["at_s"])]
+        )
+        held = self._handshakes.get(drone)
+        if held is None or held[0] != mark:
+            held = (mark, await self.source.handshakes(drone), mark)
+            self._handshakes = {**{name: self._handshakes[name] for name in list(self._handshakes)[-31:]}, drone: held}
+        return held[2], held[1]
+
+    def _offer(self, viewer: Viewer, text: str) -> bool:
+        """A viewer that is behind gets the next whole state instead."""
+        try:
+            viewer.outgoing.put_nowait(text)
+        except asyncio.QueueFull:
+            viewer.fresh = True
+            return False
+        return True

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the dashboard until Ctrl-C: the source, the socket, the token, the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pqc_mav_dashboard.server import PORT, bound, host_names, make_server
+from pqc_mav_dashboard.socket_source import SocketSource
+from pqc_mav_dashboard.source import Source
+from pqc_mav_dashboard.token import Token
+
+
+@dataclass
+class Options:
+    """What `pqcmav dashboard` was given."""
+
+    bind: str = "127.0.0.1"
+    port: int = PORT
+    beyond_loopback: bool = False
+    host_names: Sequence[str] = field(default_factory=tuple)
+    socket: str = ""
+    ros: bool = True
+    replay: Path | None = None
+
+
+def make_source(options: Options) -> Source:
+    """The recording, or what is live on this machine. Raises ProcessError for a recording that is none."""
+    return SocketSource(path=options.socket, absent="ROS topics are not listened to (--no-ros).")
+
+
+def run(options: Options, told: Callable[[str], None]) -> None:
+    """Serves until Ctrl-C or SIGTERM; `told` gets the address and the token. Raises ProcessError."""
+    source = make_source(options)
+    with bound(options.bind, options.port, beyond_loopback=options.beyond_loopback) as listening:
+        port = listening.getsockname()[1]
+        token = Token()
+        names = host_names(options.bind, options.host_names, beyond=options.beyond_loopback)
+        place = f"[{options.bind}]" if ":" in options.bind else options.bind
+        told(f"http://{place}:{port}/")
+        if options.replay is None:
+            told(f"token for actions: {token.value}")
+        asyncio.run(make_server(source, token, names).serve(sockets=[listening]))

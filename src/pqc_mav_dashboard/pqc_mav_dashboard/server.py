@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serves the application: on loopback, unless another address is allowed outright."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+from collections.abc import Sequence
+
+import uvicorn
+
+from pqc_mav_common.errors import ExitCode, ProcessError
+from pqc_mav_dashboard.app import make_app
+from pqc_mav_dashboard.guard import LOOPBACK_NAMES
+from pqc_mav_dashboard.hub import INTERVAL_S, LONGEST
+from pqc_mav_dashboard.source import Source
+from pqc_mav_dashboard.token import Token
+
+PORT = 8765
+CONNECTIONS = 64  # at once; of them hub.VIEWERS WebSockets
+BEYOND = (
+    "without encryption, everybody who reaches that address sees the fleet, and who reads the traffic has the token; "
+    "use 'ssh -L {port}:127.0.0.1:{port} HOST' instead, or --beyond-loopback in a network of your own"
+)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches it. Names are not looked up: 'localhost' counts, no other does."""
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def host_names(address: str, given: Sequence[str], *, beyond: bool) -> list[str]:
+    """The names under which the page may be opened."""
+    own = f"[{address}]" if ":" in address else address
+    return [*dict.fromkeys([*LOOPBACK_NAMES, *([own] if beyond else []), *given])]
+
+
+def bound(address: str, port: int, *, beyond_loopback: bool = False) -> socket.socket:
+    """A listening socket. Raises ProcessError for an address that is open to others, or a port that is taken."""
+    if not is_loopback(address) and not beyond_loopback:
+        raise ProcessError(f"The dashboard is not served at {address}: {BEYOND.format(port=port)}.", ExitCode.CONFIG)
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ProcessError(f"'{address}' is no address of this machine: {error.strerror}.", ExitCode.CONFIG) from None
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(place)
+        made.listen(CONNECTIONS)
+    except OSError as error:
+        made.close()
+        raise ProcessError(
+            f"Cannot listen at {address} port {port}: {error.strerror}; choose another with --port.", ExitCode.FAILED
+        ) from None
+    return made
+
+
+def make_server(
+    source: Source, token: Token, names: Sequence[str], *, interval_s: float = INTERVAL_S
+) -> uvicorn.Server:
+    """A server that has not begun; `serve(sockets=[bound(...)])` runs it."""
+    # Its log would be one line per request, and of failures that are refused and counted already.
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)
+    config = uvicorn.Config(
+        make_app(source, token, names, interval_s=interval_s),
+        http="h11",
+        ws="websockets-sansio",
+        ws_max_size=LONGEST,
+        ws_max_queue=4,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        ws_per_message_deflate=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=16 * 1024,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        access_log=False,
+        log_config=None,
+        lifespan="on",
+    )
+    return uvicorn.Server(config)

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The WebSocket: opened again after a break, told at once what is looked at.
+
+const VERSION = 1;
+const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+
+export class Connection {
+  constructor(take, tell) {
+    this.take = take; // each message
+    this.tell = tell; // (state, sentence)
+    this.look = "";
+    this.tries = 0;
+    this.open();
+  }
+
+  open() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/ws`);
+    this.socket = socket;
+    this.tell("connecting", "connecting");
+    socket.onopen = () => this.show(this.look);
+    socket.onmessage = (event) => {
+      const message = JSON.parse(event.data);
+      if (message.v !== VERSION) return;
+      this.tries = 0;
+      this.tell("connected", "live");
+      this.take(message);
+    };
+    socket.onclose = (event) => {
+      if (this.socket !== socket) return;
+      const wait = RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)];
+      this.tell("lost", event.reason || "no connection to the dashboard; is it still running?");
+      setTimeout(() => this.open(), wait);
+    };
+  }
+
+  /** What this page looks at: "" for the fleet, else a drone. */
+  show(look) {
+    this.look = look;
+    this.send({ look });
+  }
+
+  replay(what, value = 0) {
+    this.send({ replay: what, value });
+  }
+
+  send(message) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ v: VERSION, ...message }));
+  }
+}

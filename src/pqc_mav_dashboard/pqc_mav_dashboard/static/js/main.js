@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is shown: the fleet at #/, a drone at #/drone/ID.
+
+import { Connection } from "./connection.js";
+import { DroneView } from "./drone.js";
+import { FleetView, learnColumns } from "./fleet.js";
+import { Replay } from "./replay.js";
+import { startTheme } from "./theme.js";
+import { Actions } from "./actions.js";
+import { el, replaceIf, setText } from "./dom.js";
+import { learnSuites } from "./format.js";
+
+const main = document.getElementById("view");
+const status = document.getElementById("connection");
+const notes = document.getElementById("notes");
+const actions = new Actions(document.getElementById("dialog"), document.getElementById("token-button"));
+let view = null;
+let shown = null;
+let tail = "";
+
+const connection = new Connection(take, tell);
+const replay = new Replay(document.getElementById("replay"), connection);
+startTheme(document.getElementById("theme"), () => view?.recolour?.());
+
+function tell(state, sentence) {
+  status.dataset.state = state;
+  setText(status, state === "connected" && replay?.shown ? "recording" : sentence);
+  view?.stale?.(state !== "connected");
+}
+
+function take(message) {
+  if (message.kind === "hello") return learnColumns(message.columns);
+  replay.take(message.replay);
+  replaceIf(notes, message.notes, () => (message.notes || []).map((note) => el("p", {}, note)));
+  notes.hidden = !(message.notes || []).length;
+  learnSuites(message.suites);
+  const about = message.kind === "fleet" ? "" : message.drone;
+  if (about === shown) view.take(message);
+}
+
+function route() {
+  const match = /^#\/drone\/([a-z0-9_-]{1,32})$/.exec(location.hash);
+  const wanted = match ? match[1] : "";
+  if (location.hash === "#view") return; // the skip link
+  if (wanted === shown) return;
+  view?.close?.();
+  const from = shown;
+  shown = wanted;
+  main.replaceChildren();
+  view = wanted ? new DroneView(main, wanted, actions) : new FleetView(main, from || "");
+  tail = wanted ? ` – ${wanted}` : "";
+  document.title = `PQC-MAV dashboard${tail}`;
+  connection.show(wanted);
+  if (from !== null) view.focus();
+}
+
+addEventListener("hashchange", route);
+route();

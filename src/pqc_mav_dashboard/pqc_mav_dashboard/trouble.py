@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much a drone needs someone, and why: what puts the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pqc_mav_dashboard.picture import End, Sense
+from pqc_mav_proxy.names import keys_are_old, plain_is_down
+
+FINE = 0
+LOSS, HIGH_LOSS = 0.02, 0.10  # what the policy counts as trouble begins at the second
+LOW_CHARGE = 0.2
+# ThreatReport.level
+SUSPICIOUS, ATTACK = 1, 2
+
+Trouble = tuple[int, str]
+
+
+def trouble(ends: Sequence[End], senses: Mapping[str, Sense], clock_s: float) -> Trouble:
+    """(rank, words): 0 and "" for a drone that is well, 9 for the worst."""
+    found = [*(each for end in ends for each in _of_end(end, clock_s)), *_of_senses(senses)]
+    return max(found, key=lambda each: each[0], default=(FINE, ""))
+
+
+def _of_end(end: End, clock_s: float) -> list[Trouble]:
+    silent_s = end.silent_s(clock_s)
+    if silent_s is not None:
+        return [(9, f"{end.name} has said nothing for {silent_s:.0f} s")]
+    state, error = str(end.status.get("state")), str(end.status.get("last_error") or "")
+    if end.status.get("station_role") == "standby" and state in ("UP", "REKEYING"):
+        return []
+    found: list[Trouble] = []
+    if state == "DOWN":
+        found.append((8, error or "no session"))
+    elif state == "HANDSHAKING":
+        found.append((6, error or "no session yet"))
+    elif state == "DEGRADED":
+        found.append((5, f"the other end is silent for {float(end.status.get('silence_s') or 0):.0f} s"))
+    elif state == "REKEYING":
+        found.append((1, "renews its keys"))
+    if keys_are_old(error):
+        found.append((6, error))
+    if plain_is_down(error):
+        found.append((4, error))
+    for side, words in (("local", "to here"), ("peer", "to the other end")):
+        loss = ((end.link or {}).get(side) or {}).get("loss")
+        if loss is not None and loss > LOSS:
+            found.append((4 if loss > HIGH_LOSS else 2, f"{loss:.0%} lost on the way {words}"))
+    return found
+
+
+def _of_senses(senses: Mapping[str, Sense]) -> list[Trouble]:
+    found: list[Trouble] = []
+    if threat := senses.get("threat"):
+        level = threat.fields.get("level") or 0
+        if level >= ATTACK:
+            found.append((7, f"attack: {threat.fields.get('kind') or threat.fields.get('reason')}"))
+        elif level == SUSPICIOUS:
+            found.append((3, f"suspicious: {threat.fields.get('kind') or threat.fields.get('reason')}"))
+    if (battery := senses.get("battery")) and battery.fields.get("valid"):
+        charge = battery.fields.get("state_of_charge")
+        if charge is not None and charge < LOW_CHARGE:
+            found.append((5, f"battery at {charge:.0%}"))
+    if (thermal := senses.get("thermal")) and thermal.fields.get("throttled"):
+        found.append((3, "the processor is too hot and is slowed down"))
+    return found

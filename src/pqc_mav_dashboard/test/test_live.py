@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole way: a real tunnel, its control sockets, the server, a viewer, an action."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from ends import DRONE, Dashboard, Pair
+from websockets.asyncio.client import connect
+
+from pqc_mav_common.testing import until
+
+
+@pytest.fixture(scope="module")
+def dashboard(pair: Pair) -> Iterator[Dashboard]:
+    made = Dashboard("--no-ros", environment=pair.environment)
+    yield made
+    made.kill()
+
+
+def look(dashboard: Dashboard, what: str, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+    """Messages about the fleet ("") or a drone until there are enough."""
+
+    async def watch() -> list[dict[str, Any]]:
+        heard: list[dict[str, Any]] = []
+        async with connect(f"ws://{dashboard.host}/ws", origin=dashboard.url, proxy=None) as page:  # type: ignore[arg-type]
+            await page.send(json.dumps({"v": 1, "look": what}))
+            while not enough(heard):
+                message = json.loads(await asyncio.wait_for(page.recv(), 30))
+                if message["kind"] != "hello":
+                    heard.append(message)
+        return heard
+
+    return asyncio.run(asyncio.wait_for(watch(), 90))
+
+
+def test_the_fleet(dashboard: Dashboard) -> None:
+    heard = look(dashboard, "", lambda messages: len(messages) == 2)
+    (row,) = heard[0]["rows"]
+    assert heard[0]["whole"] and not heard[1]["whole"]
+    assert (row[0], row[1], row[3], row[4]) == (DRONE, 0, "UP", "cs-mlkem768-aesgcm-mldsa65")
+    assert row[14] is None and row[15] is None, "battery and phase are absent, not zero"
+    assert row[17] == [f"drone-{DRONE}", "gcs"]
+    assert {"id": "cs-mlkem768-aesgcm-mldsa65", "short_code": "ML-768-AG-MD-65"}.items() <= next(
+        suite for suite in heard[0]["suites"] if suite["id"] == row[4]
+    ).items()
+
+
+def test_one_drone_and_a_rekey(dashboard: Dashboard, pair: Pair) -> None:
+    def asks_and_waits(messages: list[dict[str, Any]]) -> bool:
+        if len(messages) == 1:
+            status, answer = dashboard.act("rekey", drone=DRONE)
+            assert status == 200 and "epoch" in answer["text"], answer
+        return any(event["event"] == "handshake" for message in messages for event in message["events"]) and any(
+            len(message.get("handshakes", ())) >= 4 for message in messages
+        )
+
+    before = pair.status("drone")["epoch"]
+    heard = look(dashboard, DRONE, asks_and_waits)
+    assert [end["role"] for end in heard[0]["ends"]] == ["drone", "gcs"]
+    assert heard[-1]["ends"][0]["status"]["epoch"] == before + 1
+    newest = next(message["handshakes"] for message in reversed(heard) if "handshakes" in message)[0]
+    assert newest["kind"] == "rekey" and newest["phases_ms"]["server_hello"] > 0
+    assert heard[0]["points"][-1][5] > 0, "a round trip"
+    assert all(set(sense) == {"absent"} for sense in heard[0]["senses"].values())
+    assert heard[0]["actions"]["rekey"] == "" and "one ground station" in heard[0]["actions"]["station"]
+    assert "ROS" in heard[0]["actions"]["pin"] and "ROS" in heard[0]["actions"]["mode"]
+
+
+def test_what_needs_ros_is_refused_without_it(dashboard: Dashboard) -> None:
+    look(dashboard, DRONE, lambda messages: len(messages) == 1)
+    status, answer = dashboard.act("mode", drone=DRONE, mode="hold")
+    assert (status, answer["error"]["code"]) == (409, "not_possible") and "ROS" in answer["error"]["text"]
+
+
+def test_the_engines_own_refusal_is_passed_on(dashboard: Dashboard) -> None:
+    look(dashboard, DRONE, lambda messages: len(messages) == 1)
+    status, answer = dashboard.act("rekey", drone=DRONE, suite="cs-nonsense")
+    assert (status, answer["error"]["code"]) == (409, "engine") and "cs-nonsense" in answer["error"]["text"]
+
+
+def test_nothing_is_asked_while_nobody_looks(dashboard: Dashboard) -> None:
+    look(dashboard, "", lambda messages: len(messages) == 1)
+    assert dashboard.health()["working"]
+    until(lambda: not dashboard.health()["working"], "the source has stopped")
+    status, answer = dashboard.act("rekey", drone=DRONE)
+    assert (status, answer["error"]["code"]) == (409, "not_possible")
+
+
+def test_an_engine_that_dies_is_silent_and_comes_back(dashboard: Dashboard, pair: Pair) -> None:
+    def dies(messages: list[dict[str, Any]]) -> bool:
+        if len(messages) == 1:
+            pair.ends["drone"].kill()
+        return bool(messages) and messages[-1]["ends"][-1]["state"] == "SILENT"
+
+    heard = look(dashboard, DRONE, dies)
+    silent = heard[-1]["ends"][-1]
+    assert silent["role"] == "drone" and silent["stats"] is None and silent["silent_s"] > 3
+    assert heard[-1]["rank"] == 9 and any("does not answer" in note for note in heard[-1]["notes"])
+    pair.start("drone")
+    pair.up()
+    heard = look(dashboard, DRONE, lambda messages: bool(messages) and messages[-1]["rank"] < 2)
+    assert heard[-1]["ends"][0]["role"] == "drone"
