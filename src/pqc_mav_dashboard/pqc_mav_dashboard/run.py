@@ -8,9 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pqc_mav_dashboard.replay_source import load
+from pqc_mav_dashboard.ros_source import RosSource
 from pqc_mav_dashboard.server import PORT, bound, host_names, make_server
 from pqc_mav_dashboard.socket_source import SocketSource
 from pqc_mav_dashboard.source import Source
+from pqc_mav_dashboard.together import Live
 from pqc_mav_dashboard.token import Token
 
 
@@ -29,7 +32,12 @@ class Options:
 
 def make_source(options: Options) -> Source:
     """The recording, or what is live on this machine. Raises ProcessError for a recording that is none."""
-    return SocketSource(path=options.socket, absent="ROS topics are not listened to (--no-ros).")
+    if options.replay is not None:
+        return load(options.replay)
+    if not options.ros:
+        return SocketSource(path=options.socket, absent="ROS topics are not listened to (--no-ros).")
+    sockets = SocketSource(path=options.socket)
+    return Live(sockets, RosSource(sockets.log))
 
 
 def run(options: Options, told: Callable[[str], None]) -> None:

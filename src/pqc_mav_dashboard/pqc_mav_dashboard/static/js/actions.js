@@ -40,7 +40,7 @@ export class Actions {
       el("div", { class: "field" }, el("label", { for: "token" }, "Token, printed when the dashboard was started"), field),
       ...this.forms.map((form) => form.root),
       this.result,
-      el("form", { method: "dialog", class: "end" }, el("button", { type: "submit" }, "Close")),
+      el("form", { method: "dialog", class: "close" }, el("button", { type: "submit" }, "Close")),
     );
     this.enable();
   }

@@ -51,7 +51,7 @@ export class Charts {
       const options = {
         width: this.width(i), height: HEIGHT, legend: { show: false }, cursor: { drag: { x: false, y: false } },
         scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, Math.max(chart.least, (max || 0) * 1.1)] } },
-        axes: [{ ...axis, space: 80, values: (_u, ticks) => ticks.map(moment) }, { ...axis, size: 74, values: (_u, ticks) => ticks.map((tick) => chart.write(tick)) }],
+        axes: [{ ...axis, space: 80, values: (_u, ticks) => ticks.map(moment) }, { ...axis, size: 82, values: (_u, ticks) => ticks.map((tick) => chart.write(tick)) }],
         series: [{}, ...chart.series.map(([, label, name, dash]) => ({ label, stroke: colour(name), width: 1.75, dash, points: { show: false } }))],
       };
       const plot = new uPlot(options, this.data(chart), this.boxes[i].box);

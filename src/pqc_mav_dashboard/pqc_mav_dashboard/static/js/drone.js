@@ -2,7 +2,7 @@
 // One drone: its tunnel at both ends, its handshakes, its senses, its policy, what happened.
 
 import { Charts } from "./charts.js";
-import { DASH, bits, clock, duration, milliseconds, number, percent, suite } from "./format.js";
+import { DASH, bits, clock, duration, endName, milliseconds, number, percent, suite } from "./format.js";
 import { el, replaceIf, setText } from "./dom.js";
 import { handshakeTable } from "./handshakes.js";
 import { absent, policyCard, senseCards, threatCard } from "./senses.js";
@@ -117,7 +117,7 @@ export class DroneView {
       ["Last error", (e) => e.status.last_error || "none"],
     ];
     const cells = rows.map(([name, text]) => [name, ...message.ends.map(text)]);
-    const heads = message.ends.map((end) => `${end.role === "drone" ? "At the drone" : "At the ground"} (${end.name})`);
+    const heads = message.ends.map((end) => `${end.role === "drone" ? "At the drone" : "At the ground"} (${endName(end.name)})`);
     replaceIf(this.ends, [heads, cells], () => (heads.length
       ? el("table", {},
         el("thead", {}, el("tr", {}, el("td", {}), heads.map((head) => el("th", { scope: "col" }, head)))),
@@ -131,7 +131,7 @@ export class DroneView {
     this.events = this.events.slice(-EVENTS);
     replaceIf(this.log, [this.events.length, this.events.at(-1)], () => (this.events.length
       ? el("ol", { class: "events" }, this.events.slice().reverse().map((event) => el("li", { "data-kind": event.level || event.event },
-        el("time", {}, clock(event.time)), el("span", { class: "end" }, event.end), el("span", {}, said(event)))))
+        el("time", {}, clock(event.time)), el("span", { class: "end" }, endName(event.end)), el("span", {}, said(event)))))
       : absent(message.replay ? "Nothing has happened up to here." : "Nothing has happened since this page was opened.")));
   }
 }

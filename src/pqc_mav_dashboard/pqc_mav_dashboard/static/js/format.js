@@ -5,6 +5,8 @@ export const DASH = "–";
 
 const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
+const short = (value) => (value >= 100 || Number.isInteger(value) ? String(Math.round(value)) : value.toFixed(1));
+
 export function number(value, digits = 0, unit = "") {
   if (!known(value)) return DASH;
   const text = Number(value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -13,8 +15,8 @@ export function number(value, digits = 0, unit = "") {
 
 export function bits(value) {
   if (!known(value)) return DASH;
-  if (value >= 1e6) return `${(value / 1e6).toFixed(1)} Mbit/s`;
-  if (value >= 1e3) return `${(value / 1e3).toFixed(1)} kbit/s`;
+  if (value >= 1e6) return `${short(value / 1e6)} Mbit/s`;
+  if (value >= 1e3) return `${short(value / 1e3)} kbit/s`;
   return `${Math.round(value)} bit/s`;
 }
 
@@ -51,6 +53,11 @@ export function clock(seconds, fraction = false) {
 export function bytes(value) {
   if (!known(value)) return DASH;
   return value < 10000 ? `${value.toLocaleString("en")} B` : `${(value / 1024).toFixed(1)} KiB`;
+}
+
+/** An end for people: "drone" for the node /drone/pqc_proxy; sockets have short names already. */
+export function endName(name) {
+  return (name || "").replace(/^\//, "").replace(/\/pqc_proxy$/, "");
 }
 
 const codes = new Map();

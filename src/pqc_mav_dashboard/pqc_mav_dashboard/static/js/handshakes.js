@@ -2,7 +2,7 @@
 // Every handshake with its phases, its primitives and its sizes.
 
 import { absent } from "./senses.js";
-import { bytes, clock, milliseconds, suite } from "./format.js";
+import { bytes, clock, endName, milliseconds, suite } from "./format.js";
 import { el, svg } from "./dom.js";
 
 const PHASES = ["hello", "server_hello", "finish", "server_finish"];
@@ -21,7 +21,7 @@ function row(shake) {
   const phases = shake.phases_ms || {};
   return el("tr", { class: shake.ok ? "" : "failed" },
     el("td", { class: "figure" }, clock(shake.time)),
-    el("td", {}, shake.end),
+    el("td", {}, endName(shake.end)),
     el("td", {}, shake.kind),
     el("td", {}, suite(shake.suite)),
     el("td", {}, shake.ok ? `epoch ${shake.epoch}` : shake.reason || shake.error),

@@ -49,6 +49,7 @@ function route() {
   main.replaceChildren();
   view = wanted ? new DroneView(main, wanted, actions) : new FleetView(main, from || "");
   tail = wanted ? ` – ${wanted}` : "";
+  document.body.classList.toggle("fleet", !wanted);
   document.title = `PQC-MAV dashboard${tail}`;
   connection.show(wanted);
   if (from !== null) view.focus();

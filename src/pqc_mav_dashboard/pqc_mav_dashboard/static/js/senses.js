@@ -89,6 +89,6 @@ function conditionTable(conditions) {
     el("td", { class: "figure" }, c.limit || DASH), el("td", {}, c.met === null ? "unknown" : c.met ? "yes" : "no")));
   const heads = ["", "Rule", "Condition", "Now", "Limit", "Met"];
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Conditions, table" },
-    el("table", {}, el("caption", {}, conditions.note),
+    el("table", { class: "conditions" }, el("caption", {}, conditions.note),
       el("thead", {}, el("tr", {}, heads.map((head, i) => el(i ? "th" : "td", i ? { scope: "col" } : {}, head)))), el("tbody", {}, rows)));
 }

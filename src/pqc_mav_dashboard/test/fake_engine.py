@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A control socket that answers for as many drones as one likes. The figures move; what it says has the real form."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+SUITE = "cs-mlkem768-aesgcm-mldsa65"
+
+
+def tunnel(number: int, moment: int) -> dict[str, Any]:
+    """Status of one drone: every tenth is down, every seventh degraded."""
+    state = "DOWN" if number % 10 == 0 else "DEGRADED" if number % 7 == 0 else "UP"
+    up = state != "DOWN"
+    return {
+        "drone_id": f"drone{number:04}",
+        "state": state,
+        "suite": SUITE if up else "",
+        "epoch": number % 256 if up else 0,
+        "session_id": f"{number:016x}" if up else "",
+        "key_age_s": 10.0 + moment if up else 0.0,
+        "silence_s": 2.0 if state == "DEGRADED" else 0.1,
+        "peer": "127.0.0.1:46012" if up else "",
+        "plain_local": "127.0.0.1:14550",
+        "plain_peer": "",
+        "last_error": "" if up else "The drone has not come yet.",
+        "hybrid": True,
+        "ratchets": 0,
+        "stations": [],
+        "station": "",
+        "station_role": "",
+        "handshakes_ok": 1,
+        "handshakes_failed": 0,
+        "rekeys_ok": 0,
+    }
+
+
+def stats(number: int, moment: int) -> dict[str, Any]:
+    """Counters and rates."""
+    out: dict[str, Any] = {"drone_id": f"drone{number:04}"}
+    out |= {
+        f"drop_{reason}": 0 for reason in ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
+    }
+    way = {"tx_packets_per_s": 20.0, "rx_packets_per_s": 20.0}
+    return {**out, **way, "tx_bytes_per_s": 2000.0 + (number + moment) % 97, "rx_bytes_per_s": 1500.0 + moment % 53}
+
+
+def link(number: int, moment: int) -> dict[str, Any]:
+    """Quality, with an RTT that is unknown for every fifth."""
+    side = {
+        "loss": 0.001 * (number % 5),
+        "gap_p95_ms": 50.0,
+        "longest_silence_ms": 60.0,
+        "jitter_ms": 1.0,
+        "blackouts": 0,
+    }
+    rtt = None if number % 5 == 0 else 20.0 + (number + moment) % 30
+    return {
+        "drone_id": f"drone{number:04}",
+        "local": side,
+        "peer": side,
+        "age_s": 0.5,
+        "rtt_ms": rtt,
+        "rtt_min_ms": rtt,
+    }
+
+
+class FakeEngine:
+    """Serves `gcs.sock` in a folder."""
+
+    def __init__(self, folder: Path, drones: int) -> None:
+        self.drones = drones
+        self.asked: list[str] = []
+        began_s = time.monotonic()
+        engine = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                for line in self.rfile:
+                    request = json.loads(line)
+                    engine.asked.append(request["command"])
+                    moment = int(time.monotonic() - began_s)
+                    answer = {"v": 1, "id": None, "ok": True, "result": engine.result(request, moment)}
+                    self.wfile.write(json.dumps(answer).encode() + b"\n")
+
+        class Server(socketserver.ThreadingUnixStreamServer):
+            daemon_threads = True
+            request_queue_size = 64
+
+        self._server = Server(str(folder / "gcs.sock"), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def result(self, request: dict[str, Any], moment: int) -> dict[str, Any]:
+        """Of one command."""
+        about = request.get("drone")
+        numbers = [int(about.removeprefix("drone"))] if about else range(1, self.drones + 1)
+        command = request["command"]
+        if command == "status":
+            return {"role": "gcs", "dangers": [], "tunnels": [tunnel(number, moment) for number in numbers]}
+        if command == "stats":
+            return {"tunnels": [stats(number, moment) for number in numbers]}
+        if command == "link":
+            return {"tunnels": [link(number, moment) for number in numbers]}
+        if command == "handshakes":
+            return {"handshakes": []}
+        if command == "suites":
+            return {"suites": [{"id": SUITE, "short_code": "ML-768-AG-MD-65", "available": True}]}
+        return {}
+
+    def close(self) -> None:
+        """Ends it."""
+        self._server.shutdown()
+        self._server.server_close()
