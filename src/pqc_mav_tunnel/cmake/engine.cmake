@@ -114,6 +114,7 @@ add_library(pqcmav_engine STATIC
   src/console/console.cpp
   src/console/console_server.cpp
   src/console/event_journal.cpp
+  src/console/handshake_tally.cpp
   src/console/local_socket.cpp
   src/console/views.cpp
 )

@@ -39,6 +39,7 @@ TEST_F(CommandsTest, StatusIsWholeAndForOneDrone) {
   const auto& result = answer["result"];
   EXPECT_EQ(result["role"], "gcs");
   EXPECT_EQ(result["dangers"], Json({"a way around"}));
+  EXPECT_EQ(result["key_limit_s"], engine.set_up.key_limit_s);
   ASSERT_EQ(result["tunnels"].size(), 2u);
   EXPECT_EQ(result["tunnels"][0]["state"], "UP");
   EXPECT_EQ(result["tunnels"][1]["last_error"], "\xef\xbf\xbd is no UTF-8");
@@ -82,6 +83,26 @@ TEST_F(CommandsTest, HandshakesAreTheNewestOfADrone) {
   EXPECT_EQ(two[0]["epoch"], 96);
   EXPECT_EQ(two[1]["epoch"], 98);
   EXPECT_TRUE(two[1]["phases_ms"].contains("hello"));
+}
+
+TEST_F(CommandsTest, StatsCountAllHandshakes) {
+  HandshakeEvent event;
+  event.ok = true;
+  event.kind = HandshakeKind::rekey;
+  event.duration_ns = 3'500'000;
+  log.take(Event{1, "uav1", event});
+  event.ok = false;
+  event.error = HandshakeError::timeout;
+  log.take(Event{2, "uav1", event});
+  const auto counted = ask(R"({"v": 1, "command": "stats"})")["result"]["handshakes"];
+  ASSERT_EQ(counted["le_ms"][2], 5);
+  EXPECT_EQ(counted["rekey"]["counts"][2], 1);
+  EXPECT_EQ(counted["rekey"]["counts"].size(), counted["le_ms"].size() + 1);
+  EXPECT_EQ(counted["rekey"]["sum_ms"], 3.5);
+  EXPECT_EQ(counted["rekey"]["failed"]["timeout"], 1);
+  EXPECT_EQ(counted["first"]["failed"]["timeout"], 0);
+  EXPECT_EQ(counted["first"]["failed"].size(), kHandshakeErrors - 1);
+  EXPECT_FALSE(counted["first"]["failed"].contains("none"));
 }
 
 TEST_F(CommandsTest, ARekeyIsLoggedWithWhoAskedAndAnswered) {

@@ -45,5 +45,13 @@ TEST(EventJournal, HandshakesOutlastOtherEvents) {
   EXPECT_TRUE(log.handshakes("uav2", 10).empty());
 }
 
+TEST(EventJournal, CountsHandshakesThatItKeepsNoMore) {
+  EventJournal log;
+  HandshakeEvent event;
+  event.ok = true;
+  for (std::size_t i = 0; i < EventJournal::kHandshakes + 10; ++i) log.take(Event{1, "uav1", event});
+  EXPECT_EQ(log.tally().of(HandshakeKind::first).counts[0], EventJournal::kHandshakes + 10);
+}
+
 }  // namespace
 }  // namespace pqcmav

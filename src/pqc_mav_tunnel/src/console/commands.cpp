@@ -181,6 +181,7 @@ CommandAnswer Commands::status(const Json& request, const Asker&) {
                                {"version", engine_version()},
                                {"pid", ::getpid()},
                                {"uptime_s", static_cast<double>(now_ns() - began_ns_) / 1e9},
+                               {"key_limit_s", config.key_limit_s},
                                {"data_port", engine_.ports().data},
                                {"dangers", engine_.dangers()},
                                {"tunnels", views_for(engine_.status(), drone_of(request))}});
@@ -193,7 +194,9 @@ CommandAnswer Commands::stats(const Json& request, const Asker&) {
     for (std::size_t i = 0; i < kRateNames.size(); ++i)
       tunnel[kRateNames[i]] = it == rates_.end() ? 0.0 : it->second.per_s[i];
   }
-  return answer_with(request, {{"totals", view_of(engine_.totals())}, {"tunnels", std::move(tunnels)}});
+  return answer_with(
+      request,
+      {{"totals", view_of(engine_.totals())}, {"handshakes", view_of(log_.tally())}, {"tunnels", std::move(tunnels)}});
 }
 
 CommandAnswer Commands::link(const Json& request, const Asker&) {

@@ -15,7 +15,8 @@ void EventJournal::take(const Event& event) {
     if (events_.size() == kEvents) events_.pop_front();
     events_.push_back(event);
     ++next_;
-    if (std::holds_alternative<HandshakeEvent>(event.what)) {
+    if (const auto* handshake = std::get_if<HandshakeEvent>(&event.what)) {
+      tally_.add(*handshake);
       if (handshakes_.size() == kHandshakes) handshakes_.pop_front();
       handshakes_.push_back(event);
     }
@@ -47,6 +48,11 @@ std::vector<Event> EventJournal::handshakes(std::string_view drone_id, std::size
     if (drone_id.empty() || it->drone_id == drone_id) out.push_back(*it);
   std::reverse(out.begin(), out.end());
   return out;
+}
+
+HandshakeTally EventJournal::tally() const {
+  const std::lock_guard lock(mutex_);
+  return tally_;
 }
 
 }  // namespace pqcmav

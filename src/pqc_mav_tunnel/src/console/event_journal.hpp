@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "console/handshake_tally.hpp"
 #include "fd.hpp"
 #include "pqc_mav_tunnel/events.hpp"
 
@@ -33,12 +34,15 @@ class EventJournal {
   [[nodiscard]] std::uint64_t next() const;
   /// The newest of them, oldest first; "" = of every drone.
   [[nodiscard]] std::vector<Event> handshakes(std::string_view drone_id, std::size_t most) const;
+  /// All of them since the start, counted.
+  [[nodiscard]] HandshakeTally tally() const;
 
  private:
   Fd bell_;
   mutable std::mutex mutex_;
   std::deque<Event> events_, handshakes_;
   std::uint64_t next_ = 0;
+  HandshakeTally tally_;
 };
 
 }  // namespace pqcmav

@@ -116,6 +116,21 @@ Json view_of(const NamedCounters& counters) {
   return out;
 }
 
+Json view_of(const HandshakeTally& tally) {
+  Json out = {{"le_ms", kHandshakeBuckets}};
+  for (std::size_t i = 0; i < kHandshakeKinds; ++i) {
+    const auto kind = static_cast<HandshakeKind>(i);
+    const auto& one = tally.of(kind);
+    Json failed = Json::object();
+    // Those that never were, too: who watches for the first one must have seen 0 before.
+    for (std::size_t error = 1; error < kHandshakeErrors; ++error)
+      failed[std::string(to_string(static_cast<HandshakeError>(error)))] = one.failed[error];
+    out[std::string(to_string(kind))] = {
+        {"counts", one.counts}, {"sum_ms", view_ms(one.sum_ns)}, {"failed", std::move(failed)}};
+  }
+  return out;
+}
+
 Json view_of(const LinkStats& stats) {
   Json out = {{"drone_id", stats.drone_id}};
   out.update(view_of(stats.counters));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "console/handshake_tally.hpp"
 #include "pqc_mav_tunnel/events.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
@@ -17,6 +18,7 @@ Json view_of(const LinkStatus& status);
 Json view_of(const LinkStats& stats);
 Json view_of(const LinkQualityView& link);
 Json view_of(const NamedCounters& counters);
+Json view_of(const HandshakeTally& tally);
 Json view_of(const Suite& suite);
 /// `time` is the system's, in seconds: the event's own clock means nothing to others.
 Json view_of(const Event& event, double time);
