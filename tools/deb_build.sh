@@ -42,7 +42,7 @@ cp -L "$liboqs/lib/liboqs.so" "$build/$soname"
 
 # What the command imports: exactly the files that the workspace has, by their hashes, for the packages' architecture.
 # Debian 12 has an older typer, which cannot read the command's options.
-wanted=" annotated-doc annotated-types markdown-it-py mdurl pydantic pydantic-core pygments rich shellingham typer typing-extensions typing-inspection "
+wanted=" annotated-doc annotated-types markdown-it-py mdurl prometheus-client pydantic pydantic-core pygments rich shellingham typer typing-extensions typing-inspection "
 rm -rf "$build/python"
 mkdir -p "$build/python"
 awk -v wanted="$wanted" '/^[a-z0-9]/ {split($1, name, "=="); keep = index(wanted, " " name[1] " ")} keep' \

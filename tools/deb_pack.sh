@@ -97,4 +97,8 @@ find "$modules" -type f -exec chmod 0644 {} +
 engine="$(basename "$build"/_engine.*.so)"
 program "$engine" usr/lib/pqcmav/python3/pqc_mav_tunnel/_engine.so 0644
 install -D -m 0755 packaging/pqcmav "$tree/usr/bin/pqcmav"
+text packaging/pqcmav-metrics.service usr/lib/systemd/system/pqcmav-metrics.service
+text packaging/prometheus/prometheus.yml usr/share/doc/pqcmav-cli/prometheus/prometheus.yml
+text packaging/prometheus/pqcmav.rules.yml usr/share/doc/pqcmav-cli/prometheus/pqcmav.rules.yml
+text packaging/prometheus/pqcmav.rules.test.yml usr/share/doc/pqcmav-cli/prometheus/pqcmav.rules.test.yml
 pack "$(needs "$(basename "$PWD/build-deb/$native"/_engine.*.so)")"

@@ -38,6 +38,7 @@ from two_ends import (
 )
 
 UNIT = "usr/lib/systemd/system/pqcmav-tunneld@.service"
+METRICS_UNIT = "usr/lib/systemd/system/pqcmav-metrics.service"
 CONFIG = "etc/pqcmav/tunneld"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 SUITES = 72
@@ -208,21 +209,21 @@ def remove_and_purge(debian: Debian, names: Sequence[str]) -> None:
     )
 
 
-def verify_unit(debian: Debian) -> str:
-    """What systemd says of the unit, where it is installed here."""
+def verify_unit(debian: Debian, path: str) -> str:
+    """What systemd says of a unit, where systemd is installed here."""
     if not (program := shutil.which("systemd-analyze")):
         return "systemd-analyze is not here"
     with tempfile.TemporaryDirectory() as folder:
         # Its program is in the other Debian, and network-online.target in none.
-        text = debian.path(UNIT).read_text(encoding="utf-8").replace("ExecStart=", f"ExecStart={debian.root}")
-        unit = Path(folder) / "pqcmav-tunneld@drone.service"
+        text = debian.path(path).read_text(encoding="utf-8").replace("ExecStart=", f"ExecStart={debian.root}")
+        unit = Path(folder) / Path(path).name.replace("@", "@drone")
         unit.write_text(text, encoding="utf-8")
         result = subprocess.run(
             [program, "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False, timeout=60
         )
     about = [line for line in result.stderr.splitlines() if "pqcmav" in line]
     check(result.returncode == 0 and not about, f"systemd-analyze verify: {result.stderr}")
-    return "the unit is good to systemd-analyze verify"
+    return f"{Path(path).name} is good to systemd-analyze verify"
 
 
 def test(debian: Debian, packages: Sequence[Path]) -> Iterator[str]:
@@ -237,7 +238,8 @@ def test(debian: Debian, packages: Sequence[Path]) -> Iterator[str]:
     check(not missing, f"libraries are missing: {missing}")
     yield f"installed: {', '.join(names)}; {debian.run('pqcmav-tunneld', '--version').strip()}"
     debian.run("pqcmav-tunneld", "--preflight")
-    yield verify_unit(debian)
+    for unit in (UNIT, METRICS_UNIT):
+        yield verify_unit(debian, unit)
 
     leave_the_network()
     make_keys(debian)
@@ -272,6 +274,8 @@ def use_the_command(debian: Debian) -> str:
     check("pqcmav-tunneld carries the tunnel" in doctor, f"pqcmav doctor: {doctor}")
     suites = json.loads(debian.run("pqcmav", "suites", "--available", "--json"))
     check(len(suites) == SUITES, f"pqcmav suites: {len(suites)} of {SUITES} core suites")
+    page = debian.run("pqcmav", "metrics", "--once", good=False)
+    check("# TYPE pqcmav_exporter_scrape_duration_seconds gauge" in page, f"pqcmav metrics: {page}")
     said = debian.run("pqcmav", "status", "--once", good=False)
     check("ROS 2 is not available" in said and "Traceback" not in said, f"pqcmav status: {said}")
     return f"pqcmav: keys made, {SUITES} suites available; doctor: {doctor.strip().splitlines()[-1]}"

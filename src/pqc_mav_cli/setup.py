@@ -17,7 +17,7 @@ setup(
         # So that 'ros2 run' finds it as well; the program itself is on the PATH.
         (f"lib/{PACKAGE}", ["scripts/pqcmav"]),
     ],
-    install_requires=["setuptools", "PyYAML", "rich", "typer"],
+    install_requires=["setuptools", "PyYAML", "prometheus_client", "rich", "typer"],
     extras_require={"test": ["pytest", "psutil"]},
     zip_safe=True,
     maintainer="PQC-MAV maintainers",

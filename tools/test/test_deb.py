@@ -16,6 +16,7 @@ from deb_test import directives
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
 UNIT = PACKAGING / "pqcmav-tunneld@.service"
+METRICS_UNIT = PACKAGING / "pqcmav-metrics.service"
 PACK = (ROOT / "tools" / "deb_pack.sh").read_text(encoding="utf-8")
 SCRIPTS = sorted(path for path in PACKAGING.iterdir() if path.suffix in {".postinst", ".prerm", ".postrm"})
 
@@ -84,12 +85,26 @@ def test_the_unit_is_as_hard_as_those_of_the_suite() -> None:
     assert not lacking
 
 
-def test_what_systemd_says_of_the_exposure(tmp_path: Path) -> None:
+def test_the_exporter_has_a_user_of_its_own_and_serves_this_machine() -> None:
+    unit = directives(METRICS_UNIT)
+    assert unit["DynamicUser"] == "yes" and unit["SupplementaryGroups"] == directives(UNIT)["Group"]
+    assert unit["ExecStart"] == "/usr/bin/pqcmav metrics" and "packaging/pqcmav-metrics.service" in PACK
+    assert (unit["IPAddressDeny"], unit["IPAddressAllow"]) == ("any", "localhost")
+    of_the_tunnel = set(UNIT.read_text(encoding="utf-8").splitlines())
+    hardening = {line for line in of_the_tunnel if line.startswith(("Protect", "Private", "Restrict", "NoNew", "Lock"))}
+    hardening = {line for line in hardening if not line.startswith(("RestartPrevent", "RestrictAddressFamilies"))}
+    assert len(hardening) > 12 and hardening <= set(METRICS_UNIT.read_text(encoding="utf-8").splitlines())
+    assert (PACKAGING / "prometheus" / Path(unit["Documentation"]).name).is_file()
+    assert unit["Documentation"].removeprefix("file:///") in PACK
+
+
+@pytest.mark.parametrize("file", [UNIT, METRICS_UNIT], ids=lambda path: path.name)
+def test_what_systemd_says_of_the_exposure(file: Path, tmp_path: Path) -> None:
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("systemd-analyze is not here")
-    unit = tmp_path / "pqcmav-tunneld@drone.service"
-    shutil.copy(UNIT, unit)
+    unit = tmp_path / file.name.replace("@", "@drone")
+    shutil.copy(file, unit)
     said = subprocess.run(
         [program, "security", "--offline=true", "--no-pager", str(unit)], capture_output=True, text=True, timeout=60
     )

@@ -22,6 +22,7 @@ KEYS = {
     "matplotlib": "python3-matplotlib",
     "numpy": "python3-numpy",
     "pandas": "python3-pandas",
+    "prometheus_client": "python3-prometheus-client",
     "psutil": "python3-psutil",
     "pydantic": "python3-pydantic",
     "pymavlink": "python3-pymavlink-pip",

@@ -36,6 +36,7 @@ COMMANDS = {
     "station": "station_command:station",
     "dashboard": "dashboard_command:dashboard",
     "logs": "logs_command:logs",
+    "metrics": "metrics.command:metrics",
     "doctor": "doctor.command:doctor",
     "demo": "demo.command:demo",
     "policy": "policy.command:policy_app",

@@ -8,6 +8,7 @@ import json
 import os
 import pwd
 import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -120,10 +121,15 @@ def _name(look_up: Any, number: int) -> str:
 
 
 class Control:
-    """A connection to one engine. Raises OSError where nobody listens, ControlError for what the engine refuses."""
+    """A connection to one engine. Raises OSError where nobody listens, ControlError for what the engine refuses.
+
+    All that is asked in one go is answered within `answer_s` [s], however slowly it comes, or TimeoutError is raised.
+    """
 
     def __init__(self, place: Place, answer_s: float = ANSWER_S) -> None:
         self.place = place
+        self._answer_s = answer_s
+        self._until_s: float | None = None
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._rest = b""
         try:
@@ -135,7 +141,6 @@ class Control:
         except OSError:
             self._socket.close()
             raise
-        self._socket.settimeout(answer_s)
 
     def __enter__(self) -> Control:
         return self
@@ -155,11 +160,14 @@ class Control:
 
     def ask_all(self, requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The results of several, in one go."""
+        self._until_s = time.monotonic() + self._answer_s
+        self._socket.settimeout(self._answer_s)
         self._socket.sendall(b"".join(json.dumps({"v": VERSION, **each}).encode() + b"\n" for each in requests))
         return [self._result() for _ in requests]
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What a subscription brings, until the engine ends."""
+        self._until_s = None
         self._socket.settimeout(None)
         with suppress(ConnectionError):
             while True:
@@ -176,6 +184,11 @@ class Control:
         parts = [self._rest]
         size = len(self._rest)
         while b"\n" not in parts[-1]:
+            if self._until_s is not None:
+                left_s = self._until_s - time.monotonic()
+                if left_s <= 0:
+                    raise TimeoutError(f"{self.place.path} took longer than {self._answer_s:g} s.")
+                self._socket.settimeout(left_s)
             part = self._socket.recv(1 << 18)
             size += len(part)
             if not part or size > LARGEST:

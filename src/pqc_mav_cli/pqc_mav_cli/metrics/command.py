@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav metrics`: serves what the engines of this machine count, for Prometheus."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqc_mav_cli.console import note
+from pqc_mav_cli.errors import CliError, ExitCode
+
+
+def metrics(
+    listen: Annotated[str, typer.Option(help="Address and port of the page.")] = "127.0.0.1:9464",
+    socket: Annotated[
+        list[Path] | None, typer.Option(help="Control socket to ask, in place of all that there are; may be repeated.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A further name by which the page may be asked for (its Host header); may be repeated."),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Print the page and exit.")] = False,
+) -> int:
+    """Serve the engines' counters, states and key ages for Prometheus, at /metrics, until Ctrl-C.
+
+    Each scrape asks every engine of this machine once, by its control socket. The page has no password and is not
+    encrypted: whoever can reach it reads it. With --once the exit code is 0 if every engine answered.
+    """
+    from pqc_mav_cli.metrics.engines import Engines
+    from pqc_mav_cli.metrics.exporter import Exporter
+    from pqc_mav_cli.metrics.page import Page
+    from pqc_mav_cli.metrics.server import Server, address_of, hosts_for
+
+    engines = Engines(os.environ, socket or [])
+    exporter = Exporter(engines, note)
+    if once:
+        page = exporter.page()[0].decode()
+        print(page, end="")
+        up = [line for line in page.splitlines() if line.startswith("pqcmav_up{")]
+        return 0 if up and all(line.endswith(" 1.0") for line in up) else ExitCode.FAILED
+    host, port = address_of(listen)
+    try:
+        server = Server(host, port, Page(exporter, hosts_for(host, allow_host or [])))
+    except OSError as error:
+        raise CliError(f"Nothing can be served at {listen}: {error.strerror}; --listen takes another.") from None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with server:
+        print(f"The metrics of this machine's engines are at {server.url}; Ctrl-C ends.", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return 0
+    return 0
