@@ -13,6 +13,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
+        (f"share/{PACKAGE}/layouts", ["layouts/foxglove.json", "layouts/plotjuggler.xml"]),
     ],
     install_requires=["setuptools", "mcap", "mcap-ros2-support", "zstandard"],
     extras_require={"test": ["pytest"]},
