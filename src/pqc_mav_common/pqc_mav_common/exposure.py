@@ -18,10 +18,13 @@ CURE = "bind it to 127.0.0.1"
 
 @dataclass(frozen=True)
 class Meant:
-    """What this process opens on purpose: `tunnel` ports, `plain` ports where others are let in; and addresses."""
+    """What this process opens on purpose: `tunnel` ports; `plain` ports (UDP) and `listeners`, by protocol and port,
+    where others are let in; and addresses.
+    """
 
     tunnel: Collection[int] = ()
     plain: Collection[int] = ()
+    listeners: Collection[tuple[str, int]] = ()
     addresses: Collection[str] = ()
 
 
@@ -83,17 +86,22 @@ def look(processes: Iterable[Sibling], domain: int, meant: Meant | None = None, 
             continue
         found.processes += 1
         ports = meant if process.pid == os.getpid() else Meant()
-        held = (sock for sock in tables[space] if sock.inode in inodes)
-        # What is on loopback is looked at too: participants of DDS are counted by it.
+        held = [sock for sock in tables[space] if sock.inode in inodes]
+        let_in = {("UDP", port) for port in ports.plain} | {*ports.listeners}
+        # Ours first, or one of them would count as a socket from which DDS sends. What is on loopback is looked at too:
+        # participants of DDS are counted by it.
+        asked_for = [sock for sock in held if (sock.protocol, sock.port) in let_in]
+        tunnel = [sock for sock in held if sock.protocol == "UDP" and sock.port in ports.tunnel]
+        found.allowed += [f"{process}: {sock}" for sock in asked_for if not sock.local]
         listening, sending, others = dds_sockets.split(
-            (sock for sock in held if sock.protocol != "UDP" or sock.port not in ports.tunnel), domain
+            (sock for sock in held if sock not in tunnel and sock not in asked_for), domain
         )
         found.dds += [f"{process}: {sock}" for sock in listening if not sock.local]
         found.dds_senders += sum(not sock.local for sock in sending)
         for sock in others:
             if sock.local:
                 continue
-            allowed = str(sock.host) in meant.addresses or (sock.protocol == "UDP" and sock.port in ports.plain)
+            allowed = str(sock.host) in meant.addresses
             place = found.allowed if allowed else found.open if process.ours else found.foreign
             place.append(f"{process}: {sock}")
     for texts in (found.open, found.foreign, found.allowed, found.dds, found.unseen):

@@ -82,6 +82,8 @@ def test_only_the_tunnels_own_port_is_meant_for_the_network() -> None:
             sock.bind((ANY, 0))
         tcp.listen()
         tunnel, plain, other, listener = (sock.getsockname()[1] for sock in (*udp, tcp))
+        assert f"TCP {ANY}:{listener}" in " ".join(look([ME], DOMAIN, Meant(listeners={("TCP", listener)})).allowed)
+        assert f"TCP {ANY}:{listener}" in " ".join(look([ME], DOMAIN, Meant(listeners={("UDP", listener)})).open)
         found = look([ME], DOMAIN, Meant({tunnel}, {plain}))
         found = replace(found, open=[each for each in found.open if each not in before])
         assert found.allowed == [f"{ME}: UDP {ANY}:{plain}"]

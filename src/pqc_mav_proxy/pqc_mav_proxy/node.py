@@ -269,7 +269,7 @@ class PqcProxyNode(ManagedNode):
         ]
         if self.role == "gcs":
             reports.append(self._diagnoser.handshake_server(host.engine.totals()))
-        guarded = self._guard.diagnostics(now_s, host.engine.ports())
+        guarded = self._guard.diagnostics(now_s, host.engine.ports(), stats)
         host.engine.set_dangers([each.message for each in guarded if each.level is Level.ERROR])
         reports += guarded
         # The namespace tells the two ends apart.

@@ -17,7 +17,7 @@ from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_network import fake_mavros, running_mavros
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
 from pqc_mav_common.testing_proxies import gcs_parameters, ros_arguments
-from pqc_mav_proxy.guard import LOOK_S, Guard
+from pqc_mav_proxy.guard import LOOK_S, Guard, listeners
 
 __all__ = ["fake_mavros"]
 
@@ -63,6 +63,30 @@ def test_an_error_is_logged_once_each_time_it_appears(fake_mavros: Path) -> None
             assert (said.level is Level.ERROR) is (machine.running is both), said.message
         assert len(machine.errors) == 2 and all(mavros.text in line for line in machine.errors)
         assert machine.guard(**{ALLOWED: f"127.0.0.1, {ANY}"}).diagnostics(0.0, PORTS)[0].level is Level.WARN
+
+
+def test_which_endpoints_let_others_in() -> None:
+    names = ["udp-listen:0.0.0.0:14540", "tcp-listen:[::]:5760", "udp:192.0.2.7:14550", "serial:/dev/ttyUSB0:57600"]
+    stats = [{"endpoints": [{"name": name} for name in names]}, {"endpoints": []}, {}]
+    assert listeners(stats) == {("UDP", 14540), ("TCP", 5760)}
+
+
+def test_a_proxy_that_lets_applications_in_says_so_and_raises_no_alarm(keys: Path) -> None:
+    """`plain_endpoints` open to the network are what the configuration asks for, not a way around the tunnel."""
+    places = [f"udp-listen:{ANY}:0", f"tcp-listen:{ANY}:0"]
+    parameters = gcs_parameters(keys, drones=("d1",), plain_allow_remote=True)
+    arguments = ros_arguments({**parameters, "drone.d1.plain_endpoints": places}, "letting")
+    name = "letting/pqc_proxy: sockets"
+    proxy = Running([sys.executable, "-m", "pqc_mav_proxy.main", *arguments], {MARK: new_mark()})
+    try:
+        with Onlooker() as onlooker:
+            arrays = onlooker.collect(DiagnosticArray, "/diagnostics", qos.periodic(8))
+            until(lambda: diagnosed(arrays, name)[0] >= Level.OK, "a report")
+            level, message = diagnosed(arrays, name)
+        assert level == Level.WARN and "as allowed" in message and "past the tunnel" not in message, message
+        assert message.count(f"(process {proxy.process.pid})") == len(places), message
+    finally:
+        proxy.kill()
 
 
 def test_a_machine_that_cannot_be_looked_at() -> None:
