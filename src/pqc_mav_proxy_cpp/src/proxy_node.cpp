@@ -263,7 +263,10 @@ void ProxyNode::take(pqcmav::Engine& engine, const std::vector<pqcmav::Event>& e
   for (const auto& event : events) {
     rekeys_->on_event(event);
     changed = changed || !std::holds_alternative<pqcmav::LogEvent>(event.what);
-    std::visit([&](const auto& what) { say(event.drone_id, what); }, event.what);
+    if (attempts_.worth_saying(event, pqcmav::AttemptLog::Clock::now()))
+      std::visit([&](const auto& what) { say(event.drone_id, what); }, event.what);
+    if (const auto* handshake = std::get_if<pqcmav::HandshakeEvent>(&event.what))
+      handshake_->publish(handshake_message(event.drone_id, *handshake, header()));
   }
   if (changed) publish_status(engine.status(), true);
 }
@@ -292,14 +295,10 @@ void ProxyNode::say(const std::string& drone, const pqcmav::HandshakeEvent& even
                       fixed(static_cast<double>(event.duration_ns) / 1e6, 1) + " ms, " + short_code(event.suite) +
                       (event.hybrid ? "" : " (pure)") + ", epoch " + std::to_string(event.epoch);
     RCLCPP_INFO(get_logger(), "%s", text.c_str());
-    failures_.erase(drone);
-  } else if (!first || failures_[drone] != event.reason) {
-    // A drone that waits for its network tries every few seconds: one line for one reason is enough.
-    failures_[drone] = event.reason;
+  } else {
     const auto text = drone + ": " + kind + " failed: " + one_line(event.reason);
     RCLCPP_WARN(get_logger(), "%s", text.c_str());
   }
-  handshake_->publish(handshake_message(drone, event, header()));
 }
 
 // --- topics ---

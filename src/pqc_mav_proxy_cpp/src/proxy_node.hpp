@@ -24,6 +24,7 @@
 #include "failure.hpp"
 #include "guard.hpp"
 #include "parameters.hpp"
+#include "pqc_mav_tunnel/attempt_log.hpp"
 #include "rates.hpp"
 #include "rekey_server.hpp"
 #include "shutdown_hook.hpp"
@@ -93,6 +94,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   RateMeter rates_;
   Diagnoser diagnoser_{""};
   std::optional<Guard> guard_;
+  pqcmav::AttemptLog attempts_;  // of the thread that waits for events
 
   Publisher<msg::TunnelStatus> status_;
   Publisher<msg::TunnelStats> stats_;
@@ -108,7 +110,6 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   Given given_;       // what the user gave, and what was set since
   Asked asked_;       // that as it was at the last configure
   std::string published_;
-  std::map<std::string, std::string> failures_;  // drone -> why its last handshake failed, as logged
 
   // In this order: the engine stops before the rekeys that wait for it are waited for.
   std::unique_ptr<RekeyServer> rekeys_;

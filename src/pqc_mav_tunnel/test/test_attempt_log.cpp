@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attempt_log.hpp"
+#include "pqc_mav_tunnel/attempt_log.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <thread>
 
-#include "attempt_log.hpp"
 #include "config_yaml.hpp"
 #include "fd.hpp"
 #include "health_file.hpp"
+#include "pqc_mav_tunnel/attempt_log.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/process.hpp"

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a drone's attempts to connect is worth a line. One that waits for its network tries every few seconds.
+// What of a drone's attempts to connect is worth a line in the log of whoever hosts an engine. One that waits for its
+// network tries every few seconds.
 #pragma once
 
 #include <chrono>
 #include <map>
 #include <string>
+#include <variant>
 
 #include "pqc_mav_tunnel/events.hpp"
 
 namespace pqcmav {
 
+/// One for each engine; not for several threads at a time.
 class AttemptLog {
  public:
   using Clock = std::chrono::steady_clock;
