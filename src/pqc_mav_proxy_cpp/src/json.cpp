@@ -68,9 +68,11 @@ struct Writer {
 
 }  // namespace
 
+std::string to_json(const pqcmav::ConfigValue& value) { return std::visit(Writer{}, value); }
+
 std::string to_json(const pqcmav::FlatConfig& config) {
   std::vector<std::string> items;
-  for (const auto& [key, value] : config) items.push_back(in_quotes(key) + ": " + std::visit(Writer{}, value));
+  for (const auto& [key, value] : config) items.push_back(in_quotes(key) + ": " + to_json(value));
   return std::string("{") + join(items, ", ") + "}";
 }
 

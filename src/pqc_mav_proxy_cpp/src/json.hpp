@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A configuration as one JSON object, for ~/get_info.
+// A configuration as one JSON object, for ~/get_info, and its values.
 #pragma once
 
 #include <string>
@@ -8,7 +8,9 @@
 
 namespace pqc_mav_proxy_cpp {
 
-/// Keys in order; only ASCII comes out.
+// Only ASCII comes out.
+std::string to_json(const pqcmav::ConfigValue& value);
+/// Keys in order.
 std::string to_json(const pqcmav::FlatConfig& config);
 
 }  // namespace pqc_mav_proxy_cpp

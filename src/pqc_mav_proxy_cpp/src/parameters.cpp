@@ -69,23 +69,6 @@ bool is_empty(const rclcpp::ParameterValue& value) {
   }
 }
 
-ConfigValue config_value(const std::string& name, const rclcpp::ParameterValue& value) {
-  switch (value.get_type()) {
-    case ParameterType::PARAMETER_BOOL:
-      return value.get<bool>();
-    case ParameterType::PARAMETER_INTEGER:
-      return value.get<std::int64_t>();
-    case ParameterType::PARAMETER_DOUBLE:
-      return value.get<double>();
-    case ParameterType::PARAMETER_STRING:
-      return value.get<std::string>();
-    case ParameterType::PARAMETER_STRING_ARRAY:
-      return value.get<Strings>();
-    default:
-      throw pqcmav::TunnelError(pqcmav::Errc::config_invalid, "'" + name + "' must be a list of strings.");
-  }
-}
-
 rclcpp::ParameterValue parameter_value(const ConfigValue& value) {
   return std::visit([](const auto& each) { return rclcpp::ParameterValue(each); }, value);
 }
@@ -151,6 +134,23 @@ std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& drones) {
     if (seen.insert(id).second)
       for (const auto& key : pqcmav::drone_entry_schema()) out.push_back(spec_of(key, "drone." + id + "."));
   return out;
+}
+
+ConfigValue config_value(const std::string& name, const rclcpp::ParameterValue& value) {
+  switch (value.get_type()) {
+    case ParameterType::PARAMETER_BOOL:
+      return value.get<bool>();
+    case ParameterType::PARAMETER_INTEGER:
+      return value.get<std::int64_t>();
+    case ParameterType::PARAMETER_DOUBLE:
+      return value.get<double>();
+    case ParameterType::PARAMETER_STRING:
+      return value.get<std::string>();
+    case ParameterType::PARAMETER_STRING_ARRAY:
+      return value.get<Strings>();
+    default:
+      throw pqcmav::TunnelError(pqcmav::Errc::config_invalid, "'" + name + "' must be a list of strings.");
+  }
 }
 
 Given plain_values(const Given& overrides) {

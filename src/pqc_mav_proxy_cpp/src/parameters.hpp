@@ -44,6 +44,9 @@ std::vector<ParameterSpec> specs(pqcmav::Role role, const std::vector<std::strin
 /// what an empty list is, and an empty string in a list is how others write one.
 Given plain_values(const Given& overrides);
 
+/// A parameter's value as a configuration has it. Throws TunnelError for a type that no key has.
+pqcmav::ConfigValue config_value(const std::string& name, const rclcpp::ParameterValue& value);
+
 /// What the user gave as the engine takes it.
 struct Asked {
   pqcmav::FlatConfig config;

@@ -112,12 +112,14 @@ void ProxyNode::take_settings() {
   keeping_ = add_post_set_parameters_callback([this](const std::vector<rclcpp::Parameter>& parameters) {
     for (const auto& each : parameters) {
       if (!specs_.contains(each.get_name())) continue;
+      std::string shown;
       for (const auto& [name, value] : plain_values({{each.get_name(), each.get_parameter_value()}})) {
+        shown = to_json(config_value(name, value));
         const std::lock_guard lock(mutex_);
         given_.insert_or_assign(name, value);
       }
-      RCLCPP_INFO(get_logger(), "'%s' is set to %s; it counts from %s on.", each.get_name().c_str(),
-                  each.value_to_string().c_str(), take_live(each) ? "now" : "the next configure");
+      RCLCPP_INFO(get_logger(), "'%s' is set to %s; it counts from %s on.", each.get_name().c_str(), shown.c_str(),
+                  take_live(each) ? "now" : "the next configure");
     }
   });
 }
