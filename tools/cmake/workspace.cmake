@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # Included at the end of every project() call of this workspace (CMAKE_PROJECT_INCLUDE, see colcon.meta).
 #
-# The ROS 2 wheels export imported targets with an include path of the machine that built the wheels
-# (/opt/python/...), which CMake refuses because it does not exist here. It is taken out of them at the end of
-# the directory, when all find_package() calls are done. With a ROS 2 installation nothing matches.
+# The ROS 2 wheels export imported targets with paths of the machine that built the wheels: an include path
+# (/opt/python/...), which CMake refuses because it does not exist here, and a library of Fast DDS' own
+# (/usr/lib64/libtinyxml2.so), which the wheel brings under another name. They are taken out at the end of the
+# directory, when all find_package() calls are done. With a ROS 2 installation nothing matches.
 include_guard(DIRECTORY)
 
-function(pqcmav_drop_foreign_includes)
+function(pqcmav_drop_foreign_paths)
   get_property(targets DIRECTORY PROPERTY IMPORTED_TARGETS)
   foreach(target IN LISTS targets)
     get_target_property(includes ${target} INTERFACE_INCLUDE_DIRECTORIES)
     if(includes MATCHES "/opt/python/")
       list(FILTER includes EXCLUDE REGEX "^/opt/python/")
       set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${includes}")
+    endif()
+    get_target_property(libraries ${target} INTERFACE_LINK_LIBRARIES)
+    if(libraries MATCHES "/usr/lib64/libtinyxml2.so" AND NOT EXISTS /usr/lib64/libtinyxml2.so)
+      list(REMOVE_ITEM libraries /usr/lib64/libtinyxml2.so)
+      set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${libraries}")
     endif()
   endforeach()
 endfunction()
@@ -29,4 +35,4 @@ function(pqcmav_compile_type_support_together)
 endfunction()
 
 cmake_language(DEFER CALL pqcmav_compile_type_support_together)
-cmake_language(DEFER CALL pqcmav_drop_foreign_includes)
+cmake_language(DEFER CALL pqcmav_drop_foreign_paths)
