@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -59,8 +60,7 @@ def launched(
         # As at Ctrl-C in a terminal, which tells the whole group.
         if running.process.poll() is None:
             started = processes(running)
-            for process in (*started, psutil.Process(running.process.pid)):
-                process.send_signal(signal.SIGINT)
+            os.killpg(running.process.pid, signal.SIGINT)
             assert running.process.wait(DEADLINE_S) == 0, "\n".join(running.lines)
             _, left = psutil.wait_procs(started, timeout=DEADLINE_S)
             assert not left, left
