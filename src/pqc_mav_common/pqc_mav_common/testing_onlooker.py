@@ -58,6 +58,7 @@ class Onlooker:
         self._thread = threading.Thread(target=self._executor.spin)
         self._thread.start()
         self._clients: dict[tuple[Any, str], Any] = {}
+        self._actions: dict[tuple[Any, str], ActionCall] = {}
 
     def __enter__(self: Own) -> Own:
         return self
@@ -65,6 +66,8 @@ class Onlooker:
     def __exit__(self, *exc: object) -> None:
         self._executor.shutdown()
         self._thread.join()
+        for call in self._actions.values():
+            call.close()
         self.node.destroy_node()
         self._context.try_shutdown()
 
@@ -95,17 +98,19 @@ class Onlooker:
         return pending.result()
 
     def act(self, kind: Any, name: str, goal: Any) -> tuple[Any, list[Any]]:
-        """Result and feedback of an action; the result may overtake the last feedback."""
+        """Result and feedback of an action. The result may overtake the last feedback.
+
+        At the first call the server may not have met this node's reader of feedback yet: then the first is missing.
+        """
         heard: list[Any] = []
-        call = ActionCall(self.node, kind, name)
-        try:
-            assert call.wait_ready(DEADLINE_S), f"no server offers {name}"
-            pending = call.begin(goal, heard.append)
-            assert pending.wait(DEADLINE_S), f"no result from {name}"
-            assert not pending.failure, pending.failure
-            return pending.result, heard
-        finally:
-            call.close()
+        if (kind, name) not in self._actions:
+            self._actions[(kind, name)] = ActionCall(self.node, kind, name)
+        call = self._actions[(kind, name)]
+        assert call.wait_ready(DEADLINE_S), f"no server offers {name}"
+        pending = call.begin(goal, heard.append)
+        assert pending.wait(DEADLINE_S), f"no result from {name}"
+        assert not pending.failure, pending.failure
+        return pending.result, heard
 
     # --- lifecycle ---
 

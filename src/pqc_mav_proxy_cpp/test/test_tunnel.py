@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,7 @@ from watcher import Watcher
 
 from pqc_mav_common import qos
 from pqc_mav_common.free_ports import free_port
-from pqc_mav_common.testing import GONE_S, Running, until
+from pqc_mav_common.testing import DEADLINE_S, GONE_S, Running, until
 from pqc_mav_common.testing_proxies import HOST, drone_parameters, gcs_parameters
 from pqc_mav_common.testing_traffic import Traffic
 from pqc_mav_proxy.rekey_server import PHASES
@@ -40,18 +42,33 @@ class Pair:
 
     names: dict[str, str]
     processes: dict[str, Running]
+    sockets: dict[str, Path]
     traffic: Traffic
 
 
 @pytest.fixture(scope="module", params=[(a, b) for a in KINDS for b in KINDS], ids="-".join)
-def pair(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Iterator[Pair]:
+def pair(
+    request: pytest.FixtureRequest, keys: Path, watcher: Watcher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Pair]:
     """A drone of the first kind and a gcs of the second."""
     kinds = dict(zip(("drone", "gcs"), request.param, strict=True))
     space = {end: f"{'_'.join(request.param)}_{end}" for end in kinds}
     names = {end: f"/{space[end]}/{NODE}" for end in kinds}
     traffic = Traffic(period_s=PERIOD_S)
-    gcs = gcs_parameters(keys, DRONES, **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"})
-    drone = drone_parameters(keys, gcs["data_port"], plain_bind=f"{HOST}:{free_port()}", degraded_after_s=1.0)
+    sockets = {end: tmp_path_factory.mktemp("run") / f"{end}.sock" for end in kinds}
+    gcs = gcs_parameters(
+        keys,
+        DRONES,
+        control_socket=str(sockets["gcs"]),
+        **{"drone.d1.plain_peer": f"{HOST}:{traffic.ground_port}"},
+    )
+    drone = drone_parameters(
+        keys,
+        gcs["data_port"],
+        plain_bind=f"{HOST}:{free_port()}",
+        degraded_after_s=1.0,
+        control_socket=str(sockets["drone"]),
+    )
     processes: dict[str, Running] = {}
     try:
         processes["gcs"] = start(kinds["gcs"], gcs, space["gcs"])
@@ -59,11 +76,22 @@ def pair(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Iterat
         processes["drone"].wait_for("-> UP")
         processes["gcs"].wait_for("-> UP")
         traffic.start(int(drone["plain_bind"].partition(":")[2]))
-        yield Pair(names, processes, traffic)
+        yield Pair(names, processes, sockets, traffic)
     finally:
         traffic.stop()
         for process in processes.values():
             process.kill()
+
+
+def ask(path: Path, **request: Any) -> dict[str, Any]:
+    """What a control socket answers (docs/control-socket.md)."""
+    with socket.socket(socket.AF_UNIX) as connection, connection.makefile("rw") as lines:
+        connection.settimeout(DEADLINE_S)
+        connection.connect(str(path))
+        lines.write(json.dumps({"v": 1, **request}) + "\n")
+        lines.flush()
+        answer: dict[str, Any] = json.loads(lines.readline())
+    return answer
 
 
 def test_messages(pair: Pair, watcher: Watcher) -> None:
@@ -131,7 +159,8 @@ def test_diagnostics(pair: Pair, watcher: Watcher) -> None:
     until(lambda: "rtt_ms" in {each.key for each in said()[f"{drone}: tunnel d1"].values}, "a round trip")
     values = {each.key: each.value for each in said()[f"{drone}: tunnel d1"].values}
     assert list(values) == [
-        *("state", "suite", "epoch", "peer", "key_age_s", "silence_s", "shape_kbit", "key_old"),
+        *("state", "suite", "epoch", "peer", "key_age_s", "silence_s", "shape_kbit"),
+        *("station", "station_role", "term", "key_old"),
         *("drop_auth_fail", "drop_replay", "drop_malformed", "drop_decrypt_fail", "plain_dropped_too_big"),
         *("plain_dropped_no_session", "drop_unknown", "drop_seq_old", "delivered", "roams", "rtt_ms"),
     ]
@@ -160,13 +189,52 @@ def test_rekeys_under_traffic_lose_nothing(pair: Pair, watcher: Watcher) -> None
     assert (answer.ok, answer.suite, answer.epoch) == (True, SUITE, epoch), answer.message
     for end, drone in (("drone", ""), ("gcs", "d1")):
         goal = action.Rekey.Goal(reason="test", drone_id=drone)
-        result, feedback = watcher.act(action.Rekey, f"{pair.names[end]}/rekey_action", goal)
-        epoch += 1
-        assert (result.ok, result.suite, result.epoch) == (True, SUITE, epoch), result.message
-        phases = [each.phase for each in feedback]
-        # Each in its turn, again every second; a result that overtakes the last feedback ends it.
-        assert phases[0] == "requested" and phases == sorted(phases, key=PHASES.index)
+        phases: list[str] = []
+        for _ in range(3):  # until the server knows who listens
+            result, feedback = watcher.act(action.Rekey, f"{pair.names[end]}/rekey_action", goal)
+            epoch += 1
+            assert (result.ok, result.suite, result.epoch) == (True, SUITE, epoch), result.message
+            phases = [each.phase for each in feedback]
+            # Each in its turn, again every second; a result that overtakes the last feedback ends it.
+            assert phases == sorted(phases, key=PHASES.index)
+            if phases[:1] == ["requested"]:
+                break
+        assert phases[:1] == ["requested"], phases
     until(lambda: seen[-1].epoch == epoch and seen[-1].state == TunnelStatus.UP, "the last epoch")
+
+
+def test_ratchets_are_told_from_rekeys(pair: Pair, watcher: Watcher) -> None:
+    """Through the service and the action, at both ends; a full rekey begins anew."""
+    drone = pair.names["drone"]
+    seen = watcher.collect(TunnelStatus, f"{drone}/status", qos.latched(1))
+    reports = watcher.collect(HandshakeReport, f"{drone}/handshake", qos.event())
+    until(lambda: seen, "a status")
+    assert seen[-1].ratchets == 0
+    for number, (end, drone_id) in enumerate((("drone", ""), ("gcs", "d1")), 1):
+        answer = watcher.call(Rekey, f"{pair.names[end]}/rekey", Rekey.Request(drone_id=drone_id, kind="ratchet"))
+        assert answer.ok and answer.suite == SUITE and "Ratcheted" in answer.message, answer
+        until(lambda n=number: seen[-1].ratchets == n, "the status counts it")
+        until(lambda: reports and reports[-1].kind == "ratchet", "the report names it")
+        assert reports[-1].rekey and reports[-1].signature_bytes == 0
+        reports.clear()
+    result, _ = watcher.act(action.Rekey, f"{drone}/rekey_action", action.Rekey.Goal(kind="ratchet"))
+    assert result.ok and "Ratcheted" in result.message, result
+    assert "'wrench'" in watcher.call(Rekey, f"{drone}/rekey", Rekey.Request(kind="wrench")).message
+    assert watcher.call(Rekey, f"{drone}/rekey", Rekey.Request(kind="rekey")).ok
+    until(lambda: seen[-1].ratchets == 0, "a full one begins anew")
+
+
+def test_the_control_socket_says_what_ros_says(pair: Pair, watcher: Watcher) -> None:
+    for end, drones in (("drone", ["d1"]), ("gcs", ["d1", "d2"])):
+        statuses = watcher.collect(TunnelStatus, f"{pair.names[end]}/status", qos.latched(2))
+        until(lambda d=drones, s=statuses: sorted({each.drone_id for each in s}) == d, "the latched statuses")
+        answer = ask(pair.sockets[end], command="status")
+        assert answer["ok"] and answer["result"]["role"] == end, answer
+        told = {each["drone_id"]: each["session_id"] for each in answer["result"]["tunnels"]}
+        until(lambda t=told, s=statuses: t == {each.drone_id: each.session_id for each in s}, f"{told} as statuses")
+        answer = ask(pair.sockets[end], command="rekey", drone="d1", reason="test")
+        assert answer["ok"] and answer["result"]["suite"] == SUITE, answer
+        assert ask(pair.sockets[end], command="dance")["error"]["code"] == "unknown_command"
 
 
 def test_rekeys_that_are_refused(pair: Pair, watcher: Watcher) -> None:
