@@ -13,9 +13,13 @@ from pathlib import Path
 import psutil
 from commands import DEADLINE_S
 
+from pqc_mav_bringup.executables import of_package
+from pqc_mav_bringup.proxy import NODE, PACKAGES
 from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import Running
 
+# Those that are installed: what is launched is launched with each.
+PROXIES = [kind for kind, package in PACKAGES.items() if of_package(package, NODE)]
 # With `remaps` in a group's scope, as in a launch file of a user's own.
 PROGRAM = """
 import json, sys

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_up.py kills the same processes")
 
 from commands import DEADLINE_S
-from launching import launched, process_of, tap
+from launching import PROXIES, launched, process_of, tap
 from test_up import Ends
 
 from pqc_mav_common.testing import until
@@ -24,10 +24,11 @@ def ends(tmp_path: Path, keys: Path) -> Ends:
     return Ends(tmp_path, keys)
 
 
-def test_what_is_killed_comes_back_active(ends: Ends) -> None:
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_what_is_killed_comes_back_active(ends: Ends, proxy: str) -> None:
     with (
-        launched("gcs", config=ends.write("gcs")) as ground,
-        launched("drone", config=ends.write("drone"), tap=tap()) as air,
+        launched("gcs", config=ends.write("gcs"), proxy=proxy) as ground,
+        launched("drone", config=ends.write("drone"), tap=tap(), proxy=proxy) as air,
         Onlooker() as graph,
         Traffic(ends.ground).start(ends.plain) as traffic,
     ):
@@ -47,10 +48,11 @@ def test_what_is_killed_comes_back_active(ends: Ends) -> None:
             traffic.flows()
 
 
-def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends) -> None:
-    onboard = {"config": ends.write("drone"), "tap": tap(), "autostart": "false"}
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends, proxy: str) -> None:
+    onboard = {"config": ends.write("drone"), "tap": tap(), "autostart": "false", "proxy": proxy}
     with (
-        launched("gcs", config=ends.write("gcs"), autostart="false") as ground,
+        launched("gcs", config=ends.write("gcs"), autostart="false", proxy=proxy) as ground,
         launched("drone", **onboard) as air,
         Onlooker() as graph,
     ):
@@ -63,6 +65,7 @@ def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends) -> None:
         ground.wait_for("-> UP")
 
 
+@pytest.mark.parametrize("proxy", PROXIES)
 @pytest.mark.parametrize(
     ("file", "arguments", "sentence"),
     [
@@ -73,9 +76,9 @@ def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends) -> None:
     ],
 )
 def test_what_must_not_start_ends_the_launch_with_a_sentence(
-    ends: Ends, file: str, arguments: dict[str, str], sentence: str
+    ends: Ends, file: str, arguments: dict[str, str], sentence: str, proxy: str
 ) -> None:
-    given = {"config": ends.write(file), **arguments}
+    given = {"config": ends.write(file), "proxy": proxy, **arguments}
     alone = {"detect": "false", **({"sensing": "false", "policy": "false"} if file == "drone" else {})}
     with launched(file, **given, **alone) as running:
         assert running.process.wait(DEADLINE_S) != 0

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_mavros_ends.py uses 'pqcmav up'")
 
-from launching import launched
+from launching import PROXIES, launched
 from pqc_mav_interfaces.msg import VehicleState
 from rclpy.qos import qos_profile_sensor_data
 from test_mavros_ends import SYSTEM, arm, environment, vehicle
@@ -22,12 +22,13 @@ from pqc_mav_common.testing_onlooker import Onlooker
 __all__ = ["environment"]
 
 
+@pytest.mark.parametrize("proxy", PROXIES)
 def test_the_ground_arms_the_vehicle_through_the_tunnel(
-    tmp_path: Path, keys: Path, environment: dict[str, str]
+    tmp_path: Path, keys: Path, environment: dict[str, str], proxy: str
 ) -> None:
     ends = Ends(tmp_path, keys)
     fcu, own = free_ports(2)
-    mavros = {"mavlink": "mavros", "tgt_system": SYSTEM}
+    mavros = {"mavlink": "mavros", "tgt_system": SYSTEM, "proxy": proxy}
     air = {"fcu_url": f"udp://127.0.0.1:{fcu}@", "gcs_url": f"udp://127.0.0.1:{own}@127.0.0.1:{ends.plain}"}
     ground = {"fcu_url": f"udp://127.0.0.1:{ends.ground}@"}
     flying = Running(vehicle(fcu), environment)
