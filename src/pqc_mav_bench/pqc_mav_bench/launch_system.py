@@ -35,6 +35,7 @@ BENCHMARK = replace(
         ),
         Argument("keys", "Root of the keys; empty = fresh ones, removed at the end."),
         *(Argument(name, "A UDP port; empty = chosen at start.") for name in PORTS),
+        Argument("peer_port", "Where the drone sends to: a relay of yours; empty = the ground's data port."),
         *NODE_ARGUMENTS,
     ),
 )
@@ -50,6 +51,7 @@ class BenchmarkSession:
         self._session = LocalSession(Path(given["root"]).expanduser(), suites)
         said = {name: value for name, value in given.items() if value not in ("", AUTO)}
         made = {**self._session.values, **said, "root": self._session.values["root"]}
+        made["peer_port"] = said.get("peer_port", made["data_port"])
         self.values: Mapping[str, str] = {**made, "suites": ",".join(names)}
 
     def close(self) -> None:

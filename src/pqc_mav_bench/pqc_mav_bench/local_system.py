@@ -19,6 +19,8 @@ import pqc_mav_tunnel
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Respawn, Setting, SystemDescription
 from pqc_mav_bringup.executables import find_executable
 from pqc_mav_common.free_ports import free_ports
+from pqc_mav_sim.impairment.described import described
+from pqc_mav_sim.impairment.relay import Relay
 
 DRONE_ID = "bench"
 PROXY = "pqc_proxy"
@@ -43,6 +45,7 @@ SYSTEM = SystemDescription(
         Argument("space", "ROS namespace of everything."),
         Argument("power", "Whether the power node runs.", "no", ("yes", "no")),
         *(Argument(name, "A free port.") for name in PORTS),
+        Argument("peer_port", "Where the drone sends to: the ground's data port, or the link before it."),
     ),
     processes=(
         _proxy(
@@ -65,7 +68,7 @@ SYSTEM = SystemDescription(
                 "drone_id": Setting(DRONE_ID),
                 "peer": Setting("127.0.0.1"),
                 "bind": Setting("127.0.0.1"),
-                "data_port": Setting("{data_port}", int),
+                "data_port": Setting("{peer_port}", int),
                 "local_data_port": Setting("{drone_data_port}", int),
                 "plain_bind": Setting("127.0.0.1:{plain_port}"),
             },
@@ -115,10 +118,13 @@ def has_power_node() -> bool:
 
 
 class LocalSession:
-    """Argument values of a benchmark on this machine, with keys for `suites` that go when it closes."""
+    """Argument values of a benchmark on this machine, with keys for `suites` and the link, which go when it closes."""
 
-    def __init__(self, root: Path, suites: Iterable[str]) -> None:
-        """Raises BringupError and the engine's TunnelError."""
+    def __init__(self, root: Path, suites: Iterable[str], link: str = "") -> None:
+        """`link`: what stands between the ends, in words. Raises BringupError, ImpairmentError and the engine's
+        TunnelError."""
+        self._relay: Relay | None = None
+        impaired = described(link)
         self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-bench-"))
         try:
             default = next(
@@ -127,6 +133,11 @@ class LocalSession:
             tokens = sorted({pqc_mav_tunnel.find_suite(name).sig_token for name in (default, *suites)})
             pqc_mav_tunnel.init_keys(str(self._folder / "keys"), [DRONE_ID], sig_tokens=tokens)
             ports = dict(zip(PORTS, map(str, free_ports(len(PORTS))), strict=True))
+            ports["peer_port"] = ports["data_port"]
+            if impaired:
+                self._relay = Relay(int(ports["data_port"])).start()
+                self._relay.impair(impaired)
+                ports["peer_port"] = str(self._relay.port)
         except OSError as error:
             self.close()
             raise BringupError(f"The benchmark cannot get ports: {error}.") from None
@@ -147,7 +158,10 @@ class LocalSession:
         return f"/{self.values['space']}/drone/bench_controller"
 
     def close(self) -> None:
-        """Removes the keys."""
+        """Removes the keys and ends the link."""
+        if self._relay is not None:
+            self._relay.stop()
+            self._relay = None
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> LocalSession:

@@ -9,6 +9,8 @@ from typing import Any, Literal
 from pqc_mav_bench.errors import OptionsError
 from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pqc_mav_bench.scenario import SCENARIOS
+from pqc_mav_sim.impairment.described import described
+from pqc_mav_sim.impairment.settings import ImpairmentError
 
 MAVLINK_HZ = 320.0
 BULK_MBPS = 8.0
@@ -53,11 +55,25 @@ class CampaignOptions(BaseModel):
     workload: WorkloadOptions = Field(default_factory=lambda: WorkloadOptions.model_validate({}))
     randomise: bool = True
     seed: int = Field(20260221, ge=0)
+    link: str = Field(
+        "",
+        max_length=80,
+        description="between the ends on one machine, each way: delay, loss, rate: '20ms 5% 1Mbit'",
+    )
     attempts: int = Field(
         2, ge=1, le=10, description="tries of a run that fails, or during which a machine is busy with other work"
     )
     machine_name: str = Field("", max_length=120, description="written in place of the host names")
     emulate_detectors: bool = Field(False, description="put the documented load on in place of a scenario's detector")
+
+    @field_validator("link")
+    @classmethod
+    def _link(cls, text: str) -> str:
+        try:
+            described(text)
+        except ImpairmentError as error:
+            raise ValueError(str(error)) from None
+        return " ".join(text.split())
 
     @field_validator("scenarios")
     @classmethod

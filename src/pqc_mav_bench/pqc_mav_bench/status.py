@@ -23,6 +23,7 @@ _REASONS: dict[str, tuple[StatusKind, str]] = {
     "handshake.handshake_high_ms": (StatusKind.NOT_APPLICABLE, _FEW),
     "handshake.error": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
     "handshake.reason": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
+    "run_context.link": (StatusKind.NOT_APPLICABLE, "nothing was put between the ends"),
     "lifecycle.renew_s": (StatusKind.NOT_APPLICABLE, "one handshake was asked for, so nothing is renewed"),
     "lifecycle.failure_phase": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
     "lifecycle.failure_reason": (StatusKind.NOT_APPLICABLE, "the run succeeded"),

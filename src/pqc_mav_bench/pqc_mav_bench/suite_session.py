@@ -254,6 +254,7 @@ class SuiteSession:
             "rekey_interval_s": self._options.rekey_interval_s,
             "run_duration_s": self._options.duration_s,
             "seed": self._options.seed,
+            "link": self._options.link or None,
         }
 
     def _crypto(self, suite: str) -> dict[str, Any]:

@@ -124,3 +124,23 @@ def test_refusals_are_one_sentence_with_an_exit_code(tmp_path, capsys, arguments
     assert words in said
     assert len(said.strip().splitlines()) == 1
     assert not os.path.lexists(tmp_path / "none")
+
+
+@pytest.mark.slow
+def test_renewals_over_an_impaired_link_are_measured_and_verify(tmp_path):
+    options = ("--root", str(tmp_path), "--name", "c", "--duration", "2", "--suite", SUITES[0], "--attempts", "1")
+    done = run("run", *options, "--handshakes", "6", "--link", "10ms 2% 1Mbit")
+    assert done.returncode == 0, done.stderr
+    store = CampaignStore.open(tmp_path / "c")
+    metrics = store.load_run(store.load_schedule()[0].items[0])
+    assert metrics.run_context.link == "10ms 2% 1Mbit"
+    assert metrics.handshake.handshakes == 6
+    assert metrics.handshake.handshake_low_ms is not None
+    assert metrics.handshake.handshake_low_ms >= 40, "two round trips of 20 ms"
+    assert (metrics.workload.lost_packets or 0) > 0
+    assert verify_campaign(store.folder).problems == ()
+
+
+def test_a_link_between_two_machines_cannot_be_chosen(capsys):
+    assert main(["bench", "run", "--role", "controller", "--link", "1ms"]) == 2
+    assert "the link between two is what it is" in capsys.readouterr().err

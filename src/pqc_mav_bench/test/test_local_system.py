@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from pqc_mav_bench.local_system import DRONE_ID, SYSTEM, LocalSession
 from pqc_mav_bringup.description import resolve
+from pqc_mav_sim.impairment.settings import ImpairmentError
 
 
 @pytest.fixture
@@ -36,6 +39,20 @@ def test_the_keys_are_made_for_the_suites_and_go_at_the_end(tmp_path):
         assert any("falcon512" in name for name in names)
         assert folder.stat().st_mode & 0o077 == 0
     assert not folder.exists()
+
+
+def test_a_link_stands_before_the_ground(tmp_path):
+    with LocalSession(tmp_path, [], "1ms 0.5% 2Mbit") as made:
+        ends = {process.label: process for process in resolve(SYSTEM, {**made.values, "power": "no"})}
+        drone, ground = (ends[f"{made.values['space']}/{end}/pqc_proxy"] for end in ("drone", "gcs"))
+        assert made.values["peer_port"] != made.values["data_port"]
+        assert str(drone.parameters["data_port"]) == made.values["peer_port"]
+        assert str(ground.parameters["data_port"]) == made.values["data_port"]
+        port = int(made.values["peer_port"])
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", port))  # it is gone with the session
+    with pytest.raises(ImpairmentError, match="says nothing about a link"):
+        LocalSession(tmp_path, [], "quick")
 
 
 def test_two_sessions_share_nothing(tmp_path, session):

@@ -60,6 +60,7 @@ def environment(c: ReportInput) -> list[tuple[str, str]]:
             same = drone == ground or not ground
             facts.append((name, drone if same else f"drone {drone or MISSING}; ground {ground or MISSING}"))
     for name, column in (
+        ("Link between the ends", "run_context.link"),
         ("Frequency governor", "system_drone.governor"),
         ("Power figures from", "power_energy.power_source"),
         ("Workload", "workload.workload"),

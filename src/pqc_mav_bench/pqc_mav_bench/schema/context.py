@@ -26,6 +26,7 @@ class RunContext(Category):
     run_duration_s: float | None = metric("data time asked for", "s")
     seed: int | None = metric("seed of the campaign's order", "", zero="a seed like any other")
     same_host: bool | None = metric("both ends ran on one machine, so they shared its processors and its clock")
+    link: str | None = metric("the impaired link between the ends: delay each way, loss and rate")
     host: str | None = metric("name of the drone's machine", side=Side.DRONE)
     os: str | None = metric("operating system", side=Side.DRONE)
     kernel: str | None = metric("kernel release", side=Side.DRONE)

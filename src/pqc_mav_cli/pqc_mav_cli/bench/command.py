@@ -98,6 +98,9 @@ def run(
     mbps: Annotated[float, typer.Option(help="bulk: rate [Mbit/s].")] = 8.0,
     packet_bytes: Annotated[int, typer.Option(help="bulk: size of a packet [B].")] = 256,
     direction: Annotated[str, typer.Option(help="bulk: up (ground to drone, as published), down or both.")] = "up",
+    link: Annotated[
+        str, typer.Option(help="A link between the ends, each way: delay, loss and rate, such as '20ms 5% 1Mbit'.")
+    ] = "",
     rekey_interval: Annotated[
         float, typer.Option(help="Seconds between rekeys, R in the rekey overhead Phi(R).")
     ] = 60.0,
@@ -141,6 +144,7 @@ def run(
                 "emulate_detectors": emulated,
                 "repetitions": repetitions,
                 "handshakes": handshakes,
+                "link": link,
                 "duration_s": min(duration, _QUICK_S) if quick else duration,
                 "rekey_interval_s": rekey_interval,
                 "workload": {
@@ -157,7 +161,9 @@ def run(
             }
         )
         suites = chosen_suites(options)
-    return _campaign(root, suites, options, None, role, end_agent)
+    if link and role is not None:
+        raise CliError("--link is for a benchmark on one machine; the link between two is what it is.", ExitCode.USAGE)
+    return _campaign(root, suites, link, options, None, role, end_agent)
 
 
 @bench_app.command()
@@ -175,8 +181,9 @@ def resume(
         from pqc_mav_bench.plan import chosen_suites
 
         store = _store(campaign, root)
-        suites = chosen_suites(options_from(store.manifest().get("options", {})))
-    return _campaign(store.folder.parent, suites, None, store.folder, role, end_agent)
+        given = options_from(store.manifest().get("options", {}))
+        suites = chosen_suites(given)
+    return _campaign(store.folder.parent, suites, given.link, None, store.folder, role, end_agent)
 
 
 @bench_app.command(name="list")
@@ -353,6 +360,7 @@ def _store(campaign: str, root: Path) -> CampaignStore:
 def _campaign(
     root: Path,
     suites: list[str],
+    link: str,
     options: CampaignOptions | None,
     folder: Path | None,
     role: Role | None,
@@ -366,7 +374,7 @@ def _campaign(
         else:
             from pqc_mav_cli.bench.run import run_here
 
-            outcome = run_here(root, suites, options, folder, on_feedback, lambda _label, _text: None)
+            outcome = run_here(root, suites, link, options, folder, on_feedback, lambda _label, _text: None)
     print(outcome.message)
     if outcome.folder is not None:
         print(outcome.folder)

@@ -25,6 +25,7 @@ SHOWN_WORDS = ("error", "Error", "WARN", "failed", "ended with")
 def run_here(
     root: Path,
     suites: list[str],
+    link: str,
     options: CampaignOptions | None,
     resume: Path | None,
     on_feedback: Callable[[Any], None],
@@ -44,7 +45,7 @@ def run_here(
         on_line(label, text)
 
     try:
-        with engine_errors(), LocalSession(root, suites) as session, own_domain():
+        with engine_errors(), LocalSession(root, suites, link) as session, own_domain():
             supervisor = Supervisor(resolve(SYSTEM, session.values), take)
             return _supervised(supervisor, lambda stop: ask(session.controller, options, resume, on_feedback, stop))
     except BringupError as error:
