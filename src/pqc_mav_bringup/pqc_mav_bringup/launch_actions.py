@@ -153,12 +153,17 @@ class Keeper:
 
 
 class ContainerKeeper(Keeper):
-    """Keeps the process running that holds proxy and mavros; every life of it loads them anew."""
+    """Keeps the process running that holds proxy and mavros; every life of it loads them anew.
+
+    And has a name of its own. A killed container is seen in the graph for 20 s more: under the same name, launch_ros
+    would ask the dead one to load the nodes, once, and wait for its answer for ever.
+    """
 
     def __init__(self, inside: list[Process], composition: str, mark: Mapping[str, str]) -> None:
         for process in inside:
             configuration.check(process)
         self._inside = inside
+        self._life = 0
         self._container = composed.container(inside, composition)
         super().__init__(self._container, {**mark, **self._container.environment})
 
@@ -175,11 +180,12 @@ class ContainerKeeper(Keeper):
             for each in composed.components(self._inside)
         ]
         container = self._container
+        self._life += 1
         return ComposableNodeContainer(
             package=container.package,
             executable=container.executable,
             exec_name=container.executable,
-            name=container.node,
+            name=container.node if self._life == 1 else f"{container.node}_{self._life}",
             namespace=container.namespace,
             composable_node_descriptions=nodes,
             ros_arguments=log_level(container),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,21 @@ import pytest
 pytest.importorskip("launch_ros.actions", reason="launch is not installed")
 
 from commands import DEADLINE_S
-from launching import launched
+from launching import launched, process_of
+from pqc_mav_interfaces import action
 from pqc_mav_interfaces.action import RunCampaign
+from pqc_mav_interfaces.srv import Rekey
 from test_up import Ends
 
 from pqc_mav_bringup.composed import CONTAINERS
 from pqc_mav_bringup.description import BringupError
 from pqc_mav_bringup.executables import find_executable
-from pqc_mav_common.testing import on_request
+from pqc_mav_common.testing import on_request, until
 from pqc_mav_common.testing_onlooker import Onlooker
+from pqc_mav_common.testing_traffic import Traffic
 
 SUITE = "ML-768-AG-MD-65"
+OTHER = "cs-mlkem768-chacha20poly1305-mldsa65"
 FLIGHT_S = 300.0
 
 
@@ -52,17 +57,36 @@ def test_a_scenario_that_fails_fails_the_launch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("composed", CONTAINERS)
-def test_the_proxy_in_a_container_is_what_its_file_says(composed: str, tmp_path: Path, keys: Path) -> None:
+def test_the_proxy_in_a_container_does_what_it_does_alone(composed: str, tmp_path: Path, keys: Path) -> None:
     try:
         find_executable("rclcpp_components", CONTAINERS[composed])
     except BringupError as error:
         pytest.skip(str(error))
     ends = Ends(tmp_path, keys)
     air = {"config": ends.write("drone"), "sensing": "false", "policy": "false", "detect": "false"}
+    node = "/drone/pqc_proxy"
     with (
         launched("gcs", config=ends.write("gcs"), detect="false"),
         launched("drone", **air, composed=composed) as drone,
         Onlooker() as graph,
+        Traffic(ends.ground).start(ends.plain) as traffic,
     ):
         drone.wait_for("-> UP")
-        assert graph.state("/drone/pqc_proxy") == "active"
+        assert graph.state(node) == "active"
+        traffic.flows()
+        answer = graph.call(Rekey, f"{node}/rekey", Rekey.Request(suite=OTHER))
+        assert answer.ok and answer.suite == OTHER, answer.message
+        result, _ = graph.act(action.Rekey, f"{node}/rekey_action", action.Rekey.Goal(kind="ratchet"))
+        assert result.ok and result.suite == OTHER and result.epoch == answer.epoch + 1, result.message
+        assert traffic.up == sorted(set(traffic.up)), "nothing twice, nothing out of order"
+        assert traffic.up[-1] - traffic.up[0] + 1 == len(traffic.up), "nothing lost"
+        assert graph.change(node, "deactivate", "activate")
+        traffic.flows()
+        lines = len(drone.lines)
+        killed = process_of(drone, CONTAINERS[composed])
+        assert killed is not None
+        killed.send_signal(signal.SIGKILL)
+        drone.wait_for("ended with signal SIGKILL; starting it again in 0.3 s", lines)
+        drone.wait_for("-> UP", lines)
+        until(lambda: graph.state(node) == "active", "active again")
+        traffic.flows()
