@@ -21,7 +21,7 @@ def point(time_s: float, ends: Sequence[End]) -> Point:
     if not ends:
         return [time_s, *[None] * (len(SERIES) - 1)]
     end = ends[0]
-    stats, link = end.stats or {}, end.link or {}
+    stats, link = end.stats or {}, end.quality
     local, peer = link.get("local") or {}, link.get("peer") or {}
     tx, rx = stats.get("tx_bytes_per_s"), stats.get("rx_bytes_per_s")
     return [

@@ -28,6 +28,11 @@ class End:
     link: Mapping[str, Any] | None = None  # rtt_ms, rtt_min_ms, age_s, local and peer: {loss, gap_p95_ms, ...}
     seen_s: float = 0.0  # seconds by which the figures were old when they were heard
 
+    @property
+    def quality(self) -> Mapping[str, Any]:
+        """The link's figures; none without a session, when zeros would look like a good link."""
+        return self.link if self.link and self.status.get("suite") else {}
+
     def silent_s(self, clock_s: float) -> float | None:
         """For how long nothing has come, once that is long enough to mean something."""
         age = clock_s - self.heard_s

@@ -21,7 +21,7 @@ from pqc_mav_dashboard.subscription import follow
 
 ANSWER_S = 2.0  # for what an engine answers at once
 REKEY_S = 60.0
-NEEDS_POLICY = "It is asked of the drone's policy, a ROS node, and ROS 2 is not there."
+NEEDS_POLICY = "This is asked of the drone's policy, a ROS node."
 _COMMANDS = ("status", "stats", "link")
 
 
@@ -97,8 +97,8 @@ class SocketSource:
             else "This drone has one ground station."
             if on_drone
             else "The drone chooses its station: ask on the drone's computer.",
-            "pin": NEEDS_POLICY,
-            "mode": NEEDS_POLICY,
+            "pin": f"{NEEDS_POLICY} {self._absent}".strip(),
+            "mode": f"{NEEDS_POLICY} {self._absent}".strip(),
         }
 
     async def act(self, action: str, drone: str, arguments: Mapping[str, str]) -> str:

@@ -78,8 +78,6 @@ class Live:
             self._sockets.actions(drone, picture),
             self._ros.actions(drone, self._alone(picture)),
         )
-        if not self._ros.available:
-            return by_socket
         return {name: "" if not why or not by_ros[name] else by_ros[name] for name, why in by_socket.items()}
 
     async def act(self, action: str, drone: str, arguments: Mapping[str, str]) -> str:

@@ -44,7 +44,7 @@ def _of_end(end: End, clock_s: float) -> list[Trouble]:
     if plain_is_down(error):
         found.append((4, error))
     for side, words in (("local", "to here"), ("peer", "to the other end")):
-        loss = ((end.link or {}).get(side) or {}).get("loss")
+        loss = (end.quality.get(side) or {}).get("loss")
         if loss is not None and loss > LOSS:
             found.append((4 if loss > HIGH_LOSS else 2, f"{loss:.0%} lost on the way {words}"))
     return found

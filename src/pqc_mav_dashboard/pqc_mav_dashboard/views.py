@@ -17,6 +17,7 @@ COLUMNS = (
 )
 PHASES = ("unknown", "disarmed", "take-off", "cruise", "hover", "landing")
 LEVELS = ("none", "suspicious", "attack")
+WORDS = {"thermal": "temperature", "load": "computer", "vehicle": "flight"}
 KEY_STEP_S = 2.0  # the moment at which keys were made may look that much earlier or later from second to second
 Row = list[Any]
 
@@ -63,7 +64,7 @@ class Rows:
         end = ends[0]
         alive = end.silent_s(picture.clock_s) is None
         stats = end.stats if alive else None
-        link = end.link if alive and end.link else {}
+        link = end.quality if alive else {}
         local, peer = link.get("local") or {}, link.get("peer") or {}
         battery = senses.get("battery")
         return [
@@ -124,13 +125,13 @@ def _end(end: End, picture: Picture) -> dict[str, Any]:
         "drops": drops(end.stats),
         # Old figures of an engine that says nothing tell nothing.
         "stats": end.stats if silent_s is None else None,
-        "link": end.link if silent_s is None else None,
+        "link": end.quality if silent_s is None else {},
     }
 
 
 def _sense(sense: Sense | None, kind: str, picture: Picture) -> dict[str, Any]:
     if sense is None:
-        return {"absent": picture.absent or f"Nothing has been published about this drone's {kind}."}
+        return {"absent": picture.absent or f"Nothing has been published about this drone's {WORDS.get(kind, kind)}."}
     return {"age_s": max(0.0, picture.clock_s - sense.at_s), "fields": sense.fields}
 
 

@@ -46,6 +46,11 @@ def stats(number: int, moment: int) -> dict[str, Any]:
     out |= {
         f"drop_{reason}": 0 for reason in ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
     }
+    if number % 10 == 0:
+        return {
+            **out,
+            **dict.fromkeys(("tx_packets_per_s", "rx_packets_per_s", "tx_bytes_per_s", "rx_bytes_per_s"), 0.0),
+        }
     way = {"tx_packets_per_s": 20.0, "rx_packets_per_s": 20.0}
     return {**out, **way, "tx_bytes_per_s": 2000.0 + (number + moment) % 97, "rx_bytes_per_s": 1500.0 + moment % 53}
 

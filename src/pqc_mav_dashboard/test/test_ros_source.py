@@ -174,7 +174,7 @@ def test_a_machine_without_ros_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
         picture = await live.picture(frozenset({"d1"}))
         view = drone_view("d1", picture)
         assert {json.dumps(sense) for sense in view["senses"].values()} == {json.dumps({"absent": ros_source.WITHOUT})}
-        assert "ROS 2 is not there" in live.actions("d1", picture)["mode"]
+        assert "ROS 2 is not available" in live.actions("d1", picture)["mode"]
         await live.stop()
 
     asyncio.run(scene())

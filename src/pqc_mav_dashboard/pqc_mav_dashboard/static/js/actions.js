@@ -37,7 +37,8 @@ export class Actions {
     this.dialog.setAttribute("aria-labelledby", "dialog-title");
     this.dialog.replaceChildren(
       title,
-      el("div", { class: "field" }, el("label", { for: "token" }, "Token, printed when the dashboard was started"), field),
+      el("form", { class: "field", onsubmit: (event) => event.preventDefault() },
+        el("label", { for: "token" }, "Token, printed when the dashboard was started"), field),
       ...this.forms.map((form) => form.root),
       this.result,
       el("form", { method: "dialog", class: "close" }, el("button", { type: "submit" }, "Close")),

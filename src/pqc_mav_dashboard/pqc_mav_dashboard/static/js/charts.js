@@ -15,6 +15,7 @@ const CHARTS = [
   { title: "Loss", least: 0.05, write: (v) => percent(v), series: [[3, "to here", "--line-1"], [4, "to the other end", "--line-2", [6, 3]]] },
   { title: "Gaps between packets", least: 100, write: milliseconds, series: [[6, "95 % are below", "--line-1"]] },
 ];
+const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 const two = (n) => String(n).padStart(2, "0");
 const moment = (seconds) => {
   const at = new Date(seconds * 1000);
@@ -29,7 +30,7 @@ export class Charts {
     this.observer = new ResizeObserver(() => this.resize());
     this.boxes = CHARTS.map((chart) => {
       const box = el("div", { class: "plot" });
-      const figure = el("figure", { class: "chart", role: "group", "aria-label": chart.title },
+      const figure = el("figure", { class: "chart" },
         el("figcaption", {}, chart.title, el("span", { class: "now" })), box);
       root.append(figure);
       return { figure, box, now: figure.querySelector(".now") };
@@ -49,9 +50,9 @@ export class Charts {
     this.plots = CHARTS.map((chart, i) => {
       const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, font: "12px system-ui, sans-serif" };
       const options = {
-        width: this.width(i), height: HEIGHT, legend: { show: false }, cursor: { drag: { x: false, y: false } },
+        width: this.width(i), height: HEIGHT, legend: { show: false }, padding: [8, 26, 0, 0], cursor: { drag: { x: false, y: false } },
         scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, Math.max(chart.least, (max || 0) * 1.1)] } },
-        axes: [{ ...axis, space: 80, values: (_u, ticks) => ticks.map(moment) }, { ...axis, size: 82, values: (_u, ticks) => ticks.map((tick) => chart.write(tick)) }],
+        axes: [{ ...axis, space: 80, incrs: SECONDS, values: (_u, ticks) => ticks.map(moment) }, { ...axis, size: 82, values: (_u, ticks) => ticks.map((tick) => chart.write(tick)) }],
         series: [{}, ...chart.series.map(([, label, name, dash]) => ({ label, stroke: colour(name), width: 1.75, dash, points: { show: false } }))],
       };
       const plot = new uPlot(options, this.data(chart), this.boxes[i].box);

@@ -27,6 +27,7 @@ export function percent(value, digits = 1) {
 
 export function milliseconds(value) {
   if (!known(value)) return DASH;
+  if (value === 0) return "0 ms";
   return value < 10 ? `${value.toFixed(2)} ms` : `${Math.round(value).toLocaleString("en")} ms`;
 }
 

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop: it works while somebody looks, tells changes alone, survives a fault, and waits for nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from starlette.websockets import WebSocket
+
+from pqc_mav_dashboard import hub as module
+from pqc_mav_dashboard.errors import RefusalError, Refused
+from pqc_mav_dashboard.hub import Hub
+from pqc_mav_dashboard.picture import End, Picture
+
+
+class Source:
+    """One that counts what is asked of it."""
+
+    def __init__(self) -> None:
+        self.started = self.stopped = self.asked = 0
+        self.rates = {"d1": 1.0, "d2": 1.0}
+        self.fault = False
+
+    async def start(self) -> None:
+        self.started += 1
+
+    async def stop(self) -> None:
+        self.stopped += 1
+
+    async def picture(self, drones: frozenset[str] | None) -> Picture:
+        self.asked += 1
+        if self.fault:
+            raise RuntimeError("a fault")
+        status = {"state": "UP", "suite": ""}
+        ends = [End("gcs", "gcs", drone, 0.0, status, {"tx_bytes_per_s": rate}) for drone, rate in self.rates.items()]
+        return Picture(0.0, 0.0, ends)
+
+    async def handshakes(self, drone: str) -> list[dict[str, Any]]:
+        return []
+
+    def events(self, after: int) -> tuple[int, list[dict[str, Any]]]:
+        return 0, []
+
+    def history(self, drone: str) -> None:
+        return None
+
+    async def suites(self) -> list[dict[str, Any]]:
+        return []
+
+    def actions(self, drone: str, picture: Picture) -> Mapping[str, str]:
+        return {}
+
+    async def act(self, action: str, drone: str, arguments: Mapping[str, str]) -> str:
+        return ""
+
+    def replay(self) -> None:
+        return None
+
+    def steer(self, what: str, value: float) -> None:
+        raise RefusalError("bad_request", "Live.")
+
+
+class Line:
+    """A WebSocket of which both ends are here. `slow` takes nothing."""
+
+    def __init__(self, slow: bool = False) -> None:
+        self.to_server: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self.to_viewer: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self.slow = slow
+        self.to_server.put_nowait({"type": "websocket.connect"})
+        self.socket = WebSocket({"type": "websocket", "headers": []}, self.to_server.get, self._send)
+
+    async def _send(self, message: Any) -> None:
+        if self.slow and message["type"] == "websocket.send":
+            await asyncio.Event().wait()
+        self.to_viewer.put_nowait(message)
+
+    def say(self, **message: Any) -> None:
+        self.to_server.put_nowait({"type": "websocket.receive", "text": json.dumps({"v": 1, **message})})
+
+    async def hear(self, kind: str) -> dict[str, Any]:
+        while True:
+            message = await asyncio.wait_for(self.to_viewer.get(), 10)
+            if message["type"] == "websocket.close":
+                return {"kind": "closed", **message}
+            if message["type"] == "websocket.send" and json.loads(message["text"])["kind"] == kind:
+                return dict(json.loads(message["text"]))
+
+    def leave(self) -> None:
+        self.to_server.put_nowait({"type": "websocket.disconnect", "code": 1001})
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source()
+
+
+@pytest.fixture
+def made(source: Source, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    monkeypatch.setattr(module, "LINGER_S", 0.05)
+    monkeypatch.setattr(module, "SHARE", 1.0)
+    return Hub(source, Refused(), interval_s=0.01)
+
+
+def test_the_source_works_only_while_somebody_looks(made: Hub, source: Source) -> None:
+    async def scene() -> None:
+        assert source.started == 0
+        line = Line()
+        serving = asyncio.create_task(made.serve(line.socket))
+        line.say(look="")
+        assert (await line.hear("fleet"))["whole"]
+        line.leave()
+        await serving
+        while made.working:
+            await asyncio.sleep(0.01)
+        assert (source.started, source.stopped) == (1, 1)
+        asked = source.asked
+        await asyncio.sleep(0.1)
+        assert source.asked == asked
+        again = Line()
+        serving = asyncio.create_task(made.serve(again.socket))
+        again.say(look="")
+        assert (await again.hear("fleet"))["whole"] and source.started == 2
+        again.leave()
+        await serving
+        await made.close()
+
+    asyncio.run(scene())
+
+
+def test_only_changes_are_told_after_the_first_time(made: Hub, source: Source) -> None:
+    async def scene() -> None:
+        line = Line()
+        serving = asyncio.create_task(made.serve(line.socket))
+        line.say(look="")
+        assert len((await line.hear("fleet"))["rows"]) == 2
+        source.rates["d2"] = 2.0
+        while not (rows := (await line.hear("fleet"))["rows"]):
+            pass
+        assert [row[0] for row in rows] == ["d2"]
+        del source.rates["d1"]
+        while not (gone := (await line.hear("fleet"))["gone"]):
+            pass
+        assert gone == ["d1"]
+        line.leave()
+        await serving
+        await made.close()
+
+    asyncio.run(scene())
+
+
+def test_a_viewer_that_takes_nothing_holds_up_nobody_and_is_let_go(
+    made: Hub, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SEND_S", 0.3)
+
+    async def scene() -> None:
+        slow, quick = Line(slow=True), Line()
+        tasks = [asyncio.create_task(made.serve(line.socket)) for line in (slow, quick)]
+        slow.say(look="")
+        quick.say(look="")
+        for _ in range(20):
+            await quick.hear("fleet")
+        assert (await slow.hear("nothing"))["code"] == 1008
+        assert made.viewers == 1
+        for line in (slow, quick):
+            line.leave()
+        await asyncio.gather(*tasks)
+        await made.close()
+
+    asyncio.run(scene())
+
+
+def test_a_fault_in_a_round_is_not_the_end(made: Hub, source: Source, caplog: pytest.LogCaptureFixture) -> None:
+    async def scene() -> None:
+        line = Line()
+        serving = asyncio.create_task(made.serve(line.socket))
+        line.say(look="")
+        await line.hear("fleet")
+        source.fault = True
+        asked = source.asked
+        while source.asked < asked + 3:
+            await asyncio.sleep(0.01)
+        source.fault = False
+        assert (await line.hear("fleet"))["kind"] == "fleet"
+        assert "A round failed" in caplog.text
+        line.leave()
+        await serving
+        await made.close()
+
+    asyncio.run(scene())
+
+
+def test_the_servers_end_is_told(made: Hub) -> None:
+    async def scene() -> None:
+        line = Line()
+        serving = asyncio.create_task(made.serve(line.socket))
+        line.say(look="")
+        await line.hear("fleet")
+        await made.close()
+        closed = await line.hear("nothing")
+        assert closed["code"] == 1001 and "ended" in closed["reason"]
+        line.leave()
+        await serving
+
+    asyncio.run(scene())
