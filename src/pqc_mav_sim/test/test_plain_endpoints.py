@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pymavlink.dialects.v20 import ardupilotmega as mavlink
 from serial_cable import SerialCable
 
 from pqc_mav_sim.endpoint import resolve
-from pqc_mav_sim.testing import mavproxy_param_session, missing
+from pqc_mav_sim.testing import mavproxy_param_session, mavsdk_session, missing
 
 tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
 
@@ -226,3 +227,23 @@ def test_mavproxy_on_a_serial_port_of_the_ground(make_vehicle, make_ends) -> Non
         assert not vehicle.snapshot()["frame_errors"]
         (port,) = endpoints(ends.gcs)
         assert port["dropped"] == port["skipped_bytes"] == 0
+
+
+@pytest.mark.skipif(missing("MAVProxy") is not None, reason=missing("MAVProxy") or "")
+@pytest.mark.skipif(missing("mavsdk") is not None, reason=missing("mavsdk") or "")
+def test_mavsdk_flies_while_mavproxy_watches(make_vehicle, make_ends) -> None:
+    """At one gcs' endpoints, at the same time: each gets its own answers, MAVSDK by UDP and MAVProxy by TCP."""
+    ends = make_ends({"plain_bind": f"{HOST}:0"}, {"plain_endpoints": [f"udp-listen:{HOST}:0", f"tcp-listen:{HOST}:0"]})
+    vehicle = make_vehicle(resolve(f"{HOST}:{ends.drone.ports()['plain']['uav1']}"))
+    udp, tcp = port_of(ends.gcs, 0), port_of(ends.gcs, 1)
+    with ThreadPoolExecutor() as both:
+        flight = both.submit(mavsdk_session, f"udpout://{HOST}:{udp}")
+        watched = both.submit(mavproxy_param_session, f"tcp:{HOST}:{tcp}")
+        flown, params = flight.result(), watched.result()
+    assert flown["landed"] and flown["altitude_m"] >= 0.8 * flown["float_param"]
+    assert flown["param_count"] == params["count"] == len(vehicle.autopilot.params)
+    snapshot = vehicle.snapshot()
+    assert not snapshot["frame_errors"]
+    assert all(source["lost"] == 0 for source in snapshot["uplink"].values())
+    for endpoint in endpoints(ends.gcs):
+        assert endpoint["opened"] >= 1 and endpoint["dropped"] == endpoint["refused"] == 0, endpoint
