@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,17 @@ def test_what_stands_in_for_a_program_calls_the_same_function(package: Path) -> 
         module, function = calls[script.name].split(":")
         assert f"from {module} import {function}\n" in script.read_text()
         assert f'"scripts/{script.name}"' in text and os.access(script, os.X_OK)
+
+
+BLOCK = re.compile(r"^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_a_readme_says_how_to_start_a_program_without_ros_tools(package: Path) -> None:
+    """`make setup` brings no ros2: where a README has a command of it, the same goes without."""
+    for block in BLOCK.findall((package / "README.md").read_text(encoding="utf-8")):
+        for name in re.findall(rf"^ros2 run {package.name} (\w+)", block, re.MULTILINE):
+            assert re.search(rf"^tools/run install/lib/{package.name}/{name} ", block, re.MULTILINE), name
+            assert "with a ROS 2 installation" in block
+        if "ros2 run" not in block:
+            assert "ros2 " not in block, block
