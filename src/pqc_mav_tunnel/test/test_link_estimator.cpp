@@ -229,6 +229,19 @@ TEST(LinkEstimator, P95IsWithinTenPercentOverSixOrdersOfMagnitude) {
   EXPECT_GE(compared, 20);
 }
 
+TEST(LinkEstimator, P95HoldsAtRatesThatFillItsBytes) {
+  // 19 of 20 gaps are short: the 95th percentile is the longest of those, at any rate.
+  for (const std::uint64_t short_ns : {1'000'000u, 100'000u, 5'000u}) {
+    LinkEstimator estimator;
+    std::uint64_t now = kStart;
+    for (std::uint64_t i = 0; now < kStart + 6'000'000'000; ++i) {
+      now += i % 25 == 24 ? 20 * short_ns : short_ns;
+      estimator.on_packet(now, 1, i);
+    }
+    EXPECT_NEAR(estimator.report(now).gap_p95_us * 1000.0, static_cast<double>(short_ns), 0.1 * short_ns) << short_ns;
+  }
+}
+
 TEST(LinkEstimator, ABatchOfEqualOrDisorderedStampsIsHarmless) {
   LinkEstimator link;
   for (std::uint64_t i = 0; i < 64; ++i) link.on_packet(kStart, 1, i);

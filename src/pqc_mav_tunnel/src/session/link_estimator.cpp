@@ -54,6 +54,15 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b) noexcept { return a > b
 
 }  // namespace
 
+void LinkEstimator::Gaps::add(std::size_t bucket) noexcept {
+  if ((came++ & ((1u << shift) - 1)) != 0) return;
+  if (counts[bucket] == std::numeric_limits<std::uint8_t>::max()) {
+    for (auto& count : counts) count /= 2;
+    ++shift;
+  }
+  ++counts[bucket];
+}
+
 LinkEstimator::Slot& LinkEstimator::slot_at(std::uint64_t now_ns) noexcept {
   const auto index = now_ns / kSlotNs;
   auto& slot = slots_[index % kSlots];
@@ -82,7 +91,7 @@ void LinkEstimator::on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::
   }
   const auto gap = now_ns - last_arrival_ns_;
   static_assert(kLowest.size() == kBuckets);
-  ++slot.gaps[bucket_of(gap)];
+  slot.gaps.add(bucket_of(gap));
   slot.longest_gap_ns = std::max(slot.longest_gap_ns, gap);
   if (gap > kBlackoutNs) ++slot.blackouts;
   if (gaps_seen_++ > 0) {
@@ -152,8 +161,9 @@ LinkReport LinkEstimator::report(std::uint64_t now_ns) const noexcept {
     blackouts += slot.blackouts;
     longest_ended = std::max(longest_ended, slot.longest_gap_ns);
     for (std::size_t b = 0; b < kBuckets; ++b) {
-      gaps[b] += slot.gaps[b];
-      gap_count += slot.gaps[b];
+      const auto count = std::uint64_t{slot.gaps.counts[b]} << slot.gaps.shift;
+      gaps[b] += count;
+      gap_count += count;
     }
   }
   longest = std::max(longest, longest_ended);

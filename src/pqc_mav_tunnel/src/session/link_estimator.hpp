@@ -42,12 +42,20 @@ class LinkEstimator {
     std::uint64_t key_tag, first, last;
     bool used;
   };
+  /// A histogram in a byte for each bucket: fifty of them are most of what a drone takes of memory. Where one is full all
+  /// are halved, and from then on only one gap in two, in four, ... is counted, as that many.
+  struct Gaps {
+    std::array<std::uint8_t, kBuckets> counts;
+    std::uint8_t shift;
+    std::uint32_t came;
+    void add(std::size_t bucket) noexcept;
+  };
   struct Slot {
     std::uint64_t index;
     std::uint64_t packets, missing, longest_gap_ns, jitter_sum_ns;
     std::uint32_t jitter_samples, blackouts;
     std::array<Range, 2> ranges;
-    std::array<std::uint32_t, kBuckets> gaps;
+    Gaps gaps;
     bool used;
   };
   struct Key {
