@@ -53,6 +53,8 @@ class Hosted:
             return [engine.status()[0] for engine in self.engines]
         if do == "every_stats":
             return [engine.stats()[0] for engine in self.engines]
+        if do == "every_totals":
+            return [engine.totals() for engine in self.engines]
         engine = self.engines[command.get("engine", 0)]
         if do == "rekey":
             limit = command.get("timeout_s", 60.0)

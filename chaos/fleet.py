@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import os
 import random
 import tempfile
 import time
@@ -19,6 +20,7 @@ import loopback
 import messages
 import pqc_mav_tunnel
 import tables
+from accounting import SOFTNET, Account, EndCounts, Way, account, backlog_drops, summed
 from children import Child, ChildError, wait_until
 from traffic import End, TrafficProcess, application_socket, total
 
@@ -36,6 +38,8 @@ SUITES = (
 )
 _CONNECT_S = 60.0
 _REKEY_LIMIT_S = 60.0
+_NICE_OF_DRONES = 5
+_COUNTERS_S = 2.2  # the engines ask the kernel what it dropped once a second
 
 
 @dataclass
@@ -52,11 +56,14 @@ class FleetResult:
     cpu_gcs: float = 0.0
     cpu_drones: float = 0.0
     cpu_traffic: float = 0.0
-    rss_gcs_one_kib: int = 0
-    rss_gcs_kib: tuple[int, int] = (0, 0)
+    pss_gcs_one_kib: int = 0
+    pss_gcs_kib: tuple[int, int] = (0, 0)
     rss_drones_kib: int = 0
     rss_drone_process_empty_kib: int = 0
     drops: dict[str, int] = field(default_factory=dict)
+    accounts: dict[str, Account] = field(default_factory=dict)
+    backlog_drops: int = 0
+    load: tuple[float, float] = (0.0, 0.0)
     states: Counter[str] = field(default_factory=Counter)
     least_rekeys: int = 0
 
@@ -76,6 +83,8 @@ def judge(result: FleetResult) -> list[str]:
     ):
         if number:
             found.append(f"{number} messages {what}")
+    if unexplained(result):
+        found.append(f"{unexplained(result)} messages lost without a counter")
     if result.rekeys_refused:
         found.append("rekeys refused: " + "; ".join(f"{count} x {why}" for why, count in result.rekeys_refused.items()))
     if not result.rekeys_ok or not result.least_rekeys:
@@ -83,6 +92,11 @@ def judge(result: FleetResult) -> list[str]:
     if result.states != Counter({"UP": result.drones * 2}):
         found.append(f"states at the end: {dict(result.states)}")
     return found
+
+
+def unexplained(result: FleetResult) -> int:
+    """Messages that neither arrived nor show in a counter of the engines, the sockets or the kernel."""
+    return max(0, sum(each.unexplained for each in result.accounts.values()) - result.backlog_drops)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -127,6 +141,7 @@ def fly(options: argparse.Namespace) -> FleetResult:
     """Start the gcs, the drones and the traffic, rekey at random, and measure."""
     result = FleetResult(options.drones, options.seconds)
     names = [f"drone{i:03}" for i in range(options.drones)]
+    backlog, load = backlog_drops(SOFTNET.read_text(encoding="ascii")), os.getloadavg()[0]
     with ExitStack() as stack:
         keys = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-fleet-"))
         pqc_mav_tunnel.init_keys(keys, names)
@@ -134,10 +149,11 @@ def fly(options: argparse.Namespace) -> FleetResult:
         vehicles, grounds = sockets[: options.drones], sockets[options.drones :]
         ground_ports = {name: end.getsockname()[1] for name, end in zip(names, grounds, strict=True)}
 
-        result.rss_gcs_one_kib = _memory_of_gcs(keys, dict(list(ground_ports.items())[:1]))
+        result.pss_gcs_one_kib = _memory_of_gcs(keys, dict(list(ground_ports.items())[:1]))
         gcs = _child(stack)
         (ports,) = gcs.ask("start", configs=[loopback.gcs_config(keys, ground_ports, max_handshakes=64)])
-        hosts = [_child(stack) for _ in range(options.processes)]
+        # In the field they have processors of their own: here they do not take those of the gcs.
+        hosts = [_child(stack, _NICE_OF_DRONES) for _ in range(options.processes)]
         result.rss_drone_process_empty_kib = sum(_settled_memory(host) for host in hosts)
         begin = time.monotonic()
         where = _start_drones(hosts, keys, names, ports)
@@ -153,23 +169,33 @@ def fly(options: argparse.Namespace) -> FleetResult:
         traffic = TrafficProcess(ends)
         stack.callback(traffic.close)
         time.sleep(1.0)
-        before = memory_kib(gcs.pid)
+        before = pss_kib(gcs.pid)
         clock, cpu = time.monotonic(), _cpu(gcs, hosts, traffic)
         _rekey_at_random(where, options, result)
         took = time.monotonic() - clock
         used = [100 * (now - then) / took for now, then in zip(_cpu(gcs, hosts, traffic), cpu, strict=True)]
         result.cpu_gcs, result.cpu_drones, result.cpu_traffic = used
         result.seconds = took
-        result.rss_gcs_kib = (before, memory_kib(gcs.pid))
+        result.pss_gcs_kib = (before, pss_kib(gcs.pid))
         result.rss_drones_kib = sum(memory_kib(host.pid) for host in hosts)
-        result.counts = traffic.stop(quiet_s=1.0)
+        result.counts = traffic.stop(quiet_s=1.0, limit_s=30.0)
+        time.sleep(_COUNTERS_S)
         result.states = _states([gcs, *hosts])
         result.drops = _drops([gcs, *hosts])
+        result.accounts = _accounts(gcs, hosts, result.counts)
+        result.backlog_drops = backlog_drops(SOFTNET.read_text(encoding="ascii")) - backlog
+        result.load = (load, os.getloadavg()[0])
         return result
 
 
-def _child(stack: ExitStack) -> Child:
-    child = Child("engine_host.py")
+def pss_kib(pid: int) -> int:
+    """Return the memory of a process in KiB, with its share of what others use too (PSS)."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
+
+
+def _child(stack: ExitStack, nice: int = 0) -> Child:
+    child = Child("engine_host.py", prefix=("nice", "-n", str(nice)) if nice else ())
     stack.callback(child.close)
     child.ask("time")
     return child
@@ -184,7 +210,7 @@ def _memory_of_gcs(keys: str, grounds: dict[str, int]) -> int:
     with ExitStack() as stack:
         gcs = _child(stack)
         gcs.ask("start", configs=[loopback.gcs_config(keys, grounds)])
-        return memory_kib(gcs.pid)
+        return pss_kib(gcs.pid)
 
 
 def _start_drones(
@@ -220,6 +246,27 @@ def _drops(children: list[Child]) -> dict[str, int]:
             # Shaping counts by class.
             sums.update({key: sum(value) if isinstance(value, list) else int(value) for key, value in drops.items()})
     return dict(sums)
+
+
+def _accounts(gcs: Child, hosts: list[Child], counts: dict[str, Any]) -> dict[str, Account]:
+    """What became of the messages of each direction."""
+
+    def end(stats: list[list[dict[str, Any]]], totals: list[list[dict[str, int]]]) -> EndCounts:
+        return summed([each for part in stats for each in part], [each for part in totals for each in part])
+
+    ground = end([gcs.ask("stats")], [gcs.ask("every_totals")])
+    drones = end([host.ask("every_stats") for host in hosts], [host.ask("every_totals") for host in hosts])
+
+    def way(number: int) -> Way:
+        def of(key: str) -> int:
+            return total(counts, key, lambda stream: stream["way"] == number)
+
+        return Way(of("sent"), of("send_errors"), of("received") + of("duplicates"), of("kernel_dropped"))
+
+    return {
+        "to the ground": account(way(messages.DOWN), drones, ground, runs=True),
+        "to the drones": account(way(messages.UP), ground, drones, runs=True),
+    }
 
 
 def _cpu(gcs: Child, hosts: list[Child], traffic: TrafficProcess) -> tuple[float, float, float]:
@@ -258,10 +305,17 @@ def _rekey_at_random(
     result.least_rekeys = min(done[name] for name in where)
 
 
+def _losses(each: Account) -> str:
+    named = ", ".join(f"{name} {count:,}" for name, count in each.by.items())
+    return f"{each.lost:,}" + (f": {named}" if named else "")
+
+
 def summary(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> dict[str, Any]:
     """The figures of the page, ready for JSON; each drone's own too. A counter that is not named is 0."""
     counts = {**result.counts, "streams": [counted(stream) for stream in result.counts["streams"]]}
-    return {"machine": machine, "rate": options.rate, "problems": found, **vars(result), "counts": counts}
+    accounts = {name: vars(each) for name, each in result.accounts.items()}
+    figures = {**vars(result), "counts": counts, "accounts": accounts, "unexplained": unexplained(result)}
+    return {"machine": machine, "rate": options.rate, "problems": found, **figures}
 
 
 def page(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> str:
@@ -275,16 +329,21 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
     )
     text += f"{len(SUITES)} every {options.rekey_every + 0.5:g} s on average. "
     text += (
-        f"The gcs is a process of its own; the drones' engines share {options.processes} processes.\n\n*{machine}*\n\n"
+        f"The gcs is a process of its own; the drones' engines share {options.processes} processes.\n\n"
+        f"*{machine}; load average {result.load[0]:.1f} before, {result.load[1]:.1f} after*\n\n"
     )
     gaps = max(stream["longest_gap_ns"] for stream in counts["streams"]) / 1e6
-    grown = result.rss_gcs_kib[1] - result.rss_gcs_kib[0]
-    per_drone = (result.rss_gcs_kib[0] - result.rss_gcs_one_kib) / max(n - 1, 1)
+    grown = result.pss_gcs_kib[1] - result.pss_gcs_kib[0]
+    passed = sum(each["received"] for each in counts["streams"])
+    each_us = 1e4 * result.cpu_gcs * result.seconds / max(passed, 1)
+    per_drone = (result.pss_gcs_kib[0] - result.pss_gcs_one_kib) / max(n - 1, 1)
     own = (result.rss_drones_kib - result.rss_drone_process_empty_kib) / n
     rows = [
         ("all connected after", f"{result.connect_s:.2f} s"),
         ("duration", f"{result.seconds:.0f} s"),
         ("messages sent / delivered", f"{sent:,} / {received:,}"),
+        *((f"lost on the way {name}, by counter", _losses(each)) for name, each in result.accounts.items()),
+        ("lost without a counter", unexplained(result)),
         ("lost, doubled, spoiled", f"{sent - received}, {total(counts, 'duplicates')}, {counts['corrupted']}"),
         ("delivered to the wrong end", counts["misdelivered"]),
         ("longest gap between two messages of one drone", f"{gaps:.0f} ms (period {1000 / options.rate:.0f} ms)"),
@@ -294,12 +353,15 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
         ),
         ("rekey p50 / worst", f"{rekey_ms[len(rekey_ms) // 2]:.1f} / {rekey_ms[-1]:.1f} ms"),
         ("drop counters, both ends", ", ".join(f"{k} {v}" for k, v in result.drops.items()) or "all zero"),
-        ("CPU of the gcs", f"{result.cpu_gcs:.1f} % of one core, {result.cpu_gcs / n:.2f} % a drone"),
+        (
+            "CPU of the gcs, rekeys included",
+            f"{result.cpu_gcs:.1f} % of one core, {result.cpu_gcs / n:.3f} % a drone, {each_us:.1f} us a message",
+        ),
         ("CPU of the drones", f"{result.cpu_drones:.1f} % of one core, {result.cpu_drones / n:.2f} % a drone"),
         ("CPU of the traffic generator, for scale", f"{result.cpu_traffic:.1f} %"),
         (
-            "memory of the gcs",
-            f"{result.rss_gcs_kib[0] / 1024:.1f} MiB, {per_drone:.0f} KiB a drone; {grown:+d} KiB during the run",
+            "memory of the gcs (PSS)",
+            f"{result.pss_gcs_kib[0] / 1024:.1f} MiB, {per_drone:.0f} KiB a drone; {grown:+d} KiB during the run",
         ),
         ("memory of one drone's engine", f"{own / 1024:.1f} MiB beside the host process"),
     ]

@@ -14,11 +14,13 @@ class Tally:
     """One stream (a drone and a way). Times in ns on one monotonic clock."""
 
     sent: int = 0
+    send_errors: int = 0
     received: int = 0
     duplicates: int = 0
     reordered: int = 0
     longest_gap_ns: int = 0
     last_ns: int = 0
+    kernel_dropped: int = 0
     _seen: bytearray = field(default_factory=bytearray, repr=False)
     _highest: int = -1
 

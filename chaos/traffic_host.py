@@ -15,6 +15,7 @@ import json
 import os
 import select
 import socket
+import struct
 import sys
 import time
 from dataclasses import dataclass
@@ -31,8 +32,17 @@ _STDIN = 0
 _BATCH = 256
 _RCVBUF_BYTES = 8 << 20
 _SO_RCVBUFFORCE = 33
+_SO_MEMINFO = 55
 _LATE_S = 0.25
 _BURST_RATE = 400.0
+
+
+def kernel_drops(end: socket.socket) -> int:
+    """What the kernel dropped at this socket because its receive buffer was full (the drops of /proc/net/udp)."""
+    try:
+        return struct.unpack("=9I", end.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, 36))[8]
+    except (OSError, struct.error):
+        return 0
 
 
 @dataclass
@@ -48,6 +58,11 @@ class Endpoint:
     burst: int = 0
     every_s: float = 10.0
     number: int = 0
+
+    @property
+    def expects(self) -> tuple[int, int]:
+        """The stream that arrives here: its drone and way."""
+        return (self.drone, messages.UP if self.way == messages.DOWN else messages.DOWN)
 
     @property
     def due(self) -> float:
@@ -99,6 +114,7 @@ class Traffic:
                 endpoint.socket.sendto(data, endpoint.to)
             except OSError:
                 self.send_errors += 1
+                self.tallies[(endpoint.drone, endpoint.way)].send_errors += 1
             self.tallies[(endpoint.drone, endpoint.way)].sent += 1
             endpoint.number += 1
             heapq.heapreplace(self._due, (endpoint.due, descriptor))
@@ -108,7 +124,7 @@ class Traffic:
     def receive(self, descriptor: int) -> bool:
         """Take what waits on a socket; return whether anything did."""
         endpoint = self.endpoints[descriptor]
-        expected = (endpoint.drone, messages.UP if endpoint.way == messages.DOWN else messages.DOWN)
+        expected = endpoint.expects
         for i in range(_BATCH):
             try:
                 data = endpoint.socket.recv(4096)
@@ -127,6 +143,8 @@ class Traffic:
     def results(self) -> dict[str, Any]:
         """Everything counted so far; the longest gaps start anew."""
         streams = []
+        for endpoint in self.endpoints.values():
+            self.tallies[endpoint.expects].kernel_dropped = kernel_drops(endpoint.socket)
         for (drone, way), tally in sorted(self.tallies.items()):
             streams.append({"drone": drone, "way": way, **tally.to_dict()})
             tally.take_longest_gap()

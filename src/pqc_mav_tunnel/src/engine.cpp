@@ -184,6 +184,7 @@ std::vector<LinkStats> Engine::stats() const {
              {"plain_dropped_no_session", c.plain_dropped_no_session.get()},
              {"plain_dropped_no_peer", c.plain_dropped_no_peer.get()},
              {"plain_dropped_too_big", c.plain_dropped_too_big.get()},
+             {"plain_dropped_kernel", c.plain_dropped_kernel.get()},
              // TunnelStats has no field for what yields to a rekey; totals() shows it alone.
              {"plain_dropped_send", c.plain_dropped_send.get() + c.yielded.get()},
              {"plain_tap_packets", c.plain_tap_packets.get()},
@@ -218,6 +219,7 @@ NamedCounters Engine::totals() const {
   add_drops(out, t.drops);
   for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) out.emplace_back(kHandshakeDropNames[i], t.handshakes[i].get());
   out.emplace_back("other_version", t.other_version.get());
+  out.emplace_back("drop_kernel", t.kernel.get());
   out.emplace_back("drop_yield", t.yielded.get());
   out.emplace_back("drop_standby", t.standby.get());
   if (impl_->gcs) {

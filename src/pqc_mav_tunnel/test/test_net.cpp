@@ -155,5 +155,24 @@ TEST(Net, TheClockRunsForward) {
   }
 }
 
+TEST(Net, WhatTheKernelDropped) {
+  const auto socket = open_udp(v4("127.0.0.1", 0), {1, -1, false}, "a test");
+  const auto to = local_address(socket);
+  const Fd sender(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  KernelDrops drops;
+  EXPECT_EQ(drops.more(socket.get()), 0u);
+  const Bytes datagram(200);
+  for (int i = 0; i < 500; ++i)
+    ASSERT_EQ(::sendto(sender.get(), datagram.data(), datagram.size(), 0, to.get(), to.size), 200);
+  unsigned received = 0;
+  Bytes in(300);
+  while (::recv(socket.get(), in.data(), in.size(), MSG_DONTWAIT) >= 0) ++received;
+  const auto dropped = drops.more(socket.get());
+  EXPECT_GT(dropped, 0u);
+  EXPECT_EQ(received + dropped, 500u);
+  EXPECT_EQ(drops.more(socket.get()), 0u) << "each is told once";
+  EXPECT_EQ(KernelDrops().more(-1), 0u);
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -58,6 +58,7 @@ class SampledTime {
 struct LinkCounters {
   Counter plain_rx_packets, plain_rx_bytes, plain_tx_packets, plain_tx_bytes;
   Counter plain_dropped_no_session, plain_dropped_no_peer, plain_dropped_too_big, plain_dropped_send;
+  Counter plain_dropped_kernel;  // by a full receive buffer, before anything here saw them
   Counter plain_tap_packets, plain_tap_dropped, plain_tap_requests, plain_tap_refused;
   Counter enc_tx_packets, enc_tx_bytes, enc_rx_packets, enc_rx_bytes, enc_dropped_send;
   Counter yielded;  // plain datagrams left out to make room for a rekey
@@ -72,6 +73,7 @@ struct ProcessCounters {
   Counter delivered_datagrams;  // what the delivered packets carried: more than one each, where they are bundles
   std::array<Counter, kDropKinds> drops;
   std::array<Counter, kHandshakeDropKinds> handshakes;
+  Counter kernel;         // what the kernel dropped at the data port; of a run that came as one, one
   Counter yielded;        // on all links
   Counter standby;        // drone: data frames of a station that is not the active one
   Counter other_version;  // of drop_malformed: packets of an older protocol

@@ -187,6 +187,7 @@ class DataPlane {
   [[nodiscard]] static std::size_t append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept;
   void tick(std::uint64_t now);
   void tick_link(std::size_t index, std::uint64_t now);
+  static void count_kernel_drops(Link& link, std::uint64_t now) noexcept;
   void count_drop(Link* link, Drop drop) noexcept;
   void refresh_lookup(std::size_t index);
   Link* find(const SessionId& id, std::size_t& index) noexcept;
@@ -206,6 +207,7 @@ class DataPlane {
   SockAddr local_;
   ByteArray<16> arrived_at_{};  // drone: the address of ours that the datagram in work was sent to
   bool gro_ = false;
+  KernelDrops kernel_drops_;
   std::uint64_t next_version_log_ns_ = 0;
   UdpReceiver plain_in_, encrypted_in_;
   UdpSender encrypted_out_, plain_out_;

@@ -100,6 +100,7 @@ struct Link {
   unsigned role_repeats = 0;  // drone: so often a role is told again, ten times a second
   bool moved = false;
   Fd plain;
+  KernelDrops plain_kernel_drops;
   const PlainHub* hub = nullptr;  // where `plain` is its, and not a UDP socket; from before the thread runs
   SockAddr peer, plain_peer, plain_local;
   // gcs: where the first handshake of the pending keys came from, empty after a rekey; and whether it is the drone's.
@@ -115,7 +116,8 @@ struct Link {
   std::unique_ptr<Shaper> shaper;  // from the first time that shaping is on
   LinkReport local;                // refreshed once a second
   std::optional<LinkReport> remote;
-  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, last_probe_ns = 0, next_log_ns = 0;
+  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, last_probe_ns = 0, next_log_ns = 0,
+                next_drops_ns = 0;
 
   // Any thread.
   LinkCounters counters;

@@ -2,17 +2,20 @@
 #include "net/net.hpp"
 
 #include <arpa/inet.h>
+#include <linux/sock_diag.h>
 #include <netdb.h>
 #include <netinet/udp.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
@@ -252,6 +255,13 @@ std::optional<ByteArray<16>> address_towards(const SockAddr& to) noexcept {
   if (!probe || ::connect(probe.get(), to.get(), to.size) != 0 || ::getsockname(probe.get(), out.get(), &out.size) != 0)
     return std::nullopt;
   return out.ip16();
+}
+
+std::uint32_t KernelDrops::more(int fd) noexcept {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t size = sizeof memory;
+  if (::getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory.data(), &size) != 0 || size < sizeof memory) return 0;
+  return memory[SK_MEMINFO_DROPS] - std::exchange(seen_, memory[SK_MEMINFO_DROPS]);  // it may wrap around
 }
 
 bool supports_gso(const Fd& udp_socket) noexcept {

@@ -77,4 +77,17 @@ SockAddr local_address(const Fd& socket);
 /// Does this kernel know UDP_SEGMENT on this socket?
 bool supports_gso(const Fd& udp_socket) noexcept;
 
+/// What the kernel threw away because a socket's receive buffer was full. Nobody else can say so: the sender heard that
+/// its datagram was taken, and the reader never saw it.
+class KernelDrops {
+ public:
+  /// How many more than at the last call. It is the figure of SO_RXQ_OVFL and of the last column of /proc/net/udp, asked
+  /// for (SO_MEMINFO) instead of delivered with each datagram: it costs nothing on the packet path, and is there when no
+  /// datagram follows. Of a run that arrived as one (UDP GRO) the kernel counts one, however many datagrams it held.
+  std::uint32_t more(int fd) noexcept;
+
+ private:
+  std::uint32_t seen_ = 0;
+};
+
 }  // namespace pqcmav

@@ -93,7 +93,9 @@ std::vector<EndpointStatus> PlainHub::endpoints() const {
                     {"dropped", c.dropped.get()},
                     {"skipped_bytes", c.skipped.get()},
                     {"opened", c.opened.get()},
-                    {"refused", c.refused.get()}}});
+                    {"refused", c.refused.get()},
+                    {"too_big", c.too_big.get()},
+                    {"kernel_dropped", c.kernel.get()}}});
   }
   return out;
 }

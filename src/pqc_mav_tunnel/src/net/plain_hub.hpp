@@ -30,6 +30,8 @@ struct EndpointCounters {
   Counter skipped;  // bytes of its stream that were no MAVLink
   Counter opened;   // times it was opened, or a client came
   Counter refused;  // clients for whom there was no room
+  Counter too_big;  // datagrams from it above max_payload
+  Counter kernel;   // datagrams from it that the kernel dropped, because its receive buffer was full
 };
 
 /// What the ports of a hub are watched with.

@@ -99,6 +99,24 @@ class SerialPlainPort : public PlainPort {
 
 UdpOptions udp_options(const PlainHub& hub) { return {hub.options().socket_buffer_kib, -1, false}; }
 
+/// Asks what the kernel dropped, a second after something came: not for each datagram, and also when none follows.
+class DropWatch {
+ public:
+  void came(std::uint64_t now) noexcept {
+    if (due_ == PlainPort::kNever) due_ = now + to_ns(seconds(1));
+  }
+  void look(const Fd& socket, Counter& counter, std::uint64_t now) noexcept {
+    if (now < due_) return;
+    due_ = PlainPort::kNever;
+    counter.add(drops_.more(socket.get()));
+  }
+  [[nodiscard]] std::uint64_t due() const noexcept { return due_; }
+
+ private:
+  KernelDrops drops_;
+  std::uint64_t due_ = PlainPort::kNever;
+};
+
 /// One application at a known address; what others send is refused by the kernel.
 class UdpPlainPort : public PlainPort {
  public:
@@ -114,11 +132,15 @@ class UdpPlainPort : public PlainPort {
     hub_.show(index_, "sends from port " + std::to_string(local_address(socket_).port()), "");
   }
 
-  void ready(std::uint32_t, std::uint64_t) override {
+  void ready(std::uint32_t, std::uint64_t now) override {
     auto& in = hub_.receiver();
     const auto got = in.receive(socket_.get());
+    drops_.came(now);
     for (std::size_t i = 0; i < got; ++i)
-      if (!in.slot(i).truncated) hub_.take(channel_, in.slot(i).bytes);
+      if (in.slot(i).truncated)
+        counters.too_big.add();
+      else
+        hub_.take(channel_, in.slot(i).bytes);
   }
   void send(unsigned, ByteView datagram) noexcept override {
     auto sent = ::send(socket_.get(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -129,9 +151,12 @@ class UdpPlainPort : public PlainPort {
     counters.tx_packets.add();
     counters.tx_bytes.add(datagram.size());
   }
+  [[nodiscard]] std::uint64_t due() const noexcept override { return drops_.due(); }
+  void on_time(std::uint64_t now) override { drops_.look(socket_, counters.kernel, now); }
 
  private:
   Fd socket_;
+  DropWatch drops_;
   const unsigned channel_;
 };
 
@@ -148,8 +173,12 @@ class UdpListenPort : public PlainPort {
   void ready(std::uint32_t, std::uint64_t now) override {
     auto& in = hub_.receiver();
     const auto got = in.receive(socket_.get());
+    drops_.came(now);
     for (std::size_t i = 0; i < got; ++i) {
-      if (in.slot(i).truncated) continue;
+      if (in.slot(i).truncated) {
+        counters.too_big.add();
+        continue;
+      }
       if (auto* sender = find(in.source(i), now)) {
         sender->heard_ns = now;
         hub_.take(sender->channel, in.slot(i).bytes);
@@ -165,11 +194,12 @@ class UdpListenPort : public PlainPort {
     }
   }
   [[nodiscard]] std::uint64_t due() const noexcept override {
-    auto out = kNever;
+    auto out = drops_.due();
     for (const auto& sender : senders_) out = std::min(out, sender.heard_ns + to_ns(kPlainSenderSilence));
     return out;
   }
   void on_time(std::uint64_t now) override {
+    drops_.look(socket_, counters.kernel, now);
     std::erase_if(senders_, [&](const Sender& sender) {
       if (sender.heard_ns + to_ns(kPlainSenderSilence) > now) return false;
       hub_.close_channel(sender.channel);
@@ -201,6 +231,7 @@ class UdpListenPort : public PlainPort {
   void show() { hub_.show(index_, std::to_string(senders_.size()) + " applications", ""); }
 
   Fd socket_;
+  DropWatch drops_;
   std::vector<Sender> senders_;
 };
 
