@@ -62,6 +62,7 @@ inline constexpr std::uint8_t kRatchetX25519 = 1, kRatchetKem = 2;  // bits of R
 
 // Section 8: refusals.
 inline constexpr milliseconds kBusyRetry{500}, kBusyRetryMin{100}, kBusyRetryMax{10'000};
+inline constexpr seconds kQueuePatience{8};  // the longest wait for a worker; below kNoProgressLimit
 
 // Section 7: liveness.
 inline constexpr milliseconds kKeepaliveIdle{500};

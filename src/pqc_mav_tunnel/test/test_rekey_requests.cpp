@@ -44,27 +44,51 @@ void expect_busy(const RekeyOutcome& outcome) {
   EXPECT_EQ(outcome.message.rfind("Busy: ", 0), 0u) << outcome.message;
 }
 
-TEST_F(RekeyRequests, AreAnsweredBusyAtBothEndsWhileOneRuns) {
+TEST_F(RekeyRequests, WaitTheirTurnAtBothEndsWhileOneRuns) {
   auto first = begin_stuck(*tunnel.drone);
-  expect_busy(tunnel.drone->request_rekey("uav1", kOther, "", 20s));
-  expect_busy(tunnel.gcs->request_rekey("uav1", kOther, "", 20s));
+  auto second = begin(*tunnel.drone), third = begin(*tunnel.gcs), fourth = begin(*tunnel.gcs);
   tunnel.expect_round_trip("data flows meanwhile");
-  EXPECT_EQ(first.wait_for(0s), std::future_status::timeout);
+  for (auto* each : {&first, &second, &third, &fourth}) EXPECT_EQ(each->wait_for(0s), std::future_status::timeout);
   tunnel.relay->hold_answers(false);
-  const auto done = first.get();
-  EXPECT_TRUE(done.ok) << done.message;
-  EXPECT_EQ(status(*tunnel.drone).rekeys_ok, 1u) << "who was told 'busy' is not served later";
-  EXPECT_TRUE(tunnel.gcs->request_rekey("uav1", "", "", 20s).ok);
+  for (auto* each : {&first, &second, &third, &fourth}) {
+    const auto outcome = each->get();
+    EXPECT_TRUE(outcome.ok) << outcome.message;
+  }
+  EXPECT_EQ(status(*tunnel.drone).rekeys_ok, 4u);
+  EXPECT_EQ(status(*tunnel.drone).epoch, 4u);
 }
 
-TEST_F(RekeyRequests, FromTheGcsKeepTheDroneBusyToo) {
+TEST_F(RekeyRequests, WhoCannotWaitSoLongIsNotServedLater) {
   auto first = begin_stuck(*tunnel.gcs);
-  expect_busy(tunnel.drone->request_rekey("uav1", "", "", 20s));
-  expect_busy(tunnel.gcs->request_rekey("uav1", "", "", 20s));
+  expect_busy(tunnel.drone->request_rekey("uav1", kOther, "", 200ms));
+  expect_busy(tunnel.gcs->request_rekey("uav1", kOther, "", 200ms));
   tunnel.relay->hold_answers(false);
   const auto done = first.get();
   EXPECT_TRUE(done.ok) << done.message;
-  EXPECT_EQ(status(*tunnel.drone).rekeys_ok, 1u);
+  EXPECT_TRUE(tunnel.gcs->request_rekey("uav1", "", "", 20s).ok);
+  EXPECT_EQ(status(*tunnel.drone).rekeys_ok, 2u);
+}
+
+TEST_F(RekeyRequests, FourAtMostWaitAtEachEnd) {
+  auto first = begin_stuck(*tunnel.drone);
+  for (auto* engine : {tunnel.drone.get(), tunnel.gcs.get()}) {
+    // One of the gcs' is asked for, and waits at the drone.
+    const int most = engine == tunnel.drone.get() ? 4 : 5;
+    std::vector<std::future<RekeyOutcome>> asked;
+    for (int i = 0; i < most + 3; ++i)
+      asked.push_back(
+          std::async(std::launch::async, [engine] { return engine->request_rekey("uav1", "", "test", 3s); }));
+    int refused = 0;
+    for (auto& each : asked) {
+      const auto outcome = each.get();
+      EXPECT_FALSE(outcome.ok);
+      if (outcome.message.starts_with("Busy: four rekeys")) ++refused;
+    }
+    EXPECT_EQ(refused, 3);
+  }
+  tunnel.relay->hold_answers(false);
+  EXPECT_TRUE(first.get().ok);
+  EXPECT_TRUE(tunnel.gcs->request_rekey("uav1", "", "", 20s).ok);
 }
 
 class PeriodicRekeys : public RekeyRequests {
@@ -72,13 +96,12 @@ class PeriodicRekeys : public RekeyRequests {
   PeriodicRekeys() : RekeyRequests({}, {{"rekey_interval_s", 1.0}}) {}
 };
 
-TEST_F(PeriodicRekeys, KeepTheDroneBusyToo) {
+TEST_F(PeriodicRekeys, AreWaitedForToo) {
   tunnel.relay->hold_answers(true);
   const auto before = total(*tunnel.gcs, "hs_gated");
   ASSERT_TRUE(eventually(
       [&] { return total(*tunnel.gcs, "hs_gated") > before && state(*tunnel.drone) == LinkState::rekeying; }));
-  expect_busy(tunnel.drone->request_rekey("uav1", "", "", 20s));
-  expect_busy(tunnel.gcs->request_rekey("uav1", "", "", 20s));
+  expect_busy(tunnel.drone->request_rekey("uav1", "", "", 200ms));
   tunnel.relay->hold_answers(false);
   ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).rekeys_ok >= 1; }));
 }

@@ -29,7 +29,8 @@ StationTimers timers_of_choice(const EngineConfig& config) {
 }
 
 constexpr const char* kNoSession = "There is no session to rekey; the drone is connecting.";
-constexpr const char* kBusy = "Busy: another rekey of this drone is running; try again when it is done.";
+constexpr std::size_t kWaitingMost = 4;
+constexpr const char* kBusy = "Busy: four rekeys of this drone are waiting already; try again when they are done.";
 
 }  // namespace
 
@@ -223,7 +224,6 @@ void DroneControl::step() {
       request = std::move(requests_.front());
       requests_.pop_front();
     }
-    busy_ = request.has_value();
     const auto* remote = request ? std::get_if<RemoteRequest>(&request->answer_to) : nullptr;
     serving_remote_ = remote != nullptr ? std::optional(remote->id) : std::nullopt;
   }
@@ -240,9 +240,7 @@ void DroneControl::step() {
   if (old) next_old_ns_ = now + to_ns(kOldKeyRetry);
   {
     const std::lock_guard lock(mutex_);
-    if (!requests_.empty())
-      return;  // a request comes first, and is not answered "busy" because of a rekey that began later
-    busy_ = true;
+    if (!requests_.empty()) return;  // a request comes first
   }
   const auto facts = facts_of(picture);
   const auto outcome = rekey(*picture.current->suite,
@@ -250,10 +248,6 @@ void DroneControl::step() {
                              : worn ? "packets"
                                     : "key age",
                              next_rekey(facts));
-  {
-    const std::lock_guard lock(mutex_);
-    busy_ = false;
-  }
   if (!outcome.ok) {
     if (rekey_is_late(facts)) ++late_failures_;
     retry_periodic();
@@ -553,7 +547,6 @@ void DroneControl::serve(Request request) {
   {
     // Before the answer: on hearing "done" the asker may ask again at once.
     const std::lock_guard lock(mutex_);
-    busy_ = false;
     if (serving_remote_) last_remote_ = {*serving_remote_, outcome};
     serving_remote_.reset();
   }
@@ -588,9 +581,9 @@ void DroneControl::on_rekey_requested(const RekeyRequest& asked) {
         return remote != nullptr && remote->id == request_id;
       };
       if (std::any_of(requests_.begin(), requests_.end(), same) || serving_remote_ == request_id) return;
-      busy = busy_ || !requests_.empty();
+      busy = requests_.size() >= kWaitingMost;
       if (!busy)
-        requests_.push_back({suite, std::string(asked.reason),
+        requests_.push_back({++request_ids_, suite, std::string(asked.reason),
                              asked.ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, RemoteRequest{request_id}});
     }
   }
@@ -604,19 +597,27 @@ RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::st
   std::promise<RekeyOutcome> promise;
   auto answer = promise.get_future();
   const bool session = data_->link(0).picture().current.has_value();
+  std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
     // A first handshake may be under way for long: whoever asks meanwhile should not wait for it.
     if (!session && !stopping_) return {false, suite, 0, 0, kNoSession};
     if (stopping_) return {false, suite, 0, 0, "The proxy is shutting down; nothing was changed."};
-    if (busy_ || !requests_.empty()) return {false, suite, 0, 0, kBusy};
-    requests_.push_back({suite, reason, ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, std::move(promise)});
+    if (requests_.size() >= kWaitingMost) return {false, suite, 0, 0, kBusy};
+    id = ++request_ids_;
+    requests_.push_back(
+        {id, suite, reason, ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, std::move(promise)});
   }
   wake_.notify_all();
-  if (answer.wait_for(timeout) != std::future_status::ready)
+  if (answer.wait_for(timeout) == std::future_status::ready) return answer.get();
+  const std::lock_guard lock(mutex_);
+  // One whose turn has not come is not done behind the back of who asked.
+  if (std::erase_if(requests_, [id](const Request& each) { return each.number == id; }) > 0)
     return {false, suite, 0, 0,
-            "The rekey did not finish in time; it continues in the background, and the running session is untouched."};
-  return answer.get();
+            "Busy: other rekeys of this drone took all the time that this one had; it was given up, and the running "
+            "session is untouched."};
+  return {false, suite, 0, 0,
+          "The rekey did not finish in time; it continues in the background, and the running session is untouched."};
 }
 
 }  // namespace pqcmav

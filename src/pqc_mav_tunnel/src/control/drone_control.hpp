@@ -90,6 +90,7 @@ class DroneControl {
     std::uint32_t id;
   };
   struct Request {
+    std::uint64_t number = 0;
     std::string suite, reason;
     HandshakeKind kind = HandshakeKind::rekey;
     std::variant<std::promise<RekeyOutcome>, RemoteRequest> answer_to;
@@ -157,9 +158,10 @@ class DroneControl {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Request> requests_;
+  std::deque<Request> requests_;  // bounded; each waits for those before it
+  std::uint64_t request_ids_ = 0;
   Blacklist blacklist_;
-  bool stopping_ = false, attention_ = false, busy_ = false;
+  bool stopping_ = false, attention_ = false;
   std::vector<SessionId> restarted_;  // whose token was shown
   std::optional<std::uint32_t> term_told_;
   std::optional<std::string> wanted_;  // the newest of use_station

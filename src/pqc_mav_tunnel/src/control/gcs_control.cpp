@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kAskAgain{1000};
 constexpr std::uint64_t kRefusalLogNs = 5'000'000'000;
+constexpr unsigned kWaitingForDrone = 4;
 
 }  // namespace
 
@@ -284,14 +285,26 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
       append_control(tlvs, 0, RekeyRequest{id, name, std::string_view(reason).substr(0, 255), ratchet}).value_or(0));
 
   std::unique_lock lock(asked_mutex_);
-  if (std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) { return each.link == link; }))
-    return {false, name, 0, 0, "Busy: another rekey of this drone has been requested; try again when it is done."};
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const auto free = [&] {
+    return stopping_ || std::none_of(asked_.begin(), asked_.end(), [&](const auto& each) { return each.link == link; });
+  };
+  if (!free()) {
+    if (waiting_[link] >= kWaitingForDrone)
+      return {false, name, 0, 0, "Busy: four rekeys of this drone are waiting already; try again when they are done."};
+    ++waiting_[link];
+    const bool turn = answered_.wait_until(lock, deadline, free);
+    if (--waiting_[link] == 0) waiting_.erase(link);
+    if (!turn)
+      return {false, name, 0, 0,
+              "Busy: other rekeys of this drone took all the time that this one had; the running session is "
+              "untouched."};
+  }
   asked_.push_back({link, id, std::nullopt});
   const auto mine = [&] {
     return std::find_if(asked_.begin(), asked_.end(),
                         [&](const auto& each) { return each.id == id && each.link == link; });
   };
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
   RekeyOutcome out{false, name, 0, 0, "The drone did not answer in time; the running session is untouched."};
   // A request or its answer may be lost on the air: ask again with the same number, the drone does it once.
   while (!stopping_ && std::chrono::steady_clock::now() < deadline) {
@@ -314,6 +327,8 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
   }
   if (stopping_ && !mine()->answer) out.message = "The proxy is shutting down; nothing was changed.";
   asked_.erase(mine());
+  lock.unlock();
+  answered_.notify_all();  // the next one's turn
   return out;
 }
 

@@ -85,7 +85,8 @@ class GcsControl {
 
   std::mutex asked_mutex_;
   std::condition_variable answered_;
-  std::vector<Asked> asked_;
+  std::vector<Asked> asked_;                 // one of each drone
+  std::map<std::size_t, unsigned> waiting_;  // by drone, for that one to be done
   bool stopping_ = false;
 };
 

@@ -100,7 +100,9 @@ void HandshakeClient::converse(Initiator& initiator, std::shared_ptr<Attempt> at
         break;
       }
       if (letter->ended) {
-        fail(*letter->ended, sentence(*letter->ended, 0));
+        // Of refusals only that of a busy gcs ends here: all others come as a message.
+        if (*letter->ended == HandshakeError::rejected) out.reject_code = static_cast<std::uint8_t>(Reject::busy);
+        fail(*letter->ended, sentence(*letter->ended, out.reject_code));
         break;
       }
       if (!letter->from.empty()) out.gcs = letter->from;
@@ -208,7 +210,12 @@ void HandshakeClient::ask_again(std::uint16_t after_ms) {
   if (!attempt_) return;
   const auto wait = std::clamp<std::uint64_t>(after_ms, kBusyRetryMin.count(), kBusyRetryMax.count());
   attempt_->transport->expect(attempt_->answers);  // an M2 is welcome even so
-  attempt_->transport->hold_hello(now_ns() + wait * 1'000'000);
+  const auto now = now_ns();
+  attempt_->held_until_ns = now + wait * 1'000'000;
+  attempt_->transport->hold_hello(attempt_->held_until_ns);
+  attempt_->busy = true;
+  // Inside a session there is nothing to lose by waiting: its keys go on working.
+  if (attempt_->targets.empty()) attempt_->limit_ns = std::max(attempt_->limit_ns, now + to_ns(kHandshakeLimit));
   reschedule();
 }
 
@@ -285,7 +292,10 @@ void HandshakeClient::take(ByteView datagram, const SockAddr& source, std::uint6
     attempt.targets = {source};
     attempt.target = 0;
   }
-  if (auto message = attempt.transport->take_message()) post_letter({std::nullopt, std::move(*message), source});
+  if (auto message = attempt.transport->take_message()) {
+    attempt.busy = false;
+    post_letter({std::nullopt, std::move(*message), source});
+  }
   send_due(now);
 }
 
@@ -310,9 +320,10 @@ void HandshakeClient::send_due(std::uint64_t now) {
 void HandshakeClient::run(std::uint64_t now) {
   if (!attempt_) return reschedule();
   auto& attempt = *attempt_;
-  if (now >= attempt.limit_ns || now >= attempt.transport->last_progress() + to_ns(kNoProgressLimit)) {
+  if (now >= std::min(attempt.limit_ns, attempt.gives_up_ns())) {
+    const bool busy = attempt.busy;
     finish();
-    return post_letter({HandshakeError::timeout, {}, {}});
+    return post_letter({busy ? HandshakeError::rejected : HandshakeError::timeout, {}, {}});
   }
   if (attempt.targets.size() > 1 && now >= attempt.next_target_ns) {
     attempt.target = (attempt.target + 1) % attempt.targets.size();
@@ -325,8 +336,7 @@ void HandshakeClient::reschedule() noexcept {
   deadline_ = Transport::kNever;
   if (!attempt_) return;
   const auto& attempt = *attempt_;
-  deadline_ = std::min(
-      {attempt.transport->deadline(), attempt.limit_ns, attempt.transport->last_progress() + to_ns(kNoProgressLimit)});
+  deadline_ = std::min({attempt.transport->deadline(), attempt.limit_ns, attempt.gives_up_ns()});
   if (attempt.targets.size() > 1) deadline_ = std::min(deadline_, attempt.next_target_ns);
 }
 

@@ -82,6 +82,12 @@ class HandshakeClient final : public HandshakePort {
     bool proven = false;
     std::vector<FrameLimits> answers;  // what may answer M1
     std::uint64_t limit_ns = 0;
+    std::uint64_t held_until_ns = 0;  // a busy gcs asked for so much patience
+    bool busy = false;                // that is the last it said
+    /// When there was no progress for too long; what it was asked to wait does not count.
+    [[nodiscard]] std::uint64_t gives_up_ns() const noexcept {
+      return std::max(transport->last_progress(), held_until_ns) + to_ns(kNoProgressLimit);
+    }
   };
   /// What the data thread tells the control thread.
   struct Letter {

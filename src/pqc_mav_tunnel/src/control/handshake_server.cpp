@@ -145,11 +145,14 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
       return HandshakeDrop::limit;
     }
   }
-  if (!admission_.admit(facts, running(), now)) {
+  const auto full = too_long(facts.proven ? Standing::known : Standing::stranger);
+  if (full || !admission_.admit(facts, running(), now)) {
     counters_.busy.add();
     HandshakeResponder responder(host_.env);
     Transport once(options_of(name, kDatagramLimit), keys.clone());
-    refuse_busy(responder, once, datagram, *m1, [&](ByteView out) { data_.send_datagram(out, source); }, now);
+    refuse_busy(
+        responder, once, datagram, *m1, full.value_or(kBusyRetry.count()),
+        [&](ByteView out) { data_.send_datagram(out, source); }, now);
     return HandshakeDrop::limit;
   }
 
@@ -182,12 +185,13 @@ void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, std::vector<FrameL
 
 /// A Reject keeps nothing: it is made anew for each M1.
 void HandshakeServer::refuse_busy(HandshakeResponder& responder, Transport& once, ByteView datagram, ByteView m1,
-                                  const std::function<void(ByteView)>& send, std::uint64_t now) {
+                                  std::uint16_t retry_ms, const std::function<void(ByteView)>& send,
+                                  std::uint64_t now) {
   (void)responder.on_data(m1, now);
   if (!responder.gated()) return;
   once.expect(client_hello_limits());
   (void)once.on_datagram(datagram, 0, now);
-  once.start(responder.refuse(Reject::busy, static_cast<std::uint16_t>(kBusyRetry.count())).send, now);
+  once.start(responder.refuse(Reject::busy, retry_ms).send, now);
   if (const auto out = once.poll(now)) send(out->datagram);
 }
 
@@ -246,10 +250,11 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   // Who speaks inside a session is as good as proven; even so it does not get M2 without end.
   AttemptFacts facts{drone, {}, true, true, suite != nullptr && heavy(*suite, hello->hybrid)};
   const auto* replaced = running == attempts_.end() ? nullptr : running->get();
-  if (!admission_.admit(facts, this->running(replaced), now)) {
+  const auto full = too_long(Standing::session);
+  if (full || !admission_.admit(facts, this->running(replaced), now)) {
     counters_.busy.add();
     const auto send = [&](ByteView out) { data_.send_handshake_part(link, out, now); };
-    return refuse_busy(*responder, transport, value, *m1, send, now);
+    return refuse_busy(*responder, transport, value, *m1, full.value_or(kBusyRetry.count()), send, now);
   }
   // A session runs one attempt: the drone itself, by the AEAD, began another one.
   if (replaced != nullptr) end(running, HandshakeError::cancelled, now);
@@ -273,7 +278,8 @@ void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Att
   const auto record = host_.env->find_drone(drone);
   if (!record || admission_.has_ended(drone, name)) return;
   AttemptFacts facts{drone, {}, true, true, false};
-  if (!admission_.admit(facts, running(replaced == attempts_.end() ? nullptr : replaced->get()), now)) {
+  if (too_long(Standing::session) ||
+      !admission_.admit(facts, running(replaced == attempts_.end() ? nullptr : replaced->get()), now)) {
     counters_.busy.add();
     return;
   }
@@ -294,14 +300,31 @@ void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Att
   reschedule();
 }
 
+Standing HandshakeServer::standing_of(const Attempt& attempt) noexcept {
+  if (attempt.session) return Standing::session;
+  return attempt.facts.proven || attempt.answered ? Standing::known : Standing::stranger;
+}
+
+/// Where the queue is longer than a drone waits: after how many ms it may ask again. Whoever waits in the queue is given
+/// up by its drone after kNoProgressLimit; to be told so in time is better.
+std::optional<std::uint16_t> HandshakeServer::too_long(Standing standing) const {
+  const auto wait = workers_.wait_ns(standing);
+  if (wait <= to_ns(kQueuePatience)) return std::nullopt;
+  const auto ms = (wait - to_ns(kQueuePatience) / 2) / 1'000'000;
+  return static_cast<std::uint16_t>(std::min<std::uint64_t>(ms, kBusyRetryMax.count()));
+}
+
 /// Hands a message to a worker, and its result back to this thread.
 void HandshakeServer::compute(Attempt& attempt, Bytes message) {
   attempt.phase = Phase::with_worker;
-  workers_.add([this, id = attempt.id, responder = attempt.responder, bytes = std::move(message)]() mutable {
-    auto step = std::make_shared<HandshakeStep>(responder->take(bytes, now_ns()));
-    responder.reset();
-    data_.post([this, id, step] { on_step(id, std::move(*step), now_ns()); });
-  });
+  const auto standing = standing_of(attempt);
+  const auto& owner = standing == Standing::stranger ? attempt.facts.source : attempt.facts.drone;
+  workers_.add(standing, owner, attempt.id,
+               [this, id = attempt.id, responder = attempt.responder, bytes = std::move(message)]() mutable {
+                 auto step = std::make_shared<HandshakeStep>(responder->take(bytes, now_ns()));
+                 responder.reset();
+                 data_.post([this, id, step] { on_step(id, std::move(*step), now_ns()); });
+               });
 }
 
 void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_t now) {
@@ -309,6 +332,7 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
   if (it == attempts_.end()) return;  // ended meanwhile
   auto& attempt = **it;
   attempt.phase = Phase::waiting;
+  attempt.answered = true;
   if (const auto* suite = attempt.responder->suite(); suite != nullptr && attempt.responder->times().sig_sign > 0)
     sign_ns_[suite->sig] = attempt.responder->times().sig_sign;
   if (step.status == HandshakeStatus::done) {
@@ -414,6 +438,7 @@ void HandshakeServer::end_all(const Which& which, HandshakeError error, std::uin
 void HandshakeServer::end(Attempts::iterator it, HandshakeError error, std::uint64_t now) {
   auto& attempt = **it;
   if (attempt.session) data_.rekey_over(attempt.link);
+  if (attempt.phase == Phase::with_worker) workers_.drop(attempt.id);
   // A refusal keeps nothing: the same M1 is answered again.
   if (error != HandshakeError::refused_locally) admission_.ended(attempt.facts.drone, attempt.name);
   if (attempt.announced) report(attempt, error, now);

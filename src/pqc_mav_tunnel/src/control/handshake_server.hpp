@@ -81,6 +81,7 @@ class HandshakeServer final : public HandshakePort {
     Phase phase = Phase::waiting;
     std::uint64_t began_ns = 0, limit_ns = 0;
     bool announced = false;  // the host was told that it runs
+    bool answered = false;   // M2 or R2 was computed: what comes next is no copy of an old M1
   };
   using Attempts = std::vector<std::unique_ptr<Attempt>>;
 
@@ -91,8 +92,10 @@ class HandshakeServer final : public HandshakePort {
   void begin_ratchet(std::size_t link, const AttemptId& name, Attempts::iterator replaced, ByteView first,
                      std::uint64_t now);
   void refuse_busy(HandshakeResponder& responder, Transport& once, ByteView datagram, ByteView m1,
-                   const std::function<void(ByteView)>& send, std::uint64_t now);
+                   std::uint16_t retry_ms, const std::function<void(ByteView)>& send, std::uint64_t now);
   void compute(Attempt& attempt, Bytes message);
+  [[nodiscard]] static Standing standing_of(const Attempt& attempt) noexcept;
+  [[nodiscard]] std::optional<std::uint16_t> too_long(Standing standing) const;
   void on_step(std::uint64_t id, HandshakeStep step, std::uint64_t now);
   void complete(Attempt& attempt, HandshakeStep step, std::uint64_t now);
   void send_due(Attempt& attempt, std::uint64_t now);

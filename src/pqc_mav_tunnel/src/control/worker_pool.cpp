@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/worker_pool.hpp"
 
+#include "clock.hpp"
 #include "crypto/wipe_stack.hpp"
 
 namespace pqcmav {
 namespace {
 
 constexpr int kNice = 5;
+constexpr double kNewest = 1.0 / 16;  // what the newest job counts in the mean
 
 }  // namespace
 
@@ -21,13 +23,25 @@ WorkerPool::WorkerPool(std::size_t threads) {
 
 WorkerPool::~WorkerPool() { stop(); }
 
-void WorkerPool::add(Job job) {
+void WorkerPool::add(Standing standing, const std::string& owner, std::uint64_t id, Job job) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
-    jobs_.push_back(std::move(job));
+    jobs_.push(standing, owner, id, std::move(job));
   }
   ready_.notify_one();
+}
+
+void WorkerPool::drop(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  jobs_.drop(id);
+}
+
+std::uint64_t WorkerPool::wait_ns(Standing standing) const {
+  const std::lock_guard lock(mutex_);
+  const auto before = jobs_.ahead(standing) + (running_ + 1) / 2;  // those that run are half done
+  return static_cast<std::uint64_t>(static_cast<double>(before) * mean_ns_ /
+                                    static_cast<double>(std::max<std::size_t>(threads_.size(), 1)));
 }
 
 void WorkerPool::stop() {
@@ -42,17 +56,22 @@ void WorkerPool::stop() {
 
 void WorkerPool::work() {
   for (;;) {
-    Job job;
+    std::optional<Job> job;
     {
       std::unique_lock lock(mutex_);
       ready_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
       if (stopping_) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
+      job = jobs_.pop();
+      ++running_;
     }
-    job();
-    job = nullptr;
+    const auto began = now_ns();
+    (*job)();
+    job.reset();
     wipe_stack();
+    const auto took = static_cast<double>(now_ns() - began);
+    const std::lock_guard lock(mutex_);
+    --running_;
+    mean_ns_ += mean_ns_ == 0 ? took : (took - mean_ns_) * kNewest;
   }
 }
 
