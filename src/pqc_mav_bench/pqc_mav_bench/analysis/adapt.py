@@ -87,6 +87,7 @@ def from_tidy(tidy: pd.DataFrame) -> pd.DataFrame:
     # The documents name SPHINCS+ by its size and speed alone; all its variants here use SHA-2.
     rows["sig"] = rows["sig"].str.replace("-SHA2-", "-", regex=False)
     rows["kem"] = rows["kem"].str.replace("Classic McEliece", "Classic-McEliece", regex=False)
+    rows["handshake_bytes"] = tidy["handshake.bytes_sent"] + tidy["handshake.bytes_received"]
     # The MAVLink workload has no target rate: what was sent is what was offered.
     own_share = 100.0 * rows["goodput_mbps"] / rows["sent_mbps"]
     rows["goodput_percent"] = rows["goodput_percent"].fillna(own_share)

@@ -20,6 +20,7 @@ QUANTITIES = {
     "public_key_bytes": "size of the KEM public key",
     "ciphertext_bytes": "size of the KEM ciphertext",
     "signature_bytes": "size of the signature",
+    "handshake_bytes": "handshake messages both ways, without fragment headers",
     "handshake_ms": "full handshake, connection to keys",
     "kem_keygen_ms": "KEM key generation inside the handshake",
     "kem_encaps_ms": "KEM encapsulation inside the handshake",

@@ -15,6 +15,7 @@ MEASURED = "measured in this campaign"
 MIXED = "this campaign, with published figures marked"
 PUBLISHED = "published figures, not this campaign"
 MODELLED = "modelled, not measured by a sensor"
+COMPUTED = "computed from measured sizes"
 EMULATED = "this campaign, detector load emulated"
 
 

@@ -166,13 +166,22 @@ def _busy(c: ReportInput) -> str:
     )
 
 
+def _one_machine(c: ReportInput) -> str:
+    if not _same_host(c):
+        return ""
+    link = _distinct(c, "run_context.link")
+    if link:
+        return f"Both ends ran on one machine and share its processor; a relay ({link}) stood for the radio link."
+    return (
+        "Both ends ran on one machine over its loopback interface: there is no radio link, no propagation delay, and "
+        "both ends share the processor."
+    )
+
+
 def limitations(c: ReportInput) -> list[str]:
     """What the reader must not conclude."""
     lines = [
-        "Both ends ran on one machine over its loopback interface: there is no radio link, no propagation delay, "
-        "and both ends share the processor."
-        if _same_host(c)
-        else "",
+        _one_machine(c),
         "No power sensor was present; power and energy figures are modelled or published, as marked."
         if not c.power_is_measured
         else "",

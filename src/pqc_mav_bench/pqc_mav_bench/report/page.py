@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page around the sections: head, summary, contents, environment, limitations, provenance."""
+"""The page around the sections: question, answer, summary, limits, methods and contents before, sources after."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from html import escape
 
 from pqc_mav_bench.analysis.published.source import DOCUMENTS
 from pqc_mav_bench.report import palette
+from pqc_mav_bench.report.answer import answer, asked
 from pqc_mav_bench.report.blocks import Section
 from pqc_mav_bench.report.frame import environment, limitations, methods, provenance, summary
-from pqc_mav_bench.report.markup import section_html, table_html
+from pqc_mav_bench.report.markup import block_html, section_html, table_html
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.shipped import asset
 
@@ -28,10 +29,12 @@ def _contents(sections: Sequence[Section]) -> str:
         for number, s in enumerate(sections, 1)
     )
     front = [
+        ("asked", "What was asked"),
+        ("answer", "The answer"),
         ("summary", "Summary"),
+        ("limitations", "Limitations"),
         ("methods", "Methods"),
         ("environment", "Environment"),
-        ("limitations", "Limitations"),
         ("provenance", "Provenance"),
         ("sources", "Sources"),
     ]
@@ -57,11 +60,13 @@ def render(c: ReportInput, sections: Sequence[Section], title: str, open_all: bo
         f"<header><h1>{escape(title)}</h1>",
         "".join(f'<p class="lead">{escape(line)}</p>' for line in summary(c)[:1]),
         "</header><main>",
+        _plain("asked", "What was asked", _list(asked(c))),
+        _plain("answer", "The answer", "".join(block_html(block) for block in answer(c))),
         _plain("summary", "Summary", _list(summary(c)[1:])),
-        _contents(sections),
+        _plain("limitations", "Limitations", _list(limitations(c))),
         _plain("methods", "Methods", _list(methods(c))),
         _plain("environment", "Environment", f'<dl class="facts">{facts}</dl>'),
-        _plain("limitations", "Limitations", _list(limitations(c))),
+        _contents(sections),
         body,
         _plain("provenance", "Provenance", files_table),
         _plain("sources", "Sources", f'<dl class="facts">{cited}</dl>'),

@@ -58,6 +58,7 @@ def made_run(scenario, level, kem, sig, aead, handshakes=30):
     times.gcs_sig_sign_ms, times.sig_verify_ms = factor * sign, 0.1
     times.primitives_ms = factor * (keygen + sign) + 0.4
     times.public_key_bytes, times.ciphertext_bytes, times.signature_bytes = key_bytes, 700, sig_bytes
+    run.handshake.bytes_sent, run.handshake.bytes_received = 900 + key_bytes, 800 + sig_bytes
     run.rekey.rekeys_ok, run.rekey.rekeys_failed, run.rekey.rekey_ms = 1, 0, factor * (3 + keygen)
     run.data_plane.seal_mean_ns, run.data_plane.open_mean_ns = seal, seal + 10
     trips = run.latency_jitter

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's first pages: what was asked, and the answer with its uncertainty, before anything else.
+
+Which suite, on which link, with which battery, and how sure: from the campaign's own rows. Times on other links are
+computed from the bytes of the handshake, and say so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from pqc_mav_bench.analysis import energy, recommend
+from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RANKED_FROM, is_ranked
+from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
+from pqc_mav_bench.report import sentences
+from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Table
+from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, quantity
+from pqc_mav_bench.report.report_input import ReportInput, published_source
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link on which the report says how long a handshake takes at least."""
+
+    name: str
+    bit_s: float
+    rtt_s: float
+
+    def seconds(self, size: float) -> float:
+        """Two round trips, and what it takes to send that many bytes in fragments."""
+        fragments = math.ceil(size / _FRAGMENT_BYTES)
+        return 2 * self.rtt_s + 8 * (size + fragments * _FRAGMENT_OVERHEAD_BYTES) / self.bit_s
+
+
+_FRAGMENT_BYTES = 1200
+_FRAGMENT_OVERHEAD_BYTES = 28 + 22  # IP and UDP, and the header of a fragment
+LINKS = (Link("1 Mbit/s, RTT 40 ms", 1e6, 0.04), Link("64 kbit/s, RTT 100 ms", 64e3, 0.1))
+_SHOWN_TIES = 3
+#: A share of a flight's energy below which the battery is no reason to choose [%].
+_NEGLIGIBLE_PERCENT = 1.0
+
+
+def asked(c: ReportInput) -> list[str]:
+    """The question, and what was measured for it."""
+    lines = [
+        "Which cipher suite should a drone's link use, on which link, with which battery, and how sure is that?",
+    ]
+    if c.is_published:
+        return [*lines, "Here the published figures of October 2025 are asked; nothing was measured for this report."]
+    link = sorted(
+        {str(text) for text in c.raw.get("run_context.link", pd.Series(dtype=str)) if str(text) not in ("", "nan")}
+    )
+    between = f"an impaired link ({listed(link)})" if link else "loopback, without a radio"
+    handshakes = c.baseline[COUNT].dropna()
+    each = f"{int(handshakes.min())} handshakes or more of each" if len(handshakes) and handshakes.min() > 1 else ""
+    lines.append(
+        f"Measured: {count(c.runs['suite'].nunique(), 'suite')}, "
+        f"{listed([SCENARIO_NAMES.get(name, name) for name in c.scenarios])}, over {between}"
+        f"{', ' + each if each else ', one handshake of each'}."
+    )
+    return lines
+
+
+def answer(c: ReportInput) -> list[Block]:
+    """What to use when, and how sure that is."""
+    known = c.baseline.dropna(subset=["handshake_ms"])
+    choices = [choice for choice in recommend.recommend(c.baseline) if choice.suite]
+    blocks: list[Block] = [_by_use(c, known, choices)] if choices else [_none(c)]
+    by_bytes = _by_bytes(c, known)
+    return [*blocks, *([by_bytes] if by_bytes is not None else [])]
+
+
+def _none(c: ReportInput) -> Notice:
+    if not is_ranked(c.baseline).any():
+        return Notice(
+            f"No suite is recommended: that takes {RANKED_FROM} handshakes of each, and this campaign has fewer. "
+            f"'pqcmav bench run --handshakes {RANKED_FROM}' measures them."
+        )
+    return Notice("No suite is recommended: none keeps within the limits of any use.")
+
+
+def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Choice]) -> Table:
+    """One row for each use."""
+    rows = known.set_index("suite")
+    power = float(c.baseline["power_mean_w"].mean()) if c.power_is_measured else energy.PUBLISHED_POWER_W
+    shares = [_energy_percent(power, choice.handshake_ms) for choice in choices]
+    frame = pd.DataFrame(
+        {
+            "For": [choice.use for choice in choices],
+            "Use": [choice.suite for choice in choices],
+            "or, not told apart": [_ties(choice.tied) for choice in choices],
+            "Level": [str(choice.level) for choice in choices],
+            "Handshake here": [_with_interval(rows.loc[choice.suite]) for choice in choices],
+            "Rekeys, share of a flight's energy (%)": shares,
+        }
+    )
+    lasting = max(shares)
+    explanation = Explanation(
+        "For each use the suite whose handshake is shortest, and how sure that is: "
+        + "; ".join(f"{choice.use} is {choice.meaning}" for choice in choices)
+        + ".",
+        "In brackets the 95 % interval of the median. What cannot be told apart is a tie: take any of them. The share "
+        f"of energy is a calculation: 30 minutes at {number(power)} W"
+        f"{'' if c.power_is_measured else ' (published, not measured here)'}, one rekey a minute at full power.",
+        [
+            sentences.told_apart(
+                [choice.suite, *choice.tied], f"the shortest handshake for '{choice.use}'", _SHOWN_TIES
+            )
+            for choice in choices
+            if LOW in known.columns
+        ],
+        [
+            f"Rekeying every minute takes at most {number(lasting)} % of a flight's energy with any of them: the "
+            "battery is no reason to choose a weaker suite."
+            if lasting < _NEGLIGIBLE_PERCENT
+            else ""
+        ],
+    )
+    sources = c.sources if c.power_is_measured else (*c.sources, *published_source("rpi5_energy_budget_report"))
+    return Table("what-to-use", "What to use when", frame, c.origin(), sources, explanation)
+
+
+def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
+    """On a thin link: the fewest bytes at each level. None without sizes."""
+    if not has(known, "handshake_bytes"):
+        return None
+    pairs = known.groupby(["kem", "sig", "nist_level"], as_index=False)["handshake_bytes"].median()
+    least = [rows.nsmallest(1, "handshake_bytes").iloc[0] for _, rows in pairs.groupby("nist_level")]
+    most = pairs.nlargest(1, "handshake_bytes").iloc[0]
+    rows = [*least, most]
+    frame = pd.DataFrame(
+        {
+            "Level": [str(int(row["nist_level"])) for row in rows],
+            "Fewest bytes": [f"{row['kem']} with {row['sig']}" for row in least]
+            + [f"{most['kem']} with {most['sig']} (most of all)"],
+            "Handshake (B)": [row["handshake_bytes"] for row in rows],
+            **{f"{link.name} (s)": [link.seconds(float(row["handshake_bytes"])) for row in rows] for link in LINKS},
+        }
+    )
+    thin = LINKS[-1]
+    weakest, strongest = least[0], least[-1]
+    added = thin.seconds(float(strongest["handshake_bytes"])) - thin.seconds(float(weakest["handshake_bytes"]))
+    explanation = Explanation(
+        "On a thin link the bytes of a handshake decide, not the processor. At each level the KEM and signature with "
+        "the fewest, and the pair with the most of all; the cipher adds nothing.",
+        "Bytes need no interval: only Falcon's signatures vary, by a few. Seconds are computed: two round trips, and "
+        "the bytes in fragments at the rate of the link; with other traffic on it they are more.",
+        [
+            f"Over {thin.name}, level {int(strongest['nist_level'])} takes "
+            f"{quantity(abs(added), 's')} {'longer' if added >= 0 else 'less'} than level {int(weakest['nist_level'])}, and the keys of the running "
+            f"session carry the data meanwhile; {most['kem']} with {most['sig']} takes "
+            f"{duration(1e3 * thin.seconds(float(most['handshake_bytes'])))}."
+            if len(least) == len(LEVELS)
+            else ""
+        ],
+    )
+    return Table("answer-bytes", "On a thin link", frame, COMPUTED, c.sources, explanation)
+
+
+def _with_interval(row: pd.Series) -> str:
+    text = duration(float(row["handshake_ms"]))
+    if LOW not in row.index or not math.isfinite(row[LOW]):
+        return text
+    return f"{text} ({duration(float(row[LOW]))} to {duration(float(row[HIGH]))})"
+
+
+def _ties(names: Sequence[str]) -> str:
+    if not names:
+        return MISSING
+    more = len(names) - _SHOWN_TIES
+    return ", ".join(names[:_SHOWN_TIES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _energy_percent(power_w: float, handshake_ms: float) -> float:
+    """Share of a flight's energy that a rekey a minute takes [%]."""
+    budget = energy.rekey_budget(power_w, energy.PUBLISHED_FLIGHT_S, energy.PUBLISHED_INTERVAL_S, handshake_ms)
+    return budget.share_percent

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first pages: the answer comes with its uncertainty, or is not given."""
+
+from __future__ import annotations
+
+import pytest
+
+from pqc_mav_bench.report.answer import LINKS, answer, asked
+from pqc_mav_bench.report.blocks import COMPUTED, Notice
+
+
+def test_each_use_has_its_suite_its_ties_and_its_interval(campaign):
+    table, by_bytes = answer(campaign)
+    rows = table.frame.set_index("For")
+    assert rows.loc["default", "Use"].startswith("ML-768-")
+    assert rows.loc["default", "or, not told apart"].startswith("ML-768-")
+    assert " to " in rows.loc["default", "Handshake here"]
+    assert "a tie" in " ".join(table.explanation.observations)
+    assert by_bytes.origin == COMPUTED
+
+
+def test_a_thin_link_is_judged_by_bytes(campaign):
+    rows = answer(campaign)[1].frame
+    assert rows["Fewest bytes"].tolist()[:3] == [
+        "ML-KEM-512 with Falcon-512",
+        "ML-KEM-768 with ML-DSA-65",
+        "Classic-McEliece-8192128 with ML-DSA-87",
+    ]
+    assert rows["Handshake (B)"].iloc[0] == 900 + 800 + 800 + 655
+    thin = LINKS[-1]
+    assert rows[f"{thin.name} (s)"].iloc[0] == pytest.approx(0.2 + 8 * (3155 + 3 * 50) / 64_000)
+
+
+def test_without_enough_handshakes_there_is_no_recommendation(of_single_handshakes):
+    notice, _ = answer(of_single_handshakes)
+    assert isinstance(notice, Notice)
+    assert "'pqcmav bench run --handshakes 30' measures them" in notice.text
+    assert "one handshake of each" in asked(of_single_handshakes)[-1]
+
+
+def test_what_was_asked_says_what_was_measured(campaign, paper):
+    assert asked(campaign)[-1] == (
+        "Measured: 12 suites, Baseline and + TST, over loopback, without a radio, 30 handshakes or more of each."
+    )
+    assert "nothing was measured" in asked(paper)[-1]
