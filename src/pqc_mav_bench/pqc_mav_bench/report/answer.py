@@ -150,9 +150,9 @@ def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
         "Bytes need no interval: only Falcon's signatures vary, by a few. Seconds are computed: two round trips, and "
         "the bytes in fragments at the rate of the link; with other traffic on it they are more.",
         [
-            f"Over {thin.name}, level {int(strongest['nist_level'])} takes "
-            f"{quantity(abs(added), 's')} {'longer' if added >= 0 else 'less'} than level {int(weakest['nist_level'])}, and the keys of the running "
-            f"session carry the data meanwhile; {most['kem']} with {most['sig']} takes "
+            f"Over {thin.name}, level {int(strongest['nist_level'])} takes {quantity(abs(added), 's')} "
+            f"{'longer' if added >= 0 else 'less'} than level {int(weakest['nist_level'])}, and the keys of the "
+            f"running session carry the data meanwhile; {most['kem']} with {most['sig']} takes "
             f"{duration(1e3 * thin.seconds(float(most['handshake_bytes'])))}."
             if len(least) == len(LEVELS)
             else ""
