@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process beside the server that listens to ROS: JSON lines on stdout, requests on stdin, gone when stdin closes.
 
-Topics are taken as bytes. Once a second the newest of each is decoded and told, so that a stream of many messages a
-second costs little. Figures of tunnels, which control sockets tell as well, are only listened to when asked for.
+Nothing wakes up for a message. Once a second what the middleware has kept is taken as bytes, and of each topic the
+newest is decoded and told: a stream of ten messages a second costs as little as one. Figures of tunnels, which control
+sockets tell as well, are only listened to when asked for. Services have a node and an executor of their own.
 """
 
 from __future__ import annotations
@@ -13,9 +14,7 @@ import os
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, TextIO
 
 from pqc_mav_common.errors import one_line
@@ -23,39 +22,52 @@ from pqc_mav_common.lean_imports import without_code_generator
 from pqc_mav_dashboard.picture import fields_of
 from pqc_mav_dashboard.topics import is_wanted, node_of, short_type
 
-LOOK_S, TELL_S = 1.0, 1.0
-EVERY = ("TunnelStatus", "HandshakeReport")  # of these no message may be left out
+TELL_S = 1.0
+LOOK_EVERY = 2  # rounds
+EVERY = ("TunnelStatus", "HandshakeReport", "TunnelStats", "LinkQuality")  # one topic tells of many drones
 ON_REQUEST = ("TunnelStats", "LinkQuality", "HandshakeReport")
-KEPT = 4096
+MOST = 4096  # messages of a topic that are taken in a round
 CALL_S = 10.0
 
 
 class Helper:
-    """Subscriptions and calls of one node."""
+    """Subscriptions of one node, which no executor serves, and calls of another one."""
 
-    def __init__(self, node: Any, out: TextIO) -> None:
-        self._node = node
+    def __init__(self, listening: Any, calling: Any, out: TextIO) -> None:
+        self._node = listening
+        self._calling = calling
         self._out = out
-        self._subscribed: set[str] = set()
-        self._wanted: set[str] = set()  # proxies whose figures are asked for
-        self._waiting: deque[tuple[str, str, Any, bytes, float]] = deque(maxlen=KEPT)
-        self._newest: dict[str, tuple[str, Any, bytes, float]] = {}
-        self._asked: deque[dict[str, Any]] = deque()
+        self._lock = threading.Lock()  # of `out`
+        self._subscriptions: dict[str, tuple[str, Any]] = {}
+        self._wanted: frozenset[str] = frozenset()  # proxies whose figures are asked for
         self._calls: dict[Any, float] = {}
         self._clients: dict[str, Any] = {}
-        self._guard = node.create_guard_condition(self._serve)
-        self._timers = [node.create_timer(LOOK_S, self.look), node.create_timer(TELL_S, self.tell)]
-        self.look()
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        """Until stdin closes."""
+        rounds = 0
+        while not self.ended.is_set():
+            if rounds % LOOK_EVERY == 0:
+                self.look()
+            rounds += 1
+            self.tell()
+            self.ended.wait(TELL_S)
 
     def request(self, asked: dict[str, Any]) -> None:
         """From the thread that reads stdin."""
-        self._asked.append(asked)
-        self._guard.trigger()
+        if "want" in asked:
+            self._wanted = frozenset(asked["want"])
+            return
+        try:
+            self._call(asked)
+        except Exception as error:  # whatever it is, who asked must not wait for it
+            self._answer(asked, False, one_line(error))
 
     def look(self) -> None:
         """Subscribes to what has appeared."""
         for topic, types in self._node.get_topic_names_and_types():
-            if topic in self._subscribed or not is_wanted(types[0]):
+            if topic in self._subscriptions or not is_wanted(types[0]):
                 continue
             kind = short_type(types[0])
             if kind in ON_REQUEST and node_of(topic) not in self._wanted:
@@ -67,48 +79,28 @@ class Helper:
     def _subscribe(self, topic: str, type_name: str, kind: str, publishers: Any) -> None:
         from pqc_mav_recorder.topics import matching_qos
 
-        self._subscribed.add(topic)
         message_class = getattr(importlib.import_module("pqc_mav_interfaces.msg"), kind)
-        # Of one topic come messages about many drones.
-        every = kind in EVERY or kind in ON_REQUEST
-
-        def take(data: bytes) -> None:
-            now_s = time.monotonic()
-            if every:
-                self._waiting.append((topic, type_name, message_class, bytes(data), now_s))
-            else:
-                self._newest[topic] = (type_name, message_class, bytes(data), now_s)
-
-        self._node.create_subscription(message_class, topic, take, matching_qos(publishers), raw=True)
+        profile = matching_qos(publishers)
+        if kind not in EVERY:
+            profile.depth = 1  # the newest is enough
+        made = self._node.create_subscription(message_class, topic, _never, profile, raw=True)
+        self._subscriptions[topic] = (type_name, made)
 
     def tell(self) -> None:
         """What has come since the last time, as one line."""
         from rclpy.serialization import deserialize_message
 
-        taken = [*self._waiting, *((topic, *rest) for topic, rest in self._newest.items())]
-        self._waiting.clear()
-        self._newest.clear()
         messages = []
-        for topic, type_name, message_class, data, at_s in taken:
-            fields = fields_of(deserialize_message(data, message_class))
-            messages.append({"topic": topic, "type": type_name, "at_s": at_s, "fields": fields})
-        self._say({"messages": messages})
         now_s = time.monotonic()
-        for future in [future for future, until_s in self._calls.items() if until_s < now_s]:
-            del self._calls[future]
+        for topic, (type_name, subscription) in self._subscriptions.items():
+            for data in _taken(subscription):
+                fields = fields_of(deserialize_message(data, subscription.msg_type))
+                messages.append({"topic": topic, "type": type_name, "at_s": now_s, "fields": fields})
+        if messages:
+            self._say({"messages": messages})
+        for future in [future for future, until_s in list(self._calls.items()) if until_s < now_s]:
+            self._calls.pop(future, None)
             future.cancel()
-
-    def _serve(self) -> None:
-        while self._asked:
-            asked = self._asked.popleft()
-            if "want" in asked:
-                self._wanted = set(asked["want"])
-                self.look()
-            else:
-                try:
-                    self._call(asked)
-                except Exception as error:  # whatever it is, who asked must not wait for it
-                    self._answer(asked, False, one_line(error))
 
     def _call(self, asked: Mapping[str, Any]) -> None:
         from pqc_mav_interfaces.srv import PinSuite, Rekey, SetMode
@@ -124,7 +116,7 @@ class Helper:
         kind = kinds[asked["call"]]
         client = self._clients.get(asked["service"])
         if client is None:
-            client = self._clients[asked["service"]] = self._node.create_client(kind, asked["service"])
+            client = self._clients[asked["service"]] = self._calling.create_client(kind, asked["service"])
         if not client.wait_for_service(timeout_sec=1.0):
             self._answer(asked, False, f"There is no service {asked['service']}; is its node running?")
             return
@@ -148,10 +140,27 @@ class Helper:
 
     def _say(self, content: Mapping[str, Any]) -> None:
         try:
-            self._out.write(json.dumps(content, separators=(",", ":")) + "\n")
-            self._out.flush()
+            with self._lock:
+                self._out.write(json.dumps(content, separators=(",", ":")) + "\n")
+                self._out.flush()
         except BrokenPipeError:  # the server has gone
             os._exit(0)
+
+
+def _never(_data: bytes) -> None:
+    """A callback that no executor calls."""
+
+
+def _taken(subscription: Any) -> list[bytes]:
+    """What the middleware has kept for it, as rclpy's executors take it, oldest first."""
+    found: list[bytes] = []
+    with subscription.handle:
+        while len(found) < MOST:
+            taken = subscription.handle.take_message(subscription.msg_type, True)
+            if taken is None:
+                break
+            found.append(bytes(taken[0]))
+    return found
 
 
 def _request(asked: Mapping[str, Any], kind: Any) -> Any:
@@ -205,19 +214,23 @@ def main() -> None:
 
     context = rclpy.Context()
     rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
-    node = rclpy.create_node(
-        f"pqcmav_dashboard_{os.getpid()}", context=context, enable_rosout=False, start_parameter_services=False
-    )
+    nodes = [
+        rclpy.create_node(
+            f"pqcmav_dashboard_{what}{os.getpid()}",
+            context=context,
+            enable_rosout=False,
+            start_parameter_services=False,
+        )
+        for what in ("", "calls_")
+    ]
     executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    helper = Helper(node, out)
-    reader = threading.Thread(target=_read, args=(helper.request, executor.shutdown), daemon=True)
-    reader.start()
+    executor.add_node(nodes[1])
+    threading.Thread(target=executor.spin, daemon=True).start()
+    helper = Helper(nodes[0], nodes[1], out)
+    threading.Thread(target=_read, args=(helper.request, helper.ended.set), daemon=True).start()
     try:
-        with suppress(Exception):  # it is ended from the other thread, which it does not like
-            executor.spin()
+        helper.run()
     finally:
-        out.flush()
         # Nothing here needs an orderly end, and middlewares have been seen to hang in theirs.
         os._exit(0)
 

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import socket
 from collections.abc import Sequence
+from types import FrameType
 
 import uvicorn
 
@@ -62,6 +64,23 @@ def bound(address: str, port: int, *, beyond_loopback: bool = False) -> socket.s
     return made
 
 
+class QuietServer(uvicorn.Server):
+    """uvicorn looks ten times a second whether it is to end. This one is told, and sleeps until then."""
+
+    async def main_loop(self) -> None:
+        """Until a signal asks for the end."""
+        self._loop = asyncio.get_running_loop()
+        self._asked = asyncio.Event()
+        if not self.should_exit:
+            await self._asked.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """In the signal's handler, perhaps before the loop runs."""
+        super().handle_exit(sig, frame)
+        if hasattr(self, "_asked"):
+            self._loop.call_soon_threadsafe(self._asked.set)
+
+
 def make_server(
     source: Source, token: Token, names: Sequence[str], *, interval_s: float = INTERVAL_S
 ) -> uvicorn.Server:
@@ -89,4 +108,4 @@ def make_server(
         log_config=None,
         lifespan="on",
     )
-    return uvicorn.Server(config)
+    return QuietServer(config)
