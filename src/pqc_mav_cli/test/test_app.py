@@ -19,6 +19,7 @@ LEAVES = [
     ["status"],
     ["rekey"],
     ["reload"],
+    ["dashboard"],
     ["doctor"],
     ["demo"],
     ["detect", "record"],
@@ -75,6 +76,7 @@ def test_usage_errors_are_one_line_and_exit_code_2(arguments: list[str], said: s
         ("pqc_mav_policy_lab", ["policy", "compare"]),
         ("pqc_mav_policy_lab", ["policy", "train", "table.json"]),
         ("pqc_mav_policy_lab", ["replay", "flight.mcap"]),
+        ("pqc_mav_dashboard", ["dashboard"]),
         ("pqc_mav_recorder", ["record", "--salvage", "flight.mcap.partial"]),
     ],
 )

@@ -73,7 +73,9 @@ async def act(request: Request, hub: Hub, token: Token) -> dict[str, Any]:
     drone, arguments = arguments_of(action, await body_of(request))
     if not hub.working:
         raise RefusalError("not_possible", "Open the page first: nothing is looked at while nobody looks.")
-    why_not = hub.source.actions(drone, hub.picture).get(action, "It is not possible here.")
+    # Viewers may look at others.
+    picture = await hub.source.picture(frozenset({drone}))
+    why_not = hub.source.actions(drone, picture).get(action, "It is not possible here.")
     if why_not:
         raise RefusalError("not_possible", why_not)
     token.spend()

@@ -183,8 +183,9 @@ class Hub:
     async def _feed(self) -> None:
         """Rounds until nobody has looked for a while."""
         empty_s: float | None = None
+        used_s = time.process_time()
         while True:
-            used_s, began_s = time.process_time(), time.monotonic()
+            began_s = time.monotonic()
             self._wake.clear()
             if self._viewers:
                 empty_s = None
@@ -196,7 +197,8 @@ class Hub:
                 empty_s = began_s
             elif began_s - empty_s >= LINGER_S:
                 return
-            cost_s = time.process_time() - used_s
+            # Since this point of the round before: what viewers were sent is in it.
+            used_s, cost_s = time.process_time(), time.process_time() - used_s
             wait_s = min(SLOWEST_S, max(self._interval_s, cost_s / SHARE)) if self._viewers else LINGER_S
             wait_s = max(0.0, wait_s - (time.monotonic() - began_s))
             try:

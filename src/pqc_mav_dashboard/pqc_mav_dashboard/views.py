@@ -17,6 +17,7 @@ COLUMNS = (
 )
 PHASES = ("unknown", "disarmed", "take-off", "cruise", "hover", "landing")
 LEVELS = ("none", "suspicious", "attack")
+LEFT_OUT = ("inputs_json",)  # long, and shown as conditions
 WORDS = {"thermal": "temperature", "load": "computer", "vehicle": "flight"}
 KEY_STEP_S = 2.0  # the moment at which keys were made may look that much earlier or later from second to second
 Row = list[Any]
@@ -132,7 +133,8 @@ def _end(end: End, picture: Picture) -> dict[str, Any]:
 def _sense(sense: Sense | None, kind: str, picture: Picture) -> dict[str, Any]:
     if sense is None:
         return {"absent": picture.absent or f"Nothing has been published about this drone's {WORDS.get(kind, kind)}."}
-    return {"age_s": max(0.0, picture.clock_s - sense.at_s), "fields": sense.fields}
+    fields = {name: value for name, value in sense.fields.items() if name not in LEFT_OUT}
+    return {"age_s": max(0.0, picture.clock_s - sense.at_s), "fields": fields}
 
 
 def _bits(stats: Mapping[str, Any] | None, name: str) -> int | None:

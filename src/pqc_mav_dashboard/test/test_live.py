@@ -71,6 +71,15 @@ def test_one_drone_and_a_rekey(dashboard: Dashboard, pair: Pair) -> None:
     assert "ROS" in heard[0]["actions"]["pin"] and "ROS" in heard[0]["actions"]["mode"]
 
 
+def test_a_drone_that_nobody_looks_at_can_be_rekeyed(dashboard: Dashboard, pair: Pair) -> None:
+    before = pair.status("drone")["epoch"]
+    look(dashboard, "nobody", lambda messages: len(messages) == 1)
+    status, answer = dashboard.act("rekey", drone=DRONE)
+    assert status == 200 and f"epoch {before + 1}" in answer["text"], answer
+    status, answer = dashboard.act("rekey", drone="nobody")
+    assert (status, answer["error"]["code"]) == (409, "not_possible")
+
+
 def test_what_needs_ros_is_refused_without_it(dashboard: Dashboard) -> None:
     look(dashboard, DRONE, lambda messages: len(messages) == 1)
     status, answer = dashboard.act("mode", drone=DRONE, mode="hold")
