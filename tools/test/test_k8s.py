@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manifests in docker/k8s: valid Kubernetes, consistent with each other, the images and the engine."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docker" / "k8s"
+NAMES = ("configmap", "service", "statefulset", "networkpolicy")
+TUNNELD = shutil.which("pqcmav-tunneld")
+needs_schemas = pytest.mark.skipif(
+    importlib.util.find_spec("kubernetes_validate") is None,
+    reason="kubernetes-validate is not installed (23 MB); pip install kubernetes-validate to check the schemas",
+)
+
+
+def manifest(name: str) -> dict[str, Any]:
+    return dict(yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
+
+
+CONFIG, SERVICE, SET, POLICY = (manifest(name) for name in NAMES)
+POD = SET["spec"]["template"]
+CONTAINERS = {each["name"]: each for each in (*POD["spec"]["initContainers"], *POD["spec"]["containers"])}
+ENGINE = yaml.safe_load(CONFIG["data"]["gcs.yaml"])
+
+
+@needs_schemas
+@pytest.mark.parametrize("name", NAMES)
+def test_the_schemas_of_kubernetes_accept_it(name: str) -> None:
+    import kubernetes_validate
+
+    kubernetes_validate.validate(manifest(name), kubernetes_validate.latest_version(), strict=True)
+
+
+@needs_schemas
+def test_the_schemas_refuse_a_misspelt_key() -> None:
+    import kubernetes_validate
+
+    wrong = manifest("statefulset")
+    wrong["spec"]["template"]["spec"]["containers"][0]["securityContexts"] = {}
+    with pytest.raises(kubernetes_validate.ValidationError, match="securityContexts"):
+        kubernetes_validate.validate(wrong, kubernetes_validate.latest_version(), strict=True)
+
+
+def test_the_parts_fit_together() -> None:
+    kustomization = manifest("kustomization")
+    assert sorted(kustomization["resources"]) == sorted(f"{name}.yaml" for name in NAMES)
+    assert {path.stem for path in FOLDER.iterdir()} == {*NAMES, "kustomization"}
+    labels = POD["metadata"]["labels"]
+    selectors = (
+        SET["spec"]["selector"]["matchLabels"],
+        SERVICE["spec"]["selector"],
+        POLICY["spec"]["podSelector"]["matchLabels"],
+    )
+    for selector in selectors:
+        assert selector and selector.items() <= labels.items()
+    assert SET["spec"]["serviceName"] == SERVICE["metadata"]["name"]
+    assert SET["spec"]["replicas"] == 1, "two processes with the keys of one station would both be that station"
+    volumes = {each["name"]: each for each in POD["spec"]["volumes"]}
+    mounted = {mount["name"] for each in CONTAINERS.values() for mount in each["volumeMounts"]}
+    assert mounted == set(volumes)
+    assert volumes["config"]["configMap"]["name"] == CONFIG["metadata"]["name"]
+    assert "Secret" not in {manifest(path.stem)["kind"] for path in FOLDER.iterdir()}, "keys are never committed"
+
+
+def test_ports_are_those_of_the_engine_and_the_exporter() -> None:
+    (tunnel,) = CONTAINERS["gcs"]["ports"]
+    (metrics,) = CONTAINERS["metrics"]["ports"]
+    assert (tunnel["containerPort"], tunnel["protocol"]) == (ENGINE["data_port"], "UDP")
+    (served,) = SERVICE["spec"]["ports"]
+    assert (served["targetPort"], served["protocol"]) == (tunnel["name"], "UDP")
+    assert served["port"] == 46011, "the default of the drones"
+    arguments = CONTAINERS["metrics"]["args"]
+    assert arguments[arguments.index("--listen") + 1] == f"[$(POD_IP)]:{metrics['containerPort']}"
+    assert arguments[arguments.index("--socket") + 1] == ENGINE["control_socket"]
+    annotations = POD["metadata"]["annotations"]
+    assert annotations["prometheus.io/port"] == str(metrics["containerPort"])
+    assert annotations["prometheus.io/path"] == "/metrics" and annotations["prometheus.io/scrape"] == "true"
+    tunnel_rule, metrics_rule = POLICY["spec"]["ingress"]
+    assert tunnel_rule == {"ports": [{"protocol": "UDP", "port": tunnel["name"]}]}
+    assert metrics_rule["from"] and metrics_rule["ports"] == [{"protocol": "TCP", "port": metrics["name"]}]
+    assert POLICY["spec"]["egress"] == [] and set(POLICY["spec"]["policyTypes"]) == {"Ingress", "Egress"}
+
+
+def test_nothing_has_privileges() -> None:
+    user = re.search(r"^ARG USER_ID=(\d+)$", (ROOT / "docker/tunneld.Dockerfile").read_text("utf-8"), re.MULTILINE)
+    assert user
+    pod = POD["spec"]["securityContext"]
+    assert pod["runAsNonRoot"] and pod["runAsUser"] == pod["runAsGroup"] == pod["fsGroup"] == int(user[1])
+    assert pod["seccompProfile"] == {"type": "RuntimeDefault"} and POD["spec"]["automountServiceAccountToken"] is False
+    for container in CONTAINERS.values():
+        context = container["securityContext"]
+        assert context["readOnlyRootFilesystem"] and not context["allowPrivilegeEscalation"]
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert container["resources"]["limits"]["memory"]
+    for name in ("keys", "run"):
+        (volume,) = (each for each in POD["spec"]["volumes"] if each["name"] == name)
+        assert volume["emptyDir"]["medium"] == "Memory"
+
+
+@pytest.mark.skipif(TUNNELD is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
+def test_the_engine_takes_what_the_first_container_unpacks(tmp_path: Path) -> None:
+    """By its own command, with folders of this machine in place of the pod's; as docs/scale.md packs the keys."""
+    tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
+    tunnel.init_keys(str(tmp_path / "made"), ["drone1", "drone2"], sig_tokens=["mldsa65"], gcs_id="north")
+    secret, volume, keys = (tmp_path / name for name in ("secret", "volume", "keys"))
+    secret.mkdir()
+    volume.mkdir()
+    volume.chmod(0o2777)  # as an emptyDir
+    subprocess.run(
+        ["tar", "-C", str(tmp_path / "made" / "gcs"), "-czf", str(secret / "keys.tar.gz"), "."], check=True, timeout=60
+    )
+    container = CONTAINERS["keys"]
+    (script,) = container["args"]
+    script = script.replace("/secret/", f"{secret}/").replace("/volume/own", f"{volume}/own")
+    for _ in range(2):  # a container may be started again
+        subprocess.run([*container["command"], script], check=True, timeout=60)
+    (mount,) = (each for each in CONTAINERS["gcs"]["volumeMounts"] if each["name"] == "keys")
+    (volume / mount["subPath"]).rename(keys)  # as it is mounted, without the volume's top on the way
+    for path in (keys, *keys.rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+    config = tmp_path / "gcs.yaml"
+    config.write_text(
+        CONFIG["data"]["gcs.yaml"].replace(f"keys: {mount['mountPath']}", f"keys: {keys}"), encoding="utf-8"
+    )
+    checked = subprocess.run(
+        [str(TUNNELD), "--check", str(config)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (checked.returncode, checked.stderr) == (0, "")
