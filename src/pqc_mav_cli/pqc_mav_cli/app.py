@@ -33,6 +33,7 @@ COMMANDS = {
     "status": "status_command:status",
     "rekey": "rekey_command:rekey",
     "reload": "reload_command:reload",
+    "drones": "drones_command:drones_app",
     "station": "station_command:station",
     "dashboard": "dashboard_command:dashboard",
     "logs": "logs_command:logs",

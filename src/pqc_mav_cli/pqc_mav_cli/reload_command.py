@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav reload`: a running engine reads its keys again."""
+"""`pqcmav reload`: a running engine reads its configuration and keys again."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ def reload(
     drone: Annotated[str, typer.Option(help="Which drone's engine, where this machine has several.")] = "",
     socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
 ) -> None:
-    """Read the keys again, after they were renewed or taken away.
+    """Read configuration and keys again.
 
-    A renewed key counts from the next handshake on, the session goes on. A drone whose key is gone is shut out at once;
-    other drones notice nothing. Drones, endpoints and other settings need a restart.
+    Drones that were added or removed, and where plaintext goes, count at once; other settings need a restart and are
+    named. A renewed key counts from the next handshake on, the session goes on; a drone whose key is gone is shut out.
+    Other drones notice nothing. An engine without a file of its own (one in a ROS node) reads the keys alone.
     """
     role = on.value if on else "drone" if drone else ""
     with chosen(os.environ, path=socket, role=role, drone=drone) as control:
@@ -32,8 +33,13 @@ def reload(
             changes = control.ask("reload")
         except OSError as error:
             raise CliError(f"No answer from {control.place.path}: {error}") from None
-    for what, names in changes.items():
+    drones = changes.pop("drones", {})
+    said = [(f"{what} keys" if what == "signing" else f"{what} key of", names) for what, names in changes.items()]
+    said += [
+        ("only a restart takes" if what == "restart" else f"{what} drone", names) for what, names in drones.items()
+    ]
+    for what, names in said:
         if names:
             print(f"{what}: {', '.join(names)}")
-    if not any(changes.values()):
+    if not any(names for _, names in said):
         print("nothing has changed")

@@ -141,6 +141,26 @@ def test_reload_tells_what_changed(one: Engines) -> None:
     assert "is it running" in refused(1, "reload", "--drone", "d2")
 
 
+def test_drones_come_and_go(one: Engines) -> None:
+    before = pqcmav("drones", "list").stdout.splitlines()
+    assert [line.split()[0] for line in before] == ["d1", "d2"]
+    assert "already" in refused(1, "drones", "add", "d2")
+    assert "d2" in pqcmav("drones", "remove", "d2").stdout
+    assert pqcmav("drones", "list").stdout.splitlines() == before[:1]
+    assert "no drone 'd2'" in refused(2, "drones", "remove", "d2")
+    assert "only drone" in refused(1, "drones", "remove", "d1")
+    assert "no-key" in refused(1, "drones", "add", "no-key")
+    added = pqcmav(
+        "drones", "add", "d2", "--endpoint", "udp-listen:127.0.0.1:0", "--endpoint", "tcp-listen:127.0.0.1:0"
+    )
+    assert added.returncode == 0 and "configuration" in added.stdout, added.stderr
+    assert len(one.all[0].stats()[1]["endpoints"]) == 2
+    assert one.all[1].status()[0]["state"] == "UP"
+    gcs_down = one.all[0]
+    gcs_down.stop()
+    assert "No ground station" in refused(1, "drones", "list")
+
+
 def test_dangers_make_the_exit_code_1(one: Engines) -> None:
     ended = pqcmav("status", "--once", "--socket", one.all[1].control_socket())
     assert ended.returncode == 0, ended.stderr

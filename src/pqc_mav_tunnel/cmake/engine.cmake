@@ -78,6 +78,7 @@ add_library(pqcmav_engine STATIC
   src/net/bundler.cpp
   src/net/data_plane.cpp
   src/net/data_plane_packets.cpp
+  src/net/data_plane_links.cpp
   src/net/data_plane_shaping.cpp
   src/net/data_plane_stations.cpp
   src/net/data_plane_upkeep.cpp
@@ -100,6 +101,7 @@ add_library(pqcmav_engine STATIC
   src/control/drone_control.cpp
   src/control/drone_stations.cpp
   src/control/gcs_control.cpp
+  src/control/gcs_drones.cpp
   src/control/handshake_client.cpp
   src/control/handshake_server.cpp
   src/control/key_pool.cpp

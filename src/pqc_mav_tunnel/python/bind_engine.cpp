@@ -212,6 +212,22 @@ py::dict ports_dict(const EnginePorts& ports) {
   return out;
 }
 
+/// Runs a change of drones without the GIL.
+template <typename Change>
+py::dict drone_changes(Engine& engine, const Change& change) {
+  DroneChanges changes;
+  {
+    py::gil_scoped_release release;
+    changes = change(engine);
+  }
+  py::dict out;
+  out["added"] = changes.added;
+  out["removed"] = changes.removed;
+  out["changed"] = changes.changed;
+  out["restart"] = changes.restart;
+  return out;
+}
+
 /// An infinite wait is a year: what a clock's arithmetic holds.
 std::chrono::nanoseconds seconds_of(double s) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>((s > 0 ? std::min(s, 31'536'000.0) : 0.0) * 1e9));
@@ -232,7 +248,8 @@ void bind_engine(py::module_& module) {
       .def("config",
            [](const Engine& engine) {
              py::dict out;
-             for (const auto& [key, value] : engine.config().effective) out[py::str(key)] = to_python(value);
+             const auto config = engine.config();
+             for (const auto& [key, value] : config.effective) out[py::str(key)] = to_python(value);
              return out;
            })
       .def("ports", [](const Engine& engine) { return ports_dict(engine.ports()); })
@@ -310,6 +327,26 @@ void bind_engine(py::module_& module) {
              out["signing"] = changes.signing;
              return out;
            })
+      .def(
+          "reconfigure",
+          [](Engine& engine, const py::object& config) {
+            const auto fresh = EngineConfig::from_flat(to_flat_config(config));
+            return drone_changes(engine, [&](Engine& each) { return each.reconfigure(fresh); });
+          },
+          py::arg("config"))
+      .def(
+          "add_drone",
+          [](Engine& engine, const std::string& drone_id, const py::object& settings) {
+            const auto flat = to_flat_config(settings);
+            return drone_changes(engine, [&](Engine& each) { return each.add_drone(drone_id, flat); });
+          },
+          py::arg("drone_id"), py::arg("settings") = py::dict())
+      .def(
+          "remove_drone",
+          [](Engine& engine, const std::string& drone_id) {
+            return drone_changes(engine, [&](Engine& each) { return each.remove_drone(drone_id); });
+          },
+          py::arg("drone_id"))
       .def("control_socket", &Engine::control_socket)
       .def("set_dangers", &Engine::set_dangers, py::arg("dangers"))
       .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"))

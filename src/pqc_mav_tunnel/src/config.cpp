@@ -391,6 +391,7 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& given) {
     throw TunnelError(Errc::config_invalid,
                       "'failover_after_s' must be longer than 'keepalive_s', or an idle drone would keep moving.");
   out.effective = std::move(in.effective);
+  out.given = given;
   return out;
 }
 

@@ -139,6 +139,6 @@ inline constexpr milliseconds kFailoverAfter{2000};
 inline constexpr seconds kStandbyKeepalive{5}, kStandbyLost{16}, kStandbyRetry{5};
 inline constexpr milliseconds kRestartWait{300};  // or two time-outs
 inline constexpr unsigned kRoleRepeats = 20;      // ten times a second
-inline constexpr std::uint8_t kCloseMoved = 3;
+inline constexpr std::uint8_t kCloseMoved = 3, kCloseRemoved = 4;
 
 }  // namespace pqcmav

@@ -32,6 +32,44 @@ void add_drops(NamedCounters& out, const Drops& drops) {
   for (std::size_t i = 0; i < kDropKinds; ++i) out.emplace_back(kDropNames[i], drops[i].get());
 }
 
+std::vector<std::string> drones_in(const EngineConfig& config, const FlatConfig& values) {
+  if (config.role != Role::gcs)
+    throw TunnelError(Errc::config_invalid, "A drone's engine serves that drone alone; ask the gcs' engine.");
+  return std::get<std::vector<std::string>>(values.at("drones"));
+}
+
+/// A drone's own plaintext.
+DroneEntry plain_entry(const EngineConfig& config) {
+  return {config.drone_id, config.plain_bind, config.plain_peer, config.plain_endpoints, std::nullopt, {}};
+}
+
+/// May this key change while an engine runs?
+bool is_of_drones(const EngineConfig& config, std::string_view key) {
+  if (config.role == Role::gcs) return key == "drones" || key.starts_with("drone.");
+  return key == "plain" || key == "plain_bind" || key == "plain_peer" || key == "plain_endpoints";
+}
+
+/// Takes what may change from `fresh`, and returns the keys of what may not and yet is another.
+std::vector<std::string> take_drones(EngineConfig& config, const EngineConfig& fresh) {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : fresh.effective)
+    if (const auto it = config.effective.find(key);
+        !is_of_drones(config, key) && it != config.effective.end() && it->second != value)
+      out.push_back(key);
+  const auto take = [&](FlatConfig& into, const FlatConfig& from) {
+    std::erase_if(into, [&](const auto& each) { return is_of_drones(config, each.first); });
+    for (const auto& [key, value] : from)
+      if (is_of_drones(config, key)) into[key] = value;
+  };
+  take(config.effective, fresh.effective);
+  take(config.given, fresh.given);
+  config.drones = fresh.drones;
+  config.plain_bind = fresh.plain_bind;
+  config.plain_peer = fresh.plain_peer;
+  config.plain_endpoints = fresh.plain_endpoints;
+  return out;
+}
+
 /// A problem of an endpoint is told where people and programs look, after one with the keys.
 void add_endpoints(LinkStatus& status, const PlainHub& hub) {
   status.plain_local = hub.text();
@@ -119,14 +157,25 @@ class Engine::Impl {
     events.close();
   }
 
-  [[nodiscard]] const LinkLedger& ledger(std::size_t i) const { return drone ? drone->ledger() : gcs->ledger(i); }
+  /// Null once the drone was removed.
+  [[nodiscard]] std::shared_ptr<const LinkLedger> ledger(std::size_t i) const {
+    return drone ? std::shared_ptr<const LinkLedger>(std::shared_ptr<void>(), &drone->ledger()) : gcs->ledger(i);
+  }
+
+  [[nodiscard]] EngineConfig current_config() const {
+    const std::lock_guard lock(config_mutex);
+    return shown;
+  }
 
   DataPlane& plane() const {
     if (!data) throw TunnelError(Errc::state, "The engine has not been started.");
     return *data;
   }
 
-  const EngineConfig config;
+  const EngineConfig config;  // as at the start
+  mutable std::mutex config_mutex, change_mutex;
+  EngineConfig shown = config;  // as now
+  std::function<EngineConfig()> source;
   EventJournal event_journal;
   EventQueue events;
   std::unique_ptr<DroneControl> drone;
@@ -143,7 +192,7 @@ Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(con
 Engine::~Engine() = default;
 void Engine::start() { impl_->start(*this); }
 void Engine::stop() { impl_->stop(); }
-const EngineConfig& Engine::config() const noexcept { return impl_->config; }
+EngineConfig Engine::config() const { return impl_->current_config(); }
 EventQueue& Engine::events() noexcept { return impl_->events; }
 std::uint64_t Engine::heartbeat() const { return impl_->plane().totals().ticks.get(); }
 
@@ -151,18 +200,20 @@ EnginePorts Engine::ports() const {
   const auto& data = impl_->plane();
   EnginePorts out;
   out.data = data.data_port();
-  for (std::size_t i = 0; i < data.link_count(); ++i)
-    out.plain.emplace_back(data.link(i).id, data.link(i).picture().plain_local.port());
+  data.for_each_link(
+      [&](std::size_t, const Link& link) { out.plain.emplace_back(link.id, link.picture().plain_local.port()); });
   return out;
 }
 
 std::vector<LinkStatus> Engine::status() const {
   const auto& data = impl_->plane();
   std::vector<LinkStatus> out;
-  for (std::size_t i = 0; i < data.link_count(); ++i) {
-    out.push_back(impl_->ledger(i).status(data.link(i).picture()));
-    if (const auto* hub = data.link(i).hub) add_endpoints(out.back(), *hub);
-  }
+  data.for_each_link([&](std::size_t i, const Link& link) {
+    const auto ledger = impl_->ledger(i);
+    if (!ledger) return;
+    out.push_back(ledger->status(link.picture()));
+    if (const auto hub = link.endpoints()) add_endpoints(out.back(), *hub);
+  });
   if (impl_->drone) out.front().stations = impl_->drone->stations();
   for (auto& link : out) link.station = station_of(link, impl_->config);
   for (const auto& entry : blacklist()) out.front().blacklisted_suites.push_back(entry.suite);
@@ -172,10 +223,9 @@ std::vector<LinkStatus> Engine::status() const {
 std::vector<LinkStats> Engine::stats() const {
   const auto& data = impl_->plane();
   std::vector<LinkStats> out;
-  for (std::size_t i = 0; i < data.link_count(); ++i) {
-    const auto& c = data.link(i).counters;
-    LinkStats stats{
-        data.link(i).id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), data.link(i).picture().shaping, {}};
+  data.for_each_link([&](std::size_t, const Link& link) {
+    const auto& c = link.counters;
+    LinkStats stats{link.id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), link.picture().shaping, {}};
     auto& named = stats.counters;
     named = {{"plain_rx_packets", c.plain_rx_packets.get()},
              {"plain_rx_bytes", c.plain_rx_bytes.get()},
@@ -201,9 +251,9 @@ std::vector<LinkStats> Engine::stats() const {
              {"control", c.control.get()}};
     add_drops(named, c.drops);
     named.emplace_back("roams", c.roams.get());
-    if (const auto* hub = data.link(i).hub) stats.endpoints = hub->endpoints();
+    if (const auto hub = link.endpoints()) stats.endpoints = hub->endpoints();
     out.push_back(std::move(stats));
-  }
+  });
   return out;
 }
 
@@ -242,10 +292,10 @@ std::vector<LinkQualityView> Engine::links() const {
   const auto& data = impl_->plane();
   const auto now = now_ns();
   std::vector<LinkQualityView> out;
-  for (std::size_t i = 0; i < data.link_count(); ++i) {
-    const auto picture = data.link(i).picture();
+  data.for_each_link([&](std::size_t, const Link& link) {
+    const auto picture = link.picture();
     LinkQualityView view;
-    view.drone_id = data.link(i).id;
+    view.drone_id = link.id;
     view.local = picture.local;
     view.peer = picture.remote;
     if (picture.remote) view.peer_age_s = static_cast<double>(now - picture.remote_at_ns) / 1e9;
@@ -253,7 +303,7 @@ std::vector<LinkQualityView> Engine::links() const {
     if (picture.rtt_min_ns) view.rtt_min_ms = static_cast<double>(*picture.rtt_min_ns) / 1e6;
     if (picture.clock_offset_ns) view.clock_offset_ms = static_cast<double>(*picture.clock_offset_ns) / 1e6;
     out.push_back(std::move(view));
-  }
+  });
   return out;
 }
 
@@ -266,9 +316,10 @@ RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::strin
   const bool ratchet = kind == to_string(HandshakeKind::ratchet);
   if (!ratchet && !kind.empty() && kind != to_string(HandshakeKind::rekey))
     return {false, suite, 0, 0, "The kind of rekey is '" + kind + "'; ask for 'rekey' or 'ratchet'."};
-  const auto& data = impl_->plane();
-  for (std::size_t i = 0; i < data.link_count(); ++i) {
-    if (data.link(i).id != drone_id && !(drone_id.empty() && data.link_count() == 1)) continue;
+  std::vector<std::pair<std::string, std::size_t>> drones;
+  impl_->plane().for_each_link([&](std::size_t i, const Link& link) { drones.emplace_back(link.id, i); });
+  for (const auto& [id, i] : drones) {
+    if (id != drone_id && !(drone_id.empty() && drones.size() == 1)) continue;
     return impl_->drone ? impl_->drone->request_rekey(suite, reason, timeout, ratchet)
                         : impl_->gcs->request_rekey(i, suite, reason, timeout, ratchet);
   }
@@ -299,6 +350,84 @@ KeyChanges Engine::reload_keys() {
                     list(" Signing keys: ", changes.signing);
   impl_->events.log(LogLevel::info, "", "Read the keys again." + (said.empty() ? " Nothing has changed." : said + '.'));
   return changes;
+}
+
+void Engine::set_config_source(std::function<EngineConfig()> read) {
+  const std::lock_guard lock(impl_->config_mutex);
+  impl_->source = std::move(read);
+}
+
+ReloadOutcome Engine::reload() {
+  std::function<EngineConfig()> source;
+  {
+    const std::lock_guard lock(impl_->config_mutex);
+    source = impl_->source;
+  }
+  ReloadOutcome out;
+  if (source) out.drones = reconfigure(source());
+  out.keys = reload_keys();
+  return out;
+}
+
+DroneChanges Engine::reconfigure(const EngineConfig& fresh) {
+  const std::lock_guard one_at_a_time(impl_->change_mutex);
+  auto& data = impl_->plane();
+  if (!impl_->running) throw TunnelError(Errc::state, "The engine is shutting down; nothing was changed.");
+  auto shown = impl_->current_config();
+  if (fresh.role != shown.role || fresh.drone_id != shown.drone_id)
+    throw TunnelError(Errc::config_invalid,
+                      "The configuration is that of another end ('role' or 'drone_id'); nothing "
+                      "was changed. Restart the engine to make it another one.");
+  DroneChanges out;
+  if (impl_->gcs) {
+    out = impl_->gcs->set_drones(fresh.drones);
+  } else if (const auto before = plain_entry(shown), wanted = plain_entry(fresh);
+             before.plain_bind != wanted.plain_bind || before.plain_peer != wanted.plain_peer ||
+             before.plain_endpoints != wanted.plain_endpoints) {
+    if (!shown.plain_tap.empty())
+      throw TunnelError(Errc::config_invalid,
+                        "With 'plain_tap' the plaintext cannot change while the engine runs; "
+                        "nothing was changed. Restart it.");
+    data.replace_plain(0, before, wanted);
+    out.changed.push_back(shown.drone_id);
+  }
+  out.restart = take_drones(shown, fresh);
+  {
+    const std::lock_guard lock(impl_->config_mutex);
+    impl_->shown = std::move(shown);
+  }
+  const auto list = [](const char* what, const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? what : ", ") + name;
+    return text;
+  };
+  const auto said = list(" Added: ", out.added) + list(" Removed: ", out.removed) + list(" Changed: ", out.changed) +
+                    list(" Only a restart takes: ", out.restart);
+  if (!said.empty()) impl_->events.log(LogLevel::info, "", "The configuration has changed." + said + '.');
+  return out;
+}
+
+DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings) {
+  auto values = config().given;
+  auto ids = drones_in(impl_->config, values);
+  if (std::ranges::find(ids, id) != ids.end())
+    throw TunnelError(Errc::config_invalid, "There is a drone '" + id + "' here already; remove it first.");
+  ids.push_back(id);
+  values["drones"] = std::move(ids);
+  for (const auto& [key, value] : settings) values["drone." + id + "." + key] = value;
+  return reconfigure(EngineConfig::from_flat(values));
+}
+
+DroneChanges Engine::remove_drone(const std::string& id) {
+  auto values = config().given;
+  auto ids = drones_in(impl_->config, values);
+  if (std::erase(ids, id) == 0) throw TunnelError(Errc::config_invalid, "There is no drone '" + id + "' here.");
+  if (ids.empty())
+    throw TunnelError(Errc::config_invalid,
+                      "'" + id + "' is the only drone here; a gcs needs one. Stop the engine instead.");
+  values["drones"] = std::move(ids);
+  std::erase_if(values, [&](const auto& each) { return each.first.starts_with("drone." + id + "."); });
+  return reconfigure(EngineConfig::from_flat(values));
 }
 
 bool Engine::use_station(const std::string& gcs_id) {

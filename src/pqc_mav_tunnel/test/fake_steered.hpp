@@ -18,7 +18,7 @@ class FakeSteered final : public Steered {
     set_up.role = Role::gcs;
     set_up.gcs_id = "gcs";
   }
-  const EngineConfig& config() const override { return set_up; }
+  EngineConfig config() const override { return set_up; }
   EnginePorts ports() const override { return {46011, {{"uav1", 14550}, {"uav2", 14551}}}; }
   std::vector<LinkStatus> status() const override {
     std::vector<LinkStatus> out(2);
@@ -53,10 +53,17 @@ class FakeSteered final : public Steered {
     return true;
   }
   std::string wanted;
-  KeyChanges reload_keys() override {
+  ReloadOutcome reload() override {
     if (bad_keys) throw TunnelError(Errc::key_format, "The key is broken.");
-    return {{"uav1"}, {}, {"ML-DSA-65"}};
+    return {{{"uav1"}, {}, {"ML-DSA-65"}}, {{}, {"uav3"}, {}, {"gso"}}};
   }
+  DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) override {
+    if (drone_id == "uav1") throw TunnelError(Errc::config_invalid, "There is a drone 'uav1' here already.");
+    added = settings;
+    return {{drone_id}, {}, {}, {}};
+  }
+  DroneChanges remove_drone(const std::string& drone_id) override { return {{}, {drone_id}, {}, {}}; }
+  FlatConfig added;
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds, const std::string& kind) override {
     std::unique_lock lock(mutex);

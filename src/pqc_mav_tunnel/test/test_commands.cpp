@@ -151,9 +151,41 @@ TEST_F(CommandsTest, AReloadTellsWhatChangedOrWhyNothingDid) {
   EXPECT_EQ(result["renewed"], Json({"uav1"}));
   EXPECT_EQ(result["removed"], Json::array());
   EXPECT_EQ(result["signing"], Json({"ML-DSA-65"}));
+  EXPECT_EQ(result["drones"]["removed"], Json({"uav3"}));
+  EXPECT_EQ(result["drones"]["restart"], Json({"gso"}));
   EXPECT_EQ(engine.noted.size(), 1u);
   engine.bad_keys = true;
   EXPECT_EQ(code_of(R"({"v": 1, "command": "reload"})"), "key_format");
+}
+
+TEST_F(CommandsTest, DronesAreAddedAndRemovedByNameAlone) {
+  const auto added = ask(R"({"v": 1, "command": "drones", "action": "add", "drone": "uav9",
+                             "settings": {"plain_bind": "127.0.0.1:1", "plain_endpoints": ["a", "b"],
+                                          "require_signature": true}})");
+  EXPECT_EQ(added["result"]["added"], Json({"uav9"}));
+  EXPECT_EQ(engine.added.at("plain_bind"), ConfigValue("127.0.0.1:1"));
+  EXPECT_EQ(engine.added.at("plain_endpoints"), ConfigValue(std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(engine.added.at("require_signature"), ConfigValue(true));
+  EXPECT_EQ(ask(R"({"v": 1, "command": "drones", "action": "remove", "drone": "uav2"})")["result"]["removed"],
+            Json({"uav2"}));
+  EXPECT_EQ(engine.noted.size(), 2u) << "with who asked";
+  EXPECT_EQ(ask(R"({"v": 1, "command": "drones", "action": "list"})")["result"]["drones"].size(), 2u);
+  EXPECT_EQ(engine.noted.size(), 2u);
+}
+
+TEST_F(CommandsTest, ARequestAboutDronesThatMakesNoSenseDoesNothing) {
+  for (const auto* more : {R"("action": "dance")", R"("action": "add")", R"("action": "remove", "drone": 7)",
+                           R"("drone": "uav1")", R"("action": "list", "settings": {})",
+                           R"("action": "remove", "drone": "uav2", "settings": {"plain_bind": "x"})",
+                           R"("action": "add", "drone": "uav9", "settings": [])",
+                           R"("action": "add", "drone": "uav9", "settings": {"plain_bind": 7})",
+                           R"("action": "add", "drone": "uav9", "settings": {"plain_bind": {"x": 1}})",
+                           R"("action": "add", "drone": "uav9", "settings": {"plain_endpoints": [1]})"})
+    EXPECT_EQ(code_of(std::string(R"({"v": 1, "command": "drones", )") + more + "}"), "bad_request") << more;
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "drones", "action": "remove", "drone": "uav9"})"), "unknown_drone");
+  EXPECT_TRUE(engine.added.empty());
+  EXPECT_TRUE(engine.noted.empty());
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "drones", "action": "add", "drone": "uav1"})"), "config_invalid");
 }
 
 TEST_F(CommandsTest, ASubscriptionNamesItsEvents) {

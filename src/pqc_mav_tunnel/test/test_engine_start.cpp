@@ -335,7 +335,8 @@ TEST(EngineSecrets, AppearInNothingThatAHostSees) {
   tunnel.drone->stop();
   ASSERT_TRUE(eventually([&] { return state(*tunnel.gcs) == LinkState::down; }));
   for (auto* engine : {tunnel.gcs.get(), tunnel.drone.get()}) {
-    for (const auto& [key, value] : engine->config().effective)
+    const auto config = engine->config();
+    for (const auto& [key, value] : config.effective)
       std::visit(
           [&](const auto& each) {
             using Value = std::decay_t<decltype(each)>;

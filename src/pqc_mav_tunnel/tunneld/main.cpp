@@ -31,7 +31,7 @@ using namespace pqcmav;
 
 constexpr const char* kUsage =
     "Usage: pqcmav-tunneld [--check] CONFIG.yaml\n"
-    "Runs one end of a PQC-MAV tunnel until SIGINT or SIGTERM; SIGHUP makes it read its keys again.\n"
+    "Runs one end of a PQC-MAV tunnel until SIGINT or SIGTERM; SIGHUP makes it read configuration and keys again.\n"
     "docs/configuration.md explains every key.\n"
     "  --check      read configuration and keys and say whether they are good; open no socket\n"
     "  --healthy    is the daemon alive that writes the file named by PQCMAV_HEALTH_FILE? prints its links\n"
@@ -118,9 +118,9 @@ bool ends(const Fd& signals, Engine& engine) {
   if (::read(signals.get(), &signal, sizeof signal) != sizeof signal) return false;
   if (signal.ssi_signo != SIGHUP) return true;
   try {
-    (void)engine.reload_keys();
+    (void)engine.reload();
   } catch (const TunnelError& error) {
-    std::cerr << "pqcmav-tunneld: the keys stay as they were: " << error.what() << std::endl;
+    std::cerr << "pqcmav-tunneld: not reloaded: " << error.what() << std::endl;
   }
   return false;
 }
@@ -154,6 +154,7 @@ int run(const std::string& path, bool check_only) {
   std::unique_ptr<Engine> engine;
   try {
     engine = std::make_unique<Engine>(EngineConfig::from_flat(load_yaml_config(path)));
+    engine->set_config_source([path] { return EngineConfig::from_flat(load_yaml_config(path)); });
     if (!check_only) engine->start();
   } catch (const TunnelError& error) {
     std::cerr << "pqcmav-tunneld: " << error.what() << '\n';

@@ -92,6 +92,7 @@ struct EngineConfig {
   double key_pool_max_age_s = 0, handshakes_per_drone_s = 0;
 
   FlatConfig effective;  // every key with its value, for display
+  FlatConfig given;      // what it was made from
 
   /// Checks everything that can be checked without touching the system. Throws TunnelError(config_*, suite_*).
   static EngineConfig from_flat(const FlatConfig& values);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ class Engine {
   void stop();  // idempotent
 
   // From any thread, after start().
-  [[nodiscard]] const EngineConfig& config() const noexcept;
+  /// With the drones of now.
+  [[nodiscard]] EngineConfig config() const;
   [[nodiscard]] EnginePorts ports() const;
   [[nodiscard]] std::vector<LinkStatus> status() const;
   [[nodiscard]] std::vector<LinkStats> stats() const;
@@ -48,6 +50,17 @@ class Engine {
   /// gone ends at once. All or nothing: throws TunnelError on a key that is not good, and where a gcs would be left
   /// without any.
   KeyChanges reload_keys();
+  /// Where the host's configuration can be read again: called by reload(), in any thread. It throws TunnelError.
+  void set_config_source(std::function<EngineConfig()> read);
+  /// Reads configuration (where there is a source) and keys again. Throws TunnelError; then the drones are as before.
+  ReloadOutcome reload();
+  /// From now on the drones, their plaintext and their rules are those of `fresh` (at a drone: its plaintext). Whoever
+  /// stays as it was keeps its session and loses no packet. A drone that is removed hears CLOSE; its keys are wiped, its
+  /// ports free. All or nothing: throws TunnelError.
+  DroneChanges reconfigure(const EngineConfig& fresh);
+  /// gcs: one drone more, with the keys below `drone.<id>.` that it needs; one drone less. Throws TunnelError.
+  DroneChanges add_drone(const std::string& id, const FlatConfig& settings = {});
+  DroneChanges remove_drone(const std::string& id);
   /// Changes `shape_kbit` of the running engine, for every link. Throws TunnelError on a value out of bounds; false
   /// when the engine does not run, and nothing changed.
   bool set_shape_kbit(std::int64_t kbit);

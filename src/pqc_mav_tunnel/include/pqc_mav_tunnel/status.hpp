@@ -118,6 +118,19 @@ struct KeyChanges {
   std::vector<std::string> signing;  // signature algorithms whose key of the gcs changed, came or went
 };
 
+/// What became of the drones and their plaintext when a configuration was read again.
+struct DroneChanges {
+  std::vector<std::string> added, removed;
+  std::vector<std::string> changed;  // whose plaintext or rules are others now
+  std::vector<std::string> restart;  // keys whose new value counts only from the next start on
+  [[nodiscard]] bool empty() const noexcept { return added.empty() && removed.empty() && changed.empty(); }
+};
+
+struct ReloadOutcome {
+  KeyChanges keys;
+  DroneChanges drones;
+};
+
 struct EnginePorts {
   std::uint16_t data = 0;
   std::vector<std::pair<std::string, std::uint16_t>> plain;

@@ -61,6 +61,17 @@ class Engine:
 
         Returns the drones that were `renewed` and `removed`, and the algorithms of changed `signing` keys.
         """
+    def reconfigure(self, config: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Make the drones, their plaintext and their rules those of another configuration; at a drone its plaintext.
+
+        Who stays as it was keeps its session and loses no packet. Returns the drones that were `added`, `removed` and
+        `changed`, and the keys that only a `restart` takes. Raises TunnelError, and then
+        nothing has changed.
+        """
+    def add_drone(self, drone_id: str, settings: Mapping[str, Any] = ...) -> dict[str, list[str]]:
+        """Add a drone to a gcs, with what is below `drone.<id>.` in a configuration; returns and raises as above."""
+    def remove_drone(self, drone_id: str) -> dict[str, list[str]]:
+        """Remove a drone: it hears CLOSE, its keys are wiped, its ports free; returns and raises as above."""
     def control_socket(self) -> str:
         """Return the path of the control socket, "" without one."""
     def set_dangers(self, dangers: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ namespace pqcmav {
 namespace {
 
 constexpr int kConsoleVersion = 1;
-constexpr std::size_t kIdMost = 64, kTextMost = 255;
+constexpr std::size_t kIdMost = 64, kTextMost = 255, kListMost = 64;
 constexpr double kRekeyWaitMost = 300;
 constexpr std::array<const char*, 4> kRateNames = {"tx_packets_per_s", "tx_bytes_per_s", "rx_packets_per_s",
                                                    "rx_bytes_per_s"};
@@ -63,6 +63,28 @@ Json id_in(const Json& request) {
   refuse("bad_request", "'id' must be a whole number or a text of at most 64 bytes.");
 }
 
+ConfigValue setting_of(const std::string& key, const Json& value) {
+  const auto text = [](const Json& each) {
+    return each.is_string() && each.get_ref<const std::string&>().size() <= kTextMost;
+  };
+  if (value.is_boolean()) return value.get<bool>();
+  if (text(value)) return value.get<std::string>();
+  if (value.is_array() && value.size() <= kListMost && std::all_of(value.begin(), value.end(), text))
+    return value.get<std::vector<std::string>>();
+  refuse("bad_request", "'" + key.substr(0, kIdMost) +
+                            "' in 'settings' must be true, false, a text of at most 255 bytes or a list of them.");
+}
+
+/// The keys below drone.<id>. of a request.
+FlatConfig settings_in(const Json& request) {
+  FlatConfig out;
+  const auto it = request.find("settings");
+  if (it == request.end()) return out;
+  if (!it->is_object()) refuse("bad_request", "'settings' must be an object of keys and values.");
+  for (const auto& [key, value] : it->items()) out[key] = setting_of(key, value);
+  return out;
+}
+
 /// The entries that are about a drone, or all for "".
 template <typename Entries>
 Json views_for(const Entries& entries, const std::string& drone_id) {
@@ -106,7 +128,7 @@ const std::array<Commands::Entry, 11>& Commands::table() {
       {"link", {"drone"}, &Commands::link},
       {"handshakes", {"drone", "limit"}, &Commands::handshakes},
       {"suites", {"available"}, &Commands::suites},
-      {"drones", {}, &Commands::drones},
+      {"drones", {"action", "drone", "settings"}, &Commands::drones},
       {"rekey", {"drone", "suite", "kind", "reason", "timeout_s"}, &Commands::rekey},
       {"log_level", {"level"}, &Commands::log_level},
       {"reload", {}, &Commands::reload},
@@ -175,7 +197,7 @@ void Commands::note(const Asker& who, const std::string& drone_id, const std::st
 }
 
 CommandAnswer Commands::status(const Json& request, const Asker&) {
-  const auto& config = engine_.config();
+  const auto config = engine_.config();
   return answer_with(request, {{"role", to_string(config.role)},
                                {"gcs_id", config.gcs_id},
                                {"version", engine_version()},
@@ -222,7 +244,20 @@ CommandAnswer Commands::suites(const Json& request, const Asker&) {
   return answer_with(request, {{"suites", std::move(out)}});
 }
 
-CommandAnswer Commands::drones(const Json& request, const Asker&) {
+CommandAnswer Commands::drones(const Json& request, const Asker& who) {
+  const auto action = text_in(request, "action"), drone = text_in(request, "drone");
+  if (action == "add" || action == "remove") {
+    if (drone.empty()) refuse("bad_request", "Name the drone with 'drone'.");
+    const auto settings = settings_in(request);
+    if (action == "remove" && !settings.empty()) refuse("bad_request", "'remove' has no 'settings'.");
+    if (action == "remove") (void)drone_of(request);
+    note(who, drone, action + " drone " + drone);
+    const auto changes = action == "add" ? engine_.add_drone(drone, settings) : engine_.remove_drone(drone);
+    return answer_with(request, view_of(changes));
+  }
+  if (!(action.empty() || action == "list")) refuse("bad_request", "'action' must be list, add or remove.");
+  if (!drone.empty() || request.contains("settings"))
+    refuse("bad_request", "'drone' and 'settings' belong to the actions add and remove.");
   Json out = Json::array();
   for (const auto& [id, port] : engine_.ports().plain) out.push_back({{"drone_id", id}, {"plain_port", port}});
   return answer_with(request, {{"drones", std::move(out)}});
@@ -270,10 +305,11 @@ CommandAnswer Commands::log_level(const Json& request, const Asker& who) {
 }
 
 CommandAnswer Commands::reload(const Json& request, const Asker& who) {
-  note(who, "", "reload of the keys");
-  const auto changes = engine_.reload_keys();
-  return answer_with(request,
-                     {{"renewed", changes.renewed}, {"removed", changes.removed}, {"signing", changes.signing}});
+  note(who, "", "reload of configuration and keys");
+  const auto [keys, drones] = engine_.reload();
+  return answer_with(
+      request,
+      {{"renewed", keys.renewed}, {"removed", keys.removed}, {"signing", keys.signing}, {"drones", view_of(drones)}});
 }
 
 /// Where a drone with several ground stations is to go; it goes when that one answers.

@@ -18,7 +18,7 @@ class Console final : private Steered {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return server_.path(); }
 
  private:
-  const EngineConfig& config() const override { return engine_.config(); }
+  EngineConfig config() const override { return engine_.config(); }
   EnginePorts ports() const override { return engine_.ports(); }
   std::vector<LinkStatus> status() const override { return engine_.status(); }
   std::vector<LinkStats> stats() const override { return engine_.stats(); }
@@ -28,7 +28,11 @@ class Console final : private Steered {
   std::vector<std::string> dangers() const override { return engine_.dangers(); }
   LogLevel log_level() const override { return engine_.events().least(); }
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
-  KeyChanges reload_keys() override { return engine_.reload_keys(); }
+  ReloadOutcome reload() override { return engine_.reload(); }
+  DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) override {
+    return engine_.add_drone(drone_id, settings);
+  }
+  DroneChanges remove_drone(const std::string& drone_id) override { return engine_.remove_drone(drone_id); }
   bool use_station(const std::string& gcs_id) override { return engine_.use_station(gcs_id); }
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout, const std::string& kind) override {

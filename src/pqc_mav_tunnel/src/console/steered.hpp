@@ -28,7 +28,7 @@ class Steered {
   Steered& operator=(const Steered&) = delete;
   virtual ~Steered() = default;
 
-  [[nodiscard]] virtual const EngineConfig& config() const = 0;
+  [[nodiscard]] virtual EngineConfig config() const = 0;
   [[nodiscard]] virtual EnginePorts ports() const = 0;
   [[nodiscard]] virtual std::vector<LinkStatus> status() const = 0;
   [[nodiscard]] virtual std::vector<LinkStats> stats() const = 0;
@@ -39,7 +39,10 @@ class Steered {
   [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;
   [[nodiscard]] virtual LogLevel log_level() const = 0;
   virtual void set_log_level(LogLevel level) = 0;
-  virtual KeyChanges reload_keys() = 0;
+  /// As Engine::reload, add_drone and remove_drone.
+  virtual ReloadOutcome reload() = 0;
+  virtual DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) = 0;
+  virtual DroneChanges remove_drone(const std::string& drone_id) = 0;
   /// drone: as Engine::use_station.
   virtual bool use_station(const std::string& gcs_id) = 0;
   /// Waits for the outcome.

@@ -177,6 +177,13 @@ Json view_of(const Suite& suite) {
           {"reason", have.reason}};
 }
 
+Json view_of(const DroneChanges& changes) {
+  return {{"added", changes.added},
+          {"removed", changes.removed},
+          {"changed", changes.changed},
+          {"restart", changes.restart}};
+}
+
 Json view_of(const Event& event, double time) {
   Json out;
   std::visit([&](const auto& what) { describe_event(out, what); }, event.what);

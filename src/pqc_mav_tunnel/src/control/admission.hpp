@@ -39,6 +39,9 @@ class Admission {
  public:
   explicit Admission(const AdmissionLimits& limits);
 
+  void set_drones(std::size_t count) noexcept { limits_.drones = count; }
+  /// A drone was removed: nothing is kept of it.
+  void forget(const std::string& drone) { ended_.erase(drone); }
   /// A datagram of handshakes came, or a gate verified: what load is judged by.
   void on_datagram(std::uint64_t now) noexcept;
   void on_gate(std::uint64_t now) noexcept;

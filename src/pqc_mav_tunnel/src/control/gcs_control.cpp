@@ -25,7 +25,7 @@ GcsControl::GcsControl(const EngineConfig& config, EventQueue& events)
       pool_(config.key_pool_depth, to_ns(config.key_pool_max_age_s), config.key_pool_kems) {
   for (const auto& entry : config_.drones) {
     by_id_[entry.id] = drones_.size();
-    drones_.push_back({entry, keys_.psk(entry.id), std::make_unique<LinkLedger>(entry.id, events)});
+    drones_.push_back(std::make_shared<Drone>(entry, keys_.psk(entry.id), events));
   }
   read_signing_keys();
 }
@@ -37,9 +37,13 @@ std::set<const SigInfo*> GcsControl::signatures_allowed() const {
   };
   add(config_.allowed_suites);
   bool all = false;
-  for (const auto& drone : config_.drones) {
-    add(drone.allowed_suites);
-    all = all || (drone.allowed_suites.empty() && config_.allowed_suites.empty());
+  {
+    const std::shared_lock lock(drones_mutex_);
+    for (const auto& drone : drones_) {
+      if (!drone) continue;
+      add(drone->entry.allowed_suites);
+      all = all || (drone->entry.allowed_suites.empty() && config_.allowed_suites.empty());
+    }
   }
   if (all)
     add(filter_suites({.view = SuiteView::extended,
@@ -74,8 +78,30 @@ void GcsControl::read_signing_keys() {
 }
 
 std::optional<std::size_t> GcsControl::find(std::string_view drone_id) const {
+  const std::shared_lock lock(drones_mutex_);
   const auto it = by_id_.find(drone_id);
   return it == by_id_.end() ? std::nullopt : std::optional(it->second);
+}
+
+GcsControl::DronePtr GcsControl::drone_at(std::size_t link) const {
+  const std::shared_lock lock(drones_mutex_);
+  return link < drones_.size() ? drones_[link] : nullptr;
+}
+
+GcsControl::DronePtr GcsControl::drone_of(std::string_view drone_id) const {
+  const std::shared_lock lock(drones_mutex_);
+  const auto it = by_id_.find(drone_id);
+  return it == by_id_.end() ? nullptr : drones_[it->second];
+}
+
+std::vector<GcsControl::DronePtr> GcsControl::all_drones() const {
+  const std::shared_lock lock(drones_mutex_);
+  return drones_;
+}
+
+std::shared_ptr<const LinkLedger> GcsControl::ledger(std::size_t link) const {
+  const auto drone = drone_at(link);
+  return drone ? std::shared_ptr<const LinkLedger>(drone, &drone->ledger) : nullptr;
 }
 
 SecretBytes GcsControl::signing_key(const SigInfo& sig) {
@@ -86,8 +112,13 @@ SecretBytes GcsControl::signing_key(const SigInfo& sig) {
 }
 
 std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const Suite& suite, bool hybrid) {
-  const auto& drone = drones_[*find(drone_id)];
-  const auto& allowed = drone.entry.allowed_suites.empty() ? config_.allowed_suites : drone.entry.allowed_suites;
+  const auto drone = drone_of(drone_id);
+  if (!drone) return Reject::suite_not_allowed;  // removed since its M1 came
+  std::vector<const Suite*> allowed;
+  {
+    const std::shared_lock lock(drones_mutex_);
+    allowed = drone->entry.allowed_suites.empty() ? config_.allowed_suites : drone->entry.allowed_suites;
+  }
   if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), &suite) == allowed.end())
     return Reject::suite_not_allowed;
   if (!hybrid && !config_.allow_pure) return Reject::suite_not_allowed;
@@ -105,13 +136,12 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
   auto env = std::make_shared<ResponderEnv>();
   env->gcs_id = config_.gcs_id;
   env->find_drone = [this](std::string_view id) -> std::optional<DroneRecord> {
-    const auto index = find(id);
-    if (!index) return std::nullopt;
-    const auto& drone = drones_[*index];
-    const auto& rule = drone.entry.require_signature;
-    const std::lock_guard lock(psk_mutex_);
-    if (!drone.psk) return std::nullopt;
-    return DroneRecord{drone.psk->clone(), rule.value_or(false), !rule.has_value(), config_.allow_pure};
+    const auto drone = drone_of(id);
+    if (!drone) return std::nullopt;
+    const std::shared_lock lock(drones_mutex_);
+    if (!drone->psk) return std::nullopt;
+    const auto& rule = drone->entry.require_signature;
+    return DroneRecord{drone->psk->clone(), rule.value_or(false), !rule.has_value(), config_.allow_pure};
   };
   env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) {
     return check_suite(id, suite, hybrid);
@@ -144,23 +174,24 @@ void GcsControl::start(DataPlane& data) {
   data_ = &data;
   const auto finished = [this](const std::string& id, HandshakeEvent event) {
     const auto index = find(id);
-    if (!index) return;
+    const auto drone = index ? drone_at(*index) : nullptr;
+    if (!drone) return;
     const auto picture = data_->link(*index).picture();
     const auto& info = picture.pending ? picture.pending : picture.current;
     if (event.ok && info) {
       event.epoch = info->epoch;
       event.hybrid = info->hybrid;
-      if (drones_[*index].signed_once && !info->drone_signed)
+      if (drone->signed_once && !info->drone_signed)
         events_.log(LogLevel::warning, id,
                     "This drone signed its handshakes before and does not now: check who has its PSK, and set "
                     "'require_signature'.");
-      drones_[*index].signed_once = drones_[*index].signed_once || info->drone_signed;
+      drone->signed_once = drone->signed_once || info->drone_signed;
     }
-    drones_[*index].ledger->finished(std::move(event));
+    drone->ledger.finished(std::move(event));
   };
   const auto progress = [this](const std::string& id, int change) {
     if (const auto index = find(id)) {
-      drones_[*index].ledger->running(change, false);
+      if (const auto drone = drone_at(*index)) drone->ledger.running(change, false);
       on_changed(*index);
     }
   };
@@ -201,13 +232,19 @@ void GcsControl::on_refused(const std::string& source, const std::string& drone_
 }
 
 KeyChanges GcsControl::reload_keys() {
+  const std::lock_guard one_at_a_time(changes_mutex_);
+  const auto drones = all_drones();
   const auto there = keys_.drone_ids();
   // All is read before anything changes.
   std::vector<std::optional<Psk>> psks;
-  for (const auto& drone : drones_) {
+  for (const auto& drone : drones) {
+    if (!drone) {
+      psks.emplace_back();
+      continue;
+    }
     // A key that is there must be good: only one that was taken away shuts its drone out.
-    const bool has = std::find(there.begin(), there.end(), drone.entry.id) != there.end();
-    psks.push_back(has ? std::optional(keys_.psk(drone.entry.id)) : std::nullopt);
+    const bool has = std::find(there.begin(), there.end(), drone->id) != there.end();
+    psks.push_back(has ? std::optional(keys_.psk(drone->id)) : std::nullopt);
   }
   if (std::none_of(psks.begin(), psks.end(), [](const auto& psk) { return psk.has_value(); }))
     throw TunnelError(Errc::key_missing, "None of the drones has a key below " + config_.keys +
@@ -232,20 +269,20 @@ KeyChanges GcsControl::reload_keys() {
   }
   std::vector<std::size_t> shut_out;
   {
-    const std::lock_guard lock(psk_mutex_);
-    for (std::size_t i = 0; i < drones_.size(); ++i) {
-      auto& psk = drones_[i].psk;
-      if (psks[i] && !(psk && constant_time_equal(psk->view(), psks[i]->view())))
-        out.renewed.push_back(drones_[i].entry.id);
+    const std::lock_guard lock(drones_mutex_);
+    for (std::size_t i = 0; i < drones.size(); ++i) {
+      if (!drones[i]) continue;
+      auto& psk = drones[i]->psk;
+      if (psks[i] && !(psk && constant_time_equal(psk->view(), psks[i]->view()))) out.renewed.push_back(drones[i]->id);
       if (psk && !psks[i]) {
-        out.removed.push_back(drones_[i].entry.id);
+        out.removed.push_back(drones[i]->id);
         shut_out.push_back(i);
       }
       psk = std::move(psks[i]);
     }
   }
   for (const auto link : shut_out) {
-    drones_[link].ledger->waiting_for("This drone has no key on this gcs any more: it is refused.");
+    drones[link]->ledger.waiting_for("This drone has no key on this gcs any more: it is refused.");
     data_->post([this, link] {
       server_->forget(link, now_ns());
       data_->end_session(link, now_ns());
@@ -255,7 +292,8 @@ KeyChanges GcsControl::reload_keys() {
 }
 
 void GcsControl::on_changed(std::size_t link) {
-  drones_[link].ledger->refresh([&] { return data_->link(link).picture(); });
+  if (const auto drone = drone_at(link))
+    drone->ledger.refresh([&] { return data_->picture_of(link).value_or(LinkPicture{}); });
 }
 
 void GcsControl::on_rekey_answered(std::size_t link, const RekeyResult& result) {
@@ -270,8 +308,10 @@ void GcsControl::on_rekey_answered(std::size_t link, const RekeyResult& result) 
 
 RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
                                        std::chrono::nanoseconds timeout, bool ratchet) {
-  if (const auto& current = data_->link(link).picture().current;
-      ratchet && current && (current->features & features::kRatchet) == 0)
+  const auto drone = drone_at(link);
+  const auto before = data_->picture_of(link);
+  if (!drone || !before) return {false, suite, 0, 0, "This drone was removed from the ground station."};
+  if (const auto& current = before->current; ratchet && current && (current->features & features::kRatchet) == 0)
     return {false, suite, 0, 0, std::string(describe(RatchetBar::feature))};
   std::string name;
   try {
@@ -308,20 +348,24 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
   RekeyOutcome out{false, name, 0, 0, "The drone did not answer in time; the running session is untouched."};
   // A request or its answer may be lost on the air: ask again with the same number, the drone does it once.
   while (!stopping_ && std::chrono::steady_clock::now() < deadline) {
-    const auto picture = data_->link(link).picture();
-    if (!picture.can_send) {
-      out.message = "There is no session with drone " + drones_[link].entry.id + "; it must connect first.";
+    const auto picture = data_->picture_of(link);
+    if (!picture || drone_at(link) != drone) {
+      out.message = "This drone was removed from the ground station.";
+      break;
+    }
+    if (!picture->can_send) {
+      out.message = "There is no session with drone " + drone->id + "; it must connect first.";
       break;
     }
     lock.unlock();
-    data_->send_control(link, tlvs);
+    data_->send_control(link, tlvs, drone->id);
     lock.lock();
     answered_.wait_until(lock, std::min(deadline, std::chrono::steady_clock::now() + kAskAgain),
                          [&] { return stopping_ || mine()->answer; });
     if (mine()->answer) {
       out = *mine()->answer;
-      const auto now = data_->link(link).picture();
-      if (now.current) out.suite = now.current->suite->id;
+      const auto now = data_->picture_of(link);
+      if (now && now->current) out.suite = now->current->suite->id;
       break;
     }
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class GcsControl {
   void stop();
   /// Any thread. Throws TunnelError, and nothing has changed then.
   KeyChanges reload_keys();
+  /// Any thread. From now on there are these drones, with this plaintext and these rules; who was there before and stays
+  /// as it was notices nothing. Throws TunnelError, and nothing has changed then.
+  DroneChanges set_drones(const std::vector<DroneEntry>& wanted);
   RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout, bool ratchet);
 
@@ -42,17 +46,22 @@ class GcsControl {
   void on_changed(std::size_t link);
   void on_rekey_answered(std::size_t link, const RekeyResult& result);
 
-  [[nodiscard]] const LinkLedger& ledger(std::size_t link) const noexcept { return *drones_[link].ledger; }
+  /// Any thread; null once the drone was removed.
+  [[nodiscard]] std::shared_ptr<const LinkLedger> ledger(std::size_t link) const;
   [[nodiscard]] const ServerCounters& counters() const noexcept { return server_->counters(); }
   [[nodiscard]] std::uint64_t keygens() const noexcept { return pool_.made(); }
 
  private:
   struct Drone {
-    DroneEntry entry;
-    std::optional<Psk> psk;  // under psk_mutex_; none: taken away while the engine runs
-    std::unique_ptr<LinkLedger> ledger;
-    bool signed_once = false;
+    Drone(DroneEntry given, Psk key, EventQueue& events)
+        : id(given.id), entry(std::move(given)), psk(std::move(key)), ledger(id, events) {}
+    const std::string id;
+    DroneEntry entry;        // under drones_mutex_
+    std::optional<Psk> psk;  // under drones_mutex_; none: taken away while the engine runs
+    LinkLedger ledger;
+    bool signed_once = false;  // data thread
   };
+  using DronePtr = std::shared_ptr<Drone>;
   struct Asked {
     std::size_t link;
     std::uint32_t id;
@@ -60,6 +69,10 @@ class GcsControl {
   };
   std::shared_ptr<const ResponderEnv> environment();
   [[nodiscard]] std::optional<std::size_t> find(std::string_view drone_id) const;
+  [[nodiscard]] DronePtr drone_at(std::size_t link) const;
+  [[nodiscard]] DronePtr drone_of(std::string_view drone_id) const;
+  [[nodiscard]] std::vector<DronePtr> all_drones() const;
+  [[nodiscard]] std::size_t free_place() const;
   std::optional<Reject> check_suite(std::string_view drone_id, const Suite& suite, bool hybrid);
   SecretBytes signing_key(const SigInfo& sig);
   RestartKey restart_key();
@@ -70,8 +83,9 @@ class GcsControl {
   const EngineConfig config_;
   EventQueue& events_;
   GcsKeys keys_;
-  std::mutex psk_mutex_;
-  std::vector<Drone> drones_;
+  std::mutex changes_mutex_;                // one change of drones or keys at a time
+  mutable std::shared_mutex drones_mutex_;  // short
+  std::vector<DronePtr> drones_;            // by link; empty where one was removed
   std::map<std::string, std::size_t, std::less<>> by_id_;
   KeyPool pool_;
   std::shared_ptr<IndexPool> indices_ = IndexPool::make(kGcsIndices, to_ns(kIndexRest));

@@ -60,6 +60,7 @@ class HandshakeClient final : public HandshakePort {
   void on_session_frame(std::size_t link, ByteView value, std::uint64_t now) override;
   void on_unknown_session(const SessionId&, const SockAddr&, std::uint64_t) override {}
   void on_session_ended(std::size_t link, std::uint64_t now) override;
+  void on_removed(std::size_t, std::uint64_t) override {}  // its only drone stays
   void on_switched(std::size_t, std::uint64_t) override {}
   void on_grant_due(std::size_t, std::uint64_t) override {}
   void on_return(const ReturnGrant& grant, std::size_t link) override;

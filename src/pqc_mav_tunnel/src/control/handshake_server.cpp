@@ -78,9 +78,7 @@ std::vector<AttemptFacts> HandshakeServer::running(const Attempt* except) const 
 bool HandshakeServer::knows(const SockAddr& source) const {
   for (const auto& attempt : attempts_)
     if (std::find(attempt->paths.begin(), attempt->paths.end(), source) != attempt->paths.end()) return true;
-  for (std::size_t i = 0; i < data_.link_count(); ++i)
-    if (data_.link(i).peer == source) return true;
-  return false;
+  return data_.knows_peer(source);
 }
 
 HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
@@ -95,9 +93,7 @@ HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& so
       wake_for(*attempt);
       return outcome;
     }
-  const auto outcome = on_newcomer(datagram, header->attempt, source, now);
-  reschedule();
-  return outcome;
+  return on_newcomer(datagram, header->attempt, source, now);
 }
 
 HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source,
@@ -119,7 +115,8 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
     return outcome;
   };
   const bool tag = tag_good(keys.from_drone, datagram), gate = gate_good(psk, *m1);
-  if (!record) return refuse(HandshakeError::unknown_drone, HandshakeDrop::tag);
+  const auto link = host_.link_of(drone);
+  if (!record || !link) return refuse(HandshakeError::unknown_drone, HandshakeDrop::tag);
   if (!ours) return refuse(HandshakeError::other_gcs, HandshakeDrop::gate);
   if (!tag) return refuse(HandshakeError::bad_gate, HandshakeDrop::tag);
   if (!gate) return refuse(HandshakeError::bad_gate, HandshakeDrop::gate);
@@ -160,7 +157,7 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   auto attempt = std::make_unique<Attempt>(next_id_++, Transport(options_of(name, hello->max_datagram), keys.clone()));
   attempt->name = name;
   attempt->keys = std::move(keys);
-  attempt->link = *host_.link_of(drone);
+  attempt->link = *link;
   attempt->paths.push_back(source);
   if (facts.validated) attempt->transport.validate(0);
   attempt->facts = std::move(facts);
@@ -181,6 +178,7 @@ void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, std::vector<FrameL
   taken.transport.expect(std::move(expecting));
   (void)taken.transport.on_datagram(first, 0, now);
   if (auto hello = taken.transport.take_message()) compute(taken, std::move(*hello));
+  wake_for(taken);
 }
 
 /// A Reject keeps nothing: it is made anew for each M1.
@@ -267,7 +265,6 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   attempt->facts = std::move(facts);
   attempt->responder = std::move(responder);
   begin(std::move(attempt), client_hello_limits(), longest_answer(suite, hello->hybrid), value, now);
-  reschedule();
 }
 
 /// R1 may come in two parts, so the attempt begins with the first of them: who speaks inside a session is known. One
@@ -297,7 +294,7 @@ void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Att
                                                                        host_.env->receive_index, host_.env->random});
   begin(std::move(attempt), ratchet_hello_limits(), 0, first, now);
   send_due(*attempts_.back(), now);
-  reschedule();
+  wake_for(*attempts_.back());
 }
 
 Standing HandshakeServer::standing_of(const Attempt& attempt) noexcept {
@@ -344,9 +341,9 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
       attempt.transport.start(std::move(step.send), now);
       send_due(attempt, now);
     }
-    if (step.status == HandshakeStatus::failed) refuse(it, now);
+    if (step.status == HandshakeStatus::failed) return refuse(it, now);
   }
-  reschedule();
+  if (const auto still = find(id); still != attempts_.end()) wake_for(**still);
 }
 
 /// A refusal keeps nothing, except that of a ratchet: a part of R1 that comes again does not make another one.
@@ -357,6 +354,7 @@ void HandshakeServer::refuse(Attempts::iterator it, std::uint64_t now) {
   report(attempt, error, now);
   attempt.phase = Phase::lingering;
   attempt.limit_ns = now + to_ns(kLastAnswerKept);
+  wake_for(attempt);
 }
 
 /// M3 verified, or R1 was taken: the keys are in place before M4 or R2 says so. R2 goes on being sent until a packet
@@ -412,8 +410,8 @@ void HandshakeServer::run(std::uint64_t now) {
   reschedule();
 }
 
-/// A datagram changes one attempt: the others are not looked at. Where it has moved that attempt's own time later, run()
-/// comes once in vain.
+/// What happens changes one attempt: the others are not looked at, of which there may be as many as drones. Where that
+/// attempt's time moved later, or it ended, run() comes once in vain.
 void HandshakeServer::wake_for(const Attempt& each) noexcept {
   deadline_ = std::min(deadline_, each.transport.deadline());
   if (each.phase == Phase::lingering) deadline_ = std::min(deadline_, each.limit_ns);
@@ -480,10 +478,14 @@ void HandshakeServer::forget(std::size_t link, std::uint64_t now) {
   reschedule();
 }
 
+void HandshakeServer::on_removed(std::size_t link, std::uint64_t now) {
+  forget(link, now);
+  admission_.forget(data_.link(link).id);
+}
+
 void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {
   end_all([link](const Attempt& each) { return each.link == link && each.phase == Phase::lingering; },
           HandshakeError::none, now);
-  reschedule();
   on_grant_due(link, now);
 }
 

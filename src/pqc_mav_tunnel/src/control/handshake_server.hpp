@@ -47,6 +47,8 @@ class HandshakeServer final : public HandshakePort {
   ~HandshakeServer() override;
   /// Ends the workers. Nothing is installed afterwards.
   void stop();
+  /// Data thread. So many drones are configured from now on.
+  void set_drones(std::size_t count) noexcept { admission_.set_drones(count); }
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
 
   HandshakeDrop on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) override;
@@ -55,6 +57,7 @@ class HandshakeServer final : public HandshakePort {
   void on_session_ended(std::size_t link, std::uint64_t now) override;
   /// Ends whatever runs with this drone. Data thread only.
   void forget(std::size_t link, std::uint64_t now);
+  void on_removed(std::size_t link, std::uint64_t now) override;
   void on_switched(std::size_t link, std::uint64_t now) override;
   void on_grant_due(std::size_t link, std::uint64_t now) override;
   void on_return(const ReturnGrant&, std::size_t) override {}  // a gcs gives, it does not take

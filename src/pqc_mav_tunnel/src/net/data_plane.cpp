@@ -23,8 +23,6 @@ namespace pqcmav {
 namespace {
 
 constexpr std::size_t kPlainSlots = 64;
-// Frames of a serial line that came at the same moment go in one datagram, up to so many bytes.
-constexpr std::size_t kStreamTogether = 512;
 constexpr std::size_t kEncryptedSlots = 64, kGroSlots = 16, kGroCapacity = 65535;
 // After a round of so many datagrams that left none behind, more are on their way: let them gather for a moment. At
 // high rates the fixed costs of a round (wake-up, system calls, one GSO run) are shared by twice as many datagrams; a
@@ -81,37 +79,15 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   if (drone)
     entries = {
         DroneEntry{config_.drone_id, config_.plain_bind, config_.plain_peer, config_.plain_endpoints, false, {}}};
-  bool runs = true;
-  for (const auto& entry : entries) {
-    auto link = std::make_unique<Link>(entry.id, drone, timers_of(config_), config_.replay_window);
-    const auto prefix = drone ? std::string{} : "drone." + entry.id + ".";
-    link->bundler = Bundler(config_.bundle_ms * 1'000'000, config_.bundle_bytes);
-    if (!entry.plain_endpoints.empty()) {
-      open_hub(*link, prefix, entry.plain_endpoints);
-      runs = false;
-      links_.push_back(std::move(link));
-      continue;
-    }
-    link->plain = open_udp(resolve_endpoint(entry.plain_bind, prefix + "plain_bind"),
-                           {config_.socket_buffer_kib, -1, false}, "plaintext MAVLink of " + entry.id + " (UDP)");
-    link->plain_local = local_address(link->plain);
-    check_plain_bind(prefix, link->plain_local, config_.plain_allow_remote);
-    runs = runs && supports_gso(link->plain);
-    link->learn_plain_peer = entry.plain_peer.empty();
-    if (!link->learn_plain_peer) {
-      link->plain_peer = resolve_endpoint(entry.plain_peer, prefix + "plain_peer");
-      check_plain_addresses(prefix, link->plain_local, link->plain_peer, {});
-    }
-    link->publish(now_ns());
-    links_.push_back(std::move(link));
-  }
+  for (const auto& entry : entries) links_.push_back(make_link(links_.size(), entry, open_plain(entry)));
   if (drone && config_.standby && config_.peers.size() > 1) {
-    links_.push_back(std::make_unique<Link>(config_.drone_id, true, timers_of(config_), config_.replay_window));
+    links_.push_back(std::make_shared<Link>(config_.drone_id, true, timers_of(config_), config_.replay_window));
     links_.back()->station = kNoStation;
   }
   // A run towards a local UDP socket that did not ask for runs arrives as single datagrams; that has nothing to do with
   // what the air's network can.
-  plain_out_ = UdpSender(runs);
+  const bool runs = std::ranges::all_of(entries, [](const auto& entry) { return entry.plain_endpoints.empty(); });
+  plain_out_ = UdpSender(runs && supports_gso(encrypted_));
   shape_now(config_.shape_kbit, now_ns());
   if (drone && !config_.plain_tap.empty()) {
     const auto to = resolve_endpoint(config_.plain_tap, "plain_tap");
@@ -119,13 +95,6 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
     tap_ = std::make_unique<PlainTap>(to, kPlainSlots, config_.max_payload);
   }
 
-  const auto watch = [&](int fd, std::uint32_t tag) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.u32 = tag;
-    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-      throw TunnelError(Errc::io, "Cannot watch a socket: " + system_reason(errno) + ".");
-  };
   watch(wake_.get(), kWake);
   watch(timer_.get(), kTimer);
   watch(handshake_timer_.get(), kHandshakeTimer);
@@ -133,21 +102,21 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   watch(bundle_timer_.get(), kBundleTimer);
   watch(encrypted_.get(), kEncrypted);
   if (tap_ && config_.plain_tap_requests) watch(tap_->socket().get(), kTap);
-  for (std::size_t i = 0; i < link_count(); ++i)
-    watch(links_[i]->plain.get(), kFirstPlain + static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < link_count(); ++i) watch_plain(i);
+  bundling_.reserve(links_.size());
+  publish_links();
 }
 
-void DataPlane::open_hub(Link& link, const std::string& prefix, const std::vector<std::string>& endpoints) {
-  const auto key = prefix + (endpoints.size() > 1 ? "plain_endpoints" : "plain");
-  // What is shaped is told apart by datagram: each message has its own then.
-  const std::size_t together = config_.shape_kbit == 0 ? std::min(kStreamTogether, config_.max_payload) : 0;
-  if (!side_)
-    side_ = std::make_unique<PlainSide>(
-        PlainHubOptions{config_.max_payload, config_.socket_buffer_kib, together, config_.plain_allow_remote}, events_);
-  auto& hub = side_->add(link.id, key, parse_plain_endpoints(endpoints, key));
-  link.plain = hub.take_data_end();
-  link.hub = &hub;
-  link.publish(now_ns());
+void DataPlane::watch(int fd, std::uint32_t tag) const {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u32 = tag;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+    throw TunnelError(Errc::io, "Cannot watch a socket: " + system_reason(errno) + ".");
+}
+
+void DataPlane::watch_plain(std::size_t index) const {
+  watch(links_[index]->plain.get(), kFirstPlain + static_cast<std::uint32_t>(index));
 }
 
 DataPlane::~DataPlane() { stop(); }
@@ -160,7 +129,11 @@ void DataPlane::start() {
     const std::lock_guard lock(tasks_mutex_);
     accepting_ = true;
   }
-  if (side_) side_->start();
+  {
+    const std::lock_guard lock(side_mutex_);
+    side_runs_ = true;
+    if (side_) side_->start();
+  }
   thread_ = std::thread([this] {
     name_this_thread("pqc-data");
     run();
@@ -177,11 +150,16 @@ void DataPlane::stop() {
   ring(wake_);
   thread_.join();
   run_tasks();  // accepted before the end: their callers wait
-  if (side_) side_->stop();
+  {
+    const std::lock_guard lock(side_mutex_);
+    side_runs_ = false;
+    if (side_) side_->stop();
+  }
   const auto now = now_ns();
   std::array<std::uint8_t, 16> tlvs{};
   const auto size = append_control(tlvs, 0, Close{1});
   for (auto& link : links_) {
+    if (!link) continue;
     send_control_now(*link, ByteView(tlvs).first(*size), now);
     link->session.wipe();
     link->publish(now);
@@ -278,7 +256,8 @@ void DataPlane::arm_handshakes() noexcept {
 /// Rings when the first of what waits for company has waited long enough.
 void DataPlane::arm_bundles() noexcept {
   auto due = Bundler::kNever;
-  for (const auto& link : links_) due = std::min(due, link->bundler.due());
+  std::erase_if(bundling_, [](Link* link) { return !(link->bundling = !link->bundler.empty()); });
+  for (const auto* link : bundling_) due = std::min(due, link->bundler.due());
   arm(bundle_timer_, due, bundles_armed_ns_);
 }
 

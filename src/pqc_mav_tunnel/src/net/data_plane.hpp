@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "handshake/handshake.hpp"
+#include "net/address_book.hpp"
 #include "net/handshake_port.hpp"
 #include "net/link.hpp"
 #include "net/plain_side.hpp"
@@ -61,18 +62,42 @@ class DataPlane {
   void stop();
 
   // Any thread.
-  /// As many as drones: a drone's second session, the standby, is link 1 and not counted.
+  /// Data thread. Places of drones, of which some may be empty; a drone's second session, the standby, is not counted.
   [[nodiscard]] std::size_t link_count() const noexcept {
     return config_.role == Role::drone ? std::min<std::size_t>(links_.size(), 1) : links_.size();
   }
   [[nodiscard]] bool has_standby_link() const noexcept { return links_.size() > link_count(); }
+  /// Data thread; at a drone any: its links stay.
   [[nodiscard]] const Link& link(std::size_t index) const noexcept { return *links_[index]; }
+  /// Any thread. Visits every drone's link with its index; one that is removed meanwhile may be among them.
+  template <typename Visit>
+  void for_each_link(Visit visit) const {
+    const auto all = snapshot();
+    for (std::size_t i = 0; i < all->size(); ++i)
+      if ((*all)[i] && (i == 0 || config_.role == Role::gcs)) visit(i, *(*all)[i]);
+  }
+  /// Any thread. Nothing once the drone was removed.
+  [[nodiscard]] std::optional<LinkPicture> picture_of(std::size_t index) const {
+    const auto all = snapshot();
+    return index < all->size() && (*all)[index] ? std::optional((*all)[index]->picture()) : std::nullopt;
+  }
   [[nodiscard]] const ProcessCounters& totals() const noexcept { return totals_; }
   [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
   /// Can the encrypted socket send there? An IPv4 socket reaches IPv4 alone, one bound to "::" both.
   [[nodiscard]] bool reaches(const SockAddr& address) const noexcept {
     return address.family() == local_.family() || local_.host_text() == "::";
   }
+  /// Opens the plaintext of a drone, which is not in use yet. Throws TunnelError, and nothing stays open.
+  Plaintext open_plain(const DroneEntry& entry);
+  /// gcs: a drone more at a place that is free, or the next one. False when the thread is not running.
+  bool add_link(std::size_t index, const DroneEntry& entry, Plaintext plain);
+  /// gcs: says CLOSE, ends its session and handshakes, wipes its keys, closes its plaintext.
+  bool remove_link(std::size_t index);
+  /// The plaintext of a drone is another one from now on; its session stays. Throws TunnelError, and then it is the one
+  /// before again.
+  void replace_plain(std::size_t index, const DroneEntry& before, const DroneEntry& wanted);
+  /// Closes what open_plain() opened.
+  void close_plain(Plaintext plain);
   /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was
   /// installed). `peer`: where the handshake came from; empty inside a session, which stays where it is.
   /// `part`: of a drone's first handshake, the station that it was with; a session with another one in this link ends.
@@ -89,8 +114,8 @@ class DataPlane {
   std::optional<RunningSession> running_session(std::size_t link);
   /// Does something in the data thread. False when it is not running (then it is not done).
   bool post(std::function<void()> task);
-  /// Sends control messages to a peer if there is a session.
-  void send_control(std::size_t link, std::vector<std::uint8_t> tlvs);
+  /// Sends control messages to a peer if there is a session; `drone_id`, where given, must be whose place that still is.
+  void send_control(std::size_t link, std::vector<std::uint8_t> tlvs, const std::string& drone_id = {});
   /// The rate that the packets to each peer are shaped to; 0 = as they come. False when the thread is not running.
   bool set_shaping(std::uint32_t kbit);
 
@@ -113,6 +138,8 @@ class DataPlane {
   /// Wipes the keys of a link at once.
   void end_session(std::size_t link, std::uint64_t now);
   void rekey_over(std::size_t link) noexcept { links_[link]->yield.over(); }
+  /// Is it the address of a drone?
+  [[nodiscard]] bool knows_peer(const SockAddr& address) const noexcept { return peers_.contains(address); }
   [[nodiscard]] const Session& session(std::size_t link) const noexcept { return links_[link]->session; }
 
  private:
@@ -124,7 +151,17 @@ class DataPlane {
     std::size_t datagrams = 0;
     bool more = false;  // a batch was full: the socket may hold more
   };
-  void open_hub(Link& link, const std::string& prefix, const std::vector<std::string>& endpoints);
+  std::shared_ptr<Link> make_link(std::size_t index, const DroneEntry& entry, Plaintext plain) const;
+  Plaintext open_hub(const DroneEntry& entry, const std::string& prefix);
+  /// What was there before comes back, still open.
+  std::optional<Plaintext> exchange_plain(std::size_t index, Plaintext with);
+  void watch(int fd, std::uint32_t tag) const;
+  void watch_plain(std::size_t index) const;
+  void publish_links();
+  [[nodiscard]] std::shared_ptr<const std::vector<std::shared_ptr<Link>>> snapshot() const {
+    const std::lock_guard lock(snapshot_mutex_);
+    return snapshot_;
+  }
   void read_plain(std::size_t index, std::uint64_t now, Round& round);
   void pass_requests(std::uint64_t now);
   void refuse_too_big(Link& link, std::uint64_t now);
@@ -196,12 +233,18 @@ class DataPlane {
   EngineConfig config_;
   EventQueue& events_;
   ControlHooks hooks_;
-  std::vector<std::unique_ptr<Link>> links_;
+  std::mutex side_mutex_;
+  bool side_runs_ = false;
+  std::unique_ptr<PlainSide> side_;           // where a link's plaintext is not one UDP socket; outlives the links
+  std::vector<std::shared_ptr<Link>> links_;  // by index; empty where a drone was removed. Data thread
+  mutable std::mutex snapshot_mutex_;
+  std::shared_ptr<const std::vector<std::shared_ptr<Link>>> snapshot_;  // the same for all other threads
   ProcessCounters totals_;
   Fd encrypted_, epoll_, wake_, timer_, handshake_timer_, shape_timer_, bundle_timer_;
   HandshakePort* handshakes_ = nullptr;
   std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings
   bool shaping_ = false;                        // packets may wait in a shaper
+  std::uint32_t shape_kbit_ = 0;
   std::uint64_t shape_armed_ns_ = ~std::uint64_t{0};
   std::uint64_t bundles_armed_ns_ = ~std::uint64_t{0};
   SockAddr local_;
@@ -211,9 +254,10 @@ class DataPlane {
   std::uint64_t next_version_log_ns_ = 0;
   UdpReceiver plain_in_, encrypted_in_;
   UdpSender encrypted_out_, plain_out_;
-  std::unique_ptr<PlainTap> tap_;    // of a drone, where configured
-  std::unique_ptr<PlainSide> side_;  // where a link's plaintext is not one UDP socket
+  std::unique_ptr<PlainTap> tap_;  // of a drone, where configured
   std::size_t delivery_link_ = 0;
+  AddressBook peers_;
+  std::vector<Link*> bundling_;  // in whose bundlers something may wait; each once, with room for all
   std::unordered_map<std::uint64_t, std::size_t> by_session_;
   std::unordered_map<std::uint16_t, std::size_t> by_index_;  // with compact headers
   std::uint64_t cached_id_ = 0;

@@ -15,6 +15,7 @@ std::uint64_t key_of(const SessionId& id) noexcept { return load_be<std::uint64_
 }  // namespace
 
 void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
+  if (index >= links_.size() || !links_[index]) return;  // removed since the wake-up began
   auto& link = *links_[index];
   const auto got = plain_in_.receive(link.plain.get());
   const bool shaping = link.shaper && link.shaper->on();
@@ -75,6 +76,10 @@ void DataPlane::bundle_plain(Link& link, MutableBytes packet, std::uint64_t now)
   const auto datagram = packet.subspan(kHeaderSize, packet.size() - kOverhead);
   if (!bundler.fits(datagram.size())) send_bundle(link, now);
   if (!bundler.takes(datagram.size())) return seal_plain(link, packet, now);
+  if (!link.bundling) {
+    link.bundling = true;
+    bundling_.push_back(&link);
+  }
   bundler.add(datagram, now);
 }
 
@@ -87,7 +92,7 @@ void DataPlane::send_bundle(Link& link, std::uint64_t now) noexcept {
 }
 
 void DataPlane::send_due_bundles(std::uint64_t now) noexcept {
-  for (auto& link : links_)
+  for (auto* link : bundling_)
     if (link->bundler.due() <= now) {
       send_bundle(*link, now);
       send_sealed(*link);
@@ -267,7 +272,9 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
     link.counters.roams.add();
     events_.log(LogLevel::info, link.id, "The drone's address is now " + path.text() + ".");
   }
+  peers_.remove(link.peer);
   link.peer = path;
+  peers_.add(path);
   link.probes.forget_least();
 }
 
@@ -304,11 +311,25 @@ void DataPlane::count_drop(Link* link, Drop drop) noexcept {
   if (link != nullptr) link->counters.drops[kind].add();
 }
 
+/// Takes the link's own entries out, and not all those that might be its: with many drones that would be a search among
+/// thousands at each change of keys.
 void DataPlane::refresh_lookup(std::size_t index) {
-  std::erase_if(by_session_, [&](const auto& item) { return item.second == index; });
-  links_[index]->session.for_each_receive_id([&](const SessionId& id) { by_session_[key_of(id)] = index; });
-  std::erase_if(by_index_, [&](const auto& item) { return item.second == index; });
-  links_[index]->session.for_each_receive_index([&](std::uint16_t number) { by_index_[number] = index; });
+  auto& link = *links_[index];
+  const auto forget = [index](auto& table, auto& keys) {
+    for (const auto key : keys)
+      if (const auto it = table.find(key); it != table.end() && it->second == index) table.erase(it);
+    keys.clear();
+  };
+  forget(by_session_, link.ids);
+  forget(by_index_, link.indices);
+  link.session.for_each_receive_id([&](const SessionId& id) {
+    link.ids.push_back(key_of(id));
+    by_session_[key_of(id)] = index;
+  });
+  link.session.for_each_receive_index([&](std::uint16_t number) {
+    link.indices.push_back(number);
+    by_index_[number] = index;
+  });
   cache_valid_ = false;
 }
 

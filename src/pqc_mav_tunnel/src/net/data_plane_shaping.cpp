@@ -52,14 +52,14 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
 void DataPlane::send_due_shaped(std::uint64_t now) noexcept {
   shape_armed_ns_ = Shaper::kNever;  // it has rung
   for (auto& link : links_)
-    if (link->shaper) send_shaped(*link, now);
+    if (link && link->shaper) send_shaped(*link, now);
 }
 
 /// Rings when the next packet may leave.
 void DataPlane::arm_shaping(std::uint64_t now) noexcept {
   auto due = Shaper::kNever;
   for (const auto& link : links_)
-    if (link->shaper) due = std::min(due, link->shaper->due(now, shape_overhead(*link)));
+    if (link && link->shaper) due = std::min(due, link->shaper->due(now, shape_overhead(*link)));
   arm(shape_timer_, due, shape_armed_ns_);
 }
 
@@ -68,7 +68,9 @@ bool DataPlane::set_shaping(std::uint32_t kbit) {
 }
 
 void DataPlane::shape_now(std::uint32_t kbit, std::uint64_t now) {
+  shape_kbit_ = kbit;
   for (auto& link : links_) {
+    if (!link) continue;
     if (!link->shaper) {
       if (kbit == 0) continue;
       link->shaper = std::make_unique<Shaper>(kHeaderSize, std::max(config_.max_payload, kControlFrameMax), kTagSize,

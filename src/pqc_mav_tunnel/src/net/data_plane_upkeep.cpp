@@ -130,7 +130,8 @@ bool DataPlane::watch_key_age(Link& link) {
 }
 
 void DataPlane::tick(std::uint64_t now) {
-  for (std::size_t i = 0; i < links_.size(); ++i) tick_link(i, now);
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (links_[i]) tick_link(i, now);
   totals_.kernel.add(kernel_drops_.more(encrypted_.get()));
   totals_.ticks.add();
 }
@@ -304,8 +305,11 @@ void DataPlane::send_handshake_part(std::size_t index, ByteView value, std::uint
   send_shaped(link, now);
 }
 
-void DataPlane::send_control(std::size_t index, std::vector<std::uint8_t> tlvs) {
-  post([this, index, tlvs = std::move(tlvs)] { send_control_now(*links_[index], tlvs, now_ns()); });
+void DataPlane::send_control(std::size_t index, std::vector<std::uint8_t> tlvs, const std::string& drone_id) {
+  post([this, index, drone_id, tlvs = std::move(tlvs)] {
+    const auto* link = index < links_.size() ? links_[index].get() : nullptr;
+    if (link != nullptr && (drone_id.empty() || link->id == drone_id)) send_control_now(*links_[index], tlvs, now_ns());
+  });
 }
 
 }  // namespace pqcmav

@@ -29,6 +29,8 @@ class HandshakePort {
   virtual void on_unknown_session(const SessionId& session, const SockAddr& source, std::uint64_t now) = 0;
   /// The running session of a link was wiped or closed.
   virtual void on_session_ended(std::size_t link, std::uint64_t now) = 0;
+  /// gcs: a drone is removed. Whatever runs with it ends, and nothing of it is kept.
+  virtual void on_removed(std::size_t link, std::uint64_t now) = 0;
   /// gcs: the first packet under new keys came; the handshake that made them is over for both ends.
   virtual void on_switched(std::size_t link, std::uint64_t now) = 0;
   /// gcs: the drone's return grant is an hour old, or names an address where the drone no longer is.

@@ -65,7 +65,7 @@ void Link::forget_session() noexcept {
 }
 
 void Link::swap_sessions(Link& other) noexcept {
-  std::swap(session, other.session);
+  std::swap(session, other.session);  // ids and indices stay: refresh_lookup() of both follows
   std::swap(estimator, other.estimator);
   std::swap(probes, other.probes);
   std::swap(announcements, other.announcements);
@@ -109,6 +109,18 @@ KnownLink Link::known() const noexcept {
 bool Link::make_room(std::uint32_t timeouts, std::uint64_t now) noexcept {
   yield.consider({timeouts, probes.rtt_ns(), probes.least_ns(), remote ? remote->packets_per_s_milli : 0}, now);
   return yield.active();
+}
+
+Plaintext Link::exchange_plain(Plaintext with) {
+  const std::lock_guard lock(mutex_);
+  std::swap(plain, with.socket);
+  std::swap(plain_local, with.local);
+  std::swap(plain_peer, with.peer);
+  std::swap(learn_plain_peer, with.learns_peer);
+  std::swap(hub, with.hub);
+  plain_learner = {};
+  plain_kernel_drops = {};
+  return with;
 }
 
 void Link::publish(std::uint64_t now) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "handshake/handshake.hpp"
 #include "handshake/known_link.hpp"
@@ -79,6 +80,14 @@ class ProbeTracker {
   std::optional<std::uint64_t> rtt_, least_;
 };
 
+/// Where the plaintext of a drone comes from and goes to.
+struct Plaintext {
+  Fd socket;
+  SockAddr local, peer;
+  bool learns_peer = false;
+  std::shared_ptr<PlainHub> hub;
+};
+
 struct Link {
   Link(std::string name, bool drone_side, const SessionTimers& timers, std::size_t window_bits)
       : id(std::move(name)), session(drone_side, timers, window_bits) {}
@@ -90,6 +99,7 @@ struct Link {
   ProbeTracker probes;
   Announcements announcements;
   Bundler bundler{0, 0};
+  bool bundling = false;         // known as one in whose bundler something may wait
   std::uint64_t granted_ns = 0;  // gcs: when, and for which address, the drone's newest return grant was made; 0: none
   ByteArray<16> granted_for{};
   // The ground station of the session, and what the drone takes it for. gcs: also what the pending keys bring, and the
@@ -101,7 +111,9 @@ struct Link {
   bool moved = false;
   Fd plain;
   KernelDrops plain_kernel_drops;
-  const PlainHub* hub = nullptr;  // where `plain` is its, and not a UDP socket; from before the thread runs
+  std::shared_ptr<PlainHub> hub;       // where `plain` is its, and not a UDP socket; changes under mutex_
+  std::vector<std::uint64_t> ids;      // under which it is found: what refresh_lookup() has entered
+  std::vector<std::uint16_t> indices;  // with compact headers
   SockAddr peer, plain_peer, plain_local;
   // gcs: where the first handshake of the pending keys came from, empty after a rekey; and whether it is the drone's.
   SockAddr pending_peer;
@@ -125,6 +137,13 @@ struct Link {
     const std::lock_guard lock(mutex_);
     return picture_;
   }
+  /// Its endpoints; null where the plaintext is one UDP socket.
+  [[nodiscard]] std::shared_ptr<const PlainHub> endpoints() const {
+    const std::lock_guard lock(mutex_);
+    return hub;
+  }
+  /// Data thread: from now on this is its plaintext. What was it before comes back, still open.
+  Plaintext exchange_plain(Plaintext with);
   void publish(std::uint64_t now);  // data thread
   // Data thread.
   /// Little is said in a session that only waits.

@@ -54,6 +54,8 @@ void PlainWatch::change(int fd, std::uint64_t tag, bool writable) const noexcept
 
 void PlainWatch::remove(int fd) const noexcept { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
 
+PlainPort::PlainPort(PlainHub& hub, std::size_t index) : counters(hub.counters(index)), hub_(hub), index_(index) {}
+
 std::uint64_t PlainPort::tag(std::uint32_t slot) const noexcept {
   return std::uint64_t{hub_.number()} << 32 | static_cast<std::uint64_t>(index_) << 16 | slot;
 }
@@ -71,6 +73,7 @@ PlainHub::PlainHub(std::string link, const std::string& key, const std::vector<P
   together_.reserve(options_.together);
   for (const auto& endpoint : endpoints) {
     views_.push_back({endpoint.text, "", ""});
+    counters_.emplace_back();
     ports_.push_back(make_plain_port(*this, ports_.size(), endpoint, key));
   }
   watch_.add(tunnel_.get(), std::uint64_t{number_} << 32 | std::uint64_t{kTunnelPort} << 16);
@@ -78,11 +81,18 @@ PlainHub::PlainHub(std::string link, const std::string& key, const std::vector<P
 
 PlainHub::~PlainHub() = default;
 
+void PlainHub::close() noexcept {
+  ports_.clear();
+  open_ = channel_bit(kTunnelChannel);
+  channels_ = {};
+  tunnel_.reset();
+}
+
 std::vector<EndpointStatus> PlainHub::endpoints() const {
   const std::lock_guard lock(mutex_);
   std::vector<EndpointStatus> out;
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    const auto& c = ports_[i]->counters;
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const auto& c = counters_[i];
     out.push_back({views_[i].name,
                    views_[i].problem.empty() ? views_[i].state : views_[i].problem,
                    views_[i].problem.empty(),
@@ -121,6 +131,7 @@ void PlainHub::start() {
 void PlainHub::ready(std::uint32_t port, std::uint32_t slot, UdpReceiver& receiver, std::uint64_t now) {
   receiver_ = &receiver;
   if (port == kTunnelPort) return read_tunnel(receiver, now);
+  if (port >= ports_.size()) return;  // of one that was closed since the wake-up began
   ports_[port]->ready(slot, now);
   flush_ports(now);
 }

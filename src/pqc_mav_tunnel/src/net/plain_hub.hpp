@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -53,7 +54,7 @@ class PlainHub;
 class PlainPort {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  PlainPort(PlainHub& hub, std::size_t index) : hub_(hub), index_(index) {}
+  PlainPort(PlainHub& hub, std::size_t index);
   virtual ~PlainPort() = default;
   PlainPort(const PlainPort&) = delete;
   PlainPort& operator=(const PlainPort&) = delete;
@@ -67,7 +68,7 @@ class PlainPort {
   [[nodiscard]] virtual std::uint64_t due() const noexcept { return kNever; }
   virtual void on_time(std::uint64_t) {}
 
-  EndpointCounters counters;
+  EndpointCounters& counters;  // the hub's: they are read after the port is closed, too
 
  protected:
   [[nodiscard]] std::uint64_t tag(std::uint32_t slot) const noexcept;
@@ -102,8 +103,11 @@ class PlainHub {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string problem() const;
 
-  // Plain thread.
+  // Plain thread, or whoever keeps it from running.
   void start();
+  /// Closes all sockets. What was counted stays.
+  void close() noexcept;
+  [[nodiscard]] EndpointCounters& counters(std::size_t port) noexcept { return counters_[port]; }
   void ready(std::uint32_t port, std::uint32_t slot, UdpReceiver& receiver, std::uint64_t now);
   [[nodiscard]] std::uint64_t due() const noexcept;
   void on_time(std::uint64_t now);
@@ -140,6 +144,7 @@ class PlainHub {
   PlainWatch& watch_;
   EventQueue& events_;
   Fd tunnel_, data_end_;
+  std::deque<EndpointCounters> counters_;  // by endpoint
   std::vector<std::unique_ptr<PlainPort>> ports_;
   std::array<PlainPort*, kMaxChannels> channels_{};
   ChannelMask open_ = channel_bit(kTunnelChannel);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,9 +21,15 @@ class PlainSide {
   PlainSide(const PlainSide&) = delete;
   PlainSide& operator=(const PlainSide&) = delete;
 
-  /// Before start(). Throws TunnelError. The hub lives as long as this.
-  PlainHub& add(const std::string& link, const std::string& key, const std::vector<PlainEndpoint>& endpoints);
+  // Any thread.
+  /// Throws TunnelError. The sockets are open from then on, until close() or stop().
+  std::shared_ptr<PlainHub> add(const std::string& link, const std::string& key,
+                                const std::vector<PlainEndpoint>& endpoints);
+  /// Closes its sockets: its ports are free when this returns. Its counters can still be read.
+  void close(PlainHub& hub);
+  /// Idempotent.
   void start();
+  /// Ends the thread and closes all sockets.
   void stop();
 
  private:
@@ -32,7 +39,9 @@ class PlainSide {
   EventQueue& events_;
   PlainWatch watch_;
   Fd wake_;
-  std::vector<std::unique_ptr<PlainHub>> hubs_;
+  std::mutex hubs_mutex_;                        // held while anything is done to hubs, but not while the thread sleeps
+  std::vector<std::shared_ptr<PlainHub>> hubs_;  // by number; empty once closed
+  bool news_ = false;                            // a hub was added
   std::thread thread_;
   std::atomic<bool> stopping_{false};
 };

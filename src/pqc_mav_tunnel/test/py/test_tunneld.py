@@ -233,6 +233,35 @@ def test_sighup_reads_the_keys_again(gcs_file: Path, daemons: list[Daemon]) -> N
     assert daemon.stop() == 0
 
 
+def test_sighup_reads_the_drones_again(tmp_path: Path, daemons: list[Daemon]) -> None:
+    tunnel.init_keys(str(tmp_path / "keys"), ["uav1", "uav2"], sig_tokens=["mldsa44"])
+
+    def serve(drones: str) -> Path:
+        common = {"role": "gcs", "keys": tmp_path / "keys" / "gcs", "bind": "127.0.0.1", "key_pool_depth": 0}
+        more = {"data_port": 0, "control_socket": tmp_path / "gcs.sock", "allowed_suites": f"[{LIGHT}]"}
+        return write(tmp_path / "gcs.yaml", **common, **more, drones=drones)
+
+    def reload() -> None:
+        daemon.process.send_signal(signal.SIGHUP)
+
+    daemon = Daemon(serve("[uav1]"))
+    daemons.append(daemon)
+    daemon.wait_for("Control socket")
+    serve("[uav1, uav2]")
+    reload()
+    daemon.wait_for("The configuration has changed. Added: uav2.")
+    serve("[uav1, stranger]")
+    reload()
+    daemon.wait_for("not reloaded: ")
+    serve("[uav2")
+    reload()
+    daemon.wait_for("not reloaded: ")
+    serve("[uav2]")
+    reload()
+    daemon.wait_for("The configuration has changed. Removed: uav1.")
+    assert daemon.stop() == 0
+
+
 def test_a_daemon_that_cannot_start_is_never_ready(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("role: gcs\nkeys: /nowhere\ndrones: [a]")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drones of a gcs that are added, changed and removed while it serves the others.
+#include <algorithm>
+#include <utility>
+
+#include "control/gcs_control.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+bool same_plain(const DroneEntry& a, const DroneEntry& b) {
+  return a.plain_bind == b.plain_bind && a.plain_peer == b.plain_peer && a.plain_endpoints == b.plain_endpoints;
+}
+
+bool same_rules(const DroneEntry& a, const DroneEntry& b) {
+  return a.require_signature == b.require_signature && a.allowed_suites == b.allowed_suites;
+}
+
+constexpr const char* kShutDown = "The engine is shutting down; nothing was changed.";
+
+}  // namespace
+
+std::size_t GcsControl::free_place() const {
+  const std::shared_lock lock(drones_mutex_);
+  return static_cast<std::size_t>(std::find(drones_.begin(), drones_.end(), nullptr) - drones_.begin());
+}
+
+DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted) {
+  const std::lock_guard one_at_a_time(changes_mutex_);
+  const auto before = all_drones();
+  const auto is_wanted = [&](const DronePtr& drone) {
+    return std::ranges::any_of(wanted, [&](const auto& entry) { return entry.id == drone->id; });
+  };
+  // All that can fail comes first, and opens what it needs without touching what is there.
+  struct Newcomer {
+    const DroneEntry* entry;
+    Psk psk;
+    Plaintext plain;
+  };
+  std::vector<Newcomer> newcomers;
+  std::vector<std::pair<std::size_t, const DroneEntry*>> changed;
+  std::vector<std::size_t> moved;  // of `changed`, those whose plaintext is another one already
+  try {
+    for (const auto& entry : wanted) {
+      const auto place = find(entry.id);
+      if (!place) {
+        auto psk = keys_.psk(entry.id);
+        newcomers.push_back({&entry, std::move(psk), data_->open_plain(entry)});
+      } else if (const auto& is = before[*place]->entry; !same_plain(is, entry) || !same_rules(is, entry)) {
+        changed.emplace_back(*place, &entry);
+      }
+    }
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+      const auto [place, entry] = changed[i];
+      if (same_plain(before[place]->entry, *entry)) continue;
+      data_->replace_plain(place, before[place]->entry, *entry);
+      moved.push_back(i);
+    }
+  } catch (...) {
+    for (auto& each : newcomers) data_->close_plain(std::move(each.plain));
+    for (const auto i : moved)
+      data_->replace_plain(changed[i].first, *changed[i].second, before[changed[i].first]->entry);
+    throw;
+  }
+
+  DroneChanges out;
+  for (const auto& drone : before)
+    if (drone && !is_wanted(drone)) out.removed.push_back(drone->id);
+  for (const auto& id : out.removed) {
+    const auto place = *find(id);
+    {
+      // From here on its M1 is that of a stranger.
+      const std::lock_guard lock(drones_mutex_);
+      by_id_.erase(id);
+    }
+    data_->remove_link(place);
+    const std::lock_guard lock(drones_mutex_);
+    drones_[place]->psk.reset();  // wipes it, whoever still holds the rest
+    drones_[place].reset();
+  }
+  for (const auto& [place, entry] : changed) {
+    const std::lock_guard lock(drones_mutex_);
+    drones_[place]->entry = *entry;
+    out.changed.push_back(entry->id);
+  }
+  for (auto& each : newcomers) {
+    const auto place = free_place();
+    // The link first: who is known may send M1 at once.
+    if (!data_->add_link(place, *each.entry, std::move(each.plain))) throw TunnelError(Errc::state, kShutDown);
+    auto drone = std::make_shared<Drone>(*each.entry, std::move(each.psk), events_);
+    const std::lock_guard lock(drones_mutex_);
+    if (place == drones_.size()) drones_.emplace_back();
+    drones_[place] = std::move(drone);
+    by_id_[each.entry->id] = place;
+    out.added.push_back(each.entry->id);
+  }
+  data_->post([this, count = wanted.size()] { server_->set_drones(count); });
+  return out;
+}
+
+}  // namespace pqcmav

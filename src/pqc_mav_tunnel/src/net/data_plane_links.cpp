@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drones of a data plane and their plaintext: made at the start, added and removed while packets of the others flow.
+// Sockets are opened in the thread that asks, with all that may fail; the data thread only puts in place what is ready.
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <utility>
+
+#include "net/data_plane.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+// Frames of a serial line that came at the same moment go in one datagram, up to so many bytes.
+constexpr std::size_t kStreamTogether = 512;
+constexpr std::size_t kReportTurns = 10;
+
+SessionTimers link_timers(const EngineConfig& config) {
+  return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
+}
+
+}  // namespace
+
+/// The reports of many drones are not due at the same moment, which would hold the packets up once a second.
+std::shared_ptr<Link> DataPlane::make_link(std::size_t index, const DroneEntry& entry, Plaintext plain) const {
+  auto link =
+      std::make_shared<Link>(entry.id, config_.role == Role::drone, link_timers(config_), config_.replay_window);
+  link->bundler = Bundler(config_.bundle_ms * 1'000'000, config_.bundle_bytes);
+  (void)link->exchange_plain(std::move(plain));
+  link->next_report_ns = now_ns() + to_ns(kReportEvery) / kReportTurns * (index % kReportTurns);
+  link->next_drops_ns = link->next_report_ns;
+  link->publish(now_ns());
+  return link;
+}
+
+Plaintext DataPlane::open_plain(const DroneEntry& entry) {
+  const auto prefix = config_.role == Role::drone ? std::string{} : "drone." + entry.id + ".";
+  if (!entry.plain_endpoints.empty()) return open_hub(entry, prefix);
+  Plaintext out;
+  out.socket = open_udp(resolve_endpoint(entry.plain_bind, prefix + "plain_bind"),
+                        {config_.socket_buffer_kib, -1, false}, "plaintext MAVLink of " + entry.id + " (UDP)");
+  out.local = local_address(out.socket);
+  check_plain_bind(prefix, out.local, config_.plain_allow_remote);
+  out.learns_peer = entry.plain_peer.empty();
+  if (!out.learns_peer) {
+    out.peer = resolve_endpoint(entry.plain_peer, prefix + "plain_peer");
+    check_plain_addresses(prefix, out.local, out.peer, {});
+  }
+  return out;
+}
+
+Plaintext DataPlane::open_hub(const DroneEntry& entry, const std::string& prefix) {
+  const auto& endpoints = entry.plain_endpoints;
+  const auto key = prefix + (endpoints.size() > 1 ? "plain_endpoints" : "plain");
+  // What is shaped is told apart by datagram: each message has its own then.
+  const std::size_t together = config_.shape_kbit == 0 ? std::min(kStreamTogether, config_.max_payload) : 0;
+  const std::lock_guard lock(side_mutex_);
+  if (!side_)
+    side_ = std::make_unique<PlainSide>(
+        PlainHubOptions{config_.max_payload, config_.socket_buffer_kib, together, config_.plain_allow_remote}, events_);
+  Plaintext out;
+  out.hub = side_->add(entry.id, key, parse_plain_endpoints(endpoints, key));
+  out.socket = out.hub->take_data_end();
+  if (side_runs_) side_->start();
+  return out;
+}
+
+void DataPlane::close_plain(Plaintext plain) {
+  const std::lock_guard lock(side_mutex_);
+  if (plain.hub) side_->close(*plain.hub);
+}
+
+/// For readers in other threads, which keep what they have begun to read.
+void DataPlane::publish_links() {
+  auto fresh = std::make_shared<const std::vector<std::shared_ptr<Link>>>(links_);
+  const std::lock_guard lock(snapshot_mutex_);
+  snapshot_.swap(fresh);
+}
+
+bool DataPlane::add_link(std::size_t index, const DroneEntry& entry, Plaintext plain) {
+  auto link = make_link(index, entry, std::move(plain));
+  const bool added = ask([this, index, link] {
+    if (index >= links_.size()) links_.resize(index + 1);
+    bundling_.reserve(links_.size());
+    links_[index] = link;
+    try {
+      watch_plain(index);
+    } catch (const TunnelError&) {
+      links_[index].reset();
+      return false;
+    }
+    if (link->hub) plain_out_ = UdpSender(false);
+    if (shape_kbit_ != 0) shape_now(shape_kbit_, now_ns());
+    publish_links();
+    return true;
+  });
+  if (!added) close_plain(link->exchange_plain({}));
+  return added;
+}
+
+bool DataPlane::remove_link(std::size_t index) {
+  auto plain = std::make_shared<Plaintext>();
+  const bool removed = ask([this, index, plain] {
+    const auto link = links_[index];
+    const auto now = now_ns();
+    std::array<std::uint8_t, 16> tlvs{};
+    const auto size = append_control(tlvs, 0, Close{kCloseRemoved});
+    send_control_now(*link, ByteView(tlvs).first(*size), now);
+    if (handshakes_ != nullptr) handshakes_->on_removed(index, now);
+    link->session.wipe();
+    refresh_lookup(index);
+    peers_.remove(link->peer);
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link->plain.get(), nullptr);
+    *plain = link->exchange_plain({});
+    link->publish(now);
+    std::erase(bundling_, link.get());
+    cache_valid_ = false;
+    links_[index].reset();
+    publish_links();
+    return true;
+  });
+  if (removed) close_plain(std::move(*plain));
+  return removed;
+}
+
+std::optional<Plaintext> DataPlane::exchange_plain(std::size_t index, Plaintext with) {
+  auto plain = std::make_shared<Plaintext>(std::move(with));
+  const bool done = ask([this, index, plain] {
+    auto& link = *links_[index];
+    if (link.plain) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link.plain.get(), nullptr);
+    *plain = link.exchange_plain(std::move(*plain));
+    if (link.hub) plain_out_ = UdpSender(false);
+    if (link.plain) watch_plain(index);
+    link.publish(now_ns());
+    return true;
+  });
+  if (done) return std::move(*plain);
+  close_plain(std::move(*plain));
+  return std::nullopt;
+}
+
+/// The new plaintext is opened before the old one is closed. Only where they share a port the old one must go first; it
+/// comes back when the new one does not work.
+void DataPlane::replace_plain(std::size_t index, const DroneEntry& before, const DroneEntry& wanted) {
+  const auto put = [&](Plaintext plain) {
+    auto old = exchange_plain(index, std::move(plain));
+    if (!old) throw TunnelError(Errc::state, "The engine is shutting down; nothing was changed.");
+    close_plain(std::move(*old));
+  };
+  std::optional<Plaintext> fresh;
+  try {
+    fresh = open_plain(wanted);
+  } catch (const TunnelError& error) {
+    if (error.code() != Errc::port_in_use) throw;
+  }
+  if (fresh) return put(std::move(*fresh));
+  put({});
+  try {
+    put(open_plain(wanted));
+  } catch (const TunnelError&) {
+    put(open_plain(before));
+    throw;
+  }
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/address_book.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pqcmav {
+namespace {
+
+SockAddr at(const char* host, std::uint16_t port) { return resolve(host, port, false, SOCK_DGRAM); }
+
+TEST(AddressBook, KnowsWhatWasAddedAndForgetsWhatWasRemoved) {
+  AddressBook book;
+  EXPECT_FALSE(book.contains(at("127.0.0.1", 5)));
+  book.add(at("127.0.0.1", 5));
+  EXPECT_TRUE(book.contains(at("127.0.0.1", 5)));
+  EXPECT_FALSE(book.contains(at("127.0.0.1", 6)));
+  EXPECT_FALSE(book.contains(at("127.0.0.2", 5)));
+  EXPECT_TRUE(book.contains(at("::ffff:127.0.0.1", 5))) << "as a socket for both kinds names it";
+  book.remove(at("127.0.0.1", 5));
+  EXPECT_FALSE(book.contains(at("127.0.0.1", 5)));
+}
+
+TEST(AddressBook, TwoDronesBehindOneAddressAreTwo) {
+  AddressBook book;
+  book.add(at("::1", 5));
+  book.add(at("::1", 5));
+  book.remove(at("::1", 5));
+  EXPECT_TRUE(book.contains(at("::1", 5)));
+  book.remove(at("::1", 5));
+  book.remove(at("::1", 5));
+  EXPECT_FALSE(book.contains(at("::1", 5)));
+  EXPECT_EQ(book.size(), 0u);
+}
+
+TEST(AddressBook, NoAddressIsNone) {
+  AddressBook book;
+  book.add({});
+  book.remove({});
+  EXPECT_FALSE(book.contains({}));
+}
+
+}  // namespace
+}  // namespace pqcmav
