@@ -42,7 +42,8 @@ def dashboard(
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("pqc_mav_"):
             raise
+        missing = (error.name or "").partition(".")[0]
         raise CliError(
-            f"The dashboard needs {(error.name or '').partition('.')[0]}; 'make setup' or 'pip install starlette uvicorn websockets' installs it."
+            f"The dashboard needs {missing}; 'make setup' or 'pip install starlette uvicorn websockets' installs it."
         ) from None
     run(Options(bind, port, beyond_loopback, tuple(host_name or ()), socket, ros, replay), note)

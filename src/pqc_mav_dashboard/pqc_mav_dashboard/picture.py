@@ -65,8 +65,13 @@ class Picture:
         for end in self.ends:
             found.setdefault(end.drone, []).append(end)
         for ends in found.values():
-            ends.sort(key=lambda end: (end.silent_s(self.clock_s) is not None, end.role != "drone", end.name))
+            ends.sort(key=self._order)
         return found
+
+    def _order(self, end: End) -> tuple[bool, bool, bool, bool, str]:
+        without = not end.status.get("suite")
+        waits = end.status.get("station_role") == "standby"
+        return (end.silent_s(self.clock_s) is not None, end.role != "drone", without, waits, end.name)
 
 
 def plain(value: Any) -> Any:

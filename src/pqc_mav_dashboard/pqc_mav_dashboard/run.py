@@ -47,7 +47,7 @@ def run(options: Options, told: Callable[[str], None]) -> None:
         port = listening.getsockname()[1]
         token = Token()
         names = host_names(options.bind, options.host_names, beyond=options.beyond_loopback)
-        place = f"[{options.bind}]" if ":" in options.bind else options.bind
+        place = next(iter(options.host_names), f"[{options.bind}]" if ":" in options.bind else options.bind)
         told(f"http://{place}:{port}/")
         if options.replay is None:
             told(f"token for actions: {token.value}")

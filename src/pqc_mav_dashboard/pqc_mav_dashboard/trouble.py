@@ -19,8 +19,14 @@ Trouble = tuple[int, str]
 
 def trouble(ends: Sequence[End], senses: Mapping[str, Sense], clock_s: float) -> Trouble:
     """(rank, words): 0 and "" for a drone that is well, 9 for the worst."""
-    found = [*(each for end in ends for each in _of_end(end, clock_s)), *_of_senses(senses)]
+    found = [*(each for end in _that_matter(ends) for each in _of_end(end, clock_s)), *_of_senses(senses)]
     return max(found, key=lambda each: each[0], default=(FINE, ""))
+
+
+def _that_matter(ends: Sequence[End]) -> list[End]:
+    """Of several ground stations those may be without the drone that it has not chosen."""
+    served = any(end.role == "gcs" and end.status.get("suite") for end in ends)
+    return [end for end in ends if end.role != "gcs" or end.status.get("suite") or not served]
 
 
 def _of_end(end: End, clock_s: float) -> list[Trouble]:

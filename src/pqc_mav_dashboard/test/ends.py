@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -10,9 +11,11 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from websockets.asyncio.client import connect
 
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.local_socket import Control, Place
@@ -81,8 +84,17 @@ class Pair:
 class Dashboard:
     """`pqcmav dashboard` as its users start it."""
 
-    def __init__(self, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
-        command = ["pqcmav", "dashboard", "--port", "0", *arguments]
+    def __init__(
+        self,
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        user: int | None = None,
+        groups: Sequence[int] = (),
+    ) -> None:
+        command = ["pqcmav", "dashboard", *([] if "--port" in arguments else ["--port", "0"]), *arguments]
+        if user is not None:
+            supplementary = ["--groups", ",".join(map(str, groups))] if groups else ["--clear-groups"]
+            command = ["setpriv", "--reuid", str(user), "--regid", str(user + 1), *supplementary, *command]
         self.running = Running(command, environment)
         self.running.wait_for("http://")
         self.url = next(line for line in self.running.lines if line.startswith("http://")).rstrip("/")
@@ -131,3 +143,19 @@ class Dashboard:
             while self.running.process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.05)
         self.running.kill()
+
+
+def look(dashboard: Dashboard, what: str, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+    """Messages about the fleet ("") or a drone until there are enough."""
+
+    async def watch() -> list[dict[str, Any]]:
+        heard: list[dict[str, Any]] = []
+        async with connect(f"ws://{dashboard.host}/ws", origin=dashboard.url, proxy=None) as page:  # type: ignore[arg-type]
+            await page.send(json.dumps({"v": 1, "look": what}))
+            while not enough(heard):
+                message = json.loads(await asyncio.wait_for(page.recv(), 30))
+                if message["kind"] != "hello":
+                    heard.append(message)
+        return heard
+
+    return asyncio.run(asyncio.wait_for(watch(), 90))

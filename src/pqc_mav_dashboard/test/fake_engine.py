@@ -78,8 +78,9 @@ def link(number: int, moment: int) -> dict[str, Any]:
 class FakeEngine:
     """Serves `gcs.sock` in a folder."""
 
-    def __init__(self, folder: Path, drones: int) -> None:
+    def __init__(self, folder: Path, drones: int, error: str = "") -> None:
         self.drones = drones
+        self.error = error
         self.asked: list[str] = []
         began_s = time.monotonic()
         engine = self
@@ -106,7 +107,10 @@ class FakeEngine:
         numbers = [int(about.removeprefix("drone"))] if about else range(1, self.drones + 1)
         command = request["command"]
         if command == "status":
-            return {"role": "gcs", "dangers": [], "tunnels": [tunnel(number, moment) for number in numbers]}
+            tunnels = [tunnel(number, moment) for number in numbers]
+            if self.error:
+                tunnels = [{**each, "state": "DOWN", "last_error": self.error} for each in tunnels]
+            return {"role": "gcs", "dangers": [self.error] if self.error else [], "tunnels": tunnels}
         if command == "stats":
             return {"tunnels": [stats(number, moment) for number in numbers]}
         if command == "link":

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ends import DRONE, Dashboard, Pair
-from websockets.asyncio.client import connect
+from ends import DRONE, Dashboard, Pair, look
 
 from pqc_mav_common.testing import until
+
+GROUP = 47_125  # nobody's
 
 
 @pytest.fixture(scope="module")
@@ -20,22 +20,6 @@ def dashboard(pair: Pair) -> Iterator[Dashboard]:
     made = Dashboard("--no-ros", environment=pair.environment)
     yield made
     made.kill()
-
-
-def look(dashboard: Dashboard, what: str, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-    """Messages about the fleet ("") or a drone until there are enough."""
-
-    async def watch() -> list[dict[str, Any]]:
-        heard: list[dict[str, Any]] = []
-        async with connect(f"ws://{dashboard.host}/ws", origin=dashboard.url, proxy=None) as page:  # type: ignore[arg-type]
-            await page.send(json.dumps({"v": 1, "look": what}))
-            while not enough(heard):
-                message = json.loads(await asyncio.wait_for(page.recv(), 30))
-                if message["kind"] != "hello":
-                    heard.append(message)
-        return heard
-
-    return asyncio.run(asyncio.wait_for(watch(), 90))
 
 
 def test_the_fleet(dashboard: Dashboard) -> None:
@@ -90,6 +74,28 @@ def test_the_engines_own_refusal_is_passed_on(dashboard: Dashboard) -> None:
     look(dashboard, DRONE, lambda messages: len(messages) == 1)
     status, answer = dashboard.act("rekey", drone=DRONE, suite="cs-nonsense")
     assert (status, answer["error"]["code"]) == (409, "engine") and "cs-nonsense" in answer["error"]["text"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_other_users(pair: Pair) -> None:
+    """A member of the sockets' group sees and steers; a stranger is told which group it is."""
+    for path in pair.run_folder.glob("*.sock"):
+        os.chown(path, -1, GROUP)
+    pair.run_folder.chmod(0o755)
+    try:
+        member = Dashboard("--no-ros", environment=pair.environment, user=GROUP, groups=[GROUP])
+        stranger = Dashboard("--no-ros", environment=pair.environment, user=GROUP, groups=[])
+        try:
+            (message,) = look(member, DRONE, lambda messages: len(messages) == 1)
+            assert message["ends"][0]["state"] == "UP" and member.act("rekey", drone=DRONE)[0] == 200
+            (message,) = look(stranger, "", lambda messages: len(messages) == 1)
+            assert message["rows"] == [] and any(f"members of the group '{GROUP}'" in note for note in message["notes"])
+        finally:
+            member.kill()
+            stranger.kill()
+    finally:
+        for path in pair.run_folder.glob("*.sock"):
+            os.chown(path, -1, 0)
 
 
 def test_nothing_is_asked_while_nobody_looks(dashboard: Dashboard) -> None:

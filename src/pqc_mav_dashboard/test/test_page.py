@@ -228,6 +228,24 @@ def test_a_page_of_another_origin_gets_nothing(browser: Any, dashboard: Dashboar
         stranger.shutdown()
 
 
+def test_what_an_engine_says_is_text(browser: Any) -> None:
+    """An error may quote what a stranger sent."""
+    markup = "<img src=x onerror=alert(1)><script>alert(2)</script><b id=bold>bold</b>"
+    with own_run_folder() as environment:
+        engine = FakeEngine(Path(environment["PQCMAV_RUN_DIR"]), 1, error=markup)
+        dashboard = Dashboard("--no-ros", environment=environment)
+        page = Page(browser, f"{dashboard.url}/")
+        try:
+            page.page.locator(".rows").get_by_text(markup).wait_for()
+            page.page.goto(f"{dashboard.url}/#/drone/drone0001")
+            page.page.locator(".words").get_by_text(markup).wait_for()
+            assert page.page.locator("#bold").count() == 0 and page.complaints == []
+        finally:
+            page.close()
+            dashboard.kill()
+            engine.close()
+
+
 def test_the_page_comes_back_with_the_server(browser: Any, pair: Pair) -> None:
     first = Dashboard("--no-ros", environment=pair.environment)
     port = first.host.rpartition(":")[2]

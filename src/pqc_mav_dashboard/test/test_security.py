@@ -259,6 +259,18 @@ def test_a_hundred_clients(dashboard: Dashboard) -> None:
     asyncio.run(again())
 
 
+def test_a_name_that_is_allowed_outright(pair: Pair) -> None:
+    allowed = ["--bind", "0.0.0.0", "--beyond-loopback", "--host-name", "dash.example"]
+    dashboard = Dashboard("--no-ros", *allowed, environment=pair.environment)
+    try:
+        port = dashboard.host.rpartition(":")[2]
+        dashboard.url, dashboard.host = f"http://127.0.0.1:{port}", f"127.0.0.1:{port}"
+        for host, status in (("dash.example", 200), (f"dash.example:{port}", 200), ("other.example", 421)):
+            assert raw(dashboard, f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")[0] == status
+    finally:
+        dashboard.kill()
+
+
 def test_another_address_than_loopback_is_refused(pair: Pair) -> None:
     import subprocess
 

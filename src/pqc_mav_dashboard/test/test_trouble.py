@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,5 +61,11 @@ def test_senses(kind: str, fields: dict[str, Any], rank: int) -> None:
     assert trouble([end()], {kind: Sense(fields, 0)}, 100.0)[0] == rank
 
 
+def test_a_second_station_may_be_without_the_drone() -> None:
+    without = end("DOWN", suite="")
+    assert trouble([end(), without], {}, 100.0)[0] == 0
+    assert trouble([without, without], {}, 100.0)[0] == 8
+
+
 def test_the_worse_end_counts() -> None:
-    assert trouble([end(), end("DOWN"), end("DEGRADED")], {}, 100.0)[0] == 8
+    assert trouble([end(), replace(end("DOWN"), role="drone"), end("DEGRADED")], {}, 100.0)[0] == 8
