@@ -84,7 +84,9 @@ def box(values: Iterable[float]) -> Box:
     reach = 1.5 * (q3 - q1)
     inside = data[(data >= q1 - reach) & (data <= q3 + reach)]
     outside = data[(data < q1 - reach) | (data > q3 + reach)]
-    return Box(float(inside.min()), q1, median, q3, float(inside.max()), tuple(float(v) for v in outside))
+    # A quartile lies between two values, and the one outside it may be an outlier: the whisker then ends at the box.
+    low, high = min(float(inside.min()), q1), max(float(inside.max()), q3)
+    return Box(low, q1, median, q3, high, tuple(float(v) for v in outside))
 
 
 def weighted_mean(means: Sequence[float], counts: Sequence[float]) -> float:

@@ -26,6 +26,13 @@ def test_empty_group_has_no_numbers():
         statistics.box([])
 
 
+def test_a_whisker_never_ends_inside_its_box():
+    # The lower quartile, 7.75, lies between the outlier 1 and 10.
+    parts = statistics.box([1.0, 10.0, 10.1, 10.2])
+    assert parts.outliers == (1.0,)
+    assert parts.low <= parts.q1 <= parts.median <= parts.q3 <= parts.high
+
+
 def test_the_interval_of_a_mean_follows_student():
     # t of 3 degrees of freedom 3.182 (any table), s = sqrt(5/3)
     mean, half = statistics.mean_interval([1.0, 2.0, 3.0, 4.0])

@@ -225,8 +225,10 @@ def test_fits_a_phone_and_prints(campaign, page, tmp_path):
     title = re.search(r"<title>(\d+) (\d+) ([^<]*)", done.stdout)
     assert title, done.stderr[-500:]
     assert (title[1], title[2], title[3].strip()) == ("390", "390", "")
-    assert print_pdf("<!DOCTYPE html><title>t</title><p>text", tmp_path / "one.pdf") == ""
-    assert (tmp_path / "one.pdf").read_bytes().startswith(b"%PDF")
+    assert print_pdf("<!DOCTYPE html><title>t</title><h1>head</h1><p>text", tmp_path / "one.pdf") == ""
+    printed = (tmp_path / "one.pdf").read_bytes()
+    assert printed.startswith(b"%PDF")
+    assert b"/Outlines" in printed, "viewers show it as bookmarks"
 
 
 def test_published_comparison_explains_the_known_error_and_flags_the_rest(paper):

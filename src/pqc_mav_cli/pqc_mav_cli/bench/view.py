@@ -98,11 +98,16 @@ _COLUMNS = {
 }
 
 
+_POWER = "power_energy.power_mean_w"
+
+
 def runs_table(table: Any) -> Table:
     """One row per run of the tidy table, fastest handshake first; columns without a value are left out."""
     from pqc_mav_bench.tidy import short_codes
 
     shown = {column: title for column, title in _COLUMNS.items() if table[column].notna().any()}
+    if _POWER in shown and not (table["power_energy.measured"].fillna(0) == 1).all():
+        shown[_POWER] = "modelled power W"
     view = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("suite", "scenario", "rep", "status"):
         view.add_column(title)

@@ -30,10 +30,16 @@ class Panel:
     log: bool = False
 
 
+#: Values take the whole range of colours only when the largest is so much more than the smallest: a difference of one
+#: per cent must not look like one of a hundred.
+_FULL_COLOUR = 1.5
+
+
 def _normalise(values: list[float], log: bool) -> Normalize:
+    low, high = min(values), max(values)
     if log:
-        return LogNorm(min(values), max(values) if max(values) > min(values) else min(values) * 10)
-    return Normalize(min(values), max(values) if max(values) > min(values) else min(values) + 1)
+        return LogNorm(low, max(high, low * _FULL_COLOUR))
+    return Normalize(low, max(high, low + (_FULL_COLOUR - 1) * max(abs(low), abs(high)), low + 1e-9))
 
 
 def _paint(draw: Drawing, axes, panel: Panel, fontsize: float, named: bool) -> None:  # type: ignore[no-untyped-def]
