@@ -50,8 +50,11 @@ for _pm_hook in "$PQCMAV_ROOT"/build/*/share/*/hook/pythonpath_develop.dsv; do
   done <"$_pm_hook"
 done
 
-# liboqs-python and the packages' CMake files look here.
+# liboqs-python and the packages' CMake files look here. colcon alone has it built and installed by liboqs_vendor.
 export OQS_INSTALL_PATH="$PQCMAV_ROOT/.deps/liboqs"
+if ! [ -d "$OQS_INSTALL_PATH" ] && [ -d "$PQCMAV_ROOT/install/opt/liboqs_vendor" ]; then
+  export OQS_INSTALL_PATH="$PQCMAV_ROOT/install/opt/liboqs_vendor"
+fi
 _pm_prepend CMAKE_PREFIX_PATH "$PQCMAV_ROOT/.deps/liboqs"
 for _pm_dir in "$PQCMAV_ROOT"/.venv/lib/python3*/site-packages/pybind11; do
   _pm_prepend CMAKE_PREFIX_PATH "$_pm_dir"

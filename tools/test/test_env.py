@@ -47,6 +47,13 @@ def test_wheels_are_the_ros_prefix(built: Path, run: Run) -> None:
     assert found["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
 
 
+def test_the_liboqs_of_colcon_alone_is_found(built: Path, run: Run) -> None:
+    (built / "install" / "opt" / "liboqs_vendor").mkdir(parents=True)
+    assert environment(run("tools/run", "env"))["OQS_INSTALL_PATH"] == f"{built}/.deps/liboqs"
+    (built / ".deps" / "liboqs").rmdir()
+    assert environment(run("tools/run", "env"))["OQS_INSTALL_PATH"] == f"{built}/install/opt/liboqs_vendor"
+
+
 def test_sourced_ros_is_left_in_charge(built: Path, run: Run) -> None:
     ros = {"ROS_DISTRO": "jazzy", "AMENT_PREFIX_PATH": "/opt/ros/jazzy", "LD_LIBRARY_PATH": "/opt/ros/jazzy/lib"}
     found = environment(run("tools/run", "env", **ros))

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# The liboqs that this package built and installed.
+export OQS_INSTALL_PATH="$AMENT_CURRENT_PREFIX/opt/liboqs_vendor"
