@@ -91,7 +91,8 @@ def test_every_kind_of_drop_has_its_alert() -> None:
     for family, reason in {**families.TUNNEL_COUNTERS, **families.PORT_COUNTERS}.values():
         if family is families.PORT_DROPS:
             assert f'reason="{reason}"' in text, reason
-    for family in (families.PLAIN_DROPS, families.TUNNEL_COUNTERS["enc_dropped_send"][0]):
+    kernel, sending = families.PORT_COUNTERS["drop_kernel"][0], families.TUNNEL_COUNTERS["enc_dropped_send"][0]
+    for family in (families.PLAIN_DROPS, kernel, sending):
         assert f"{PREFIX}{family.name}_total" in text
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,6 +34,7 @@ def dashboard(
     """Serve a page that shows one drone or a fleet, until Ctrl-C.
 
     It reads control sockets and ROS topics of this machine, or a recording. Nothing is asked while no page is open.
+    For Prometheus, /metrics is what 'pqcmav metrics' serves.
     Actions (rekey, pin, mode, station) need the token that is printed at the start.
 
     From another machine: 'ssh -L 8765:127.0.0.1:8765 HOST', then open http://localhost:8765/ there.
@@ -46,4 +48,14 @@ def dashboard(
         raise CliError(
             f"The dashboard needs {missing}; 'make setup' or 'pip install starlette uvicorn websockets' installs it."
         ) from None
-    run(Options(bind, port, beyond_loopback, tuple(host_name or ()), socket, ros, replay), note)
+    beside = {} if replay else {"/metrics": _metrics(socket)}
+    run(Options(bind, port, beyond_loopback, tuple(host_name or ()), socket, ros, replay, beside), note)
+
+
+def _metrics(socket: str) -> Any:
+    """The page of `pqcmav metrics`; the dashboard has checked the host."""
+    from pqc_mav_cli.metrics.engines import Engines
+    from pqc_mav_cli.metrics.exporter import Exporter
+    from pqc_mav_cli.metrics.page import Page
+
+    return Page(Exporter(Engines(os.environ, [Path(socket)] if socket else []), note), hosts=None).asgi

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,15 @@ def page_files(folder: Path = STATIC) -> dict[str, tuple[bytes, str]]:
     return files
 
 
-def make_app(source: Source, token: Token, names: Iterable[str], *, interval_s: float = INTERVAL_S) -> Any:
-    """An ASGI application. `names`: the host names it may be opened as."""
+def make_app(
+    source: Source,
+    token: Token,
+    names: Iterable[str],
+    *,
+    interval_s: float = INTERVAL_S,
+    beside: Mapping[str, Any] | None = None,
+) -> Any:
+    """An ASGI application. `names`: the host names it may be opened as; `beside`: further pages (ASGI), by path."""
     names, refused = list(names), Refused()
     hub = Hub(source, refused, interval_s)
     files = page_files()
@@ -78,12 +85,23 @@ def make_app(source: Source, token: Token, names: Iterable[str], *, interval_s: 
             Route("/api/actions/{action}", action, methods=["POST"]),
             Route("/api/health", health, methods=["GET"]),
             WebSocketRoute("/ws", websocket),
+            *(Route(path, _Whole(served), methods=["GET"]) for path, served in (beside or {}).items()),
             Route("/{path:path}", page, methods=["GET"]),
         ],
         lifespan=lifespan,
         exception_handlers={RefusalError: _refusal(refused), HTTPException: _refusal(refused)},
     )
     return Guard(made, names, refused)
+
+
+class _Whole:
+    """To Starlette an ASGI application is an object; a function would be a view."""
+
+    def __init__(self, served: Any) -> None:
+        self._served = served
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._served(scope, receive, send)
 
 
 def _refusal(refused: Refused) -> Callable[[Request, Exception], Response]:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pqc_mav_dashboard.replay_source import load
 from pqc_mav_dashboard.ros_source import RosSource
@@ -28,6 +29,7 @@ class Options:
     socket: str = ""
     ros: bool = True
     replay: Path | None = None
+    beside: Mapping[str, Any] = field(default_factory=dict)  # further pages, as ASGI applications
 
 
 def make_source(options: Options) -> Source:
@@ -51,4 +53,4 @@ def run(options: Options, told: Callable[[str], None]) -> None:
         told(f"http://{place}:{port}/")
         if options.replay is None:
             told(f"token for actions: {token.value}")
-        asyncio.run(make_server(source, token, names).serve(sockets=[listening]))
+        asyncio.run(make_server(source, token, names, beside=options.beside).serve(sockets=[listening]))

@@ -7,8 +7,9 @@ import asyncio
 import ipaddress
 import logging
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
@@ -82,14 +83,19 @@ class QuietServer(uvicorn.Server):
 
 
 def make_server(
-    source: Source, token: Token, names: Sequence[str], *, interval_s: float = INTERVAL_S
+    source: Source,
+    token: Token,
+    names: Sequence[str],
+    *,
+    interval_s: float = INTERVAL_S,
+    beside: Mapping[str, Any] | None = None,
 ) -> uvicorn.Server:
-    """A server that has not begun; `serve(sockets=[bound(...)])` runs it."""
+    """A server that has not begun; `serve(sockets=[bound(...)])` runs it. `beside`: see make_app."""
     # Its log would be one line per request, and of failures that are refused and counted already.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        make_app(source, token, names, interval_s=interval_s),
+        make_app(source, token, names, interval_s=interval_s, beside=beside),
         http="h11",
         ws="websockets-sansio",
         ws_max_size=LONGEST,

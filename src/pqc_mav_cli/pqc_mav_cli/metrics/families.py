@@ -70,6 +70,7 @@ PORT_HANDSHAKES = _counter(
 SERVER = _counter("server_handshakes", "Attempts at the gcs, by how far they came.", "outcome", of=ENGINE)
 # A counter of a newer engine, which this table does not know yet.
 OTHER = _counter("other", "Counters that have no metric of their own yet.", "counter")
+OTHER_ENDPOINT = _counter("endpoint_other", "The same for those of an endpoint.", "endpoint", "counter")
 OTHER_PORT = _counter(
     "port_other", "Counters of the process that have no metric of their own yet.", "counter", of=ENGINE
 )
@@ -80,7 +81,10 @@ TUNNEL_COUNTERS: dict[str, tuple[Family, str]] = {
     "plain_rx_bytes": (_counter("plain_received_bytes", "The same in bytes."), ""),
     "plain_tx_packets": (_counter("plain_sent_datagrams", "Datagrams to the local application."), ""),
     "plain_tx_bytes": (_counter("plain_sent_bytes", "The same in bytes."), ""),
-    **{f"plain_dropped_{reason}": (PLAIN_DROPS, reason) for reason in ("no_session", "no_peer", "too_big", "send")},
+    **{
+        f"plain_dropped_{reason}": (PLAIN_DROPS, reason)
+        for reason in ("no_session", "no_peer", "too_big", "send", "kernel")
+    },
     "plain_tap_packets": (_counter("tap_datagrams", "Copies for plain_tap."), ""),
     "plain_tap_dropped": (_counter("tap_drops", "Copies for plain_tap that the system refused."), ""),
     "plain_tap_requests": (_counter("tap_requests", "Requests of the program at plain_tap that were passed on."), ""),
@@ -119,6 +123,9 @@ PORT_COUNTERS: dict[str, tuple[Family, str]] = {
     "other_version": (
         _counter("port_other_version", "Of the malformed ones: packets of an older protocol.", of=ENGINE), ""
     ),
+    "drop_kernel": (
+        _counter("port_kernel_drops", "Datagrams at the encrypted port that the kernel had no room for.", of=ENGINE), ""
+    ),
     "drop_yield": (_counter("yielded_datagrams", "Plain datagrams left out to make room for a rekey.", of=ENGINE), ""),
     "drop_standby": (
         _counter("standby_drops", "Data frames of a ground station that is not the active one.", of=ENGINE), ""
@@ -154,6 +161,7 @@ ENDPOINT_COUNTERS: dict[str, Family] = {
     "dropped": _counter("endpoint_drops", "Datagrams that an endpoint did not take in time.", "endpoint"),
     "skipped_bytes": _counter("endpoint_skipped_bytes", "Bytes of a stream that are no MAVLink.", "endpoint"),
     "opened": _counter("endpoint_opens", "Ports opened and applications that came.", "endpoint"),
+    "kernel_dropped": _counter("endpoint_kernel_drops", "Datagrams that the kernel had no room for.", "endpoint"),
     "refused": _counter("endpoint_refusals", "Applications and datagrams that were refused.", "endpoint"),
 }
 

@@ -153,6 +153,7 @@ _NO_COUNTERS = frozenset(
     {"drone_id", "endpoints", "seal_mean_ns", "open_mean_ns", "shape_oldest_ms", *f.SHAPE_COUNTERS}
     | {f"{way}_{what}_per_s" for way in ("tx", "rx") for what in ("packets", "bytes")}
 )
+_NO_ENDPOINT_COUNTERS = frozenset({"name", "state", "good", "text"})
 
 
 def _add_stats(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
@@ -167,9 +168,11 @@ def _add_stats(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
                 out.add(family, [*who, label], one[name][number])
             out.add(f.SHAPE_OLDEST, [*who, label], one["shape_oldest_ms"][number])
     for endpoint in one["endpoints"]:
-        out.add(f.ENDPOINT_GOOD, [*who, endpoint["name"]], endpoint["good"])
-        for name, family in f.ENDPOINT_COUNTERS.items():
-            out.add(family, [*who, endpoint["name"]], endpoint[name])
+        where = [*who, endpoint["name"]]
+        out.add(f.ENDPOINT_GOOD, where, endpoint["good"])
+        for name in endpoint.keys() - _NO_ENDPOINT_COUNTERS:
+            known = f.ENDPOINT_COUNTERS.get(name)
+            out.add(known or f.OTHER_ENDPOINT, where if known else [*where, name], endpoint[name])
 
 
 def _add_link(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:

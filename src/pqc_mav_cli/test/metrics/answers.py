@@ -40,7 +40,7 @@ STATS: dict[str, Any] = {
         "shape_dropped": [1, 0, 0, 0, 0], "shape_oldest_ms": [250, 0, 0, 0, 0],
         "endpoints": [{"name": "serial:/dev/ttyAMA0:921600", "state": "open", "good": False, "text": "",
                        "rx_packets": 1, "rx_bytes": 2, "tx_packets": 3, "tx_bytes": 4, "dropped": 5, "skipped_bytes": 6,
-                       "opened": 7, "refused": 8}],
+                       "opened": 7, "refused": 8, "unheard": 9}],
         "seal_mean_ns": 1500.0, "open_mean_ns": 0.0, "tx_packets_per_s": 1.0, "tx_bytes_per_s": 1.0,
         "rx_packets_per_s": 1.0, "rx_bytes_per_s": 1.0,
     }],

@@ -95,6 +95,8 @@ def test_drops_have_their_reasons() -> None:
 def test_counters_of_a_newer_engine_are_not_lost() -> None:
     found = shown(answer())
     assert found['pqcmav_port_other_total{counter="novel",engine="drone-d1",role="drone"}'] == 11
+    endpoint = 'counter="unheard",drone="d1",endpoint="serial:/dev/ttyAMA0:921600",engine="drone-d1",role="drone"'
+    assert found[f"pqcmav_endpoint_other_total{{{endpoint}}}"] == 9
     assert found['pqcmav_other_total{counter="fresh",drone="d1",engine="drone-d1",role="drone"}'] == 9
 
 

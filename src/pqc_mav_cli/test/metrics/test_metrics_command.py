@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -181,6 +182,25 @@ def test_prometheus_scrapes_it_and_misses_an_engine(pair: Pair, exporter: str, t
         assert {each["health"] for group in asked("rules")["groups"] for each in group["rules"]} == {"ok"}
     finally:
         server.kill()
+
+
+@needs_tunneld
+def test_the_dashboard_serves_the_same_page(pair: Pair) -> None:
+    for name in ("starlette", "uvicorn", "websockets"):
+        pytest.importorskip(name, reason=f"{name} is not installed: 'make setup' brings it")
+    running = Running("dashboard", "--port", "0", "--no-ros")
+    try:
+        running.wait_for("http://")
+        url = next(word for line in running.lines for word in line.split() if word.startswith("http://"))
+        found = samples(fetched(f"{url}metrics"))
+        assert found['pqcmav_up{engine="gcs"}'] == found['pqcmav_up{engine="drone-d1"}'] == 1
+        stranger = urllib.request.Request(f"{url}metrics", headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError) as refused_to:
+            urllib.request.urlopen(stranger, timeout=30)
+        refused_to.value.close()
+        assert refused_to.value.code in (400, 403, 421)
+    finally:
+        running.kill()
 
 
 @needs_tunneld
