@@ -11,7 +11,7 @@ from typing import Any
 
 from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, Place, places
 
-ANSWER_S = 3.0  # for all that one engine is asked; Prometheus gives a scrape 10 s
+ANSWER_S = 5.0  # for all that one engine is asked; Prometheus gives a scrape 10 s, and a large page takes some of it
 ENGINES_MOST = 64
 # Why an engine has no figures.
 GONE, FORBIDDEN, SILENT, REFUSED, NONSENSE = "gone", "forbidden", "silent", "refused", "nonsense"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -28,7 +29,8 @@ from pqc_mav_common.testing import until
 
 HOST = "127.0.0.1"
 GROUP = 47_131  # nobody's
-PACKAGING = Path(__file__).resolve().parents[4] / "packaging" / "prometheus"
+ROOT = Path(__file__).resolve().parents[4]
+DOCS, PACKAGING = ROOT / "docs", ROOT / "packaging" / "prometheus"
 TUNNELD, PROMETHEUS, PROMTOOL = (shutil.which(name) for name in ("pqcmav-tunneld", "prometheus", "promtool"))
 needs_tunneld = pytest.mark.skipif(TUNNELD is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
 needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not here: 'apt-get install prometheus'")
@@ -139,6 +141,15 @@ def test_promtool_finds_nothing_to_say_about_the_page(pair: Pair, exporter: str)
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, b"")
 
 
+def documented_queries() -> list[str]:
+    """The examples of docs/monitoring.md."""
+    text = (DOCS / "monitoring.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    (found,) = (block.splitlines() for block in blocks if "histogram_quantile" in block)
+    assert len(found) >= 4
+    return list(found)
+
+
 @needs_tunneld
 @needs_prometheus
 @pytest.mark.slow
@@ -166,10 +177,12 @@ def test_prometheus_scrapes_it_and_misses_an_engine(pair: Pair, exporter: str, t
         server.wait_for("Server is ready")
         until(lambda: value('up{job="pqcmav"}') == [1], "a scrape")
         until(lambda: value('pqcmav_state{state="UP",drone="d1"}') == [1, 1], "both ends UP")
-        assert value("sum by (suite) (pqcmav_session_info)") == [2]
         until(lambda: value('rate(pqcmav_control_packets_total{engine="gcs",drone="d1"}[10s]) > 0'), "a rate")
         quantile = "histogram_quantile(0.5, pqcmav_handshake_duration_seconds_bucket{engine='gcs',kind='first'})"
         assert 0 < value(quantile)[0] < 60
+        for query in documented_queries():
+            value(query)  # an HTTP error where Prometheus does not understand it
+        assert value("sum by (suite) (pqcmav_session_info)") == [2]
         pair.drone.process.send_signal(signal.SIGKILL)
         until(lambda: value('pqcmav_up{engine="drone-d1"}') == [0], "the drone's engine gone")
         assert value('{__name__=~"pqcmav_.+",__name__!~"pqcmav_(up|scrape_failures_total)",engine="drone-d1"}') == []
