@@ -332,6 +332,14 @@ void read_gcs(Reader& in, EngineConfig& out) {
 
 }  // namespace
 
+EngineConfig EngineConfig::lean() const {
+  auto out = *this;
+  out.drones.clear();
+  out.effective.clear();
+  out.given.clear();
+  return out;
+}
+
 EngineConfig EngineConfig::from_flat(const FlatConfig& given) {
   EngineConfig out;
   auto values = given;

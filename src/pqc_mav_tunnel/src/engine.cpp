@@ -87,12 +87,14 @@ std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
 class Engine::Impl {
  public:
   explicit Impl(EngineConfig given)
-      : config(std::move(given)), events(log_level_of(config.log_level).value_or(LogLevel::info)) {
+      : config(given.lean()),
+        shown(std::move(given)),
+        events(log_level_of(config.log_level).value_or(LogLevel::info)) {
     if (config.control_socket != "off") events.also_tell([this](const Event& event) { event_journal.take(event); });
     if (config.role == Role::drone)
-      drone = std::make_unique<DroneControl>(config, events);
+      drone = std::make_unique<DroneControl>(shown, events);
     else
-      gcs = std::make_unique<GcsControl>(config, events);
+      gcs = std::make_unique<GcsControl>(shown, events);
   }
   ~Impl() { stop(); }
 
@@ -116,7 +118,7 @@ class Engine::Impl {
       hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
     }
     auto socket = open_control_socket();
-    data = std::make_unique<DataPlane>(config, events, std::move(hooks));
+    data = std::make_unique<DataPlane>(shown, events, std::move(hooks));
     try {
       // The data thread drives the handshakes: who handles them is known before it runs.
       if (gcs) gcs->start(*data);
@@ -172,9 +174,9 @@ class Engine::Impl {
     return *data;
   }
 
-  const EngineConfig config;  // as at the start
+  const EngineConfig config;  // as at the start, without the drones
   mutable std::mutex config_mutex, change_mutex;
-  EngineConfig shown = config;  // as now
+  EngineConfig shown;  // as now, whole; under config_mutex once the engine runs
   std::function<EngineConfig()> source;
   EventJournal event_journal;
   EventQueue events;

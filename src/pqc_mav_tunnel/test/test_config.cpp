@@ -355,5 +355,15 @@ TEST(Config, PortsAndWindows) {
   EXPECT_EQ(EngineConfig::from_flat(with(kDrone, {{"replay_window", 8192}})).replay_window, 8192u);
 }
 
+TEST(Config, TheLeanOneHasNothingOfEachDrone) {
+  const auto whole = EngineConfig::from_flat({{"role", "gcs"}, {"keys", "/k"}, {"drones", Names{"a", "b"}}});
+  ASSERT_EQ(whole.drones.size(), 2u);
+  EXPECT_EQ(whole.given.size(), 3u);
+  const auto lean = whole.lean();
+  EXPECT_TRUE(lean.drones.empty() && lean.effective.empty() && lean.given.empty());
+  EXPECT_EQ(lean.max_handshakes, whole.max_handshakes);
+  EXPECT_EQ(lean.keys, "/k");
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -94,6 +94,9 @@ struct EngineConfig {
   FlatConfig effective;  // every key with its value, for display
   FlatConfig given;      // what it was made from
 
+  /// Without what there is of each drone, and without the texts: parts of the engine keep one of these each.
+  [[nodiscard]] EngineConfig lean() const;
+
   /// Checks everything that can be checked without touching the system. Throws TunnelError(config_*, suite_*).
   static EngineConfig from_flat(const FlatConfig& values);
 };

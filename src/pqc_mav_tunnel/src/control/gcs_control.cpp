@@ -19,11 +19,11 @@ constexpr unsigned kWaitingForDrone = 4;
 }  // namespace
 
 GcsControl::GcsControl(const EngineConfig& config, EventQueue& events)
-    : config_(config),
+    : config_(config.lean()),
       events_(events),
       keys_(config.keys),
       pool_(config.key_pool_depth, to_ns(config.key_pool_max_age_s), config.key_pool_kems) {
-  for (const auto& entry : config_.drones) {
+  for (const auto& entry : config.drones) {
     by_id_[entry.id] = drones_.size();
     drones_.push_back(std::make_shared<Drone>(entry, keys_.psk(entry.id), events));
   }

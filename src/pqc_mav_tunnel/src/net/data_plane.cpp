@@ -46,7 +46,7 @@ Fd checked(int fd, const char* what) {
 }  // namespace
 
 DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks)
-    : config_(config),
+    : config_(config.lean()),
       events_(events),
       hooks_(std::move(hooks)),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "an epoll descriptor")),
@@ -75,7 +75,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   const bool gso = config_.gso && supports_gso(encrypted_);
   encrypted_out_ = UdpSender(gso);
 
-  std::vector<DroneEntry> entries = config_.drones;
+  auto entries = config.drones;
   if (drone)
     entries = {
         DroneEntry{config_.drone_id, config_.plain_bind, config_.plain_peer, config_.plain_endpoints, false, {}}};
