@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import signal
 import socket
-from collections.abc import Mapping, Sequence
-from types import FrameType
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
@@ -66,20 +67,30 @@ def bound(address: str, port: int, *, beyond_loopback: bool = False) -> socket.s
 
 
 class QuietServer(uvicorn.Server):
-    """uvicorn looks ten times a second whether it is to end. This one is told, and sleeps until then."""
+    """uvicorn looks ten times a second whether it is to end. This one is told, sleeps until then, and ends well."""
 
     async def main_loop(self) -> None:
         """Until a signal asks for the end."""
-        self._loop = asyncio.get_running_loop()
-        self._asked = asyncio.Event()
         if not self.should_exit:
             await self._asked.wait()
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """In the signal's handler, perhaps before the loop runs."""
-        super().handle_exit(sig, frame)
-        if hasattr(self, "_asked"):
-            self._loop.call_soon_threadsafe(self._asked.set)
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ctrl-C and SIGTERM are how it is meant to end, so they are not raised again."""
+        self._asked = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        for number in numbers:
+            loop.add_signal_handler(number, self._end, number)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
+
+    def _end(self, number: int) -> None:
+        self.handle_exit(number, None)
+        self._asked.set()
 
 
 def make_server(

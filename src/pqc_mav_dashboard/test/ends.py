@@ -128,6 +128,12 @@ class Dashboard:
         """Viewers, whether anything is asked, refusals by code."""
         return dict(json.loads(self.request("/api/health")[2]))
 
+    def children(self) -> list[int]:
+        """Processes that it has started."""
+        import psutil
+
+        return [child.pid for child in psutil.Process(self.running.process.pid).children(recursive=True)]
+
     def cpu_s(self) -> float:
         """Processor time so far, of the server and its children."""
         import psutil

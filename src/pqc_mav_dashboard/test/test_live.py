@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from ends import DRONE, Dashboard, Pair, look
+from websockets.exceptions import ConnectionClosed
 
 from pqc_mav_common.testing import until
 
@@ -96,6 +99,27 @@ def test_other_users(pair: Pair) -> None:
     finally:
         for path in pair.run_folder.glob("*.sock"):
             os.chown(path, -1, 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_when_asked_with_a_page_open(pair: Pair, number: signal.Signals) -> None:
+    dashboard = Dashboard(environment=pair.environment)
+    children: list[int] = []
+    try:
+
+        def ends(messages: list[dict[str, Any]]) -> bool:
+            if len(messages) == 2:
+                children.extend(dashboard.children())
+                dashboard.running.process.send_signal(number)
+            return False
+
+        with pytest.raises(ConnectionClosed):
+            look(dashboard, DRONE, ends)
+        assert dashboard.running.process.wait(30) == 0
+        assert not any("Traceback" in line for line in dashboard.running.lines)
+        until(lambda: not any(Path(f"/proc/{child}").exists() for child in children), "what it had started is gone")
+    finally:
+        dashboard.running.kill()
 
 
 def test_nothing_is_asked_while_nobody_looks(dashboard: Dashboard) -> None:
