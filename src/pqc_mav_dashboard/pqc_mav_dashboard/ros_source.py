@@ -51,6 +51,13 @@ class RosSource:
         """Why there are no topics; "" while they are listened to."""
         return "" if self.available else WITHOUT
 
+    @property
+    def problem(self) -> str:
+        """What is wrong with listening, as one sentence; "" while nothing is."""
+        if self._process is None or self._process.returncode is None:
+            return ""
+        return "The process that listens to ROS has ended; it is started again, and says why on the server's terminal."
+
     async def start(self) -> None:
         """Starts listening, where ROS is there."""
         if not self.available:

@@ -41,6 +41,8 @@ class Live:
         picture.ends += others
         if others and not any(end for end in picture.ends if end not in others):
             picture.notes = [note for note in picture.notes if "has a control socket" not in note]
+        if self._ros.problem:
+            picture.notes.append(self._ros.problem)
         picture.absent = self._ros.absent
         known = {end.drone for end in picture.ends}
         alone = self._alone(picture)

@@ -7,6 +7,7 @@ import json
 import socketserver
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,10 @@ class FakeEngine:
 
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
+                with suppress(ConnectionError):  # who asked may have gone
+                    self.serve()
+
+            def serve(self) -> None:
                 for line in self.rfile:
                     request = json.loads(line)
                     engine.asked.append(request["command"])

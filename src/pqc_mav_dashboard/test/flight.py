@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_policy.telemetry.inputs import Battery, DecisionInput
+from pqc_mav_policy.telemetry.inputs_json import dump
 from pqc_mav_recorder.file import RecordingFile
 from pqc_mav_recorder.schema import installed_topic
 
@@ -58,6 +61,11 @@ def record(path: Path, seconds: int = LENGTH_S, *, senses: bool = True) -> Path:
             battery = msg.BatteryHealth(valid=True, voltage_v=16.0, state_of_charge=charge, current_a=math.nan)
             put("/drone/battery", battery, at_s)
             put("/drone/vehicle", msg.VehicleState(valid=True, armed=second > 5, phase=3 if second > 5 else 1), at_s)
+            inputs = dump(
+                replace(DecisionInput(), battery=Battery(valid=True, age_s=0.5, voltage_v=13.5, cells=4)), at_s
+            )
+            decision = {"strategy": "measured", "mode": "auto", "action": "HOLD", "guard": "calm", "reason": "Calm."}
+            put("/drone/pqc_policy/decision", msg.PolicyDecision(inputs_json=inputs, **decision), at_s)
             level = 2 if second >= ALARM_S else 0
             put("/drone/threat", msg.ThreatReport(level=level, kind="replay" if level else "", source="rules"), at_s)
     return recording.finish()

@@ -66,7 +66,7 @@ def test_what_is_not_known_is_none(recording: Recording) -> None:
     view = drone_view("d1", at(Player(recording), 5))
     assert view["ends"][0]["link"]["rtt_ms"] is None, "NaN in the message"
     assert view["senses"]["battery"]["fields"]["current_a"] is None
-    assert "absent" in view["senses"]["thermal"] and "absent" in view["senses"]["policy"]
+    assert "absent" in view["senses"]["thermal"] and "absent" in view["senses"]["power"]
 
 
 def test_keys_age_while_the_status_is_latched(recording: Recording) -> None:

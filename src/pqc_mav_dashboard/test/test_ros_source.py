@@ -155,9 +155,10 @@ def test_a_helper_that_dies_is_started_again_and_ends_with_the_viewers(
         assert first is not None
         first.kill()
         await first.wait()
+        assert "has ended" in source.problem
         await until(lambda: source._process is not first and source.topics.ends(), "again", lambda: source.keep(set()))
         second = source._process
-        assert second is not None and second.returncode is None
+        assert second is not None and second.returncode is None and source.problem == ""
         await source.stop()
         assert second.returncode is not None
 

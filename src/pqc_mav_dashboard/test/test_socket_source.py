@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines through their sockets: several, dying, silent, talking nonsense; and nothing asked before or after."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_engine import FakeEngine
+
+from pqc_mav_common.free_ports import own_run_folder
+from pqc_mav_dashboard import socket_source
+from pqc_mav_dashboard.picture import Picture
+from pqc_mav_dashboard.socket_source import SocketSource
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with own_run_folder() as environment:
+        yield Path(environment["PQCMAV_RUN_DIR"])
+
+
+def looks(folder: Path, *drones: frozenset[str] | None, path: str = "") -> list[Picture]:
+    """What a source says, look after look."""
+
+    async def scene() -> list[Picture]:
+        source = SocketSource({"PQCMAV_RUN_DIR": str(folder)}, path)
+        await source.start()
+        found = [await source.picture(each) for each in drones]
+        await source.stop()
+        return found
+
+    return asyncio.run(scene())
+
+
+def listener(path: Path, answer: bytes) -> None:
+    """Somebody who says the same to every line; nothing for b""."""
+
+    def serve(server: socket.socket) -> None:
+        while True:
+            connection, _ = server.accept()
+            threading.Thread(target=talk, args=(connection,), daemon=True).start()
+
+    def talk(connection: socket.socket) -> None:
+        with suppress(OSError), connection, connection.makefile("rb") as lines:
+            for _ in lines:
+                if answer:
+                    connection.sendall(answer)
+
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(path))
+    server.listen()
+    threading.Thread(target=serve, args=(server,), daemon=True).start()
+
+
+def test_only_those_that_are_looked_at_are_asked_about(folder: Path) -> None:
+    engine = FakeEngine(folder, 50)
+    try:
+        whole, one = looks(folder, None, frozenset({"drone0007"}))
+        assert len(whole.ends) == 50 and [end.drone for end in one.ends] == ["drone0007"]
+        assert engine.asked.count("status") == 2
+        asked = len(engine.asked)
+        time.sleep(0.3)
+        assert len(engine.asked) == asked, "nobody asks after the end"
+    finally:
+        engine.close()
+
+
+def test_a_folder_without_a_socket_says_so(folder: Path) -> None:
+    (picture,) = looks(folder, None)
+    assert picture.ends == [] and f"has a control socket in {folder}" in picture.notes[0]
+
+
+def test_a_socket_of_a_dead_process_is_passed_over(folder: Path) -> None:
+    engine = FakeEngine(folder, 1)
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(folder / "drone-gone.sock"))
+    (picture,) = looks(folder, None)
+    assert len(picture.ends) == 1 and picture.notes == []
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"nonsense\n",
+        b"[]\n",
+        b"{}\n",
+        b'{"ok": true, "result": {}}\n',
+        b'{"ok": true, "result": {"role": "gcs", "dangers": [], "tunnels": [7]}}\n',
+        b'{"ok": false, "error": {"code": "busy", "text": "Later."}}\n',
+    ],
+)
+def test_an_engine_that_talks_nonsense_spoils_nothing(
+    folder: Path, answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket_source, "ANSWER_S", 0.3)
+    engine = FakeEngine(folder, 2)
+    listener(folder / "gcs-odd.sock", answer)
+    first, second = looks(folder, None, None)
+    assert [len(picture.ends) for picture in (first, second)] == [2, 2]
+    (named,) = looks(folder, None, path=str(folder / "gcs-odd.sock"))
+    assert named.ends == [] and any("gcs-odd does not answer" in note for note in named.notes)
+    engine.close()
+
+
+def test_drones_that_were_taken_away_are_no_silent_ones(folder: Path) -> None:
+    engine = FakeEngine(folder, 3)
+
+    async def scene() -> tuple[Picture, Picture, list[dict[str, Any]]]:
+        source = SocketSource({"PQCMAV_RUN_DIR": str(folder)})
+        before = await source.picture(None)
+        suites = await source.suites()
+        engine.drones = 2
+        after = await source.picture(None)
+        await source.stop()
+        return before, after, suites
+
+    before, after, suites = asyncio.run(scene())
+    assert (len(before.ends), len(after.ends)) == (3, 2) and suites[0]["short_code"] == "ML-768-AG-MD-65"
+    engine.close()
+
+
+def test_ways_around_the_tunnel_are_said(folder: Path) -> None:
+    engine = FakeEngine(folder, 1, error="mavros listens on every address.")
+    (picture,) = looks(folder, None)
+    assert picture.notes == ["gcs: mavros listens on every address."]
+    engine.close()
