@@ -87,9 +87,7 @@ std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
 class Engine::Impl {
  public:
   explicit Impl(EngineConfig given)
-      : config(given.lean()),
-        shown(std::move(given)),
-        events(log_level_of(config.log_level).value_or(LogLevel::info)) {
+      : config(given.lean()), shown(std::move(given)), events(log_level_of(config.log_level).value_or(LogLevel::info)) {
     if (config.control_socket != "off") events.also_tell([this](const Event& event) { event_journal.take(event); });
     if (config.role == Role::drone)
       drone = std::make_unique<DroneControl>(shown, events);

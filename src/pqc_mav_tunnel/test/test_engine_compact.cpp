@@ -113,7 +113,9 @@ TEST_F(EngineCompact, LossCostsWhatIsLostAndNoMore) {
   for (int i = 0; i < 600; ++i) {
     tunnel->send_up("up");
     tunnel->send_down("down");
-    if (i % 100 == 50) EXPECT_TRUE(tunnel->drone->request_rekey("uav1", "", "test", 20s).ok);
+    if (i % 100 == 50) {
+      EXPECT_TRUE(tunnel->drone->request_rekey("uav1", "", "test", 20s).ok);
+    }
     std::this_thread::sleep_for(1ms);
   }
   tunnel->relay->lose(0);

@@ -126,9 +126,15 @@ TEST_F(EngineEndpoints, AnAnswerGoesToWhoAsked) {
   for (const auto& [system, who] : cases) {
     const auto answer = command(1, system, 190);
     from_vehicle(answer);
-    if (who == 0) ASSERT_EQ(qgc.receive(), answer);
-    if (who == 1) ASSERT_EQ(sdk.receive(), answer);
-    if (who == 2) ASSERT_EQ(tcp->receive(answer.size()), answer);
+    if (who == 0) {
+      ASSERT_EQ(qgc.receive(), answer);
+    }
+    if (who == 1) {
+      ASSERT_EQ(sdk.receive(), answer);
+    }
+    if (who == 2) {
+      ASSERT_EQ(tcp->receive(answer.size()), answer);
+    }
   }
   // And nobody else has got one: what comes next is for all.
   const auto last = heartbeat(1, 1, 99);
