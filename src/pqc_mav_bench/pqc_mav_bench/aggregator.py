@@ -160,7 +160,7 @@ class MetricsAggregator:
         put(run.network, metric_mapping.prefixed(gcs["network"]))
         if not drone:
             return
-        shared = bool(run.run_context.same_host)
+        shared = bool(run.run_context.same_clock)
         put(run.data_plane, {"loss_ratio": metric_mapping.data_plane_loss(drone["counters"], gcs["counters"])})
         blackout = sum(side["counters"]["plain_dropped_no_session"] for side in (drone, gcs))
         put(run.rekey, {"blackout_packets": blackout})

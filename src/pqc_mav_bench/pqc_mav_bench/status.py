@@ -73,7 +73,7 @@ def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
         other = "mavlink" if bulk else "bulk"
         return StatusKind.NOT_APPLICABLE, f"the {run.workload.workload} workload has no such figure ({other} has)"
     if field.category == "latency_jitter" and field.name.startswith("owd_"):
-        if not run.run_context.same_host and not bulk:
+        if not run.run_context.same_clock and not bulk:
             return StatusKind.UNAVAILABLE, "MAVLink's time stamps give one-way delays on one clock only"
         return StatusKind.NOT_APPLICABLE, "the workload measures no delay in this direction"
     if field.category == "latency_jitter":

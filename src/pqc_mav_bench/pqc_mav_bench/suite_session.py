@@ -17,6 +17,7 @@ from typing import Any
 from pqc_mav_bench import metric_mapping
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.clock import ClockEstimate, estimate
+from pqc_mav_bench.collectors.clock_id import machine_of
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
 from pqc_mav_bench.ends import DroneEnd, GroundEnd, RekeyResult
 from pqc_mav_bench.errors import AgentLostError, BenchError, StoppedError, SuiteFailedError
@@ -102,14 +103,16 @@ class SuiteSession:
     def prepare(self) -> dict[str, Any]:
         """Describes both sides, once. Returns fields of RunContext. Raises AgentLostError."""
         drone, ground = dict(self._drone.info()), dict(self._ground.info())
-        self._shared_clock = drone.pop("clock_id") == ground.pop("clock_id")
+        clocks = drone.pop("clock_id"), ground.pop("clock_id")
+        self._shared_clock = clocks[0] == clocks[1]
         if self._options.machine_name:
             for side in (drone, ground):
                 side["host"] = self._options.machine_name
                 side["kernel"] = str(side["kernel"]).partition("-")[0]  # what follows names the builder
         names = (*FIELDS, *VERSIONS)
         self._both = {name: drone[name] for name in names} | {f"gcs_{name}": ground[name] for name in names}
-        self._both["same_host"] = self._shared_clock
+        self._both["same_host"] = machine_of(clocks[0]) == machine_of(clocks[1])
+        self._both["same_clock"] = self._shared_clock
         return self._both
 
     def synchronise(self) -> ClockEstimate:

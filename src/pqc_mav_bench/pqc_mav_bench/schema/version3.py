@@ -17,6 +17,7 @@ _BEFORE = "recorded before this was measured: a run had one full handshake"
 #: version may have none.
 ADDED = frozenset(
     {
+        "run_context.same_clock",
         "run_context.link",
         "handshake.kind",
         "crypto_primitives.gcs_keygen_pooled",

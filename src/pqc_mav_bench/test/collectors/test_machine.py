@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import re
 import socket
+import subprocess
+import sys
 
-from pqc_mav_bench.collectors.clock_id import clock_id
+import pytest
+
+from pqc_mav_bench.collectors.clock_id import clock_id, machine_of
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
 from pqc_mav_bench.collectors.network import NetworkCollector, difference, interface_towards
 from pqc_mav_bench.collectors.processes import is_proxy, proxy_pid
@@ -70,7 +75,18 @@ def test_nobody_is_found_where_nobody_runs(monkeypatch):
 
 def test_one_machine_has_one_clock():
     assert clock_id() == clock_id() != ""
-    assert len(clock_id()) == 16
+    assert re.fullmatch(r"[0-9a-f]{16}\.[0-9a-f]{16}", clock_id())
+
+
+def test_a_time_namespace_is_the_same_machine_with_another_clock():
+    program = "from pqc_mav_bench.collectors.clock_id import clock_id; print(clock_id())"
+    command = ["unshare", "--user", "--map-root-user", "--time", "--monotonic", "5000", sys.executable, "-c", program]
+    try:
+        shifted = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this machine gives no time namespaces")
+    assert machine_of(shifted) == machine_of(clock_id())
+    assert shifted != clock_id()
 
 
 def test_the_environment_fits_the_schema():

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recipe for two machines, as the README gives it: two network namespaces with names and clocks of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pqc_mav_bench.store import CampaignStore
+from pqc_mav_bench.verify import verify_campaign
+
+CLOCK_AHEAD_S = 5000
+LIMIT_S = 150.0
+GROUND, DRONE = "10.99.0.1", "10.99.0.2"
+PROGRAM = "import sys; from pqc_mav_cli.app import main; sys.exit(main(sys.argv[1:]))"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0 or shutil.which("ip") is None, reason="two machines need root and iproute2"),
+]
+
+
+class Machine:
+    """A network namespace, a host name and, for the drone, a monotonic clock that is ahead."""
+
+    def __init__(self, name: str, address: str, ahead_s: int) -> None:
+        self.space = f"pqcmav-{name}-{os.getpid()}"
+        self.name, self.address, self.ahead_s = name, address, ahead_s
+        self.running: list[subprocess.Popen[str]] = []
+        _ip("netns", "add", self.space)
+
+    def attach(self, interface: str) -> None:
+        _ip("-n", self.space, "address", "add", f"{self.address}/24", "dev", interface)
+        for each in (interface, "lo"):
+            _ip("-n", self.space, "link", "set", each, "up")
+        _ip("-n", self.space, "route", "add", "224.0.0.0/4", "dev", interface)  # by which DDS finds its peers
+
+    def start(self, log: Path, *arguments: str) -> subprocess.Popen[str]:
+        clock = ["--time", "--monotonic", str(self.ahead_s), "--boottime", str(self.ahead_s)] if self.ahead_s else []
+        inside = ["ip", "netns", "exec", self.space, "unshare", "--uts", *clock, "sh", "-c"]
+        command = [f'hostname {self.name}; exec "$@"', "sh", sys.executable, "-c", PROGRAM, *arguments]
+        environment = {**os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_DOMAIN_ID": "77"}
+        environment.pop("FASTRTPS_DEFAULT_PROFILES_FILE", None)
+        with log.open("w") as out:
+            made = subprocess.Popen([*inside, *command], env=environment, stdout=out, stderr=out, text=True)
+        self.running.append(made)
+        return made
+
+    def close(self) -> None:
+        for process in reversed(self.running):
+            if process.poll() is None:
+                process.terminate()
+        for process in self.running:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        _ip("netns", "delete", self.space)
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+
+
+@pytest.fixture
+def machines() -> Iterator[tuple[Machine, Machine]]:
+    ground, drone = Machine("ground", GROUND, 0), Machine("drone", DRONE, CLOCK_AHEAD_S)
+    try:
+        _ip("-n", ground.space, "link", "add", "to-drone", "type", "veth", "peer", "name", "to-ground")
+        _ip("-n", ground.space, "link", "set", "to-ground", "netns", drone.space)
+        ground.attach("to-drone")
+        drone.attach("to-ground")
+        yield ground, drone
+    finally:
+        drone.close()
+        ground.close()
+
+
+def _wait_for(log: Path, words: str) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while words not in log.read_text():
+        assert time.monotonic() < deadline, f"no '{words}' in {log.read_text()[-2000:]}"
+        time.sleep(0.1)
+
+
+def test_a_campaign_of_two_machines_measures_the_suite_it_says(machines, tmp_path):
+    ground, drone = machines
+    keys, logs = tmp_path / "keys", {name: tmp_path / f"{name}.log" for name in ("keys", "gcs", "drone", "agent", "c")}
+    assert ground.start(logs["keys"], "keys", "init", "drone1", "--root", str(keys)).wait(60) == 0
+    ground.start(logs["gcs"], "up", "gcs", "--keys", str(keys / "gcs"), "--drones", "drone1")
+    # With its policy in auto, as everybody starts it: the controller takes it out of the way.
+    given = ("--keys", str(keys / "drones" / "drone1"), "--drone-id", "drone1", "--peer", GROUND)
+    drone.start(logs["drone"], "up", "drone", *given)
+    _wait_for(logs["drone"], "-> UP")
+    ground.start(logs["agent"], "bench", "run", "--role", "agent")
+    _wait_for(logs["agent"], "agent for")
+    options = ("--suite", "ML-1024-AG-FA-1024", "--handshakes", "6", "--duration", "3", "--attempts", "1")
+    asked = ("bench", "run", "--role", "controller", "--root", str(tmp_path / "root"), "--name", "c", *options)
+    controller = drone.start(logs["c"], *asked)
+    assert controller.wait(LIMIT_S) == 0, logs["c"].read_text()[-3000:]
+    store = CampaignStore.open(tmp_path / "root" / "c")
+    run = store.load_run(store.load_schedule()[0].items[0])
+    context = run.run_context
+    assert (context.host, context.gcs_host) == ("drone", "ground")
+    assert (context.same_host, context.same_clock) == (True, False)
+    assert run.clock_sync.offset_ms == pytest.approx(-1000 * CLOCK_AHEAD_S, abs=1000)
+    assert run.handshake.handshakes == 6
+    assert run.latency_jitter.owd_up_p50_ms is None, "MAVLink's time stamps need one clock"
+    assert run.metric_status["latency_jitter.owd_up_p50_ms"].status == "unavailable"
+    assert run.latency_jitter.rtt_count
+    assert verify_campaign(store.folder).problems == ()
