@@ -36,7 +36,7 @@ class Engines:
     def __init__(self, environment: Mapping[str, str], paths: Sequence[Path] = (), answer_s: float = ANSWER_S) -> None:
         """`paths` are sockets to ask in place of those in the usual folders; `answer_s` [s] is for each to answer."""
         self._environment = environment
-        self._named = tuple(Place(path) for path in paths)
+        self._named = tuple(dict.fromkeys(Place(path) for path in paths))
         self._answer_s = answer_s
         self._answered: dict[Place, None] = {}
         self.problem = ""  # why no folder can be looked into; "" = it can

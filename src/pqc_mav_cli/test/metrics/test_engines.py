@@ -66,6 +66,14 @@ def test_named_sockets_are_asked_alone_whether_or_not_they_are_there(folder: Pat
         assert outcome(asked.ask()) == {"drone-d9": GONE}
 
 
+def test_a_socket_that_is_named_twice_is_asked_once(folder: Path) -> None:
+    """Two samples of one name would cost Prometheus the whole page."""
+    path = folder / "gcs.sock"
+    with serving(path, good) as asked:
+        assert outcome(Engines({}, [path, path, path], LIMIT_S).ask()) == {"gcs": ""}
+    assert len(asked) == 3
+
+
 def _drip(_line: bytes) -> Iterator[bytes]:
     for _ in itertools.count():
         time.sleep(0.05)
