@@ -61,8 +61,9 @@ void add_sockets(Found& found, const Sibling& process, const std::vector<BoundSo
       static_cast<int>(std::ranges::count_if(parts.sending, [](const auto& it) { return !it.local(); }));
   for (const auto& each : parts.others) {
     if (each.local()) continue;
-    const bool allowed = meant.addresses.contains(each.host_text()) || (each.udp && meant.plain.contains(each.port));
-    auto& place = allowed ? found.allowed : process.ours ? found.open : found.foreign;
+    auto& place = meant.addresses.contains(each.host_text()) ? found.allowed
+                  : process.ours                             ? found.open
+                                                             : found.foreign;
     place.push_back(process.text() + ": " + each.text());
   }
 }
@@ -80,8 +81,13 @@ Diagnostic exposure(const std::vector<Sibling>& processes, std::size_t domain, c
       if (!tables.contains(space)) tables[space] = bound_sockets(folder);
       const auto inodes = own_sockets(folder);
       auto held = tables[space];
+      // Ours first, or one of them would count as a socket from which DDS sends.
       std::erase_if(held, [&](const auto& each) {
-        return !inodes.contains(each.inode) || (each.udp && here.tunnel.contains(each.port));
+        if (!inodes.contains(each.inode)) return true;
+        const bool asked_for =
+            (each.udp && here.plain.contains(each.port)) || here.listeners.contains({each.udp, each.port});
+        if (asked_for && !each.local()) found.allowed.push_back(process.text() + ": " + each.text());
+        return asked_for || (each.udp && here.tunnel.contains(each.port));
       });
       ++found.processes;
       add_sockets(found, process, held, domain, here);

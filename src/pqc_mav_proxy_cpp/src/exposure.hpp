@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diagnostic.hpp"
@@ -11,10 +12,15 @@
 
 namespace pqc_mav_proxy_cpp {
 
-/// What this process opens on purpose: `tunnel` ports, `plain` ports where others are let in; and addresses.
+/// A port and whether it is one of UDP, not of TCP.
+using Listener = std::pair<bool, int>;
+
+/// What this process opens on purpose: `tunnel` ports; `plain` ports (UDP) and `listeners` where others are let in; and
+/// addresses.
 struct Meant {
   std::set<int> tunnel, plain;
   std::set<std::string> addresses;
+  std::set<Listener> listeners = {};
 };
 
 /// What these processes hold open, as /diagnostics says it; `meant` is about this very process.

@@ -23,10 +23,12 @@ class Guard {
   /// `on_error` is told an error once, when it appears or changes. Reads two variables of the environment
   /// (siblings.hpp).
   Guard(std::size_t domain, OnError on_error, FindWriters writers);
-  const std::vector<Diagnostic>& diagnostics(double now_s, const pqcmav::EnginePorts& ports);
+  /// `ports` and the tunnels' `stats` as the engine tells them.
+  const std::vector<Diagnostic>& diagnostics(double now_s, const pqcmav::EnginePorts& ports,
+                                             const std::vector<pqcmav::LinkStats>& stats);
 
  private:
-  void look(double now_s, const pqcmav::EnginePorts& ports);
+  void look(double now_s, const pqcmav::EnginePorts& ports, const std::vector<pqcmav::LinkStats>& stats);
 
   std::string mark_;
   std::set<std::string> allowed_;

@@ -341,7 +341,7 @@ void ProxyNode::publish_periodic() {
   }
   if (role_ == "gcs") reports.push_back(diagnoser_.handshake_server(engine->totals()));
   std::vector<std::string> dangers;
-  for (const auto& each : guard_->diagnostics(now_s, engine->ports())) {
+  for (const auto& each : guard_->diagnostics(now_s, engine->ports(), stats)) {
     if (each.level == Level::error) dangers.push_back(each.message);
     reports.push_back(each);
   }
