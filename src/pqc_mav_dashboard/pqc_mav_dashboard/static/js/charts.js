@@ -15,6 +15,8 @@ const CHARTS = [
   { title: "Loss", least: 0.05, write: (v) => percent(v), series: [[3, "to here", "--line-1"], [4, "to the other end", "--line-2", [6, 3]]] },
   { title: "Gaps between packets", least: 100, write: milliseconds, series: [[6, "95 % are below", "--line-1"]] },
 ];
+/** One point alone is no line: it is drawn as a dot. */
+const few = (_plot, _series, first, last) => last - first < 2;
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 const two = (n) => String(n).padStart(2, "0");
 const moment = (seconds) => {
@@ -53,7 +55,7 @@ export class Charts {
         width: this.width(i), height: HEIGHT, legend: { show: false }, padding: [8, 26, 0, 0], cursor: { drag: { x: false, y: false } },
         scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, Math.max(chart.least, (max || 0) * 1.1)] } },
         axes: [{ ...axis, space: 80, incrs: SECONDS, values: (_u, ticks) => ticks.map(moment) }, { ...axis, size: 82, values: (_u, ticks) => ticks.map((tick) => chart.write(tick)) }],
-        series: [{}, ...chart.series.map(([, label, name, dash]) => ({ label, stroke: colour(name), width: 1.75, dash, points: { show: false } }))],
+        series: [{}, ...chart.series.map(([, label, name, dash]) => ({ label, stroke: colour(name), width: 1.75, dash, points: { show: few, size: 5 } }))],
       };
       const plot = new uPlot(options, this.data(chart), this.boxes[i].box);
       plot.root.setAttribute("aria-hidden", "true");
