@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from pqc_mav_cli.errors import CliError, ExitCode
-from pqc_mav_cli.local_socket import Control, chosen, folders
+from pqc_mav_common.local_socket import Control, chosen, folders
 
 drones_app = typer.Typer(
     no_args_is_help=True,
