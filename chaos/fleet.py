@@ -109,6 +109,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--processes", type=int, default=4, help="processes that host the drones")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--also", type=int, nargs="*", default=[], help="smaller fleets to fly first, for comparison")
+    parser.add_argument("--also-seconds", type=float, default=15.0, help="how long each of those flies")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -124,12 +126,18 @@ def run(options: argparse.Namespace) -> int:
         return 2
     machine = tables.machine()
     try:
+        smaller = [
+            fly(argparse.Namespace(**{**vars(options), "drones": drones, "seconds": options.also_seconds}))
+            for drones in options.also
+        ]
         result = fly(options)
     except ChildError as error:
         print(f"fleet: {error}")
         return 1
     found = judge(result)
     text = page(result, found, options, machine)
+    if smaller:
+        text += costs([*smaller, result])
     print("\n" + text)
     if options.output:
         tables.write_page(Path(options.output) / "fleet.md", text)
@@ -318,6 +326,36 @@ def summary(result: FleetResult, found: list[str], options: argparse.Namespace, 
     return {"machine": machine, "rate": options.rate, "problems": found, **figures}
 
 
+def message_us(result: FleetResult) -> float:
+    """Processor time of the gcs for each message that it passed on, in us; rekeys and all else included."""
+    return 1e4 * result.cpu_gcs * result.seconds / max(total(result.counts, "received"), 1)
+
+
+def memory_of_each(result: FleetResult) -> float:
+    """What each drone but the first adds to the gcs, in KiB."""
+    return (result.pss_gcs_kib[0] - result.pss_gcs_one_kib) / max(result.drones - 1, 1)
+
+
+def costs(results: list[FleetResult]) -> str:
+    """A table of fleets of several sizes, one row each."""
+    header = ("drones", "messages", "lost", "unexplained", "rekeys", "CPU a message", "PSS a drone", "load")
+    rows = [
+        (
+            each.drones,
+            f"{total(each.counts, 'sent'):,}",
+            f"{total(each.counts, 'sent') - total(each.counts, 'received'):,}",
+            unexplained(each),
+            each.rekeys_ok,
+            f"{message_us(each):.1f} us",
+            f"{memory_of_each(each):.0f} KiB" if each.drones > 1 else "",
+            f"{each.load[0]:.1f}-{each.load[1]:.1f}",
+        )
+        for each in results
+    ]
+    text = "\n## What a drone costs the gcs\n\nThe same rates; CPU with rekeys and all else. The load is that of the "
+    return text + "machine before and after.\n\n" + tables.markdown(header, rows)
+
+
 def page(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> str:
     """The results page."""
     counts, n = result.counts, result.drones
@@ -334,9 +372,7 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
     )
     gaps = max(stream["longest_gap_ns"] for stream in counts["streams"]) / 1e6
     grown = result.pss_gcs_kib[1] - result.pss_gcs_kib[0]
-    passed = sum(each["received"] for each in counts["streams"])
-    each_us = 1e4 * result.cpu_gcs * result.seconds / max(passed, 1)
-    per_drone = (result.pss_gcs_kib[0] - result.pss_gcs_one_kib) / max(n - 1, 1)
+    per_drone = memory_of_each(result)
     own = (result.rss_drones_kib - result.rss_drone_process_empty_kib) / n
     rows = [
         ("all connected after", f"{result.connect_s:.2f} s"),
@@ -355,7 +391,8 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
         ("drop counters, both ends", ", ".join(f"{k} {v}" for k, v in result.drops.items()) or "all zero"),
         (
             "CPU of the gcs, rekeys included",
-            f"{result.cpu_gcs:.1f} % of one core, {result.cpu_gcs / n:.3f} % a drone, {each_us:.1f} us a message",
+            f"{result.cpu_gcs:.1f} % of one core, {result.cpu_gcs / n:.3f} % a drone, "
+            f"{message_us(result):.1f} us a message",
         ),
         ("CPU of the drones", f"{result.cpu_drones:.1f} % of one core, {result.cpu_drones / n:.2f} % a drone"),
         ("CPU of the traffic generator, for scale", f"{result.cpu_traffic:.1f} %"),
