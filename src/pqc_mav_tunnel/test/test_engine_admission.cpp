@@ -292,6 +292,27 @@ TEST_F(EngineAdmission, NoMoreAtOnceThanConfigured) {
 }
 
 /// Who holds the PSK but cannot finish keeps nobody out.
+TEST_F(EngineAdmission, FirstMessagesThatLeadNowhereTakeNoPlaceOfASession) {
+  const KeyFolders keys({"uav1", "uav2", "uav3", "uav4"});
+  gcs = start(
+      with(gcs_values(keys, {"uav1", "uav2", "uav3", "uav4"}), {{"max_handshakes", 2}, {"handshake_threads", 1}}));
+  drone = start(drone_values(keys, "uav1", gcs->ports().data));
+  ASSERT_TRUE(eventually([&] { return up(*drone) && up(*gcs); }));
+  // M1s that a thief of PSKs, or a recorder, sends without going on: they take all places without a return proof.
+  const UdpPeer thief;
+  std::vector<std::unique_ptr<RawAttempt>> begun;
+  for (const auto* id : {"uav2", "uav3", "uav4"}) {
+    begun.push_back(std::make_unique<RawAttempt>(initiator_params(keys, id), thief, data_address(*gcs)));
+    begun.back()->start();
+  }
+  ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_gated") >= 3 && total(*gcs, "hs_busy") >= 1; }));
+  for (int i = 0; i < 5; ++i) {
+    const auto outcome = drone->request_rekey("uav1", kLight, "", 20s);
+    EXPECT_TRUE(outcome.ok) << outcome.message;
+  }
+  EXPECT_EQ(status(*drone).rekeys_ok, 5u);
+}
+
 TEST_F(EngineAdmission, AStalledAttemptOfADroneDoesNotKeepItOut) {
   const KeyFolders keys;
   gcs = start(with(gcs_values(keys), {{"max_handshakes", 4}}));
