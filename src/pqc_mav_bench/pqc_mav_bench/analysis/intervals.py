@@ -3,6 +3,10 @@
 
 Two suites are told apart when the 95 % intervals of their medians do not overlap, which errs on the side of a tie. A
 suite with fewer than RANKED_FROM handshakes is not ranked at all: one sample is no figure.
+
+The handshakes of one run follow each other within seconds, so they share whatever the machine did then: they tell how
+handshakes scatter, not how runs do. Suites that differ in the cipher alone make the same handshake, of which the cipher
+seals hardly a hundred bytes. So the interval of a suite is that of its KEM and signature, over all their runs.
 """
 
 from __future__ import annotations
@@ -17,7 +21,10 @@ from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_int
 
 #: Handshakes of a suite from which its figure takes part in a ranking.
 RANKED_FROM = 30
+#: Runs of its KEM and signature from which it does: with one, nothing tells how far runs differ.
+RANKED_RUNS = 2
 COUNT, LOW, HIGH = "handshake_n", "handshake_low_ms", "handshake_high_ms"
+RUNS = "handshake_runs"
 #: Runs of a suite from which resampling them tells how far runs differ.
 _ENOUGH_RUNS = 6
 _RESAMPLES = 2000
@@ -47,7 +54,7 @@ def clustered_interval(runs: Sequence[Sequence[float]], seed: int = _SEED) -> tu
 
 
 def interval(runs: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """95 % interval of a suite's median handshake: by ranks within one run, by resampling over several.
+    """95 % interval of a median handshake: by ranks within one run, by resampling over several.
 
     NaN where there are too few handshakes.
     """
@@ -58,7 +65,7 @@ def interval(runs: Sequence[Sequence[float]]) -> tuple[float, float]:
 
 
 def attach(suites: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
-    """`suites` (a row per scenario and suite) with how many handshakes each has, and its interval.
+    """`suites` (a row per scenario and suite) with how many handshakes each has, and the interval of its pair.
 
     `single`: the table of single handshakes with the same names of suites.
     """
@@ -66,13 +73,20 @@ def attach(suites: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
     if len(single):
         for (scenario, suite, _), rows in single.groupby(["scenario", "suite", "repetition"], sort=False):
             runs.setdefault((scenario, suite), []).append(rows["handshake_ms"].dropna().tolist())
-    found = [runs.get((row.scenario, row.suite), []) for row in suites.itertuples()]
-    intervals = [interval(each) for each in found]
+    own = [runs.get((row.scenario, row.suite), []) for row in suites.itertuples()]
+    pairs = [(row.scenario, row.kem, row.sig) if row.kem else (row.scenario, row.suite) for row in suites.itertuples()]
+    of_pair: dict[tuple[str, ...], list[list[float]]] = {}
+    for pair, found in zip(pairs, own, strict=True):
+        of_pair.setdefault(pair, []).extend(each for each in found if each)
+    intervals = {pair: interval(found) for pair, found in of_pair.items()}
+    # A median of its own may lie outside the interval of many runs: then the interval reaches to it.
+    medians = suites["handshake_ms"].tolist()
     return suites.assign(
         **{
-            COUNT: [float(sum(map(len, each))) for each in found],
-            LOW: [low for low, _ in intervals],
-            HIGH: [high for _, high in intervals],
+            COUNT: [float(sum(map(len, each))) for each in own],
+            RUNS: [float(len(of_pair[pair])) for pair in pairs],
+            LOW: [min(intervals[pair][0], mid) for pair, mid in zip(pairs, medians, strict=True)],
+            HIGH: [max(intervals[pair][1], mid) for pair, mid in zip(pairs, medians, strict=True)],
         }
     )
 
@@ -81,7 +95,7 @@ def is_ranked(suites: pd.DataFrame) -> pd.Series:
     """Which rows have enough handshakes. Published figures have no count and are taken as they were printed."""
     if COUNT not in suites.columns:
         return pd.Series(True, suites.index)
-    return (suites[COUNT] >= RANKED_FROM) & suites[LOW].notna()
+    return (suites[COUNT] >= RANKED_FROM) & (suites[RUNS] >= RANKED_RUNS) & suites[LOW].notna()
 
 
 def tied_with_the_least(suites: pd.DataFrame, cost: str = "handshake_ms") -> pd.DataFrame:

@@ -127,8 +127,9 @@ def methods(c: ReportInput) -> list[str]:
         else "",
         f"Repetitions per suite and scenario: up to {c.repetitions}. Figures per suite are medians over the "
         f"repetitions that passed.",
-        "Intervals of median handshakes hold at 95 %: by ranks within one run, by resampling runs and their "
-        f"handshakes over several. A suite is ranked or recommended with {RANKED_FROM} handshakes or more, and suites "
+        "Intervals of median handshakes are those of a KEM and signature over all their runs, at 95 %: runs and their "
+        "handshakes are resampled. Suites that differ in the cipher alone make the same handshake; one run would not "
+        f"tell how far runs differ. A suite is ranked or recommended with {RANKED_FROM} handshakes or more, and suites "
         "whose intervals overlap are a tie.",
         "Percentiles interpolate linearly between the nearest values. Loss intervals are Wilson score intervals "
         "at 95 %.",

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from pqc_mav_bench.analysis import intervals
-from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW
+from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
 
 
 def suites(*rows: tuple[str, float, float, float]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["suite", LOW, "handshake_ms", HIGH])
-    return frame.assign(scenario="baseline", **{COUNT: 30.0})
+    return frame.assign(scenario="baseline", **{COUNT: 30.0, RUNS: 3.0})
 
 
 def single(**runs: list[list[float]]) -> pd.DataFrame:
@@ -42,13 +42,24 @@ def test_the_least_is_alone_where_it_is_told_apart():
 
 
 def test_too_few_handshakes_are_not_ranked_and_have_no_interval():
-    table = pd.DataFrame({"scenario": "baseline", "suite": ["a", "b"], "handshake_ms": [1.0, 2.0]})
-    found = intervals.attach(table, single(a=[[1.0] * 29], b=[[2.0] * 30]))
+    table = pd.DataFrame(
+        {"scenario": "baseline", "suite": ["a", "b"], "handshake_ms": [1.0, 2.0], "kem": "", "sig": ""}
+    )
+    found = intervals.attach(table, single(a=[[1.0] * 14, [1.0] * 15], b=[[2.0] * 15] * 2))
     assert intervals.is_ranked(found).tolist() == [False, True]
     none = intervals.attach(table, single(a=[[1.0] * 5]))
     assert math.isnan(none[LOW].iloc[0])
     assert none[COUNT].tolist() == [5.0, 0.0]
     assert intervals.is_ranked(table).all(), "published figures are as they were printed"
+
+
+def test_suites_that_differ_in_the_cipher_alone_share_an_interval():
+    names = ["a-aes", "a-chacha", "b-aes"]
+    table = pd.DataFrame({"scenario": "baseline", "suite": names, "kem": ["A", "A", "B"], "sig": "S"})
+    table = table.assign(handshake_ms=[3.0, 5.0, 9.0])
+    found = intervals.attach(table, single(**{"a-aes": [[3.0] * 30], "a-chacha": [[5.0] * 30], "b-aes": [[9.0] * 30]}))
+    assert found[[LOW, HIGH, RUNS]].to_numpy().tolist() == [[3.0, 5.0, 2.0], [3.0, 5.0, 2.0], [9.0, 9.0, 1.0]]
+    assert intervals.is_ranked(found).tolist() == [True, True, False], "one run does not tell how far runs differ"
 
 
 def test_runs_that_differ_widen_the_interval():

@@ -14,8 +14,8 @@ import pytest
 CONSUMER = Path(__file__).resolve().parent.parent / "consumer"
 PACKAGE = CONSUMER.parent.parent
 PUBLIC = {
-    "attempt_log", "config", "engine", "error", "events", "handshake_outcome", "keystore", "process", "status", "suites",
-    "version",
+    "attempt_log", "config", "engine", "error", "events", "handshake_outcome", "keystore", "process", "status",
+    "suites", "version",
 }  # fmt: skip
 
 
