@@ -11,7 +11,6 @@ import queue
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -161,13 +160,3 @@ def serve(obey: Callable[[dict[str, Any]], Any], *, in_threads: frozenset[str] =
             threading.Thread(target=handle, args=(command,), daemon=True).start()
         else:
             handle(command)
-
-
-def wait_until(condition: Callable[[], bool], limit_s: float, step_s: float = 0.02) -> bool:
-    """Poll a condition until it holds or the time is over; return whether it holds."""
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(step_s)
-    return True

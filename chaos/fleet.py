@@ -21,11 +21,12 @@ import messages
 import pqc_mav_tunnel
 import tables
 from accounting import SOFTNET, Account, EndCounts, Way, account, backlog_drops, summed
-from children import Child, ChildError, wait_until
+from children import Child, ChildError
 from traffic import End, TrafficProcess, application_socket, total
 
 from pqc_mav_bench.json_text import counted
 from pqc_mav_common.process_figures import cpu_seconds, memory_kib
+from pqc_mav_common.waiting import wait_until
 
 SUITES = (
     "cs-mlkem512-aesgcm-mldsa44",

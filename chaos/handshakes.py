@@ -17,13 +17,15 @@ import air
 import messages
 import pqc_mav_tunnel
 import tables
-from children import ChildError, wait_until
+from children import ChildError
 from ends import DEFAULT_SUITE, DRONE_PLAIN, GCS_PLAIN, GROUND, End, Starter, drone_config, gcs_config
 from laboratory import temporary_keys
 from links import Link
 from tally import percentile
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket
+
+from pqc_mav_common.waiting import wait_until
 
 _LIMIT_S = 120.0
 # a gcs builds five answers a second for one drone, however often the drone asks: the laboratory stays below

@@ -15,7 +15,7 @@ from typing import Any
 import air
 import messages
 import pqc_mav_tunnel
-from children import Child, ChildError, wait_until
+from children import Child, ChildError
 from clocks import SteppableClock, build_shim
 from conditions import SUITES, Condition, Event, Rekey
 from ends import (
@@ -32,6 +32,8 @@ from tally import longest_gap_ns, recovered_ns
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket
 from verdicts import PLAIN_DROPS, Observation, RekeyResult, Way, accounted_for
+
+from pqc_mav_common.waiting import wait_until
 
 _REKEY_WAIT_S = 70.0
 _SETTLE_S = 1.0

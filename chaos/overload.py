@@ -16,12 +16,14 @@ from typing import Any
 import air
 import mavlink_mix
 import tables
-from children import ChildError, wait_until
+from children import ChildError
 from ends import DRONE_PLAIN, GROUND, HOST, End, drone_config, gcs_config
 from laboratory import temporary_keys
 from mavlink_mix import BULK, COMMANDS, STREAMS, TRANSFERS
 from tally import percentile
 from traffic import application_socket
+
+from pqc_mav_common.waiting import wait_until
 
 _KBIT_S = 64
 _QUEUE_BYTES = 16_000

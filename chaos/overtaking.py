@@ -23,10 +23,12 @@ import loopback
 import messages
 import pqc_mav_tunnel
 import tables
-from children import ChildError, wait_until
+from children import ChildError
 from ends import DRONE_ID, End
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket
+
+from pqc_mav_common.waiting import wait_until
 
 DELAY_S = 0.02
 UP_RATE, DOWN_RATE = 50.0, 39.0  # telemetry and commands a second

@@ -18,13 +18,15 @@ from typing import Any
 import air
 import messages
 import tables
-from children import ChildError, wait_until
+from children import ChildError
 from ends import DEFAULT_SUITE, DRONE_PLAIN, GCS_PLAIN, GROUND, End, drone_config, gcs_config
 from laboratory import temporary_keys
 from links import Link
 from tally import percentile
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket
+
+from pqc_mav_common.waiting import wait_until
 
 LINK = Link(loss=0.0, rate_kbit_s=64, queue_bytes=16_000)
 KINDS = ("ratchet", "rekey")

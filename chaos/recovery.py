@@ -24,13 +24,14 @@ import loopback
 import messages
 import pqc_mav_tunnel
 import tables
-from children import spawn, wait_until
+from children import spawn
 from ends import DRONE_ID
 from links import Link
 from tally import Arrival, percentile, recovered_ns
 from traffic import End, TrafficProcess, application_socket
 
 from pqc_mav_common.free_ports import free_ports
+from pqc_mav_common.waiting import wait_until
 
 # a gcs tells at once that it was restarted; without that it takes 2 s of silence: docs/protocol.md, section 7
 LIMIT_S = {"gcs": 4.0, "drone": 3.0}

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import air
 import messages
 import pqc_mav_tunnel
-from children import Child, ChildError, spawn, wait_until
+from children import Child, ChildError, spawn
 from ends import DATA_PORT, DEFAULT_SUITE, DRONE_ID, DRONE_PLAIN, GCS_PLAIN, GROUND, End, drone_config, gcs_config
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket
 from ways import ATTACK_S, BOTH, Attack, Grade
 
+from pqc_mav_common.waiting import wait_until
 from pqc_mav_detect.dataset import Row
 from pqc_mav_detect.from_engine import from_engine
 from pqc_mav_detect.window import PERIOD_S, Window, Windows

@@ -19,13 +19,14 @@ import loopback
 import messages
 import pqc_mav_tunnel
 import tables
-from children import ChildError, wait_until
+from children import ChildError
 from ends import DRONE_ID, End
 from traffic import End as TrafficEnd
 from traffic import TrafficProcess, application_socket, total
 
 from pqc_mav_common import packed
 from pqc_mav_common.process_figures import descriptors_of, threads_of
+from pqc_mav_common.waiting import wait_until
 
 # Every KEM, every signature and every AEAD, so that one round touches all code there is.
 SUITES = (

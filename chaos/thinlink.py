@@ -20,11 +20,13 @@ from typing import Any
 import air
 import messages
 import tables
-from children import ChildError, wait_until
+from children import ChildError
 from ends import DRONE_PLAIN, GROUND, HOST, End, drone_config, gcs_config
 from laboratory import temporary_keys
 from tally import percentile
 from traffic import application_socket
+
+from pqc_mav_common.waiting import wait_until
 
 _MESSAGE_BYTES = 40
 _IP_UDP_BYTES = 28

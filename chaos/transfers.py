@@ -15,12 +15,13 @@ from pathlib import Path
 
 import air
 import tables
-from children import ChildError, wait_until
+from children import ChildError
 from ends import DRONE_PLAIN, GCS_PLAIN, GROUND, HOST, End, drone_config, gcs_config
 from laboratory import temporary_keys
 from overload import FORMS, LINK
 from pymavlink.dialects.v20 import common as mavlink
 
+from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import HOME, AutopilotConfig
 from pqc_mav_sim.endpoint import resolve
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError

@@ -10,7 +10,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from children import HERE, Child, ChildError, wait_until
+from children import HERE, Child, ChildError
+
+from pqc_mav_common.waiting import wait_until
 
 ECHO = """
 import os, sys, time

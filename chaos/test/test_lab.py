@@ -15,10 +15,12 @@ from pathlib import Path
 import air
 import lab
 import pytest
-from children import HERE, wait_until
+from children import HERE
 from conditions import CONDITIONS, Rekey
 from laboratory import laboratory
 from verdicts import Observation, problems
+
+from pqc_mav_common.waiting import wait_until
 
 RUN = [sys.executable, str(HERE / "run")]
 NO_ROOT = air.need_root()

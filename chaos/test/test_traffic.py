@@ -8,9 +8,10 @@ from pathlib import Path
 
 import messages
 import pytest
-from children import wait_until
 from traffic import End, TrafficProcess, application_socket, total
 from traffic_host import Endpoint
+
+from pqc_mav_common.waiting import wait_until
 
 
 @pytest.fixture

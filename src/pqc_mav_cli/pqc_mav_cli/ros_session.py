@@ -13,7 +13,7 @@ from typing import Any
 
 from pqc_mav_cli import own_stdout
 from pqc_mav_cli.errors import CliError
-from pqc_mav_cli.waiting import wait_until
+from pqc_mav_common.waiting import wait_until
 
 STATUS_TYPE = "pqc_mav_interfaces/msg/TunnelStatus"
 STATUS_TOPIC = "/status"

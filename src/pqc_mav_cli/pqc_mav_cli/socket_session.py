@@ -13,8 +13,8 @@ from typing import Any
 
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.ros_session import TunnelView, Watcher, watch
-from pqc_mav_cli.waiting import wait_until
 from pqc_mav_common.local_socket import Control, ForbiddenError, Place, connect_all, nothing_here, places
+from pqc_mav_common.waiting import wait_until
 from pqc_mav_proxy.names import DROP_REASONS, STATES
 
 _REQUESTS = ({"command": "status"}, {"command": "stats"}, {"command": "link"})

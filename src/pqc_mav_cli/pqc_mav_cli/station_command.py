@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from pqc_mav_cli.errors import CliError
-from pqc_mav_cli.waiting import wait_until
 from pqc_mav_common.local_socket import Control, chosen, nothing_here
+from pqc_mav_common.waiting import wait_until
 
 _SERVICE_S = 5.0
 _STEP_S = 0.01

@@ -23,7 +23,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_cli.demo.ground import attempt, emit
-from pqc_mav_cli.waiting import wait_until
+from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import AutopilotConfig
 from pqc_mav_sim.endpoint import resolve
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
