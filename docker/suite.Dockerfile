@@ -13,7 +13,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends ca-certifica
 WORKDIR /opt/pqc-mav
 COPY . .
 # What is needed to run stays: objects, archives and logs go.
-RUN docker/entrypoint.sh tools/setup.sh \
+RUN docker/entrypoint.sh tools/setup.sh dashboard \
     && find build \( -name '*.o' -o -name '*.a' -o -name '*.gch' \) -delete \
     && rm -rf .deps/log .deps/*.work .deps/lock install/lib/*.a \
     && find . -name __pycache__ -prune -exec rm -rf {} + \

@@ -43,10 +43,13 @@ cp -L "$liboqs/lib/liboqs.so" "$build/$soname"
 # What the command imports: exactly the files that the workspace has, by their hashes, for the packages' architecture.
 # Debian 12 has an older typer, which cannot read the command's options.
 wanted=" annotated-doc annotated-types markdown-it-py mdurl prometheus-client pydantic pydantic-core pygments rich shellingham typer typing-extensions typing-inspection "
+dashboard=" anyio click h11 idna starlette uvicorn websockets "
 rm -rf "$build/python"
 mkdir -p "$build/python"
-awk -v wanted="$wanted" '/^[a-z0-9]/ {split($1, name, "=="); keep = index(wanted, " " name[1] " ")} keep' \
-  requirements/locked/system.txt >"$build/python.txt"
+awk -v command="$wanted" -v dashboard="$dashboard" '
+  FNR == 1 {keep = 0; wanted = FILENAME ~ /dashboard/ ? dashboard : command}
+  /^[a-z0-9]/ {split($1, name, "=="); keep = index(wanted, " " name[1] " ")} keep' \
+  requirements/locked/system.txt requirements/locked/dashboard.txt >"$build/python.txt"
 _ROS_WHEELS_BOOTSTRAP_COMPLETE=1 logged "deb-python-$arch" "Python packages come from PyPI" "$VENV/bin/python" -m pip install \
   --quiet --disable-pip-version-check --no-input --require-hashes --no-deps --no-compile --only-binary=:all: \
   --platform "manylinux_2_17_$machine" --platform "manylinux2014_$machine" --python-version "$python" \

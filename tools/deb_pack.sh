@@ -87,7 +87,7 @@ new_package pqcmav-cli
 modules="$tree/usr/lib/pqcmav/python3"
 mkdir -p "$modules"
 cp -r "$build"/python/. "$modules"
-for name in pqc_mav_bringup pqc_mav_cli pqc_mav_common pqc_mav_proxy; do cp -r "src/$name/$name" "$modules"; done
+for name in pqc_mav_bringup pqc_mav_cli pqc_mav_common pqc_mav_dashboard pqc_mav_proxy; do cp -r "src/$name/$name" "$modules"; done
 mkdir -p "$modules/pqc_mav_tunnel" "$modules/pqc_mav_cli-${version%-*}.dist-info"
 cp src/pqc_mav_tunnel/python/pqc_mav_tunnel/__init__.py "$modules/pqc_mav_tunnel"
 printf 'Metadata-Version: 2.1\nName: pqc_mav_cli\nVersion: %s\n' "${version%-*}" >"$modules/pqc_mav_cli-${version%-*}.dist-info/METADATA"

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -278,7 +279,26 @@ def use_the_command(debian: Debian) -> str:
     check("# TYPE pqcmav_exporter_scrape_duration_seconds gauge" in page, f"pqcmav metrics: {page}")
     said = debian.run("pqcmav", "status", "--once", good=False)
     check("ROS 2 is not available" in said and "Traceback" not in said, f"pqcmav status: {said}")
+    for words in (["up", "drone"], ["record"], ["dashboard", "--replay", "/srv/flight.mcap"]):
+        said = debian.run("pqcmav", *words, good=False)
+        check("not in the Debian package" in said and "Traceback" not in said, f"pqcmav {' '.join(words)}: {said}")
+    show_the_dashboard(debian)
     return f"pqcmav: keys made, {SUITES} suites available; doctor: {doctor.strip().splitlines()[-1]}"
+
+
+def show_the_dashboard(debian: Debian) -> None:
+    """Its page and the metrics beside it, by an ordinary user."""
+    command = debian.command("pqcmav", "dashboard", "--port", "0", user="nobody:nogroup")
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={"PATH": PATH}) as server:
+        try:
+            assert server.stderr is not None
+            address = server.stderr.readline().split()[-1]
+            check(address.startswith("http://127.0.0.1:"), f"pqcmav dashboard: {address}")
+            for path, wanted in (("", b"<html"), ("metrics", b"pqcmav_exporter_scrape_duration_seconds")):
+                with urllib.request.urlopen(address + path, timeout=LIMIT_S) as page:  # noqa: S310 - http, from above
+                    check(wanted in page.read(), f"pqcmav dashboard: {address}{path}")
+        finally:
+            server.terminate()
 
 
 def main() -> int:

@@ -8,10 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 from pqc_mav_dashboard.picture import Sense
-from pqc_mav_policy.parameter_table import build, names
-from pqc_mav_policy.parameters import PolicyParameters
-from pqc_mav_policy.strategies.cascade.explain import conditions
-from pqc_mav_policy.telemetry import inputs_json
 
 DEFAULTS = "Limits are the default values: those of the running policy are not known here."
 RUNNING = "Limits are those of the running policy."
@@ -21,6 +17,12 @@ def condition_table(sense: Sense | None, parameters: Mapping[str, Any] | None = 
     """Rows and a note, or why there are none; None without a decision. `parameters` as the node has them."""
     if sense is None:
         return None
+    # Who runs a policy has its package; a dashboard without ROS may not.
+    from pqc_mav_policy.parameter_table import build, names
+    from pqc_mav_policy.parameters import PolicyParameters
+    from pqc_mav_policy.strategies.cascade.explain import conditions
+    from pqc_mav_policy.telemetry import inputs_json
+
     try:
         inputs, now_s = inputs_json.load(sense.fields.get("inputs_json") or "")
     except inputs_json.SnapshotError as error:

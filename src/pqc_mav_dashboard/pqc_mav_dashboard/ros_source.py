@@ -18,8 +18,6 @@ from pqc_mav_common.child import die_with
 from pqc_mav_dashboard.errors import RefusalError
 from pqc_mav_dashboard.event_log import EventLog
 from pqc_mav_dashboard.topics import Topics
-from pqc_mav_policy.parameter_table import names
-from pqc_mav_policy.parameters import PolicyParameters
 
 LONGEST = 1 << 24  # bytes of a line: a second of a large fleet
 WAIT_S, REKEY_S = 12.0, 60.0
@@ -122,6 +120,10 @@ class RosSource:
         return self.parameters.get(space)
 
     async def _ask_limits(self, space: str) -> None:
+        # Who runs a policy has its package; a dashboard without ROS may not.
+        from pqc_mav_policy.parameter_table import names
+        from pqc_mav_policy.parameters import PolicyParameters
+
         service = f"{space}/pqc_policy/get_parameters"
         with suppress(RefusalError):
             answer = await self.call({"call": "parameters", "service": service, "names": names(PolicyParameters)})

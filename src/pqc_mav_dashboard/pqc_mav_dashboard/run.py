@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_dashboard.replay_source import load
 from pqc_mav_dashboard.ros_source import RosSource
 from pqc_mav_dashboard.server import PORT, bound, host_names, make_server
 from pqc_mav_dashboard.socket_source import SocketSource
@@ -35,6 +34,8 @@ class Options:
 def make_source(options: Options) -> Source:
     """The recording, or what is live on this machine. Raises ProcessError for a recording that is none."""
     if options.replay is not None:
+        from pqc_mav_dashboard.replay_source import load  # with the recorder's package, which not everybody has
+
         return load(options.replay)
     if not options.ros:
         return SocketSource(path=options.socket, absent="ROS topics are not listened to (--no-ros).")
