@@ -13,7 +13,7 @@ import typer
 from pqc_mav_bringup.printer import discard
 from pqc_mav_cli import older_typer
 from pqc_mav_cli.console import PROGRAM, print_error
-from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.errors import CliError, ExitCode, missing_package
 from pqc_mav_common.errors import ProcessError
 
 _HELP = """A post-quantum tunnel for MAVLink.
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # With a dot in its name it would be a module that a package of ours lacks: a fault, not a missing package.
         if not (error.name or "").startswith("pqc_mav_") or "." in str(error.name):
             raise
-        print_error(f"The package {error.name} is not installed; 'make setup' builds every package.")
+        print_error(missing_package(str(error.name)))
         return ExitCode.FAILED
     except (BrokenPipeError, SystemExit) as error:
         # rich turns the one into the other. A reader that has seen enough is no failure.

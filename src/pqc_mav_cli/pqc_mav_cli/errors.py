@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -22,6 +23,23 @@ class CliError(Exception):
     def __init__(self, sentence: str, exit_code: ExitCode = ExitCode.FAILED) -> None:
         super().__init__(sentence)
         self.exit_code = exit_code
+
+
+WITHOUT_ROS = "PQCMAV_WITHOUT_ROS"  # set by the Debian package, which brings no ROS 2
+_NOT_PACKAGED = "is not in the Debian package: it needs the workspace with ROS 2, or its container"
+
+
+def refuse_without_ros(what: str) -> None:
+    """Raises CliError in the Debian package, which has only what goes without ROS 2."""
+    if os.environ.get(WITHOUT_ROS):
+        raise CliError(f"'{what}' {_NOT_PACKAGED}. 'systemctl start pqcmav-tunneld@drone' starts an end.")
+
+
+def missing_package(name: str) -> str:
+    """What to say where a package of ours is not installed."""
+    if os.environ.get(WITHOUT_ROS):
+        return f"This {_NOT_PACKAGED} ({name} is missing)."
+    return f"The package {name} is not installed; 'make setup' builds every package."
 
 
 # TunnelError codes that are about what the user gave, not about what happened.

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pqc_mav_cli.console import PROGRAM
-from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors, refuse_without_ros
 
 up_app = typer.Typer(
     no_args_is_help=True,
@@ -234,6 +234,7 @@ def demo(
     verbose: Verbose = False,
 ) -> int:
     """Run a simulated vehicle, both ends and a ground client on this machine; watch them with 'pqcmav status'."""
+    refuse_without_ros("pqcmav up demo")
     from pqc_mav_bringup.demo_session import DemoSession
     from pqc_mav_bringup.description import BringupError
     from pqc_mav_bringup.supervise import supervise
@@ -257,6 +258,7 @@ def _level(log_level: str | None, verbose: bool) -> str | None:
 
 def run_end(name: str, options: Mapping[str, str | None], check: bool = False) -> ExitCode:
     """Supervises one end in place of this process, with the options that were given; or only checks it."""
+    refuse_without_ros(f"pqcmav up {name}")
     given = {key: value for key, value in options.items() if value is not None}
     if check:
         from pqc_mav_cli.up_check import check_end

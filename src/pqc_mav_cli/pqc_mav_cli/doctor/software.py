@@ -13,11 +13,11 @@ from typing import Any
 
 from pqc_mav_cli.doctor import mavros, senses
 from pqc_mav_cli.doctor.finding import Finding, fail, ok, warn
+from pqc_mav_cli.errors import WITHOUT_ROS
 from pqc_mav_cli.wording import counted
 
 BUILD = "run 'make setup' in the workspace, or colcon build and source install/setup.bash"
 MIN_PYTHON = (3, 10)
-WITHOUT_ROS = "PQCMAV_WITHOUT_ROS"  # set by the Debian package, which brings no ROS 2
 
 
 def python() -> Finding:
