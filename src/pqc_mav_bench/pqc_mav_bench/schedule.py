@@ -7,6 +7,7 @@ happens before the confirmation, the run is still pending.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,23 +66,41 @@ class Counts:
     failed: int
 
 
+#: Suites of a block: each block is measured in every scenario before the next one begins.
+BLOCK = 12
+
+
 def ordered_runs(
     scenarios: Sequence[str], suites: Sequence[str], repetitions: int, *, randomise: bool, seed: int
 ) -> list[Item]:
-    """All runs in their order: scenario by scenario, within it round by round, each round in its own order.
+    """All runs in their order: round by round, each round in blocks, each block in all scenarios.
 
-    A round has every suite once, so that slow changes of the machine (warmth, other load) spread over all suites
-    instead of over the repetitions of one.
+    A round has every suite once in every scenario. Its suites are in random order and cut into blocks of BLOCK; the
+    scenarios of a block come in random order, and each has the block's suites in an order of its own. Slow changes of
+    the machine (warmth, other load) then spread over suites, repetitions and scenarios alike, while a detector is
+    started once per block only. Not randomised, scenario by scenario and round by round.
     """
+    rounds = range(1, repetitions + 1)
+    if not randomise:
+        return [Item(scenario, suite, number) for scenario in scenarios for number in rounds for suite in suites]
     dice = random.Random(seed)
-    items = []
-    for scenario in scenarios:
-        for repetition in range(1, repetitions + 1):
-            order = list(suites)
-            if randomise:
-                dice.shuffle(order)
-            items += [Item(scenario, suite, repetition) for suite in order]
-    return items
+    return [
+        Item(scenario, suite, number)
+        for number in rounds
+        for block in _blocks(_shuffled(suites, dice))
+        for scenario in _shuffled(scenarios, dice)
+        for suite in _shuffled(block, dice)
+    ]
+
+
+def _shuffled(names: Sequence[str], dice: random.Random) -> list[str]:
+    return dice.sample(names, len(names))
+
+
+def _blocks(names: Sequence[str]) -> list[Sequence[str]]:
+    """Of nearly equal size, none larger than BLOCK."""
+    count = math.ceil(len(names) / BLOCK)
+    return [names[len(names) * i // count : len(names) * (i + 1) // count] for i in range(count)]
 
 
 class Schedule:

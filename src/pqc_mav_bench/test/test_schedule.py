@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pqc_mav_bench.errors import StoreError
-from pqc_mav_bench.schedule import Action, Item, Schedule, State, ordered_runs
+from pqc_mav_bench.schedule import BLOCK, Action, Item, Schedule, State, ordered_runs
 
 ITEMS = ordered_runs(["baseline"], ["a", "b", "c", "d"], 2, randomise=True, seed=3)
 
@@ -20,7 +20,42 @@ def test_a_plan_has_every_run_once_and_each_round_an_order_of_its_own():
     rounds = [tuple(item.suite for item in items[start : start + 8]) for start in range(0, len(items), 8)]
     assert all(sorted(order) == list("abcdefgh") for order in rounds)
     assert len(set(rounds)) > 1
-    assert [item.scenario for item in items] == ["baseline"] * 24 + ["tst"] * 24
+    assert [item.repetition for item in items] == [1] * 16 + [2] * 16 + [3] * 16
+
+
+def test_a_block_of_suites_is_measured_in_every_scenario_before_the_next_begins():
+    scenarios, suites = ["baseline", "xgboost", "tst"], [f"suite-{number}" for number in range(72)]
+    items = ordered_runs(scenarios, suites, 1, randomise=True, seed=1)
+    assert len(set(items)) == len(items) == 216
+    blocks = [items[start : start + 3 * BLOCK] for start in range(0, len(items), 3 * BLOCK)]
+    firsts = set()
+    for block in blocks:
+        parts = [block[start : start + BLOCK] for start in range(0, len(block), BLOCK)]
+        assert all(len({item.scenario for item in part}) == 1 for part in parts)
+        assert {part[0].scenario for part in parts} == set(scenarios)
+        assert len({frozenset(item.suite for item in part) for part in parts}) == 1
+        assert len({tuple(item.suite for item in part) for part in parts}) > 1
+        firsts.add(parts[0][0].scenario)
+    assert len(firsts) > 1
+
+
+@given(st.integers(1, 80), st.integers(1, 3), st.integers(1, 3), st.integers(0, 9))
+@settings(max_examples=40, deadline=None)
+def test_every_number_of_suites_gives_each_run_once(suites, scenarios, repetitions, seed):
+    names = [str(number) for number in range(suites)]
+    kinds = ["baseline", "xgboost", "tst"][:scenarios]
+    items = ordered_runs(kinds, names, repetitions, randomise=True, seed=seed)
+    assert len(set(items)) == len(items) == suites * scenarios * repetitions
+
+
+def test_without_randomising_the_order_is_that_of_the_registry():
+    items = ordered_runs(["baseline", "tst"], ["b", "a"], 1, randomise=False, seed=5)
+    assert [(item.scenario, item.suite) for item in items] == [
+        ("baseline", "b"),
+        ("baseline", "a"),
+        ("tst", "b"),
+        ("tst", "a"),
+    ]
 
 
 def test_the_seed_gives_the_order():
