@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compact form of a campaign for others to keep: tables, manifest and a page to read, without the runs' own files.
+"""The compact form of a campaign for others to keep: tables, manifest, a page to read, and the runs' files compressed.
 
-Each row of the table names the file it comes from and that file's hash, so the compact form can be checked against the
-whole one.
+Each row of the table names the file it comes from and that file's hash. `verify` recomputes the tables from the files
+of the runs; where they are left out, it judges the tables and the manifest on their own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import handshake_table, tidy
+from pqc_mav_bench import handshake_table, kept_runs, tidy
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.json_text import DIGITS
 from pqc_mav_bench.manifest import compacted
@@ -119,8 +119,10 @@ def _figure(value: float) -> str:
     return str(int(value)) if value.is_integer() else f"{value:.{DIGITS}g}"
 
 
-def export(store: CampaignStore, folder: Path) -> list[Path]:
+def export(store: CampaignStore, folder: Path, *, runs: bool = True) -> list[Path]:
     """Writes manifest, table and page to `folder`, under the names of this schema version. Returns what was written.
+
+    `runs`: keep the runs' files too, as they were recorded and compressed, where the campaign has them all.
 
     An exported campaign can be exported again, which renews one of an older schema version. Raises StoreError.
     """
@@ -132,6 +134,10 @@ def export(store: CampaignStore, folder: Path) -> list[Path]:
         single = handshake_table.read(store.folder)
     except ValueError as error:
         raise StoreError(f"The table of handshakes is damaged: {error}") from None
+    try:
+        kept = kept_runs.available(store.folder, manifest.get("files", {})) if runs else {}
+    except ValueError as error:
+        raise StoreError(f"A run's file in {store.folder} is damaged: {error}") from None
     text, same = compact_table(table)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -140,8 +146,9 @@ def export(store: CampaignStore, folder: Path) -> list[Path]:
         (folder / PAGE).write_text(page(manifest, table), encoding="utf-8")
     except OSError as error:
         raise storage_error(folder, error) from None
-    CampaignStore(folder).save_manifest(compacted(manifest, same))
-    written = [folder / MANIFEST, folder / name, handshakes, folder / PAGE]
+    files = kept_runs.write(kept, folder)
+    CampaignStore(folder).save_manifest({**compacted(manifest, same), kept_runs.KEPT: bool(kept)})
+    written = [folder / MANIFEST, folder / name, handshakes, folder / PAGE, *files]
     return [path for path in written if path is not None]
 
 

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verifies a campaign on disk: hashes, schema, arithmetic, completeness. Needs nothing but its files.
 
-Each run is judged on its own (`verify_run`), the campaign as a whole by `verify_campaign`. Of a compact campaign, which
-has no files of its runs, the rows of the table are judged on their own and against the manifest. Every problem is a
+Each run is judged on its own (`verify_run`), the campaign as a whole by `verify_campaign`. Of an exported campaign the
+rows of the table are judged on their own and against the manifest, and where the files of its runs are kept, against
+those, which are judged like any. Every problem is a
 named finding with the file and the fields it concerns; no finding means that every number can be relied upon to be what
 was measured and to agree with the others.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import handshake_table, tidy
+from pqc_mav_bench import handshake_table, kept_runs, tidy
 from pqc_mav_bench.canonical import file_sha256, run_sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.manifest import summary
@@ -26,6 +28,9 @@ from pqc_mav_bench.schedule import Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, parse_run
 from pqc_mav_bench.store import MANIFEST, STATE, CampaignStore, read_json
 from pqc_mav_common import packed
+
+#: An exported table has 9 significant digits.
+TABLE_RTOL = 1e-8
 
 
 @dataclass(frozen=True)
@@ -81,17 +86,32 @@ def verify_campaign(folder: Path) -> Verdict:
     manifest = store.manifest()
     if tidy.COMPACT in manifest:
         return _verify_compact(store, manifest)
+    names = [str(path.relative_to(folder)) for path in store.run_files()]
+    runs, hashes, found = _runs(store, manifest, names)
+    problems = [*_manifest(store), *found]
+    problems += _state(store, runs)
+    if "files" in manifest:
+        problems += _table(store, runs)
+        problems += _handshakes(store, handshake_table.frame(runs.values()))
+    fields = sum(1 for _ in all_fields()) * len(runs)
+    return Verdict(folder, len(runs), hashes + 1, fields, len(RELATIONS) * len(runs), tuple(problems))
+
+
+def _runs(
+    store: CampaignStore, manifest: Mapping[str, Any], names: Iterable[str]
+) -> tuple[dict[str, RunMetrics], int, list[Problem]]:
+    """The files of the runs, plain or compressed: those that can be read, how many hashes were compared, problems."""
     problems: list[Problem] = []
     runs: dict[str, RunMetrics] = {}
-    hashes = 1
-    problems += _manifest(store)
+    hashes = 0
     listed: Mapping[str, str] = manifest.get("files", {})
-    for path in store.run_files():
-        name = str(path.relative_to(folder))
+    present = set(names)
+    for name in sorted(present):
         try:
-            document = read_json(path)
-        except StoreError as error:
-            problems.append(Problem("unreadable", name, str(error)))
+            data = kept_runs.content(store.folder, name)
+            document = json.loads(data)
+        except (OSError, ValueError) as error:
+            problems.append(Problem("unreadable", name, f"it cannot be read: {error}"))
             continue
         run, found = verify_run(document, name)
         problems += found
@@ -100,19 +120,14 @@ def verify_campaign(folder: Path) -> Verdict:
             runs[name] = run
         if name in listed:
             hashes += 1
-            if listed[name] != file_sha256(path.read_bytes()):
+            if listed[name] != file_sha256(data):
                 problems.append(Problem("manifest_hash", name, "the file is not the one the manifest lists"))
     problems += [
         Problem("missing_file", name, "the manifest lists this file, but it is gone")
         for name in listed
-        if not (folder / name).is_file()
+        if name not in present
     ]
-    problems += _state(store, runs)
-    if "files" in manifest:
-        problems += _table(store, runs)
-        problems += _handshakes(store, handshake_table.frame(runs.values()))
-    fields = sum(1 for _ in all_fields()) * len(runs)
-    return Verdict(folder, len(runs), hashes, fields, len(RELATIONS) * len(runs), tuple(problems))
+    return runs, hashes, problems
 
 
 def _manifest(store: CampaignStore) -> Iterator[Problem]:
@@ -121,8 +136,15 @@ def _manifest(store: CampaignStore) -> Iterator[Problem]:
 
 
 def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdict:
-    """A campaign that was exported: table and manifest alone."""
+    """A campaign that was exported: table and manifest, and the files of its runs where they are kept."""
     problems = [*_manifest(store)]
+    whole: dict[str, RunMetrics] = {}
+    hashes = 1
+    kept = bool(manifest.get(kept_runs.KEPT))
+    if kept:
+        whole, compared, found = _runs(store, manifest, kept_runs.names(store.folder))
+        problems += found
+        hashes += compared
     file = (tidy.file_in(store.folder) or store.folder / tidy.CSV).name
     runs: dict[str, RunMetrics] = {}
     try:
@@ -140,14 +162,27 @@ def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdic
             for name, value in now.items()
             if not _alike(known.get(name), value)
         ]
+        if kept:
+            problems += _rows_of_runs(table, whole, file)
+            problems += _handshakes(store, handshake_table.frame(whole.values()))
     problems += [
         Problem(relation.__name__, f"{file}, {name}", message)
         for name, run in runs.items()
         for relation in OF_VALUES
         for message in relation(run)
     ]
-    fields = len(tidy.flat_fields()) * len(runs)
-    return Verdict(store.folder, len(runs), 1, fields, len(OF_VALUES) * len(runs), tuple(problems))
+    fields = len(tidy.flat_fields()) * len(runs) + sum(1 for _ in all_fields()) * len(whole)
+    relations = len(OF_VALUES) * len(runs) + len(RELATIONS) * len(whole)
+    return Verdict(store.folder, len(runs), hashes, fields, relations, tuple(problems))
+
+
+def _rows_of_runs(table: pd.DataFrame, whole: Mapping[str, RunMetrics], file: str) -> Iterator[Problem]:
+    """The rows of an exported table are what the kept runs give, to the digits that the table has."""
+    wanted = tidy.frame(tidy.row(run, name) for name, run in whole.items())
+    try:
+        pd.testing.assert_frame_equal(table, wanted, check_dtype=False, rtol=TABLE_RTOL, atol=0.0)
+    except AssertionError as error:
+        yield Problem("table", file, f"the table is not what the runs give: {' '.join(str(error).split())[:200]}")
 
 
 def _figures(summary_: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 from support import Bench
@@ -17,9 +18,13 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
     bench.drone.refuses = {"cs-b": "no"}
     bench.run()
     written = export.export(bench.store, tmp_path / "out")
-    assert sorted(path.name for path in written) == [
+    out = tmp_path / "out"
+    assert sorted(str(path.relative_to(out)) for path in written) == [
         "campaign.json",
         "handshakes.csv.gz",
+        "runs/baseline/cs-a/metrics.json.gz",
+        "runs/baseline/cs-b/metrics.json.gz",
+        "runs/baseline/cs-c/metrics.json.gz",
         "summary.md",
         "tidy.csv",
     ]
@@ -35,7 +40,8 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
 def test_the_compact_form_verifies_until_a_figure_of_it_is_changed(tmp_path):
     bench = Bench(tmp_path / "root")
     bench.run()
-    export.export(bench.store, tmp_path / "out")
+    export.export(bench.store, tmp_path / "out", runs=False)
+    assert not (tmp_path / "out/runs").exists()
     verdict = verify_campaign(tmp_path / "out")
     assert (verdict.problems, verdict.runs) == ((), 3)
     exported = CampaignStore(tmp_path / "out")
@@ -92,3 +98,53 @@ def test_a_campaign_without_a_table_is_refused(tmp_path):
     bench = Bench(tmp_path)
     with pytest.raises(StoreError, match="no table yet"):
         export.export(CampaignStore(bench.store.folder), tmp_path / "out")
+
+
+def test_the_files_of_the_runs_are_kept_as_they_were_recorded(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    export.export(bench.store, tmp_path / "out")
+    for path in bench.store.run_files():
+        packed = tmp_path / "out" / f"{path.relative_to(bench.store.folder)}.gz"
+        assert gzip.decompress(packed.read_bytes()) == path.read_bytes()
+    verdict = verify_campaign(tmp_path / "out")
+    assert (verdict.problems, verdict.runs, verdict.hashes) == ((), 3, 7)
+    export.export(CampaignStore(tmp_path / "out"), tmp_path / "again")
+    assert verify_campaign(tmp_path / "again").problems == ()
+    for path in (tmp_path / "out").rglob("*.gz"):
+        assert (tmp_path / "again" / path.relative_to(tmp_path / "out")).read_bytes() == path.read_bytes()
+
+
+def _found(folder):
+    return {problem.name for problem in verify_campaign(folder).problems}
+
+
+def test_a_kept_run_that_was_changed_damaged_or_removed_is_found(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    out = tmp_path / "out"
+    export.export(bench.store, out)
+    path = out / "runs/baseline/cs-b/metrics.json.gz"
+    whole = path.read_bytes()
+    document = json.loads(gzip.decompress(whole))
+    document["workload"]["sent_packets"] += 1
+    path.write_bytes(gzip.compress(json.dumps(document).encode()))
+    assert {"hash", "manifest_hash", "table"} <= _found(out)
+    path.write_bytes(whole[:-9])
+    assert "unreadable" in _found(out)
+    path.unlink()
+    assert "missing_file" in _found(out)
+    path.write_bytes(whole)
+    assert _found(out) == set()
+
+
+def test_a_row_of_the_exported_table_that_its_run_does_not_give_is_found(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    out = tmp_path / "out"
+    export.export(bench.store, out)
+    exported = CampaignStore(out)
+    manifest = exported.manifest()
+    manifest[tidy.COMPACT]["system_drone.tunnel_rss_mib"] = 12345.0
+    exported.save_manifest(manifest)
+    assert _found(out) == {"table"}

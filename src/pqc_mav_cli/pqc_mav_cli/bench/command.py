@@ -282,13 +282,21 @@ def export(
     folder: Annotated[Path, typer.Argument(help="Folder to write to.")],
     campaign: Annotated[str, typer.Option(help="A campaign: name or folder. Default: the newest.")] = "",
     root: Root = _ROOT,
+    runs: Annotated[bool, typer.Option(help="Also keep the files of the runs, compressed.")] = True,
 ) -> None:
-    """Write a campaign's compact form: table, manifest and a page, without the files of each run."""
+    """Write a campaign's compact form, for others to keep: tables, manifest, a page, and each run's file compressed."""
     from pqc_mav_bench.export import export as write
+    from pqc_mav_bench.store import RUNS
 
     with bench_errors():
-        for path in write(_store(campaign, root), folder):
+        written = write(_store(campaign, root), folder, runs=runs)
+    files = [path for path in written if RUNS in path.relative_to(folder).parts]
+    for path in written:
+        if path not in files:
             print(path)
+    if files:
+        size = sum(path.stat().st_size for path in files)
+        print(f"{folder / RUNS}: {counted(len(files), 'file')}, {size / 1e6:.2f} MB")
 
 
 @bench_app.command()
