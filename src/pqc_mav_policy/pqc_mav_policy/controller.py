@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pqc_mav_policy import loss_alert, pinned, senses, shedding
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy import pinned, senses, shedding
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.node_parameters import Mode
@@ -64,6 +64,7 @@ class Controller:
         self.configured = ""  # the proxy's own suite, "" while it is not known
         self.own_kbit = 0  # the proxy's own shape_kbit
         self.shedding = shedding.Shedding()
+        self.loss_alert = loss_alert.LossAlert()
         self.shaped = False  # the proxy has been told to shape
         self.last_outcome: Outcome | None = None
         self.pending: tuple[str, float] | None = None  # suite asked for, since when
@@ -84,10 +85,13 @@ class Controller:
         self._memory = memories.observe(seen, self._memory, self._parameters, now)
         if self.mode == "manual":
             decision = self._manual(seen, now)
+        until_s = self._memory.cooldown_until_s(self._parameters.cooldown_s)
+        inputs = replace(inputs, session=replace(inputs.session, cooldown_until_s=until_s))
         lacking = senses.lacking(seen)
         if lacking:
             decision = replace(decision, reason=f"{decision.reason} Rules out of use: {'; '.join(lacking)}.")
         self.shedding = shedding.observe(self.shedding, seen, self._parameters, now)
+        self.loss_alert = loss_alert.observe(self.loss_alert, seen, self._parameters, now)
         if self._sheds:
             to = f"MAVLink is shaped to {self._parameters.shed_kbit} kbit/s"
             decision = replace(decision, reason=f"{decision.reason} Shedding load, {to}: {self.shedding.why}.")

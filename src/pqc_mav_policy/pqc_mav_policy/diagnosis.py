@@ -12,8 +12,9 @@ BLIND = frozenset({"safety", "session"})
 
 def diagnose(tick: Tick, controller: Controller, problem: str, shape_problem: str = "") -> Diagnostic:
     """WARN while the policy holds for want of telemetry, session or suites, while a sense's rules are out, while it may
-    not act, its last request failed, or load is shed; ERROR in an emergency. `shape_problem`: why the proxy does not
-    shape as asked."""
+    not act, its last request failed, load is shed, or the operator is told of loss; ERROR in an emergency.
+
+    `shape_problem`: why the proxy does not shape as asked."""
     decision, outcome = tick.decision, controller.last_outcome
     level, message = Level.OK, f"{decision.action} ({decision.guard}): {decision.reason}"
     if decision.guard == "emergency":
@@ -30,6 +31,8 @@ def diagnose(tick: Tick, controller: Controller, problem: str, shape_problem: st
         level, message = Level.WARN, f"the last request failed: {outcome.message} Now {message}"
     elif controller.shedding.on or controller.shaped:
         level = Level.WARN  # the decision's reason says why
+    if alert := controller.loss_alert.words:
+        level, message = max(level, Level.WARN), f"{alert}; {message}"
     if shape_problem and controller.shedding.on:
         message = f"load cannot be shed, {shape_problem}; {message}"
     values: dict[str, object] = {
@@ -41,6 +44,7 @@ def diagnose(tick: Tick, controller: Controller, problem: str, shape_problem: st
         "suite": decision.from_suite,
         "rules out of use": "; ".join(tick.lacking),
         "shedding": controller.shedding.why,
+        "operator alert": controller.loss_alert.words,
         "shed": controller.shedding.times,
         "suites available": len(controller.available),
         "last outcome": outcome.message if outcome else "",

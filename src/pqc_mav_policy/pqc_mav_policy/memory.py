@@ -45,6 +45,11 @@ class Memory:
         """For how long stress has lasted [s]; 0 without."""
         return 0.0 if self.stress_since_s is None else now - self.stress_since_s
 
+    def cooldown_until_s(self, cooldown_s: float) -> float | None:
+        """When the cooldown after the last switch or failed request ends [s]; None before the first of either."""
+        times = [when for when in (self.last_switch_s, self.last_failure_s) if when is not None]
+        return max(times) + cooldown_s if times else None
+
 
 def begin(now: float) -> Memory:
     """Nothing seen yet."""

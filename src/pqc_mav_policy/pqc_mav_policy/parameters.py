@@ -177,6 +177,15 @@ class PolicyParameters(ParameterTable):
     shed_cpu_percent: float = _number(
         95.0, 10.0, 100.0, "%", "The processor is saturated when all cores together are busier than this."
     )
+    alert_loss: float = _number(
+        0.03,
+        0.0,
+        1.0,
+        "fraction",
+        "The operator is told when more than this is lost, to fly slower or stop heavy analytics; 1 = never.",
+        "[endurance-paper] 6.1",
+    )
+    alert_after_s: float = _number(10.0, 0.0, 600.0, "s", "Loss must last this long before the operator is told.")
     target_suite: str = _choice(
         "cs-mlkem768-aesgcm-mldsa65",
         "Suite to climb back to on the ground: an id or short code, or 'max' for the heaviest available suite.",

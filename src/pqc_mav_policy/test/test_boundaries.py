@@ -16,7 +16,7 @@ from pqc_mav_policy.parameters import PolicyParameters
 DEFAULTS = PolicyParameters()
 PUBLISHED = Path(__file__).parent / "published" / "rpi5_policy_parameters.csv"
 # Numbers that are not the cascade's: they shape the snapshot (test_telemetry) or say when load is shed (test_shedding).
-ELSEWHERE = {"near_switch_s", "shed_kbit", "shed_queue_ms", "shed_cpu_percent"}
+ELSEWHERE = {"near_switch_s", "shed_kbit", "shed_queue_ms", "shed_cpu_percent", "alert_loss", "alert_after_s"}
 
 
 def label(boundary: Boundary) -> str:

@@ -49,6 +49,19 @@ class Drone:
 HOT = {"temperature_c": 85.0}
 
 
+def test_the_end_of_the_cooldown_is_recorded_with_the_inputs() -> None:
+    drone = Drone()
+    before = drone.second().inputs.session.cooldown_until_s
+    assert before is not None and before < 0  # the keys were 100 s old when it began
+    tick = drone.second(thermal=HOT)
+    drone.answer(tick)
+    holding = drone.second(thermal=HOT)
+    assert holding.inputs.session.cooldown_until_s == drone.now - 1.0 + P.cooldown_s
+    refused = Drone()
+    refused.answer(refused.second(thermal=HOT), ok=False)
+    assert refused.second().inputs.session.cooldown_until_s == refused.now + P.cooldown_s
+
+
 def test_a_decision_that_acts_is_asked_for_once_and_waits_for_its_answer() -> None:
     drone = Drone()
     drone.second()

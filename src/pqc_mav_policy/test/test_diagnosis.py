@@ -12,6 +12,7 @@ from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_policy.controller import Controller, Tick
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.diagnosis import diagnose
+from pqc_mav_policy.loss_alert import LossAlert
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.telemetry.inputs import Outcome
@@ -26,6 +27,17 @@ def said(guard: str, action: Action = Action.HOLD, problem: str = "", mode: Any 
         controller.last_outcome = Outcome(DEFAULT, ok, 1.0, message="It failed." if not ok else "Rekeyed.")
     tick = Tick(1.0, well(), Decision(action, guard, "Because.", DEFAULT, DEFAULT), mode, None)
     return diagnose(tick, controller, problem)
+
+
+def test_the_operator_is_told_of_loss_whatever_was_decided() -> None:
+    parameters = PolicyParameters()
+    controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, Telemetry(30.0, 10.0), 0.0)
+    controller.loss_alert = LossAlert(0.0, "4.0 % of the drone's packets have been lost")
+    for guard, level in (("nominal", Level.WARN), ("emergency", Level.ERROR)):
+        tick = Tick(1.0, well(), Decision(Action.HOLD, guard, "Because.", DEFAULT, DEFAULT), "auto", None)
+        report = diagnose(tick, controller, "")
+        assert (report.level, report.values["operator alert"]) == (level, controller.loss_alert.words)
+        assert report.message.startswith("4.0 % of the drone's packets have been lost; HOLD")
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,9 @@ class Session:
     """The tunnel: suite in use ("" without a session), epoch, age of its keys, when suite or keys last changed.
 
     `pending_suite` is the suite of a request the proxy has not answered yet, None when there is none.
+    `clock_offset_s` is the ground's monotonic clock minus this end's, by the engine's probes of the last 3 s: with it
+    the drone's and the ground's records have one time. `cooldown_until_s` is when the cooldown after the last switch or
+    failed request ends; None before the first.
     """
 
     state: TunnelState = TunnelState.DOWN
@@ -127,6 +130,8 @@ class Session:
     key_age_s: float | None = None
     last_switch_s: float | None = None
     pending_suite: str | None = None
+    clock_offset_s: float | None = None
+    cooldown_until_s: float | None = None
 
     @property
     def alive(self) -> bool:

@@ -60,9 +60,11 @@ def load(text: str) -> tuple[DecisionInput, float]:
 
 
 def _of_today(content: Any) -> Any:
-    """A snapshot of an earlier version, as today's would have been: no response, no queue, a pack of four cells."""
+    """A snapshot of an earlier version, as today's would have been: no response, queue or clock, four cells."""
     content.setdefault("threat_response", "")
     content["link"].setdefault("queue_s", None)
+    for name in ("clock_offset_s", "cooldown_until_s"):
+        content["session"].setdefault(name, None)
     if "telemetry_age_s" in content:
         del content["telemetry_age_s"]
         content["battery"]["cells"] = DOCUMENTED_CELLS

@@ -208,12 +208,21 @@ class Telemetry:
             queue_s=self._queue_s(now),
         )
 
-    def _queue_s(self, now: float) -> float | None:
+    def _round_trip(self, now: float) -> Any:
+        """This end's own view of the link, None where it is too old."""
         heard = self._heard.get("round_trip")
-        if heard is None or now - heard.at_s > ROUND_TRIP_S:
+        return None if heard is None or now - heard.at_s > ROUND_TRIP_S else heard.message
+
+    def _queue_s(self, now: float) -> float | None:
+        message = self._round_trip(now)
+        if message is None:
             return None
-        newest, least = known(heard.message.rtt_ms), known(heard.message.rtt_min_ms)
+        newest, least = known(message.rtt_ms), known(message.rtt_min_ms)
         return None if newest is None or least is None else max(0.0, newest - least) / 1000.0
+
+    def _clock_offset_s(self, now: float) -> float | None:
+        message = self._round_trip(now)
+        return None if message is None else _seconds(getattr(message, "clock_offset_ms", math.nan))
 
     def _session_part(self, now: float, pending: str | None) -> Session:
         status = self._heard.get("status")
@@ -228,6 +237,7 @@ class Telemetry:
             key_age_s=None if self._key_since_s is None else max(0.0, now - self._key_since_s),
             last_switch_s=self._switched_s,
             pending_suite=pending,
+            clock_offset_s=self._clock_offset_s(now),
         )
 
     def _threat(self, now: float) -> Any:

@@ -39,7 +39,15 @@ snapshots = st.builds(
     vehicle=st.builds(Vehicle, st.none() | st.booleans(), st.sampled_from(Phase), number, st.booleans()),
     system=st.builds(System, number, number, st.booleans()),
     session=st.builds(
-        Session, st.sampled_from(TunnelState), st.text(max_size=8), st.integers(0, 255), number, number, st.none()
+        Session,
+        st.sampled_from(TunnelState),
+        st.text(max_size=8),
+        st.integers(0, 255),
+        number,
+        number,
+        st.none(),
+        number,
+        number,
     ),
     threat=st.sampled_from(Threat),
     threat_kind=st.text(max_size=8),
@@ -58,6 +66,13 @@ def test_there_and_back_is_exact(snapshot: DecisionInput, now: float) -> None:
     assert inputs_json.load(text) == (snapshot, now)
     assert inputs_json.dump(*inputs_json.load(text)) == text
     assert "\n" not in text
+
+
+def test_a_snapshot_from_before_the_clock_was_recorded_is_read() -> None:
+    content = json.loads(inputs_json.dump(well(), 1.0))
+    for name in ("clock_offset_s", "cooldown_until_s"):
+        del content["session"][name]
+    assert inputs_json.load(json.dumps(content)) == (well(), 1.0)
 
 
 def test_an_infinity_is_not_written() -> None:

@@ -175,6 +175,16 @@ def test_what_is_handed_in_is_handed_on() -> None:
     assert (seen.session.pending_suite, seen.outcomes, seen.blacklisted) == ("cs-x", (outcome,), ("cs-y",))
 
 
+def test_the_clock_of_the_ground_is_known_while_the_probes_are_answered() -> None:
+    telemetry = complete(10.0)
+    assert telemetry.snapshot(10.0, ()).session.clock_offset_s is None
+    telemetry.on_link(message("link", side="local", rtt_ms=1.0, rtt_min_ms=1.0, clock_offset_ms=-2500.0), 10.0)
+    assert telemetry.snapshot(13.0, ()).session.clock_offset_s == pytest.approx(-2.5)
+    assert telemetry.snapshot(13.1, ()).session.clock_offset_s is None
+    telemetry.on_link(message("link", side="local", rtt_ms=1.0, rtt_min_ms=1.0, clock_offset_ms=math.nan), 14.0)
+    assert telemetry.snapshot(14.0, ()).session.clock_offset_s is None
+
+
 def test_the_queue_is_the_round_trip_above_the_least_one_of_this_end() -> None:
     telemetry = Telemetry(30.0, 10.0)
     telemetry.on_link(message("link"), 10.0)
