@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Latency figures in bounded memory: a histogram whose buckets grow by 2 %, so every percentile is within 1 %."""
+"""Latency figures in bounded memory: a histogram whose buckets grow by 2 %, so every percentile is within 1 %, and
+exact counts in coarser classes."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
+
+from pqc_mav_common.delay_classes import DelayClasses
 
 _GROWTH = math.log(1.02)
 _FLOOR_US = 1.0
@@ -18,6 +22,7 @@ class LatencyHistogram:
         self.count = 0
         self.max_us = 0.0
         self._sum = 0.0
+        self._classes = DelayClasses()
 
     def add(self, microseconds: float) -> None:
         """Count one duration."""
@@ -25,6 +30,7 @@ class LatencyHistogram:
         self._counts[min(int(math.log(value) / _GROWTH), _BUCKETS - 1)] += 1
         self.count += 1
         self._sum += value
+        self._classes.add(value / 1000.0)
         self.max_us = max(self.max_us, value)
 
     @property
@@ -44,8 +50,8 @@ class LatencyHistogram:
                 return min(math.exp((i + 0.5) * _GROWTH), self.max_us)
         return self.max_us
 
-    def to_dict(self) -> dict[str, float | int | None]:
-        """Return count, mean, p50, p95, p99 and maximum, in microseconds with one decimal."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return count, mean, p50, p95, p99 and maximum, in microseconds with one decimal, and the counts by class."""
         figures = {
             "mean_us": self.mean_us,
             "p50_us": self.percentile(50),
@@ -53,4 +59,5 @@ class LatencyHistogram:
             "p99_us": self.percentile(99),
             "max_us": self.max_us if self.count else None,
         }
-        return {"count": self.count, **{k: None if v is None else round(v, 1) for k, v in figures.items()}}
+        rounded = {name: None if value is None else round(value, 1) for name, value in figures.items()}
+        return {"count": self.count, **rounded, "classes": self._classes.to_dict()}

@@ -21,7 +21,15 @@ def test_percentiles_are_within_two_per_cent(values, q):
 
 def test_nothing_measured():
     figures = LatencyHistogram().to_dict()
-    assert figures == {"count": 0, "mean_us": None, "p50_us": None, "p95_us": None, "p99_us": None, "max_us": None}
+    unknown = dict.fromkeys(("mean_us", "p50_us", "p95_us", "p99_us", "max_us"))
+    assert figures == {"count": 0, **unknown, "classes": {}}
+
+
+def test_every_delay_is_in_its_class():
+    histogram = LatencyHistogram()
+    for microseconds in (500.0, 20_000.0, 20_001.0):
+        histogram.add(microseconds)
+    assert histogram.to_dict()["classes"] == {"0.5": 1, "20": 1, "25": 1}
 
 
 @pytest.mark.parametrize("value", [-5.0, 0.0, 1e15])
