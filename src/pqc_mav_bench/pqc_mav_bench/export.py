@@ -17,6 +17,7 @@ from pqc_mav_bench import handshake_table, kept_runs, tidy
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.json_text import DIGITS
 from pqc_mav_bench.manifest import compacted
+from pqc_mav_bench.options import command, options_from
 from pqc_mav_bench.store import MANIFEST, CampaignStore, storage_error
 from pqc_mav_common import packed
 
@@ -72,6 +73,7 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         f"* Machine: {_environment(manifest)}.",
         f"* Runs: {options['duration_s']:g} s of data each, {load}; scenarios {', '.join(options['scenarios'])}; "
         f"order {'randomised, seed ' + str(options['seed']) if options['randomise'] else 'as in the registry'}.",
+        f"* Command: `{command(options_from(options))}`; {_source(manifest)}.",
         f"* Wall time over data time: {_cell(cost['wall_per_data'])} ({cost['wall_s']:g} s for {cost['data_s']:g} s).",
         f"* Processor time, shares of one core, mean over the runs (drone / ground): tunnel {_pair(cost, 'tunnel')}, "
         f"benchmark {_pair(cost, 'bench')}, traffic generator {_pair(cost, 'workload')}.",
@@ -85,6 +87,13 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
     for _, row in named.sort_values("handshake.handshake_ms").iterrows():
         lines.append(f"| {' | '.join(_cell(row[column]) for column in shown)} |")
     return "\n".join([*lines, ""])
+
+
+def _source(manifest: Mapping[str, Any]) -> str:
+    found = manifest.get("source") or {}
+    if not found:
+        return "the commit was not recorded"
+    return f"commit {found['commit'][:12]}{' with changes' if found['changed'] else ''}"
 
 
 def _resumed(times: int) -> str:

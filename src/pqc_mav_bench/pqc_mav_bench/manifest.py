@@ -12,6 +12,7 @@ import pandas as pd
 
 from pqc_mav_bench.options import CampaignOptions
 from pqc_mav_bench.schema.run import SCHEMA_VERSION
+from pqc_mav_bench.source import source
 from pqc_mav_bench.tidy import COMPACT, PASSED
 
 MANIFEST_VERSION = "1.0"
@@ -27,6 +28,7 @@ def begun(name: str, options: CampaignOptions, suites: Sequence[str], versions: 
         "options": options.model_dump(mode="json"),
         "suites": list(suites),
         "versions": dict(versions),
+        "source": source(),
         "resumed": 0,
         "complete": False,
         "elapsed_s": 0.0,

@@ -14,8 +14,13 @@ from typing import Any
 from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_interval, wilson
 from pqc_mav_bench.collectors.counters import COUNTERS
 from pqc_mav_bench.options import WorkloadOptions
+from pqc_mav_common.delay_classes import within
 
 Values = dict[str, Any]
+
+#: Delays of which the share within a limit is kept [ms]: what time-critical control, real-time control and telemetry
+#: may take ([rpi4-analysis] 1).
+LIMITS_MS = {"rtt": (20, 50, 100), "owd_up": (20,), "owd_down": (100,)}
 
 _PHASES = ("phase_hello_ms", "phase_server_hello_ms", "phase_finish_ms")
 _TIMES = ("handshake_ms", *_PHASES, "kdf_ms")
@@ -146,6 +151,11 @@ def _delays(figures: Mapping[str, Any] | None, name: str, shift_ms: float = 0.0)
     for key in ("mean", "p50", "p95", "p99", "max"):
         value = figures[f"{key}_ms"]
         out[f"{name}_{key}_ms"] = None if value is None else value + shift_ms
+    # Counts cannot be shifted: on two clocks there are none of one-way delays.
+    if shift_ms == 0.0 and (classes := figures.get("classes")):
+        out[f"{name}_classes"] = classes
+        for limit in LIMITS_MS[name]:
+            out[f"{name}_within_{limit}ms_ratio"] = within(classes, limit)
     return out
 
 

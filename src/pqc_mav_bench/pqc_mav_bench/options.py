@@ -84,6 +84,29 @@ class CampaignOptions(BaseModel):
         return list(dict.fromkeys(names))
 
 
+def command(options: CampaignOptions) -> str:
+    """The command that asks for a campaign of these options; what has its default is left out."""
+    work, plain = options.workload, CampaignOptions.model_validate({})
+    words = [f"--suite {name}" for name in options.suites]
+    words += [f"--view {options.view}"] if options.view != plain.view and not options.suites else []
+    words += [f"--scenario {name}" for name in options.scenarios] if options.scenarios != plain.scenarios else []
+    words += ["--emulated"] if options.emulate_detectors else []
+    for name in ("repetitions", "duration_s", "handshakes", "rekey_interval_s", "seed", "attempts"):
+        value = getattr(options, name)
+        if value != getattr(plain, name):
+            words.append(f"--{name.removesuffix('_s').replace('_', '-')} {value:g}")
+    if work.kind == "bulk":
+        words.append("--workload bulk")
+        words += [f"--mbps {work.mbps:g}"] if work.mbps != BULK_MBPS else []
+        words += [f"--packet-bytes {work.packet_bytes}"] if work.packet_bytes != BULK_BYTES else []
+        words += [f"--direction {work.direction}"] if work.direction != "up" else []
+    elif work.messages_per_s != MAVLINK_HZ:
+        words.append(f"--rate {work.messages_per_s:g}")
+    words += [f"--link '{options.link}'"] if options.link else []
+    words += [] if options.randomise else ["--in-order"]
+    return " ".join(["pqcmav bench run", *words])
+
+
 def parse_options(text: str) -> CampaignOptions:
     """Options out of a JSON text; "" takes the defaults. Raises OptionsError with the first thing that is wrong."""
     try:

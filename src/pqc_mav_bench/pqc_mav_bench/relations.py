@@ -10,7 +10,9 @@ from statistics import median
 
 from pqc_mav_bench import sanity
 from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_interval, phi, wilson
+from pqc_mav_bench.metric_mapping import LIMITS_MS
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
+from pqc_mav_common.delay_classes import within
 
 TOLERANCE = 1e-6  # relative; values pass through JSON and float32 messages unchanged, sums do not quite
 
@@ -146,6 +148,19 @@ def percentiles_are_ordered(run: RunMetrics) -> Iterator[str]:
             yield f"{side}.cpu_mean_percent is {load.cpu_mean_percent:g}, above its peak {load.cpu_peak_percent:g}"
 
 
+def distributions_are_whole(run: RunMetrics) -> Iterator[str]:
+    """The classes of a delay hold every one of them, and the shares within a limit follow from the classes."""
+    latency = run.latency_jitter
+    for name, limits in LIMITS_MS.items():
+        classes = getattr(latency, f"{name}_classes")
+        if classes is None:
+            continue
+        yield from _expect(f"latency_jitter.{name}_count", getattr(latency, f"{name}_count"), sum(classes.values()))
+        for limit in limits:
+            field = f"{name}_within_{limit}ms_ratio"
+            yield from _expect(f"latency_jitter.{field}", getattr(latency, field), within(classes, limit))
+
+
 def missing_values_are_explained(run: RunMetrics) -> Iterator[str]:
     """Every null has a status."""
     for field in all_fields():
@@ -174,9 +189,10 @@ RELATIONS: tuple[Relation, ...] = (
     counters_add_up,
     energy_is_power_times_time,
     percentiles_are_ordered,
+    distributions_are_whole,
     missing_values_are_explained,
     verdict_matches,
 )
 #: Those that need no more than the values: they hold for a row of the table too.
-_OF_FILES = (medians_are_of_the_samples, missing_values_are_explained, verdict_matches)
+_OF_FILES = (medians_are_of_the_samples, distributions_are_whole, missing_values_are_explained, verdict_matches)
 OF_VALUES = tuple(relation for relation in RELATIONS if relation not in _OF_FILES)

@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 
 from pqc_mav_bench.collectors import counters
+from pqc_mav_bench.collectors.governor import GovernorPin
 from pqc_mav_bench.collectors.network import NetworkCollector, interface_towards
 from pqc_mav_bench.collectors.processes import proxy_pid
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
@@ -57,12 +58,15 @@ class SideRecorder:
         self._link: dict[str, Any] = {}
         self._workload: dict[str, Any] = {}
         self._traffic = False
+        self._governor = GovernorPin()
+        self._pinned = False
         watch.on_handshake(self._on_handshake)
 
     def close(self) -> None:
         """Ends the helper process."""
         self.watch.on_handshake(None)
         self._end_window()
+        self._governor.restore()
         self.worker.close()
 
     @property
@@ -80,12 +84,14 @@ class SideRecorder:
             raise RecorderError(f"Nothing is heard of the proxy {self.watch.name}: is it running?")
         self._suite, self._awaited, self._began_s, self._first = suite, handshakes, time.monotonic(), first
         self._window, self._system_figures, self._link, self._workload = None, {}, {}, {}
+        self._pinned = self._governor.pin()
         self._proxy_pid = proxy_pid(self._namespace) if not _alive(self._proxy_pid) else self._proxy_pid
         self._network.begin(interface_towards(status.peer.rpartition(":")[0].strip("[]") or "127.0.0.1"))
 
     def abort(self) -> None:
         """Ends the traffic of a run that will not be finished."""
         self._end_window()
+        self._governor.restore()
         if self._traffic:
             self._traffic = False
             try:
@@ -123,6 +129,7 @@ class SideRecorder:
     def finish(self) -> dict[str, Any]:
         """The side's measurement, ready for JSON. Raises WorkerError and RecorderError."""
         self.stop_traffic(0)
+        self._governor.restore()
         silent_s = time.monotonic()
         if not self.watch.wait_counters_after(silent_s, COUNTERS_S):
             raise RecorderError(f"The proxy {self.watch.name} sent no counters for {COUNTERS_S:g} s.")
@@ -156,7 +163,7 @@ class SideRecorder:
     def _end_window(self) -> None:
         with self._lock:
             if self._window is not None and self._window[1] == 0.0:
-                self._system_figures = self._system.end()
+                self._system_figures = {**self._system.end(), "governor_pinned": self._pinned}
                 self._link = self.watch.link()  # the engine looks back 5 s: later it would judge the silence
                 self._window = (self._window[0], time.monotonic())
 

@@ -75,6 +75,8 @@ def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
     if field.category == "latency_jitter" and field.name.startswith("owd_"):
         if not run.run_context.same_clock and not bulk:
             return StatusKind.UNAVAILABLE, "MAVLink's time stamps give one-way delays on one clock only"
+        if not run.run_context.same_clock and field.name.endswith(("_classes", "_ratio")):
+            return StatusKind.UNAVAILABLE, "counts cannot be corrected for two clocks"
         return StatusKind.NOT_APPLICABLE, "the workload measures no delay in this direction"
     if field.category == "latency_jitter":
         return StatusKind.UNAVAILABLE, "the proxy has not seen enough packets for it yet"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
 from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
-from pqc_mav_bench.schema import version3
+from pqc_mav_bench.schema import version3, version4
 from pqc_mav_bench.schema.run import RunMetrics, parse_run
 from pqc_mav_bench.store import METRICS, CampaignStore
 from pqc_mav_bench.suite_session import SuiteSession
@@ -65,7 +65,10 @@ def counters(rx: int, tx: int, **changes: Any) -> dict[str, Any]:
     return {**values, "seal_mean_ns": 900.0, "open_mean_ns": 1100.0, **changes}
 
 
-DELAYS = {"count": 50, "mean_ms": 0.5, "p50_ms": 0.4, "p95_ms": 0.9, "p99_ms": 1.5, "max_ms": 2.0}
+DELAYS = {
+    "count": 50, "mean_ms": 0.5, "p50_ms": 0.4, "p95_ms": 0.9, "p99_ms": 1.5, "max_ms": 2.0,
+    "classes": {"0.4": 30, "1": 18, "2": 2},
+}  # fmt: skip
 
 
 def mavlink(sent: int, received: int, **changes: Any) -> dict[str, Any]:
@@ -297,10 +300,19 @@ def measured(
     return session.measure(Item(scenario, suite, 1), 0, 1, lambda _phase: None)
 
 
+def before_version5(document: dict) -> dict:
+    """A document of today without what version 5 added."""
+    return _without(document, version4.ADDED)
+
+
 def before_version4(document: dict) -> dict:
-    """A document of today without what version 4 added."""
+    """A document of today without what versions 4 and 5 added."""
+    return _without(document, tidy.ADDED)
+
+
+def _without(document: dict, added: Collection[str]) -> dict:
     out = json.loads(json.dumps(document))
-    for path in version3.ADDED:
+    for path in added:
         category, _, name = path.partition(".")
         out[category].pop(name, None)
         out["metric_status"].pop(path, None)
@@ -308,8 +320,8 @@ def before_version4(document: dict) -> dict:
 
 
 def added_columns() -> list[str]:
-    """The columns that version 4 added to the tidy table."""
-    return [field.path for field in tidy.flat_fields() if field.path in version3.ADDED]
+    """The columns that versions 4 and 5 added to the tidy table."""
+    return [field.path for field in tidy.flat_fields() if field.path in tidy.ADDED]
 
 
 def read_today(run: RunMetrics) -> RunMetrics:

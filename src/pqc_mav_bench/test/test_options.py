@@ -4,9 +4,26 @@ from __future__ import annotations
 import pytest
 
 from pqc_mav_bench.errors import OptionsError
-from pqc_mav_bench.options import options_from, parse_options
+from pqc_mav_bench.options import command, options_from, parse_options
 from pqc_mav_bench.plan import chosen_suites
 from pqc_mav_bench.scenario import SCENARIOS, scenario_of
+
+
+def test_the_command_of_a_campaign_gives_its_options_back():
+    assert command(options_from({})) == "pqcmav bench run"
+    wanted = {
+        "suites": ["ML-768-AG-MD-65"],
+        "scenarios": ["baseline", "tst"],
+        "handshakes": 30,
+        "duration_s": 4,
+        "randomise": False,
+        "link": "20ms 5% 1Mbit",
+        "workload": {"kind": "bulk", "mbps": 2.5, "direction": "both"},
+    }
+    assert command(options_from(wanted)) == (
+        "pqcmav bench run --suite ML-768-AG-MD-65 --scenario baseline --scenario tst --duration 4 --handshakes 30 "
+        "--workload bulk --mbps 2.5 --direction both --link '20ms 5% 1Mbit' --in-order"
+    )
 
 
 def test_nothing_asked_for_gives_the_defaults():

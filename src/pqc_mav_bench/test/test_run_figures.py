@@ -174,6 +174,13 @@ def test_the_bulk_workload_has_goodput_loss_and_its_interval():
     )
 
 
+def test_the_distribution_of_delays_is_kept_with_the_shares_that_control_may_take():
+    latency = good_run().latency_jitter
+    assert latency.rtt_classes == {"0.4": 30, "1": 18, "2": 2}
+    assert (latency.rtt_within_20ms_ratio, latency.owd_up_within_20ms_ratio) == (1.0, 1.0)
+    assert latency.owd_down_classes == latency.rtt_classes
+
+
 def test_one_way_delays_are_corrected_for_the_clocks():
     raw = {**DELAYS, "mean_ms": 1000.5, "p50_ms": 1000.4, "p95_ms": 1000.9, "p99_ms": 1001.5, "max_ms": 1002.0}
     back = {**DELAYS, "mean_ms": -999.5, "p50_ms": -999.6, "p95_ms": -999.1, "p99_ms": -998.5, "max_ms": -998.0}
@@ -277,6 +284,8 @@ TAMPERED = [
     ("energy_is_power_times_time", lambda d: d["power_energy"].update(energy_j=3.0)),
     ("percentiles_are_ordered", lambda d: d["latency_jitter"].update(rtt_p95_ms=0.1)),
     ("percentiles_are_ordered", lambda d: d["system_drone"].update(cpu_peak_percent=1.0)),
+    ("distributions_are_whole", lambda d: d["latency_jitter"]["rtt_classes"].update({"1": 17})),
+    ("distributions_are_whole", lambda d: d["latency_jitter"].update(rtt_within_20ms_ratio=0.5)),
     ("missing_values_are_explained", lambda d: d["metric_status"].pop("crypto_primitives.kem_keygen_ms")),
     ("verdict_matches", lambda d: d["data_plane"].update(gcs_delivered=1)),
 ]  # fmt: skip

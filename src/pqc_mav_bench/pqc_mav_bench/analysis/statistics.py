@@ -6,9 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pqc_mav_common.delay_classes import classes_of
 
 #: Standard normal quantile of a two-sided 95 % interval.
 Z_95 = 1.959963984540054
@@ -158,10 +161,11 @@ def phi(handshake_s: float, interval_s: float) -> float:
     return handshake_s / (interval_s + handshake_s)
 
 
-def delays(milliseconds: Sequence[float]) -> dict[str, float | int | None]:
-    """count, mean, p50, p95, p99 and max of measured delays; None for all but the count when there are none."""
+def delays(milliseconds: Sequence[float]) -> dict[str, Any]:
+    """count, mean, p50, p95, p99, max and counts by class of measured delays; without any, the first six are None."""
     if len(milliseconds) == 0:
-        return {"count": 0, "mean_ms": None, "p50_ms": None, "p95_ms": None, "p99_ms": None, "max_ms": None}
+        names = ("mean_ms", "p50_ms", "p95_ms", "p99_ms", "max_ms")
+        return {"count": 0, **dict.fromkeys(names), "classes": {}}
     values = np.asarray(milliseconds, dtype=np.float64)
     p50, p95, p99 = np.percentile(values, (50, 95, 99))
     return {
@@ -171,4 +175,5 @@ def delays(milliseconds: Sequence[float]) -> dict[str, float | int | None]:
         "p95_ms": float(p95),
         "p99_ms": float(p99),
         "max_ms": float(values.max()),
+        "classes": classes_of(milliseconds),
     }

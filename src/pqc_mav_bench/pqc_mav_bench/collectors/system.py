@@ -18,11 +18,12 @@ from typing import Any
 
 import psutil
 
+from pqc_mav_bench.collectors.governor import FOLDER, governor
+
 INTERVAL_S = 0.5
 SHORTEST_STEP_S = 0.2  # shorter steps, as at the end of the window, would make peaks of rounding
 _MIB = 1 << 20
 _THERMAL = Path("/sys/class/thermal")
-_GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,6 @@ def temperature_c(folder: Path = _THERMAL) -> float | None:
             continue
         zones.append((any(word in kind for word in ("cpu", "soc", "pkg")), value))
     return max(zones)[1] if zones else None
-
-
-def governor(path: Path = _GOVERNOR) -> str:
-    """Frequency governor of the first core; "" where the kernel shows none."""
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
 
 
 def _process_figures(pids: Mapping[str, int]) -> tuple[dict[str, float], dict[str, float]]:
@@ -177,7 +170,7 @@ class SystemCollector:
         return {
             **summarise(samples, self._interval_s),
             "load_1": psutil.getloadavg()[0],
-            "governor": governor() or None,
+            "governor": governor(FOLDER / "cpu0") or None,
         }
 
     def _halt(self) -> None:

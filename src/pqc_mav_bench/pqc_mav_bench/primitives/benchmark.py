@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 
 from pqc_mav_bench.collectors.environment import environment
-from pqc_mav_bench.collectors.system import governor
+from pqc_mav_bench.collectors.governor import FOLDER, governor
 from pqc_mav_bench.primitives.cycles import CycleCounter
 from pqc_mav_bench.primitives.energy import EnergyMeter
 from pqc_mav_bench.primitives.operations import MESSAGE_BYTES, Operation
@@ -142,7 +142,7 @@ def measure(
         "duration_s": round((datetime.now(timezone.utc) - started).total_seconds(), 1),
         "environment": environment(),
         "clock_mhz": {"before": clock_before, "during": sorted(clocks), "after": clock_mhz()},
-        "governor": governor() or None,
+        "governor": governor(FOLDER / "cpu0") or None,
         "method": {
             "n": n,
             "block": BLOCK,

@@ -47,6 +47,10 @@ class SystemLoad(Category):
     load_1: float | None = metric("load average over a minute at the end", "1", zero=_IDLE)
     cpu_mhz: float | None = metric("clock of the cores, mean", "MHz")
     governor: str | None = metric("frequency governor of the first core")
+    governor_pinned: bool | None = metric(
+        "every core's governor was 'performance' for the time of the run, pinned by the benchmark where it was not",
+        zero="not allowed, or the kernel shows no governor",
+    )
     disk_read_bytes: int | None = metric("read from disks", "B", zero=_IDLE)
     disk_write_bytes: int | None = metric("written to disks", "B", zero=_IDLE)
 

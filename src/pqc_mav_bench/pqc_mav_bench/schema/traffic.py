@@ -12,6 +12,9 @@ from pqc_mav_bench.schema.field import Category, Side, metric
 
 _CLEAN = "nothing is dropped or lost in a clean run"
 _QUIET = "this workload sends nothing that way"
+_SLOW = "the link is slower than that"
+_CRITICAL = "what time-critical control may take"
+_CLASSES = "upper edge of the class [ms] and count, ten classes a decade; the last is 'longer'"
 
 
 class DataPlane(Category):
@@ -88,18 +91,28 @@ class LatencyJitter(Category):
     rtt_p95_ms: float | None = metric("95th percentile", "ms")
     rtt_p99_ms: float | None = metric("99th percentile", "ms")
     rtt_max_ms: float | None = metric("longest round trip", "ms")
+    rtt_within_20ms_ratio: float | None = metric(f"share of round trips up to 20 ms: {_CRITICAL}", "1", zero=_SLOW)
+    rtt_within_50ms_ratio: float | None = metric("share up to 50 ms: real-time control", "1", zero=_SLOW)
+    rtt_within_100ms_ratio: float | None = metric("share up to 100 ms: non-critical telemetry", "1", zero=_SLOW)
+    rtt_classes: dict[str, int] | None = metric(f"all round trips by class: {_CLASSES}", "count")
     owd_down_count: int | None = metric("one-way delays drone to ground", "count", Side.GCS)
     owd_down_mean_ms: float | None = metric("mean one-way delay drone to ground", "ms", Side.GCS)
     owd_down_p50_ms: float | None = metric("median", "ms", Side.GCS)
     owd_down_p95_ms: float | None = metric("95th percentile", "ms", Side.GCS)
     owd_down_p99_ms: float | None = metric("99th percentile", "ms", Side.GCS)
     owd_down_max_ms: float | None = metric("longest", "ms", Side.GCS)
+    owd_down_within_100ms_ratio: float | None = metric(
+        "share up to 100 ms: non-critical telemetry", "1", Side.GCS, zero=_SLOW
+    )
+    owd_down_classes: dict[str, int] | None = metric(f"all of them by class: {_CLASSES}", "count", Side.GCS)
     owd_up_count: int | None = metric("one-way delays ground to drone", "count", Side.DRONE)
     owd_up_mean_ms: float | None = metric("mean one-way delay ground to drone", "ms", Side.DRONE)
     owd_up_p50_ms: float | None = metric("median", "ms", Side.DRONE)
     owd_up_p95_ms: float | None = metric("95th percentile", "ms", Side.DRONE)
     owd_up_p99_ms: float | None = metric("99th percentile", "ms", Side.DRONE)
     owd_up_max_ms: float | None = metric("longest", "ms", Side.DRONE)
+    owd_up_within_20ms_ratio: float | None = metric(f"share up to 20 ms: {_CRITICAL}", "1", Side.DRONE, zero=_SLOW)
+    owd_up_classes: dict[str, int] | None = metric(f"all of them by class: {_CLASSES}", "count", Side.DRONE)
     owd_uncertainty_ms: float | None = metric(
         "how far one-way delays may be off because of the clocks", "ms", zero="both ends read one clock"
     )

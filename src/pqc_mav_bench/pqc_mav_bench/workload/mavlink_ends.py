@@ -28,7 +28,7 @@ def _milliseconds(figures: dict[str, Any] | None) -> dict[str, Any]:
     for name in ("mean", "p50", "p95", "p99", "max"):
         value = figures.get(f"{name}_us")
         out[f"{name}_ms"] = None if value is None else value / 1000.0
-    return out
+    return {**out, "classes": figures.get("classes", {})}
 
 
 class VehicleEnd:

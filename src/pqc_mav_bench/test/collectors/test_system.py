@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from pqc_mav_bench.collectors.system import Sample, SystemCollector, governor, summarise, temperature_c
+from pqc_mav_bench.collectors.system import Sample, SystemCollector, summarise, temperature_c
 from pqc_mav_bench.schema.machine import SystemDrone
 
 
@@ -46,12 +46,6 @@ def test_the_processor_zone_is_preferred(tmp_path):
         (zone / "temp").write_text(value + "\n")
     assert temperature_c(tmp_path) == 45.5
     assert temperature_c(tmp_path / "none") is None
-
-
-def test_the_governor_is_read_where_there_is_one(tmp_path):
-    (tmp_path / "g").write_text("performance\n")
-    assert governor(tmp_path / "g") == "performance"
-    assert governor(tmp_path / "none") == ""
 
 
 def test_the_collector_measures_this_process():
