@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """mavros at both ends of a running pair, and two stock ones that meet behind the tunnel's back.
 
-mavros is a test double with its names, types and QoS (`mavros_double`); the vehicle has the system id 7.
+mavros is the one that is installed, else a test double with its names, types and QoS (`mavros_here`); the vehicle has
+the system id 7.
 """
 
 from __future__ import annotations
@@ -14,15 +15,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import mavros_here
 import pytest
 from commands import COMMAND, DEADLINE_S, pqcmav
 from diagnostic_msgs.msg import DiagnosticArray
-from mavros_double import messages
 from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
 from rclpy.qos import qos_profile_sensor_data
 from test_up import Ends
 
-from pqc_mav_bringup import geoid
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
@@ -33,23 +33,8 @@ SYSTEM = 7
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Of a machine on which mavros is installed with its data: the double, as a ROS prefix."""
-    prefix = tmp_path_factory.mktemp("prefix")
-    program = prefix / "lib" / "mavros" / "mavros_node"
-    program.parent.mkdir(parents=True)
-    program.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(TEST)!r})\n"
-        "from mavros_double.mavros_node import main\nmain()\n"
-    )
-    program.chmod(0o755)
-    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
-    index.mkdir(parents=True)
-    (index / "mavros").touch()  # launch looks for the package there
-    with (prefix / geoid.NAME).open("wb") as file:
-        file.truncate(geoid.SIZE)
-    made = messages.environment()
-    found = made.get("AMENT_PREFIX_PATH") or os.environ.get("AMENT_PREFIX_PATH", "")
-    return {**made, "AMENT_PREFIX_PATH": f"{prefix}:{found}", "GEOGRAPHICLIB_GEOID_PATH": str(prefix)}
+    """Of a machine on which mavros is installed with its data."""
+    return mavros_here.environment(tmp_path_factory.mktemp("prefix"))
 
 
 class Listener(Onlooker):
@@ -95,7 +80,7 @@ def vehicle(port: int) -> list[str]:
 
 
 def arm(environment: dict[str, str], mavros: str, value: str) -> str:
-    command = [sys.executable, str(TEST / "mavros_double" / "arm.py"), f"{mavros}/cmd/arming", value]
+    command = [sys.executable, str(TEST / "mavros_double" / "arm.py"), mavros, value]
     full = {**os.environ, **environment}
     ended = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, env=full)
     assert ended.returncode == 0, ended.stderr
@@ -140,7 +125,7 @@ def test_two_stock_mavros_meet_behind_the_tunnels_back_and_the_proxy_says_so(
     """That the double does what mavros does here, or the test above would show nothing."""
     ends = Ends(tmp_path, keys)
     fcu, unused = free_ports(2)
-    program = environment["AMENT_PREFIX_PATH"].partition(":")[0] + "/lib/mavros/mavros_node"
+    program = mavros_here.program(environment)
 
     def stock(namespace: str, port: int) -> list[str]:
         values = ("-p", f"fcu_url:=udp://127.0.0.1:{port}@", "-p", f"tgt_system:={SYSTEM}")
