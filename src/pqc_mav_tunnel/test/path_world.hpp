@@ -16,7 +16,7 @@ namespace pqcmav::test {
 
 inline SockAddr address(std::uint16_t port, std::uint32_t host = 0xc0000201) {
   SockAddr out;
-  auto& in = reinterpret_cast<sockaddr_in&>(out.storage);
+  auto& in = out.storage.four;
   in.sin_family = AF_INET;
   in.sin_addr.s_addr = htonl(host);
   in.sin_port = htons(port);

@@ -47,26 +47,25 @@ void set_buffers(int fd, std::size_t kib) noexcept {
 }  // namespace
 
 std::uint16_t SockAddr::port() const noexcept {
-  if (family() == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
-  if (family() == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
+  if (family() == AF_INET) return ntohs(storage.four.sin_port);
+  if (family() == AF_INET6) return ntohs(storage.six.sin6_port);
   return 0;
 }
 
 void SockAddr::set_port(std::uint16_t port) noexcept {
-  if (family() == AF_INET) reinterpret_cast<sockaddr_in*>(&storage)->sin_port = htons(port);
-  if (family() == AF_INET6) reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port = htons(port);
+  if (family() == AF_INET) storage.four.sin_port = htons(port);
+  if (family() == AF_INET6) storage.six.sin6_port = htons(port);
 }
 
 bool SockAddr::any() const noexcept {
-  if (family() == AF_INET) return reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr == INADDR_ANY;
-  return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr);
+  if (family() == AF_INET) return storage.four.sin_addr.s_addr == INADDR_ANY;
+  return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&storage.six.sin6_addr);
 }
 
 bool SockAddr::loopback() const noexcept {
-  if (family() == AF_INET)
-    return ntohl(reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (family() == AF_INET) return ntohl(storage.four.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
   if (family() != AF_INET6) return false;
-  const auto& address = reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
+  const auto& address = storage.six.sin6_addr;
   return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == IN_LOOPBACKNET);
 }
 
@@ -74,19 +73,18 @@ ByteArray<16> SockAddr::ip16() const noexcept {
   ByteArray<16> out{};
   if (family() == AF_INET) {
     out[10] = out[11] = 0xff;
-    std::memcpy(out.data() + 12, &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr, 4);
+    std::memcpy(out.data() + 12, &storage.four.sin_addr, 4);
   } else if (family() == AF_INET6) {
-    std::memcpy(out.data(), &reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr, 16);
+    std::memcpy(out.data(), &storage.six.sin6_addr, 16);
   }
   return out;
 }
 
 std::string SockAddr::host_text() const {
   char text[INET6_ADDRSTRLEN] = "";
-  if (family() == AF_INET)
-    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr, text, sizeof text);
+  if (family() == AF_INET) ::inet_ntop(AF_INET, &storage.four.sin_addr, text, sizeof text);
   if (family() == AF_INET6) {
-    const auto& address = reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
+    const auto& address = storage.six.sin6_addr;
     if (IN6_IS_ADDR_V4MAPPED(&address))
       ::inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof text);
     else
@@ -98,7 +96,7 @@ std::string SockAddr::host_text() const {
 std::string SockAddr::network_text() const {
   if (family() != AF_INET6) return host_text();
   auto network = *this;
-  auto& address = reinterpret_cast<sockaddr_in6*>(&network.storage)->sin6_addr;
+  auto& address = network.storage.six.sin6_addr;
   if (IN6_IS_ADDR_V4MAPPED(&address)) return host_text();
   std::fill(address.s6_addr + 8, address.s6_addr + 16, std::uint8_t{0});
   return network.host_text() + "/64";
@@ -115,13 +113,13 @@ bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
   // A socket for IPv4 and IPv6 gives the same IPv4 address in another form.
   if (a.family() != b.family()) return !a.empty() && !b.empty() && a.port() == b.port() && a.ip16() == b.ip16();
   if (a.family() == AF_INET) {
-    const auto& x = reinterpret_cast<const sockaddr_in&>(a.storage);
-    const auto& y = reinterpret_cast<const sockaddr_in&>(b.storage);
+    const auto& x = a.storage.four;
+    const auto& y = b.storage.four;
     return x.sin_port == y.sin_port && x.sin_addr.s_addr == y.sin_addr.s_addr;
   }
   if (a.family() == AF_INET6) {
-    const auto& x = reinterpret_cast<const sockaddr_in6&>(a.storage);
-    const auto& y = reinterpret_cast<const sockaddr_in6&>(b.storage);
+    const auto& x = a.storage.six;
+    const auto& y = b.storage.six;
     return x.sin6_port == y.sin6_port && x.sin6_scope_id == y.sin6_scope_id &&
            std::memcmp(&x.sin6_addr, &y.sin6_addr, 16) == 0;
   }

@@ -18,16 +18,22 @@ namespace pqcmav {
 
 /// An IPv4 or IPv6 socket address, and by which of this machine's own addresses it is reached: the two ends of a path.
 struct SockAddr {
-  sockaddr_storage storage{};
+  /// No larger than it has to be: a drone's link holds a score of them, and sockaddr_storage is four times as long.
+  union Storage {
+    sockaddr_in6 six;
+    sockaddr_in four;
+    sockaddr any;
+  };
+  Storage storage{};
   socklen_t size = 0;
   /// Where its datagrams arrived, as in ip16(), and from where answers leave. All zero: the system chooses.
   ByteArray<16> local{};
 
-  [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
-  [[nodiscard]] sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&storage); }
+  [[nodiscard]] const sockaddr* get() const noexcept { return &storage.any; }
+  [[nodiscard]] sockaddr* get() noexcept { return &storage.any; }
   [[nodiscard]] bool empty() const noexcept { return size == 0; }
   [[nodiscard]] bool has_local() const noexcept { return local != ByteArray<16>{}; }
-  [[nodiscard]] int family() const noexcept { return storage.ss_family; }
+  [[nodiscard]] int family() const noexcept { return storage.any.sa_family; }
   [[nodiscard]] std::uint16_t port() const noexcept;
   void set_port(std::uint16_t port) noexcept;
   [[nodiscard]] bool any() const noexcept;            // 0.0.0.0 or ::, every address

@@ -65,7 +65,7 @@ bool send_one(int fd, ByteView datagram, const SockAddr& to) noexcept {
     return ::sendto(fd, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) >= 0;
   iovec vector{const_cast<std::uint8_t*>(datagram.data()), datagram.size()};  // sendmsg does not write to it
   msghdr header{};
-  header.msg_name = const_cast<sockaddr_storage*>(&to.storage);
+  header.msg_name = const_cast<sockaddr*>(to.get());
   header.msg_namelen = to.size;
   header.msg_iov = &vector;
   header.msg_iovlen = 1;
@@ -90,7 +90,7 @@ UdpReceiver::UdpReceiver(std::size_t slots, std::size_t capacity, std::size_t he
     header = msghdr{};
     header.msg_iov = &vectors_[i];
     header.msg_iovlen = 1;
-    if (names) header.msg_name = &sources_[i].storage;
+    if (names) header.msg_name = sources_[i].get();
     header.msg_control = controls_[i].bytes;
   }
 }
@@ -99,7 +99,7 @@ std::size_t UdpReceiver::receive(int fd) noexcept {
   for (std::size_t i = 0; i < headers_.size(); ++i) {
     auto& header = headers_[i].msg_hdr;
     header.msg_controllen = sizeof(ControlSpace);
-    if (header.msg_name != nullptr) header.msg_namelen = sizeof(sockaddr_storage);
+    if (header.msg_name != nullptr) header.msg_namelen = sizeof(SockAddr::Storage);
   }
   const int got = ::recvmmsg(fd, headers_.data(), static_cast<unsigned>(headers_.size()), MSG_DONTWAIT, nullptr);
   return got > 0 ? static_cast<std::size_t>(got) : 0;
@@ -157,7 +157,7 @@ std::size_t UdpSender::plan_runs() noexcept {
 void UdpSender::prepare(std::size_t index, const Run& run, const SockAddr& to) noexcept {
   auto& header = headers_[index].msg_hdr;
   header = msghdr{};
-  header.msg_name = const_cast<sockaddr_storage*>(&to.storage);  // sendmsg does not write to it
+  header.msg_name = const_cast<sockaddr*>(to.get());  // sendmsg does not write to it
   header.msg_namelen = to.size;
   header.msg_iov = &vectors_[run.first];
   header.msg_iovlen = run.count;

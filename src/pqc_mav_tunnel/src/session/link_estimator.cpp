@@ -105,18 +105,23 @@ void LinkEstimator::on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::
 void LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t key_tag,
                                 std::uint64_t sequence) noexcept {
   std::size_t k = newest_key_;
-  if (!keys_[k].used || keys_[k].tag != key_tag) {
+  if (keys_[k].number == 0 || keys_[k].tag != key_tag) {
     k = 1 - newest_key_;
-    if (!keys_[k].used || keys_[k].tag != key_tag) {  // a new key takes the place of the older of the two
-      keys_[k] = Key{key_tag, sequence, sequence, true};
+    if (keys_[k].number == 0 || keys_[k].tag != key_tag) {  // a new key takes the place of the older of the two
+      if (++last_number_ == 0) ++last_number_;
+      keys_[k] = Key{key_tag, sequence, sequence, last_number_};
       newest_key_ = k;
-      slot.ranges[k] = Range{key_tag, sequence, sequence, true};
+      slot.ranges[k] = Range{sequence, sequence};
+      slot.range_keys[k] = last_number_;
       return;
     }
   }
   auto& key = keys_[k];
   auto& range = slot.ranges[k];
-  if (!range.used || range.key_tag != key_tag) range = Range{key_tag, key.highest + 1, key.highest, true};  // empty
+  if (slot.range_keys[k] != key.number) {
+    range = Range{key.highest + 1, key.highest};  // empty
+    slot.range_keys[k] = key.number;
+  }
   if (sequence > key.highest) {
     slot.missing += sequence - key.highest - 1;
     range.last = key.highest = sequence;
@@ -131,7 +136,7 @@ void LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t 
 void LinkEstimator::on_late(std::uint64_t now_ns, std::size_t key, std::uint64_t sequence) noexcept {
   for (auto& slot : slots_) {
     const auto& range = slot.ranges[key];
-    if (!live(slot, now_ns) || !range.used || range.key_tag != keys_[key].tag) continue;
+    if (!live(slot, now_ns) || slot.range_keys[key] != keys_[key].number) continue;
     if (sequence >= range.first && sequence <= range.last) {
       if (slot.missing > 0) --slot.missing;
       return;

@@ -39,28 +39,30 @@ class LinkEstimator {
   /// The sequence numbers that one key advanced over during one slot, so that a late packet finds the slot its gap was
   /// charged to.
   struct Range {
-    std::uint64_t key_tag, first, last;
-    bool used;
+    std::uint64_t first, last;
   };
   /// A histogram in a byte for each bucket: fifty of them are most of what a drone takes of memory. Where one is full all
   /// are halved, and from then on only one gap in two, in four, ... is counted, as that many.
   struct Gaps {
+    std::uint32_t came;
     std::array<std::uint8_t, kBuckets> counts;
     std::uint8_t shift;
-    std::uint32_t came;
     void add(std::size_t bucket) noexcept;
   };
+  /// Fifty of them are most of what a drone takes, so nothing is wider than it has to be.
   struct Slot {
     std::uint64_t index;
-    std::uint64_t packets, missing, longest_gap_ns, jitter_sum_ns;
-    std::uint32_t jitter_samples, blackouts;
+    std::uint64_t missing, longest_gap_ns, jitter_sum_ns;
     std::array<Range, 2> ranges;
+    std::array<std::uint32_t, 2> range_keys;  // Key::number of each; 0: none
+    std::uint32_t packets, jitter_samples;
     Gaps gaps;
+    std::uint8_t blackouts;
     bool used;
   };
   struct Key {
     std::uint64_t tag, lowest, highest;
-    bool used;
+    std::uint32_t number;  // of each new one another; 0: none
   };
 
   Slot& slot_at(std::uint64_t now_ns) noexcept;
@@ -71,6 +73,7 @@ class LinkEstimator {
   std::array<Slot, kSlots> slots_{};
   std::array<Key, 2> keys_{};   // the newest key and the one before it, in no order
   std::size_t newest_key_ = 0;  // which of the two is the newest
+  std::uint32_t last_number_ = 0;
   std::uint64_t first_arrival_ns_ = 0, last_arrival_ns_ = 0, last_gap_ns_ = 0, gaps_seen_ = 0;
   bool seen_ = false;
 };
