@@ -102,6 +102,7 @@ add_library(pqcmav_engine STATIC
   src/control/drone_stations.cpp
   src/control/gcs_control.cpp
   src/control/gcs_drones.cpp
+  src/control/handshake_attempts.cpp
   src/control/handshake_client.cpp
   src/control/handshake_server.cpp
   src/control/key_pool.cpp

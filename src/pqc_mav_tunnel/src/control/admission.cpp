@@ -43,35 +43,54 @@ Admission::Admission(const AdmissionLimits& limits)
 void Admission::on_datagram(std::uint64_t now) noexcept { datagrams_.add(now); }
 void Admission::on_gate(std::uint64_t now) noexcept { gates_.add(now); }
 
-bool Admission::wants_retry(const AttemptFacts& newcomer, bool costly_suite,
-                            const std::vector<AttemptFacts>& running) const noexcept {
+void Census::add(const AttemptFacts& facts) {
+  ++size_;
+  proven_ += facts.proven ? 1 : 0;
+  validated_ += facts.validated ? 1 : 0;
+  heavy_ += facts.heavy ? 1 : 0;
+  by_drone_[facts.drone].push_back(facts);
+}
+
+void Census::remove(const AttemptFacts& facts) {
+  const auto own = by_drone_.find(facts.drone);
+  if (own == by_drone_.end()) return;
+  const auto it = std::ranges::find(own->second, facts);
+  if (it == own->second.end()) return;
+  own->second.erase(it);
+  if (own->second.empty()) by_drone_.erase(own);
+  --size_;
+  proven_ -= facts.proven ? 1 : 0;
+  validated_ -= facts.validated ? 1 : 0;
+  heavy_ -= facts.heavy ? 1 : 0;
+}
+
+const std::vector<AttemptFacts>& Census::of(const std::string& drone) const {
+  static const std::vector<AttemptFacts> kNone;
+  const auto it = by_drone_.find(drone);
+  return it == by_drone_.end() ? kNone : it->second;
+}
+
+bool Admission::wants_retry(const AttemptFacts& newcomer, bool costly_suite, const Census& running) const noexcept {
   if (newcomer.validated || newcomer.proven) return false;
   if (costly_suite) return true;
-  const auto unvalidated = [](const AttemptFacts& each) { return !each.validated; };
-  if (static_cast<std::size_t>(std::count_if(running.begin(), running.end(), unvalidated)) >= kUnvalidatedBeforeRetry)
-    return true;
-  if (std::any_of(running.begin(), running.end(),
-                  [&](const auto& each) { return unvalidated(each) && each.drone == newcomer.drone; }))
-    return true;
+  if (running.size() - running.validated() >= kUnvalidatedBeforeRetry) return true;
+  if (std::ranges::any_of(running.of(newcomer.drone), [](const auto& each) { return !each.validated; })) return true;
   return gates_.last_second() > kGatesBeforeRetry || datagrams_.last_second() > kDatagramsBeforeRetry;
 }
 
-bool Admission::admit(const AttemptFacts& newcomer, const std::vector<AttemptFacts>& running, std::uint64_t now) {
-  const auto count = [&](const auto& which) {
-    return static_cast<std::size_t>(std::count_if(running.begin(), running.end(), which));
-  };
-  const auto same_drone = [&](const AttemptFacts& each) { return each.drone == newcomer.drone; };
-  const auto same_kind = [&](const AttemptFacts& each) { return each.proven == newcomer.proven; };
-  const auto same_source = [&](const AttemptFacts& each) { return same_drone(each) && each.source == newcomer.source; };
-  if (!newcomer.source.empty() && count(same_source) >= kPerDroneAndSource) return false;
+bool Admission::admit(const AttemptFacts& newcomer, const Census& running, std::uint64_t now) {
+  const auto& own = running.of(newcomer.drone);
+  const auto count = [&](const auto& which) { return static_cast<std::size_t>(std::ranges::count_if(own, which)); };
+  if (!newcomer.source.empty() &&
+      count([&](const auto& each) { return each.source == newcomer.source; }) >= kPerDroneAndSource)
+    return false;
   // Places with a proof are the drone's own: whoever lacks one cannot take them.
-  const auto of_drone = newcomer.proven ? count(same_drone)
-                                        : count([&](const auto& each) { return same_drone(each) && same_kind(each); });
+  const auto of_drone = newcomer.proven ? own.size() : count([](const auto& each) { return !each.proven; });
   if (of_drone >= (newcomer.proven ? kPerProvenDrone : kPerDrone)) return false;
   if (newcomer.proven ? running.size() >= limits_.max_handshakes + limits_.drones
-                      : count(same_kind) >= limits_.max_handshakes)
+                      : running.size() - running.proven() >= limits_.max_handshakes)
     return false;
-  if (newcomer.heavy && count([](const auto& each) { return each.heavy; }) >= kHeavyAtOnce) return false;
+  if (newcomer.heavy && running.heavy() >= kHeavyAtOnce) return false;
   auto& tokens = newcomer.proven ? proven_ : unproven_;
   if (!tokens.allows(newcomer.drone, now)) return false;
   tokens.charge(newcomer.drone, now);
@@ -81,7 +100,7 @@ bool Admission::admit(const AttemptFacts& newcomer, const std::vector<AttemptFac
 void Admission::ended(const std::string& drone, const AttemptId& attempt) {
   auto& kept = ended_[drone];
   kept.push_back(attempt);
-  if (kept.size() > kEndedKept) kept.pop_front();
+  if (kept.size() > kEndedKept) kept.erase(kept.begin());
 }
 
 bool Admission::has_ended(const std::string& drone, const AttemptId& attempt) const {

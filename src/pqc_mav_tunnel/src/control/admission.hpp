@@ -5,9 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "handshake/handshake_datagram.hpp"
@@ -33,6 +34,31 @@ struct AttemptFacts {
   bool proven = false;     // M1 carried a good return proof
   bool validated = false;  // its address is known to be its own
   bool heavy = false;      // its M2 may exceed kHeavyServerHello
+  friend bool operator==(const AttemptFacts&, const AttemptFacts&) = default;
+};
+
+/// The attempts that run, counted when they come and go: to judge a newcomer costs the same among a thousand as among
+/// none.
+class Census {
+ public:
+  Census() = default;
+  Census(const std::vector<AttemptFacts>& running) {
+    for (const auto& each : running) add(each);
+  }
+  Census(std::initializer_list<AttemptFacts> running) : Census(std::vector<AttemptFacts>(running)) {}
+  void add(const AttemptFacts& facts);
+  /// As it was added.
+  void remove(const AttemptFacts& facts);
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t proven() const noexcept { return proven_; }
+  [[nodiscard]] std::size_t validated() const noexcept { return validated_; }
+  [[nodiscard]] std::size_t heavy() const noexcept { return heavy_; }
+  /// Those of one drone: a few, for Admission limits them.
+  [[nodiscard]] const std::vector<AttemptFacts>& of(const std::string& drone) const;
+
+ private:
+  std::size_t size_ = 0, proven_ = 0, validated_ = 0, heavy_ = 0;
+  std::unordered_map<std::string, std::vector<AttemptFacts>> by_drone_;  // none of them empty
 };
 
 class Admission {
@@ -47,10 +73,9 @@ class Admission {
   void on_gate(std::uint64_t now) noexcept;
 
   /// Must this newcomer, without cookie and proof, first show that its address is its own?
-  [[nodiscard]] bool wants_retry(const AttemptFacts& newcomer, bool costly_suite,
-                                 const std::vector<AttemptFacts>& running) const noexcept;
+  [[nodiscard]] bool wants_retry(const AttemptFacts& newcomer, bool costly_suite, const Census& running) const noexcept;
   /// May it run beside those that run? Takes one of the drone's tokens when it may.
-  bool admit(const AttemptFacts& newcomer, const std::vector<AttemptFacts>& running, std::uint64_t now);
+  bool admit(const AttemptFacts& newcomer, const Census& running, std::uint64_t now);
 
   /// An attempt ended: what still comes of it is dropped (replay).
   void ended(const std::string& drone, const AttemptId& attempt);
@@ -72,7 +97,7 @@ class Admission {
   AdmissionLimits limits_;
   RateLimiter unproven_, proven_;
   Rate datagrams_, gates_;
-  std::map<std::string, std::deque<AttemptId>> ended_;
+  std::map<std::string, std::vector<AttemptId>> ended_;  // of each drone the newest
 };
 
 /// Is answering this suite so much work or so many bytes that an address should be proven first? `sign_ns` is what a

@@ -60,39 +60,19 @@ HandshakeServer::~HandshakeServer() { stop(); }
 
 void HandshakeServer::stop() { workers_.stop(); }
 
-HandshakeServer::Attempts::iterator HandshakeServer::find(std::uint64_t id) {
-  return std::find_if(attempts_.begin(), attempts_.end(), [id](const auto& each) { return each->id == id; });
-}
-
-std::vector<AttemptFacts> HandshakeServer::running(const Attempt* except) const {
-  std::vector<AttemptFacts> out;
-  for (const auto& attempt : attempts_)
-    if (attempt->phase != Phase::lingering && attempt.get() != except) {
-      out.push_back(attempt->facts);
-      if (!attempt->session) out.back().validated = attempt->transport.validated().has_value();
-    }
-  return out;
-}
-
-/// The address of an attempt that runs, or of a session.
-bool HandshakeServer::knows(const SockAddr& source) const {
-  for (const auto& attempt : attempts_)
-    if (std::find(attempt->paths.begin(), attempt->paths.end(), source) != attempt->paths.end()) return true;
-  return data_.knows_peer(source);
-}
-
 HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
-  if (!limits_.admit(source.ip16(), knows(source), now)) return HandshakeDrop::limit;
+  const bool known = attempts_.knows(source) || data_.knows_peer(source);
+  if (!limits_.admit(source.ip16(), known, now)) return HandshakeDrop::limit;
   admission_.on_datagram(now);
   const auto header = parse_handshake_header(datagram);
   if (!header || header->from != HandshakeSide::drone) return HandshakeDrop::malformed;
   // Another drone may have copied the eight bytes of an attempt: the tag tells whose it is.
-  for (const auto& attempt : attempts_)
-    if (attempt->name == header->attempt && !attempt->session && tag_good(attempt->keys.from_drone, datagram)) {
-      const auto outcome = feed(*attempt, datagram, source, now);
-      wake_for(*attempt);
-      return outcome;
-    }
+  const auto own = [&](const Attempt& each) { return tag_good(each.keys.from_drone, datagram); };
+  if (auto* attempt = attempts_.named(header->attempt, own)) {
+    const auto outcome = feed(*attempt, datagram, source, now);
+    wake_for(*attempt);
+    return outcome;
+  }
   return on_newcomer(datagram, header->attempt, source, now);
 }
 
@@ -136,14 +116,15 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   if (suite != nullptr) {
     const auto signed_in = sign_ns_.find(suite->sig);
     facts.heavy = heavy(*suite, hello->hybrid);
-    if (admission_.wants_retry(facts, costly(*suite, signed_in == sign_ns_.end() ? 0 : signed_in->second), running())) {
+    if (admission_.wants_retry(facts, costly(*suite, signed_in == sign_ns_.end() ? 0 : signed_in->second),
+                               attempts_.census())) {
       counters_.retried.add();
       data_.send_datagram(encode_retry(name, cookies_.make(ip, source.port(), name, *m1, now), keys.from_gcs), source);
       return HandshakeDrop::limit;
     }
   }
   const auto full = too_long(facts.proven ? Standing::known : Standing::stranger);
-  if (full || !admission_.admit(facts, running(), now)) {
+  if (full || !admission_.admit(facts, attempts_.census(), now)) {
     counters_.busy.add();
     HandshakeResponder responder(host_.env);
     Transport once(options_of(name, kDatagramLimit), keys.clone());
@@ -173,10 +154,10 @@ void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, std::vector<FrameL
   attempt->limit_ns = now + to_ns(kHandshakeLimit) + answer / 1024 * to_ns(seconds(1));
   attempt->announced = true;
   host_.progress(attempt->facts.drone, +1);
-  attempts_.push_back(std::move(attempt));
-  auto& taken = *attempts_.back();
+  auto& taken = attempts_.add(std::move(attempt));
   taken.transport.expect(std::move(expecting));
   (void)taken.transport.on_datagram(first, 0, now);
+  note_validated(taken);
   if (auto hello = taken.transport.take_message()) compute(taken, std::move(*hello));
   wake_for(taken);
 }
@@ -197,7 +178,7 @@ HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const S
   auto path = std::find(attempt.paths.begin(), attempt.paths.end(), source);
   if (path == attempt.paths.end()) {
     if (attempt.paths.size() == Transport::kPaths) return HandshakeDrop::limit;
-    attempt.paths.push_back(source);
+    attempts_.add_path(attempt, source);
     path = attempt.paths.end() - 1;
   }
   const auto index = static_cast<PathIndex>(path - attempt.paths.begin());
@@ -210,6 +191,7 @@ HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const S
   }
   attempt.newest_path = index;
   const auto took = attempt.transport.on_datagram(datagram, index, now);
+  note_validated(attempt);
   if (auto message = attempt.transport.take_message(); message && attempt.phase == Phase::waiting)
     compute(attempt, std::move(*message));
   send_due(attempt, now);
@@ -223,10 +205,9 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   if (value.size() < kAttemptSize || !session.current() || session.chain() == nullptr) return;
   AttemptId name;
   std::copy_n(value.begin(), kAttemptSize, name.begin());
-  const auto same = [&](const auto& each) { return each->session == session.current()->id; };
-  auto running = std::find_if(attempts_.begin(), attempts_.end(), same);
-  if (running != attempts_.end() && (*running)->name == name) {
-    auto& attempt = **running;
+  auto* running = attempts_.in_session(link, session.current()->id);
+  if (running != nullptr && running->name == name) {
+    auto& attempt = *running;
     (void)attempt.transport.on_datagram(value, 0, now);
     if (auto message = attempt.transport.take_message(); message && attempt.phase == Phase::waiting)
       compute(attempt, std::move(*message));
@@ -247,15 +228,14 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   Transport transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{});
   // Who speaks inside a session is as good as proven; even so it does not get M2 without end.
   AttemptFacts facts{drone, {}, true, true, suite != nullptr && heavy(*suite, hello->hybrid)};
-  const auto* replaced = running == attempts_.end() ? nullptr : running->get();
   const auto full = too_long(Standing::session);
-  if (full || !admission_.admit(facts, this->running(replaced), now)) {
+  if (full || !admit_instead(facts, running, now)) {
     counters_.busy.add();
     const auto send = [&](ByteView out) { data_.send_handshake_part(link, out, now); };
     return refuse_busy(*responder, transport, value, *m1, full.value_or(kBusyRetry.count()), send, now);
   }
   // A session runs one attempt: the drone itself, by the AEAD, began another one.
-  if (replaced != nullptr) end(running, HandshakeError::cancelled, now);
+  if (running != nullptr) end(*running, HandshakeError::cancelled, now);
   counters_.gated.add();
   auto attempt = std::make_unique<Attempt>(next_id_++, std::move(transport));
   attempt->name = name;
@@ -269,18 +249,17 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
 
 /// R1 may come in two parts, so the attempt begins with the first of them: who speaks inside a session is known. One
 /// that has no place is left without an answer, for its parts come again.
-void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Attempts::iterator replaced,
-                                    ByteView first, std::uint64_t now) {
+void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Attempt* replaced, ByteView first,
+                                    std::uint64_t now) {
   const auto& drone = data_.link(link).id;
   const auto record = host_.env->find_drone(drone);
   if (!record || admission_.has_ended(drone, name)) return;
   AttemptFacts facts{drone, {}, true, true, false};
-  if (too_long(Standing::session) ||
-      !admission_.admit(facts, running(replaced == attempts_.end() ? nullptr : replaced->get()), now)) {
+  if (too_long(Standing::session) || !admit_instead(facts, replaced, now)) {
     counters_.busy.add();
     return;
   }
-  if (replaced != attempts_.end()) end(replaced, HandshakeError::cancelled, now);
+  if (replaced != nullptr) end(*replaced, HandshakeError::cancelled, now);
   counters_.gated.add();
   auto attempt = std::make_unique<Attempt>(
       next_id_++, Transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{}));
@@ -292,9 +271,24 @@ void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Att
   attempt->responder = std::make_shared<RatchetResponder>(RatchetTerms{*data_.link(link).running(), record->psk.clone(),
                                                                        data_.link(link).key_old,
                                                                        host_.env->receive_index, host_.env->random});
+  auto& taken = *attempt;
   begin(std::move(attempt), ratchet_hello_limits(), 0, first, now);
-  send_due(*attempts_.back(), now);
-  wake_for(*attempts_.back());
+  send_due(taken, now);
+  wake_for(taken);
+}
+
+/// Is there room for it, once the one that it replaces is gone?
+bool HandshakeServer::admit_instead(const AttemptFacts& facts, const Attempt* replaced, std::uint64_t now) {
+  auto& census = attempts_.census();
+  const bool counted = replaced != nullptr && replaced->phase != Phase::lingering;
+  if (counted) census.remove(replaced->facts);
+  const bool admitted = admission_.admit(facts, census, now);
+  if (counted) census.add(replaced->facts);
+  return admitted;
+}
+
+void HandshakeServer::note_validated(Attempt& attempt) {
+  if (!attempt.session && attempt.transport.validated()) attempts_.set_validated(attempt);
 }
 
 Standing HandshakeServer::standing_of(const Attempt& attempt) noexcept {
@@ -325,9 +319,9 @@ void HandshakeServer::compute(Attempt& attempt, Bytes message) {
 }
 
 void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_t now) {
-  const auto it = find(id);
-  if (it == attempts_.end()) return;  // ended meanwhile
-  auto& attempt = **it;
+  auto* found = attempts_.find(id);
+  if (found == nullptr) return;  // ended meanwhile
+  auto& attempt = *found;
   attempt.phase = Phase::waiting;
   attempt.answered = true;
   if (const auto* suite = attempt.responder->suite(); suite != nullptr && attempt.responder->times().sig_sign > 0)
@@ -335,24 +329,24 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
   if (step.status == HandshakeStatus::done) {
     complete(attempt, std::move(step), now);
   } else {
-    attempt.makes = attempt.responder->session_id();
+    attempts_.offer(attempt, attempt.responder->session_id());
     if (!step.send.empty()) {
       attempt.transport.expect(attempt.responder->expecting());
       attempt.transport.start(std::move(step.send), now);
       send_due(attempt, now);
     }
-    if (step.status == HandshakeStatus::failed) return refuse(it, now);
+    if (step.status == HandshakeStatus::failed) return refuse(attempt, now);
   }
-  if (const auto still = find(id); still != attempts_.end()) wake_for(**still);
+  if (auto* still = attempts_.find(id)) wake_for(*still);
 }
 
 /// A refusal keeps nothing, except that of a ratchet: a part of R1 that comes again does not make another one.
-void HandshakeServer::refuse(Attempts::iterator it, std::uint64_t now) {
-  auto& attempt = **it;
+void HandshakeServer::refuse(Attempt& attempt, std::uint64_t now) {
   const auto error = attempt.responder->error();
-  if (attempt.kind != HandshakeKind::ratchet || error != HandshakeError::refused_locally) return end(it, error, now);
+  if (attempt.kind != HandshakeKind::ratchet || error != HandshakeError::refused_locally)
+    return end(attempt, error, now);
   report(attempt, error, now);
-  attempt.phase = Phase::lingering;
+  attempts_.linger(attempt);
   attempt.limit_ns = now + to_ns(kLastAnswerKept);
   wake_for(attempt);
 }
@@ -369,14 +363,12 @@ void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64
     counters_.ratchets.add();
   else
     attempt.transport.linger(std::move(step.send), now);
-  attempt.phase = Phase::lingering;
+  attempts_.linger(attempt);
   attempt.limit_ns = now + to_ns(kLastAnswerKept);
   send_due(attempt, now);
   report(attempt, HandshakeError::none, now);
-  const auto older = [&](const Attempt& each) {
-    return each.link == attempt.link && each.id < attempt.id && each.phase != Phase::lingering;
-  };
-  end_all(older, HandshakeError::cancelled, now);
+  const auto older = [&](const Attempt& each) { return each.id < attempt.id && each.phase != Phase::lingering; };
+  end_of(attempt.link, older, HandshakeError::cancelled, now);
 }
 
 void HandshakeServer::send_due(Attempt& attempt, std::uint64_t now) {
@@ -398,49 +390,41 @@ void HandshakeServer::send_due(Attempt& attempt, std::uint64_t now) {
 }
 
 void HandshakeServer::run(std::uint64_t now) {
-  for (auto& attempt : attempts_)
+  for (const auto id : attempts_.due(now)) {
+    auto* attempt = attempts_.find(id);
+    if (attempt == nullptr) continue;
     if (attempt->transport.deadline() <= now) send_due(*attempt, now);
-  end_all(
-      [now](const Attempt& each) {
-        if (each.phase == Phase::with_worker) return false;
-        if (each.phase == Phase::lingering) return now >= each.limit_ns;
-        return now >= each.limit_ns || now >= each.transport.last_progress() + to_ns(kNoProgressLimit);
-      },
-      HandshakeError::timeout, now);
-  reschedule();
-}
-
-/// What happens changes one attempt: the others are not looked at, of which there may be as many as drones. Where that
-/// attempt's time moved later, or it ended, run() comes once in vain.
-void HandshakeServer::wake_for(const Attempt& each) noexcept {
-  deadline_ = std::min(deadline_, each.transport.deadline());
-  if (each.phase == Phase::lingering) deadline_ = std::min(deadline_, each.limit_ns);
-  if (each.phase == Phase::waiting)
-    deadline_ = std::min({deadline_, each.limit_ns, each.transport.last_progress() + to_ns(kNoProgressLimit)});
-}
-
-void HandshakeServer::reschedule() noexcept {
-  deadline_ = ~std::uint64_t{0};
-  for (const auto& each : attempts_) wake_for(*each);
-}
-
-template <typename Which>
-void HandshakeServer::end_all(const Which& which, HandshakeError error, std::uint64_t now) {
-  for (std::size_t i = 0; i < attempts_.size();)
-    if (which(*attempts_[i]))
-      end(attempts_.begin() + static_cast<std::ptrdiff_t>(i), error, now);
+    const bool stalled =
+        attempt->phase == Phase::waiting && now >= attempt->transport.last_progress() + to_ns(kNoProgressLimit);
+    if (attempt->phase != Phase::with_worker && (stalled || now >= attempt->limit_ns))
+      end(*attempt, HandshakeError::timeout, now);
     else
-      ++i;
+      wake_for(*attempt);
+  }
 }
 
-void HandshakeServer::end(Attempts::iterator it, HandshakeError error, std::uint64_t now) {
-  auto& attempt = **it;
+/// What happens changes one attempt: the others are not looked at, of which there may be as many as drones.
+void HandshakeServer::wake_for(Attempt& attempt) {
+  auto due = attempt.transport.deadline();
+  if (attempt.phase != Phase::with_worker) due = std::min(due, attempt.limit_ns);
+  if (attempt.phase == Phase::waiting) due = std::min(due, attempt.transport.last_progress() + to_ns(kNoProgressLimit));
+  attempts_.schedule(attempt, due);
+}
+
+/// Those of one drone for which `which` holds.
+template <typename Which>
+void HandshakeServer::end_of(std::size_t link, const Which& which, HandshakeError error, std::uint64_t now) {
+  for (auto* each : attempts_.of_link(link))
+    if (which(*each)) end(*each, error, now);
+}
+
+void HandshakeServer::end(Attempt& attempt, HandshakeError error, std::uint64_t now) {
   if (attempt.session) data_.rekey_over(attempt.link);
   if (attempt.phase == Phase::with_worker) workers_.drop(attempt.id);
   // A refusal keeps nothing: the same M1 is answered again.
   if (error != HandshakeError::refused_locally) admission_.ended(attempt.facts.drone, attempt.name);
   if (attempt.announced) report(attempt, error, now);
-  attempts_.erase(it);
+  attempts_.remove(attempt);
 }
 
 /// Tells the host how an attempt ended, once.
@@ -469,13 +453,11 @@ void HandshakeServer::report(Attempt& attempt, HandshakeError error, std::uint64
 }
 
 void HandshakeServer::on_session_ended(std::size_t link, std::uint64_t now) {
-  end_all([link](const Attempt& each) { return each.session && each.link == link; }, HandshakeError::cancelled, now);
-  reschedule();
+  end_of(link, [](const Attempt& each) { return each.session.has_value(); }, HandshakeError::cancelled, now);
 }
 
 void HandshakeServer::forget(std::size_t link, std::uint64_t now) {
-  end_all([link](const Attempt& each) { return each.link == link; }, HandshakeError::cancelled, now);
-  reschedule();
+  end_of(link, [](const Attempt&) { return true; }, HandshakeError::cancelled, now);
 }
 
 void HandshakeServer::on_removed(std::size_t link, std::uint64_t now) {
@@ -484,8 +466,7 @@ void HandshakeServer::on_removed(std::size_t link, std::uint64_t now) {
 }
 
 void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {
-  end_all([link](const Attempt& each) { return each.link == link && each.phase == Phase::lingering; },
-          HandshakeError::none, now);
+  end_of(link, [](const Attempt& each) { return each.phase == Phase::lingering; }, HandshakeError::none, now);
   on_grant_due(link, now);
 }
 
@@ -507,7 +488,7 @@ void HandshakeServer::on_unknown_session(const SessionId& session, const SockAdd
   const auto who = source.network_text();
   if (!restart_sources_.allows(who, now) || !restart_all_.allows({}, now)) return;
   // One that is about to begin is no secret: its id is in M2, for all to see.
-  if (std::any_of(attempts_.begin(), attempts_.end(), [&](const auto& each) { return each->makes == session; })) return;
+  if (attempts_.offers(session)) return;
   restart_sources_.charge(who, now);
   restart_all_.charge({}, now);
   counters_.restarts.add();

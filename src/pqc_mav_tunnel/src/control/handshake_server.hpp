@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "control/admission.hpp"
+#include "control/handshake_attempts.hpp"
 #include "control/worker_pool.hpp"
 #include "handshake/datagram_limits.hpp"
 #include "handshake/handshake.hpp"
@@ -63,37 +64,19 @@ class HandshakeServer final : public HandshakePort {
   void on_return(const ReturnGrant&, std::size_t) override {}  // a gcs gives, it does not take
   void on_restart_token(const RestartToken&, std::size_t) override {}
   void run(std::uint64_t now) override;
-  [[nodiscard]] std::uint64_t deadline() const noexcept override { return deadline_; }
+  [[nodiscard]] std::uint64_t deadline() const noexcept override { return attempts_.next_due(); }
 
  private:
-  enum class Phase : std::uint8_t { with_worker, waiting, lingering };
-  struct Attempt {
-    Attempt(std::uint64_t number, Transport&& carrier) : id(number), transport(std::move(carrier)) {}
-    std::uint64_t id;  // never used again, so that a late result finds nobody
-    AttemptId name{};
-    AttemptFacts facts;
-    std::size_t link = 0;
-    std::optional<SessionId> session;  // the one whose frames carry it
-    std::optional<SessionId> makes;    // the one that it offered in M2
-    FragmentKeys keys;
-    Transport transport;
-    std::vector<SockAddr> paths;
-    PathIndex newest_path = 0;  // where the newest datagram came from
-    HandshakeKind kind = HandshakeKind::first;
-    std::shared_ptr<Responder> responder;
-    Phase phase = Phase::waiting;
-    std::uint64_t began_ns = 0, limit_ns = 0;
-    bool announced = false;  // the host was told that it runs
-    bool answered = false;   // M2 or R2 was computed: what comes next is no copy of an old M1
-  };
-  using Attempts = std::vector<std::unique_ptr<Attempt>>;
+  using Attempt = HandshakeAttempt;
+  using Phase = HandshakeAttempt::Phase;
 
   HandshakeDrop on_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source, std::uint64_t now);
   HandshakeDrop feed(Attempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now);
   void begin(std::unique_ptr<Attempt> attempt, std::vector<FrameLimits> expecting, std::size_t answer, ByteView first,
              std::uint64_t now);
-  void begin_ratchet(std::size_t link, const AttemptId& name, Attempts::iterator replaced, ByteView first,
-                     std::uint64_t now);
+  void begin_ratchet(std::size_t link, const AttemptId& name, Attempt* replaced, ByteView first, std::uint64_t now);
+  [[nodiscard]] bool admit_instead(const AttemptFacts& facts, const Attempt* replaced, std::uint64_t now);
+  void note_validated(Attempt& attempt);
   void refuse_busy(HandshakeResponder& responder, Transport& once, ByteView datagram, ByteView m1,
                    std::uint16_t retry_ms, const std::function<void(ByteView)>& send, std::uint64_t now);
   void compute(Attempt& attempt, Bytes message);
@@ -102,16 +85,12 @@ class HandshakeServer final : public HandshakePort {
   void on_step(std::uint64_t id, HandshakeStep step, std::uint64_t now);
   void complete(Attempt& attempt, HandshakeStep step, std::uint64_t now);
   void send_due(Attempt& attempt, std::uint64_t now);
-  void refuse(Attempts::iterator it, std::uint64_t now);
+  void refuse(Attempt& attempt, std::uint64_t now);
   void report(Attempt& attempt, HandshakeError error, std::uint64_t now);
-  void end(Attempts::iterator it, HandshakeError error, std::uint64_t now);
+  void end(Attempt& attempt, HandshakeError error, std::uint64_t now);
   template <typename Which>
-  void end_all(const Which& which, HandshakeError error, std::uint64_t now);
-  void wake_for(const Attempt& each) noexcept;
-  void reschedule() noexcept;
-  [[nodiscard]] std::vector<AttemptFacts> running(const Attempt* except = nullptr) const;
-  [[nodiscard]] bool knows(const SockAddr& source) const;
-  [[nodiscard]] Attempts::iterator find(std::uint64_t id);
+  void end_of(std::size_t link, const Which& which, HandshakeError error, std::uint64_t now);
+  void wake_for(Attempt& attempt);
 
   Host host_;
   DataPlane& data_;
@@ -121,8 +100,8 @@ class HandshakeServer final : public HandshakePort {
   RestartKey restart_;
   RateLimiter restart_sources_, restart_all_;
   ServerCounters counters_;
-  Attempts attempts_;
-  std::uint64_t next_id_ = 1, deadline_ = ~std::uint64_t{0};
+  HandshakeAttempts attempts_;
+  std::uint64_t next_id_ = 1;
   std::map<const SigInfo*, std::uint64_t> sign_ns_;  // what the last signature took
   WorkerPool workers_;                               // last: its jobs use everything above
 };
