@@ -19,7 +19,7 @@ from pqc_mav_common.process_figures import cpu_seconds, memory_kib
 SIZES = (64, 256, 1200)
 
 
-def lossless_rate(pair: rig.Pair, size: int, seconds: float, guess: float) -> float:
+def lossless_rate(pair: rig.Pair, size: int, seconds: float, guess: float, step: float = 1.2) -> float:
     """Packets per second that get through without losing one, to 3 %: from a guess up or down, then by halving.
 
     A rate counts when all packets arrived and the last one did not come late (filling buffers is not throughput); the
@@ -43,9 +43,9 @@ def lossless_rate(pair: rig.Pair, size: int, seconds: float, guess: float) -> fl
         else:
             high = rate
         if low == 0:
-            rate = high / 1.2
+            rate = high / step
         elif high == float("inf"):
-            rate = low * 1.2
+            rate = low * step
         else:
             rate = (low * high) ** 0.5
     return best

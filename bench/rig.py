@@ -39,6 +39,8 @@ class Pair:
     entry: str
     exit: str
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    #: What udp_load is told besides, such as the namespaces that the two ends of the load are in.
+    where: list[str] = field(default_factory=list)
 
     @property
     def pids(self) -> list[int]:
@@ -180,8 +182,8 @@ def processors(pair: Pair, layout: str) -> Iterator[None]:
         os.sched_setaffinity(0, every)
 
 
-def load(pair: Pair, rate: float, size: int, seconds: float) -> dict[str, Any]:
-    """Sends through the pair at a rate; counts and one-way delays as udp_load prints them."""
-    return run_json(
-        "udp_load", "--to", pair.entry, "--receive", pair.exit, "--rate", rate, "--size", size, "--seconds", seconds
-    )
+def load(pair: Pair, rate: float, size: int, seconds: float, trip: str = "one-way") -> dict[str, Any]:
+    """Sends through the pair at a rate; counts and delays (one-way, or with trip "round" there and back) as udp_load
+    prints them."""
+    ends = ("--to", pair.entry, "--receive", pair.exit, *pair.where)
+    return run_json("udp_load", *ends, "--trip", trip, "--rate", rate, "--size", size, "--seconds", seconds)

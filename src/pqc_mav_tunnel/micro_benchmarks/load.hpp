@@ -157,8 +157,8 @@ inline void print_counts(std::uint64_t sent, const Received& r) {
       count(r.corrupted), static_cast<double>(r.longest_gap_ns) / 1e6);
 }
 
-/// The command line of a load program: --rate, --size and --seconds fill `load`, each of `texts` must be given. Runs
-/// `body` and returns the exit code.
+/// The command line of a load program: --rate, --size and --seconds fill `load`, and each of `texts` that is empty must
+/// be given. Runs `body` and returns the exit code.
 template <typename Body>
 int main_of(const char* program, int argc, char** argv, Load load, std::map<std::string, std::string> texts,
             Body body) {
