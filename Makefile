@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu lint format docs report bench chaos soak sanitize fuzz arm64 deb images verify-model clean
+.PHONY: help setup demo test test-ubuntu lint format docs report bench peers chaos soak sanitize fuzz arm64 deb images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,10 @@ report: setup  ## Render the committed results into build/report: page, PDF wher
 bench:  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
 	@tools/setup.sh analysis benchmarks
 	@tools/run bench/run $(ARGS)
+
+peers:  ## Measure beside WireGuard, OpenVPN, nebula, DTLS and rosenpass (needs root; ARGS="..." are passed on)
+	@tools/setup.sh analysis benchmarks
+	@tools/run bench/peers/run $(ARGS)
 
 chaos: setup  ## Bad links, restarts, clock steps, attackers: one table (needs root; CHAOS=name,name CHAOS_ARGS="...")
 	@tools/run chaos/run lab --only "$(CHAOS)" $(CHAOS_ARGS)

@@ -4,10 +4,10 @@
 
     tools/run python tools/run_tests.py [PACKAGE...]
 
-Without arguments every package under `src/`, the set-up scripts' own tests (`tools`) and the fault laboratory's
-(`chaos`) run. Most Python tests wait for something, so three packages run at a time, each in a ROS domain of its own;
-what a package says comes when it is done. The exit code is 0 only when every runner succeeded and at least one test
-passed.
+Without arguments every package under `src/`, the set-up scripts' own tests (`tools`), the fault laboratory's (`chaos`)
+and those of the benchmarks (`bench`) run. Most Python tests wait for something, so three packages run at a time, each
+in a ROS domain of its own; what a package says comes when it is done. The exit code is 0 only when every runner
+succeeded and at least one test passed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ROWS = (
     ("pqc_mav_cli", "pqc_mav_policy"),
     (
         *("pqc_mav_bringup", "pqc_mav_detect", "pqc_mav_proxy", "pqc_mav_proxy_cpp", "pqc_mav_recorder"),
-        *("pqc_mav_dashboard", "pqc_mav_sensing", "pqc_mav_sim", "pqc_mav_tunnel", "chaos"),
+        *("pqc_mav_dashboard", "pqc_mav_sensing", "pqc_mav_sim", "pqc_mav_tunnel", "chaos", "bench"),
     ),
 )
 EMULATED = {"test_core_suites"}  # C++ tests that only 'make arm64' builds
@@ -244,9 +244,9 @@ def missing(folders: list[Path]) -> str:
 
 
 def selected(names: list[str]) -> list[Path]:
-    """Return the folders to test: all packages, the tools and the fault laboratory, or the named ones."""
+    """Return the folders to test: all packages, tools, fault laboratory and benchmarks, or the named ones."""
     known = {path.parent.name: path.parent for path in sorted((ROOT / "src").glob("*/package.xml"))}
-    known |= {name: ROOT / name for name in ("tools", "chaos")}
+    known |= {name: ROOT / name for name in ("tools", "chaos", "bench")}
     unknown = [name for name in names if name not in known]
     if unknown:
         sys.exit(f"error: no package {', '.join(unknown)}; there are: {', '.join(known)}")

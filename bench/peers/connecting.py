@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a run about connections: how they begin, on bad links too, how they come back, and how keys change."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import rig
+
+from peers.ends import Ends, System
+from peers.figures import LIMIT_S, Sheet
+from peers.probe import Probe, probing
+from peers.room import DEVICE, DRONE, GROUND, SIDES, RoomError
+from peers.sending import Plan, in_turn, prepared, when_quiet
+from peers.wire import handshake, listening
+
+_PROBE_S = 0.00025
+_SLOW_PROBE_S = 0.01
+_DEAD_S = 0.05
+_REKEY_RUN_S = 128.0  # WireGuard changes keys after 120 s, and nobody can ask for it
+_REKEY_RATE = 200
+_AT_ONCE = 3  # rooms of each system in one round of the rekey part
+LOSSES = (0, 10, 30)
+_PROBLEMS = (RuntimeError, RoomError, OSError, SystemExit)
+
+
+def start_to_first(ends: Ends, probe: Probe) -> float | None:
+    """Seconds from the start of the drone's end to the first datagram that arrives; None when none does in time."""
+    begin = time.monotonic_ns()
+    ends.start(DRONE)
+    first = probe.arrival_after(begin, LIMIT_S)
+    return None if first is None else (first - begin) / 1e9
+
+
+def connect(systems: Sequence[System], plan: Plan) -> Sheet:
+    """Handshake on the wire, and from the start of the drone's process to the first datagram at the ground."""
+    sheet = Sheet()
+    for repetition in range(plan.repetitions):
+        for system in in_turn(systems, repetition):
+            if "start_ms" in system.no:
+                continue
+            when_quiet(sheet, system)
+            try:
+                with prepared(system) as ends:
+                    # Every datagram is seen by itself, not a run of them.
+                    for side in SIDES:
+                        ends.room.ip(side, f"link set {DEVICE[side]} gso_max_segs 1")
+                    ends.start(GROUND)
+                    with listening(ends.room) as wire, probing(ends, _PROBE_S) as probe:
+                        took = start_to_first(ends, probe)
+                        time.sleep(0.1)
+                    if took is None:
+                        sheet.fail(system.key, f"not connected within {LIMIT_S:g} s")
+                        continue
+                    sheet.add("start_ms", system.key, took * 1e3)
+                    if found := handshake(wire.frames):
+                        sheet.add("handshake_ms", system.key, found.ms)
+                        sheet.add("handshake_bytes", system.key, found.bytes)
+                        sheet.note("handshake_datagrams", system.key, found.datagrams)
+            except _PROBLEMS as error:
+                sheet.fail(system.key, str(error))
+                print(f"{system.key}: {error}", flush=True)
+        plan.save(sheet)
+    return sheet
+
+
+def loss(systems: Sequence[System], plan: Plan) -> Sheet:
+    """From the start of the drone's process to the first datagram at the ground, over links that lose frames."""
+    sheet = Sheet()
+    for repetition in range(plan.repetitions):
+        for percent in LOSSES:
+            for system in in_turn(systems, repetition):
+                if f"loss_{percent}" in system.no:
+                    continue
+                try:
+                    with prepared(system, percent / 100, 100 * repetition + 1) as ends:
+                        ends.start(GROUND)
+                        with probing(ends, _SLOW_PROBE_S) as probe:
+                            took = start_to_first(ends, probe)
+                    sheet.add(f"loss_{percent}", system.key, LIMIT_S if took is None else took)
+                except _PROBLEMS as error:
+                    sheet.fail(system.key, str(error))
+                    print(f"{system.key}: {error}", flush=True)
+        plan.save(sheet)
+    return sheet
+
+
+def recovery(systems: Sequence[System], plan: Plan) -> Sheet:
+    """From a kill -9 of the ground's end, which starts again 50 ms later, to the next datagram that arrives there.
+
+    All systems at the same time, each in a room of its own: they wait for timers, not for the processor.
+    """
+    sheet = Sheet()
+    for repetition in range(plan.repetitions):
+        with ExitStack() as stack:
+            running: list[tuple[System, Ends, Probe]] = []
+            for system in in_turn([each for each in systems if "recovery_s" not in each.no], repetition):
+                try:
+                    ends = stack.enter_context(prepared(system))
+                    ends.start(GROUND)
+                    ends.start(DRONE)
+                    running.append((system, ends, stack.enter_context(probing(ends, _SLOW_PROBE_S))))
+                except _PROBLEMS as error:
+                    sheet.fail(system.key, str(error))
+            killed: list[tuple[System, Probe, int]] = []
+            ready = [each for each in running if each[2].arrival_after(0, LIMIT_S) is not None]
+            for system, _, _ in (each for each in running if each not in ready):
+                sheet.fail(system.key, f"not connected within {LIMIT_S:g} s")
+            time.sleep(3)  # sessions that are established, not fresh
+            for system, ends, probe in ready:
+                try:
+                    ends.kill(GROUND)
+                    moment = time.monotonic_ns()
+                    time.sleep(_DEAD_S)  # what was on its way arrives now, and does not count
+                    ends.start(GROUND)
+                    killed.append((system, probe, moment))
+                except _PROBLEMS as error:
+                    sheet.fail(system.key, str(error))
+            for system, probe, moment in killed:
+                left = LIMIT_S - (time.monotonic_ns() - moment) / 1e9
+                first = probe.arrival_after(moment + int(_DEAD_S * 1e9), max(left, 0.0))
+                sheet.add("recovery_s", system.key, LIMIT_S if first is None else (first - moment) / 1e9)
+        plan.save(sheet)
+    return sheet
+
+
+def rekey(systems: Sequence[System], plan: Plan) -> Sheet:
+    """Datagrams lost while keys change under traffic; a room without a change gives no figure. All at the same time."""
+    sheet = Sheet()
+    chosen = [each for each in systems if "rekey_lost" not in each.no]
+    left = plan.repetitions
+    while left > 0:
+        _rekey_round(sheet, [each for each in chosen for _ in range(min(_AT_ONCE, left))])
+        left -= _AT_ONCE
+        plan.save(sheet)
+    return sheet
+
+
+def _rekey_round(sheet: Sheet, systems: Sequence[System]) -> None:
+    with ExitStack() as stack:
+        rooms: list[tuple[System, Ends, subprocess.Popen[bytes], list[str]]] = []
+        for system in systems:
+            try:
+                ends = stack.enter_context(prepared(system))
+                ends.renew_often()
+                ends.start(GROUND)
+                ends.start(DRONE)
+                with probing(ends, _SLOW_PROBE_S) as probe:
+                    if probe.arrival_after(0, LIMIT_S) is None:
+                        raise RuntimeError(f"not connected within {LIMIT_S:g} s")
+                command = [
+                    *(rig.tool("udp_load"), "--to", ends.entry, "--receive", ends.exit, "--from", ends.sender),
+                    *("--send-in", ends.room.path(DRONE), "--receive-in", ends.room.path(GROUND)),
+                    *("--rate", str(_REKEY_RATE), "--size", "256", "--seconds", str(_REKEY_RUN_S)),
+                ]
+                load = ends.room.spawn(DRONE, command, own_run=False, stdout=subprocess.PIPE)
+                rooms.append((system, ends, load, [ends.keys()]))
+            except _PROBLEMS as error:
+                sheet.fail(system.key, str(error))
+                print(f"{system.key}: {error}", flush=True)
+        end = time.monotonic() + _REKEY_RUN_S + 5
+        while time.monotonic() < end and any(load.poll() is None for _, _, load, _ in rooms):
+            time.sleep(1)
+            for _, ends, load, seen in rooms:
+                if load.poll() is None and (now := ends.keys()) != seen[-1]:
+                    seen.append(now)
+        for system, _, load, seen in rooms:
+            assert load.stdout is not None
+            if load.poll() != 0:
+                sheet.fail(system.key, "the load did not end")
+            elif len(seen) < 2:
+                sheet.fail(system.key, f"no change of keys within {_REKEY_RUN_S:g} s")
+            else:
+                sheet.add("rekey_lost", system.key, json.loads(load.stdout.read())["lost"])
+                sheet.note("rekey_changes", system.key, len(seen) - 1)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""peers.json.gz as a page: tables with intervals, reasons for what is missing, and where PQC-MAV stands."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from peers.ends import System
+from peers.figures import AHEAD, BEHIND, COMPARED_FROM, FIGURES, LIMIT_S, OWN, PARTS, TIE, Cell, Figure, cells, verdict
+
+#: Systems that PQC-MAV is not compared with in sentences: they do not encrypt, or are PQC-MAV itself.
+YARDSTICKS = ("none", "forwarder")
+OWN_VARIANTS = ("pqcmav_no_gso",)
+TITLES = {
+    "rate": ("Lossless rate", "Highest rate of single datagrams, in thousands a second, that crosses without losing "
+             "one and without filling buffers (see [how throughput is found](../README.md#how-throughput-is-found)). "
+             "The processes of both ends share one processor; sender and receiver have the other."),
+    "delay": ("Delay", "256-byte datagrams, each sent at its own time; median and 99th percentile of each run. Round "
+              "trips: the ground's application sends each datagram back."),
+    "cost": ("CPU and memory", "All processes of both ends together, in percent of one core and as PSS in MB, one way: "
+             "320 datagrams/s of 256 bytes, and 8 Mb/s of 1,200 bytes. What the kernel does for a network interface "
+             "in the application's own calls is not in it."),
+    "connect": ("Connecting", "The handshake is what goes over the link before the first datagram with data, from its "
+                "first datagram on; bytes both ways with IP and UDP headers. The time from the start begins with the "
+                "drone's process; the ground's runs already. The application sends every 0.25 ms."),
+    "loss": ("Connecting over a bad link", "The same time where each way loses that share of the frames, at random. "
+             f"Runs that took longer than {LIMIT_S:g} s count as {LIMIT_S:g} s and are named."),
+    "recovery": ("After a kill -9 of the ground's end", "It starts again 50 ms later; how long nothing arrives. The "
+                 "drone sends 100 datagrams/s, nothing comes back but what the system itself sends. "
+                 f"Runs that took longer than {LIMIT_S:g} s count as {LIMIT_S:g} s and are named."),
+    "rekey": ("Changes of keys under traffic", "200 datagrams/s of 256 bytes for 128 s, in which each system changed "
+              "its keys at least once, by its own account: PQC-MAV and OpenVPN every 10 s, WireGuard after its 120 s."),
+}  # fmt: skip
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+def number(value: float, digits: int) -> str:
+    """With thousands marked."""
+    return f"{value:,.{digits}f}"
+
+
+def show(found: Cell, figure: Figure) -> str:
+    """Median and interval; one value has none."""
+    if found.n < 2:
+        return number(found.median, figure.digits)
+    return f"{number(found.median, figure.digits)} ({span(found, figure)})"
+
+
+def span(found: Cell, figure: Figure) -> str:
+    """The interval alone."""
+    return f"{number(found.low, figure.digits)}-{number(found.high, figure.digits)}"
+
+
+def _late(values: Sequence[float], figure: Figure) -> str:
+    late = sum(value >= LIMIT_S for value in values) if figure.unit == "s" else 0
+    return f"; {late} of {len(values)} took longer" if late else ""
+
+
+def part_section(name: str, parts: Mapping[str, Any], systems: Sequence[System]) -> str:
+    """One part's table with the reasons for its dashes."""
+    title, text = TITLES[name]
+    part = parts[name]
+    figures = [figure for figure in FIGURES if figure.part == name]
+    found = {figure.key: cells(parts, figure) for figure in figures}
+    rows, reasons = [], dict[str, list[str]]()
+    for system in systems:
+        row = [system.title]
+        for figure in figures:
+            if system.key in found[figure.key]:
+                values = part["values"][figure.key][system.key]
+                row.append(show(found[figure.key][system.key], figure) + _late(values, figure))
+                continue
+            row.append("-")
+            failures = part["failures"].get(system.key, [])
+            why = system.no.get(figure.key) or (f"it failed: {failures[-1][:120]}" if failures else "not measured")
+            if why not in reasons.setdefault(system.title, []):
+                reasons[system.title].append(why)
+        rows.append(row)
+    counts = sorted({each.n for of_figure in found.values() for each in of_figure.values()}) or [0]
+    repeated = dict.fromkeys((counts[0], counts[-1]))
+    environment = part["environment"]
+    busy = [value for values in part["notes"].get("busy_percent", {}).values() for value in values]
+    others = f"processors in use before each measurement: {statistics.median(busy):.0f} % (median); " if busy else ""
+    text = (
+        f"\n## {title}\n\n{text}\n\n"
+        f"*{environment['date']}, {environment['machine']}, Linux {environment['kernel']}, load average at start "
+        f"{environment['load_average_at_start']:.1f}; {others}N = {' to '.join(map(str, repeated))}; "
+        f"`{part['command']}`*\n\n"
+    )
+    text += table(["system", *(figure.title for figure in figures)], rows)
+    if reasons := {name: why for name, why in reasons.items() if why}:
+        text += "\n" + "\n".join(f"- {name}: {'; '.join(why)}." for name, why in reasons.items()) + "\n"
+    failed = {name: why for name, why in part["failures"].items() if why}
+    if failed:
+        text += f"\nRepetitions without a value: {', '.join(f'{name} {len(why)}' for name, why in failed.items())}.\n"
+    return text
+
+
+def standing(parts: Mapping[str, Any], systems: Sequence[System]) -> dict[str, dict[Figure, list[str]]]:
+    """Per verdict and figure the keys of the systems that PQC-MAV is ahead of, behind, or cannot be told from."""
+    result: dict[str, dict[Figure, list[str]]] = {AHEAD: {}, BEHIND: {}, TIE: {}}
+    compared = [each.key for each in systems if each.key not in (OWN, *YARDSTICKS, *OWN_VARIANTS)]
+    for figure in FIGURES:
+        found = cells(parts, figure)
+        if OWN not in found:
+            continue
+        for key in compared:
+            if key in found and min(found[key].n, found[OWN].n) >= COMPARED_FROM:
+                outcome = verdict(found[OWN], found[key], figure.more_is_better)
+                result[outcome].setdefault(figure, []).append(key)
+    return result
+
+
+def _sentence(figure: Figure, keys: Sequence[str], found: Mapping[str, Cell], titles: Mapping[str, str]) -> str:
+    others = ", ".join(f"{titles[key]} {show(found[key], figure)}" for key in keys)
+    return f"- {figure.sentence}: PQC-MAV {show(found[OWN], figure)} {figure.unit}; {others}."
+
+
+def verdicts(parts: Mapping[str, Any], systems: Sequence[System]) -> str:
+    """Where PQC-MAV is behind, where ahead, and what cannot be told apart."""
+    titles = {system.key: system.title for system in systems}
+    of = standing(parts, systems)
+    heads = {
+        BEHIND: ("Where PQC-MAV is behind", "It is behind in nothing that these intervals can tell apart."),
+        AHEAD: ("Where it is ahead", "It is ahead in nothing that these intervals can tell apart."),
+        TIE: ("A tie", "There is no tie."),
+    }
+    text = (
+        "\nPQC-MAV with its default settings (GSO on) beside each system that encrypts. Two figures are told apart "
+        "only when their 95 % intervals do not touch; otherwise it is a tie. Fewer than "
+        f"{COMPARED_FROM} repetitions are not compared.\n"
+    )
+    for outcome, (head, nothing) in heads.items():
+        text += f"\n### {head}\n\n"
+        lines = []
+        for figure, keys in of[outcome].items():
+            line = _sentence(figure, keys, cells(parts, figure), titles)
+            lines.append(line + (f" {figure.why}" if outcome == BEHIND and figure.why else ""))
+        text += "\n".join(lines) + "\n" if lines else f"{nothing}\n"
+    return text + gso_cost(parts)
+
+
+def gso_cost(parts: Mapping[str, Any]) -> str:
+    """What the default of sending in runs changes against `gso: false`, where intervals tell."""
+    lines = []
+    for figure in FIGURES:
+        found = cells(parts, figure)
+        if OWN in found and (other := found.get("pqcmav_no_gso")):
+            outcome = verdict(found[OWN], other, figure.more_is_better)
+            if outcome != TIE and min(found[OWN].n, other.n) >= COMPARED_FROM:
+                word = "better" if outcome == AHEAD else "worse"
+                with_gso, without = show(found[OWN], figure), show(other, figure)
+                lines.append(f"- {figure.sentence}: {word} with GSO, {with_gso} against {without} {figure.unit}.")
+    text = "\n### What GSO changes\n\n"
+    return text + ("\n".join(lines) if lines else "Nothing that these intervals can tell apart.") + "\n"
+
+
+def render(results: Mapping[str, Any], systems: Sequence[System]) -> str:
+    """The whole page."""
+    parts = results["parts"]
+    text = (
+        "# PQC-MAV beside other systems\n\n"
+        "Written by `make peers`. Two network namespaces on one machine stand for the drone and the ground station, "
+        "with one virtual Ethernet link between them. All systems of a table were measured in the same session, one "
+        "after the other, again and again in changing order. Each cell is the median of N repetitions with its 95 % "
+        "interval (bootstrap; with fewer than six repetitions it spans all of them). Raw values: `peers.json.gz`.\n\n"
+        "Both ends, sender and receiver share the processors of one machine, and a virtual link passes runs (GSO) on "
+        "without taking them apart: absolute figures belong to this machine.\n"
+    )
+    text += verdicts(parts, systems)
+    for name in PARTS:
+        if name in parts:
+            text += part_section(name, parts, systems)
+    text += "\n## The systems\n\n"
+    return text + table(["system", "version and settings"], [(each.title, each.what) for each in systems])

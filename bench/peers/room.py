@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two machines of one clock: two network namespaces, a drone's and a ground station's, and one link between them.
+
+    drone [air0] ======== veth, or a lossy link ======== [air1] ground
+
+The namespaces have no names and live as long as this process, and the processes in them end with it: nothing is left
+over, however it ends. Neighbours are fixed, so that no address resolution is measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pqc_mav_common.child import die_with
+from pqc_mav_sim.impairment import netns
+from pqc_mav_sim.impairment.tap import open_tap
+
+DRONE, GROUND = "drone", "ground"
+SIDES = (DRONE, GROUND)
+ADDRESS = {DRONE: "10.213.78.2", GROUND: "10.213.78.1"}
+DEVICE = {DRONE: "air0", GROUND: "air1"}
+_MAC = {DRONE: "02:00:00:00:78:02", GROUND: "02:00:00:00:78:01"}
+# What runs inside sees a folder for its sockets that nobody else sees and that goes with it.
+_OWN_RUN = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh"]
+T = TypeVar("T")
+
+
+class RoomError(RuntimeError):
+    """The two machines could not be made; the text says what to do."""
+
+
+def refusal() -> str:
+    """Why this machine cannot make such rooms, in one line; empty when it can."""
+    if os.geteuid() != 0:
+        return "needs root for network namespaces: run it as root or with sudo"
+    try:
+        netns.Namespace().close()
+    except OSError as error:
+        return f"needs network namespaces: {error}"
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "needs /dev/net/tun"
+    for tool in ("ip", "unshare", "nsenter"):
+        if subprocess.run(["sh", "-c", f"command -v {tool}"], capture_output=True, check=False).returncode != 0:
+            return f"needs the program '{tool}': apt-get install iproute2 util-linux"
+    return ""
+
+
+class Room:
+    """The two namespaces and the link; made by `room()`."""
+
+    def __init__(self) -> None:
+        self._spaces = {side: netns.Namespace() for side in SIDES}
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def path(self, side: str) -> str:
+        """A file that stands for the namespace, for programs that enter it themselves."""
+        return f"/proc/{os.getpid()}/fd/{self._spaces[side].descriptor}"
+
+    def call(self, side: str, work: Callable[[], T]) -> T:
+        """Run something there; sockets made there stay there."""
+        return self._spaces[side].call(work)
+
+    def ip(self, side: str, *lines: str) -> None:
+        """`ip` commands; raises RoomError with its own message."""
+
+        def run() -> subprocess.CompletedProcess[str]:
+            text = "\n".join(lines) + "\n"
+            return subprocess.run(["ip", "-batch", "-"], input=text, capture_output=True, text=True, check=False)
+
+        result = self.call(side, run)
+        if result.returncode != 0:
+            raise RoomError(f"ip ({side}): {result.stderr.strip()}")
+
+    def spawn(self, side: str, command: Sequence[str], own_run: bool = True, **options: Any) -> subprocess.Popen[bytes]:
+        """Start a program there; the kernel kills it when this process ends. From the main thread only."""
+        assert threading.current_thread() is threading.main_thread()
+        bind = die_with(os.getpid())
+        descriptor = self._spaces[side].descriptor
+
+        def prepare() -> None:
+            os.setpgrp()
+            bind()
+            netns.enter(descriptor)
+
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options
+        whole = [*(_OWN_RUN if own_run else []), *command]
+        # A group of its own keeps Ctrl-C for the parent; one session keeps all in one group of the scheduler.
+        child = cast("subprocess.Popen[bytes]", subprocess.Popen(whole, preexec_fn=prepare, **options))
+        self._children.append(child)
+        return child
+
+    def connect(self) -> None:
+        """A pair of virtual Ethernet devices between the two."""
+        peer = self._spaces[GROUND].descriptor
+        ends = f"{DEVICE[DRONE]} type veth peer name {DEVICE[GROUND]} netns /proc/{os.getpid()}/fd/{peer}"
+        self.ip(DRONE, f"link add {ends}")
+        self._configure()
+
+    def connect_lossy(self, loss: float, seed: int) -> None:
+        """A link in user space that loses this share of the frames, each way.
+
+        Not netem: many kernels of virtual machines come without it, and the figures should not depend on which it was.
+        """
+        taps = [self.call(side, lambda side=side: open_tap(DEVICE[side])) for side in SIDES]  # type: ignore[misc]
+        try:
+            command = [sys.executable, "-m", "pqc_mav_sim.impairment", *map(str, taps), "--seed", str(seed)]
+            link = self.spawn(
+                DRONE, command, own_run=False, pass_fds=taps, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        finally:
+            for tap in taps:
+                os.close(tap)
+        assert link.stdin is not None
+        assert link.stdout is not None
+        link.stdin.write(json.dumps({"impair": {"loss": loss}}).encode() + b"\n")
+        link.stdin.flush()
+        answer = json.loads(link.stdout.readline() or b"{}")
+        if not answer.get("ok"):
+            raise RoomError(f"link: {answer.get('error', 'it ended')}")
+        self._configure()
+
+    def _configure(self) -> None:
+        for side, other in (SIDES, SIDES[::-1]):
+            self.ip(
+                side,
+                "link set lo up",
+                f"link set {DEVICE[side]} address {_MAC[side]} up",
+                f"addr add {ADDRESS[side]}/24 dev {DEVICE[side]}",
+                f"neigh replace {ADDRESS[other]} lladdr {_MAC[other]} dev {DEVICE[side]} nud permanent",
+            )
+
+    def close(self) -> None:
+        """End what runs there and let go of the namespaces."""
+        for child in self._children:
+            with contextlib.suppress(OSError):
+                child.kill()
+        for child in self._children:
+            child.wait()
+            for stream in (child.stdin, child.stdout, child.stderr):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+        for space in self._spaces.values():
+            space.close()
+
+
+@contextlib.contextmanager
+def room(loss: float | None = None, seed: int = 1) -> Iterator[Room]:
+    """Two connected machines; over a link in user space where `loss` (0 to 1, each way) is given."""
+    made = Room()
+    try:
+        if loss is None:
+            made.connect()
+        else:
+            made.connect_lossy(loss, seed)
+        yield made
+    finally:
+        made.close()
+
+
+def own_run_of(pid: int) -> Path:
+    """Where the /run of a process with one of its own is seen from here."""
+    return Path(f"/proc/{pid}/root/run")
