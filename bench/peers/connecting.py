@@ -38,7 +38,7 @@ def start_to_first(ends: Ends, probe: Probe) -> float | None:
 
 def connect(systems: Sequence[System], plan: Plan) -> Sheet:
     """Handshake on the wire, and from the start of the drone's process to the first datagram at the ground."""
-    sheet = Sheet()
+    sheet = plan.sheet
     for repetition in range(plan.repetitions):
         for system in in_turn(systems, repetition):
             if "start_ms" in system.no:
@@ -70,7 +70,7 @@ def connect(systems: Sequence[System], plan: Plan) -> Sheet:
 
 def loss(systems: Sequence[System], plan: Plan) -> Sheet:
     """From the start of the drone's process to the first datagram at the ground, over links that lose frames."""
-    sheet = Sheet()
+    sheet = plan.sheet
     for repetition in range(plan.repetitions):
         for percent in LOSSES:
             for system in in_turn(systems, repetition):
@@ -94,7 +94,7 @@ def recovery(systems: Sequence[System], plan: Plan) -> Sheet:
 
     All systems at the same time, each in a room of its own: they wait for timers, not for the processor.
     """
-    sheet = Sheet()
+    sheet = plan.sheet
     for repetition in range(plan.repetitions):
         with ExitStack() as stack:
             running: list[tuple[System, Ends, Probe]] = []
@@ -130,7 +130,7 @@ def recovery(systems: Sequence[System], plan: Plan) -> Sheet:
 
 def rekey(systems: Sequence[System], plan: Plan) -> Sheet:
     """Datagrams lost while keys change under traffic; a room without a change gives no figure. All at the same time."""
-    sheet = Sheet()
+    sheet = plan.sheet
     chosen = [each for each in systems if "rekey_lost" not in each.no]
     left = plan.repetitions
     while left > 0:

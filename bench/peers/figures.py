@@ -85,6 +85,7 @@ class Sheet:
     values: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     failures: dict[str, list[str]] = field(default_factory=dict)
     notes: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    waited_s: float = 0.0  # for a quiet machine
 
     def add(self, figure: str, system: str, value: float) -> None:
         """One repetition's value."""
@@ -97,6 +98,16 @@ class Sheet:
     def fail(self, system: str, why: str) -> None:
         """A repetition that gave no value."""
         self.failures.setdefault(system, []).append(why)
+
+    @staticmethod
+    def of(part: Mapping[str, Any]) -> Sheet:
+        """What was kept of an earlier run, to be gone on with."""
+        return Sheet(part["values"], part["failures"], part["notes"])
+
+    def last(self, figure: str, system: str) -> float | None:
+        """The newest value; None where there is none."""
+        values = self.values.get(figure, {}).get(system, [])
+        return values[-1] if values else None
 
     def to_dict(self) -> dict[str, Any]:
         """As it is kept."""

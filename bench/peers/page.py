@@ -85,13 +85,15 @@ def part_section(name: str, parts: Mapping[str, Any], systems: Sequence[System])
         rows.append(row)
     counts = sorted({each.n for of_figure in found.values() for each in of_figure.values()}) or [0]
     repeated = dict.fromkeys((counts[0], counts[-1]))
-    environment = part["environment"]
+    environment, sessions = part["sessions"][0], len(part["sessions"])
+    loads = ", ".join(f"{each['load_average_at_start']:.1f}" for each in part["sessions"])
     busy = [value for values in part["notes"].get("busy_percent", {}).values() for value in values]
     others = f"processors in use before each measurement: {statistics.median(busy):.0f} % (median); " if busy else ""
+    again = f"{sessions} sessions; " if sessions > 1 else ""
     text = (
         f"\n## {title}\n\n{text}\n\n"
         f"*{environment['date']}, {environment['machine']}, Linux {environment['kernel']}, load average at start "
-        f"{environment['load_average_at_start']:.1f}; {others}N = {' to '.join(map(str, repeated))}; "
+        f"{loads}; {again}{others}N = {' to '.join(map(str, repeated))}; "
         f"`{part['command']}`*\n\n"
     )
     text += table(["system", *(figure.title for figure in figures)], rows)

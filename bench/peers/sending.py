@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from peers.room import DRONE, GROUND, Room, RoomError, room
 from pqc_mav_common.process_figures import pss_among_kib
 
 _FIRST_GUESS = 100_000.0
-_QUIET_PERCENT, _QUIET_WAIT_S = 8.0, 10.0
+_QUIET_PERCENT, _QUIET_WAIT_S = 8.0, 40.0  # of all processors; in one part altogether
 _MBIT8 = (8e6 / 8 / 1200, 1200)  # datagrams/s, bytes
 
 
@@ -36,6 +36,7 @@ class Plan:
         delay_s: one load whose delays are taken.
         cost_s: one load whose CPU time is taken.
         save: called with the sheet after each repetition.
+        sheet: where the values go; it may have some of an earlier run.
     """
 
     repetitions: int
@@ -43,6 +44,7 @@ class Plan:
     delay_s: float
     cost_s: float
     save: Callable[[Sheet], None] = lambda _: None
+    sheet: Sheet = field(default_factory=Sheet)
 
 
 def busy_percent(seconds: float = 0.4) -> float:
@@ -60,9 +62,10 @@ def busy_percent(seconds: float = 0.4) -> float:
 
 def when_quiet(sheet: Sheet, system: System) -> None:
     """Wait a little for a machine that does nothing else, and note how busy it was when the wait was over."""
-    end = time.monotonic() + _QUIET_WAIT_S
-    while (busy := busy_percent()) > _QUIET_PERCENT and time.monotonic() < end:
+    begin = time.monotonic()
+    while (busy := busy_percent()) > _QUIET_PERCENT and sheet.waited_s + time.monotonic() - begin < _QUIET_WAIT_S:
         pass
+    sheet.waited_s += time.monotonic() - begin
     sheet.note("busy_percent", system.key, busy)
 
 
@@ -115,7 +118,7 @@ def each_connected(
     systems: Sequence[System], plan: Plan, figures: Sequence[str], work: Callable[[System, rig.Pair, Sheet], None]
 ) -> Sheet:
     """Connects the systems one after the other, again and again, and does the work with each that can give figures."""
-    sheet = Sheet()
+    sheet = plan.sheet
     for repetition in range(plan.repetitions):
         for system in in_turn(systems, repetition):
             if all(figure in system.no for figure in figures):
@@ -133,19 +136,18 @@ def each_connected(
 
 def rate(systems: Sequence[System], plan: Plan) -> Sheet:
     """Lossless packets/s: the ends share one processor, the load has another, as in bench/README.md."""
-    guesses: dict[tuple[str, int], float] = {}
 
     def work(system: System, pair: rig.Pair, sheet: Sheet) -> None:
         with rig.processors(pair, "separate"):
             for size in measure.SIZES:
-                guess = guesses.get((system.key, size))
+                last = sheet.last(f"rate_{size}", system.key)
                 # The first search of a system looks far, the others near its last result.
-                found = measure.lossless_rate(pair, size, plan.trial_s, guess or _FIRST_GUESS, 1.08 if guess else 1.3)
+                guess, step = (last * 1e3, 1.08) if last else (_FIRST_GUESS, 1.3)
+                found = measure.lossless_rate(pair, size, plan.trial_s, guess, step)
                 if found <= 0:
                     sheet.fail(system.key, f"no rate without loss at {size} bytes")
                     continue
                 sheet.add(f"rate_{size}", system.key, found / 1e3)
-                guesses[system.key, size] = found
 
     return each_connected(systems, plan, [f"rate_{size}" for size in measure.SIZES], work)
 

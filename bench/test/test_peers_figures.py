@@ -63,3 +63,13 @@ def test_a_sheet_keeps_values_and_reasons() -> None:
     assert cells(parts, figure)["none"].median == 2.0
     assert "dtls" not in cells(parts, figure)
     assert parts["rate"]["failures"] == {"dtls": ["it ended"]}
+
+
+def test_a_sheet_goes_on_where_it_was() -> None:
+    sheet = Sheet()
+    sheet.add("rate_64", "none", 1.0)
+    again = Sheet.of(sheet.to_dict())
+    again.add("rate_64", "none", 2.0)
+    assert again.values == {"rate_64": {"none": [1.0, 2.0]}}
+    assert again.last("rate_64", "none") == 2.0
+    assert again.last("rate_64", "dtls") is None

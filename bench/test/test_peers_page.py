@@ -28,7 +28,7 @@ def results(part: str, values: dict[str, dict[str, list[float]]], **failures: li
     environment = {"date": "2026-01-01", "machine": "m", "kernel": "6", "load_average_at_start": 0.0}
     return {
         "parts": {
-            part: {"environment": environment, "command": "make peers", "seconds": 1, "values": values,
+            part: {"sessions": [environment], "command": "make peers", "seconds": 1, "values": values,
                    "failures": failures, "notes": {}}
         }
     }  # fmt: skip
