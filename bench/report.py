@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import pqc_mav_tunnel
@@ -16,30 +15,6 @@ HANDSHAKE_GOAL = 1.1
 def code(suite: str) -> str:
     """What a person calls a suite."""
     return str(pqc_mav_tunnel.find_suite(suite).short_code)
-
-
-@dataclass(frozen=True)
-class Peer:
-    """Another system's figures at 256 bytes, as published for a 2-core machine of this kind; None = not known."""
-
-    name: str
-    packets_per_s: float | None = None  # lossless, the best of a range
-    handshake_ms: float | None = None  # the best of a range
-    cpu_percent: float | None = None  # of one core, both ends together, 320 packets/s one way
-    rss_mb: float | None = None  # one process
-    note: str = ""
-
-
-PEERS = [
-    Peer("plain forwarder pair", 140e3, note="119 k with single system calls, 140 k with recvmmsg/sendmmsg"),
-    Peer("WireGuard in user space (boringtun)", 98e3, 0.57, 1.7, 8, "81-98 k"),
-    Peer("nebula", 90e3),
-    Peer("DTLS", 76e3),
-    Peer("OpenVPN", 62e3, 2.8),
-    Peer("wireguard-go", 59e3, 0.83),
-    Peer("rosenpass (handshake only)", None, 8.2),
-    Peer("the published Python proxy", 24e3, 4.4, 5.5, 69, "4.4-5.1 ms"),
-]
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -238,53 +213,6 @@ def render_endurance(rows: dict[str, Any]) -> str:
     )
 
 
-def own_figures(results: dict[str, Any]) -> Peer:
-    """What was measured here, under the conditions of the others' figures: 256 bytes, all processors shared."""
-    rate = handshake = cpu = rss = None
-    for row in results.get("throughput_shared", {}).get("rows", []):
-        if row["size_bytes"] == 256:
-            rate = float(row["packets_per_s"]["tunnel_gso"])
-    for row in results.get("handshake", {}).get("rows", []):
-        if row["suite"] == "cs-mlkem768-aesgcm-mldsa65" and not row["pool"]:
-            handshake = row["handshake_us"] / 1e3
-    for row in results.get("footprint", {}).get("rows", []):
-        if row["pair"] == "tunnel":
-            cpu, rss = row["cpu_percent_both_ends"], max(row["rss_kib_each"]) * 1024 / 1e6
-    return Peer("this engine (ML-KEM-768, ML-DSA-65, X25519, AES-256-GCM)", rate, handshake, cpu, rss)
-
-
-def render_peers(results: dict[str, Any]) -> str:
-    """The closing table: other systems, and where this engine is ahead of them or behind."""
-    own = own_figures(results)
-
-    def cell(value: float | None, mine: float | None, unit: str, more_is_better: bool) -> str:
-        if value is None:
-            return "-"
-        text = f"{value / 1e3:.0f} k" if unit == "k" else f"{value:.3g}{unit}"
-        if mine is None or value == mine:
-            return text
-        return f"{text} ({'ahead' if (mine > value) == more_is_better else '**behind**'})"
-
-    def row(peer: Peer) -> tuple[str, ...]:
-        return (
-            peer.name,
-            cell(peer.packets_per_s, own.packets_per_s, "k", True),
-            cell(peer.handshake_ms, own.handshake_ms, " ms", False),
-            cell(peer.cpu_percent, own.cpu_percent, " %", False),
-            cell(peer.rss_mb, own.rss_mb, " MB", False),
-            peer.note,
-        )
-
-    text = (
-        "\n## Other systems, for scale\n\n"
-        "Their figures were measured once, on another 2-core machine of this kind and not in these runs: they give the "
-        "scale, not a comparison. 256-byte packets; best value of a range; CPU of both ends together at 320 packets/s "
-        "one way; memory of one process. The brackets say how this engine compares.\n\n"
-    )
-    head = ("system", "lossless packets/s", "handshake", "CPU", "RSS", "note")
-    return text + table(head, [row(own), *(row(peer) for peer in PEERS)])
-
-
 SECTIONS: list[tuple[str, str, Callable[[Any], str]]] = [
     ("handshake", "Handshake over its floor", render_handshake),
     ("throughput", "Lossless packets per second", render_throughput),
@@ -308,4 +236,4 @@ def render(results: dict[str, Any]) -> str:
         load = f"load average at start {e['load_average_at_start']:.1f}"
         text += f"\n## {title}\n\n*{e['date']}, {e['machine']}, Linux {e['kernel']}, {load}*\n\n"
         text += section(results[key]["rows"])
-    return text + render_peers(results)
+    return text + "\n## Other systems\n\nWireGuard, OpenVPN, nebula, DTLS and rosenpass: [peers.md](peers.md).\n"

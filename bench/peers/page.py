@@ -16,7 +16,8 @@ OWN_VARIANTS = ("pqcmav_no_gso",)
 TITLES = {
     "rate": ("Lossless rate", "Highest rate of single datagrams, in thousands a second, that crosses without losing "
              "one and without filling buffers (see [how throughput is found](../README.md#how-throughput-is-found)). "
-             "The processes of both ends share one processor; sender and receiver have the other."),
+             "The processes of both ends share one processor; sender and receiver have the other, which ends "
+             "first where a system comes near `no tunnel`."),
     "delay": ("Delay", "256-byte datagrams, each sent at its own time; median and 99th percentile of each run. Round "
               "trips: the ground's application sends each datagram back."),
     "cost": ("CPU and memory", "All processes of both ends together, in percent of one core and as PSS in MB, one way: "

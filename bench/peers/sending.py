@@ -35,6 +35,7 @@ class Plan:
         trial_s: one trial of the search for the lossless rate.
         delay_s: one load whose delays are taken.
         cost_s: one load whose CPU time is taken.
+        sizes: bytes of the datagrams whose lossless rate is searched.
         save: called with the sheet after each repetition.
         sheet: where the values go; it may have some of an earlier run.
     """
@@ -43,6 +44,7 @@ class Plan:
     trial_s: float
     delay_s: float
     cost_s: float
+    sizes: Sequence[int] = measure.SIZES
     save: Callable[[Sheet], None] = lambda _: None
     sheet: Sheet = field(default_factory=Sheet)
 
@@ -139,7 +141,7 @@ def rate(systems: Sequence[System], plan: Plan) -> Sheet:
 
     def work(system: System, pair: rig.Pair, sheet: Sheet) -> None:
         with rig.processors(pair, "separate"):
-            for size in measure.SIZES:
+            for size in plan.sizes:
                 last = sheet.last(f"rate_{size}", system.key)
                 # The first search of a system looks far, the others near its last result.
                 guess, step = (last * 1e3, 1.08) if last else (_FIRST_GUESS, 1.3)

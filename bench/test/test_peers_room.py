@@ -21,7 +21,12 @@ WHY = refusal()
 pytestmark = pytest.mark.skipif(bool(WHY), reason=f"this {WHY}")
 FORWARDER = plain.SYSTEMS[1]
 TUNNEL = own.SYSTEMS[0]
-QUICK = Plan(repetitions=1, trial_s=0.2, delay_s=0.3, cost_s=0.5)
+
+
+def quick() -> Plan:
+    return Plan(repetitions=1, trial_s=0.2, delay_s=0.3, cost_s=0.5)
+
+
 needs_load = pytest.mark.skipif(
     not (rig.PROGRAMS[0] / "udp_load").exists(), reason="the load is not built: 'tools/setup.sh benchmarks'"
 )
@@ -82,8 +87,8 @@ def test_the_forwarder_and_the_tunnel_carry_what_is_sent() -> None:
 @needs_load
 def test_parts_give_their_figures() -> None:
     systems = [FORWARDER, TUNNEL]
-    delays, costs = delay(systems, QUICK), cost(systems, QUICK)
-    connects = connecting.connect(systems, QUICK)
+    delays, costs = delay(systems, quick()), cost(systems, quick())
+    connects = connecting.connect(systems, quick())
     for sheet in (delays, costs, connects):
         assert sheet.failures == {}
     assert set(delays.values["rtt_4000"]) == {"forwarder", "pqcmav"}
@@ -94,7 +99,7 @@ def test_parts_give_their_figures() -> None:
 
 
 def test_a_killed_ground_comes_back() -> None:
-    sheet = connecting.recovery([TUNNEL], QUICK)
+    sheet = connecting.recovery([TUNNEL], quick())
     assert sheet.failures == {}
     assert 0.05 < sheet.values["recovery_s"]["pqcmav"][0] < 30
 
@@ -105,7 +110,7 @@ def test_a_system_that_does_not_start_is_a_failure_and_no_end() -> None:
             raise RuntimeError("no")
 
     broken = plain.System("broken", "broken", "", Broken)
-    sheet: Sheet = delay([broken], QUICK)
+    sheet: Sheet = delay([broken], quick())
     assert sheet.values == {}
     assert sheet.failures == {"broken": ["no"]}
 
