@@ -32,6 +32,7 @@ def tunnel(number: int, moment: int) -> dict[str, Any]:
         "last_error": "" if up else "The drone has not come yet.",
         "hybrid": True,
         "ratchets": 0,
+        "ratchet_for_s": 0.0,
         "stations": [],
         "station": "",
         "station_role": "",

@@ -35,6 +35,7 @@ STATUS = {
     "handshakes_failed": 2,
     "rekeys_ok": 3,
     "ratchets": 2,
+    "ratchet_for_s": 3000.0,
 }
 VIEW = {
     "packets_per_s": 320.5,

@@ -104,6 +104,7 @@ msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::st
   out.handshakes_failed = status.handshakes_failed;
   out.rekeys_ok = status.rekeys_ok;
   out.ratchets = status.ratchets;
+  out.ratchet_for_s = static_cast<float>(status.ratchet_for_s);
   out.blacklisted_suites = status.blacklisted_suites;
   return out;
 }

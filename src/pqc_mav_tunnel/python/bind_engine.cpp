@@ -124,6 +124,7 @@ py::dict status_dict(const LinkStatus& s) {
   out["drone_signed"] = s.drone_signed;
   out["compact"] = s.compact;
   out["ratchets"] = s.ratchets;
+  out["ratchet_for_s"] = s.ratchet_for_s;
   out["key_old"] = s.key_old;
   out["shape_kbit"] = s.shape_kbit;
   out["handshakes_ok"] = s.handshakes_ok;

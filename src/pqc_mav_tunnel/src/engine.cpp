@@ -5,9 +5,11 @@
 #include <mutex>
 #include <optional>
 
+#include "clock.hpp"
 #include "console/console.hpp"
 #include "control/drone_control.hpp"
 #include "control/gcs_control.hpp"
+#include "control/rekey_plan.hpp"
 #include "net/data_plane.hpp"
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -211,7 +213,13 @@ std::vector<LinkStatus> Engine::status() const {
   data.for_each_link([&](std::size_t i, const Link& link) {
     const auto ledger = impl_->ledger(i);
     if (!ledger) return;
-    out.push_back(ledger->status(link.picture()));
+    const auto picture = link.picture();
+    out.push_back(ledger->status(picture));
+    if (const auto& key = picture.current)
+      out.back().ratchet_for_s =
+          static_cast<double>(ratchets_for(key->features, key->ratchets, boot_ns() - key->full_boot_ns,
+                                           to_ns(impl_->config.key_limit_s))) /
+          1e9;
     if (const auto hub = link.endpoints()) add_endpoints(out.back(), *hub);
   });
   if (impl_->drone) out.front().stations = impl_->drone->stations();

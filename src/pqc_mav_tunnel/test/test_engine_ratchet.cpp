@@ -67,6 +67,10 @@ TEST(EngineRatchet, InPureModeWithLargeKeysAndASignature) {
   EXPECT_LT(report->times.bytes_sent + report->times.bytes_received, 2'000u);
   ASSERT_TRUE(eventually([&] { return status(*tunnel.gcs).ratchets == 1; }));
   EXPECT_TRUE(status(*tunnel.gcs).drone_signed);
+  for (const auto* engine : {tunnel.gcs.get(), tunnel.drone.get()}) {
+    EXPECT_GT(status(*engine).ratchet_for_s, 3500.0);
+    EXPECT_LT(status(*engine).ratchet_for_s, 3600.0);
+  }
   EXPECT_FALSE(status(*tunnel.gcs).hybrid);
   expect_round_trip(tunnel, "after it");
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "constants.hpp"
+#include "session/frame.hpp"
 
 namespace pqcmav {
 namespace {
@@ -67,6 +68,16 @@ TEST(RekeyPlan, WithoutRatchetsItIsAFullOneAlways) {
         facts.late_failures = failures;
         EXPECT_EQ(next_rekey(facts), HandshakeKind::rekey);
       }
+}
+
+TEST(RekeyPlan, SaysForHowLongRatchetsMayRenewTheKeys) {
+  constexpr auto kAll = features::kRatchet;
+  EXPECT_EQ(ratchets_for(kAll, 0, 600 * kS, 3600 * kS), 3000 * kS);
+  EXPECT_EQ(ratchets_for(kAll, kRatchetsInARow - 1, 3599 * kS, 3600 * kS), kS);
+  EXPECT_EQ(ratchets_for(kAll, kRatchetsInARow, 600 * kS, 3600 * kS), 0u);
+  EXPECT_EQ(ratchets_for(kAll, 0, 3600 * kS, 3600 * kS), 0u);
+  EXPECT_EQ(ratchets_for(kAll, 0, 9000 * kS, 3600 * kS), 0u);
+  EXPECT_EQ(ratchets_for(features::kCompact, 0, 0, 3600 * kS), 0u) << "one end does not allow it";
 }
 
 TEST(RekeyPlan, WithoutAnIntervalNothingIsLate) {

@@ -52,6 +52,7 @@ struct LinkStatus {
   bool compact = false;       // both ends may send compact headers
   bool key_old = false;       // the last full handshake is longer ago than key_limit_s
   std::uint8_t ratchets = 0;  // since the last full handshake
+  double ratchet_for_s = 0;   // for how long ratchets may still renew the keys; 0 = not now
   std::uint32_t shape_kbit = 0;
   std::uint32_t handshakes_ok = 0, handshakes_failed = 0, rekeys_ok = 0;
   // With several ground stations: the one that is active (drone) or this one (gcs), what it is for the drone ("active",

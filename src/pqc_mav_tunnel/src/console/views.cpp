@@ -98,6 +98,7 @@ Json view_of(const LinkStatus& s) {
           {"drone_signed", s.drone_signed},
           {"compact", s.compact},
           {"ratchets", s.ratchets},
+          {"ratchet_for_s", s.ratchet_for_s},
           {"key_old", s.key_old},
           {"shape_kbit", s.shape_kbit},
           {"station", s.station},

@@ -2,6 +2,7 @@
 #include "control/rekey_plan.hpp"
 
 #include "constants.hpp"
+#include "handshake/ratchet.hpp"
 
 namespace pqcmav {
 
@@ -21,6 +22,12 @@ HandshakeKind next_rekey(const RekeyFacts& facts) noexcept {
   // The next one would come too late for the limit: no link should see KEY_OLD because all went well.
   const auto next = facts.since_full + facts.interval + facts.interval / 10;
   return next < facts.key_limit ? HandshakeKind::ratchet : HandshakeKind::rekey;
+}
+
+std::uint64_t ratchets_for(std::uint16_t features, std::uint8_t in_a_row, std::uint64_t since_full,
+                           std::uint64_t key_limit) noexcept {
+  const bool old = since_full >= key_limit;
+  return bar_of(features, in_a_row, old) == RatchetBar::none ? key_limit - since_full : 0;
 }
 
 }  // namespace pqcmav

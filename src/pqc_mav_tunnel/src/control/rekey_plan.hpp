@@ -23,4 +23,8 @@ struct RekeyFacts {
 [[nodiscard]] bool rekey_is_late(const RekeyFacts& facts) noexcept;
 [[nodiscard]] HandshakeKind next_rekey(const RekeyFacts& facts) noexcept;
 
+/// For how long a session with these features may still be ratcheted; 0 = not now. For who plans renewals elsewhere.
+[[nodiscard]] std::uint64_t ratchets_for(std::uint16_t features, std::uint8_t in_a_row, std::uint64_t since_full,
+                                         std::uint64_t key_limit) noexcept;
+
 }  // namespace pqcmav

@@ -37,7 +37,7 @@ def test_status_has_every_field(pair: Pair) -> None:
         assert set(status) >= {
             "drone_id", "state", "suite", "epoch", "session_id", "key_age_s", "silence_s", "peer", "plain_local",
             "plain_peer", "last_error", "hybrid", "drone_signed", "handshakes_ok", "handshakes_failed", "rekeys_ok",
-            "shape_kbit", "ratchets",
+            "shape_kbit", "ratchets", "ratchet_for_s",
         }  # fmt: skip
         assert status["drone_id"] == "uav1"
         assert status["suite"] == LIGHT
