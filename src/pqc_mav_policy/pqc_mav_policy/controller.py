@@ -9,7 +9,7 @@ from typing import Any
 
 from pqc_mav_policy import loss_alert, pinned, senses, shedding
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.decision import Action, Decision, Kind
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.node_parameters import Mode
 from pqc_mav_policy.parameters import PolicyParameters
@@ -22,10 +22,11 @@ from pqc_mav_policy.telemetry.telemetry import Telemetry
 
 @dataclass(frozen=True)
 class Request:
-    """A rekey to ask the proxy for; "" as `suite` keeps the present one."""
+    """A rekey to ask the proxy for; "" as `suite` keeps the present one, as every ratchet does."""
 
     suite: str
     reason: str
+    kind: Kind = Kind.REKEY
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Controller:
         self.shaped = False  # the proxy has been told to shape
         self.last_outcome: Outcome | None = None
         self.pending: tuple[str, float] | None = None  # suite asked for, since when
+        self._asked = Kind.REKEY  # of what is pending
         self.ladder = Ladder(catalogue, parameters.order)
         self._parameters = parameters
         self._state = strategy.initial_state(now)
@@ -98,8 +100,8 @@ class Controller:
         request = None
         if decision.acts and self.mode != "hold":
             suite = "" if decision.action is Action.REKEY else decision.to_suite
-            request = Request(suite, f"policy: {decision.guard}: {decision.reason}")
-            self.pending = (decision.to_suite, now)
+            request = Request(suite, f"policy: {decision.guard}: {decision.reason}", decision.kind)
+            self.pending, self._asked = (decision.to_suite, now), decision.kind
         return Tick(now, inputs, decision, self.mode, request, lacking, self._shape_kbit())
 
     @property
@@ -122,7 +124,7 @@ class Controller:
         suite, _ = self.pending
         self.pending = None
         before = self.telemetry.snapshot(now, ()).session.suite
-        outcome = Outcome(suite, ok, now, before, message, error, took_s)
+        outcome = Outcome(suite, ok, now, before, message, error, took_s, str(self._asked))
         self._outcomes.append(outcome)
         self.last_outcome = outcome
         return outcome

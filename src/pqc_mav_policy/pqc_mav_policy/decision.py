@@ -21,12 +21,22 @@ class Action(str, Enum):
         return self.value
 
 
+class Kind(str, Enum):
+    """How keys are changed: `kind` of the proxy's action."""
+
+    REKEY = "rekey"  # a full handshake
+    RATCHET = "ratchet"  # two small messages, for fresh keys of the suite in use only
+
+    def __str__(self) -> str:
+        return self.value
+
+
 @dataclass(frozen=True)
 class Decision:
     """One decision: `guard` names the rule, `reason` says why in words with the figures that mattered.
 
     `to_suite` equals `from_suite` for HOLD and REKEY. `priority` is the rule's place in the cascade (1-9), 0 for a
-    decision made outside it.
+    decision made outside it. `kind` says how a request's keys are made, and nothing for HOLD.
     """
 
     action: Action
@@ -35,6 +45,7 @@ class Decision:
     from_suite: str
     to_suite: str
     priority: int = 0
+    kind: Kind = Kind.REKEY
 
     @property
     def acts(self) -> bool:

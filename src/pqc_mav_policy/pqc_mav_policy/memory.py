@@ -39,6 +39,7 @@ class Memory:
     abandoned_until_s: float = 0.0
     last_failure_s: float | None = None
     failures: int = 0  # in a row
+    ratchet_failed: bool = False  # since the keys changed
     sensed: tuple[str, ...] = ()  # senses that could be used
 
     def stressed_for(self, now: float) -> float:
@@ -81,7 +82,8 @@ def _outcomes(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
         else:
             # Where the engine avoids the suite from now on, another is asked for next, and that is no repetition.
             again = memory.failures + (outcome.suite not in inputs.blacklisted)
-            memory = replace(memory, failures=again, last_failure_s=now)
+            failed = memory.ratchet_failed or outcome.kind == "ratchet"
+            memory = replace(memory, failures=again, last_failure_s=now, ratchet_failed=failed)
     return memory
 
 
@@ -106,6 +108,7 @@ def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
         event=False,
         rekeys=rekeys,
         failures=0,  # whoever asked for these keys: handshakes come through
+        ratchet_failed=False,
     )
 
 

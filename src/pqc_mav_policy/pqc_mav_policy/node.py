@@ -146,7 +146,7 @@ class PqcPolicyNode(ManagedNode):
 
     def _on_handshake(self, message: HandshakeReport) -> None:
         if message.kind.startswith("ratchet"):
-            return  # the proxy's own, of another size: it says nothing of what a handshake takes, and blames no suite
+            return  # of another size: it says nothing of what a handshake takes, and blames no suite
         self._failure = "" if message.ok else message.error
         self._took_s = message.handshake_ms / 1e3 if message.ok and message.rekey else None
 
@@ -187,15 +187,15 @@ class PqcPolicyNode(ManagedNode):
             shape.ask(tick.shape_kbit, tick.now)
 
     def _ask(self, request: Request) -> None:
-        self.get_logger().info(
-            f"asking for {self.controller.ladder.code(request.suite) or 'fresh keys'}: {request.reason}"
-        )
+        what = self.controller.ladder.code(request.suite) or "fresh keys"
+        self.get_logger().info(f"asking for {what} ({request.kind}): {request.reason}")
         self._failure, self._took_s = "", None
         if self._rekey is None or not self._rekey.ready():
             self._call = None
             self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "unreachable")
             return
-        self._call = self._rekey.begin(Rekey.Goal(suite=request.suite, reason=request.reason))
+        goal = Rekey.Goal(suite=request.suite, reason=request.reason, kind=str(request.kind))
+        self._call = self._rekey.begin(goal)
 
     def _collect_answer(self) -> None:
         """Takes the answer once it is there; a request without an answer is given up after a while."""
@@ -242,6 +242,7 @@ class PqcPolicyNode(ManagedNode):
                 from_rank=controller.rank(decision.from_suite),
                 to_rank=controller.rank(decision.to_suite),
                 phase=int(tick.inputs.vehicle.phase),
+                kind=str(decision.kind) if decision.acts else "",
                 requested=tick.request is not None,
                 outcome=outcome.message if outcome else "",
                 outcome_ok=outcome.ok if outcome else False,

@@ -150,6 +150,15 @@ class PolicyParameters(ParameterTable):
     rate_limit_window_s: float = _number(
         300.0, 1.0, 86400.0, "s", "Length of the sliding window of the rate limit.", "rekey_rate_limit_window"
     )
+    ratchet_above_bytes: int = _number(
+        16384,
+        0,
+        10000000,
+        "B",
+        "Keys that are due are renewed by a ratchet, with a full handshake every eighth time, where key and signature "
+        "of a full one have more bytes than this, the limit of the tunnel's own renewals; 0 = with every suite, "
+        "10000000 = only where no full one can be made.",
+    )
     blacklist_ttl_s: float = _number(
         1800.0,
         0.0,

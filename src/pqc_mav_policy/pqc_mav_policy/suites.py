@@ -30,6 +30,11 @@ class Suite:
         """Bytes of key, ciphertext and signature, the part of a handshake that differs between suites."""
         return self.public_key_bytes + self.ciphertext_bytes + self.signature_bytes
 
+    @property
+    def answer_bytes(self) -> int:
+        """Of key and signature, which the ground station's long message consists of."""
+        return self.public_key_bytes + self.signature_bytes
+
     @classmethod
     def from_registry(cls, entry: Mapping[str, Any]) -> Suite:
         """From `SuiteInfo.as_dict()` of the engine's registry."""

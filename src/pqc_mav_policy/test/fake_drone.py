@@ -58,6 +58,8 @@ class FakeDrone:
         self.blacklisted: list[str] = []
         self.configured = configured
         self.asked: list[tuple[str, str]] = []
+        self.kinds: list[str] = []  # of what was asked
+        self.ratchets, self.ratchet_for_s = 0, 0.0
         self.failing = False
         self.round_trip_ms = 20.0  # the least one is 20 ms
         self.free = threading.Event()
@@ -116,6 +118,8 @@ class FakeDrone:
                 epoch=self.epoch,
                 key_age_s=100.0,
                 blacklisted_suites=self.blacklisted,
+                ratchets=self.ratchets,
+                ratchet_for_s=self.ratchet_for_s,
             )
         )
 
@@ -133,13 +137,16 @@ class FakeDrone:
     def _rekey(self, goal: Any) -> Any:
         request, result = goal.request, Rekey.Result()
         self.asked.append((request.suite, request.reason))
+        self.kinds.append(request.kind)
         self.free.wait(DEADLINE_S)
-        report = HandshakeReport(header=self._header(), drone_id="d1", suite=request.suite, rekey=True, kind="rekey")
+        kind = request.kind or "rekey"
+        report = HandshakeReport(header=self._header(), drone_id="d1", suite=request.suite, rekey=True, kind=kind)
         if self.failing:
             result.message = "The gcs did not answer."
             report.error = "timeout"
         else:
             self.suite, self.epoch = request.suite or self.suite, self.epoch + 1
+            self.ratchets = self.ratchets + 1 if kind == "ratchet" else 0
             result.ok, result.suite, result.epoch = True, self.suite, self.epoch
             result.message = f"Rekeyed to {pqc_mav_tunnel.find_suite(self.suite).short_code}."
             report.ok, report.handshake_ms = True, 25.0

@@ -15,8 +15,12 @@ from pqc_mav_policy.parameters import PolicyParameters
 
 DEFAULTS = PolicyParameters()
 PUBLISHED = Path(__file__).parent / "published" / "rpi5_policy_parameters.csv"
-# Numbers that are not the cascade's: they shape the snapshot (test_telemetry) or say when load is shed (test_shedding).
-ELSEWHERE = {"near_switch_s", "shed_kbit", "shed_queue_ms", "shed_cpu_percent", "alert_loss", "alert_after_s"}
+# Numbers that are not the cascade's: they shape the snapshot (test_telemetry), say when load is shed (test_shedding),
+# when the operator is told of loss (test_loss_alert) or which kind of renewal is asked for (test_renewal).
+ELSEWHERE = {
+    *("near_switch_s", "shed_kbit", "shed_queue_ms", "shed_cpu_percent"),
+    *("alert_loss", "alert_after_s", "ratchet_above_bytes"),
+}
 
 
 def label(boundary: Boundary) -> str:

@@ -9,7 +9,7 @@ from messages import message
 from scenes import CATALOGUE, CORE, DEFAULT, suite
 
 from pqc_mav_policy.controller import Controller, Tick
-from pqc_mav_policy.decision import Action
+from pqc_mav_policy.decision import Action, Kind
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.telemetry.telemetry import Telemetry
@@ -139,7 +139,22 @@ def test_fresh_keys_are_asked_for_without_a_suite() -> None:
     asked = [tick for tick in ticks if tick.request is not None]
     assert [tick.decision.action for tick in asked] == [Action.REKEY]
     assert asked[0].request is not None
-    assert asked[0].request.suite == ""
+    assert (asked[0].request.suite, asked[0].request.kind) == ("", Kind.REKEY)
+
+
+def test_a_ratchet_is_asked_for_as_such_and_its_outcome_says_so() -> None:
+    drone = Drone(parameters=PolicyParameters(ratchet_above_bytes=0))
+    drone.telemetry.on_status(message("status", key_age_s=100.0, ratchet_for_s=3000.0), 0.0)
+    asked = next(tick for tick in (drone.second() for _ in range(62)) if tick.request is not None)
+    assert asked.request is not None
+    assert (asked.request.suite, asked.request.kind) == ("", Kind.RATCHET)
+    assert asked.decision.action is Action.REKEY
+    outcome = drone.controller.answered(False, "no", drone.now)
+    assert outcome is not None
+    assert (outcome.kind, outcome.suite) == ("ratchet", DEFAULT)
+    later = next(tick for tick in (drone.second() for _ in range(62)) if tick.request is not None)
+    assert later.request is not None
+    assert later.request.kind is Kind.REKEY, "what failed is followed by a full handshake"
 
 
 def test_mode_hold_decides_and_does_nothing() -> None:

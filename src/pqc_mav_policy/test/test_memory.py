@@ -138,6 +138,14 @@ def test_success_and_new_keys_end_a_row_of_failures() -> None:
     assert see(memory, 103.0, well(epoch=0, switched=102.5)).failures == 0
 
 
+def test_a_ratchet_that_failed_is_remembered_until_the_keys_change() -> None:
+    memory = see(settled(), 101.0, well(outcomes=(Outcome(DEFAULT, False, 100.5, DEFAULT, kind="ratchet"),)))
+    assert memory.ratchet_failed
+    assert see(memory, 102.0).ratchet_failed
+    assert not see(memory, 103.0, well(epoch=1, switched=102.5)).ratchet_failed
+    assert not see(settled(), 101.0, failed(OTHER)).ratchet_failed
+
+
 def test_a_refusal_that_leads_to_another_suite_is_no_repetition() -> None:
     refused = replace(failed(OTHER, "rejected"), blacklisted=(OTHER,))
     assert see(settled(), 101.0, refused).failures == 0

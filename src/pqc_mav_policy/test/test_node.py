@@ -124,6 +124,35 @@ def test_measured_renews_keys_that_are_due_and_knows_how_long_it_took(fly: Any) 
     assert until(outcomes, "the answer")[0]["took_s"] == pytest.approx(0.025)
 
 
+def test_keys_that_no_handshake_can_renew_now_are_ratcheted(fly: Any) -> None:
+    """A loss of 95 % leaves no room for a full handshake of any suite; what the ratchet took is learned of none."""
+    flight = fly("strategy:=measured")
+    flight.drone.ratchet_for_s = 3000.0
+    flight.drone.publish_status()
+    flight.drone.changes["link"] = {"loss": 0.95}
+    drone = flight.ready()
+    asked = until(lambda: next((d for d in drone.decisions if d.requested), None), "a request")
+    assert (asked.action, asked.guard, asked.kind) == ("REKEY", "renew", "ratchet"), asked.reason
+    assert "; by a ratchet: " in asked.reason
+    assert until(lambda: drone.kinds, "the proxy's side of it")[0] == "ratchet"
+    assert drone.asked[0][0] == ""
+    assert all(d.kind == "" for d in drone.decisions if d.action == "HOLD")
+
+    def outcomes() -> list[Any]:
+        return [each for d in drone.decisions for each in json.loads(d.inputs_json)["outcomes"]]
+
+    answer = until(outcomes, "the answer")[0]
+    assert (answer["kind"], answer["ok"], answer["took_s"]) == ("ratchet", True, None)
+
+
+def test_a_proxy_without_ratchets_is_asked_for_full_handshakes_and_for_none_that_cannot_be_made(fly: Any) -> None:
+    flight = fly("strategy:=measured", "ratchet_above_bytes:=0")
+    drone = flight.ready()
+    asked = until(lambda: next((d for d in drone.decisions if d.requested), None), "a request")
+    assert (asked.guard, asked.kind) == ("renew", "rekey")
+    assert until(lambda: drone.kinds, "the proxy's side of it") == ["rekey"]
+
+
 def test_a_detector_s_response_renews_the_keys_once_and_the_reason_says_so(fly: Any) -> None:
     """Nothing is due: the suite's keys are renewed every 300 s."""
     flight = fly("strategy:=measured", "rekey_mlkem_s:=300.0", "tau_up_s:=600.0")

@@ -45,7 +45,7 @@ def as_json(message: Any) -> dict[str, Any]:
     stamp = message.header.stamp
     names = (
         *("sequence", "strategy", "mode", "action", "guard", "reason", "from_suite", "to_suite", "from_rank"),
-        *("to_rank", "phase", "requested", "outcome", "outcome_ok"),
+        *("to_rank", "phase", "kind", "requested", "outcome", "outcome_ok"),
     )
     content = {name: getattr(message, name) for name in names}
     return {

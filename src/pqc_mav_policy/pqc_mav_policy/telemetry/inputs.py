@@ -121,7 +121,8 @@ class Session:
     `pending_suite` is the suite of a request the proxy has not answered yet, None when there is none.
     `clock_offset_s` is the ground's monotonic clock minus this end's, by the engine's probes of the last 3 s: with it
     the drone's and the ground's records have one time. `cooldown_until_s` is when the cooldown after the last switch or
-    failed request ends; None before the first.
+    failed request ends; None before the first. `ratchets` counts those since the last full handshake, `ratchet_for_s`
+    is for how long more of them may renew the keys; 0 = not now.
     """
 
     state: TunnelState = TunnelState.DOWN
@@ -132,6 +133,8 @@ class Session:
     pending_suite: str | None = None
     clock_offset_s: float | None = None
     cooldown_until_s: float | None = None
+    ratchets: int = 0
+    ratchet_for_s: float = 0.0
 
     @property
     def alive(self) -> bool:
@@ -144,7 +147,7 @@ class Outcome:
     """The proxy's answer to one rekey request; `suite` is the one asked for, `finished_s` when the answer came.
 
     `error` is HandshakeReport's identifier of the failure where it is known, e.g. "timeout"; `took_s` how long the
-    handshake took, where that is known.
+    handshake took, where that is known; `kind` is "rekey" or "ratchet", and no ratchet has a `took_s`.
     """
 
     suite: str
@@ -154,6 +157,7 @@ class Outcome:
     message: str = ""
     error: str = ""
     took_s: float | None = None
+    kind: str = "rekey"
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,12 @@ def load(text: str) -> tuple[DecisionInput, float]:
 
 
 def _of_today(content: Any) -> Any:
-    """A snapshot of an earlier version, as today's would have been: no response, queue or clock, four cells."""
+    """A snapshot of an earlier version, as today's would have been: no response, queue, clock or ratchets, four cells."""
     content.setdefault("threat_response", "")
     content["link"].setdefault("queue_s", None)
-    for name in ("clock_offset_s", "cooldown_until_s"):
-        content["session"].setdefault(name, None)
+    earlier = {"clock_offset_s": None, "cooldown_until_s": None, "ratchets": 0, "ratchet_for_s": 0.0}
+    content["session"] = {**earlier, **content["session"]}
+    content["outcomes"] = [{"kind": "rekey", **outcome} for outcome in content["outcomes"]]
     if "telemetry_age_s" in content:
         del content["telemetry_age_s"]
         content["battery"]["cells"] = DOCUMENTED_CELLS

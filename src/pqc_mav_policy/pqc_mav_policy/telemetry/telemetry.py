@@ -76,7 +76,7 @@ class Telemetry:
 
     def on_status(self, message: Any, now: float, age_s: float = 0.0) -> None:
         """A TunnelStatus that was taken `age_s` ago; notices new keys and suites."""
-        self._heard["status"] = _Heard(message, now)
+        self._heard["status"] = _Heard(message, now - max(0.0, age_s))
         session = (message.suite, int(message.epoch))
         key_age_s = float(message.key_age_s) + max(0.0, age_s)
         if message.suite and not self._overtaken(session, now):
@@ -238,6 +238,8 @@ class Telemetry:
             last_switch_s=self._switched_s,
             pending_suite=pending,
             clock_offset_s=self._clock_offset_s(now),
+            ratchets=int(getattr(status.message, "ratchets", 0)),
+            ratchet_for_s=max(0.0, float(getattr(status.message, "ratchet_for_s", 0.0)) - (now - status.at_s)),
         )
 
     def _threat(self, now: float) -> Any:

@@ -39,6 +39,15 @@ def test_a_complete_snapshot() -> None:
     assert seen.available == (DEFAULT,)
 
 
+def test_the_time_left_for_ratchets_runs_on_and_an_older_proxy_has_none() -> None:
+    telemetry = complete()
+    assert telemetry.snapshot(100.0, ()).session.ratchet_for_s == 0.0
+    telemetry.on_status(message("status", ratchets=3, ratchet_for_s=100.0), 100.0, age_s=10.0)
+    session = telemetry.snapshot(120.0, ()).session
+    assert (session.ratchets, session.ratchet_for_s) == (3, 70.0)
+    assert telemetry.snapshot(500.0, ()).session.ratchet_for_s == 0.0
+
+
 def test_nothing_heard_is_said_stream_by_stream() -> None:
     seen = Telemetry(30.0, 10.0).snapshot(1.0, ())
     assert len(seen.missing) == 4

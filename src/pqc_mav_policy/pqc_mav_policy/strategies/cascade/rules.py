@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pqc_mav_policy import senses
+from pqc_mav_policy import renewal, senses
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade import signs
@@ -125,10 +125,13 @@ def rekey(it: Situation) -> Decision | None:
     suite = it.ladder.catalogue[it.current]
     due = f"keys are {age:.0f} s old, due at {interval:g} s" if by_age else "the phase of flight changed"
     why = f"Calm for {it.calm_s:.0f} s and {due}"
+    fresh = limited(it, Action.REKEY, "rekey", 7, f"{why}.", it.current)
     if it.current not in it.inputs.blacklisted:
-        return limited(it, Action.REKEY, "rekey", 7, f"{why}.", it.current)
-    # The ground station refuses this suite: its keys can only be renewed by leaving it, and never for a lower level.
+        return renewal.eased(it, fresh)
+    # The ground station refuses this suite: a handshake renews keys only by leaving it, and never for a lower level.
     to = it.ladder.down(it.current, [name for name in it.candidates if it.ladder.catalogue[name].level >= suite.level])
+    if to is None and renewal.possible(it):
+        return renewal.by_ratchet(fresh, "its handshakes are refused and no lighter suite of its level is left")
     if to is None:
         return it.hold("rekey", 7, f"{why}, but its handshakes are refused and no lighter suite of its level is left.")
     return limited(it, Action.DOWN, "rekey", 7, f"{why}, but handshakes of this suite are refused.", to)

@@ -9,6 +9,7 @@ measured, without the waiting that all suites share (round trips), which the che
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
@@ -49,9 +50,11 @@ class CostModel:
 
     def predicted_s(self, suite: str, link: Link) -> float:
         """Computation and transfer of one handshake at the link's present loss."""
+        return self.compute_s[suite] + self._transfer_s(self.catalogue[suite].handshake_bytes, link)
+
+    def _transfer_s(self, size: int, link: Link) -> float:
         loss = min(MOST_LOSS, link.loss or 0.0) if link.valid else 0.0
-        bits = 8.0 * self.catalogue[suite].handshake_bytes
-        return self.compute_s[suite] + bits / (1000.0 * self.parameters.link_kbit_s * (1.0 - loss))
+        return 8.0 * size / (1000.0 * self.parameters.link_kbit_s * (1.0 - loss))
 
     def cost_s(self, suite: str, link: Link, seen: Seen) -> float:
         """What is to be expected of one: as predicted, or as measured in this flight where that was longer."""
@@ -61,6 +64,16 @@ class CostModel:
             return predicted
         waiting = min(max(0.0, took - self.predicted_s(name, link)) for name, took in seen)
         return max(predicted, times[suite] - waiting)
+
+    def ratchet_s(self, suite: str, link: Link) -> float:
+        """What a ratchet of this suite takes: key and ciphertext of ML-KEM of its level, at most the computation of a
+        whole handshake with that."""
+        level = self.catalogue[suite].level
+        alike = [each for each in self.catalogue.values() if each.level == level and each.kem_family == "ML-KEM"]
+        if not alike:
+            return math.inf
+        least = min(alike, key=lambda each: self.compute_s[each.id])
+        return self.compute_s[least.id] + self._transfer_s(least.public_key_bytes + least.ciphertext_bytes, link)
 
     def fits(self, suite: str, link: Link, seen: Seen, budget_s: float) -> bool:
         """Whether time and energy are within the budget."""

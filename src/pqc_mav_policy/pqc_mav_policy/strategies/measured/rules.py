@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from pqc_mav_policy import alarms
+from pqc_mav_policy import alarms, renewal
 from pqc_mav_policy.alarms import Alarm
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.situation import Pick, Situation
@@ -59,10 +59,14 @@ class View:
         return self.trouble
 
     @property
+    def calm_s(self) -> float:
+        """What a handshake may take while nothing is wrong [s]."""
+        return self.costs.parameters.budget_ms / 1e3
+
+    @property
     def budget_s(self) -> float:
         """What a handshake may take now [s]."""
-        limits = self.costs.parameters
-        return (limits.tight_ms if self.trouble else limits.budget_ms) / 1e3
+        return self.costs.parameters.tight_ms / 1e3 if self.trouble else self.calm_s
 
     @property
     def manoeuvre(self) -> bool:
@@ -101,6 +105,20 @@ class View:
         if self.alarm.changed:
             return lambda names: self.smallest([n for n in names if n == self.it.current], budget_s)
         return lambda names: self.smallest(self.alike(names), budget_s)
+
+    def ratchet(self, to: str | None) -> str:
+        """Why keys that are due come from a ratchet, one clause; "" where from a full handshake of `to`.
+
+        It has to fit the budget of calm only: it is what a link in trouble can bear, and old keys are no help.
+        """
+        it, response = self.it, self.alarm.response
+        if not renewal.possible(it) or self.costs.ratchet_s(it.current, it.inputs.link) > self.calm_s:
+            return ""
+        if to is None:
+            return f"{self.said(it.current, self.budget_s)}, and no other of its level fits"
+        if response in (alarms.DEFER_RENEWALS, alarms.LIGHT_HANDSHAKES):
+            return self.alarm.said if renewal.regular(it) else ""
+        return "" if response == alarms.RENEW_KEYS or to != it.current else renewal.instead(it)
 
     def alike(self, names: Collection[str]) -> list[str]:
         """Those of the level in use; in trouble none that is heavier than the suite in use (I3)."""
@@ -192,7 +210,8 @@ def phase(view: View) -> Decision | None:
 
 
 def renew(view: View) -> Decision | None:
-    """Keys that are due: with the best suite of the level in use, if its handshake fits the budget now."""
+    """Keys that are due: with the best suite of the level in use, if its handshake fits the budget now; else, and where
+    that is long, by a ratchet."""
     it = view.it
     if view.manoeuvre or it.key_age_s < it.shortest_interval_s:
         return None
@@ -202,6 +221,9 @@ def renew(view: View) -> Decision | None:
     if not interval or it.key_age_s < interval:
         return None
     due = f"Keys are {it.key_age_s:.0f} s old, due at {interval:g} s"
+    why = view.ratchet(to)
+    if why:
+        return renewal.by_ratchet(rules.limited(it, Action.REKEY, "renew", 0, f"{due}.", it.current), why)
     if to is None:
         return it.hold("renew", 0, f"{due}, but {view.said(it.current, budget_s)}, and no other of its level fits.")
     light = view.alarm.response == alarms.LIGHT_HANDSHAKES
@@ -271,7 +293,8 @@ def _answer(view: View) -> str:
     if heard.response == alarms.DEFER_RENEWALS:
         return "only renewals that are due are made"
     if heard.response == alarms.LIGHT_HANDSHAKES:
-        return "the next renewal takes the smallest handshake of the level"
+        small = "is a ratchet" if renewal.regular(view.it) else "takes the smallest handshake of the level"
+        return f"the next renewal {small}"
     if heard.response == alarms.HOLD:
         return "nothing is changed for it"
     if view.manoeuvre:

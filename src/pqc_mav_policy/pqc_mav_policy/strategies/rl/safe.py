@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pqc_mav_policy import renewal
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade import signs
@@ -70,6 +71,6 @@ def choices(it: Situation) -> Mapping[Choice, str]:
 def decision(it: Situation, suite_id: str, guard: str, reason: str) -> Decision:
     """Asking for `suite_id` as one of the cascade's actions."""
     if suite_id == it.current:
-        return it.change(Action.REKEY, guard, 0, reason, suite_id)
+        return renewal.eased(it, it.change(Action.REKEY, guard, 0, reason, suite_id))
     action = Action.DOWN if it.ladder.lighter(suite_id, it.current) else Action.UPGRADE
     return it.change(action, guard, 0, reason, suite_id)

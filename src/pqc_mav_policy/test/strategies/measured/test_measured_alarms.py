@@ -14,7 +14,7 @@ from plant import Plant, Step, Weather
 from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
 
 from pqc_mav_policy.alarms import EVERY_S, RESPONSES
-from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.decision import Action, Decision, Kind
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.measured.costs import cost_model
@@ -113,6 +113,38 @@ def test_one_change_of_suite_in_a_flood() -> None:
     now = change(flood, session={"suite": HQC, "last_switch_s": -1e6})
     later, state = ROOMY.decide(now, state, 10.0)
     assert (later.action, later.to_suite) == (Action.REKEY, HQC)
+
+
+LEFT = {"ratchet_for_s": 3000.0}
+
+
+@pytest.mark.parametrize(
+    ("response", "kind"),
+    [("defer_renewals", "handshake_flood"), ("light_handshakes", "flood"), ("light_handshakes", "volumetric")],
+)
+def test_in_a_flood_the_renewal_that_comes_is_a_ratchet_and_leaves_no_suite(response: str, kind: str) -> None:
+    due = reported(response, kind, HQC, session={"key_age_s": 1e4, **LEFT})
+    made = after(due, 1, ROOMY)[0]
+    assert (made.action, made.guard, made.kind) == (Action.REKEY, "renew", Kind.RATCHET)
+    assert made.reason.endswith(f"by a ratchet: a detector reports {kind}.")
+    assert after(change(due, session={"ratchets": 7}), 1, ROOMY)[0].kind is Kind.REKEY
+    young = after(change(due, session={"key_age_s": 20.0}), 40, ROOMY)
+    assert not any(decision.acts for decision in young)
+    if response == "light_handshakes":
+        assert young[-1].reason.endswith("so the next renewal is a ratchet.")
+
+
+def test_what_an_alarm_asks_for_is_a_full_handshake_and_so_is_what_is_due_meanwhile() -> None:
+    """Who forges or replays may hold the keys: a ratchet would not shut out one who is in the path."""
+    first = after(reported("renew_keys", "forgery", session={"key_age_s": 5.0, **LEFT}), 1)[0]
+    assert (first.guard, first.kind) == ("alarm", Kind.REKEY)
+    long = suite("HQC-256-AG-SP-256s")
+    due = reported("renew_keys", "replay", long, available=(long,), vehicle=GROUND, session={"key_age_s": 1e4, **LEFT})
+    assert after(due, 1, ROOMY)[0].kind is Kind.REKEY
+    assert after(change(due, threat=Threat.NONE), 1, ROOMY)[0].kind is Kind.RATCHET
+    # Where none fits, the alarm's own renewal is left out, and keys that are due are ratcheted.
+    lost = change(due, link={"loss": 0.9})
+    assert (after(lost, 1)[0].guard, after(lost, 1)[0].kind) == ("renew", Kind.RATCHET)
 
 
 def test_silence_begins_nothing_and_on_path_changes_nothing() -> None:

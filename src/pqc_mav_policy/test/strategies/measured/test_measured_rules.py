@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scenes import CATALOGUE, CORE, DEFAULT, change, suite, well
+from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
 
-from pqc_mav_policy.decision import Action, Decision
+from pqc_mav_policy.decision import Action, Decision, Kind
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.measured.costs import cost_model
 from pqc_mav_policy.strategies.measured.measured import Measured
@@ -141,6 +141,47 @@ def test_keys_wait_for_a_link_that_carries_the_handshake() -> None:
     assert (decision.action, decision.guard) == (Action.HOLD, "renew")
     assert decision.reason.endswith("costs 738 of 100 ms, and no other of its level fits.")
     assert after(change(fading, link={"loss": 0.3}), 0.0).action is Action.REKEY
+
+
+FRESH = {**DUE, "ratchet_for_s": 3000.0}
+
+
+def test_a_ratchet_renews_what_no_handshake_can() -> None:
+    fading = change(well(BEST, link={"loss": 0.95}), session=FRESH)
+    decision = after(fading, 0.0)
+    assert (decision.action, decision.guard, decision.kind) == (Action.REKEY, "renew", Kind.RATCHET)
+    words = "ML-1024-AG-FA-1024 (level 5) costs 738 of 100 ms, and no other of its level fits."
+    assert decision.reason == f"Keys are 10000 s old, due at 60 s; by a ratchet: {words}"
+    assert after(change(fading, session={"ratchets": 7}), 0.0).acts, (
+        "the eighth in a row, where nothing else can be had"
+    )
+    assert after(change(fading, vehicle={"phase": Phase.LANDING}), 0.0).guard == "kept"
+    assert after(change(fading, session={"ratchet_for_s": 0.0}), 0.0).guard == "renew"
+    assert not after(change(fading, session={"ratchet_for_s": 0.0}), 0.0).acts
+
+
+@pytest.mark.parametrize(("link_kbit_s", "acts"), [(25.0, False), (26.0, True)])
+def test_a_ratchet_has_to_fit_the_budget_of_calm(link_kbit_s: float, acts: bool) -> None:
+    """3,136 bytes of level 5, and at most 2.2 ms of computation, in trouble too."""
+    bad = change(well(BEST, link={"gap_p95_s": 3.0}), session=FRESH)
+    assert after(bad, 0.0, {"link_kbit_s": link_kbit_s}).acts is acts
+
+
+def test_a_handshake_that_fits_is_made_in_full_and_a_long_one_is_not() -> None:
+    assert after(change(well(BEST), session=FRESH), 0.0).kind is Kind.REKEY
+    long = suite("HQC-256-AG-SP-256s")
+    only = change(well(long, vehicle=GROUND, available=(long,)), session=FRESH)
+    roomy = {"budget_ms": 60000.0}
+    decision = after(only, 0.0, roomy)
+    assert (decision.action, decision.kind) == (Action.REKEY, Kind.RATCHET)
+    assert decision.reason.endswith("by a ratchet: key and signature of a full handshake are 37037 bytes.")
+    assert after(change(only, session={"ratchets": 7}), 0.0, roomy).kind is Kind.REKEY
+    assert after(change(only, session={"ratchet_for_s": 0.0}), 0.0, roomy).kind is Kind.REKEY
+
+
+def test_what_leaves_a_suite_is_a_full_handshake() -> None:
+    heavy = after(change(well(HEAVY, vehicle=HOVER), session=FRESH), 0.0)
+    assert (heavy.action, heavy.kind) == (Action.DOWN, Kind.REKEY)
 
 
 def test_blackouts_never_lead_back_to_a_lower_level() -> None:
