@@ -15,6 +15,7 @@ from pqc_mav_common.errors import ProcessError
 NAME = "pqc_container"
 PACKAGE = "rclcpp_components"
 CONTAINERS: Mapping[str, str] = {"true": "component_container_mt", "isolated": "component_container_isolated"}
+_MANAGER = "ComponentManager"  # what the node of a container calls itself
 HINT = "composed:=true needs the ROS 2 package rclcpp_components; composed:=false works without it"
 ARGUMENT = Argument(
     "composed",
@@ -54,22 +55,40 @@ def split(processes: Sequence[Process], wanted: str) -> tuple[list[Process], lis
 
 
 def container(inside: Sequence[Process], wanted: str) -> Process:
-    """The process that holds them, in the namespace of the first, the proxy."""
+    """The process that holds them.
+
+    mavros makes a node for each of its plugins, of which the container knows nothing: they take namespace, parameters
+    and remaps of the whole process, as they do in `mavros_node`. So the process has those of mavros, and the name of
+    the container is a matter of the container's own node (`names`). Without mavros there is nothing to be taken.
+    """
     first = inside[0]
     environment = {name: value for process in inside for name, value in process.environment.items()}
+    given = next((process for process in inside if process.package == mavros.PACKAGE), None)
     return replace(
         first,
         label=f"{first.namespace}/{NAME}".lstrip("/"),
         package=PACKAGE,
         executable=CONTAINERS[wanted],
-        node=NAME,
+        node="",
+        namespace=given.namespace if given else first.namespace,
         config="",
-        files=(),
+        files=given.parameter_files if given else (),
         parameters={},
         remaps={},
         environment=environment,
         hint=HINT,
     )
+
+
+def names(inside: Sequence[Process], life: int) -> tuple[str, list[str]]:
+    """The full name of the container's node in its nth life, and the ROS arguments that make it so, of no other node.
+
+    They have to come before those for the whole process: the first rule that fits is taken.
+    """
+    name = NAME if life == 1 else f"{NAME}_{life}"
+    namespace = f"/{inside[0].namespace.strip('/')}"
+    rules = ["-r", f"{_MANAGER}:__node:={name}", "-r", f"{name}:__ns:={namespace}"]
+    return f"{namespace.rstrip('/')}/{name}", rules
 
 
 def components(inside: Iterable[Process]) -> list[Component]:

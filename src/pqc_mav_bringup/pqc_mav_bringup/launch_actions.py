@@ -20,7 +20,7 @@ from launch.actions import (
 )
 from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import ComposableNodeContainer, Node
+from launch_ros.actions import LoadComposableNodes, Node
 from launch_ros.descriptions import ComposableNode
 
 from launch import LaunchContext, LaunchDescription
@@ -167,7 +167,10 @@ class ContainerKeeper(Keeper):
         self._container = composed.container(inside, composition)
         super().__init__(self._container, {**mark, **self._container.environment})
 
-    def _action(self) -> Any:
+    def start(self) -> list[Any]:
+        """The actions of one life, in which the nodes are loaded too."""
+        self._life += 1
+        name, _ = composed.names(self._inside, self._life)
         nodes = [
             ComposableNode(
                 package=each.package,
@@ -179,16 +182,19 @@ class ContainerKeeper(Keeper):
             )
             for each in composed.components(self._inside)
         ]
+        return [*super().start(), LoadComposableNodes(target_container=name, composable_node_descriptions=nodes)]
+
+    def _action(self) -> Any:
+        """A node without a name: launch_ros' own action for containers would give every node in it the container's."""
         container = self._container
-        self._life += 1
-        return ComposableNodeContainer(
+        _, rules = composed.names(self._inside, self._life)
+        return Node(
             package=container.package,
             executable=container.executable,
             exec_name=container.executable,
-            name=container.node if self._life == 1 else f"{container.node}_{self._life}",
             namespace=container.namespace,
-            composable_node_descriptions=nodes,
-            ros_arguments=log_level(container),
+            parameters=list(container.parameter_files),
+            ros_arguments=[*rules, *log_level(container)],
             output="screen",
             emulate_tty=True,
             additional_env=self._environment,

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+import rclpy
+from rclpy.context import Context
 
 from pqc_mav_bringup import composed
 from pqc_mav_bringup.description import BringupError, Process, resolve
@@ -52,8 +54,38 @@ def test_proxy_and_mavros_share_a_container(wanted: str) -> None:
     assert [process.package for process in alone] == ["pqc_mav_bringup"]
     container = composed.container(inside, wanted)
     assert (container.package, container.executable) == ("rclcpp_components", composed.CONTAINERS[wanted])
-    assert (container.label, container.node, container.parameters) == ("drone/pqc_container", "pqc_container", {})
+    assert (container.label, container.node, container.parameters) == ("drone/pqc_container", "", {})
     assert container.environment == {ALLOWED: "192.0.2.1"} and container.respawn == inside[0].respawn
+
+
+def named(arguments: Sequence[str], name: str, namespace: str = "") -> str:
+    """The full name that a node gets in a process with these ROS arguments."""
+    context = Context()
+    rclpy.init(args=["--ros-args", *arguments], context=context)
+    node = rclpy.create_node(name, namespace=namespace, context=context, enable_rosout=False)
+    full = node.get_fully_qualified_name()
+    node.destroy_node()
+    context.try_shutdown()
+    return full
+
+
+@pytest.mark.parametrize(("life", "name"), [(1, "pqc_container"), (2, "pqc_container_2")])
+def test_what_mavros_makes_in_the_container_is_called_as_in_a_process_of_its_own(life: int, name: str) -> None:
+    """Its plugins have nodes of their own, of which the container knows nothing: `cmd` offers /mavros/cmd/arming."""
+    inside, _ = composed.split(processes(mavros_namespace="air/mavros"), "true")
+    full, rules = composed.names(inside, life)
+    container = composed.container(inside, "true")
+    arguments = [*rules, "-r", f"__ns:={container.namespace}"]
+    assert named(arguments, "ComponentManager") == full == f"/drone/{name}"
+    assert named(arguments, "cmd", "/air/mavros/mavros") == "/air/mavros/cmd"
+
+
+def test_the_plugins_of_mavros_have_its_files() -> None:
+    inside, _ = composed.split(processes(config_yaml="/more.yaml"), "true")
+    container = composed.container(inside, "true")
+    assert container.parameter_files == inside[1].parameter_files and container.parameter_files[-1] == "/more.yaml"
+    alone = composed.container(inside[:1], "true")
+    assert (alone.namespace, alone.parameter_files) == ("/drone", ())
 
 
 def test_the_components_are_what_the_processes_would_be() -> None:

@@ -8,12 +8,14 @@ pytest.importorskip(
 )
 
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, RegisterEventHandler
+from launch.utilities import perform_substitutions
 from launch_ros.actions import Node
 
 from launch import LaunchContext
+from pqc_mav_bringup import composed
 from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, resolve
-from pqc_mav_bringup.launch_actions import argument_values, launch_description, process_actions
+from pqc_mav_bringup.launch_actions import ContainerKeeper, argument_values, launch_description, process_actions
 from pqc_mav_bringup.systems import DEMO, SYSTEMS
 
 
@@ -38,9 +40,23 @@ def test_a_process_per_description_and_respawn_where_it_says_so() -> None:
     assert len(watched) == sum(1 for process in processes if process.respawn)
 
 
-def test_mavros_that_is_not_there_is_one_sentence() -> None:
+def test_mavros_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    only = [process for process in resolve(SYSTEMS["drone"], {"mavlink": "mavros"}) if process.package == "mavros"]
+    monkeypatch.setattr("pqc_mav_bringup.executables.prefixes", list)  # it may be installed here
     with pytest.raises(BringupError, match="mavlink:=udp works without it"):
-        process_actions(resolve(SYSTEMS["drone"], {"mavlink": "mavros"}))
+        process_actions(only)
+
+
+def test_the_name_of_a_container_is_said_before_the_namespace_of_all_its_nodes() -> None:
+    inside = resolve(SYSTEMS["drone"], {"mavlink": "mavros", "proxy": "cpp"})[:2]
+    *_, name = composed.names(inside, 1)
+    try:
+        keeper = ContainerKeeper(inside, "true", {})
+    except BringupError as error:
+        pytest.skip(str(error))
+    started = next(action for action in keeper.start() if isinstance(action, Node))
+    said = [perform_substitutions(LaunchContext(), part) for part in started.cmd]
+    assert said[said.index("--ros-args") + 1 :][: len(name)] == name
 
 
 def test_a_configuration_that_is_not_there_is_one_sentence() -> None:
