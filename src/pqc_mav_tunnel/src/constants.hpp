@@ -83,6 +83,11 @@ inline constexpr milliseconds kReportEvery{1000};
 inline constexpr milliseconds kProbeAfterReport{500};
 inline constexpr milliseconds kProbeSilence{1000};     // from this silence on ...
 inline constexpr milliseconds kProbeSilentEvery{250};  // ... the drone probes this often
+// On a full link the two, with the answer to the peer's PROBE, take so small a part of what is sent; full is one on which
+// a round trip takes so much longer than the least, or from which shaping leaves something out.
+inline constexpr milliseconds kUpkeepQueue{200};
+inline constexpr std::uint64_t kUpkeepBytes = 260;                    // with all headers
+inline constexpr std::uint64_t kUpkeepPart = 150, kUpkeepSeldom = 4;  // ... but every four seconds they come
 // Twice the longest pause of an idle link, so that one lost packet is no blackout.
 inline constexpr milliseconds kBlackout{2000};
 

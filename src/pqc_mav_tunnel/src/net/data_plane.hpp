@@ -222,6 +222,8 @@ class DataPlane {
   void send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form = false);
   void send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now, bool long_form = false);
   [[nodiscard]] static std::size_t append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept;
+  /// Appends a PROBE that goes now.
+  static std::size_t append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept;
   void tick(std::uint64_t now);
   void tick_link(std::size_t index, std::uint64_t now);
   static void count_kernel_drops(Link& link, std::uint64_t now) noexcept;

@@ -91,6 +91,11 @@ std::size_t DataPlane::append_seen(const Link& link, MutableBytes tlvs, std::siz
   return highest ? append_control(tlvs, used, Seen{*highest}).value_or(used) : used;
 }
 
+std::size_t DataPlane::append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept {
+  link.last_probe_ns = now;
+  return append_control(tlvs, used, link.probes.ask(now_ns())).value_or(used);
+}
+
 void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form) {
   if (link.peer.empty()) return;
   const auto size = kOverhead + tlvs.size();
@@ -164,20 +169,23 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   std::array<std::uint8_t, 256> tlvs{};
   std::size_t used = 0;
   // What the drone says twice a second names its session, so that a gcs which does not hold it can say so.
-  bool names_session = config_.role == Role::drone;
-  const bool silent = config_.role == Role::drone && link.session.silence(now) >= probe_silence_ns();
+  const bool drone = config_.role == Role::drone;
+  bool names_session = drone;
+  const bool silent = drone && link.session.silence(now) >= probe_silence_ns();
   if (now >= link.next_report_ns) {
     link.next_report_ns = now + to_ns(kReportEvery);
     link.next_probe_ns = now + to_ns(silent ? kProbeSilentEvery : kProbeAfterReport);
-    link.local = link.estimator.report(now);
-    for (std::size_t i = 0; i < kDropKinds; ++i) link.local.drops[i] = link.counters.drops[i].get();
-    used = append_seen(link, tlvs, *append_control(tlvs, used, link.local));
+    if (link.report_due(drone, silent, now)) {
+      used = append_seen(link, tlvs, *append_control(tlvs, used, link.local));
+      if (link.pace.seldom() && !silent) used = append_probe(link, tlvs, used, now);
+    }
   } else if (now >= link.next_probe_ns) {
     // Half-way to the next report, so that even an idle link is heard twice a second. A drone that hears nothing probes
     // more often: an answer says that the session lives, and ends the handshake that would replace it.
     link.next_probe_ns = silent ? now + to_ns(kProbeSilentEvery) : link.next_report_ns + to_ns(kProbeAfterReport);
-    used = *append_control(tlvs, used, link.probes.ask(now_ns()));
-  } else if (now - link.session.last_sent_ns() >= to_ns(config_.keepalive_s)) {
+    if (link.probe_due(drone, silent, now)) used = append_probe(link, tlvs, used, now);
+  }
+  if (used == 0 && now - link.session.last_sent_ns() >= to_ns(config_.keepalive_s)) {
     used = *append_control(tlvs, used, Keepalive{});
     names_session = false;
   }

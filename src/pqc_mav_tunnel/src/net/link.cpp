@@ -106,6 +106,24 @@ KnownLink Link::known() const noexcept {
   return KnownLink::of({full, probes.rtt_ns(), probes.least_ns(), loss});
 }
 
+bool Link::report_due(bool drone, bool silent, std::uint64_t now) noexcept {
+  local = estimator.report(now);
+  for (std::size_t i = 0; i < kDropKinds; ++i) local.drops[i] = counters.drops[i].get();
+  // What a gcs reports is what the drone's policy decides by, and comes down the way that is seldom full.
+  if (!drone) return true;
+  UpkeepPace::Signs signs{counters.enc_tx_bytes.get() + Shaper::kUdpIp * counters.enc_tx_packets.get(), 0,
+                          probes.rtt_ns(), probes.least_ns()};
+  if (shaper)
+    for (const auto& each : shaper->counts(now)) signs.left_out += each.replaced + each.dropped;
+  return pace.due(signs) || silent;
+}
+
+bool Link::probe_due(bool drone, bool silent, std::uint64_t now) const noexcept {
+  if (drone) return silent || !pace.seldom();
+  // Each costs the drone an answer: as often as that one reports.
+  return remote_at_ns >= last_probe_ns || now >= last_probe_ns + to_ns(std::chrono::seconds(kUpkeepSeldom));
+}
+
 bool Link::make_room(std::uint32_t timeouts, std::uint64_t now) noexcept {
   yield.consider({timeouts, probes.rtt_ns(), probes.least_ns(), remote ? remote->packets_per_s_milli : 0}, now);
   return yield.active();

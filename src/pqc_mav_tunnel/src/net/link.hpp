@@ -17,6 +17,7 @@
 #include "net/path_validator.hpp"
 #include "net/plain_hub.hpp"
 #include "net/plain_learner.hpp"
+#include "net/upkeep_pace.hpp"
 #include "net/yield.hpp"
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
@@ -125,6 +126,7 @@ struct Link {
   std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
   SockAddr full_peer;                            // and where it was with
   Yield yield;
+  UpkeepPace pace;                 // drone
   std::unique_ptr<Shaper> shaper;  // from the first time that shaping is on
   LinkReport local;                // refreshed once a second
   std::optional<LinkReport> remote;
@@ -162,6 +164,10 @@ struct Link {
   [[nodiscard]] std::optional<RunningSession> running() const;
   /// gcs: time for another return grant (docs/protocol.md section 6).
   [[nodiscard]] bool grant_due(std::uint64_t now) const noexcept;
+  /// Once a second: refreshes `local`, and says whether the peer is to have it now.
+  [[nodiscard]] bool report_due(bool drone, bool silent, std::uint64_t now) noexcept;
+  /// Half-way between two reports: whether to send a PROBE by itself.
+  [[nodiscard]] bool probe_due(bool drone, bool silent, std::uint64_t now) const noexcept;
   /// A rekey has come to so many time-outs without progress. True while the data plane makes room for it.
   bool make_room(std::uint32_t timeouts, std::uint64_t now) noexcept;
 
