@@ -138,6 +138,10 @@ def test_against_static_refusals() -> None:
     assert "'luck' is not a strategy" in refused(2, "policy", "against-static", "hot", "--strategy", "luck")
 
 
+def test_judge_refusals() -> None:
+    assert "'moon' is not a mission" in refused(2, "policy", "judge", "moon")
+
+
 def test_compare_refusals(tmp_path: Path) -> None:
     assert "'moon' is not a mission" in refused(2, "policy", "compare", "moon")
     assert "Cannot read" in refused(2, "policy", "compare", "hot", "--costs", str(tmp_path / "no.json"))

@@ -69,14 +69,15 @@ def distinct(catalogue: Catalogue, available: Sequence[str]) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _world() -> tuple[Catalogue, tuple[str, ...], Costs]:
+def world() -> tuple[Catalogue, tuple[str, ...], Costs]:
+    """What every flight shares: the registry, the suites that are available, what handshakes cost."""
     catalogue = engine_catalogue()
     return catalogue, engine_available(), published_costs(catalogue)
 
 
 def flights(name: str, variant: int, strategy: str, suites: Sequence[str]) -> list[tuple[Row, Row]]:
     """Static and strategy on one variant of a mission, for each suite."""
-    catalogue, available, costs = _world()
+    catalogue, available, costs = world()
     settings = Settings()
     ladder = Ladder(catalogue, settings.policy.order)
     flown = mission(name, variant)

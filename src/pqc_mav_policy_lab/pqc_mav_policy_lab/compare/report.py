@@ -10,7 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pqc_mav_policy_lab.compare.comparison import HEAVY, HEAVY_SUITE, STATIC, STATIC_REKEY_S, STATIC_SUITE, Comparison
+from pqc_mav_policy_lab.compare.comparison import (
+    HEAVY,
+    HEAVY_SUITE,
+    LEVEL5,
+    LEVEL5_SUITE,
+    STATIC,
+    STATIC_REKEY_S,
+    STATIC_SUITE,
+    Comparison,
+)
 from pqc_mav_policy_lab.missions.simulated import SIMULATED
 
 FORMAT = "pqcmav-policy-comparison"
@@ -23,7 +32,9 @@ rekeys; a lasting violation counts once. "Stop-and-start" is how long the same r
 published system (3 s + handshake each); here they do not interrupt it. Outages are silences of the radio. Energies are
 those of the companion computer.
 
-`{STATIC}` is {STATIC_SUITE}, `{HEAVY}` is {HEAVY_SUITE}, both rekeyed every {STATIC_REKEY_S:g} s whatever happens.
+`{STATIC}` is {STATIC_SUITE}, `{LEVEL5}` is {LEVEL5_SUITE}, `{HEAVY}` is {HEAVY_SUITE}, all rekeyed every
+{STATIC_REKEY_S:g} s whatever happens. One flight each, so no intervals: [policy-judged.md](policy-judged.md) has them,
+and says when adapting pays.
 """
 _COLUMNS = (
     ("strategy", "strategy"),

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The judgement of the strategies as JSON, and as a page that says when adapting pays and when it does not.
+
+Each sentence follows from the figures: other figures, other sentences.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pqc_mav_policy_lab.compare.against_static import T_95
+from pqc_mav_policy_lab.compare.comparison import (
+    HEAVY,
+    HEAVY_SUITE,
+    LEVEL5,
+    LEVEL5_SUITE,
+    STATIC,
+    STATIC_REKEY_S,
+    STATIC_SUITE,
+)
+from pqc_mav_policy_lab.compare.judged import AT_LEVEL5, MEASURES, Figure, Judged
+
+FORMAT = "pqcmav-policy-judged"
+_DIGITS = 4
+#: A difference of mean security below this is nothing that a choice should rest on.
+NEGLIGIBLE = 0.005
+_STATICS = (STATIC, HEAVY, LEVEL5)
+
+
+def as_content(found: Sequence[Judged], costs: str) -> dict[str, Any]:
+    """All figures, rounded; equal results give equal text."""
+    rows = [
+        {
+            "mission": each.mission,
+            "strategy": each.strategy,
+            "seeds": each.seeds,
+            "measures": {name: _pair(each.measures[name]) for name, _, _ in MEASURES},
+            "against_level5": {name: _pair(each.difference[name]) for name, _, _ in MEASURES},
+        }
+        for each in found
+    ]
+    return {"format": FORMAT, "handshake_costs": costs, "rows": rows}
+
+
+def _pair(figure: Figure) -> list[float]:
+    return [round(figure.mean, _DIGITS), round(figure.half, _DIGITS)]
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """One row a line."""
+    head = json.dumps({key: value for key, value in content.items() if key != "rows"}, indent=1, sort_keys=True)[:-2]
+    lines = ",\n".join(f"  {json.dumps(row, sort_keys=True)}" for row in content["rows"])
+    return f'{head},\n "rows": [\n{lines}\n ]\n}}\n'
+
+
+def as_markdown(content: Mapping[str, Any]) -> str:
+    """The page, made from the JSON alone."""
+    rows = content["rows"]
+    missions = list(dict.fromkeys(row["mission"] for row in rows))
+    seeds = min(row["seeds"] for row in rows)
+    parts = [
+        "# When adapting pays, and when it does not\n",
+        f"All flights are simulated: {len(missions)} missions, {seeds} variants of each (times, magnitudes and gusts "
+        f"drawn by number). Static suites, rekeyed every {STATIC_REKEY_S:g} s whatever happens: `{STATIC}` is "
+        f"{STATIC_SUITE}, `{LEVEL5}` is {LEVEL5_SUITE}, `{HEAVY}` is {HEAVY_SUITE}. The strategies begin with the "
+        f"suite of `{STATIC}`, which is their floor; `{AT_LEVEL5}` is `measured` on a drone configured with the suite "
+        f"of `{LEVEL5}`. S, R and violations are those of [policy.md](policy.md). Handshake costs: "
+        f"{content['handshake_costs']}. `pqcmav policy judge` makes this page. Figures are means over the variants "
+        f"with their 95 % interval (t = {T_95}); differences are paired: both flew the same variant.\n",
+        "## The answer\n",
+        *(f"* {sentence}" for sentence in verdicts(rows)),
+        "",
+    ]
+    for name in missions:
+        parts += [f"## {name}\n", _table([row for row in rows if row["mission"] == name])]
+    return "\n".join(parts)
+
+
+def verdicts(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the figures say, most important first."""
+    names = [name for name in dict.fromkeys(row["strategy"] for row in rows) if name not in _STATICS]
+    of = {(row["mission"], row["strategy"]): row for row in rows}
+    missions = list(dict.fromkeys(row["mission"] for row in rows))
+    sentences = [_against_level5(of, missions, [name for name in names if name != AT_LEVEL5])]
+    sentences += [_plain(of, missions, other, LEVEL5) for other in (STATIC, HEAVY)]
+    sentences.append(_strategy_against(of, missions, "measured", STATIC))
+    if AT_LEVEL5 in names:
+        sentences.append(_same(of, missions))
+    sentences.append(_broken(of, missions, names))
+    return [sentence for sentence in sentences if sentence]
+
+
+_Rows = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def _gap(of: _Rows, mission: str, name: str, measure: str) -> tuple[float, int]:
+    """Difference to level 5, and its sign where the interval leaves one."""
+    mean, half = of[mission, name]["against_level5"][measure]
+    return mean, Figure(mean, half).sign
+
+
+def _against_level5(of: _Rows, missions: Sequence[str], names: Sequence[str]) -> str:
+    better = [
+        (mission, name)
+        for mission in missions
+        for name in names
+        if _gap(of, mission, name, "security")[1] > 0 and _gap(of, mission, name, "security")[0] > NEGLIGIBLE
+    ]
+    pairs = len(missions) * len(names)
+    if not better:
+        return (
+            f"**Against `{LEVEL5}` adapting does not pay**: in none of {pairs} pairs of mission and strategy is mean "
+            f"security higher by more than {NEGLIGIBLE:g}. Where the drone can afford ML-KEM-1024 with Falcon-1024 "
+            "throughout, and these drones can, use it and leave the policy to hold."
+        )
+    told = ", ".join(f"`{name}` on {mission}" for mission, name in better)
+    return f"**Against `{LEVEL5}` adapting pays** in {len(better)} of {pairs} pairs of mission and strategy: {told}."
+
+
+def _measures(of: _Rows, mission: str, name: str, measure: str) -> tuple[float, float]:
+    mean, half = of[mission, name]["measures"][measure]
+    return mean, half
+
+
+def _plain(of: _Rows, missions: Sequence[str], other: str, best: str) -> str:
+    """What a static suite has over or under that of level 5."""
+    if any((mission, other) not in of for mission in missions):
+        return ""
+    security = [_gap(of, mission, other, "security")[0] for mission in missions]
+    broken = sum(_measures(of, mission, other, "violations")[0] for mission in missions)
+    joules = [_gap(of, mission, other, "handshakes")[0] for mission in missions]
+    longest = max(_measures(of, mission, other, "longest")[0] for mission in missions)
+    return (
+        f"`{other}` against `{best}`: security {min(security):+.3f} to {max(security):+.3f}, energy of handshakes "
+        f"{min(joules):+.2f} J to {max(joules):+.2f} J, {broken:.1f} violations over a flight of each mission, the "
+        f"longest handshake {longest:.1f} s on average."
+    )
+
+
+def _strategy_against(of: _Rows, missions: Sequence[str], name: str, other: str) -> str:
+    """Where a strategy gains over a static suite: their differences to level 5 differ by more than both halves."""
+    if any((mission, name) not in of for mission in missions):
+        return ""
+    gains = []
+    for mission in missions:
+        own, its = of[mission, name]["against_level5"]["security"], of[mission, other]["against_level5"]["security"]
+        if own[0] - its[0] > own[1] + its[1] + NEGLIGIBLE:
+            gains.append((mission, own[0] - its[0]))
+    if not gains:
+        return f"Against `{other}` `{name}` gains no security that the intervals tell from nothing."
+    least, most = min(gain for _, gain in gains), max(gain for _, gain in gains)
+    return (
+        f"**Against `{other}` adapting pays**: `{name}` has {least:.2f} to {most:.2f} more mean security on "
+        f"{len(gains)} of {len(missions)} missions ({', '.join(mission for mission, _ in gains)}), because it climbs "
+        "to level 5 where the operator did not, and comes down in time."
+    )
+
+
+def _same(of: _Rows, missions: Sequence[str]) -> str:
+    gaps = [abs(_gap(of, mission, AT_LEVEL5, "security")[0]) for mission in missions]
+    outages = [_gap(of, mission, AT_LEVEL5, "outage")[0] for mission in missions]
+    return (
+        f"Switched on over `{LEVEL5}`, the policy changes mean security by {max(gaps):.4f} at most and outage by "
+        f"{max(map(abs, outages)):.1f} s at most: it costs nothing, and guards what a fixed suite cannot "
+        "(alarms, a link that goes bad for a heavier suite, a battery that runs out)."
+        if max(gaps) <= NEGLIGIBLE
+        else f"Switched on over `{LEVEL5}`, the policy changes mean security by up to {max(gaps):.3f}."
+    )
+
+
+def _broken(of: _Rows, missions: Sequence[str], names: Sequence[str]) -> str:
+    counted = {
+        name: sum(_measures(of, mission, name, "violations")[0] for mission in missions)
+        for name in (*_STATICS, *names)
+        if all((mission, name) in of for mission in missions)
+    }
+    clean = [f"`{name}`" for name, count in counted.items() if count == 0]
+    others = [f"`{name}` {count:.1f}" for name, count in counted.items() if count]
+    return f"Violations of the invariants over a flight of each mission: none by {', '.join(clean) or 'nobody'}" + (
+        f"; {', '.join(others)}." if others else "."
+    )
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    head = ["strategy", "mean S", "S against level5", "mean R", "R against level5", "violations", "handshakes J"]
+    head += ["longest handshake s", "outage s"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in rows:
+        own, against = row["measures"], row["against_level5"]
+        cells = [
+            row["strategy"],
+            _shown(own["security"], 3),
+            "" if row["strategy"] == LEVEL5 else _shown(against["security"], 4, signed=True),
+            _shown(own["reward"], 3),
+            "" if row["strategy"] == LEVEL5 else _shown(against["reward"], 4, signed=True),
+            _shown(own["violations"], 2),
+            _shown(own["handshakes"], 2),
+            _shown(own["longest"], 2),
+            _shown(own["outage"], 1),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _shown(pair: Sequence[float], digits: int, signed: bool = False) -> str:
+    return f"{pair[0]:{'+' if signed else ''}.{digits}f} ± {pair[1]:.{digits}f}"
