@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An archive is reproducible, complete, and says when it is not what it claims."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+
+import pytest
+from support import Bench
+
+from pqc_mav_bench import export
+from pqc_mav_bench.archive import CONTENTS, SHEET, archive, check
+from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.store import CampaignStore
+from pqc_mav_bench.verify import verify_campaign
+
+
+@pytest.fixture
+def store(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    return bench.store
+
+
+def rewritten(path, change):
+    """The archive with its files as `change` leaves them."""
+    with tarfile.open(path) as tar:
+        files = {entry.name: tar.extractfile(entry).read() for entry in tar}
+    change(files)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    path.write_bytes(gzip.compress(buffer.getvalue()))
+
+
+def test_the_same_campaign_gives_the_same_bytes_and_everything_is_in_it(store, tmp_path):
+    sizes = archive(store, tmp_path / "one.tar.gz")
+    archive(store, tmp_path / "deep/two.tar.gz")
+    assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "deep/two.tar.gz").read_bytes()
+    assert {SHEET, CONTENTS, "campaign/campaign.json", "campaign/tidy.csv", "campaign/handshakes.csv"} <= set(sizes)
+    assert sum(name.startswith("campaign/runs/") for name in sizes) == 3
+    assert check(tmp_path / "one.tar.gz") == []
+    with tarfile.open(tmp_path / "one.tar.gz") as tar:
+        assert {(entry.uid, entry.gid, entry.mtime, entry.uname) for entry in tar} == {(0, 0, 0, "")}
+        sheet = tar.extractfile(SHEET).read().decode()
+        tar.extractall(tmp_path / "out")
+    assert "3 runs: 3 passed, 0 failed" in sheet
+    assert "pqcmav bench run" in sheet
+    for path in store.run_files():
+        name = path.relative_to(store.folder)
+        assert (tmp_path / "out/campaign" / name).read_bytes() == path.read_bytes()
+
+
+def test_an_exported_campaign_is_archived_where_it_has_its_runs(store, tmp_path):
+    export.export(store, tmp_path / "with")
+    archive(CampaignStore(tmp_path / "with"), tmp_path / "with.tar.gz")
+    assert check(tmp_path / "with.tar.gz") == []
+    export.export(store, tmp_path / "without", runs=False)
+    with pytest.raises(StoreError, match="lacks files of its runs"):
+        archive(CampaignStore(tmp_path / "without"), tmp_path / "without.tar.gz")
+    assert not (tmp_path / "without.tar.gz").exists()
+
+
+def test_a_changed_run_is_not_archived(store, tmp_path):
+    path = store.run_files()[0]
+    path.write_text(path.read_text().replace("mlkem", "MLKEM").replace("cs-a", "cs-z"))
+    assert verify_campaign(store.folder).problems
+    with pytest.raises(StoreError, match="not the file the manifest lists"):
+        archive(store, tmp_path / "one.tar.gz")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda files: files.update({"campaign/tidy.csv": b"other"}), "tidy.csv is not the file that was archived"),
+        (lambda files: files.pop("campaign/tidy.csv"), "tidy.csv is listed, but not in the archive"),
+        (lambda files: files.update({"../evil": b"x"}), "../evil is in the archive, but not listed"),
+    ],
+)
+def test_an_archive_that_was_changed_is_found(store, tmp_path, change, said):
+    path = tmp_path / "one.tar.gz"
+    archive(store, path)
+    rewritten(path, change)
+    assert len(problems := check(path)) == 1
+    assert said in problems[0]
+
+
+def test_what_is_no_archive_is_refused(store, tmp_path):
+    path = tmp_path / "one.tar.gz"
+    with pytest.raises(StoreError, match=r"end in \.tar\.gz"):
+        archive(store, tmp_path / "one.zip")
+    archive(store, path)
+    path.write_bytes(path.read_bytes()[:-300])
+    with pytest.raises(StoreError, match="damaged"):
+        check(path)
+    archive(store, path)
+    rewritten(path, lambda files: files.update({CONTENTS: json.dumps({"format": "other"}).encode()}))
+    with pytest.raises(StoreError, match="no archive"):
+        check(path)
+    with pytest.raises(StoreError):
+        check(tmp_path / "none.tar.gz")
