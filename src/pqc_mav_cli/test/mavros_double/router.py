@@ -80,22 +80,32 @@ class Connection:
 
 
 class Router(Node):
-    """Passes every frame on to all sides but the one it came from."""
+    """Passes on what is addressed to the sides where the addressee was heard, and everything else to all other sides.
+
+    A side is the vehicle's (fcu_url), the ground's (gcs_url) or that of mavros itself.
+    """
 
     def __init__(self, fcu_url: str, gcs_url: str, uas_url: str) -> None:
         super().__init__("mavros_router")
         self._source = self.create_publisher(Mavlink, f"{uas_url}/mavlink_source", LINK)
         self.create_subscription(Mavlink, f"{uas_url}/mavlink_sink", self._on_ros, LINK)
-        self._connections: list[Connection] = []
-        self._connections += [Connection(url, self._on_message) for url in (fcu_url, gcs_url) if url]
-
-    def _on_message(self, origin: Connection, message: Any) -> None:
-        frame = bytes(message.get_msgbuf())
-        for connection in self._connections:
-            if connection is not origin:
-                connection.send(frame)
-        self._source.publish(to_ros(message))
+        self._mav = mavlink.MAVLink(None)
+        self._heard: dict[Connection | None, set[tuple[int, int]]] = {None: set()}
+        for url in (fcu_url, gcs_url):
+            if url:
+                self._heard[Connection(url, self._route)] = set()
 
     def _on_ros(self, message: Mavlink) -> None:
-        for connection in self._connections:
-            connection.send(to_frame(message))
+        self._route(None, self._mav.decode(bytearray(to_frame(message))))
+
+    def _route(self, origin: Connection | None, message: Any) -> None:
+        """`origin` is None for mavros itself."""
+        system, component = message.get_srcSystem(), message.get_srcComponent()
+        self._heard.setdefault(origin, set()).update({(system, 0), (system, component)})
+        target = getattr(message, "target_system", 0), getattr(message, "target_component", 0)
+        others = [side for side in tuple(self._heard) if side is not origin]
+        for side in [side for side in others if target in self._heard[side]] or others:
+            if side is None:
+                self._source.publish(to_ros(message))
+            else:
+                side.send(bytes(message.get_msgbuf()))

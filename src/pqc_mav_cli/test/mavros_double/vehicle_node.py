@@ -42,7 +42,7 @@ class VehicleNode(Node):
     def __init__(self, uas_url: str, tgt_system: int, tgt_component: int) -> None:
         super().__init__("mavros")
         self._target = tgt_system, tgt_component
-        allowed = self.declare_parameter("plugin_allowlist", ["*"]).value or []
+        self._allowed = self.declare_parameter("plugin_allowlist", ["*"]).value or []
         system = int(self.declare_parameter("system_id", tgt_system).value or 0)
         self._mav = mavlink.MAVLink(None, srcSystem=system, srcComponent=ONBOARD_COMPUTER)
         self._decoder = mavlink.MAVLink(None)
@@ -53,14 +53,17 @@ class VehicleNode(Node):
         self._publishers = {
             topic: self.create_publisher(kind, topic, profile)
             for plugin, kind, topic, profile in TOPICS
-            if any(fnmatch(plugin, pattern) for pattern in allowed)
+            if self.allows(plugin)
         }
         self._say("state", State())
         self.create_subscription(Mavlink, f"{uas_url}/mavlink_source", self._on_ros, LINK)
-        self.create_timer(1.0, self._beat)
         group = ReentrantCallbackGroup()
-        if any(fnmatch("command", pattern) for pattern in allowed):
+        if self.allows("command"):
             self.create_service(CommandBool, "cmd/arming", self._arm, callback_group=group)
+
+    def allows(self, plugin: str) -> bool:
+        """Whether the list has this plugin."""
+        return any(fnmatch(plugin, pattern) for pattern in self._allowed)
 
     def _now_s(self) -> float:
         return self.get_clock().now().nanoseconds / 1e9
@@ -74,7 +77,8 @@ class VehicleNode(Node):
         self._mav.seq = (self._mav.seq + 1) % 256
         self._sink.publish(to_ros(message))
 
-    def _beat(self) -> None:
+    def beat(self) -> None:
+        """What its plugin sys_status does at every heartbeat."""
         kind = mavlink.MAV_TYPE_ONBOARD_CONTROLLER, mavlink.MAV_AUTOPILOT_INVALID
         self._send(mavlink.MAVLink_heartbeat_message(*kind, 0, 0, mavlink.MAV_STATE_ACTIVE, 3))
         if self._now_s() - self._heard_s > CONNECTION_S:
