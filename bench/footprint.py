@@ -6,7 +6,8 @@
 and a simulated vehicle on loopback. The vehicle's messages pass a plain UDP forwarder on their way to the proxy, so the
 yardstick carries the same datagrams in the same windows. Writes bench/results/footprint.json.gz and footprint.md, one
 row of the page per label; ``--output DIR`` writes elsewhere. ``--proxies py cpp`` measures with each proxy in turn and
-adds its name to the label; the one in C++ needs a workspace built with rclcpp.
+adds its name to the label; the one in C++ needs a workspace built with rclcpp. With ``--up mavlink=mavros`` the
+messages pass mavros on their way. ``--launch`` starts it all with ``ros2 launch``, which alone knows ``composed``.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 RATE = 320
 SETTLE_S = 20.0  # discovery, the first handshake and the first decisions are over by then
 DRONE = "bench"
+PROGRAMS = ("/pqc_", "/mavros_node", "/component_container")  # what tells the processes of the drone from each other
 
 
 @dataclass
@@ -52,11 +54,14 @@ class Side:
 
 
 @contextmanager
-def drone_side(folder: Path, options: Mapping[str, str]) -> Iterator[Side]:
+def drone_side(folder: Path, options: Mapping[str, str], launch: bool = False) -> Iterator[Side]:
     """Everything up, with a session and the vehicle's messages on their way."""
     import pqc_mav_tunnel
 
-    data, local, plain, tap, ground, front, air, vehicle = (f"{rig.HOST}:{port}" for port in free_ports(8))
+    data, local, plain, tap, ground, front, air, vehicle, fcu, own = (f"{rig.HOST}:{port}" for port in free_ports(10))
+    first, mavros = plain, {}
+    if options.get("mavlink") == "mavros":
+        first, mavros = fcu, {"fcu_url": f"udp://{fcu}@", "gcs_url": f"udp://{own}@{plain}"}
     pqc_mav_tunnel.init_keys(str(folder), [DRONE], ["mldsa65"])
     common = {"bind": rig.HOST, "data_port": _port(data)}
     gcs = {
@@ -70,8 +75,8 @@ def drone_side(folder: Path, options: Mapping[str, str]) -> Iterator[Side]:
     (folder / "gcs.yaml").write_text(json.dumps(gcs))  # JSON is YAML
     document = {"/**": {"pqc_proxy": {"ros__parameters": drone}}}
     (folder / "drone.yaml").write_text(json.dumps(document))
-    given = {"config": str(folder / "drone.yaml"), "tap": tap, **options}
-    forwarder = ["--plain", front, "--plain-peer", vehicle, "--air", air, "--air-peer", plain]
+    given = {"config": str(folder / "drone.yaml"), "tap": tap, **mavros, **options}
+    forwarder = ["--plain", front, "--plain-peer", vehicle, "--air", air, "--air-peer", first]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     processes: list[subprocess.Popen[str]] = []
     with held_domain() as domain:
@@ -80,21 +85,26 @@ def drone_side(folder: Path, options: Mapping[str, str]) -> Iterator[Side]:
             # The daemon of the ground has no Python, whose pages the drone's processes would seem to share.
             processes.append(subprocess.Popen([rig.tool("pqcmav-tunneld"), str(folder / "gcs.yaml")], **quiet))
             processes.append(subprocess.Popen([rig.tool("plain_forwarder"), *forwarder], **quiet))
-            arguments = [text for name, value in given.items() for text in (f"--{name.replace('_', '-')}", value)]
             up = subprocess.Popen(
-                ["pqcmav", "up", "drone", *arguments],
-                stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True,
+                _command(given, launch),
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True,
             )  # fmt: skip
             processes.append(up)
-            rig.wait_for_line(up, "-> UP", up.stderr, 60)
-            sink = subprocess.Popen(["cat"], stdin=up.stderr, **quiet)  # what else it says must not fill the pipe
+            rig.wait_for_line(up, "-> UP", up.stdout, 60)
+            sink = subprocess.Popen(["cat"], stdin=up.stdout, **quiet)  # what else it says must not fill the pipe
             processes.append(sink)
             simulated = ["--connect", front, "--bind", vehicle, "--rate", str(RATE), "--profile", "hover"]
             processes.append(subprocess.Popen(["pqcmav-sim-vehicle", *simulated], **quiet))
             time.sleep(SETTLE_S)
-            yield Side({"supervisor": up.pid, **_children(up.pid)}, processes[1].pid)
+            yield Side({"ros2 launch" if launch else "supervisor": up.pid, **_children(up.pid)}, processes[1].pid)
         finally:
             rig.stop(processes)
+
+
+def _command(given: Mapping[str, str], launch: bool) -> list[str]:
+    if launch:
+        return ["ros2", "launch", "pqc_mav_bringup", "drone.launch.py", *(f"{k}:={v}" for k, v in given.items())]
+    return ["pqcmav", "up", "drone", *(text for k, v in given.items() for text in (f"--{k.replace('_', '-')}", v))]
 
 
 def _port(address: str) -> int:
@@ -107,7 +117,7 @@ def _children(pid: int) -> dict[str, int]:
     found = {}
     for child in map(int, text.split()):
         words = Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")
-        found[next(Path(word).name for word in words if "/pqc_" in word)] = child
+        found[next(Path(word).name for word in words if any(part in word for part in PROGRAMS))] = child
     return found
 
 
@@ -148,9 +158,12 @@ def memory(pids: Mapping[str, int]) -> dict[str, dict[str, Any]]:
     }
 
 
-def measure(count: int, seconds: float, options: Mapping[str, str]) -> dict[str, Any]:
+def measure(count: int, seconds: float, options: Mapping[str, str], launch: bool = False) -> dict[str, Any]:
     """One start of the drone's side."""
-    with tempfile.TemporaryDirectory(prefix="pqcmav-footprint-") as folder, drone_side(Path(folder), options) as side:
+    with (
+        tempfile.TemporaryDirectory(prefix="pqcmav-footprint-") as folder,
+        drone_side(Path(folder), options, launch) as side,
+    ):
         rows = windows(side, count, seconds)
         held = memory(side.drone)
     totals = [sum(row["cpu_percent"][name] for name in side.drone) for row in rows]
@@ -184,6 +197,8 @@ def main() -> int:
     parser.add_argument("--windows", type=int, default=6, help="how many (default 6)")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of a window (default 10)")
     parser.add_argument("--up", nargs="+", default=[], metavar="NAME=VALUE", help="options of 'pqcmav up drone'")
+    parser.add_argument("--note", default="", help="a sentence for the page, such as how mavros was built")
+    parser.add_argument("--launch", action="store_true", help="start it with 'ros2 launch', not with 'pqcmav up'")
     parser.add_argument("--proxies", nargs="+", choices=("py", "cpp"), default=[], help="measure once with each")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder for footprint.json.gz and footprint.md")
     options = parser.parse_args()
@@ -191,7 +206,8 @@ def main() -> int:
     for kind in options.proxies or [None]:
         chosen = {**given, "proxy": kind} if kind else given
         label = f"{options.label}, proxy={kind}" if kind else options.label
-        record(label, measure(options.windows, options.seconds, chosen), options.output)
+        result = measure(options.windows, options.seconds, chosen, options.launch)
+        record(label, {**result, "note": options.note}, options.output)
     print((options.output / "footprint.md").read_text())
     return 0
 

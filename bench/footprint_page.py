@@ -32,7 +32,8 @@ def render(results: Mapping[str, Any]) -> str:
     text = (
         "# Footprint of the drone side\n\n"
         "Written by `tools/run bench/footprint.py`. `pqcmav up drone` with sensing and policy, a gcs "
-        "(`pqcmav-tunneld`) and a simulated vehicle with 320 messages/s, all on one machine. CPU is user and system "
+        "(`pqcmav-tunneld`) and a simulated vehicle with 320 messages/s, all on one machine; with `mavlink=mavros` the "
+        "messages pass mavros before the proxy, and the goals do not count. CPU is user and system "
         "time of each process in percent of one core: the mean of the windows with its 95 % interval. `alone` is the "
         "PSS as it would be if nothing else ran on the machine: page frames are counted, and divided among the drone's "
         "processes only. The forwarder carries the vehicle's datagrams to the proxy in the same windows. Where other "
@@ -42,7 +43,7 @@ def render(results: Mapping[str, Any]) -> str:
     )
     head = ("measurement", "CPU %", "over the forwarder", "RSS MB", "PSS MB", "alone MB", "processes", "machine idle %")
     text += report.table(head, [_total(label, result) for label, result in results.items()])
-    label, last = list(results.items())[-1]
+    label, last = [item for item in results.items() if "mavlink" not in item[1]["options"]][-1]
     cpu, held = last["cpu_percent_total"], held_kib(last["memory"]) * 1024 / 1e6
     goal = GOAL_PSS_MB[last["options"].get("proxy", "py")]
     text += (
@@ -78,10 +79,15 @@ def _total(label: str, result: Mapping[str, Any]) -> tuple[object, ...]:
 
 def _proxies(results: Mapping[str, Any]) -> str:
     """The process of the proxy alone, where the kind was chosen: in Python beside in C++."""
-    rows = [(label, *_row(result, PROXY)[1:]) for label, result in results.items() if "proxy" in result["options"]]
+    rows = [(label, *_row(result, PROXY)[1:]) for label, result in results.items() if _has_proxy(result)]
     if not rows:
         return ""
     return "\n## The proxy alone\n\n" + report.table(("measurement", *_COLUMNS), rows)
+
+
+def _has_proxy(result: Mapping[str, Any]) -> bool:
+    """Whether its kind was chosen, and it has a process of its own."""
+    return "proxy" in result["options"] and PROXY in result["memory"]
 
 
 def _row(result: Mapping[str, Any], name: str) -> tuple[object, ...]:
@@ -103,5 +109,7 @@ def _section(label: str, result: Mapping[str, Any]) -> str:
         f"\n## {label}\n\n*{machine['date']}, {machine['machine']}, Linux {machine['kernel']}; "
         f"{len(result['windows'])} windows of {result['window_s']:g} s{'; ' + options if options else ''}*\n\n"
     )
+    if note := result.get("note"):
+        text += f"{note}\n\n"
     rows = [_row(result, name) for name in (*result["memory"], "forwarder")]
     return text + report.table(("process", *_COLUMNS), rows)
