@@ -73,6 +73,8 @@ inline constexpr milliseconds kBackoffMax{8000};
 inline constexpr seconds kSessionHardLimit{180};
 inline constexpr milliseconds kGrace{2000};
 inline constexpr seconds kUnusedKeyLimit{30};
+// A gcs without a session of the drone sends under new keys before that one confirmed them, behind M4.
+inline constexpr milliseconds kEarlyAfter{2}, kEarlyUntil{500};
 inline constexpr seconds kTurnMost{10};    // for so long at most, old keys count as hearing the gcs
 inline constexpr seconds kGrantAge{3600};  // the unit of a return proof's serial
 inline constexpr seconds kRekeyInterval{600}, kKeyLimit{3600}, kOldKeyRetry{30};

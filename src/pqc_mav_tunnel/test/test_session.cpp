@@ -450,5 +450,34 @@ TEST_F(SessionTest, AKeyIsUsedAsOftenAsTheMoreTalkativeEndUsedIts) {
   EXPECT_EQ(drone.key_use(), 0u);
 }
 
+TEST_F(SessionTest, WithoutASessionTheGcsMaySendBeforeTheKeysAreConfirmedForHalfASecond) {
+  const auto early = [&] {
+    Bytes packet(kOverhead + 8);
+    store_be(packet.data() + kHeaderSize, std::uint64_t{7});
+    const auto sealed = gcs.seal_early(packet, now);
+    return sealed ? std::optional(Bytes(sealed->begin(), sealed->end())) : std::nullopt;
+  };
+  EXPECT_FALSE(early()) << "there are no keys";
+  rekey(0);
+  EXPECT_FALSE(early()) << "M4 is not ahead far enough";
+  now += 2 * kMs;
+  const auto first = early();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(open(drone, *first, now).content, 7u);
+  EXPECT_FALSE(gcs.can_send());
+  EXPECT_FALSE(gcs.current()) << "that there is a session only a packet says";
+  now += 498 * kMs;
+  EXPECT_FALSE(early());
+  now -= kMs;
+  ASSERT_TRUE(early());
+  // Then it goes on under the same keys, and no sequence is used twice.
+  EXPECT_FALSE(open(gcs, *seal(drone, 1, now), now).opened.drop);
+  EXPECT_FALSE(early()) << "there is a session";
+  EXPECT_EQ(open(drone, *seal(gcs, 2, now), now).content, 2u);
+  rekey(1);
+  now += 10 * kMs;
+  EXPECT_FALSE(early()) << "a rekey waits for the drone's packet";
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -171,6 +171,7 @@ class DataPlane {
     return link.session.can_send() && !link.peer.empty() && !stopped(link) && !waits;
   }
   void bundle_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept;
+  bool send_early(Link& link, FrameType type, MutableBytes packet, std::uint64_t now) noexcept;
   void send_bundle(Link& link, std::uint64_t now) noexcept;
   void send_due_bundles(std::uint64_t now) noexcept;
   void arm_bundles() noexcept;

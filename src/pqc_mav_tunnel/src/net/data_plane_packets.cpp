@@ -107,9 +107,29 @@ void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now, F
   const auto sealed = ready(link) && allowed
                           ? link.counters.seal_time.measure([&] { return link.session.seal(type, packet, now); })
                           : std::nullopt;
-  if (!sealed) return link.counters.plain_dropped_no_session.add(datagrams);
+  if (!sealed) {
+    if (!send_early(link, type, packet, now)) link.counters.plain_dropped_no_session.add(datagrams);
+    return;
+  }
   if (encrypted_out_.full()) send_sealed(link);
   encrypted_out_.add(*sealed);
+}
+
+/// gcs: M3 said that the drone has the keys, and M4 is ahead on the same way: where there is no session, a command need
+/// not wait for a round trip more. Whether there is one now, and which part this station has in it, only a packet says.
+bool DataPlane::send_early(Link& link, FrameType type, MutableBytes packet, std::uint64_t now) noexcept {
+  const bool may = config_.role == Role::gcs && type == FrameType::data && link.pending_validated &&
+                   !link.pending_peer.empty() && link.pending_role != StationRole::standby;
+  if (!may) return false;
+  const auto sealed = link.session.seal_early(packet, now);
+  if (!sealed) return false;
+  if (send_one(encrypted_.get(), *sealed, link.pending_peer)) {
+    link.counters.enc_tx_packets.add();
+    link.counters.enc_tx_bytes.add(sealed->size());
+  } else {
+    link.counters.enc_dropped_send.add();
+  }
+  return true;
 }
 
 void DataPlane::send_sealed(Link& link) noexcept {

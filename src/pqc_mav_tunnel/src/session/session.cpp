@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "clock.hpp"
+#include "constants.hpp"
 #include "session/compact_header.hpp"
 
 namespace pqcmav {
@@ -87,6 +89,13 @@ std::optional<MutableBytes> Session::seal(FrameType type, MutableBytes packet, s
   const auto out = send_->seal(type, packet, long_form);
   if (out) sent_ns_ = now;
   return out;
+}
+
+std::optional<MutableBytes> Session::seal_early(MutableBytes packet, std::uint64_t now) noexcept {
+  if (send_ || !pending_send_ || now < pending_->installed_ns + to_ns(kEarlyAfter) ||
+      now >= pending_->installed_ns + to_ns(kEarlyUntil))
+    return std::nullopt;
+  return pending_send_->seal(FrameType::data, packet);
 }
 
 std::optional<Header> Session::header_of(const CompactHeader& compact) const noexcept {

@@ -57,6 +57,8 @@ class Session {
   /// See SendKey::seal. nullopt without keys.
   std::optional<MutableBytes> seal(FrameType type, MutableBytes packet, std::uint64_t now,
                                    bool long_form = false) noexcept;
+  /// gcs: the same under keys that no packet has confirmed yet, while there are no others. nullopt otherwise.
+  std::optional<MutableBytes> seal_early(MutableBytes packet, std::uint64_t now) noexcept;
   /// See ReceiveKey::open.
   Opened open(const Header& header, MutableBytes packet, std::uint64_t now, std::size_t head = kHeaderSize) noexcept;
   /// The long header that a compact one stands for; nullopt when its index is not held.
