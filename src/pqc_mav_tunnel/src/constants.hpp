@@ -114,13 +114,14 @@ inline constexpr std::size_t kRestartTokenSize = 16;
 
 // Section 11: shaping.
 inline constexpr std::size_t kShapeCommands = 64, kShapeTransfers = 64, kShapeStreams = 64, kShapeRest = 16;
-inline constexpr std::size_t kShapeRekey = 16;     // a rekey's own window is smaller where the link is thin
-inline constexpr unsigned kShapeTurns = 10;        // one of so many of the streams' turns is the rest's
-inline constexpr unsigned kShapeUsedPercent = 95;  // of the rate
+inline constexpr std::size_t kShapeRekey = 16;      // a rekey's own window is smaller where the link is thin
+inline constexpr unsigned kShapeTurns = 10;         // one of so many of the streams' turns is the rest's
+inline constexpr milliseconds kShapeWaitMost{250};  // for what a stream brings more news than another
+inline constexpr unsigned kShapeUsedPercent = 95;   // of the rate
 inline constexpr std::uint64_t kShapePauseMs =
     20;  // so much of the rate goes at once after a pause, for timers are late
 // A bundle is filled on credit: it may take so much of the rate, and so many bytes on the air where that is less.
-inline constexpr std::uint64_t kShapeBundleMs = 35;
+inline constexpr std::uint64_t kShapeBundleMs = 40;
 inline constexpr std::size_t kShapeBundleLeast = 200;
 inline constexpr unsigned kShapeRekeyPart = 4;     // a quarter of that is a rekey's
 inline constexpr seconds kShapeCorrectionsAge{1};  // of a satellite receiver

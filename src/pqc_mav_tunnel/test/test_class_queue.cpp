@@ -29,6 +29,26 @@ TEST(ClassQueue, FindsAStreamWhereItWaits) {
   EXPECT_EQ(queue.find(7), nullptr) << "sent";
 }
 
+TEST(ClassQueue, PicksWhatBringsTheMostNewsUntilItIsTaken) {
+  ClassQueue queue(4);
+  queue.push({0, 10, 7, 100, false, 160, 100});
+  queue.push({1, 10, 8, 110, false, 190, 100});
+  queue.push({2, 10, 9, 120, false, 190, 100});
+  queue.pick(99);
+  EXPECT_EQ(queue.front().place, 1) << "the first of two that bring as much";
+  EXPECT_EQ(queue.oldest().place, 0);
+  queue.pick(100);
+  EXPECT_EQ(queue.front().place, 0) << "it has waited for long";
+  queue.push({3, 10, 5, 130, false, 130, 0});
+  queue.pick(0);
+  EXPECT_EQ(queue.pop().place, 3) << "nothing of it ever left";
+  EXPECT_EQ(queue.pop().place, 0) << "none is picked now";
+  queue.pick(0);
+  EXPECT_EQ(queue.pop_oldest().place, 1);
+  EXPECT_EQ(queue.pop().place, 2);
+  EXPECT_TRUE(queue.empty());
+}
+
 TEST(ClassQueue, CorrectionsExpireAndNothingElse) {
   ClassQueue queue(4);
   queue.push({0, 10, {}, 1, false});

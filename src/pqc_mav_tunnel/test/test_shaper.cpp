@@ -119,6 +119,38 @@ TEST(Shaper, TheNewestValueTakesTheQueuedOnesPlace) {
   EXPECT_EQ(of(counts, ShapeClass::command).sent, 4u) << "with the control frame that emptied the bucket";
 }
 
+TEST(Shaper, OfTheStreamsTheOneThatBringsTheMostNewsHasItsTurnUnlessAnotherWaitsForLong) {
+  auto shaper = make(1000);
+  auto now = kS;
+  const auto value = [](std::uint32_t id, std::uint8_t which) { return mavlink2(id, 20, {1, 1, which}); };
+  const auto order = [&] {
+    std::string out;
+    for (const auto& each : run_dry(shaper, now)) out += std::to_string(each[4]) + " ";
+    return out;
+  };
+  shaper.take(value(30, 1), now);
+  shaper.take(value(33, 2), now);
+  EXPECT_EQ(order(), "1 2 ") << "the first of each as they came";
+  shaper.take(value(30, 3), kS + 100 * kMs);
+  shaper.take(value(33, 4), kS + 150 * kMs);
+  shaper.take(value(74, 5), kS + 160 * kMs);
+  now = kS + 200 * kMs;
+  EXPECT_EQ(order(), "5 4 3 ") << "150 ms newer than what the other end has is more than 100, and all of it most";
+  shaper.take(value(33, 6), kS + 300 * kMs);
+  shaper.take(value(30, 7), kS + 310 * kMs);
+  shaper.take(value(33, 8), kS + 390 * kMs);
+  now = kS + 400 * kMs;
+  EXPECT_EQ(order(), "8 7 ") << "it counts how new the newest is";
+  shaper.take(value(30, 9), kS + 500 * kMs);
+  shaper.take(value(33, 10), kS + 740 * kMs);
+  now = kS + 749 * kMs;
+  EXPECT_EQ(order(), "10 9 ");
+  shaper.take(value(30, 11), kS + 800 * kMs);
+  shaper.take(value(33, 12), kS + 1040 * kMs + 10 * kMs);
+  now = kS + 1050 * kMs;
+  EXPECT_EQ(order(), "11 12 ") << "250 ms are too long for that";
+}
+
 TEST(Shaper, SeveralMessagesAreNeverReplaced) {
   auto shaper = make(64);
   auto now = kS;
@@ -130,7 +162,7 @@ TEST(Shaper, SeveralMessagesAreNeverReplaced) {
 
 TEST(Shaper, WhatJoinsABundleGoesOnCredit) {
   auto shaper = make(64);
-  EXPECT_EQ(shaper.bundle_most(), 266u) << "35 ms of 95 %";
+  EXPECT_EQ(shaper.bundle_most(), 304u) << "40 ms of 95 %";
   auto now = kS;
   empty_bucket(shaper, now);
   for (std::uint8_t i = 0; i < 4; ++i) shaper.take(mavlink2(22, 28, {1, 1, i}), now);  // 40 bytes each

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packets of one class that wait, first in, first out. A newer value of a stream takes the place of the queued one,
-// so that streams go round robin.
+// The packets of one class that wait, first in, first out unless another one is picked. A newer value of a stream takes
+// the place of the queued one.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,24 @@ class ClassQueue {
     std::optional<std::uint64_t> stream;
     std::uint64_t since = 0;  // of a stream: since its place is queued
     bool corrections = false;
+    std::uint64_t taken = 0;   // when its newest value came
+    std::uint64_t before = 0;  // and when the one that last left had come; 0: none did
+    /// What it brings: how much newer it is than what the other end has.
+    [[nodiscard]] std::uint64_t news() const noexcept { return before == 0 ? ~std::uint64_t{0} : taken - before; }
   };
 
   explicit ClassQueue(std::size_t capacity) : capacity_(capacity) { waiting_.reserve(capacity); }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   [[nodiscard]] bool full() const noexcept { return waiting_.size() == capacity_; }
-  [[nodiscard]] const Waiting& front() const noexcept { return waiting_.front(); }
+  /// The one that pop() gives.
+  [[nodiscard]] const Waiting& front() const noexcept { return waiting_[picked_]; }
+  [[nodiscard]] const Waiting& oldest() const noexcept { return waiting_.front(); }
+  /// Until something is taken out: the one with the most news is next; the oldest where it was queued by `since`.
+  void pick(std::uint64_t since) noexcept {
+    const auto best = std::max_element(waiting_.begin(), waiting_.end(),
+                                       [](const auto& a, const auto& b) { return a.news() < b.news(); });
+    picked_ = oldest().since <= since ? 0 : static_cast<std::size_t>(best - waiting_.begin());
+  }
   /// The queued one of a stream, or nullptr.
   Waiting* find(std::uint64_t stream) noexcept {
     const auto at =
@@ -33,13 +45,19 @@ class ClassQueue {
   /// There must be room.
   void push(const Waiting& packet) noexcept { waiting_.push_back(packet); }
   Waiting pop() noexcept {
-    const auto out = waiting_.front();
-    waiting_.erase(waiting_.begin());
+    const auto out = front();
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(picked_));
+    picked_ = 0;
     return out;
+  }
+  Waiting pop_oldest() noexcept {
+    picked_ = 0;
+    return pop();
   }
   /// Takes out and visits the satellite receiver's corrections that were queued before `since`.
   template <typename Visit>
   void expire_corrections(std::uint64_t since, Visit visit) noexcept {
+    picked_ = 0;
     std::erase_if(waiting_, [&](const Waiting& each) {
       const bool old = each.corrections && each.since < since;
       if (old) visit(each);
@@ -48,7 +66,7 @@ class ClassQueue {
   }
 
  private:
-  std::size_t capacity_;
+  std::size_t capacity_, picked_ = 0;
   std::vector<Waiting> waiting_;
 };
 

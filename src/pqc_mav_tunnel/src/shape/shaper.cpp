@@ -63,10 +63,13 @@ void Shaper::enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now)
   if (auto* older = as.stream ? queued.find(*as.stream) : nullptr) {
     ++count.replaced;
     older->size = packet.size;
+    older->taken = now;
     packet.place = older->place;
   } else {
-    if (queued.full()) drop(as.shape_class, queued.pop());
+    if (queued.full()) drop(as.shape_class, queued.pop_oldest());
     packet.place = pool_.take();
+    packet.taken = now;
+    if (as.stream) packet.before = sent_values_.of(*as.stream);
     queued.push(packet);
   }
   std::copy(bytes.begin(), bytes.end(), pool_.payload(packet.place, packet.size).begin());
@@ -95,7 +98,7 @@ std::size_t Shaper::cost(ShapeClass shape_class, const Overhead& overhead) noexc
 }
 
 /// Commands; a rekey's share; transfers; streams, with the rest at every tenth turn. What nobody else wants is the
-/// rekey's, too.
+/// rekey's, too. Of the streams that wait it is the turn of that which brings the most news, if none waited for long.
 std::optional<ShapeClass> Shaper::choose(std::uint64_t now, const Overhead& overhead) noexcept {
   using enum ShapeClass;
   const bool rekeys = !queue(rekey).empty();
@@ -104,7 +107,11 @@ std::optional<ShapeClass> Shaper::choose(std::uint64_t now, const Overhead& over
   if (!queue(transfer).empty()) return transfer;
   const bool streams = !queue(stream).empty();
   if (!queue(rest).empty() && (!streams || stream_turns_ + 1 >= kShapeTurns)) return rest;
-  if (streams) return stream;
+  if (streams) {
+    queue(stream).pick(now -
+                       std::min(now, static_cast<std::uint64_t>(std::chrono::nanoseconds(kShapeWaitMost).count())));
+    return stream;
+  }
   return rekeys ? std::optional(rekey) : std::nullopt;
 }
 
@@ -124,6 +131,7 @@ std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& o
   if (*chosen == ShapeClass::stream) ++stream_turns_;
   if (*chosen == ShapeClass::rest) stream_turns_ = 0;
   const auto packet = queue(*chosen).pop();
+  if (*chosen == ShapeClass::stream && packet.stream) sent_values_.left(*packet.stream, packet.taken);
   pool_.give_back(packet.place);
   ++counts_[static_cast<std::size_t>(*chosen)].sent;
   return Leaving{pool_.with_room(packet.place, packet.size), *chosen, joining};
@@ -145,7 +153,7 @@ ShapeCounts Shaper::counts(std::uint64_t now) const noexcept {
   auto out = counts_;
   for (std::size_t i = 0; i < kShapeClasses; ++i)
     if (!queues_[i].empty())
-      out[i].oldest_ms = static_cast<std::uint32_t>((now - std::min(now, queues_[i].front().since)) / kMs);
+      out[i].oldest_ms = static_cast<std::uint32_t>((now - std::min(now, queues_[i].oldest().since)) / kMs);
   return out;
 }
 

@@ -9,9 +9,11 @@
 #include <optional>
 
 #include "bytes.hpp"
+#include "constants.hpp"
 #include "shape/class_queue.hpp"
 #include "shape/message_class.hpp"
 #include "shape/packet_pool.hpp"
+#include "shape/sent_values.hpp"
 #include "shape/token_bucket.hpp"
 
 namespace pqcmav {
@@ -74,6 +76,7 @@ class Shaper {
   TokenBucket rekey_share_{2 * TokenBucket::kDepthBytes};  // its turn may come a packet late
   std::uint32_t kbit_ = 0;
   std::size_t bundle_most_ = 0;
+  SentValues sent_values_{2 * kShapeStreams};
   unsigned stream_turns_ = 0;  // since the rest had one
   ShapeCounts counts_{};
 };
