@@ -21,7 +21,7 @@ from peers.wire import handshake, listening
 _PROBE_S = 0.00025
 _SLOW_PROBE_S = 0.01
 _DEAD_S = 0.05
-_REKEY_RUN_S = 128.0  # WireGuard changes keys after 120 s, and nobody can ask for it
+_REKEY_RUN_S = 135.0  # WireGuard changes keys after 120 s, and nobody can ask for it
 _REKEY_RATE = 200
 _AT_ONCE = 6  # rooms of each system in one round of the rekey part
 LOSSES = (0, 10, 30)
@@ -69,24 +69,41 @@ def connect(systems: Sequence[System], plan: Plan) -> Sheet:
 
 
 def loss(systems: Sequence[System], plan: Plan) -> Sheet:
-    """From the start of the drone's process to the first datagram at the ground, over links that lose frames."""
+    """From the start of the drone's process to the first datagram at the ground, over links that lose frames.
+
+    Without loss one after the other; with it all at the same time, each in a room of its own: they wait for timers.
+    """
     sheet = plan.sheet
     for repetition in range(plan.repetitions):
-        for percent in LOSSES:
-            for system in in_turn(systems, repetition):
-                if f"loss_{percent}" in system.no:
-                    continue
-                try:
-                    with prepared(system, percent / 100, 100 * repetition + 1) as ends:
-                        ends.start(GROUND)
-                        with probing(ends, _SLOW_PROBE_S) as probe:
-                            took = start_to_first(ends, probe)
-                    sheet.add(f"loss_{percent}", system.key, LIMIT_S if took is None else took)
-                except _PROBLEMS as error:
-                    sheet.fail(system.key, str(error))
-                    print(f"{system.key}: {error}", flush=True)
+        order = in_turn(systems, repetition)
+        rounds = [[(0, system)] for system in order]
+        rounds.append([(percent, system) for percent in LOSSES if percent for system in order])
+        for each in rounds:
+            chosen = [(percent, system) for percent, system in each if f"loss_{percent}" not in system.no]
+            _loss_round(sheet, chosen, 100 * repetition + 1)
         plan.save(sheet)
     return sheet
+
+
+def _loss_round(sheet: Sheet, chosen: Sequence[tuple[int, System]], seed: int) -> None:
+    with ExitStack() as stack:
+        started: list[tuple[int, System, Probe, int]] = []
+        for percent, system in chosen:
+            try:
+                ends = stack.enter_context(prepared(system, percent / 100, seed + percent))
+                ends.start(GROUND)
+                probe = stack.enter_context(probing(ends, _SLOW_PROBE_S))
+                begin = time.monotonic_ns()
+                ends.start(DRONE)
+                started.append((percent, system, probe, begin))
+            except _PROBLEMS as error:
+                sheet.fail(system.key, str(error))
+                print(f"{system.key}: {error}", flush=True)
+        for percent, system, probe, begin in started:
+            left = LIMIT_S - (time.monotonic_ns() - begin) / 1e9
+            first = probe.arrival_after(begin, max(left, 0.0))
+            took = LIMIT_S if first is None else min((first - begin) / 1e9, LIMIT_S)
+            sheet.add(f"loss_{percent}", system.key, took)
 
 
 def recovery(systems: Sequence[System], plan: Plan) -> Sheet:
@@ -172,12 +189,14 @@ def _rekey_round(sheet: Sheet, systems: Sequence[System]) -> None:
                 sheet.fail(system.key, str(error))
                 print(f"{system.key}: {error}", flush=True)
         end = time.monotonic() + _REKEY_RUN_S + 5
-        while time.monotonic() < end and any(load.poll() is None for _, _, load, _ in rooms):
+        at_work = True
+        while time.monotonic() < end and at_work:
             time.sleep(1)
-            for _, ends, load, seen in rooms:
+            at_work = any(load.poll() is None for _, _, load, _ in rooms)
+            for _, ends, _, seen in rooms:
                 # Who does not answer for a moment is asked again.
                 with suppress(OSError, RuntimeError, ValueError):
-                    if load.poll() is None and (now := ends.keys()) != seen[-1]:
+                    if (now := ends.keys()) != seen[-1]:
                         seen.append(now)
         for system, _, load, seen in rooms:
             assert load.stdout is not None

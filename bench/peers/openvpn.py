@@ -12,7 +12,7 @@ from peers.room import ADDRESS, DRONE, GROUND, SIDES
 
 DEVICE = "tun0"
 _RENEW_S = 10
-_RENEWED = "Data Channel: cipher"
+_RENEWED = "TLS: soft reset"
 
 
 class OpenVpn(TunEnds):
@@ -52,7 +52,7 @@ class OpenVpn(TunEnds):
         self._renew_s = _RENEW_S
 
     def keys(self) -> str:
-        """How often the drone's end has set up its data channel."""
+        """How often the drone's end has begun to renegotiate."""
         return str(self.output(DRONE).count(_RENEWED))
 
 

@@ -19,6 +19,7 @@ from peers.room import ADDRESS, DRONE, GROUND, SIDES, Room, own_run_of
 DEVICE = "wg0"
 MTU = 1420
 KEEPALIVE_S = 25
+_NO_AGE_S = 1_000_000_000  # seconds since 1970 are more than that
 
 
 def hexadecimal(key: str) -> str:
@@ -47,6 +48,7 @@ class WireGuard(TunEnds):
 
     def __init__(self, room: Room, folder: Path, *, command: tuple[str, ...]) -> None:
         self.command = command
+        self._last = self._handshakes = 0
         super().__init__(room, folder)
 
     def prepare(self) -> None:
@@ -89,8 +91,16 @@ class WireGuard(TunEnds):
         self.run(side, *self.command, DEVICE)
 
     def keys(self) -> str:
-        """When the drone's last handshake was."""
-        return value_of(self.request(DRONE, "get=1\n\n"), "last_handshake_time_sec")
+        """How many handshakes the drone's end is known to have made.
+
+        wireguard-go says when the last one was; boringtun how many seconds ago, which falls at a handshake.
+        """
+        now = int(value_of(self.request(DRONE, "get=1\n\n"), "last_handshake_time_sec") or 0)
+        is_age = now < _NO_AGE_S
+        if now < self._last if is_age else now != self._last:
+            self._handshakes += 1
+        self._last = now
+        return str(self._handshakes)
 
 
 # As root without a login there is nobody's name to take on.
