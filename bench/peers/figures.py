@@ -44,7 +44,7 @@ class Figure:
 
 
 _POST_QUANTUM = "Post-quantum public keys, ciphertexts and signatures are kilobytes long; those of curves are 32 bytes."
-_MEMORY = "Each end keeps its receive slots, the key pool and the tables of OpenSSL and liboqs in memory."
+_MEMORY = "Most of it are pages of libraries that both ends share: libcrypto, liboqs, the C and C++ libraries."
 FIGURES = (
     *(
         Figure(f"rate_{size}", "rate", f"{size} bytes, k/s", f"lossless rate at {size} bytes", "k/s", 0, True)

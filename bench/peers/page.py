@@ -27,12 +27,15 @@ TITLES = {
                 "first datagram on; bytes both ways with IP and UDP headers. The time from the start begins with the "
                 "drone's process; the ground's runs already. The application sends every 0.25 ms."),
     "loss": ("Connecting over a bad link", "The same time where each way loses that share of the frames, at random. "
+             "With loss all systems at the same time: they wait for timers. "
              f"Runs that took longer than {LIMIT_S:g} s count as {LIMIT_S:g} s and are named."),
-    "recovery": ("After a kill -9 of the ground's end", "It starts again 50 ms later; how long nothing arrives. The "
+    "recovery": ("After a kill -9 of the ground's end", "It starts again 50 ms later; how long nothing arrives. All "
+                 "systems at the same time: they wait for timers. The "
                  "drone sends 100 datagrams/s, nothing comes back but what the system itself sends. "
                  f"Runs that took longer than {LIMIT_S:g} s count as {LIMIT_S:g} s and are named."),
-    "rekey": ("Changes of keys under traffic", "200 datagrams/s of 256 bytes for 135 s, in which each system changed "
-              "its keys at least once, by its own account: PQC-MAV and OpenVPN every 10 s, WireGuard after its 120 s."),
+    "rekey": ("Changes of keys under traffic", "200 datagrams/s of 256 bytes for 135 s, all systems at the same "
+              "time. Only runs count in which the system changed its keys, by its own account: PQC-MAV and OpenVPN "
+              "every 10 s, WireGuard after its 120 s."),
 }  # fmt: skip
 
 
@@ -172,8 +175,9 @@ def render(results: Mapping[str, Any], systems: Sequence[System]) -> str:
         "# PQC-MAV beside other systems\n\n"
         "Written by `make peers`. Two network namespaces on one machine stand for the drone and the ground station, "
         "with one virtual Ethernet link between them. All systems of a table were measured in the same session, one "
-        "after the other, again and again in changing order. Each cell is the median of N repetitions with its 95 % "
-        "interval (bootstrap; with fewer than six repetitions it spans all of them). Raw values: `peers.json.gz`.\n\n"
+        "after the other, again and again in changing order, or all at the same time where it says so. Each cell is "
+        "the median of N repetitions with its 95 % interval (bootstrap; with fewer than six repetitions it spans all of them). "
+        "Raw values: `peers.json.gz`.\n\n"
         "Both ends, sender and receiver share the processors of one machine, and a virtual link passes runs (GSO) on "
         "without taking them apart: absolute figures belong to this machine.\n"
     )
