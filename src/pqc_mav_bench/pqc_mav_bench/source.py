@@ -21,6 +21,11 @@ def source(folder: str | Path | None = None) -> dict[str, Any]:
     return {} if commit is None or changes is None else {"commit": commit, "changed": bool(changes)}
 
 
+def kept_by(path: Path) -> str:
+    """The commit that last changed a file of a clone; "" elsewhere, and for a file that is not kept."""
+    return _git(path.resolve().parent, "log", "-1", "--format=%H", "--", path.name) or ""
+
+
 def _git(root: str | Path, *words: str) -> str | None:
     try:
         done = subprocess.run(

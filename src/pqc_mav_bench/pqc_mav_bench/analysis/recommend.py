@@ -13,7 +13,9 @@ from pqc_mav_bench.analysis.rekey import interval_for
 
 #: A loss above this is the 2025 paper's trigger to lower the tempo of a mission ([endurance-paper] 6.1) [%].
 LOSS_LIMIT_PERCENT = 3.0
-#: Budget of a real-time control loop ([rpi4-analysis] 6.1) and of non-critical telemetry ([rpi4-analysis] 6.2) [ms].
+#: Budget of time-critical control ([rpi4-analysis] 1), of a real-time control loop ([rpi4-analysis] 6.1) and of
+#: non-critical telemetry ([rpi4-analysis] 6.2) [ms].
+TIME_CRITICAL_MS = 20.0
 REALTIME_MS = 50.0
 TELEMETRY_MS = 100.0
 #: Longest tolerated blackout (PQC-MAV paper, invariant I1) [ms]; a suite whose handshake is longer is no suite for
@@ -119,12 +121,14 @@ def recommend(suites: pd.DataFrame) -> list[Choice]:
 
 
 def verdict(handshake_ms: float, loss_percent: float) -> str:
-    """One word for a suite: 'control', 'telemetry', 'flight with care', 'ground only', 'avoid'; '' when its handshake
-    is not known."""
+    """What a suite is good for: 'time-critical control', 'control', 'telemetry', 'flight with care', 'ground only',
+    'avoid'; '' when its handshake is not known."""
     if pd.isna(handshake_ms):
         return ""
     if loss_percent > LOSS_LIMIT_PERCENT:
         return "avoid"
+    if handshake_ms <= TIME_CRITICAL_MS:
+        return "time-critical control"
     if handshake_ms < REALTIME_MS:
         return "control"
     if handshake_ms < TELEMETRY_MS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from html import escape
 
 import pandas as pd
 
@@ -17,28 +17,12 @@ from pqc_mav_bench.analysis import energy, recommend
 from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RANKED_FROM, is_ranked
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Table
+from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Prose, Table
+from pqc_mav_bench.report.in_short import energy_percent, in_short
+from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput, published_source
 
-
-@dataclass(frozen=True)
-class Link:
-    """A link on which the report says how long a handshake takes at least."""
-
-    name: str
-    bit_s: float
-    rtt_s: float
-
-    def seconds(self, size: float) -> float:
-        """Two round trips, and what it takes to send that many bytes in fragments."""
-        fragments = math.ceil(size / _FRAGMENT_BYTES)
-        return 2 * self.rtt_s + 8 * (size + fragments * _FRAGMENT_OVERHEAD_BYTES) / self.bit_s
-
-
-_FRAGMENT_BYTES = 1200
-_FRAGMENT_OVERHEAD_BYTES = 28 + 22  # IP and UDP, and the header of a fragment
-LINKS = (Link("1 Mbit/s, RTT 40 ms", 1e6, 0.04), Link("64 kbit/s, RTT 100 ms", 64e3, 0.1))
 _SHOWN_TIES = 3
 #: A share of a flight's energy below which the battery is no reason to choose [%].
 _NEGLIGIBLE_PERCENT = 1.0
@@ -65,6 +49,16 @@ def asked(c: ReportInput) -> list[str]:
     return lines
 
 
+def shortly(c: ReportInput) -> Prose | None:
+    """The answer in a few sentences; None where no suite is recommended."""
+    choices = [choice for choice in recommend.recommend(c.baseline) if choice.suite]
+    if not choices:
+        return None
+    found = in_short(c, c.baseline.dropna(subset=["handshake_ms"]), choices)
+    entries = "".join(f"<dt>{escape(question)}</dt><dd>{escape(text)}</dd>" for question, text in found)
+    return Prose(f'<dl class="short">{entries}</dl>')
+
+
 def answer(c: ReportInput) -> list[Block]:
     """What to use when, and how sure that is."""
     known = c.baseline.dropna(subset=["handshake_ms"])
@@ -87,7 +81,7 @@ def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Cho
     """One row for each use."""
     rows = known.set_index("suite")
     power = float(c.baseline["power_mean_w"].mean()) if c.power_is_measured else energy.PUBLISHED_POWER_W
-    shares = [_energy_percent(power, choice.handshake_ms) for choice in choices]
+    shares = [energy_percent(power, choice.handshake_ms) for choice in choices]
     frame = pd.DataFrame(
         {
             "For": [choice.use for choice in choices],
@@ -173,9 +167,3 @@ def _ties(names: Sequence[str]) -> str:
         return MISSING
     more = len(names) - _SHOWN_TIES
     return ", ".join(names[:_SHOWN_TIES]) + (f" and {more} more" if more > 0 else "")
-
-
-def _energy_percent(power_w: float, handshake_ms: float) -> float:
-    """Share of a flight's energy that a rekey a minute takes [%]."""
-    budget = energy.rekey_budget(power_w, energy.PUBLISHED_FLIGHT_S, energy.PUBLISHED_INTERVAL_S, handshake_ms)
-    return budget.share_percent

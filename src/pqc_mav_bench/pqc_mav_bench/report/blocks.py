@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 
 import pandas as pd
 
@@ -31,10 +32,11 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a figure comes from: a file and its SHA-256."""
+    """Where a figure comes from: a file and its SHA-256; `about` says how what is in it was measured."""
 
     name: str
     sha256: str
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,11 @@ class Prose:
     """Finished HTML: the reading guide and the like."""
 
     html: str
+
+
+def see(key: str, what: str, where: str) -> Prose:
+    """One line in place of a figure that stands elsewhere on the page: nothing is drawn twice."""
+    return Prose(f'<p class="see">{escape(what)}: <a href="#{key}">{escape(where)}</a>.</p>')
 
 
 Block = Chart | Diagram | Table | Notice | Prose

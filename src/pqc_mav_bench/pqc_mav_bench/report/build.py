@@ -78,11 +78,12 @@ def report(
     campaign = _campaign(run_dir)
     load_campaign = None if load_dir is None else _campaign(load_dir, "the constant-rate campaign")
     folder = _folder(output, campaign, run_dir)
-    _write(folder / "report.html", render(campaign, sections(campaign, load_campaign), title))
+    _write(folder / "report.html", render(campaign, sections(campaign, load_campaign), title, load=load_campaign))
     if not pdf:
         return Written(folder / "report.html", None, "PDF not asked for.")
-    # Drawings are made anew: printed pages unfold every table.
-    note = print_pdf(render(campaign, sections(campaign, load_campaign), title, open_all=True), folder / "report.pdf")
+    # Drawings are made anew: each is drawn once.
+    paper = render(campaign, sections(campaign, load_campaign), title, printed=True, load=load_campaign)
+    note = print_pdf(paper, folder / "report.pdf")
     return Written(folder / "report.html", None if note else folder / "report.pdf", note)
 
 

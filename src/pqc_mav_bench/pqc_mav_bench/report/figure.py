@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
 from typing import Any
@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from pqc_mav_bench.report import palette
+from pqc_mav_bench.report import narrow, palette
 
 _STYLE: Any = {
     "svg.fonttype": "none",
@@ -51,7 +51,7 @@ _STYLE: Any = {
     "axes.formatter.useoffset": False,
 }
 
-#: Width of every chart [px]; a phone scrolls it sideways rather than shrinking its text.
+#: Width of every chart [px]; for a phone it is laid out anew (narrow.py).
 WIDTH_PX = 760
 _DPI = 72
 
@@ -62,6 +62,7 @@ class Drawing:
     def __init__(self, figure: Figure) -> None:
         self.figure = figure
         self.tips: dict[str, str] = {}
+        self.when_narrow: list[Callable[[], object]] = []  # what else changes on a phone
 
     def tip(self, artist: Artist, text: str) -> None:
         """Shows `text` when the pointer rests on the artist."""
@@ -102,6 +103,15 @@ def _font(match: re.Match[str]) -> str:
 
 def _coordinate(match: re.Match[str]) -> str:
     return f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def to_narrow_svg(draw: Drawing, title: str, description: str, prefix: str) -> str:
+    """The chart for a phone. Changes the drawing: to be called after `to_svg`, with another prefix."""
+    with mpl.rc_context(_STYLE):
+        for change in draw.when_narrow:
+            change()
+        narrow.lay_out(draw.figure, _DPI)
+    return to_svg(draw, title, description, prefix)
 
 
 def to_svg(draw: Drawing, title: str, description: str, prefix: str) -> str:

@@ -140,6 +140,17 @@ def methods(c: ReportInput) -> list[str]:
     return [line for line in lines if line]
 
 
+def measured(c: ReportInput, campaigns: Sequence[ReportInput]) -> list[str]:
+    """How it was measured, in three lines; every figure repeats the last of them."""
+    if c.is_published:
+        return []
+    return [
+        "How: the suite of a running tunnel is changed under traffic; then its keys are renewed in place. A time is "
+        "the median, its 95 % interval is over runs, and suites whose intervals overlap are a tie.",
+        *dict.fromkeys(source.about for each in campaigns for source in each.sources if source.about),
+    ]
+
+
 def _noise(c: ReportInput) -> str:
     """How far single handshakes scatter, judged by suites that differ only in the cipher, which the handshake hardly
     uses."""

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -13,6 +15,7 @@ from pqc_mav_bench.canonical import file_sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.primitives.result import RESULT, check
 from pqc_mav_bench.report.blocks import Source
+from pqc_mav_bench.source import kept_by
 from pqc_mav_bench.store import read_json
 
 
@@ -49,6 +52,11 @@ class PrimitiveResults:
         rows = self.frame[self.frame["kind"].str.lower() == kind]
         return str(rows["operation"].iloc[0]) if len(rows) else ""
 
+    def median_us(self, algorithm: str, operation: str) -> float:
+        """Median of one operation [µs], of the smallest payload; NaN where it was not timed."""
+        rows = self.frame[(self.frame["algorithm"] == algorithm) & (self.frame["operation"] == operation)]
+        return float(rows.sort_values("payload_bytes", kind="stable")["median_us"].iloc[0]) if len(rows) else math.nan
+
     def medians(self, kind: str) -> list[tuple[str, float]]:
         """(algorithm, median of the leading operation [ms]); the smallest payload of a cipher."""
         rows = self.frame[(self.frame["kind"].str.lower() == kind) & (self.frame["operation"] == self.leading(kind))]
@@ -75,4 +83,15 @@ def read_primitives(run_dir: Path) -> PrimitiveResults | None:
         )
     except KeyError as error:
         raise StoreError(f"{path} lacks {error}; it was written by another version of the benchmark.") from None
-    return PrimitiveResults(frame, text, (Source(path.name, file_sha256(path.read_bytes())),))
+    source = Source(path.name, file_sha256(path.read_bytes()), _about(document, path))
+    return PrimitiveResults(frame, text, (source,))
+
+
+def _about(document: Mapping[str, Any], path: Path) -> str:
+    """How the operations were measured: N, machine, command, commit."""
+    machine = dict(document.get("environment") or {}).get("cpu_model") or "machine not named"
+    kept, n = kept_by(path), document["method"]["n"]
+    return (
+        f"Measured (operations alone): N = {n} of each operation; {machine}; pqcmav bench primitives --n {n}; commit "
+        f"not recorded{f', kept since {kept[:12]}' if kept else ''}"
+    )

@@ -4,19 +4,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import pandas as pd
 
+from pqc_mav_bench.report.background import BACKGROUND
 from pqc_mav_bench.report.blocks import Block, Chart, Diagram, Explanation, Notice, Prose, Section, Source, Table
-from pqc_mav_bench.report.figure import to_svg
+from pqc_mav_bench.report.figure import to_narrow_svg, to_svg
 from pqc_mav_bench.report.numbers import MISSING, number
 
 _PRINTED_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_KINDS = {"suite": " class=id", "hash": " class=hash"}
+#: The short code of a suite, or a list that begins with one.
+_CODE = re.compile(r"[A-Z]{2,3}-\d+A?-[A-Z]{2}-")
+_KINDS = {"suite": " class=id", "hash": " class=hash", "code": " class=code"}
+
+#: Width of the text's column [px]; wider tables reach into the margins of a screen that has them.
+_PAGE_PX = 670
 
 #: From this many rows on a table can be filtered.
 FILTER_ROWS = 20
@@ -50,7 +56,23 @@ def _kind(text: str) -> str:
     """What a text cell holds, where that decides how it may wrap."""
     if text.startswith("cs-"):
         return "suite"
-    return "hash" if _HASH.fullmatch(text) else ""
+    if _HASH.fullmatch(text):
+        return "hash"
+    return "code" if _CODE.match(text) else ""
+
+
+def _least_width_px(frame: pd.DataFrame, columns: list[list[tuple[str, str, bool]]]) -> float:
+    """About how narrow a table can be: the longest thing in each column that does not wrap, and the padding."""
+    widths = []
+    for name, column in zip(frame.columns, columns, strict=True):
+        pieces = [
+            piece
+            for text, _, flush in column
+            for piece in ([text] if flush or text.startswith("cs-") else re.split(r"[\s-]", text))
+        ]
+        head = max((len(word) for word in str(name).split()), default=1)
+        widths.append(max(7.6 * head, 7.1 * max(map(len, pieces), default=1), 45) + 22)
+    return sum(widths)
 
 
 def table_html(frame: pd.DataFrame, key: str, caption: str, digits: int = 3) -> str:
@@ -71,29 +93,32 @@ def table_html(frame: pd.DataFrame, key: str, caption: str, digits: int = 3) -> 
             key_attribute = f' data-k="{escape(sort)}"' if numeric[j] and sort and sort != text else ""
             cells.append(f"<{tag}{mark}{key_attribute}>{escape(text)}</{'th' if j == 0 else 'td'}>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
+    wide = " wide" if _least_width_px(frame, columns) > _PAGE_PX else ""
     filterable = ' data-filter="1"' if len(frame) >= FILTER_ROWS else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f'<div class="scroll{wide}" tabindex="0" role="region" aria-label="{escape(caption)}">'
         f'<table id="{key}"{filterable}><caption class="sr">{escape(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
-def sources_html(sources: Iterable[Source]) -> str:
+def sources_html(sources: Sequence[Source]) -> str:
     """The provenance line of a figure."""
     parts = [f'{escape(s.name)} <code title="SHA-256 {s.sha256}">{s.sha256[:12]}</code>' for s in sources]
-    return f'<p class="source">Source: {"; ".join(parts)}</p>' if parts else ""
+    about = "".join(f"<br>{escape(text)}" for text in dict.fromkeys(s.about for s in sources if s.about))
+    return f'<p class="source">Source: {"; ".join(parts)}{about}</p>' if parts else ""
 
 
 def _paragraphs(title: str, sentences: Iterable[str]) -> str:
     items = [sentence for sentence in sentences if sentence]
     if not items:
         return ""
-    return f"<p><b>{title}.</b> {' '.join(escape(sentence) for sentence in items)}</p>"
+    lead = f"<b>{title}.</b> " if title else ""
+    return f"<p>{lead}{' '.join(escape(sentence) for sentence in items)}</p>"
 
 
-def explanation_html(explanation: Explanation | None) -> str:
-    """The four parts of an explanation; parts without a sentence are left out."""
+def explanation_html(explanation: Explanation | None, key: str = "") -> str:
+    """The four parts of an explanation, and what is behind the figure `key`; parts without a sentence are left out."""
     if explanation is None:
         return ""
     parts = [
@@ -101,6 +126,7 @@ def explanation_html(explanation: Explanation | None) -> str:
         _paragraphs("How to read it", [explanation.read]),
         _paragraphs("What this run says", explanation.observations),
         _paragraphs("What it means", explanation.meaning),
+        *(_paragraphs("Behind it" if i == 0 else "", [text]) for i, text in enumerate(BACKGROUND.get(key, ()))),
     ]
     return f'<div class="explain">{"".join(parts)}</div>'
 
@@ -112,14 +138,18 @@ def _heading(title: str, origin: str, above: str = "") -> str:
     return f"<h3>{text}{badge}</h3>"
 
 
-def _chart(block: Chart, above: str) -> str:
+def _chart(block: Chart, above: str, printed: bool) -> str:
     svg = to_svg(block.drawing, block.title, block.description, block.key)
+    small = "" if printed else to_narrow_svg(block.drawing, block.title, block.description, f"{block.key}-narrow")
     data = ""
     if block.data is not None and len(block.data):
         inner = table_html(block.data, f"{block.key}-data", f"{block.title}: the numbers")
         data = f"<details><summary>The numbers of this chart</summary>{inner}</details>"
-    figure = f'<div class="scroll chartbox" tabindex="0" role="region" aria-label="{escape(block.title)}">{svg}</div>'
-    rest = explanation_html(block.explanation) + data + sources_html(block.sources)
+    figure = (
+        f'<div class="scroll chartbox" tabindex="0" role="region" aria-label="{escape(block.title)}">{svg}</div>'
+        + (f'<div class="phone">{small}</div>' if small else "")
+    )
+    rest = explanation_html(block.explanation, block.key) + data + sources_html(block.sources)
     return f'<figure id="{block.key}">{_heading(block.title, block.origin, above)}{figure}{rest}</figure>'
 
 
@@ -129,24 +159,27 @@ def _table(block: Table, above: str) -> str:
     inner = table_html(block.frame, f"{block.key}-table", block.title, block.digits)
     if block.folded:
         inner = f"<details><summary>Show the table ({len(block.frame)} rows)</summary>{inner}</details>"
-    rest = explanation_html(block.explanation) + sources_html(block.sources)
-    return f'<figure id="{block.key}">{_heading(block.title, block.origin, above)}{inner}{rest}</figure>'
+    rest = explanation_html(block.explanation, block.key) + sources_html(block.sources)
+    folded = ' class="folded"' if block.folded and block.explanation is None else ""
+    return f'<figure id="{block.key}"{folded}>{_heading(block.title, block.origin, above)}{inner}{rest}</figure>'
 
 
-def block_html(block: Block, above: str = "") -> str:
-    """One block under the section title `above`."""
+def block_html(block: Block, above: str = "", printed: bool = False) -> str:
+    """One block under the section title `above`; `printed`: for paper, which is no phone."""
     if isinstance(block, Chart):
-        return _chart(block, above)
+        return _chart(block, above, printed)
     if isinstance(block, Table):
         return _table(block, above)
     if isinstance(block, Diagram):
         box = (
             f'<div class="scroll chartbox" tabindex="0" role="region" '
             f'aria-label="{escape(block.title)}">{block.svg}</div>'
+            '<p class="hint">Scroll sideways to see all of it.</p>'
         )
         return (
             f"<figure "
-            f'id="{block.key}">{_heading(block.title, "", above)}{box}{explanation_html(block.explanation)}</figure>'
+            f'id="{block.key}">{_heading(block.title, "", above)}{box}'
+            f"{explanation_html(block.explanation, block.key)}</figure>"
         )
     if isinstance(block, Notice):
         return f'<p class="notice">{escape(block.text)}</p>'
@@ -154,13 +187,13 @@ def block_html(block: Block, above: str = "") -> str:
     return block.html
 
 
-def section_html(section: Section, number: int) -> str:
+def section_html(section: Section, number: int, printed: bool = False) -> str:
     """One section with its blocks; `number` is its place in the report.
 
     Raises ValueError for one without content: nothing may be silently absent.
     """
     if not section.blocks:
         raise ValueError(f"section {section.key} has no content")
-    blocks = "".join(block_html(block, section.title) for block in section.blocks)
+    blocks = "".join(block_html(block, section.title, printed) for block in section.blocks)
     heading = f'<h2><span class="place">{number}</span> {escape(section.title)}</h2>'
     return f'<section id="{section.anchor}">{heading}{blocks}</section>'

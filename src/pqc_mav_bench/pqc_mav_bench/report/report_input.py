@@ -4,9 +4,11 @@ hashes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -16,10 +18,12 @@ from pqc_mav_bench.analysis.adapt import from_tidy
 from pqc_mav_bench.analysis.published import source as published
 from pqc_mav_bench.analysis.published.campaigns import pi4_2025
 from pqc_mav_bench.canonical import file_sha256
-from pqc_mav_bench.errors import BenchError, StoreError
+from pqc_mav_bench.errors import BenchError, OptionsError, StoreError
+from pqc_mav_bench.options import command, options_from
 from pqc_mav_bench.report.blocks import EMULATED, MEASURED, MODELLED, PUBLISHED, Source
 from pqc_mav_bench.report.isolated import PrimitiveResults, read_primitives
 from pqc_mav_bench.schema.run import SchemaError, parse_run
+from pqc_mav_bench.source import kept_by
 from pqc_mav_bench.store import MANIFEST, CampaignStore, read_json
 
 
@@ -154,6 +158,32 @@ def _machine(run_dir: Path) -> str:
     return str(options.get("machine_name", "")) if isinstance(options, dict) else ""
 
 
+def campaign_line(run_dir: Path, runs: pd.DataFrame) -> str:
+    """How a campaign was measured, for every figure made of it: N, machine, command, commit; "" without a manifest."""
+    if not (run_dir / MANIFEST).is_file():
+        return ""
+    manifest = CampaignStore.open(run_dir).manifest()
+    try:
+        options = options_from(manifest["options"])
+    except (KeyError, OptionsError):
+        return ""
+    passed = int(runs["passed"].sum())
+    each = f"{options.handshakes} handshakes" if options.handshakes > 1 else "one handshake"
+    machine = options.machine_name or "machine not named"
+    return (
+        f"Measured ({manifest.get('campaign_id', run_dir.name)}): N = {passed} runs with {each} each; {machine}; "
+        f"{command(options)}; {_commit(manifest, run_dir)}"
+    )
+
+
+def _commit(manifest: Mapping[str, Any], run_dir: Path) -> str:
+    source = manifest.get("source") or {}
+    if source.get("commit"):
+        return f"commit {source['commit'][:12]}{', with changes' if source.get('changed') else ''}"
+    kept = kept_by(run_dir / MANIFEST)
+    return f"commit not recorded; kept since {kept[:12]}" if kept else "commit not recorded"
+
+
 def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
     """The campaign in a folder, finished or not. Raises ReportError when there is nothing usable in it."""
     try:
@@ -171,5 +201,6 @@ def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
     files = (tidy.file_in(run_dir), handshake_table.file_in(run_dir), run_dir / MANIFEST)
     found = [path for path in files if path is not None and path.is_file()]
     label = "" if name == "this campaign" else f"{run_dir.name}/"
-    sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes())) for path in found]
+    about = campaign_line(run_dir, runs)
+    sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes()), about) for path in found]
     return ReportInput(name, runs, raw, tuple(sources), primitives, machine, _by_short_code(single, runs))

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from pqc_mav_bench.report.answer import LINKS, answer, asked
+from pqc_mav_bench.report.answer import answer, asked, shortly
 from pqc_mav_bench.report.blocks import COMPUTED, Notice
+from pqc_mav_bench.report.link import LINKS
 
 
 def test_each_use_has_its_suite_its_ties_and_its_interval(campaign):
@@ -29,6 +32,18 @@ def test_a_thin_link_is_judged_by_bytes(campaign):
     assert rows["Handshake (B)"].iloc[0] == 900 + 800 + 800 + 655
     thin = LINKS[-1]
     assert rows[f"{thin.name} (s)"].iloc[0] == pytest.approx(0.2 + 8 * (3155 + 3 * 50) / 64_000)
+
+
+def test_the_answer_in_short_says_which_suite_link_battery_and_how_sure(campaign, of_single_handshakes):
+    html = shortly(campaign).html
+    found = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", html))
+    assert list(found) == ["Which suite", "On which link", "With which battery", "How sure"]
+    assert found["Which suite"].startswith("ML-768-")
+    assert "95 % interval" in found["Which suite"]
+    assert "Classic-McEliece-8192128 is not for thin links" in found["On which link"]
+    assert "no power was measured here" in found["With which battery"]
+    assert "Each suite has 30 handshakes" in found["How sure"]
+    assert shortly(of_single_handshakes) is None
 
 
 def test_without_enough_handshakes_there_is_no_recommendation(of_single_handshakes):

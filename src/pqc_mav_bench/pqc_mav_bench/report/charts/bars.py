@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -40,6 +41,10 @@ class Panel:
     reference: tuple[str, Sequence[float]] | None = None
 
 
+#: With more bars than this in a panel their figures would run into each other; the table below has them.
+_LABELLED = 20
+
+
 def _panel(draw: Drawing, axes, panel: Panel, tilt: float) -> None:  # type: ignore[no-untyped-def]
     clean_axis(axes, "y")
     # A few bars are kept slim: a single one as wide as the chart says nothing.
@@ -53,6 +58,17 @@ def _panel(draw: Drawing, axes, panel: Panel, tilt: float) -> None:  # type: ign
             shift = (i - (len(panel.series) - 1) / 2) * width
             (bar,) = axes.bar(x + shift, value, width * 0.94, color=series.colour, hatch=series.hatch, linewidth=0)
             draw.tip(bar, f"{category}, {series.label}: {quantity(value, panel.unit)}")
+            if bars <= _LABELLED:
+                figure = axes.annotate(
+                    quantity(value, ""),
+                    (x + shift, value),
+                    (0, 2),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=9 if bars <= _LABELLED // 2 else 7.5,
+                )
+                if bars > _LABELLED // 2 - 2:
+                    draw.when_narrow.append(partial(figure.set_rotation, 90))
     if panel.reference:
         label, values = panel.reference
         for x, category, value in zip(places, panel.categories, values, strict=True):

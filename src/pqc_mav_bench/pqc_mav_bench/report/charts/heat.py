@@ -62,10 +62,8 @@ def _paint(draw: Drawing, axes, panel: Panel, fontsize: float, named: bool) -> N
     axes.set_ylim(len(panel.rows) - 0.5, -0.5)
     axes.set_xticks(range(len(panel.columns)), panel.columns)
     axes.xaxis.tick_top()
-    axes.set_yticks(
-        range(len(panel.rows)), panel.rows if named else [""] * len(panel.rows), fontsize=min(10, fontsize + 0.5)
-    )
-    axes.tick_params(length=0)
+    axes.set_yticks(range(len(panel.rows)), panel.rows, fontsize=min(10, fontsize + 0.5))
+    axes.tick_params(length=0, labelleft=named)
     axes.spines[:].set_visible(False)
     if panel.title:
         axes.set_title(panel.title, pad=8)

@@ -13,10 +13,12 @@ from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Chart, Explanation, Section, Table
 from pqc_mav_bench.report.charts import bars
-from pqc_mav_bench.report.numbers import duration, listed
+from pqc_mav_bench.report.numbers import MISSING, duration, listed
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
     aead_order,
+    against_alone,
+    intervals_of,
     medians,
     without,
 )
@@ -68,11 +70,15 @@ def aeads(c: ReportInput) -> Section:
         bars.Series("Decrypt", [opening.get(n, math.nan) for n in order], palette.light("orange"), "///"),
     ]
     ascon = seal.get("Ascon-128a", math.nan)
+    spans = {way: intervals_of(c.baseline, "aead", f"{way}_mean_us") for way in ("seal", "open")}
     frame = pd.DataFrame(
         {
             "AEAD": order,
             "Encrypt (µs)": series[0].values,
+            "Encrypt, 95 % interval": [spans["seal"].get(n, MISSING) for n in order],
             "Decrypt (µs)": series[1].values,
+            "Decrypt, 95 % interval": [spans["open"].get(n, MISSING) for n in order],
+            "Runs": [int((c.baseline["aead"] == n).sum()) for n in order],
             "Encrypt, relative to Ascon": [seal.get(n, math.nan) / ascon for n in order],
         }
     )
@@ -80,7 +86,10 @@ def aeads(c: ReportInput) -> Section:
         "Median time of the tunnel's engine to seal and to open one packet of the workload, sampled while traffic ran.",
         "Only the cipher and its framing are timed, not the system calls that carry the packet.",
         [sentences.extremes(seal, "encryption time", "µs"), _fastest(c)],
-        [_budget(max(seal.values()))],
+        [
+            _budget(max(seal.values())),
+            against_alone(c, seal, "encrypt", "sealing", "'AEAD operations alone', [pqcmav-paper] Table VI"),
+        ],
     )
     chart = Chart(
         "aead",

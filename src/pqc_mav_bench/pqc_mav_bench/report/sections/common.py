@@ -9,11 +9,12 @@ from collections.abc import Mapping
 import pandas as pd
 
 from pqc_mav_bench.analysis.published import source as published
-from pqc_mav_bench.analysis.statistics import Summary, summarise
+from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, Summary, median_interval, summarise
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, scenario
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import Notice
 from pqc_mav_bench.report.charts.bars import Series
+from pqc_mav_bench.report.numbers import MISSING, duration, number
 from pqc_mav_bench.report.report_input import ReportInput
 
 _SIG_FAMILIES = ("ML-DSA", "Falcon", "SPHINCS+")
@@ -118,17 +119,63 @@ def with_values(c: ReportInput, column: str) -> pd.DataFrame:
 def algorithm_table(c: ReportInput, key: str, order: list[str], columns: dict[str, str]) -> pd.DataFrame:
     """One row per algorithm, the medians of the main scenario under the given headings."""
     rows = with_values(c, next(iter(columns)))
-    found = {heading: medians(rows, key, column) for column, heading in columns.items()}
-    return pd.DataFrame(
-        [[name, *(values.get(name, math.nan) for values in found.values())] for name in order],
-        columns=[{"kem": "KEM", "sig": "Signature"}[key], *found],
-    )
+    out: dict[str, list[object]] = {{"kem": "KEM", "sig": "Signature"}[key]: list(order)}
+    for column, heading in columns.items():
+        found = medians(rows, key, column)
+        out[heading] = [found.get(name, math.nan) for name in order]
+        if column.endswith("_ms") and not c.is_published:
+            spans = intervals_of(rows, key, column)
+            if spans:
+                out[f"{heading.split(' (')[0]}, 95 % interval"] = [spans.get(name, MISSING) for name in order]
+    if not c.is_published:
+        counts = rows.groupby(key)[next(iter(columns))].count()
+        out["Runs"] = [int(counts.get(name, 0)) for name in order]
+    return pd.DataFrame(out)
+
+
+def intervals_of(rows: pd.DataFrame, key: str, column: str) -> dict[str, str]:
+    """'LOW to HIGH', the 95 % interval of the median over the runs of each member that has enough of them."""
+    found = {}
+    for name, part in rows.groupby(key):
+        values = part[column].dropna()
+        if len(values) >= FEWEST_FOR_AN_INTERVAL:
+            low, high = median_interval(values)
+            found[str(name)] = f"{number(low)} to {number(high)}"
+    return found
 
 
 def without(c: ReportInput, what: str, reason: str, instead: str = "") -> Notice:
     """The sentence for something the campaign has no data for."""
     text = f"{first_upper(c.name)} has no {what}: {reason}."
     return Notice(f"{text} {instead}".strip())
+
+
+#: Values that differ by less than this share of the largest are drawn as none: bars and colours would be equal.
+ALIKE = 0.01
+
+
+def alike(values: pd.Series, share: float = ALIKE) -> bool:
+    """Whether values are so near each other that a chart of them shows nothing."""
+    known = values.dropna()
+    return bool(len(known)) and float(known.max() - known.min()) <= share * max(abs(known.max()), abs(known.min()))
+
+
+def against_alone(c: ReportInput, in_tunnel_us: Mapping[str, float], operation: str, what: str, where: str) -> str:
+    """Why an operation takes longer in the running tunnel than alone in a loop, with both figures; "" without both."""
+    if c.primitives is None:
+        return ""
+    alone = {name: c.primitives.median_us(name, operation) for name in in_tunnel_us}
+    ratios = {name: value / alone[name] for name, value in in_tunnel_us.items() if alone[name] > 0 and value > 0}
+    if not ratios:
+        return ""
+    name = max(ratios, key=ratios.__getitem__)
+    return (
+        f"Another measurement in this report times the same operations alone ({where}); they do not contradict each "
+        f"other: {what} of {name} takes {duration(in_tunnel_us[name] / 1e3)} here and {duration(alone[name] / 1e3)} "
+        f"there. Alone it is repeated in a loop, so code, data and clock are warm; in the tunnel each one follows "
+        "milliseconds of rest or of other work, on processors that both ends and the traffic share. bench/rested.py "
+        "times both ways and finds the same gap. Here is what a drone pays, there what the algorithm costs."
+    )
 
 
 def scenario_note(c: ReportInput) -> list[Notice]:

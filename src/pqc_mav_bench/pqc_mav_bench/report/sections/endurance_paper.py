@@ -8,7 +8,7 @@ import pandas as pd
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
+from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table, see
 from pqc_mav_bench.report.numbers import quantity
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections import diagrams
@@ -177,8 +177,8 @@ def endurance_paper(c: ReportInput) -> Section:
     codes = c.runs.drop_duplicates("suite")[["suite", "suite_id", "kem", "aead", "sig", "nist_level"]]
     blocks: list[Block] = [
         diagrams.concept("endurance-concept"),
-        diagrams.architecture("endurance-architecture"),
-        diagrams.handshake("endurance-handshake"),
+        see("paper-architecture", "The system's overview", "Architecture"),
+        see("paper-handshake", "The handshake", "Handshake"),
         diagrams.pipeline("endurance-pipeline"),
         diagrams.bench("endurance-bench", same),
         Table(

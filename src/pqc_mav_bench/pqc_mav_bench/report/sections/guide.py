@@ -12,21 +12,15 @@ from pqc_mav_bench.report.shipped import asset
 
 
 def explanations(others: list[Section]) -> Section:
-    """Where every chart's explanation is, with its observations in one place."""
+    """Where every chart's explanation is."""
     charts = [b for s in others for b in s.blocks if isinstance(b, (Chart, Table)) and b.explanation is not None]
-    entries = []
-    for block in charts:
-        assert block.explanation is not None
-        told = " ".join(sentence for sentence in block.explanation.observations if sentence)
-        if told:
-            link = f'<a href="#{block.key}">{escape(block.title)}</a>'
-            entries.append(f"<li>{link}: {escape(told)}</li>")
+    entries = [f'<li><a href="#{block.key}">{escape(block.title)}</a></li>' for block in charts]
     intro = (
         f"<p>{count(len(charts), 'chart and table', 'charts and tables')} of this report are followed by what "
-        f"they show, how to read them, what this run says and "
-        "what it means. What the run says, in one place:</p>"
+        "they show, how to read them, what this run says and what it means:</p>"
     )
-    return Section("explanations", "Explanation of every chart", [Prose(f"{intro}<ul>{''.join(entries)}</ul>")])
+    index = f'{intro}<ul class="index">{"".join(entries)}</ul>'
+    return Section("explanations", "Index of explanations", [Prose(index)])
 
 
 def reading_guide(_: ReportInput) -> Section:

@@ -9,11 +9,11 @@ import pandas as pd
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Section
+from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section
 from pqc_mav_bench.report.charts import heat, points
-from pqc_mav_bench.report.numbers import duration, number, quantity
+from pqc_mav_bench.report.numbers import count, duration, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import by_family, scenario_note, with_values
+from pqc_mav_bench.report.sections.common import alike, by_family, scenario_note, with_values
 from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
 
 
@@ -173,6 +173,16 @@ def suite_heatmaps(c: ReportInput) -> Section:
         blocks += missing
         grid = wide(source.suites, column).reindex(ordered_suites(source.suites.drop_duplicates("suite"))["suite"])
         names = [SCENARIO_NAMES.get(n, n) for n in grid.columns]
+        every = grid.stack()
+        if alike(every, 0.05):
+            blocks.append(
+                Notice(
+                    f"No heatmap of {_plain(name)}: over {count(len(grid), 'suite')} and "
+                    f"{count(len(names), 'scenario')} it lies between {quantity(every.min(), unit)} and "
+                    f"{quantity(every.max(), unit)}."
+                )
+            )
+            continue
         one = heat.Panel("", grid.index.tolist(), names, grid.to_numpy(dtype=float).tolist(), unit)
         means = {n: float(v) for n, v in zip(names, grid.mean(), strict=True)}
         own = (
@@ -254,8 +264,16 @@ def round_trips(c: ReportInput) -> Section:
             sentences.extremes({s: float(v) for s, v in low.items()}, "worst goodput ratio", "%", "lowest", "highest"),
         ],
     )
+    blocks += missing
+    if alike(grid.stack()):
+        blocks.append(
+            Notice(
+                f"No chart of the goodput ratio: over {count(len(low), 'suite')} it lies between "
+                f"{number(grid.min().min(), 4)} % and {number(grid.max().max(), 4)} % of what was offered."
+            )
+        )
+        return Section("round_trips", title, [*blocks, *scenario_note(c)])
     blocks += [
-        *missing,
         Chart(
             "goodput",
             "Goodput ratio",

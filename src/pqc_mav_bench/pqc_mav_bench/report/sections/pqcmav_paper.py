@@ -7,17 +7,16 @@ import math
 
 import pandas as pd
 
-from pqc_mav_bench.analysis import pareto, regression, rekey, tier
+from pqc_mav_bench.analysis import regression, rekey, tier
 from pqc_mav_bench.analysis.table import FAMILIES, has, rank
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import MEASURED, Block, Chart, Explanation, Notice, Section, Table
+from pqc_mav_bench.report.blocks import MEASURED, Block, Chart, Explanation, Notice, Section, Table, see
 from pqc_mav_bench.report.charts import points, spread
-from pqc_mav_bench.report.frame import environment
 from pqc_mav_bench.report.numbers import duration, number
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections import diagrams
-from pqc_mav_bench.report.sections.common import by_level, first_upper, kem_order, sig_order, with_values, without
-from pqc_mav_bench.report.sections.handshakes import known, pareto_frame, summary_frame, without_ranking
+from pqc_mav_bench.report.sections.common import first_upper, kem_order, sig_order, with_values, without
+from pqc_mav_bench.report.sections.handshakes import known
 from pqc_mav_bench.report.sections.published_tables import published_table
 
 
@@ -246,7 +245,6 @@ def _regression(c: ReportInput) -> list[Block]:
 def pqcmav_paper_tables(c: ReportInput) -> Section:
     """The paper's ten tables and the regression."""
     title = "Tables of the PQC-MAV paper and the log-log regression"
-    fastest = pareto.fastest_per_level(known(c))
     phi = [
         [r.suite, r.handshake_ms, *(rekey.phi_percent(float(r.handshake_ms), x) for x in rekey.PUBLISHED_INTERVALS_S)]
         for r in rank(known(c), "handshake_ms").itertuples()
@@ -257,38 +255,26 @@ def pqcmav_paper_tables(c: ReportInput) -> Section:
         _registry(c),
         published_table("registry-published", "Registry, published, [pqcmav-paper] Table I", "rpi5_registry_paper"),
         published_table("cascade", "Policy cascade, published, [pqcmav-paper] Table II", "rpi5_policy_cascade"),
-        Table(
-            "testbed",
-            "Testbed, [pqcmav-paper] Table III",
-            pd.DataFrame(environment(c), columns=["Property", "Value"]),
-            c.origin(),
-            c.sources,
-        ),
+        see("environment", "The testbed of this campaign ([pqcmav-paper] Table III)", "Environment"),
         published_table(
             "testbed-published", "Testbed, published, [pqcmav-paper] Table III", "rpi5_hardware_testbed_paper"
         ),
         *_isolated(c),
-        Table(
-            "levels",
-            "Handshake by level, [pqcmav-paper] Table VII",
-            summary_frame(by_level(known(c)), "Level"),
-            c.origin(),
-            c.sources,
+        see(
+            "section-handshake-statistics",
+            "This campaign's handshakes by level ([pqcmav-paper] Table VII)",
+            "Handshake statistics by NIST level and KEM family",
         ),
         published_table(
             "levels-published",
             "Handshake by level, published, [pqcmav-paper] Table VII",
             "rpi5_handshake_by_level_paper",
         ),
-        Table(
-            "fastest",
-            "Fastest suites of each level, [pqcmav-paper] Table VIII",
-            pareto_frame(fastest),
-            c.origin(),
-            c.sources,
-        )
-        if len(fastest)
-        else without_ranking(c, known(c)),
+        see(
+            "section-pareto-frontier",
+            "This campaign's fastest suites of each level ([pqcmav-paper] Table VIII)",
+            "Pareto frontier",
+        ),
         published_table(
             "fastest-published", "Pareto-optimal suites, published, [pqcmav-paper] Table VIII", "rpi5_pareto_paper"
         ),
@@ -356,6 +342,10 @@ def _isolated(c: ReportInput) -> list[Block]:
                     "Median time of each operation, timed alone on this machine, with its 95 % confidence interval.",
                     f"Method: {c.primitives.method}.",
                     [sentences.fastest_slowest(first, c.primitives.leading(kind))],
+                    [
+                        "Repeated in a loop, so warm: what the algorithm costs. In the tunnel each takes longer, "
+                        "for the reasons given with the charts of KEMs and AEADs."
+                    ],
                 )
                 blocks.append(Table(f"isolated-{kind}", title, frame, MEASURED, c.primitives.sources, explanation))
     return [

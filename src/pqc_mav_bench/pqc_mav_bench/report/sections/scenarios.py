@@ -14,7 +14,7 @@ from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section
 from pqc_mav_bench.report.blocks import Table as TableBlock
 from pqc_mav_bench.report.charts import bars, heat
-from pqc_mav_bench.report.numbers import quantity
+from pqc_mav_bench.report.numbers import listed
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import first_upper, scenario_note, scenario_series
 from pqc_mav_bench.report.sections.published_tables import published_table
@@ -68,7 +68,6 @@ def _per_scenario(c: ReportInput, column: str, how: str) -> dict[str, float]:
 
 def scenario_load(c: ReportInput) -> Section:
     """CPU, temperature, packets."""
-    title = "CPU, SoC temperature and packets by scenario"
     wanted = (
         ("cpu_mean_percent", "mean", "Average CPU (%)", "%"),
         ("temperature_mean_c", "mean", "SoC temperature (°C)", "°C"),
@@ -96,18 +95,11 @@ def scenario_load(c: ReportInput) -> Section:
             sentences.change(v, base, f"{axis.split(' (')[0]} under {n}", unit) for n, v in list(values.items())[1:]
         ]
     blocks: list[Block] = []
+    title = f"{listed([axis.split(' (')[0] for axis in frame.columns[1:]]) or 'Load'} by scenario"
     if panels:
-        if len(c.scenarios) == 1:
-            lines = [
-                f"Under {frame.iloc[0, 0]}: "
-                + ", ".join(
-                    f"{a.split(' (')[0]} {quantity(float(frame[a][0]), u)}" for _, _, a, u in wanted if a in frame
-                )
-                + "."
-            ]
         explanation = Explanation(
             "Load of the drone's machine and the traffic it carried, per scenario, over all runs that passed.",
-            "Each panel has its own scale. CPU is of all cores together.",
+            f"{'Each panel has its own scale. ' if len(c.scenarios) > 1 else ''}CPU is of all cores together.",
             lines,
             [
                 "Both ends of the tunnel ran on this one machine, so its load is that of drone and ground "
@@ -116,17 +108,21 @@ def scenario_load(c: ReportInput) -> Section:
             if _same_host(c)
             else [],
         )
-        chart = Chart(
-            "scenario-load",
-            title,
-            "Bars per scenario in up to three panels.",
-            bars.grouped(panels, 320),
-            c.origin(True),
-            c.sources,
-            frame,
-            explanation,
-        )
-        blocks.append(chart)
+        if len(c.scenarios) == 1:  # a chart of one bar compares nothing
+            blocks.append(TableBlock("scenario-load", title, frame, c.origin(True), c.sources, explanation))
+        else:
+            blocks.append(
+                Chart(
+                    "scenario-load",
+                    title,
+                    "Bars per scenario in up to three panels.",
+                    bars.grouped(panels, 320),
+                    c.origin(True),
+                    c.sources,
+                    frame,
+                    explanation,
+                )
+            )
     blocks += (
         [
             Notice(
@@ -150,7 +146,6 @@ def _same_host(c: ReportInput) -> bool:
 
 def scenario_heatmaps(c: ReportInput) -> Section:
     """CPU and temperature heatmap."""
-    title = "CPU and temperature, KEM family by scenario"
     families = _families(c)
     columns = [SCENARIO_NAMES.get(n, n) for n in c.scenarios]
     panels, absent = [], []
@@ -166,6 +161,7 @@ def scenario_heatmaps(c: ReportInput) -> Section:
         grid = pivot.reindex(index=families, columns=c.scenarios).to_numpy(dtype=float)
         panels.append(heat.Panel(name, families, columns, grid.tolist(), unit))
     blocks: list[Block] = []
+    title = f"{listed([panel.title.split(' (')[0] for panel in panels]) or 'Load'}, KEM family by scenario"
     if panels:
         values = np.array(panels[0].values)
         rows = {f: float(np.nanmean(values[i])) for i, f in enumerate(families) if np.isfinite(values[i]).any()}
@@ -188,7 +184,7 @@ def scenario_heatmaps(c: ReportInput) -> Section:
         chart = Chart(
             "load-heat",
             title,
-            "Heatmaps of processor load and temperature.",
+            f"Heatmaps of {title}.",
             heat.heatmaps(panels),
             c.origin(True),
             c.sources,

@@ -278,9 +278,9 @@ def _matrix(c: ReportInput) -> Table:
     counts = rows["verdict"].value_counts()
     explanation = Explanation(
         "Every suite with its figures and a verdict.",
-        f"control: handshake below {recommend.REALTIME_MS:.0f} ms; telemetry: below {recommend.TELEMETRY_MS:.0f} "
-        f"ms; flight with care: within the blackout limit of "
-        f"{recommend.BLACKOUT_LIMIT_MS / 1000:.0f} s; ground only: beyond; avoid: loss above "
+        f"time-critical control: handshake up to {recommend.TIME_CRITICAL_MS:.0f} ms; control: below "
+        f"{recommend.REALTIME_MS:.0f} ms; telemetry: below {recommend.TELEMETRY_MS:.0f} ms; flight with care: within "
+        f"the blackout limit of {recommend.BLACKOUT_LIMIT_MS / 1000:.0f} s; ground only: beyond; avoid: loss above "
         f"{recommend.LOSS_LIMIT_PERCENT:.0f} %. The interval is the shortest at which rekeying costs at most "
         f"{recommend.PHI_LIMIT_PERCENT} %, and at least {recommend.SHORTEST_INTERVAL_S:.0f} s.",
         [", ".join(f"{name}: {count(int(n), 'suite')}" for name, n in counts.items() if name) + "."],

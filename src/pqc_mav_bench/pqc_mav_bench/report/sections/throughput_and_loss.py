@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
-from pqc_mav_bench.analysis.statistics import summarise
+import pandas as pd
+
+from pqc_mav_bench.analysis.statistics import summarise, wilson
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Chart, Explanation, Section
+from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.charts import bars, points, spread
-from pqc_mav_bench.report.numbers import listed, number, quantity
+from pqc_mav_bench.report.numbers import count, listed, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import by_family, family_legend, scenario_note, with_values, without
+from pqc_mav_bench.report.sections.common import (
+    ALIKE,
+    alike,
+    by_family,
+    family_legend,
+    scenario_note,
+    with_values,
+    without,
+)
 from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
 
 #: The target of the October 2025 workload.
@@ -29,6 +39,9 @@ def throughput(c: ReportInput) -> Section:
             continue
         label = SCENARIO_NAMES.get(name, name)
         values = dict(zip(rows["suite"], rows["throughput_mbps"], strict=True))
+        if alike(rows["throughput_mbps"]):
+            blocks += _equal_throughput(use, name, label, rows, bulk)
+            continue
         drawing = bars.ranked(
             rows["suite"].tolist(),
             rows["throughput_mbps"].tolist(),
@@ -93,7 +106,41 @@ def throughput(c: ReportInput) -> Section:
     return Section("throughput", title, [*blocks, *scenario_note(c)])
 
 
-def _loss_block(c: ReportInput) -> Chart:
+def _equal_throughput(c: ReportInput, name: str, label: str, rows: pd.DataFrame, bulk: bool) -> list[Block]:
+    """Thirty equal bars say less than one sentence: the sentence, and the figures in a folded table."""
+    values = rows["throughput_mbps"]
+    offered = f" of {quantity(_TARGET, 'Mb/s')} offered" if bulk else ""
+    explanation = Explanation(
+        f"Payload delivered per second with each suite, scenario {label}.",
+        "No chart: the values differ by less than "
+        f"{number(100 * ALIKE, 2)} %, so that every bar would be as long as the next.",
+        [
+            f"Every one of {count(len(rows), 'suite')} delivers {quantity(values.min(), 'Mb/s')} to "
+            f"{quantity(values.max(), 'Mb/s')}{offered}."
+        ],
+        ["The suite does not limit the throughput at this rate."],
+    )
+    frame = pd.DataFrame({"Suite": rows["suite"], "Throughput (Mb/s)": values})
+    origin = c.origin(name in c.emulated)
+    return [Table(f"throughput-{name}", f"Throughput, {label}", frame, origin, c.sources, explanation, 4, folded=True)]
+
+
+def _no_loss(c: ReportInput) -> Notice | None:
+    """The sentence for a campaign that lost nothing, whose chart would be empty; None where something was lost."""
+    rows = c.runs[c.runs["passed"]].dropna(subset=["sent_packets", "received_packets"])
+    sent = int(rows["sent_packets"].sum())
+    if c.is_published or not sent or sent != int(rows["received_packets"].sum()):
+        return None
+    most = 100 * wilson(0, sent)[1]
+    return Notice(
+        f"No chart of losses: in {count(len(rows), 'run')} none of {sent:,} packets was lost. With 95 % confidence the "
+        f"share that is lost is below {number(most, 2)} %."
+    )
+
+
+def _loss_block(c: ReportInput) -> Block:
+    if (nothing := _no_loss(c)) is not None:
+        return nothing
     groups = [
         spread.Group(
             SCENARIO_NAMES.get(n, n), rows["loss_percent"].tolist(), rows["suite"].tolist(), palette.scenario(n)
@@ -131,8 +178,11 @@ _PANELS = (
 )
 
 
-def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str]]:
-    panels, absent = [], []
+def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str], list[str]]:
+    """The panels, and what has none: for want of values, or because all suites have the same."""
+    panels: list[spread.Panel] = []
+    absent: list[str] = []
+    equal: list[str] = []
     for column, axis, unit, log in _PANELS:
         rows = with_values(c, column)
         if not has(rows, column):
@@ -149,22 +199,29 @@ def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str
             colour = palette.family(str(key)) if by == "kem_family" else palette.level(int(key))
             label = str(key).replace("Classic-", "") if by == "kem_family" else f"Level {key}"
             groups.append(spread.Group(label, part[column].tolist(), part["suite"].tolist(), colour))
+        if alike(pd.Series([value for group in groups for value in group.values])):
+            equal.append(axis.split(" (")[0].lower())
+            continue
         modelled = column == "power_mean_w" and not (c.power_is_measured or c.is_published)
         panels.append(spread.Panel(groups, axis.replace("Power", "Power, modelled") if modelled else axis, unit, log))
-    return panels, absent
+    return panels, absent, equal
 
 
 def loss(c: ReportInput) -> Section:
     """Loss violin, family panel, level panel."""
-    title = "Packet loss by scenario; KEM families and levels in four panels"
+    title = "Packet loss by scenario; distributions by KEM family and level"
     loss_from, blocks = either(c, "loss_percent")
     blocks.append(_loss_block(loss_from))
     for key, by, name in (("family-panel", "kem_family", "KEM family"), ("level-panel", "nist_level", "NIST level")):
-        panels, absent = _distribution(c, by)
+        panels, absent, equal = _distribution(c, by)
+        if not panels:
+            blocks.append(without(c, f"differences by {name}", "all suites have the same figures"))
+            continue
         groups = by_family(c.baseline) if by == "kem_family" else {}
         explanation = Explanation(
             f"Distributions by {name} in {SCENARIO_NAMES.get(c.main_scenario, c.main_scenario)}"
-            + (f"; no data for {listed(absent)}." if absent else "."),
+            + (f"; no data for {listed(absent)}" if absent else "")
+            + (f"; no panel for {listed(equal)}, which all suites have alike." if equal else "."),
             "Box: middle half of the suites; line: median; whiskers: 1.5 box heights; rings: suites beyond.",
             [_overlap(panels)] + ([sentences.spread(groups, "handshake")] if groups else []),
         )
@@ -172,8 +229,8 @@ def loss(c: ReportInput) -> Section:
             Chart(
                 key,
                 f"Distributions by {name}",
-                f"Box plots by {name} in {len(panels)} panels.",
-                spread.boxes(panels, 300 * -(-len(panels) // 2), 2),
+                f"Box plots by {name} in {count(len(panels), 'panel')}.",
+                spread.boxes(panels, 300 * -(-len(panels) // 2), min(2, len(panels))),
                 c.origin(),
                 c.sources,
                 None,
