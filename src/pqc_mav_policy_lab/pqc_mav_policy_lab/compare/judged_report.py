@@ -113,7 +113,7 @@ def _against_level5(of: _Rows, missions: Sequence[str], names: Sequence[str]) ->
         return (
             f"**Against `{LEVEL5}` adapting does not pay**: in none of {pairs} pairs of mission and strategy is mean "
             f"security higher by more than {NEGLIGIBLE:g}. Where the drone can afford ML-KEM-1024 with Falcon-1024 "
-            "throughout, and these drones can, use it and leave the policy to hold."
+            "throughout, and these drones can, that suite is enough."
         )
     told = ", ".join(f"`{name}` on {mission}" for mission, name in better)
     return f"**Against `{LEVEL5}` adapting pays** in {len(better)} of {pairs} pairs of mission and strategy: {told}."
@@ -163,8 +163,7 @@ def _same(of: _Rows, missions: Sequence[str]) -> str:
     outages = [_gap(of, mission, AT_LEVEL5, "outage")[0] for mission in missions]
     return (
         f"Switched on over `{LEVEL5}`, the policy changes mean security by {max(gaps):.4f} at most and outage by "
-        f"{max(map(abs, outages)):.1f} s at most: it costs nothing, and guards what a fixed suite cannot "
-        "(alarms, a link that goes bad for a heavier suite, a battery that runs out)."
+        f"{max(map(abs, outages)):.1f} s at most: in these missions it neither gains nor costs anything."
         if max(gaps) <= NEGLIGIBLE
         else f"Switched on over `{LEVEL5}`, the policy changes mean security by up to {max(gaps):.3f}."
     )
