@@ -9,7 +9,17 @@ from scenes import CATALOGUE, CORE
 
 from pqc_mav_policy.settings import Settings
 from pqc_mav_policy_lab.compare import comparison as comparing
-from pqc_mav_policy_lab.compare.comparison import HEAVY, HEAVY_SUITE, STATIC, STATIC_SUITE, Comparison, Row, compare
+from pqc_mav_policy_lab.compare.comparison import (
+    HEAVY,
+    HEAVY_SUITE,
+    LEVEL5,
+    LEVEL5_SUITE,
+    STATIC,
+    STATIC_SUITE,
+    Comparison,
+    Row,
+    compare,
+)
 from pqc_mav_policy_lab.compare.static import StaticSuite
 from pqc_mav_policy_lab.flight_model.costs import published_costs
 from pqc_mav_policy_lab.missions.recorded import RecordedMission
@@ -39,7 +49,7 @@ def row(comparison: Comparison, flight: str, strategy: str) -> Row:
 
 
 def test_every_mission_under_every_strategy(comparison: Comparison) -> None:
-    names = [STATIC, HEAVY, "measured", "cascade", "expert", "rl", "hybrid"]
+    names = [STATIC, LEVEL5, HEAVY, "measured", "cascade", "expert", "rl", "hybrid"]
     assert [entry.strategy for entry in comparison.rows] == names * 2
     assert {entry.mission: entry.source for entry in comparison.rows} == {"bad-link": "simulated", "hot": "recorded"}
     for entry in comparison.rows:
@@ -63,7 +73,7 @@ def test_a_heavy_static_suite_fails_on_a_bad_link(comparison: Comparison) -> Non
 
 
 def test_the_energy_of_rekeys_is_the_published_arithmetic(comparison: Comparison) -> None:
-    for name, suite in ((STATIC, STATIC_SUITE), (HEAVY, HEAVY_SUITE)):
+    for name, suite in ((STATIC, STATIC_SUITE), (LEVEL5, LEVEL5_SUITE), (HEAVY, HEAVY_SUITE)):
         entry = row(comparison, "hot", name)
         expected = entry.rekeys * 3.99 * COSTS.compute_s[suite]
         assert entry.handshake_energy_j == pytest.approx(expected) and entry.suite_changes == 0
