@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -22,11 +23,20 @@ SHUTDOWN_S = 5.0
 LOOK_S = 0.5
 
 
+def set_in_handler(event: threading.Event) -> None:
+    """Sets an event in a handler of signals.
+
+    Not in the thread that the handler interrupts: where that one waits for the event it may hold the event's lock, for
+    which `set` would then wait for ever.
+    """
+    start_new_thread(event.set, ())
+
+
 def stop_on_signals() -> threading.Event:
     """An event that SIGINT and SIGTERM set from now on."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda *_: set_in_handler(stop))
     return stop
 
 

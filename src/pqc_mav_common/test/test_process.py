@@ -40,6 +40,21 @@ def test_a_signal_stops(number: signal.Signals) -> None:
     assert stop.wait(DEADLINE_S)
 
 
+IN_THE_LOCK = """
+import signal
+from pqc_mav_common.process import stop_on_signals
+stop = stop_on_signals()
+with stop._cond:  # as Event.wait does, at its beginning and whenever it wakes up
+    signal.raise_signal(signal.SIGTERM)
+raise SystemExit(0 if stop.wait(10) else 1)
+"""
+
+
+def test_a_signal_that_comes_while_the_event_is_locked_stops_too() -> None:
+    ended = subprocess.run([sys.executable, "-c", IN_THE_LOCK], timeout=DEADLINE_S, check=False)
+    assert ended.returncode == 0
+
+
 def test_a_signal_that_did_not_wake_the_wait_is_seen() -> None:
     class Overslept(threading.Event):
         """Its first wait ends only by its limit, as where the signal came just before it."""
