@@ -176,8 +176,8 @@ def render(results: Mapping[str, Any], systems: Sequence[System]) -> str:
         "Written by `make peers`. Two network namespaces on one machine stand for the drone and the ground station, "
         "with one virtual Ethernet link between them. All systems of a table were measured in the same session, one "
         "after the other, again and again in changing order, or all at the same time where it says so. Each cell is "
-        "the median of N repetitions with its 95 % interval (bootstrap; with fewer than six repetitions it spans all of them). "
-        "Raw values: `peers.json.gz`.\n\n"
+        "the median of N repetitions with its 95 % interval (bootstrap; with fewer than six repetitions it spans "
+        "all of them). Raw values: `peers.json.gz`.\n\n"
         "Both ends, sender and receiver share the processors of one machine, and a virtual link passes runs (GSO) on "
         "without taking them apart: absolute figures belong to this machine.\n"
     )
