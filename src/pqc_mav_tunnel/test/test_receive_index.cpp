@@ -51,5 +51,17 @@ TEST_F(IndexPoolTest, IsHeldOnceHoweverItMoves) {
   held.release();  // the pool lives as long as what it gave out
 }
 
+TEST(IndexPool, OfAShareGivesOutItsOwnNumbersAlone) {
+  const auto pool = IndexPool::make(8, 0, now_ns, 1, 3);
+  std::vector<ReceiveIndex> held;
+  for (const std::uint16_t value : {1, 4, 7}) {
+    held.push_back(pool->take());
+    EXPECT_EQ(held.back().value(), value);
+  }
+  EXPECT_FALSE(pool->take().value()) << "none is left";
+  held[1].release();
+  EXPECT_EQ(pool->take().value(), 4);
+}
+
 }  // namespace
 }  // namespace pqcmav

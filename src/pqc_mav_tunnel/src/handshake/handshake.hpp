@@ -110,8 +110,12 @@ struct ResponderEnv {
   std::function<EphemeralKem(const KemInfo&)> kem_keypair;  // post-gate: pool or fresh
   std::uint16_t features = 0;                               // that this gcs grants where they are asked for
   std::function<ReceiveIndex()> receive_index;              // with compact headers; an empty one: none is free
+  std::function<bool(const SessionId&)> takes_id = {};      // may a session have this id? empty: any
   RandomSource random = random_bytes;
 };
+
+/// An id for a new session. Throws TunnelError(crypto) when the source gives none that may be used.
+SessionId fresh_session_id(const RandomSource& random, const std::function<bool(const SessionId&)>& takes_id);
 
 /// The session in which a rekey runs: its M1 must name it, and its chain secret goes into the new keys.
 struct RunningSession {

@@ -20,6 +20,17 @@ void check(const ResponderEnv* env) {
 
 }  // namespace
 
+SessionId fresh_session_id(const RandomSource& random, const std::function<bool(const SessionId&)>& takes_id) {
+  // Of so many one is good, unless the source is broken: with the most threads one in 64 is.
+  constexpr int kTries = 10'000;
+  for (int i = 0; i < kTries; ++i) {
+    SessionId id{};
+    random(id);
+    if (id != SessionId{} && (!takes_id || takes_id(id))) return id;
+  }
+  throw TunnelError(Errc::crypto, "The source of randomness gives no usable session id; a session needs a random one.");
+}
+
 struct HandshakeResponder::Impl {
   enum class Wait { client_hello, go_on, client_finish };
 
@@ -125,7 +136,7 @@ struct HandshakeResponder::Impl {
   HandshakeStep go_on() {
     if (const auto code = objection()) return reject(*code);
     ServerHello answer_hello;
-    answer_hello.session_id = fresh_session_id();
+    answer_hello.session_id = fresh_session_id(env->random, env->takes_id);
     env->random(answer_hello.nonce);
     answer_hello.epoch = hello.epoch;
     agree_on_features(answer_hello);
@@ -177,15 +188,6 @@ struct HandshakeResponder::Impl {
       if (problem.code() != Errc::key_missing) throw;
       return std::nullopt;
     }
-  }
-
-  SessionId fresh_session_id() {
-    SessionId id{};
-    for (int attempt = 0; attempt < 4; ++attempt) {
-      env->random(id);
-      if (id != SessionId{}) return id;
-    }
-    throw TunnelError(Errc::crypto, "The source of randomness gave only zeros; a session needs a random id.");
   }
 
   EphemeralKem fresh_kem_pair() {

@@ -57,7 +57,8 @@ struct RatchetTerms {
   RunningSession session;
   Psk psk;
   bool key_old = false;
-  std::function<ReceiveIndex()> receive_index;  // with compact headers
+  std::function<ReceiveIndex()> receive_index;          // with compact headers
+  std::function<bool(const SessionId&)> takes_id = {};  // as in ResponderEnv
   RandomSource random = random_bytes;
 };
 

@@ -66,8 +66,8 @@ struct RatchetResponder::Impl {
   HandshakeStep answer(const RatchetHello& hello) {
     const auto& session = terms.session;
     RatchetAnswer said;
-    terms.random(said.session_id);
-    if (said.session_id == SessionId{} || said.session_id == session.id)
+    said.session_id = fresh_session_id(terms.random, terms.takes_id);
+    if (said.session_id == session.id)
       throw TunnelError(Errc::crypto, "The source of randomness gave a session id that is in use.");
     said.index = keys.own_index.value().value_or(0);
     terms.random(said.nonce);

@@ -23,8 +23,8 @@ void ReceiveIndex::release() noexcept {
 }
 
 std::shared_ptr<IndexPool> IndexPool::make(std::size_t size, std::uint64_t rest_ns,
-                                           std::function<std::uint64_t()> clock) {
-  return std::shared_ptr<IndexPool>(new IndexPool(size, rest_ns, std::move(clock)));
+                                           std::function<std::uint64_t()> clock, std::size_t first, std::size_t step) {
+  return std::shared_ptr<IndexPool>(new IndexPool(size, rest_ns, std::move(clock), first, step));
 }
 
 ReceiveIndex IndexPool::take() {
@@ -36,12 +36,13 @@ ReceiveIndex IndexPool::take() {
     free = free_from_.insert(free_from_.end(), 0);
   }
   *free = kTaken;
-  return {shared_from_this(), static_cast<std::uint16_t>(free - free_from_.begin())};
+  return {shared_from_this(),
+          static_cast<std::uint16_t>(first_ + step_ * static_cast<std::size_t>(free - free_from_.begin()))};
 }
 
 void IndexPool::give_back(std::uint16_t value, bool used) noexcept {
   const std::lock_guard lock(mutex_);
-  free_from_[value] = used ? clock_() + rest_ns_ : 0;
+  free_from_[(value - first_) / step_] = used ? clock_() + rest_ns_ : 0;
 }
 
 }  // namespace pqcmav

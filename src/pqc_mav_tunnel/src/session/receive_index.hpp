@@ -45,24 +45,31 @@ class ReceiveIndex {
 /// Any thread.
 class IndexPool : public std::enable_shared_from_this<IndexPool> {
  public:
-  /// Numbers below `size`; one that was used is given out again `rest_ns` after its release, at the earliest.
+  /// Numbers below `size`, of which it gives out `first` and every `step`th after it; one that was used is given out
+  /// again `rest_ns` after its release, at the earliest.
   static std::shared_ptr<IndexPool> make(std::size_t size, std::uint64_t rest_ns,
-                                         std::function<std::uint64_t()> clock = now_ns);
+                                         std::function<std::uint64_t()> clock = now_ns, std::size_t first = 0,
+                                         std::size_t step = 1);
   /// The lowest one that is free: short numbers make short headers. Empty when there is none.
   [[nodiscard]] ReceiveIndex take();
 
  private:
   friend class ReceiveIndex;
-  IndexPool(std::size_t size, std::uint64_t rest_ns, std::function<std::uint64_t()> clock)
-      : size_(size), rest_ns_(rest_ns), clock_(std::move(clock)) {}
+  IndexPool(std::size_t size, std::uint64_t rest_ns, std::function<std::uint64_t()> clock, std::size_t first,
+            std::size_t step)
+      : size_((size - first + step - 1) / step),
+        first_(first),
+        step_(step),
+        rest_ns_(rest_ns),
+        clock_(std::move(clock)) {}
   void give_back(std::uint16_t value, bool used) noexcept;
 
   static constexpr std::uint64_t kTaken = ~std::uint64_t{0};
-  const std::size_t size_;
+  const std::size_t size_, first_, step_;
   const std::uint64_t rest_ns_;
   const std::function<std::uint64_t()> clock_;
   std::mutex mutex_;
-  std::vector<std::uint64_t> free_from_;  // of each number that was ever given out
+  std::vector<std::uint64_t> free_from_;  // of each that was ever given out
 };
 
 }  // namespace pqcmav
