@@ -81,7 +81,10 @@ add_library(pqcmav_engine STATIC
   src/net/data_plane_links.cpp
   src/net/data_plane_shaping.cpp
   src/net/data_plane_stations.cpp
+  src/net/data_plane_threads.cpp
   src/net/data_plane_upkeep.cpp
+  src/net/data_share.cpp
+  src/net/handshake_relay.cpp
   src/net/interval_request.cpp
   src/net/link.cpp
   src/net/lookup.cpp

@@ -298,6 +298,7 @@ void read_gcs(Reader& in, EngineConfig& out) {
   out.allowed_suites = suite_list(in.get<Strings>("allowed_suites"), "allowed_suites");
   out.allow_pure = in.get<bool>("allow_pure");
   out.max_handshakes = static_cast<std::size_t>(in.get<std::int64_t>("max_handshakes"));
+  out.data_threads = static_cast<std::size_t>(in.get<std::int64_t>("data_threads"));
   out.handshake_threads = static_cast<std::size_t>(in.get<std::int64_t>("handshake_threads"));
   out.handshakes_per_drone_s = in.get<double>("handshakes_per_drone_s");
   out.key_pool_depth = static_cast<std::size_t>(in.get<std::int64_t>("key_pool_depth"));

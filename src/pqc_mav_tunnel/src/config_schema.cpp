@@ -163,6 +163,11 @@ const std::vector<ConfigKey>& table() {
        "of its "
        "own besides.",
        false, true},
+      {"data_threads", i(1), 1, kDataThreadsMax, "",
+       "Threads that move packets. Each drone belongs to one of them; its packets are handed to that one by the "
+       "kernel. "
+       "More than one is worth it where one core is not enough for the packets of all drones.",
+       false, true},
       {"handshake_threads", i(2), 1, 64, "",
        "Threads that compute handshakes, in addition to the packet thread and at lower priority.", false, true},
       {"handshakes_per_drone_s", 5.0, 0.01, 10000, "1/s",

@@ -29,6 +29,7 @@ inline constexpr std::size_t kWindowBitsMax = 8192;
 
 // Section 10: compact headers and bundles.
 inline constexpr std::uint64_t kCompactLag = 16'384;  // of the newest sequence behind what the peer has seen
+inline constexpr std::size_t kDataThreadsMax = 64;
 inline constexpr std::size_t kGcsIndices = 65'536, kDroneIndices = 256;
 inline constexpr unsigned kBundleWaitMostMs = 200, kBundleBytes = 400;
 inline constexpr seconds kIndexRest{60};  // at a gcs; not before an index is given out again

@@ -266,7 +266,7 @@ std::vector<LinkStats> Engine::stats() const {
 }
 
 NamedCounters Engine::totals() const {
-  const auto& t = impl_->plane().totals();
+  const auto t = impl_->plane().totals();
   NamedCounters out = {
       {"enc_rx_datagrams", t.enc_rx_datagrams.get()},
       {"enc_rx_bytes", t.enc_rx_bytes.get()},
@@ -282,13 +282,15 @@ NamedCounters Engine::totals() const {
   out.emplace_back("drop_standby", t.standby.get());
   if (impl_->gcs) {
     const auto& s = impl_->gcs->counters();
+    auto busy = s.busy;
+    busy.add(impl_->plane().handover_full());
     for (const auto& [name, counter] :
          std::initializer_list<std::pair<std::string_view, const Counter&>>{{"hs_gated", s.gated},
                                                                             {"hs_retried", s.retried},
                                                                             {"hs_completed", s.completed},
                                                                             {"hs_ratchets", s.ratchets},
                                                                             {"hs_failed", s.failed},
-                                                                            {"hs_busy", s.busy},
+                                                                            {"hs_busy", busy},
                                                                             {"restarts_told", s.restarts}})
       out.emplace_back(name, counter.get());
     out.emplace_back("keygens", impl_->gcs->keygens());

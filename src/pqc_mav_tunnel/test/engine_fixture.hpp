@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -108,9 +109,15 @@ inline FlatConfig with(FlatConfig base, const FlatConfig& more) {
   return base;
 }
 
+/// So many data threads has every gcs of these tests: CMake lists them a second time with two.
+inline std::int64_t data_threads() {
+  const auto* given = std::getenv("PQCMAV_TEST_DATA_THREADS");
+  return given == nullptr ? 1 : std::stoll(given);
+}
+
 inline FlatConfig gcs_values(const KeyFolders& keys, const Names& drones = {"uav1"}) {
-  return {{"role", "gcs"},  {"keys", keys.gcs()},  {"drones", drones},       {"bind", "127.0.0.1"},
-          {"data_port", 0}, {"key_pool_depth", 0}, {"control_socket", "off"}};
+  return {{"role", "gcs"},  {"keys", keys.gcs()},  {"drones", drones},        {"bind", "127.0.0.1"},
+          {"data_port", 0}, {"key_pool_depth", 0}, {"control_socket", "off"}, {"data_threads", data_threads()}};
 }
 
 inline FlatConfig drone_values(const KeyFolders& keys, const std::string& id, std::uint16_t data_port) {

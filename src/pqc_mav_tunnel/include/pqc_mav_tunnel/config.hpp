@@ -87,7 +87,7 @@ struct EngineConfig {
   // gcs
   std::vector<DroneEntry> drones;
   std::vector<const Suite*> allowed_suites;
-  std::size_t max_handshakes = 0, handshake_threads = 0, key_pool_depth = 0;
+  std::size_t max_handshakes = 0, handshake_threads = 0, data_threads = 1, key_pool_depth = 0;
   std::vector<const KemInfo*> key_pool_kems;
   double key_pool_max_age_s = 0, handshakes_per_drone_s = 0;
 

@@ -132,7 +132,8 @@ std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const S
   return std::nullopt;
 }
 
-std::shared_ptr<const ResponderEnv> GcsControl::environment() {
+/// `share`: the data thread to which the packets of the sessions come.
+std::shared_ptr<const ResponderEnv> GcsControl::environment(DataShare share) {
   auto env = std::make_shared<ResponderEnv>();
   env->gcs_id = config_.gcs_id;
   env->find_drone = [this](std::string_view id) -> std::optional<DroneRecord> {
@@ -150,7 +151,9 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment() {
   env->drone_public = [this](std::string_view id, const SigInfo& sig) { return keys_.drone_public(id, sig); };
   env->kem_keypair = [this](const KemInfo& kem) { return pool_.take(kem); };
   env->features = features_of(config_);
-  env->receive_index = [this] { return indices_->take(); };
+  env->receive_index = [indices = IndexPool::make(kGcsIndices, to_ns(kIndexRest), now_ns, share.number,
+                                                  share.threads)] { return indices->take(); };
+  if (share.threads > 1) env->takes_id = [share](const SessionId& id) { return share.takes(id); };
   return env;
 }
 
@@ -198,8 +201,14 @@ void GcsControl::start(DataPlane& data) {
   const auto refused = [this](const std::string& source, const std::string& id, HandshakeError error) {
     on_refused(source, id, error);
   };
-  HandshakeServer::Host host{environment(), [this](std::string_view id) { return find(id); }, finished, progress,
-                             refused};
+  std::vector<std::shared_ptr<const ResponderEnv>> environments;  // of each data thread
+  for (std::size_t i = 0; i < data.threads(); ++i) environments.push_back(environment({i, data.threads()}));
+  const auto env = environments.front();
+  const auto env_of = [&data, environments = std::move(environments)](std::size_t link) {
+    return environments[data.share_of(link).number];
+  };
+  HandshakeServer::Host host{env,      env_of,   [this](std::string_view id) { return find(id); },
+                             finished, progress, refused};
   server_ = std::make_unique<HandshakeServer>(
       AdmissionLimits{config_.max_handshakes, drones_.size(), config_.handshakes_per_drone_s},
       config_.handshake_threads, restart_key(), std::move(host), data);

@@ -67,7 +67,7 @@ class GcsControl {
     std::uint32_t id;
     std::optional<RekeyOutcome> answer;
   };
-  std::shared_ptr<const ResponderEnv> environment();
+  [[nodiscard]] std::shared_ptr<const ResponderEnv> environment(DataShare share);
   [[nodiscard]] std::optional<std::size_t> find(std::string_view drone_id) const;
   [[nodiscard]] DronePtr drone_at(std::size_t link) const;
   [[nodiscard]] DronePtr drone_of(std::string_view drone_id) const;
@@ -88,7 +88,6 @@ class GcsControl {
   std::vector<DronePtr> drones_;            // by link; empty where one was removed
   std::map<std::string, std::size_t, std::less<>> by_id_;
   KeyPool pool_;
-  std::shared_ptr<IndexPool> indices_ = IndexPool::make(kGcsIndices, to_ns(kIndexRest));
   std::mutex signing_mutex_;
   std::map<const SigInfo*, SecretBytes> signing_;
   DataPlane* data_ = nullptr;

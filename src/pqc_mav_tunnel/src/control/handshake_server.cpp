@@ -7,6 +7,7 @@
 #include "handshake/key_schedule.hpp"
 #include "handshake/ratchet.hpp"
 #include "handshake/ratchet_messages.hpp"
+#include "net/data_plane_hold.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -142,7 +143,7 @@ HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& n
   attempt->paths.push_back(source);
   if (facts.validated) attempt->transport.validate(0);
   attempt->facts = std::move(facts);
-  attempt->responder = std::make_shared<HandshakeResponder>(host_.env);
+  attempt->responder = std::make_shared<HandshakeResponder>(host_.env_of(*link));
   begin(std::move(attempt), client_hello_limits(), longest_answer(suite, hello->hybrid), datagram, now);
   return HandshakeDrop::taken;
 }
@@ -201,6 +202,7 @@ HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const S
 }
 
 void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::uint64_t now) {
+  const auto held = data_.hold(link);
   const auto& session = data_.session(link);
   if (value.size() < kAttemptSize || !session.current() || session.chain() == nullptr) return;
   AttemptId name;
@@ -224,7 +226,7 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   const auto& drone = data_.link(link).id;
   if (!hello || hello->drone_id != drone || admission_.has_ended(drone, name)) return;
   const auto* suite = find_suite(hello->suite);
-  auto responder = std::make_shared<HandshakeResponder>(host_.env, data_.link(link).running());
+  auto responder = std::make_shared<HandshakeResponder>(host_.env_of(link), data_.link(link).running());
   Transport transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{});
   // Who speaks inside a session is as good as proven; even so it does not get M2 without end.
   AttemptFacts facts{drone, {}, true, true, suite != nullptr && heavy(*suite, hello->hybrid)};
@@ -268,9 +270,10 @@ void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Att
   attempt->session = data_.session(link).current()->id;
   attempt->kind = HandshakeKind::ratchet;
   attempt->facts = std::move(facts);
+  const auto env = host_.env_of(link);
   attempt->responder = std::make_shared<RatchetResponder>(RatchetTerms{*data_.link(link).running(), record->psk.clone(),
-                                                                       data_.link(link).key_old,
-                                                                       host_.env->receive_index, host_.env->random});
+                                                                       data_.link(link).key_old, env->receive_index,
+                                                                       env->takes_id, env->random});
   auto& taken = *attempt;
   begin(std::move(attempt), ratchet_hello_limits(), 0, first, now);
   send_due(taken, now);
@@ -354,6 +357,7 @@ void HandshakeServer::refuse(Attempt& attempt, std::uint64_t now) {
 /// M3 verified, or R1 was taken: the keys are in place before M4 or R2 says so. R2 goes on being sent until a packet
 /// under the new keys says that it came.
 void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64_t now) {
+  const auto held = data_.hold(attempt.link);
   const auto validated = attempt.transport.validated();
   const auto from = attempt.session ? SockAddr{} : attempt.paths[validated.value_or(attempt.newest_path)];
   data_.install_now(attempt.link, attempt.responder->take_keys(), from, validated.has_value(), now);
@@ -372,6 +376,7 @@ void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64
 }
 
 void HandshakeServer::send_due(Attempt& attempt, std::uint64_t now) {
+  const auto held = attempt.session ? data_.hold(attempt.link) : DataPlane::Hold();
   const auto send = [&] {
     while (auto out = attempt.transport.poll(now)) {
       if (!attempt.session) {
@@ -446,6 +451,7 @@ void HandshakeServer::report(Attempt& attempt, HandshakeError error, std::uint64
     event.reason = describe(error, 0, false);
   }
   event.kind = attempt.phase == Phase::with_worker ? attempt.kind : responder.kind();
+  const auto held = attempt.paths.empty() ? data_.hold(attempt.link) : DataPlane::Hold();
   event.peer = attempt.paths.empty() ? data_.link(attempt.link).peer.text() : attempt.paths.front().text();
   event.duration_ns = now - attempt.began_ns;
   host_.progress(attempt.facts.drone, -1);
@@ -472,6 +478,7 @@ void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {
 
 /// What lets this gcs know the drone again, and the drone a restarted gcs.
 void HandshakeServer::on_grant_due(std::size_t link, std::uint64_t now) {
+  const auto held = data_.hold(link);
   const auto& session = data_.session(link).current();
   if (!session) return;
   const auto& drone = data_.link(link).id;

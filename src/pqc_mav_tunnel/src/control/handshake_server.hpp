@@ -37,6 +37,8 @@ class HandshakeServer final : public HandshakePort {
  public:
   struct Host {
     std::shared_ptr<const ResponderEnv> env;
+    /// Of a drone: its sessions have ids by which their packets come to its data thread.
+    std::function<std::shared_ptr<const ResponderEnv>(std::size_t link)> env_of;
     std::function<std::optional<std::size_t>(std::string_view drone_id)> link_of;
     std::function<void(const std::string& drone_id, HandshakeEvent event)> finished;
     /// A handshake of this drone passed the gate (+1) or ended (-1).

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <string_view>
 #include <unordered_map>
 
@@ -13,21 +14,29 @@
 
 namespace pqcmav {
 
+/// Any thread.
 class AddressBook {
  public:
   /// An empty address is none.
   void add(const SockAddr& address) {
-    if (!address.empty()) ++known_[key_of(address)];
+    if (address.empty()) return;
+    const std::lock_guard lock(mutex_);
+    ++known_[key_of(address)];
   }
   /// Of those behind the same address and port each is there once.
   void remove(const SockAddr& address) {
+    const std::lock_guard lock(mutex_);
     const auto it = address.empty() ? known_.end() : known_.find(key_of(address));
     if (it != known_.end() && --it->second == 0) known_.erase(it);
   }
   [[nodiscard]] bool contains(const SockAddr& address) const noexcept {
+    const std::lock_guard lock(mutex_);
     return !known_.empty() && !address.empty() && known_.contains(key_of(address));
   }
-  [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return known_.size();
+  }
 
  private:
   using Key = ByteArray<18>;  // IP address and port
@@ -44,6 +53,7 @@ class AddressBook {
     std::memcpy(out.data() + ip.size(), &port, sizeof port);
     return out;
   }
+  mutable std::mutex mutex_;
   std::unordered_map<Key, unsigned, Hash> known_;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters with one writing thread and any number of readers: plain loads and stores, no locked instruction on the
-// packet path.
+// Counters with one writing thread at a time and any number of readers: plain loads and stores, no locked instruction
+// on the packet path.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -22,9 +23,14 @@ inline constexpr std::array<std::string_view, kHandshakeDropKinds> kHandshakeDro
 
 class Counter {
  public:
+  Counter() noexcept = default;
+  /// What it shows now.
+  Counter(const Counter& other) noexcept : value_(other.get()) {}
+  Counter& operator=(const Counter&) = delete;
   void add(std::uint64_t n = 1) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
+  void set(std::uint64_t n) noexcept { value_.store(n, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -78,6 +84,20 @@ struct ProcessCounters {
   Counter standby;        // drone: data frames of a station that is not the active one
   Counter other_version;  // of drop_malformed: packets of an older protocol
   Counter ticks;          // finished rounds of upkeep: the data thread lives
+
+  /// Another data thread's, with these together. `ticks` is that of the one that is behind.
+  void add(const ProcessCounters& other) noexcept;
 };
+
+inline void ProcessCounters::add(const ProcessCounters& other) noexcept {
+  const auto behind = std::min(ticks.get(), other.ticks.get());
+  for (auto counter : {&ProcessCounters::enc_rx_datagrams, &ProcessCounters::enc_rx_bytes, &ProcessCounters::delivered,
+                       &ProcessCounters::control, &ProcessCounters::delivered_datagrams, &ProcessCounters::kernel,
+                       &ProcessCounters::yielded, &ProcessCounters::standby, &ProcessCounters::other_version})
+    (this->*counter).add((other.*counter).get());
+  for (std::size_t i = 0; i < kDropKinds; ++i) drops[i].add(other.drops[i].get());
+  for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) handshakes[i].add(other.handshakes[i].get());
+  ticks.set(behind);
+}
 
 }  // namespace pqcmav

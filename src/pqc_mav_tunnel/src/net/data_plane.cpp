@@ -14,6 +14,7 @@
 #include <ctime>
 #include <future>
 
+#include "net/handshake_relay.hpp"
 #include "net/timer.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
@@ -45,10 +46,11 @@ Fd checked(int fd, const char* what) {
 
 }  // namespace
 
-DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks)
+DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks, DataPlane* first)
     : config_(config.lean()),
       events_(events),
       hooks_(std::move(hooks)),
+      first_(first),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "an epoll descriptor")),
       wake_(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "an event descriptor")),
       timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
@@ -61,25 +63,27 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
                     true),
       encrypted_out_(false),
       plain_out_(false) {
+  open_encrypted();
+  encrypted_out_ = UdpSender(config_.gso && supports_gso(encrypted_));
+  watch(wake_.get(), kWake);
+  watch(timer_.get(), kTimer);
+  watch(handshake_timer_.get(), kHandshakeTimer);
+  watch(shape_timer_.get(), kShapeTimer);
+  watch(bundle_timer_.get(), kBundleTimer);
+  watch(encrypted_.get(), kEncrypted);
+}
+
+DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks)
+    : DataPlane(config, events, std::move(hooks), nullptr) {
   const bool drone = config_.role == Role::drone;
-  const auto port = drone ? config_.local_data_port : config_.data_port;
-  const UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
-  const std::string purpose = "encrypted packets (UDP)";
-  // The name of a drone's peer may resolve only after the network is there, and to addresses of either kind.
-  if (drone && config_.bind.empty() &&
-      !std::ranges::all_of(config_.peers, [](const auto& each) { return is_ipv4(each.host); }))
-    encrypted_ = open_udp_both(port, options, purpose, &gro_);
-  else
-    encrypted_ = open_udp(resolve(config_.bind, port, true, SOCK_DGRAM), options, purpose, &gro_);
-  local_ = local_address(encrypted_);
-  const bool gso = config_.gso && supports_gso(encrypted_);
-  encrypted_out_ = UdpSender(gso);
+  for (std::size_t i = 1; i < config_.data_threads; ++i)
+    others_.push_back(std::unique_ptr<DataPlane>(new DataPlane(config, events, hooks_, this)));
 
   auto entries = config.drones;
   if (drone)
     entries = {
         DroneEntry{config_.drone_id, config_.plain_bind, config_.plain_peer, config_.plain_endpoints, false, {}}};
-  for (const auto& entry : entries) links_.push_back(make_link(links_.size(), entry, open_plain(entry)));
+  for (std::size_t i = 0; i < entries.size(); ++i) put_link(i, make_link(i, entries[i], open_plain(entries[i])));
   if (drone && config_.standby && config_.peers.size() > 1) {
     links_.push_back(std::make_shared<Link>(config_.drone_id, true, timers_of(config_), config_.replay_window));
     links_.back()->station = kNoStation;
@@ -87,24 +91,45 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   // A run towards a local UDP socket that did not ask for runs arrives as single datagrams; that has nothing to do with
   // what the air's network can.
   const bool runs = std::ranges::all_of(entries, [](const auto& entry) { return entry.plain_endpoints.empty(); });
-  plain_out_ = UdpSender(runs && supports_gso(encrypted_));
-  shape_now(config_.shape_kbit, now_ns());
+  for_each_plane([&](DataPlane& plane) {
+    plane.plain_out_ = UdpSender(runs && supports_gso(encrypted_));
+    plane.shape_now(config_.shape_kbit, now_ns());
+    plane.bundling_.reserve(links_.size());
+  });
   if (drone && !config_.plain_tap.empty()) {
     const auto to = resolve_endpoint(config_.plain_tap, "plain_tap");
     check_plain_addresses("", links_[0]->plain_local, links_[0]->plain_peer, to);
     tap_ = std::make_unique<PlainTap>(to, kPlainSlots, config_.max_payload);
   }
-
-  watch(wake_.get(), kWake);
-  watch(timer_.get(), kTimer);
-  watch(handshake_timer_.get(), kHandshakeTimer);
-  watch(shape_timer_.get(), kShapeTimer);
-  watch(bundle_timer_.get(), kBundleTimer);
-  watch(encrypted_.get(), kEncrypted);
   if (tap_ && config_.plain_tap_requests) watch(tap_->socket().get(), kTap);
-  for (std::size_t i = 0; i < link_count(); ++i) watch_plain(i);
-  bundling_.reserve(links_.size());
+  for (std::size_t i = 0; i < link_count(); ++i) owner(i).watch_plain(i);
   publish_links();
+}
+
+/// With several threads each has a socket at the same address. To be told of another program there, the address is tried
+/// alone first: sockets that share one do not get into each other's way.
+void DataPlane::open_encrypted() {
+  const bool drone = config_.role == Role::drone;
+  const auto port = drone ? config_.local_data_port : config_.data_port;
+  UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
+  const std::string purpose = "encrypted packets (UDP)";
+  if (first_ != nullptr) {
+    options.shared = true;
+    encrypted_ = open_udp(first_->local_, options, purpose, &gro_);
+  } else if (drone && config_.bind.empty() &&
+             !std::ranges::all_of(config_.peers, [](const auto& each) { return is_ipv4(each.host); })) {
+    // The name of a drone's peer may resolve only after the network is there, and to addresses of either kind.
+    encrypted_ = open_udp_both(port, options, purpose, &gro_);
+  } else {
+    auto where = resolve(config_.bind, port, true, SOCK_DGRAM);
+    if (config_.data_threads > 1) {
+      where = local_address(open_udp(where, options, purpose));
+      options.shared = true;
+    }
+    encrypted_ = open_udp(where, options, purpose, &gro_);
+    if (options.shared) steer_packets(encrypted_, config_.data_threads);
+  }
+  local_ = local_address(encrypted_);
 }
 
 void DataPlane::watch(int fd, std::uint32_t tag) const {
@@ -122,9 +147,6 @@ void DataPlane::watch_plain(std::size_t index) const {
 DataPlane::~DataPlane() { stop(); }
 
 void DataPlane::start() {
-  itimerspec period{};
-  period.it_interval.tv_nsec = period.it_value.tv_nsec = static_cast<long>(kTickNs);
-  ::timerfd_settime(timer_.get(), 0, &period, nullptr);
   {
     const std::lock_guard lock(tasks_mutex_);
     accepting_ = true;
@@ -134,10 +156,24 @@ void DataPlane::start() {
     side_runs_ = true;
     if (side_) side_->start();
   }
+  for_each_plane([](DataPlane& plane) { plane.begin(); });
+}
+
+void DataPlane::begin() {
+  itimerspec period{};
+  period.it_interval.tv_nsec = period.it_value.tv_nsec = static_cast<long>(kTickNs);
+  ::timerfd_settime(timer_.get(), 0, &period, nullptr);
   thread_ = std::thread([this] {
     name_this_thread("pqc-data");
     run();
   });
+}
+
+void DataPlane::end() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  ring(wake_);
+  thread_.join();
 }
 
 void DataPlane::stop() {
@@ -146,9 +182,8 @@ void DataPlane::stop() {
     const std::lock_guard lock(tasks_mutex_);
     accepting_ = false;
   }
-  stopping_ = true;
-  ring(wake_);
-  thread_.join();
+  for (auto& other : others_) other->end();
+  end();
   run_tasks();  // accepted before the end: their callers wait
   {
     const std::lock_guard lock(side_mutex_);
@@ -165,7 +200,7 @@ void DataPlane::stop() {
     link->publish(now);
     link->plain.reset();
   }
-  encrypted_.reset();
+  for_each_plane([](DataPlane& plane) { plane.encrypted_.reset(); });
 }
 
 bool DataPlane::post(Task task) {
@@ -191,61 +226,74 @@ void DataPlane::run() {
   std::array<epoll_event, 64> ready{};
   const auto spin_ns = static_cast<std::uint64_t>(config_.busy_poll_us) * 1000;
   std::uint64_t spin_until = 0;
+  std::unique_lock turn(turn_, std::defer_lock);
   while (!stopping_.load(std::memory_order_relaxed)) {
     const bool spin = spin_ns != 0 && now_ns() < spin_until;
     const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), spin ? 0 : -1);
     if (count <= 0) continue;
+    if (first_ != nullptr) {
+      while (wanted_.load(std::memory_order_relaxed) != 0) std::this_thread::yield();
+      turn.lock();
+    }
     const auto now = now_ns();
-    Round round;
-    for (int i = 0; i < count; ++i) {
-      switch (const auto tag = ready[static_cast<std::size_t>(i)].data.u32; tag) {
-        case kWake: {
-          drain(wake_);
-          run_tasks();
-          break;
-        }
-        case kTimer: {
-          drain(timer_);
-          tick(now);
-          break;
-        }
-        case kHandshakeTimer: {
-          drain(handshake_timer_);
-          break;  // what is due is done below
-        }
-        case kShapeTimer: {
-          drain(shape_timer_);
-          send_due_shaped(now);
-          break;
-        }
-        case kBundleTimer: {
-          drain(bundle_timer_);
-          break;  // what is due is done below
-        }
-        case kEncrypted:
-          spin_until = now + spin_ns;
-          read_encrypted(now, round);
-          break;
-        case kTap:
-          pass_requests(now);
-          break;
-        default:
-          spin_until = now + spin_ns;
-          read_plain(tag - kFirstPlain, now, round);
-      }
-    }
-    if (handshakes_ != nullptr && handshakes_->deadline() <= now) handshakes_->run(now);
-    arm_handshakes();
-    if (config_.bundle_ms != 0) {
-      send_due_bundles(now);
-      arm_bundles();
-    }
-    if (shaping_) arm_shaping(now);
+    const auto round = work(std::span(ready).first(static_cast<std::size_t>(count)), now);
+    if (first_ != nullptr) turn.unlock();
+    if (round.traffic) spin_until = now + spin_ns;
     if (spin_ns == 0 && round.datagrams >= kCrowd && !round.more) {
       const timespec moment{0, static_cast<long>(kGatherNs)};
       ::nanosleep(&moment, nullptr);
     }
   }
+}
+
+/// All that is ready, and what is due besides.
+DataPlane::Round DataPlane::work(std::span<const epoll_event> ready, std::uint64_t now) {
+  Round round;
+  for (const auto& event : ready) {
+    switch (const auto tag = event.data.u32; tag) {
+      case kWake: {
+        drain(wake_);
+        run_tasks();
+        break;
+      }
+      case kTimer: {
+        drain(timer_);
+        tick(now);
+        break;
+      }
+      case kHandshakeTimer: {
+        drain(handshake_timer_);
+        break;  // what is due is done below
+      }
+      case kShapeTimer: {
+        drain(shape_timer_);
+        send_due_shaped(now);
+        break;
+      }
+      case kBundleTimer: {
+        drain(bundle_timer_);
+        break;  // what is due is done below
+      }
+      case kEncrypted:
+        round.traffic = true;
+        read_encrypted(now, round);
+        break;
+      case kTap:
+        pass_requests(now);
+        break;
+      default:
+        round.traffic = true;
+        read_plain(tag - kFirstPlain, now, round);
+    }
+  }
+  if (handshakes_ != nullptr && handshakes_->deadline() <= now) handshakes_->run(now);
+  arm_handshakes();
+  if (config_.bundle_ms != 0) {
+    send_due_bundles(now);
+    arm_bundles();
+  }
+  if (shaping_) arm_shaping(now);
+  return round;
 }
 
 /// Rings when the handshakes are due next.

@@ -9,13 +9,19 @@
 // One thread owns every session, key and counter; other threads reach it only through post() (handed over by an
 // eventfd), so there is no lock and no allocation on the packet path. Ten times a second a timer does what is due: key
 // expiry, keepalives, probes, link reports, pictures for readers.
+//
+// With data_threads the first plane has further ones, each with a thread, a socket and some of the drones; the kernel
+// hands each the packets of its own (docs/architecture.md, "Several data threads"). Handshakes stay with the first.
 #pragma once
+
+#include <sys/epoll.h>
 
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -23,6 +29,7 @@
 
 #include "handshake/handshake.hpp"
 #include "net/address_book.hpp"
+#include "net/data_share.hpp"
 #include "net/handshake_port.hpp"
 #include "net/link.hpp"
 #include "net/plain_side.hpp"
@@ -49,6 +56,8 @@ struct StationPart {
   std::uint32_t term = 0;
 };
 
+class HandshakeRelay;
+
 class DataPlane {
  public:
   /// Opens all sockets (throws TunnelError); the thread runs from start() to stop().
@@ -60,6 +69,13 @@ class DataPlane {
   void start();
   /// Says CLOSE to every peer, ends the thread, wipes the keys, closes the sockets.
   void stop();
+
+  /// What one wake-up found.
+  struct Round {
+    std::size_t datagrams = 0;
+    bool more = false;     // a batch was full: the socket may hold more
+    bool traffic = false;  // a socket had something
+  };
 
   // Any thread.
   /// Data thread. Places of drones, of which some may be empty; a drone's second session, the standby, is not counted.
@@ -81,7 +97,13 @@ class DataPlane {
     const auto all = snapshot();
     return index < all->size() && (*all)[index] ? std::optional((*all)[index]->picture()) : std::nullopt;
   }
-  [[nodiscard]] const ProcessCounters& totals() const noexcept { return totals_; }
+  /// Of all data threads.
+  [[nodiscard]] ProcessCounters totals() const noexcept;
+  /// Frames of handshakes that found no place on their way between two data threads.
+  [[nodiscard]] std::uint64_t handover_full() const noexcept;
+  /// How many data threads there are, and which of them has this link.
+  [[nodiscard]] DataShare share_of(std::size_t link) const noexcept { return DataShare::of(link, threads()); }
+  [[nodiscard]] std::size_t threads() const noexcept { return others_.size() + 1; }
   [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
   /// Can the encrypted socket send there? An IPv4 socket reaches IPv4 alone, one bound to "::" both.
   [[nodiscard]] bool reaches(const SockAddr& address) const noexcept {
@@ -121,7 +143,11 @@ class DataPlane {
 
   // Data thread only.
   /// Who handles handshakes; set before start(), and alive until stop() has returned.
-  void set_handshakes(HandshakePort* port) noexcept { handshakes_ = port; }
+  void set_handshakes(HandshakePort* port);
+  /// First data thread. While this lives, the link's own thread leaves it alone: before anything of a link is looked at
+  /// or changed whose thread may be another.
+  class Hold;
+  [[nodiscard]] Hold hold(std::size_t link) const;
   /// `validated`: `peer` is known to be the drone's own address.
   void install_now(std::size_t link, SessionKeys keys, const SockAddr& peer, bool validated, std::uint64_t now);
   void send_datagram(ByteView datagram, const SockAddr& to) noexcept;
@@ -130,27 +156,41 @@ class DataPlane {
   /// Says this at once, and then with every control frame until the peer has got it.
   void announce(std::size_t link, std::vector<Announcements::Value> values, std::uint64_t now);
   /// The round trip of a full datagram in a handshake with that address; the next one may use it.
-  void note_round_trip(std::size_t link, std::optional<std::uint64_t> full, const SockAddr& with) noexcept {
-    links_[link]->note_round_trip(full, with);
-  }
+  void note_round_trip(std::size_t link, std::optional<std::uint64_t> full, const SockAddr& with);
   /// A rekey inside the session has come to so many time-outs without progress. True while the data plane makes room.
   bool make_room(std::size_t link, std::uint32_t timeouts, std::uint64_t now);
   /// Wipes the keys of a link at once.
   void end_session(std::size_t link, std::uint64_t now);
-  void rekey_over(std::size_t link) noexcept { links_[link]->yield.over(); }
+  void rekey_over(std::size_t link);
   /// Is it the address of a drone?
   [[nodiscard]] bool knows_peer(const SockAddr& address) const noexcept { return peers_.contains(address); }
   [[nodiscard]] const Session& session(std::size_t link) const noexcept { return links_[link]->session; }
 
  private:
+  friend class HandshakeRelay;
   using Task = std::function<void()>;
+  /// With `first` a further data thread of a gcs.
+  DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks, DataPlane* first);
+  void open_encrypted();
+  void begin();
+  void end();
   void run();
+  Round work(std::span<const epoll_event> ready, std::uint64_t now);
+  template <typename Visit>
+  void for_each_plane(Visit visit) {
+    visit(*this);
+    for (auto& other : others_) visit(*other);
+  }
+  [[nodiscard]] std::size_t number_of(std::size_t link) const noexcept { return share_of(link).number; }
+  [[nodiscard]] bool owns(std::size_t link) const noexcept { return first_ != nullptr || number_of(link) == 0; }
+  /// First plane: the one that has this link.
+  [[nodiscard]] DataPlane& owner(std::size_t link) const noexcept {
+    const auto number = first_ != nullptr ? 0 : number_of(link);
+    return number == 0 ? const_cast<DataPlane&>(*this) : *others_[number - 1];
+  }
+  [[nodiscard]] AddressBook& peers() noexcept { return first_ != nullptr ? first_->peers_ : peers_; }
+  void put_link(std::size_t link, std::shared_ptr<Link> what);
   void run_tasks();
-  /// What one wake-up found.
-  struct Round {
-    std::size_t datagrams = 0;
-    bool more = false;  // a batch was full: the socket may hold more
-  };
   std::shared_ptr<Link> make_link(std::size_t index, const DroneEntry& entry, Plaintext plain) const;
   Plaintext open_hub(const DroneEntry& entry, const std::string& prefix);
   /// What was there before comes back, still open.
@@ -236,10 +276,12 @@ class DataPlane {
   EngineConfig config_;
   EventQueue& events_;
   ControlHooks hooks_;
+  DataPlane* const first_ = nullptr;  // of a further data thread
   std::mutex side_mutex_;
   bool side_runs_ = false;
-  std::unique_ptr<PlainSide> side_;           // where a link's plaintext is not one UDP socket; outlives the links
-  std::vector<std::shared_ptr<Link>> links_;  // by index; empty where a drone was removed. Data thread
+  std::unique_ptr<PlainSide> side_;  // where a link's plaintext is not one UDP socket; outlives the links
+  // By index; empty where a drone was removed. Data thread. The first plane has all of them, another one its own.
+  std::vector<std::shared_ptr<Link>> links_;
   mutable std::mutex snapshot_mutex_;
   std::shared_ptr<const std::vector<std::shared_ptr<Link>>> snapshot_;  // the same for all other threads
   ProcessCounters totals_;
@@ -267,6 +309,11 @@ class DataPlane {
   std::size_t cached_link_ = 0;
   bool cache_valid_ = false;
 
+  // Of a further data thread: it has its turn while it works, and the first one when it must reach one of its links.
+  mutable std::recursive_mutex turn_;
+  mutable std::atomic<unsigned> wanted_{0};
+  std::unique_ptr<HandshakeRelay> relay_;
+  std::vector<std::unique_ptr<DataPlane>> others_;  // of the first plane: the further data threads
   std::thread thread_;
   std::mutex tasks_mutex_;
   std::vector<Task> tasks_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "net/data_plane.hpp"
+#include "net/data_plane_hold.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -83,17 +84,17 @@ void DataPlane::publish_links() {
 bool DataPlane::add_link(std::size_t index, const DroneEntry& entry, Plaintext plain) {
   auto link = make_link(index, entry, std::move(plain));
   const bool added = ask([this, index, link] {
-    if (index >= links_.size()) links_.resize(index + 1);
-    bundling_.reserve(links_.size());
-    links_[index] = link;
+    const auto held = hold(index);
+    auto& plane = owner(index);
+    put_link(index, link);
     try {
-      watch_plain(index);
+      plane.watch_plain(index);
     } catch (const TunnelError&) {
-      links_[index].reset();
+      put_link(index, nullptr);
       return false;
     }
-    if (link->hub) plain_out_ = UdpSender(false);
-    if (shape_kbit_ != 0) shape_now(shape_kbit_, now_ns());
+    if (link->hub) plane.plain_out_ = UdpSender(false);
+    if (plane.shape_kbit_ != 0) plane.shape_now(plane.shape_kbit_, now_ns());
     publish_links();
     return true;
   });
@@ -104,21 +105,23 @@ bool DataPlane::add_link(std::size_t index, const DroneEntry& entry, Plaintext p
 bool DataPlane::remove_link(std::size_t index) {
   auto plain = std::make_shared<Plaintext>();
   const bool removed = ask([this, index, plain] {
+    const auto held = hold(index);
+    auto& plane = owner(index);
     const auto link = links_[index];
     const auto now = now_ns();
     std::array<std::uint8_t, 16> tlvs{};
     const auto size = append_control(tlvs, 0, Close{kCloseRemoved});
-    send_control_now(*link, ByteView(tlvs).first(*size), now);
+    plane.send_control_now(*link, ByteView(tlvs).first(*size), now);
     if (handshakes_ != nullptr) handshakes_->on_removed(index, now);
     link->session.wipe();
-    refresh_lookup(index);
+    plane.refresh_lookup(index);
     peers_.remove(link->peer);
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link->plain.get(), nullptr);
+    ::epoll_ctl(plane.epoll_.get(), EPOLL_CTL_DEL, link->plain.get(), nullptr);
     *plain = link->exchange_plain({});
     link->publish(now);
-    std::erase(bundling_, link.get());
-    cache_valid_ = false;
-    links_[index].reset();
+    std::erase(plane.bundling_, link.get());
+    plane.cache_valid_ = false;
+    put_link(index, nullptr);
     publish_links();
     return true;
   });
@@ -129,11 +132,13 @@ bool DataPlane::remove_link(std::size_t index) {
 std::optional<Plaintext> DataPlane::exchange_plain(std::size_t index, Plaintext with) {
   auto plain = std::make_shared<Plaintext>(std::move(with));
   const bool done = ask([this, index, plain] {
+    const auto held = hold(index);
+    auto& plane = owner(index);
     auto& link = *links_[index];
-    if (link.plain) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link.plain.get(), nullptr);
+    if (link.plain) ::epoll_ctl(plane.epoll_.get(), EPOLL_CTL_DEL, link.plain.get(), nullptr);
     *plain = link.exchange_plain(std::move(*plain));
-    if (link.hub) plain_out_ = UdpSender(false);
-    if (link.plain) watch_plain(index);
+    if (link.hub) plane.plain_out_ = UdpSender(false);
+    if (link.plain) plane.watch_plain(index);
     link.publish(now_ns());
     return true;
   });

@@ -292,9 +292,9 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
     link.counters.roams.add();
     events_.log(LogLevel::info, link.id, "The drone's address is now " + path.text() + ".");
   }
-  peers_.remove(link.peer);
+  peers().remove(link.peer);
   link.peer = path;
-  peers_.add(path);
+  peers().add(path);
   link.probes.forget_least();
 }
 

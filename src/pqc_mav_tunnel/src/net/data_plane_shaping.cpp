@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/data_plane.hpp"
+#include "net/data_plane_hold.hpp"
 #include "net/timer.hpp"
 
 namespace pqcmav {
@@ -51,26 +52,33 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
 
 void DataPlane::send_due_shaped(std::uint64_t now) noexcept {
   shape_armed_ns_ = Shaper::kNever;  // it has rung
-  for (auto& link : links_)
-    if (link && link->shaper) send_shaped(*link, now);
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (links_[i] && owns(i) && links_[i]->shaper) send_shaped(*links_[i], now);
 }
 
 /// Rings when the next packet may leave.
 void DataPlane::arm_shaping(std::uint64_t now) noexcept {
   auto due = Shaper::kNever;
-  for (const auto& link : links_)
-    if (link && link->shaper) due = std::min(due, link->shaper->due(now, shape_overhead(*link)));
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (links_[i] && owns(i) && links_[i]->shaper)
+      due = std::min(due, links_[i]->shaper->due(now, shape_overhead(*links_[i])));
   arm(shape_timer_, due, shape_armed_ns_);
 }
 
 bool DataPlane::set_shaping(std::uint32_t kbit) {
-  return post([this, kbit] { shape_now(kbit, now_ns()); });
+  return post([this, kbit] {
+    for_each_plane([kbit](DataPlane& plane) {
+      const auto held = plane.first_ == nullptr ? Hold() : Hold(plane);
+      plane.shape_now(kbit, now_ns());
+    });
+  });
 }
 
 void DataPlane::shape_now(std::uint32_t kbit, std::uint64_t now) {
   shape_kbit_ = kbit;
-  for (auto& link : links_) {
-    if (!link) continue;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const auto& link = links_[i];
+    if (!link || !owns(i)) continue;
     if (!link->shaper) {
       if (kbit == 0) continue;
       link->shaper = std::make_unique<Shaper>(kHeaderSize, std::max(config_.max_payload, kControlFrameMax), kTagSize,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "net/data_plane.hpp"
+#include "net/data_plane_hold.hpp"
 
 namespace pqcmav {
 namespace {
@@ -136,7 +137,7 @@ bool DataPlane::watch_key_age(Link& link) {
 
 void DataPlane::tick(std::uint64_t now) {
   for (std::size_t i = 0; i < links_.size(); ++i)
-    if (links_[i]) tick_link(i, now);
+    if (links_[i] && owns(i)) tick_link(i, now);
   totals_.kernel.add(kernel_drops_.more(encrypted_.get()));
   totals_.ticks.add();
 }
@@ -207,6 +208,8 @@ void DataPlane::changed(std::size_t index, std::uint64_t now) {
 }
 
 void DataPlane::end_session(std::size_t index, std::uint64_t now) {
+  const auto held = hold(index);
+  if (auto& plane = owner(index); &plane != this) return plane.end_session(index, now);
   links_[index]->session.wipe();
   refresh_lookup(index);
   changed(index, now);
@@ -214,6 +217,9 @@ void DataPlane::end_session(std::size_t index, std::uint64_t now) {
 
 void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, bool validated,
                             std::uint64_t now) {
+  const auto held = hold(index);
+  if (auto& plane = owner(index); &plane != this)
+    return plane.install_now(index, std::move(keys), peer, validated, now);
   auto& link = *links_[index];
   if (config_.role == Role::drone) {  // what waits goes under the keys that it came for
     send_bundle(link, now);
@@ -279,6 +285,8 @@ std::optional<RunningSession> DataPlane::running_session(std::size_t index) {
 }
 
 void DataPlane::announce(std::size_t index, std::vector<Announcements::Value> values, std::uint64_t now) {
+  const auto held = hold(index);
+  if (auto& plane = owner(index); &plane != this) return plane.announce(index, std::move(values), now);
   auto& link = *links_[index];
   link.announcements.set(std::move(values));
   link.granted_ns = now;
@@ -293,6 +301,8 @@ void DataPlane::send_datagram(ByteView datagram, const SockAddr& to) noexcept {
 }
 
 bool DataPlane::make_room(std::size_t index, std::uint32_t timeouts, std::uint64_t now) {
+  const auto held = hold(index);
+  if (auto& plane = owner(index); &plane != this) return plane.make_room(index, timeouts, now);
   auto& link = *links_[index];
   const bool before = link.yield.active();
   const bool active = link.make_room(timeouts, now);
@@ -304,6 +314,8 @@ bool DataPlane::make_room(std::size_t index, std::uint32_t timeouts, std::uint64
 }
 
 void DataPlane::send_handshake_part(std::size_t index, ByteView value, std::uint64_t now) {
+  const auto held = hold(index);
+  if (auto& plane = owner(index); &plane != this) return plane.send_handshake_part(index, value, now);
   std::array<std::uint8_t, kControlFrameMax> tlvs;
   auto& link = *links_[index];
   const auto used = append_control(tlvs, 0, HandshakePart{value});
@@ -313,10 +325,22 @@ void DataPlane::send_handshake_part(std::size_t index, ByteView value, std::uint
   send_shaped(link, now);
 }
 
+void DataPlane::note_round_trip(std::size_t index, std::optional<std::uint64_t> full, const SockAddr& with) {
+  const auto held = hold(index);
+  links_[index]->note_round_trip(full, with);
+}
+
+void DataPlane::rekey_over(std::size_t index) {
+  const auto held = hold(index);
+  links_[index]->yield.over();
+}
+
 void DataPlane::send_control(std::size_t index, std::vector<std::uint8_t> tlvs, const std::string& drone_id) {
   post([this, index, drone_id, tlvs = std::move(tlvs)] {
+    const auto held = hold(index);
     const auto* link = index < links_.size() ? links_[index].get() : nullptr;
-    if (link != nullptr && (drone_id.empty() || link->id == drone_id)) send_control_now(*links_[index], tlvs, now_ns());
+    if (link != nullptr && (drone_id.empty() || link->id == drone_id))
+      owner(index).send_control_now(*links_[index], tlvs, now_ns());
   });
 }
 

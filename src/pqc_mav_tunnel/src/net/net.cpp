@@ -220,6 +220,7 @@ Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string&
     const bool six = local.family() == AF_INET6;  // which tells of IPv4 datagrams, too
     set_int(fd.get(), six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
   }
+  if (options.shared) set_int(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
   if (::bind(fd.get(), local.get(), local.size) != 0) throw_bind_error(errno, local, purpose);
   if (gro_on != nullptr) {
     const int on = 1;

@@ -71,6 +71,7 @@ struct UdpOptions {
   int dscp = -1;  // -1 leaves the default
   bool gro = false;
   bool locals = false;  // bound to every address: say at which of them each datagram arrived
+  bool shared = false;  // several sockets of this process have this address (SO_REUSEPORT)
 };
 /// Bound and non-blocking; throws TunnelError(port_in_use, address, permission) naming `purpose`. `gro_on` says whether
 /// UDP_GRO was granted.
