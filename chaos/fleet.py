@@ -109,6 +109,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--rekey-every", type=float, default=6.0, help="mean seconds between rekeys of one drone (exponential)"
     )
     parser.add_argument("--processes", type=int, default=4, help="processes that host the drones")
+    parser.add_argument("--data-threads", type=int, default=1, help="of the gcs")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--also", type=int, nargs="*", default=[], help="smaller fleets to fly first, for comparison")
     parser.add_argument("--also-seconds", type=float, default=15.0, help="how long each of those flies")
@@ -119,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
     if (
         options.drones < 1
         or options.processes < 1
+        or options.data_threads < 1
         or options.seconds <= 0
         or options.rate <= 0
         or options.rekey_every <= 0
@@ -160,7 +162,9 @@ def fly(options: argparse.Namespace) -> FleetResult:
 
         result.pss_gcs_one_kib = _memory_of_gcs(keys, dict(list(ground_ports.items())[:1]))
         gcs = _child(stack)
-        (ports,) = gcs.ask("start", configs=[loopback.gcs_config(keys, ground_ports, max_handshakes=64)])
+        threads = options.data_threads
+        config = loopback.gcs_config(keys, ground_ports, max_handshakes=64, data_threads=threads)
+        (ports,) = gcs.ask("start", configs=[config])
         # In the field they have processors of their own: here they do not take those of the gcs.
         hosts = [_child(stack, _NICE_OF_DRONES) for _ in range(options.processes)]
         result.rss_drone_process_empty_kib = sum(_settled_memory(host) for host in hosts)
@@ -357,6 +361,11 @@ def costs(results: list[FleetResult]) -> str:
     return text + "machine before and after.\n\n" + tables.markdown(header, rows)
 
 
+def counted_threads(threads: int) -> str:
+    """How many data threads, in words."""
+    return "one data thread" if threads == 1 else f"{threads} data threads"
+
+
 def page(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> str:
     """The results page."""
     counts, n = result.counts, result.drones
@@ -368,7 +377,8 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
     )
     text += f"{len(SUITES)} every {options.rekey_every + 0.5:g} s on average. "
     text += (
-        f"The gcs is a process of its own; the drones' engines share {options.processes} processes.\n\n"
+        f"The gcs is a process of its own with {counted_threads(options.data_threads)}; the drones' engines share "
+        f"{options.processes} processes.\n\n"
         f"*{machine}; load average {result.load[0]:.1f} before, {result.load[1]:.1f} after*\n\n"
     )
     gaps = max(stream["longest_gap_ns"] for stream in counts["streams"]) / 1e6

@@ -40,8 +40,11 @@ def test_each_fault_is_named(changes: dict[str, Any], words: str) -> None:
     assert any(words in each for each in judge(result(**changes)))
 
 
-def test_a_small_fleet_flies() -> None:
-    options = argparse.Namespace(drones=3, rate=30.0, seconds=2.0, rekey_every=0.7, processes=2, seed=2)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_small_fleet_flies(threads: int) -> None:
+    options = argparse.Namespace(
+        drones=3, rate=30.0, seconds=2.0, rekey_every=0.7, processes=2, seed=2, data_threads=threads
+    )
     flown = fleet.fly(options)
     assert judge(flown) == []
     assert "delivered to the wrong end | 0" in fleet.page(flown, [], options, "a machine")
