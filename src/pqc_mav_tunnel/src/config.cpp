@@ -307,7 +307,10 @@ void read_gcs(Reader& in, EngineConfig& out) {
     const auto* kem = find_kem(token);
     if (kem == nullptr) {
       std::string known;
-      for (const auto& each : kems()) known += (known.empty() ? "" : " ") + std::string(each.token);
+      for (const auto& each : kems()) {
+        if (!known.empty()) known += ' ';
+        known += each.token;
+      }
       throw TunnelError(Errc::config_invalid,
                         "'key_pool_kems': unknown KEM '" + token + "'; known are: " + known + ".");
     }
