@@ -60,7 +60,7 @@ def load(text: str) -> tuple[DecisionInput, float]:
 
 
 def _of_today(content: Any) -> Any:
-    """A snapshot of an earlier version, as today's would have been: no response, queue, clock or ratchets, four cells."""
+    """A snapshot of an earlier version, as today's would be: no response, queue, clock or ratchets, four cells."""
     content.setdefault("threat_response", "")
     content["link"].setdefault("queue_s", None)
     earlier = {"clock_offset_s": None, "cooldown_until_s": None, "ratchets": 0, "ratchet_for_s": 0.0}
