@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rekeys of running engines: under traffic, from both sides, refused, repeated, forced.
 #include <atomic>
+#include <filesystem>
 #include <set>
 
 #include "raw_drone.hpp"
@@ -190,8 +191,11 @@ TEST(EngineRekey, AfterTheEndIsRefused) {
 }
 
 TEST(EngineRekey, AGcsThatForgotTheSessionGetsAFreshOneAtOnce) {
-  RelayedTunnel tunnel({}, {{"degraded_after_s", 30.0}, {"reconnect_after_s", 60.0}});
+  const TempFolder state;
+  RelayedTunnel tunnel({}, {{"degraded_after_s", 30.0}, {"reconnect_after_s", 60.0}, {"state_dir", state.path()}});
   ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  // The token by which the drone knows a restarted gcs came in one packet with what is in this file.
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(state / "uav1.gcs.key"); }));
   tunnel.lose_gcs();
   tunnel.start_gcs_again();
   tunnel.relay->pass(true, true);
