@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pqc_mav_common.process import stop_on_signals
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
 from pqc_mav_sim.modes import Result
 from pqc_mav_sim.uplink import MAX_UPLINK_HZ
@@ -111,9 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"pqcmav-sim-ground: {error}", file=sys.stderr)
         return EXIT_USAGE
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: stop.set())
+    stop = stop_on_signals()
     lines = sys.stderr if args.json else sys.stdout
     print(f"ground client: listening on {client.link.address}", file=sys.stderr, flush=True)
     client.start()

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from pqc_mav_common.process import stop_on_signals
 from pqc_mav_sim.endpoint import EndpointError
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
 from pqc_mav_sim.modes import Result
@@ -68,10 +69,8 @@ def main() -> int:
     except EndpointError as error:
         print(error, file=sys.stderr)
         return 2
-    stop = threading.Event()
+    stop = stop_on_signals()
     signal.signal(signal.SIGUSR1, lambda *_: client.quiet())
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     client.start()
     pilot = threading.Thread(target=fly, args=(client, take_off_s, land_s, altitude_m, stop), daemon=True)
     pilot.start()
