@@ -175,12 +175,13 @@ class Windows:
             for view in views.values():
                 if now.time_s - view.time_s <= STALE_S:
                     values[channel] = max(values[channel], view.loss or 0.0)
-        for view in now.local.values():
-            if now.time_s - view.time_s <= STALE_S:
+        for name, view in now.local.items():
+            # In a silence the last round trip is all that is known, and says nothing of the path any more.
+            if now.time_s - view.time_s <= STALE_S and self._heard(name, now):
                 values["delay"] = max(values["delay"], view.delay_ms or 0.0)
         for name, view in now.peer.items():
-            drone = self._drones.get(name)
-            if drone is not None and now.time_s - drone.heard_s <= BREAK_S:
+            if self._heard(name, now):
+                drone = self._drones[name]
                 values["report_age"] = max(values["report_age"], now.time_s - max(view.time_s, drone.since_s))
             before = self._peer.get(name)
             self._peer[name] = view
@@ -188,3 +189,8 @@ class Windows:
             if before is not None:
                 values["peer_replayed"] += max(0, view.repeated - before.repeated) / span
                 values["peer_forged"] += max(0, view.forged - before.forged) / span
+
+    def _heard(self, name: str, now: Reading) -> bool:
+        """Whether this drone was heard lately."""
+        drone = self._drones.get(name)
+        return drone is not None and now.time_s - drone.heard_s <= BREAK_S

@@ -115,6 +115,21 @@ def test_the_age_of_the_peers_report_counts_while_the_peer_is_heard() -> None:
     assert at(10.1, 60) == 0, "a peer that comes back has not reported yet"
 
 
+def test_the_last_round_trip_before_a_silence_is_no_delay() -> None:
+    windows = Windows()
+
+    def at(now_s: float, opened: int) -> float:
+        reading = Reading(now_s, {}, {DRONE: opened}, local={DRONE: LinkView(now_s, delay_ms=300.0)})
+        window = windows.update(reading)
+        return window.values["delay"] if window else 0.0
+
+    heard = [at(1.0 + turn / 10, turn) for turn in range(20)]
+    assert heard[-1] == 300
+    silent = [at(3.0 + turn / 10, 19) for turn in range(20)]
+    assert silent[-1] == 0
+    assert at(5.1, 20) == 300
+
+
 def test_what_the_host_sends_to_itself_did_not_come_from_outside() -> None:
     last = Scene().run(1.0, kernel={"packets": 320.0, "bytes": 1.0, "udp_no_port": 400.0})[-1].values
     assert last["no_port"] == 0
