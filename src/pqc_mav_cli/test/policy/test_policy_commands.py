@@ -108,8 +108,8 @@ def test_compare_writes_page_figures_and_picture(recording: Path, tmp_path: Path
     assert names == {"policy.md", "policy.json", "policy.csv", "policy.png"}
     rows = json.loads((tmp_path / "out" / "policy.json").read_text())["rows"]
     assert {(row["mission"], row["source"]) for row in rows} == {("hot", "recorded")}
-    assert len(list(csv.DictReader((tmp_path / "out" / "policy.csv").open()))) == len(rows) == 7
-    assert "**0 of 7 flights are simulated**" in (tmp_path / "out" / "policy.md").read_text()
+    assert len(list(csv.DictReader((tmp_path / "out" / "policy.csv").open()))) == len(rows) == 8
+    assert "**0 of 8 flights are simulated**" in (tmp_path / "out" / "policy.md").read_text()
 
 
 def test_learn_writes_a_table_and_prints_the_order_that_follows(tmp_path: Path) -> None:
