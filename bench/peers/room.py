@@ -168,4 +168,4 @@ def room(loss: float | None = None, seed: int = 1) -> Iterator[Room]:
 
 def own_run_of(pid: int) -> Path:
     """Where the /run of a process with one of its own is seen from here."""
-    return Path(f"/proc/{pid}/root/run")
+    return Path("/proc", str(pid), "root", "run")

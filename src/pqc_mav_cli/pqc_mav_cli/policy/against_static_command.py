@@ -11,6 +11,7 @@ import typer
 
 from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.policy.judged_pages import missions_of, publish
 
 NAME = "policy-against-static"
 
@@ -25,31 +26,17 @@ def against_static(
     output: Annotated[Path | None, typer.Option(help=f"Folder for {NAME}.md and .json.")] = None,
 ) -> None:
     """Fly every mission from every suite, once static and once under a strategy, and compare pair by pair."""
-    from pqc_mav_common.atomic_file import atomic_write
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.settings import STRATEGIES
     from pqc_mav_policy_lab.compare import against_static as judging
     from pqc_mav_policy_lab.compare import static_report
     from pqc_mav_policy_lab.flight_model.costs import published_costs
-    from pqc_mav_policy_lab.missions.simulated import NAMES
 
-    unknown = [name for name in missions or () if name not in NAMES]
-    if unknown:
-        raise CliError(f"'{unknown[0]}' is not a mission; the missions are {', '.join(NAMES)}.", ExitCode.USAGE)
+    names = missions_of(missions)
     if strategy not in STRATEGIES:
         raise CliError(f"'{strategy}' is not a strategy; the strategies are {', '.join(STRATEGIES)}.", ExitCode.USAGE)
     catalogue = engine_catalogue()
     suites = judging.distinct(catalogue, engine_available())
-    pairs = judging.against_static(strategy, missions or NAMES, suites, seeds, jobs, note)
+    pairs = judging.against_static(strategy, names, suites, seeds, jobs, note)
     content = static_report.as_content(pairs, strategy, published_costs(catalogue).source)
-    page = static_report.as_markdown(content, catalogue)
-    if output is None:
-        print(page)
-        return
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        atomic_write(output / f"{NAME}.md", page)
-        atomic_write(output / f"{NAME}.json", static_report.as_json(content))
-    except OSError as error:
-        raise CliError(f"Cannot write to {output}: {error.strerror}.") from None
-    print(f"Written to {output}: {NAME}.md, {NAME}.json")
+    publish(NAME, static_report.as_markdown(content, catalogue), content, output)

@@ -116,9 +116,10 @@ def _show(comparison: Any) -> None:
 
 def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool) -> None:
     from pqc_mav_policy_lab.compare import report as compare_report
+    from pqc_mav_policy_lab.compare.rows_json import as_json
 
     picture = f"{NAME}.png"
-    texts = {f"{NAME}.json": compare_report.as_json(content)}
+    texts = {f"{NAME}.json": as_json(content)}
     if csv:
         texts[f"{NAME}.csv"] = compare_report.as_csv(content)
     try:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pqc_mav_cli.console import note
-from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.policy.judged_pages import missions_of, publish
 
 NAME = "policy-judged"
 
@@ -24,25 +24,11 @@ def judge(
     output: Annotated[Path | None, typer.Option(help=f"Folder for {NAME}.md and .json.")] = None,
 ) -> None:
     """Fly many variants of every mission under all strategies and static suites, and say when adapting pays."""
-    from pqc_mav_common.atomic_file import atomic_write
     from pqc_mav_policy.registry import engine_catalogue
     from pqc_mav_policy_lab.compare import judged, judged_report
     from pqc_mav_policy_lab.flight_model.costs import published_costs
-    from pqc_mav_policy_lab.missions.simulated import NAMES
 
-    unknown = [name for name in missions or () if name not in NAMES]
-    if unknown:
-        raise CliError(f"'{unknown[0]}' is not a mission; the missions are {', '.join(NAMES)}.", ExitCode.USAGE)
-    found = judged.judge(missions or NAMES, seeds, jobs, note)
+    names = missions_of(missions)
+    found = judged.judge(names, seeds, jobs, note)
     content = judged_report.as_content(found, published_costs(engine_catalogue()).source)
-    page = judged_report.as_markdown(content)
-    if output is None:
-        print(page)
-        return
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        atomic_write(output / f"{NAME}.md", page)
-        atomic_write(output / f"{NAME}.json", judged_report.as_json(content))
-    except OSError as error:
-        raise CliError(f"Cannot write to {output}: {error.strerror}.") from None
-    print(f"Written to {output}: {NAME}.md, {NAME}.json")
+    publish(NAME, judged_report.as_markdown(content), content, output)

@@ -6,11 +6,9 @@ Each sentence follows from the figures: other figures, other sentences.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pqc_mav_policy_lab.compare.against_static import T_95
 from pqc_mav_policy_lab.compare.comparison import (
     HEAVY,
     HEAVY_SUITE,
@@ -20,7 +18,8 @@ from pqc_mav_policy_lab.compare.comparison import (
     STATIC_REKEY_S,
     STATIC_SUITE,
 )
-from pqc_mav_policy_lab.compare.judged import AT_LEVEL5, MEASURES, Figure, Judged
+from pqc_mav_policy_lab.compare.judged import AT_LEVEL5, MEASURES, Judged
+from pqc_mav_policy_lab.compare.variants import T_95, Figure
 
 FORMAT = "pqcmav-policy-judged"
 _DIGITS = 4
@@ -46,13 +45,6 @@ def as_content(found: Sequence[Judged], costs: str) -> dict[str, Any]:
 
 def _pair(figure: Figure) -> list[float]:
     return [round(figure.mean, _DIGITS), round(figure.half, _DIGITS)]
-
-
-def as_json(content: Mapping[str, Any]) -> str:
-    """One row a line."""
-    head = json.dumps({key: value for key, value in content.items() if key != "rows"}, indent=1, sort_keys=True)[:-2]
-    lines = ",\n".join(f"  {json.dumps(row, sort_keys=True)}" for row in content["rows"])
-    return f'{head},\n "rows": [\n{lines}\n ]\n}}\n'
 
 
 def as_markdown(content: Mapping[str, Any]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -59,13 +58,6 @@ def as_content(comparison: Comparison, settings: Mapping[str, Any]) -> dict[str,
         _rounded({**asdict(row), "mean_security": row.mean_security, "broken": row.broken}) for row in comparison.rows
     ]
     return {"format": FORMAT, "handshake_costs": comparison.costs, "settings": dict(settings), "rows": rows}
-
-
-def as_json(content: Mapping[str, Any]) -> str:
-    """One row a line, so that a change of one flight is a change of one line."""
-    head = json.dumps({key: value for key, value in content.items() if key != "rows"}, indent=1, sort_keys=True)[:-2]
-    lines = ",\n".join(f"  {json.dumps(row, sort_keys=True)}" for row in content["rows"])
-    return f'{head},\n "rows": [\n{lines}\n ]\n}}\n'
 
 
 def as_csv(content: Mapping[str, Any]) -> str:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pqc_mav_policy.suites import Catalogue
-from pqc_mav_policy_lab.compare.against_static import MEASURES, T_95, Pair
+from pqc_mav_policy_lab.compare.against_static import MEASURES, Pair
 from pqc_mav_policy_lab.compare.comparison import STATIC_REKEY_S
+from pqc_mav_policy_lab.compare.variants import T_95
 
 FORMAT = "pqcmav-policy-against-static"
 _DIGITS = 4
@@ -38,13 +38,6 @@ def as_content(pairs: Sequence[Pair], strategy: str, costs: str) -> dict[str, An
         for pair in pairs
     ]
     return {"format": FORMAT, "strategy": strategy, "handshake_costs": costs, "rows": rows}
-
-
-def as_json(content: Mapping[str, Any]) -> str:
-    """One pair a line."""
-    head = json.dumps({key: value for key, value in content.items() if key != "rows"}, indent=1, sort_keys=True)[:-2]
-    lines = ",\n".join(f"  {json.dumps(row, sort_keys=True)}" for row in content["rows"])
-    return f'{head},\n "rows": [\n{lines}\n ]\n}}\n'
 
 
 def verdict(row: Mapping[str, Any]) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from scenes import CATALOGUE, CORE, suite
 
-from pqc_mav_policy_lab.compare.against_static import T_95, Pair, _difference, against_static, distinct
-from pqc_mav_policy_lab.compare.static_report import as_content, as_json, as_markdown, negligible, verdict
+from pqc_mav_policy_lab.compare.against_static import Pair, against_static, distinct
+from pqc_mav_policy_lab.compare.rows_json import as_json
+from pqc_mav_policy_lab.compare.static_report import as_content, as_markdown, negligible, verdict
+from pqc_mav_policy_lab.compare.variants import T_95, figure
 
 BEST, HQC = suite("ML-1024-AG-FA-1024"), suite("HQC-192-AG-MD-65")
 
@@ -37,7 +39,7 @@ def test_one_suite_for_each_key_exchange_and_signature() -> None:
 
 
 def test_the_interval_is_students() -> None:
-    found = _difference([1.0, 2.0, 3.0])
+    found = figure([1.0, 2.0, 3.0])
     assert found.mean == 2.0
     assert found.half == pytest.approx(T_95 * 1.0 / 3**0.5)
 

@@ -11,8 +11,10 @@ import pytest
 
 from pqc_mav_policy.settings import STRATEGIES
 from pqc_mav_policy_lab.compare.comparison import HEAVY, LEVEL5, STATIC
-from pqc_mav_policy_lab.compare.judged import AT_LEVEL5, Figure, Judged, figure, judge
-from pqc_mav_policy_lab.compare.judged_report import as_content, as_json, as_markdown, verdicts
+from pqc_mav_policy_lab.compare.judged import AT_LEVEL5, Judged, judge
+from pqc_mav_policy_lab.compare.judged_report import as_content, as_markdown, verdicts
+from pqc_mav_policy_lab.compare.rows_json import as_json
+from pqc_mav_policy_lab.compare.variants import Figure, figure
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ from scenes import CATALOGUE, CORE
 from pqc_mav_policy.parameter_table import plain
 from pqc_mav_policy.settings import Settings
 from pqc_mav_policy_lab.compare.comparison import Comparison, compare, strategies
-from pqc_mav_policy_lab.compare.report import as_content, as_csv, as_json, as_markdown
+from pqc_mav_policy_lab.compare.report import as_content, as_csv, as_markdown
+from pqc_mav_policy_lab.compare.rows_json import as_json
 from pqc_mav_policy_lab.flight_model.costs import published_costs
 from pqc_mav_policy_lab.missions.simulated import mission
 
