@@ -102,6 +102,8 @@ add_library(pqcmav_engine STATIC
   src/control/admission.cpp
   src/control/blacklist.cpp
   src/control/drone_control.cpp
+  src/control/drone_control_handshakes.cpp
+  src/control/drone_control_rekeys.cpp
   src/control/drone_stations.cpp
   src/control/gcs_control.cpp
   src/control/gcs_drones.cpp

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the drone's control thread does to run a handshake or a ratchet and to put its keys in place.
+#include <sys/socket.h>
+
+#include "control/drone_control.hpp"
+#include "control/features.hpp"
+#include "crypto/wipe_stack.hpp"
+#include "net/lookup.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr int kLookupMs = 500;
+constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
+
+}  // namespace
+
+/// The gcs' addresses that the encrypted socket can reach; none, with the reason in the outcome.
+std::vector<SockAddr> DroneControl::addresses(Station& station, ClientOutcome& outcome) const {
+  const auto& peer = station.peer;
+  std::vector<SockAddr> found;
+  try {
+    // A slow name service must not keep the drone from another station.
+    auto all = lookup(peer.host, peer.port, SOCK_DGRAM, cancel_.get(), stations_.size() > 1 ? kLookupMs : -1);
+    if (!all) all = station.known;
+    if (all->empty()) {
+      outcome.error = HandshakeError::cancelled;
+      outcome.reason = "The handshake was cancelled.";
+      return {};
+    }
+    station.known = *all;
+    found = std::move(*all);
+  } catch (const TunnelError& error) {
+    outcome.error = HandshakeError::unreachable;
+    outcome.reason = error.what();
+    return {};
+  }
+  std::erase_if(found, [this](const auto& address) { return !data_->reaches(address); });
+  if (found.empty()) {
+    outcome.error = HandshakeError::unreachable;
+    outcome.reason = "'" + peer.host +
+                     "' has no address that the configured 'bind' can reach: leave 'bind' empty, or give an address of "
+                     "the peer's kind (IPv4, IPv6).";
+  }
+  return found;
+}
+
+/// Asked while an attempt runs: a sentence ends it.
+std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<StationChoice::Step>& first,
+                                                           std::uint64_t began_ns) {
+  const auto now = now_ns();
+  take_news(now);
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return "The proxy is shutting down.";
+    if (first && first->act == StationChoice::Act::join && !requests_.empty()) return "A request comes first.";
+  }
+  if (!first) {
+    if (choice_.in_trouble(now)) return "The gcs fell silent or was restarted; a first handshake comes instead.";
+    return std::nullopt;
+  }
+  if (!client_->silent()) choice_.answered();
+  // What answers first wins: the running session, or the handshake that would replace it.
+  if (choice_.next(now) != *first)
+    return choice_.in_trouble(now) ? "Another ground station is tried." : "The running session is heard again.";
+  if (first->act == StationChoice::Act::connect && !told_silence_ && client_->silent() &&
+      now - began_ns > kSayNothingHeardNs) {
+    told_silence_ = true;
+    const auto& peer = stations_[first->station].peer;
+    ledger_.waiting_for("No answer yet from the gcs at " + peer.host + ":" + std::to_string(peer.port) +
+                        " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends "
+                        "have the same PSK: a gcs does not answer strangers.");
+  }
+  return std::nullopt;
+}
+
+bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoice::Step>& first,
+                             ClientOutcome& outcome) {
+  const bool rekey = !first, joins = first && first->act == StationChoice::Act::join;
+  const auto station = first ? first->station : data_->link(0).picture().station;
+  ledger_.running(+1, rekey);
+  ledger_.refresh([this] { return data_->link(0).picture(); });
+  told_silence_ = false;
+  std::uint8_t epoch = 0;
+  try {
+    auto params = parameters(suite, station);
+    params.features = features_of(config_);
+    if (config_.compact) params.own_index = indices_->take();
+    if (!params.own_index.value()) params.features &= static_cast<std::uint16_t>(~features::kCompact);
+    std::vector<SockAddr> targets;
+    if (rekey) {
+      if (auto running = data_->running_session(0)) {
+        epoch = static_cast<std::uint8_t>(running->epoch + 1);
+        params.prev_session = running->id;
+        params.epoch = epoch;
+        params.chain_prev = std::move(running->chain);
+      } else {
+        outcome.error = HandshakeError::cancelled;
+        outcome.reason = "There is no running session any more.";
+      }
+    } else {
+      params.ticket = client_->ticket(station);
+      targets = addresses(stations_[station], outcome);
+      if (stations_.size() > 1) {
+        params.standby = joins;
+        params.term = hello_term_ = choice_.term_of(*first);
+        keep_term(params.term);
+      }
+    }
+    if (outcome.error == HandshakeError::none)
+      outcome = client_->run(std::move(params), std::move(targets),
+                             [&, began = now_ns()] { return reason_to_give_up(first, began); });
+  } catch (const TunnelError& error) {
+    outcome.error = HandshakeError::crypto;
+    outcome.reason = error.what();
+  }
+  return conclude(suite, rekey ? HandshakeKind::rekey : HandshakeKind::first, first, epoch, outcome);
+}
+
+/// Fresh keys for the session that runs, with fresh shares or without.
+bool DroneControl::ratchet(const Suite& suite, HandshakeKind kind, ClientOutcome& outcome) {
+  ledger_.running(+1, true);
+  ledger_.refresh([this] { return data_->link(0).picture(); });
+  std::uint8_t epoch = 0;
+  if (auto running = data_->running_session(0)) {
+    epoch = static_cast<std::uint8_t>(running->epoch + 1);
+    RatchetParams params;
+    params.session = std::move(*running);
+    {
+      const std::lock_guard lock(keys_mutex_);
+      params.psk = stations_[data_->link(0).picture().station].psk.clone();
+    }
+    params.fresh = kind == HandshakeKind::ratchet;
+    params.key_old = data_->link(0).picture().key_old;
+    if ((params.session.features & features::kCompact) != 0) params.own_index = indices_->take();
+    outcome = client_->run(std::move(params), [this] { return reason_to_give_up(std::nullopt, 0); });
+  } else {
+    outcome.error = HandshakeError::cancelled;
+    outcome.reason = "There is no running session any more.";
+  }
+  return conclude(suite, kind, std::nullopt, epoch, outcome);
+}
+
+/// Puts the keys of what succeeded in place, and reports it.
+bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::optional<StationChoice::Step>& first,
+                            std::uint8_t epoch, ClientOutcome& outcome) {
+  const bool full = kind < HandshakeKind::ratchet, joins = first && first->act == StationChoice::Act::join;
+  bool ok = outcome.error == HandshakeError::none;
+  if (ok) {
+    std::optional<StationPart> part;
+    if (first)
+      part = StationPart{first->station,
+                         stations_.size() == 1 ? StationRole::none
+                         : joins               ? StationRole::standby
+                                               : StationRole::active,
+                         choice_.term_of(*first)};
+    ok = data_->install(joins ? 1 : 0, std::move(outcome.keys), outcome.gcs, part);
+    if (!ok) outcome.error = HandshakeError::cancelled;
+  }
+  wipe_stack();
+  {
+    const std::lock_guard lock(mutex_);
+    if (ok)
+      blacklist_.remove(suite);
+    else if (full && Blacklist::blames_suite(outcome.error, outcome.reject_code))
+      blacklist_.add(suite, outcome.reason, now_ns());
+  }
+  ledger_.running(-1, kind != HandshakeKind::first);
+  HandshakeEvent event;
+  event.ok = ok;
+  event.error = outcome.error;
+  event.reason = outcome.reason;
+  event.suite = suite.id;
+  event.hybrid = config_.hybrid;
+  event.kind = kind;
+  event.drone_side = true;
+  event.epoch = epoch;
+  event.peer = outcome.gcs.empty() ? data_->link(0).picture().peer.text() : outcome.gcs.text();
+  event.duration_ns = outcome.duration_ns;
+  event.times = outcome.times;
+  // Among several stations, one that gave way to another is told of in other words.
+  const bool gave_way = first && stations_.size() > 1 && outcome.error == HandshakeError::cancelled;
+  if (!gave_way) ledger_.finished(std::move(event));
+  ledger_.refresh([this] { return data_->link(0).picture(); });
+  return ok;
+}
+
+void DroneControl::first_handshake(const StationChoice::Step& step) {
+  choice_.begin(step, now_ns());
+  ClientOutcome outcome;
+  if (handshake(*suite_, step, outcome)) {
+    const auto before = choice_.active();
+    choice_.succeeded(step, now_ns());
+    // Meanwhile a gcs may have told a higher one: then the new station believes under an old term.
+    if (stations_.size() > 1 && choice_.term() != hello_term_) data_->tell_roles(choice_.term());
+    if (step.act == StationChoice::Act::join) return;
+    say_change(before);
+    backoff_.reset();
+    next_attempt_ns_ = 0;
+    schedule_periodic();
+    return;
+  }
+  say_unanswered(step, outcome);
+  // A suite that was chosen in flight and that the gcs refuses, or that does not work here, must not keep the drone off
+  // the air: back to the configured one. Silence and what anybody could have sent say nothing about a suite.
+  const bool refused = Blacklist::blames_suite(outcome.error, outcome.reject_code);
+  if (suite_ != config_.suite && refused) {
+    events_.log(LogLevel::warning, config_.drone_id,
+                "Handshakes with " + suite_->short_code + " do not work; going back to the configured " +
+                    config_.suite->short_code + ". " + outcome.reason);
+    suite_ = config_.suite;
+  }
+  // An attempt that heard nothing lasted ten seconds already, and one that gave way has nothing to wait for.
+  const bool at_once = outcome.error == HandshakeError::timeout || outcome.error == HandshakeError::cancelled;
+  choice_.failed(at_once ? 0 : backoff_.next_ns(), now_ns());
+}
+
+}  // namespace pqcmav

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rekeys of the drone's session, and those who ask for them: this machine, and the gcs.
+#include <algorithm>
+#include <string_view>
+
+#include "control/drone_control.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr const char* kNoSession = "There is no session to rekey; the drone is connecting.";
+constexpr std::size_t kWaitingMost = 4;
+constexpr const char* kBusy = "Busy: four rekeys of this drone are waiting already; try again when they are done.";
+
+}  // namespace
+
+RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason, HandshakeKind kind) {
+  RekeyOutcome out;
+  out.suite = suite.id;
+  const auto picture = data_->link(0).picture();
+  if (!picture.current) {
+    out.message = kNoSession;
+    return out;
+  }
+  out.epoch = static_cast<std::uint8_t>(picture.current->epoch + 1);
+  ClientOutcome outcome;
+  const bool full = kind < HandshakeKind::ratchet;
+  out.ok = full ? handshake(suite, std::nullopt, outcome) : ratchet(suite, kind, outcome);
+  out.duration_ms = static_cast<double>(outcome.duration_ns) / 1e6;
+  if (out.ok) {
+    suite_ = &suite;
+    out.message = (full ? "Rekeyed to " : "Ratcheted the keys of ") + suite.short_code + ", epoch " +
+                  std::to_string(out.epoch) + (reason.empty() ? "." : " (" + reason + ").");
+    schedule_periodic();
+  } else {
+    out.epoch = picture.current->epoch;
+    out.message = (full ? "The rekey to " + suite.short_code : "The ratchet") +
+                  " failed and the running session continues: " + outcome.reason;
+  }
+  return out;
+}
+
+bool DroneControl::avoided(const Suite& suite) {
+  const std::lock_guard lock(mutex_);
+  return blacklist_.contains(suite, now_ns());
+}
+
+/// Even a suite that automatic choices avoid is tried on request: the person asking may know that the cause is
+/// gone. The answer says that it was avoided.
+RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
+  try {
+    const auto picture = data_->link(0).picture();
+    const auto& suite = !request.suite.empty() ? require_suite(request.suite)
+                        : picture.current      ? *picture.current->suite
+                                               : *suite_;
+    if (request.kind == HandshakeKind::ratchet && picture.current && &suite != picture.current->suite)
+      return {false, suite.id, 0, 0,
+              "The ratchet was refused: it keeps the suite of the session; ask for a rekey to change it."};
+    const bool before = avoided(suite);
+    auto outcome = rekey(suite, request.reason, request.kind);
+    if (before && outcome.ok) outcome.message += " It had failed before and was avoided; it no longer is.";
+    if (before && !outcome.ok && avoided(suite))
+      outcome.message = "This suite has failed before and is still avoided. " + outcome.message;
+    return outcome;
+  } catch (const TunnelError& error) {
+    return {false, request.suite, 0, 0, std::string("The rekey was refused: ") + error.what()};
+  }
+}
+
+void DroneControl::serve(Request request) {
+  const auto outcome = rekey_on_request(request);
+  {
+    // Before the answer: on hearing "done" the asker may ask again at once.
+    const std::lock_guard lock(mutex_);
+    if (serving_remote_) last_remote_ = {*serving_remote_, outcome};
+    serving_remote_.reset();
+  }
+  if (auto* promise = std::get_if<std::promise<RekeyOutcome>>(&request.answer_to))
+    promise->set_value(outcome);
+  else
+    answer_remote(0, std::get<RemoteRequest>(request.answer_to).id, outcome);
+}
+
+void DroneControl::answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome) {
+  Bytes tlvs(512);
+  const auto text = std::string_view(outcome.message).substr(0, 255);
+  const auto used = append_control(
+      tlvs, 0,
+      RekeyResult{id, outcome.ok, outcome.epoch, static_cast<std::uint32_t>(outcome.duration_ms * 1000), text});
+  tlvs.resize(used.value_or(0));
+  if (!tlvs.empty()) data_->send_control(link, std::move(tlvs));
+}
+
+void DroneControl::on_rekey_requested(const RekeyRequest& asked) {
+  const auto request_id = asked.request_id;
+  const std::string suite(asked.suite);
+  std::optional<RekeyOutcome> known;
+  bool busy = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_remote_ && last_remote_->first == request_id) {
+      known = last_remote_->second;
+    } else {
+      const auto same = [&](const Request& each) {
+        const auto* remote = std::get_if<RemoteRequest>(&each.answer_to);
+        return remote != nullptr && remote->id == request_id;
+      };
+      if (std::any_of(requests_.begin(), requests_.end(), same) || serving_remote_ == request_id) return;
+      busy = requests_.size() >= kWaitingMost;
+      if (!busy)
+        requests_.push_back({++request_ids_, suite, std::string(asked.reason),
+                             asked.ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, RemoteRequest{request_id}});
+    }
+  }
+  if (known) return answer_remote(0, request_id, *known);
+  if (busy) return answer_remote(0, request_id, {false, suite, 0, 0, kBusy});
+  wake_.notify_all();
+}
+
+RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::string& reason,
+                                         std::chrono::nanoseconds timeout, bool ratchet) {
+  std::promise<RekeyOutcome> promise;
+  auto answer = promise.get_future();
+  const bool session = data_->link(0).picture().current.has_value();
+  std::uint64_t id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    // A first handshake may be under way for long: whoever asks meanwhile should not wait for it.
+    if (!session && !stopping_) return {false, suite, 0, 0, kNoSession};
+    if (stopping_) return {false, suite, 0, 0, "The proxy is shutting down; nothing was changed."};
+    if (requests_.size() >= kWaitingMost) return {false, suite, 0, 0, kBusy};
+    id = ++request_ids_;
+    requests_.push_back(
+        {id, suite, reason, ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, std::move(promise)});
+  }
+  wake_.notify_all();
+  if (answer.wait_for(timeout) == std::future_status::ready) return answer.get();
+  const std::lock_guard lock(mutex_);
+  // One whose turn has not come is not done behind the back of who asked.
+  if (std::erase_if(requests_, [id](const Request& each) { return each.number == id; }) > 0)
+    return {false, suite, 0, 0,
+            "Busy: other rekeys of this drone took all the time that this one had; it was given up, and the running "
+            "session is untouched."};
+  return {false, suite, 0, 0,
+          "The rekey did not finish in time; it continues in the background, and the running session is untouched."};
+}
+
+}  // namespace pqcmav
