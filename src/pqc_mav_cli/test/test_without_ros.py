@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from commands import DEADLINE_S
 
-LEFT_OUT = {f"pqc_mav_{name}" for name in ("bench", "detect", "interfaces", "policy", "recorder")}
+LEFT_OUT = {f"pqc_mav_{name}" for name in ("bench", "detect", "interfaces", "policy", "policy_lab", "recorder", "sim")}
+LEFT_OUT |= {"mcap", "numpy", "psutil", "pymavlink", "smbus2", "yaml"}
 CODE = f"""
 import sys
 sys.modules["rclpy"] = None

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from pqc_mav_common.config_file import check_params_files
 from pqc_mav_common.dds_sockets import warn_if_exposed
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 from pqc_mav_common.executors import one_thread
@@ -116,6 +115,9 @@ def needed_imports() -> Iterator[None]:
 @contextmanager
 def ros(arguments: list[str]) -> Iterator[None]:
     """Initialises ROS for the duration of the block. Raises ProcessError for bad arguments or parameter files."""
+    # Not above: the command imports this module for its signals even where there is neither ROS nor PyYAML.
+    from pqc_mav_common.config_file import check_params_files
+
     check_params_files(arguments)
     without_code_generator()
     import rclpy
