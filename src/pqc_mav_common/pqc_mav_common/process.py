@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from pqc_mav_common.dds_sockets import warn_if_exposed
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 from pqc_mav_common.executors import one_thread
-from pqc_mav_common.lean_imports import without_code_generator
+from pqc_mav_common.lean_imports import lean
 
 SHUTDOWN_S = 5.0
 LOOK_S = 0.5
@@ -67,6 +67,7 @@ def run_process(
 
         print(f"{program} {version(package)}")
         return ExitCode.OK
+    lean()
     try:
         return serve(arguments, stop_on_signals())
     except ProcessError as error:
@@ -119,7 +120,6 @@ def ros(arguments: list[str]) -> Iterator[None]:
     from pqc_mav_common.config_file import check_params_files
 
     check_params_files(arguments)
-    without_code_generator()
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 

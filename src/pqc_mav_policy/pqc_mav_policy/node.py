@@ -10,7 +10,6 @@ from typing import Any
 
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
-from pqc_mav_interfaces.action import Rekey
 from pqc_mav_interfaces.msg import (
     BatteryHealth,
     HandshakeReport,
@@ -22,12 +21,11 @@ from pqc_mav_interfaces.msg import (
     TunnelStatus,
     VehicleState,
 )
-from pqc_mav_interfaces.srv import PinSuite, SetMode
+from pqc_mav_interfaces.srv import PinSuite, Rekey, SetMode
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
-from pqc_mav_common.action_call import ActionCall, PendingCall
 from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import ProcessError, one_line
 from pqc_mav_common.lifecycle import ManagedNode
@@ -70,7 +68,7 @@ class PqcPolicyNode(ManagedNode):
         self._tick_s = tick_s
         self.take_parameters(node_specs(), siblings)
         self.config: NodeConfig | None = None
-        self._rekey: ActionCall | None = None
+        self._rekey: Any = None  # the client of the proxy's service
         self._shape: ShapeRequest | None = None
         self._hardware_id = socket.gethostname()
         self._decision = self.create_lifecycle_publisher(PolicyDecision, "~/decision", qos.latched(1))
@@ -95,9 +93,9 @@ class PqcPolicyNode(ManagedNode):
         self._sequence = 0
         self._failure = ""  # HandshakeReport's identifier of the newest failed handshake
         self._took_s: float | None = None  # the newest rekey's handshake
-        self._call: PendingCall | None = None
+        self._call: Any = None  # the future of its answer
         self._subscribe(node.proxy)
-        self._rekey = ActionCall(self, Rekey, f"{node.proxy}/rekey_action")
+        self._rekey = self.create_client(Rekey, f"{node.proxy}/rekey")
         self._shape = ShapeRequest(self, node.proxy) if settings.policy.shed_kbit else None
         self._pace = Pace(self._tick_s, self._now())
         self.config = config
@@ -109,9 +107,7 @@ class PqcPolicyNode(ManagedNode):
         shape, self._shape = self._shape, None
         if shape is not None and self.controller.shaped:
             shape.leave(self.controller.own_kbit)
-        rekey, self._rekey = self._rekey, None
-        if rekey is not None:
-            rekey.close()
+        self._rekey = None
 
     def _subscribe(self, proxy: str) -> None:
         telemetry = self.controller.telemetry
@@ -161,7 +157,7 @@ class PqcPolicyNode(ManagedNode):
         return str(pqc_mav_tunnel.find_suite(name).id)
 
     def destroy_node(self) -> None:
-        """Withdraw the action's client, which rclpy does not, and then the node."""
+        """Tell the proxy that nobody asks it to shape any more, and withdraw the node."""
         self.tear_down()
         super().destroy_node()
 
@@ -190,12 +186,12 @@ class PqcPolicyNode(ManagedNode):
         what = self.controller.ladder.code(request.suite) or "fresh keys"
         self.get_logger().info(f"asking for {what} ({request.kind}): {request.reason}")
         self._failure, self._took_s = "", None
-        if self._rekey is None or not self._rekey.ready():
+        if self._rekey is None or not self._rekey.service_is_ready():
             self._call = None
-            self.controller.answered(False, "The proxy does not offer its rekey action.", self._now(), "unreachable")
+            self.controller.answered(False, "The proxy does not offer its service rekey.", self._now(), "unreachable")
             return
-        goal = Rekey.Goal(suite=request.suite, reason=request.reason, kind=str(request.kind))
-        self._call = self._rekey.begin(goal)
+        wanted = Rekey.Request(suite=request.suite, reason=request.reason, kind=str(request.kind))
+        self._call = self._rekey.call_async(wanted)
 
     def _collect_answer(self) -> None:
         """Takes the answer once it is there; a request without an answer is given up after a while."""
@@ -205,10 +201,10 @@ class PqcPolicyNode(ManagedNode):
         now = self._now()
         if call.done():
             self._call = None
-            answer = call.result
-            if answer is None:
-                controller.answered(False, one_line(call.failure), now, "cancelled")
+            if (error := call.exception()) is not None:
+                controller.answered(False, f"The call failed: {one_line(error)}.", now, "cancelled")
                 return
+            answer = call.result()
             if answer.ok:
                 controller.telemetry.on_rekeyed(answer.suite, int(answer.epoch), now)
             controller.answered(answer.ok, one_line(answer.message), now, self._failure, self._took_s)
@@ -219,6 +215,8 @@ class PqcPolicyNode(ManagedNode):
                 self.get_logger().warning(one_line(answer.message))
         elif now - controller.pending[1] > self._request_timeout_s:
             self._call = None
+            if self._rekey is not None:
+                self._rekey.remove_pending_request(call)
             controller.answered(False, "The proxy did not answer in time.", now, "cancelled")
 
     # --- topics ---

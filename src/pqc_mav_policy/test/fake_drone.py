@@ -13,7 +13,6 @@ import pqc_mav_tunnel
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from messages import GOOD
-from pqc_mav_interfaces.action import Rekey
 from pqc_mav_interfaces.msg import (
     BatteryHealth,
     HandshakeReport,
@@ -25,8 +24,7 @@ from pqc_mav_interfaces.msg import (
     TunnelStatus,
     VehicleState,
 )
-from pqc_mav_interfaces.srv import GetInfo, ListSuites, PinSuite, SetMode
-from rclpy.action import ActionServer
+from pqc_mav_interfaces.srv import GetInfo, ListSuites, PinSuite, Rekey, SetMode
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from std_msgs.msg import Header
@@ -72,9 +70,7 @@ class FakeDrone:
         self._status = make(TunnelStatus, "pqc_proxy/status", qos.latched(1))
         self._handshake = make(HandshakeReport, "pqc_proxy/handshake", qos.event())
         group = ReentrantCallbackGroup()
-        self._action = ActionServer(
-            self.node, Rekey, "pqc_proxy/rekey_action", execute_callback=self._rekey, callback_group=group
-        )
+        self.node.create_service(Rekey, "pqc_proxy/rekey", self._rekey, callback_group=group)
         self.node.create_service(ListSuites, "pqc_proxy/list_suites", self._list)
         self.node.create_service(GetInfo, "pqc_proxy/get_info", self._info)
         self.node.create_subscription(PolicyDecision, "pqc_policy/decision", self.decisions.append, qos.latched(1))
@@ -92,7 +88,6 @@ class FakeDrone:
         self.free.set()
         self._executor.shutdown()
         self._thread.join()
-        self._action.destroy()
         self.node.destroy_node()
 
     def decided(self, condition: Callable[[PolicyDecision], bool], what: str) -> PolicyDecision:
@@ -134,8 +129,7 @@ class FakeDrone:
         own = LinkQuality(header=self._header(), side="local", rtt_ms=self.round_trip_ms, rtt_min_ms=20.0)
         self._publishers["link"].publish(own)
 
-    def _rekey(self, goal: Any) -> Any:
-        request, result = goal.request, Rekey.Result()
+    def _rekey(self, request: Rekey.Request, result: Rekey.Response) -> Rekey.Response:
         self.asked.append((request.suite, request.reason))
         self.kinds.append(request.kind)
         self.free.wait(DEADLINE_S)
@@ -157,9 +151,6 @@ class FakeDrone:
         self._handshake.publish(beside)
         if result.ok:
             self.publish_status()
-            goal.succeed()
-        else:
-            goal.abort()
         return result
 
     def _list(self, _request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
