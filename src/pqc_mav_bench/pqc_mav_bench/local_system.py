@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 
-from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Respawn, Setting, SystemDescription
+from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting, SystemDescription
 from pqc_mav_bringup.executables import find_executable
+from pqc_mav_bringup.respawn import Respawn
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_sim.impairment.described import described
 from pqc_mav_sim.impairment.relay import Relay

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from pqc_mav_bringup.respawn import Respawn
+
 
 class BringupError(Exception):
     """A system cannot be started as asked: one sentence for a person."""
@@ -43,33 +45,6 @@ NODE_ARGUMENTS = (
     Argument("use_respawn", "Whether to start again what died.", "true", ("true", "false")),
     Argument("use_sim_time", "Whether the nodes take their time from /clock.", "false", ("true", "false")),
 )
-
-
-@dataclass(frozen=True)
-class Respawn:
-    """When a process that died is started again.
-
-    The first `quick` deaths in a row wait for `delay_s` only: a proxy has to be back within a second, or the
-    autopilot's failsafe trips (docs/failsafes.md). Then the delay grows by `factor` up to `max_delay_s`; a life of
-    `settled_s` forgets all of it. An exit with a code of `never_after` is final (the same start would fail again);
-    one of `never_first` is when it was the first start. After `most_deaths` in a row it is left out and the rest goes
-    on; None = never, as for a proxy: a drone in the air has nothing to gain from giving up.
-    """
-
-    delay_s: float = 0.3
-    quick: int = 3
-    factor: float = 2.0
-    max_delay_s: float = 15.0
-    settled_s: float = 30.0
-    never_after: frozenset[int] = frozenset({2})
-    never_first: frozenset[int] = frozenset({1, 3})
-    most_deaths: int | None = 20
-
-    def delay_after(self, deaths: int) -> float:
-        """How long to wait after that many deaths in a row [s]."""
-        growth = max(0, deaths - self.quick)
-        # Bounded before it is raised, so that a process that dies for days does not overflow.
-        return min(self.max_delay_s, self.delay_s * self.factor ** min(growth, 64))
 
 
 @dataclass(frozen=True)

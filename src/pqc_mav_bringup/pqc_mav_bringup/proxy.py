@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 
-from pqc_mav_bringup.description import Argument, ProcessDescription, Respawn, Setting
+from pqc_mav_bringup.description import Argument, ProcessDescription, Setting
 from pqc_mav_bringup.executables import of_package
+from pqc_mav_bringup.respawn import Respawn, describe
 
 NODE = "pqc_proxy"
 PY, CPP = "py", "cpp"
@@ -14,14 +17,42 @@ PACKAGES: Mapping[str, str] = {PY: "pqc_mav_proxy", CPP: "pqc_mav_proxy_cpp"}
 HINT = "proxy:=cpp needs the workspace built with rclcpp (a ROS 2 installation); proxy:=py works without it"
 
 
+LOOK_S = 20.0  # longest wait for its version
+
+
 def best() -> str:
-    """The one in C++ where it is installed: it is the smaller one."""
-    return CPP if of_package(PACKAGES[CPP], NODE) else PY
+    """The one in C++ where it is installed and finds its libraries: it is the smaller one.
+
+    Says on stderr why it is not taken where it is installed.
+    """
+    program = of_package(PACKAGES[CPP], NODE)
+    if program is None:
+        return PY
+    if why := _hindrance(program):
+        print(f"proxy: the one in C++ does not start here ({why}); the one in Python runs instead.", file=sys.stderr)
+        return PY
+    return CPP
+
+
+def _hindrance(program: str) -> str:
+    """Why a program cannot say its version, for which all of its libraries are loaded; "" where it can."""
+    try:
+        asked = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, errors="replace", timeout=LOOK_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {LOOK_S:g} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    if asked.returncode == 0:
+        return ""
+    return (asked.stderr.strip().splitlines() or [describe(asked.returncode)])[-1].removeprefix(f"{program}: ")
 
 
 ARGUMENT = Argument(
     "proxy",
-    "Which proxy: cpp = in C++, py = in Python, auto = cpp where it is installed. They do the same.",
+    "Which proxy: cpp = in C++, py = in Python, auto = cpp where it is installed and its libraries are. They do the "
+    "same.",
     "auto",
     ("auto", CPP, PY),
     automatic=best,

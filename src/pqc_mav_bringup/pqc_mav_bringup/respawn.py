@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a process that ended: decided here for the supervisor and for ROS' launch alike. No clock, no I/O."""
+"""What becomes of a process that ended: decided here for the supervisor and for ROS' launch alike. No clock, no I/O.
+
+It stays in memory for as long as a system runs, so it imports little.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,47 @@ import signal
 from dataclasses import dataclass
 from enum import IntEnum
 
-from pqc_mav_bringup.description import Respawn
-
 CONFIG_ERROR = 2  # exit code by which a process says that its configuration is at fault
+# Of a program that could not be executed (126), or that a shell or the dynamic linker did not find all of (127).
+NOT_EXECUTED = frozenset({126, 127})
 # With these exit codes a node has already said on one line what is wrong.
 _SPOKEN_FOR = frozenset({CONFIG_ERROR, 3})
 
 
 class ExitCode(IntEnum):
-    """How a system ended."""
+    """How a system ended; CONFIG = it would end in the same way again."""
 
     OK = 0
     FAILED = 1
     CONFIG = 2
+
+
+@dataclass(frozen=True)
+class Respawn:
+    """When a process that died is started again.
+
+    The first `quick` deaths in a row wait for `delay_s` only: a proxy has to be back within a second, or the
+    autopilot's failsafe trips (docs/failsafes.md). Then the delay grows by `factor` up to `max_delay_s`; a life of
+    `settled_s` forgets all of it. An exit with a code of `never_after` is final, as the same start would fail again:
+    the configuration is at fault, or the program could not be executed; one of `never_first` is when it was the first
+    start. After `most_deaths` in a row it is left out and the rest goes on; None = never, as for a proxy: a drone in
+    the air has nothing to gain from giving up.
+    """
+
+    delay_s: float = 0.3
+    quick: int = 3
+    factor: float = 2.0
+    max_delay_s: float = 15.0
+    settled_s: float = 30.0
+    never_after: frozenset[int] = frozenset({CONFIG_ERROR, *NOT_EXECUTED})
+    never_first: frozenset[int] = frozenset({1, 3})
+    most_deaths: int | None = 20
+
+    def delay_after(self, deaths: int) -> float:
+        """How long to wait after that many deaths in a row [s]."""
+        growth = max(0, deaths - self.quick)
+        # Bounded before it is raised, so that a process that dies for days does not overflow.
+        return min(self.max_delay_s, self.delay_s * self.factor ** min(growth, 64))
 
 
 @dataclass(frozen=True)
@@ -47,7 +78,8 @@ class Lives:
         if code == 0:
             return Verdict()
         if policy is None or code in policy.never_after or (self._starts == 1 and code in policy.never_first):
-            failure = ExitCode.CONFIG if code == CONFIG_ERROR else ExitCode.FAILED
+            lasting = code == CONFIG_ERROR or code in NOT_EXECUTED
+            failure = ExitCode.CONFIG if lasting else ExitCode.FAILED
             return Verdict(failure=failure, text="" if code in _SPOKEN_FOR else f"ended with {describe(code)}")
         self._deaths = 1 if lived_s >= policy.settled_s else self._deaths + 1
         said = f"ended with {describe(code)}"
@@ -59,6 +91,8 @@ class Lives:
 
 def describe(code: int) -> str:
     """An exit code in words."""
+    if code in NOT_EXECUTED:
+        return f"exit code {code} (it, or a library that it needs, cannot be executed here)"
     if code >= 0:
         return f"exit code {code}"
     try:

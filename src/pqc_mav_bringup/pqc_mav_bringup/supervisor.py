@@ -9,17 +9,12 @@ too long. A second signal shortens the wait. Children are killed by the kernel s
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from pqc_mav_bringup import configuration, mavros
 from pqc_mav_bringup.child import PATIENCE_S, Child
-from pqc_mav_bringup.description import Process
-from pqc_mav_bringup.executables import command
-from pqc_mav_bringup.loopback import loopback_environment
+from pqc_mav_bringup.ready import Ready
 from pqc_mav_bringup.respawn import ExitCode, Lives
-from pqc_mav_common.siblings import MARK, new_mark
 
 HURRIED_S = 3.0  # what is left of the patience after a second signal
 
@@ -28,24 +23,12 @@ class Supervisor:
     """Supervises `processes` until they are all done, one fails for good, or a signal arrives."""
 
     def __init__(
-        self,
-        processes: Sequence[Process],
-        on_line: Callable[[str, str], None],
-        *,
-        patience_s: float = PATIENCE_S,
-        environment: Mapping[str, str] | None = None,
+        self, processes: Sequence[Ready], on_line: Callable[[str, str], None], *, patience_s: float = PATIENCE_S
     ) -> None:
-        """`on_line(label, text)` gets every output line. Raises BringupError when a program or file is missing."""
-        for process in processes:
-            configuration.check(process)
-        self._commands = [(process, command(process)) for process in processes]
-        for process in processes:
-            mavros.check_data(process, os.environ)
+        """`on_line(label, text)` gets every output line."""
+        self._processes = processes
         self._on_line = on_line
         self._patience_s = patience_s
-        more = dict(environment or {})
-        local = loopback_environment({**os.environ, **more})
-        self._environment = {"PYTHONUNBUFFERED": "1", MARK: new_mark(), **local, **more}
         self._stop = asyncio.Event()
         self._signalled = False
         self._exit_code = ExitCode.OK
@@ -57,7 +40,7 @@ class Supervisor:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._on_signal)
         try:
-            await asyncio.gather(*(self._keep(process, line) for process, line in self._commands))
+            await asyncio.gather(*map(self._keep, self._processes))
         finally:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 loop.remove_signal_handler(number)
@@ -75,13 +58,13 @@ class Supervisor:
         self._signalled = True
         self.stop()
 
-    async def _keep(self, process: Process, line: Sequence[str]) -> None:
+    async def _keep(self, process: Ready) -> None:
         """Keeps one process running for as long as its policy and the system want it."""
         lives, delay_s = Lives(process.respawn), 0.0
         loop = asyncio.get_running_loop()
         while not await self._stopping_within(delay_s):
             began = loop.time()
-            code = await self._run_once(process, line)
+            code = await self._run_once(process)
             if self._stop.is_set():
                 return
             verdict = lives.ended(code, loop.time() - began)
@@ -93,10 +76,11 @@ class Supervisor:
                 return
             delay_s = verdict.again_in_s
 
-    async def _run_once(self, process: Process, line: Sequence[str]) -> int:
+    async def _run_once(self, process: Ready) -> int:
         """One life of a process. Returns its exit code."""
-        environment = {**self._environment, **process.environment}
-        child = Child(process.label, line, lambda text: self._on_line(process.label, text), environment)
+        child = Child(
+            process.label, process.command, lambda text: self._on_line(process.label, text), process.environment
+        )
         ended = asyncio.create_task(child.wait())
         asked = asyncio.create_task(self._stop.wait())
         await asyncio.wait({ended, asked}, return_when=asyncio.FIRST_COMPLETED)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pqc_mav_bringup.description import Process, Respawn
+from pqc_mav_bringup.description import Process
+from pqc_mav_bringup.respawn import Respawn
 
 
 def python_process(label: str, code: str, respawn: Respawn | None = None) -> Process:

@@ -24,7 +24,7 @@ import sys
 from launch import LaunchDescription, LaunchService
 sys.path.insert(0, {here!r})
 from programs import python_process
-from pqc_mav_bringup.description import Respawn
+from pqc_mav_bringup.respawn import Respawn
 from pqc_mav_bringup.launch_actions import process_actions
 policy = Respawn(delay_s=0.05, quick=1, factor=2.0, max_delay_s=0.4, never_first=frozenset(), most_deaths=5)
 service = LaunchService()

@@ -11,8 +11,8 @@ from programs import install
 from pqc_mav_bringup import configuration, geoid
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.mavros import check_data
+from pqc_mav_bringup.prepare import prepare
 from pqc_mav_bringup.share import config_file
-from pqc_mav_bringup.supervisor import Supervisor
 from pqc_mav_bringup.systems import DRONE, GCS
 
 BOTH = pytest.mark.parametrize("system", [DRONE, GCS], ids=["drone", "gcs"])
@@ -84,10 +84,10 @@ def test_a_mavros_that_must_abort_is_not_started(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("GEOGRAPHICLIB_GEOID_PATH", str(tmp_path))
     node = mavros(DRONE, pluginlists_yaml="")
     with pytest.raises(BringupError, match=f"^mavros aborts without {geoid.NAME}.*{geoid.INSTALL}"):
-        Supervisor([node], lambda _label, _text: None)
+        prepare([node])
     with (tmp_path / geoid.NAME).open("wb") as file:
         file.truncate(geoid.SIZE)
-    Supervisor([node], lambda _label, _text: None)
+    prepare([node])
     check_data(dataclasses.replace(node, package="other"), {"GEOGRAPHICLIB_GEOID_PATH": "/nowhere"})
 
 

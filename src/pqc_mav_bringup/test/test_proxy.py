@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,49 @@ def test_the_one_in_cpp_runs_where_it_is_installed_and_either_on_request(system,
     assert packages(system, values) == {PACKAGES[CPP]}
     for kind, package in PACKAGES.items():
         assert packages(system, {**values, "proxy": kind}) == {package}
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        (
+            'echo "$0: error while loading shared libraries: librclcpp.so: cannot open it" >&2; exit 127',
+            "error while loading shared libraries: librclcpp.so: cannot open it",
+        ),
+        ("kill -SEGV $$", "signal SIGSEGV"),
+        ("exec sleep 60", "no answer within 0.2 s"),
+    ],
+)
+def test_one_in_cpp_that_does_not_load_is_not_taken_and_why_is_said(
+    script: str, why: str, prefix: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "sleep" in script:
+        monkeypatch.setattr("pqc_mav_bringup.proxy.LOOK_S", 0.2)
+    program = install(prefix, PACKAGES[CPP], NODE)
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    assert packages(DRONE, {}) == {PACKAGES[PY]}
+    said = f"proxy: the one in C++ does not start here ({why}); the one in Python runs instead.\n"
+    assert capfd.readouterr().err == said
+    # Who asks for it gets it, and what it says.
+    assert packages(DRONE, {"proxy": "cpp"}) == {PACKAGES[CPP]}
+    assert capfd.readouterr().err == ""
+
+
+def test_one_in_cpp_without_its_libraries_as_the_linker_has_it(prefix: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    program = install(prefix, PACKAGES[CPP], NODE)
+    library = prefix / "libgone.so"
+    subprocess.run([compiler, "-shared", "-xc", "/dev/null", "-o", str(library)], check=True)
+    source = prefix / "main.c"
+    source.write_text("int main(void) { return 0; }\n")
+    forced = f"-Wl,--no-as-needed,-rpath,{prefix}"
+    subprocess.run([compiler, str(source), forced, str(library), "-o", str(program)], check=True)
+    assert packages(DRONE, {}) == {PACKAGES[CPP]}
+    library.unlink()
+    assert packages(DRONE, {}) == {PACKAGES[PY]}
+    assert "(error while loading shared libraries: " in capfd.readouterr().err
 
 
 def test_both_get_the_same_command_line(prefix: Path) -> None:

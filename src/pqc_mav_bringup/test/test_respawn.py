@@ -3,8 +3,7 @@ import signal
 
 import pytest
 
-from pqc_mav_bringup.description import Respawn
-from pqc_mav_bringup.respawn import ExitCode, Lives, Verdict, describe
+from pqc_mav_bringup.respawn import ExitCode, Lives, Respawn, Verdict, describe
 from pqc_mav_bringup.systems import DRONE
 
 POLICY = Respawn(delay_s=0.5, quick=2, factor=2.0, max_delay_s=3.0, settled_s=10.0, most_deaths=6)
@@ -48,6 +47,17 @@ def test_a_proxy_is_never_given_up() -> None:
     assert proxy.respawn is not None
     lives = Lives(proxy.respawn)
     assert all(lives.ended(-11, 0.1).again_in_s is not None for _ in range(1000))
+
+
+@pytest.mark.parametrize("code", [126, 127])
+@pytest.mark.parametrize("lives", [0, 2])
+def test_what_cannot_be_executed_is_not_tried_again(code: int, lives: int) -> None:
+    """Nor where it had lived before: a library went meanwhile."""
+    for process in DRONE.processes:
+        kept = Lives(process.respawn)
+        assert all(kept.ended(-11, 0.1).again_in_s is not None for _ in range(lives))
+        assert kept.ended(code, 0.1) == Verdict(failure=ExitCode.CONFIG, text=f"ended with {describe(code)}")
+    assert "or a library that it needs" in describe(code)
 
 
 def test_signals_have_names() -> None:

@@ -11,8 +11,9 @@ import pytest
 from endings import wait_until_gone
 from programs import python_process
 
-from pqc_mav_bringup.description import BringupError, Process, Respawn
-from pqc_mav_bringup.respawn import ExitCode
+from pqc_mav_bringup.description import BringupError, Process
+from pqc_mav_bringup.prepare import prepare
+from pqc_mav_bringup.respawn import ExitCode, Respawn
 from pqc_mav_bringup.supervisor import Supervisor
 from pqc_mav_common.siblings import MARK
 
@@ -27,7 +28,7 @@ class Session:
     def __init__(self, *processes: Process) -> None:
         self.lines: list[tuple[str, str]] = []
         self.reactions: list[Callable[[str, str], None]] = []
-        self.supervisor = Supervisor(processes, self._on_line, patience_s=0.6)
+        self.supervisor = Supervisor(prepare(processes), self._on_line, patience_s=0.6)
 
     def _on_line(self, label: str, text: str) -> None:
         self.lines.append((label, text))
@@ -173,7 +174,7 @@ def test_a_second_signal_does_not_wait_for_the_first(monkeypatch: pytest.MonkeyP
     )
     session = Session()
     session.supervisor = Supervisor(
-        [python_process("a", patient, Respawn())], session._on_line, patience_s=DEADLINE_S * 2
+        prepare([python_process("a", patient, Respawn())]), session._on_line, patience_s=DEADLINE_S * 2
     )
     session.on(1, "ready", lambda: os.kill(os.getpid(), signal.SIGINT))
     session.on(1, "asked", lambda: os.kill(os.getpid(), signal.SIGINT))

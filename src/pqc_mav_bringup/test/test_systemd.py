@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_bringup.description import Respawn
+from pqc_mav_bringup.respawn import Respawn
 from pqc_mav_bringup.systems import SYSTEMS
 
 UNITS = Path(__file__).resolve().parent.parent / "systemd"

@@ -17,13 +17,13 @@ def check_end(name: str, given: Mapping[str, str]) -> ExitCode:
     """Says what would run and where it would listen. Raises CliError for the first thing that is wrong."""
     from pqc_mav_bringup import composed
     from pqc_mav_bringup.description import BringupError, resolve
-    from pqc_mav_bringup.supervisor import Supervisor
+    from pqc_mav_bringup.prepare import prepare
     from pqc_mav_bringup.systems import SYSTEMS
 
     try:
         composed.refuse(given)
         processes = resolve(SYSTEMS[name], given)
-        Supervisor(processes, lambda *_: None)  # looks at files and programs; it starts nothing yet
+        prepare(processes)  # looks at files and programs; it starts nothing
     except BringupError as error:
         raise CliError(str(error), ExitCode.USAGE) from None
     for process in processes:

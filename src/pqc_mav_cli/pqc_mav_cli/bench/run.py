@@ -35,6 +35,7 @@ def run_here(
     from pqc_mav_bench.errors import BenchError
     from pqc_mav_bench.local_system import SYSTEM, LocalSession
     from pqc_mav_bringup.description import BringupError, resolve
+    from pqc_mav_bringup.prepare import prepare
     from pqc_mav_bringup.supervisor import Supervisor
     from pqc_mav_cli.ros_session import own_domain
 
@@ -46,7 +47,7 @@ def run_here(
 
     try:
         with engine_errors(), LocalSession(root, suites, link) as session, own_domain():
-            supervisor = Supervisor(resolve(SYSTEM, session.values), take)
+            supervisor = Supervisor(prepare(resolve(SYSTEM, session.values)), take)
             return _supervised(supervisor, lambda stop: ask(session.controller, options, resume, on_feedback, stop))
     except BringupError as error:
         raise CliError(str(error)) from None
