@@ -15,6 +15,7 @@ from pqc_mav_common.errors import ProcessError
 NAME = "pqc_container"
 PACKAGE = "rclcpp_components"
 CONTAINERS: Mapping[str, str] = {"true": "component_container_mt", "isolated": "component_container_isolated"}
+SIM_TIME = "use_sim_time"
 _MANAGER = "ComponentManager"  # what the node of a container calls itself
 HINT = "composed:=true needs the ROS 2 package rclcpp_components; composed:=false works without it"
 ARGUMENT = Argument(
@@ -73,7 +74,8 @@ def container(inside: Sequence[Process], wanted: str) -> Process:
         namespace=given.namespace if given else first.namespace,
         config="",
         files=given.parameter_files if given else (),
-        parameters={},
+        # Of the clock, because mavros' plugins are not among what is loaded with parameters of its own.
+        parameters={name: value for name, value in first.parameters.items() if name == SIM_TIME},
         remaps={},
         environment=environment,
         hint=HINT,
@@ -126,7 +128,7 @@ def _mavros(process: Process) -> list[Component]:
 
 
 def _component(process: Process, plugin: str, name: str, parameters: Mapping[str, Any]) -> Component:
-    common = {"use_sim_time": True} if process.parameters.get("use_sim_time") else {}
+    common = {SIM_TIME: True} if process.parameters.get(SIM_TIME) else {}
     merged = {**common, **_from_files(process, name), **parameters}
     return Component(
         package=process.package,

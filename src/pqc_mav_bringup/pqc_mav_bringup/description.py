@@ -181,10 +181,11 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         if value is not None:
             parameters[name.format_map(values)] = value
     namespace = process.namespace.format_map(values).strip("/")
-    is_node = bool(process.node or process.config)
-    if is_node and values.get("use_sim_time") == "true":
+    is_ours = bool(process.node or process.config)
+    is_ros = is_ours or bool(process.settings)  # mavros, which names its nodes itself
+    if is_ros and values.get("use_sim_time") == "true":
         parameters["use_sim_time"] = True
-    if is_node and values.get("autostart") == "false":
+    if is_ours and values.get("autostart") == "false":
         parameters["autostart"] = False
     return Process(
         label=f"{namespace}/{process.name}" if namespace else process.name,
@@ -200,5 +201,5 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         environment=_filled(process.environment, values),
         remaps=_filled(process.remaps, values),
         files=tuple(filter(None, (file.format_map(values) for file in process.files))),
-        log_level=values.get("log_level", "") if is_node else "",
+        log_level=values.get("log_level", "") if is_ros else "",
     )

@@ -193,7 +193,7 @@ class ContainerKeeper(Keeper):
             executable=container.executable,
             exec_name=container.executable,
             namespace=container.namespace,
-            parameters=list(container.parameter_files),
+            parameters=[*container.parameter_files, *([dict(container.parameters)] if container.parameters else [])],
             ros_arguments=[*rules, *log_level(container)],
             output="screen",
             emulate_tty=True,

@@ -142,7 +142,10 @@ def test_mavros_on_the_ground_is_not_the_vehicle_there_either() -> None:
 
 def test_a_simulated_clock_reaches_the_component_too() -> None:
     inside, _ = composed.split(processes(use_sim_time="true"), "true")
-    assert composed.components(inside)[0].parameters["use_sim_time"] is True
+    assert [each.parameters["use_sim_time"] for each in composed.components(inside)] == [True] * 3
+    # And the nodes of mavros' plugins, which take what is said to the whole process.
+    assert composed.container(inside, "true").parameters == {"use_sim_time": True}
+    assert composed.container(composed.split(processes(), "true")[0], "true").parameters == {}
 
 
 def test_an_empty_list_is_left_to_the_default() -> None:

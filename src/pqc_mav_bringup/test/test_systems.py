@@ -255,6 +255,16 @@ def test_the_arguments_of_every_node_as_nav2_has_them(tmp_path) -> None:
         resolve(GCS, {"log_level": "loud"})
 
 
+@pytest.mark.parametrize("system", [DRONE, GCS], ids=lambda system: system.name)
+def test_mavros_has_the_clock_and_the_log_level_of_the_others(system) -> None:
+    given = {"mavlink": "mavros", "log_level": "debug", "use_sim_time": "true", "autostart": "false"}
+    (mavros,) = [process for process in resolve(system, given) if process.package == "mavros"]
+    assert mavros.parameters["use_sim_time"] is True and mavros.log_level == "debug"
+    assert "autostart" not in mavros.parameters, "it is no lifecycle node"
+    (mavros,) = [process for process in resolve(system, {"mavlink": "mavros"}) if process.package == "mavros"]
+    assert "use_sim_time" not in mavros.parameters
+
+
 def test_programs_that_are_no_nodes_get_none_of_them() -> None:
     *nodes, ground, vehicle = resolve(DEMO, {"log_level": "debug", "use_sim_time": "true"})
     assert all(node.log_level == "debug" for node in nodes)

@@ -93,6 +93,19 @@ def test_mavros_in_a_container_does_what_it_does_alone(
         assert seen[-1].armed, "no way but the tunnel"
 
 
+@pytest.mark.parametrize("composed", ["false", *CONTAINERS])
+def test_a_simulated_clock_is_that_of_mavros_and_its_plugins_too(
+    tmp_path: Path, keys: Path, environment: dict[str, str], composed: str
+) -> None:
+    if composed != "false" and (environment or "cpp" not in PROXIES):
+        pytest.skip("mavros in a container needs mavros itself, and the proxy in C++")
+    ends = Ends(tmp_path, keys)
+    with drone(ends, environment, composed=composed, use_sim_time="true") as graph:
+        for name in ("/drone/pqc_proxy", "/mavros/mavros", "/mavros/mavros_router", "/mavros/sys"):
+            until(lambda name=name: graph.sees(name), name)
+            assert graph.values(name)["use_sim_time"] is True, name
+
+
 def test_a_plugin_list_of_ones_own_and_settings_of_plugins(
     tmp_path: Path, keys: Path, environment: dict[str, str]
 ) -> None:
