@@ -43,18 +43,23 @@ def spawn(command: Sequence[str], *, namespace: int | None = None, **options: An
 
 
 class Child:
-    """A helper script of this folder. `ask` waits for the answer, `begin` returns at once with a way to wait for it."""
+    """A helper script of this folder, or a program that is built. `ask` waits for the answer, `begin` returns at once
+    with a way to wait for it.
+    """
 
     def __init__(
         self,
-        script: str | Sequence[str],
+        script: str | Sequence[str] | Path,
         *,
         namespace: int | None = None,
         pass_fds: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
         prefix: Sequence[str] = (),
     ) -> None:
-        command = [sys.executable, str(HERE / script)] if isinstance(script, str) else [sys.executable, *script]
+        if isinstance(script, Path):
+            command = [str(script)]
+        else:
+            command = [sys.executable, str(HERE / script)] if isinstance(script, str) else [sys.executable, *script]
         self.process = spawn(
             [*prefix, *command], namespace=namespace, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             pass_fds=pass_fds, env={**os.environ, **(environment or {})},

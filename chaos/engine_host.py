@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that hosts tunnel engines for the laboratory and obeys JSON lines; it dies with its input.
 
-Commands: start (configs), connect (config, limit_s), ports, status, stats, totals, links, rekey (drone_id, suite,
-timeout_s), handshakes, time, reading.
+Commands: start (configs, watch), connect (config, limit_s), ports, status, stats, totals, links, rekey (drone_id,
+suite, timeout_s), handshakes, time, reading. Without `watch` nobody takes the engines' events: of many drones the
+threads that do are a cost of their own.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Hosted:
         """Run one command on engine number `engine` (default 0)."""
         do = command["do"]
         if do == "start":
-            return self._start(command["configs"])
+            return self._start(command["configs"], command.get("watch", True))
         if do == "connect":
             return connect(command["config"], command["limit_s"])
         if do == "time":
@@ -73,12 +74,13 @@ class Hosted:
             return getattr(engine, do)()
         raise ValueError(f"unknown command '{do}'")
 
-    def _start(self, configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _start(self, configs: list[dict[str, Any]], watch: bool) -> list[dict[str, Any]]:
         for config in configs:
             engine = pqc_mav_tunnel.Engine({"control_socket": "off", **config})
             engine.start()
             self.engines.append(engine)
-            threading.Thread(target=self._watch, args=(engine,), daemon=True).start()
+            if watch:
+                threading.Thread(target=self._watch, args=(engine,), daemon=True).start()
         return [engine.ports() for engine in self.engines]
 
     def _watch(self, engine: pqc_mav_tunnel.Engine) -> None:

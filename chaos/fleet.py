@@ -22,7 +22,7 @@ import pqc_mav_tunnel
 import tables
 from accounting import SOFTNET, Account, EndCounts, Way, account, backlog_drops, summed
 from children import Child, ChildError
-from traffic import End, TrafficProcess, application_socket, total
+from traffic import End, TrafficProcess, application_socket, compiled, total
 
 from pqc_mav_bench.json_text import counted
 from pqc_mav_common.process_figures import cpu_seconds, memory_kib
@@ -179,7 +179,7 @@ def fly(options: argparse.Namespace) -> FleetResult:
             port = where[name][2]
             ends.append(End(vehicles[i], i, messages.DOWN, port, options.rate))
             ends.append(End(grounds[i], i, messages.UP, ports["plain"][name], options.rate))
-        traffic = TrafficProcess(ends)
+        traffic = TrafficProcess(ends, program=compiled())
         stack.callback(traffic.close)
         time.sleep(1.0)
         before = pss_kib(gcs.pid)
@@ -234,7 +234,9 @@ def _start_drones(
     shares = [names[i :: len(hosts)] for i in range(len(hosts))]
     waits = []
     for host, share in zip(hosts, shares, strict=True):
-        waits.append(host.begin("start", configs=[loopback.drone_config(keys, name, ports) for name in share]))
+        waits.append(
+            host.begin("start", watch=False, configs=[loopback.drone_config(keys, name, ports) for name in share])
+        )
     for host, share, wait in zip(hosts, shares, waits, strict=True):
         for number, (name, own) in enumerate(zip(share, wait(_CONNECT_S), strict=True)):
             where[name] = (host, number, own["plain"][name])

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import messages
 import pytest
-from traffic import End, TrafficProcess, application_socket, total
+from children import ChildError
+from traffic import End, TrafficProcess, application_socket, compiled, total
 from traffic_host import Endpoint
 
 from pqc_mav_common.waiting import wait_until
@@ -24,6 +26,16 @@ def pair() -> Iterator[list[End]]:
     ]
     down.close()
     up.close()
+
+
+@pytest.fixture(params=["python", "compiled"])
+def program(request: pytest.FixtureRequest) -> Path | None:
+    """Either traffic process: they are to do the same."""
+    if request.param == "python":
+        return None
+    if compiled() is None:
+        pytest.skip("fleet_traffic is not built; 'tools/setup.sh analysis benchmarks' builds it")
+    return compiled()
 
 
 def flowing(traffic: TrafficProcess, count: int) -> bool:
@@ -50,14 +62,45 @@ def test_everything_arrives_once_and_is_logged(pair: list[End], tmp_path: Path) 
     assert all(a.sent_ns <= a.arrived_ns for a in traffic.arrivals())
 
 
-def test_foreign_spoiled_and_doubled_messages_are_told_apart(pair: list[End]) -> None:
-    traffic = TrafficProcess(pair, sizes=[60])
+def test_both_ways_are_counted_by_stream(pair: list[End], program: Path | None) -> None:
+    """Numbered, without a gap, and none comes back to its sender."""
+    traffic = TrafficProcess(pair, program=program)
+    assert flowing(traffic, 100)
+    counts = traffic.stop()
+    streams = {(each["drone"], each["way"]): each for each in counts["streams"]}
+    assert set(streams) == {(7, messages.DOWN), (7, messages.UP)}
+    for each in streams.values():
+        assert each["sent"] == each["received"] >= 40
+        assert each["duplicates"] == each["reordered"] == each["send_errors"] == each["kernel_dropped"] == 0
+        assert each["longest_gap_ns"] < each["last_ns"]
+    assert counts["corrupted"] == counts["misdelivered"] == counts["send_errors"] == 0
+
+
+def test_what_did_not_arrive_is_missing(pair: list[End], program: Path | None) -> None:
+    deaf = application_socket()
+    try:
+        ends = [replace(pair[0], to_port=deaf.getsockname()[1]), pair[1]]
+        traffic = TrafficProcess(ends, program=program)
+        assert flowing(traffic, 20)
+        counts = traffic.stop()
+    finally:
+        deaf.close()
+    down, up = sorted(counts["streams"], key=lambda each: each["way"])
+    assert down["sent"] >= 20 and down["received"] == 0
+    assert up["sent"] == up["received"] >= 20
+
+
+def test_foreign_spoiled_and_doubled_messages_are_told_apart(pair: list[End], program: Path | None) -> None:
+    traffic = TrafficProcess(pair, sizes=[60], program=program)
     stranger = application_socket()
     to = ("127.0.0.1", pair[0].to_port)  # where the messages of the way down arrive
     try:
         for drone, way, size in ((8, messages.DOWN, 60), (7, messages.UP, 60), (7, messages.DOWN, 61)):
             stranger.sendto(messages.encode(drone, way, 5, 1, size), to)
         stranger.sendto(b"garbage", to)
+        spoiled = bytearray(messages.encode(7, messages.DOWN, 6, 1, 60))
+        spoiled[40] ^= 1
+        stranger.sendto(spoiled, to)
         doubled = messages.encode(7, messages.DOWN, 0, 1, 60)
         assert flowing(traffic, 20)
         stranger.sendto(doubled, to)
@@ -67,4 +110,13 @@ def test_foreign_spoiled_and_doubled_messages_are_told_apart(pair: list[End]) ->
         stranger.close()
         traffic.close()
     assert counts["misdelivered"] == 2
-    assert counts["corrupted"] == 2
+    assert counts["corrupted"] == 3
+
+
+def test_the_compiled_one_refuses_what_it_cannot_do(pair: list[End], program: Path | None, tmp_path: Path) -> None:
+    if program is None:
+        pytest.skip("the one in Python can")
+    with pytest.raises(ChildError, match="keeps no log"):
+        TrafficProcess(pair, tmp_path / "log", program=program)
+    with pytest.raises(ChildError, match="'sizes' must be"):
+        TrafficProcess(pair, sizes=[8], program=program)
