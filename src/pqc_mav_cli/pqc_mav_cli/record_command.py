@@ -17,7 +17,7 @@ import typer
 from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.wording import counted
-from pqc_mav_common.process import set_in_handler
+from pqc_mav_common.process import call_in_handler
 
 MIB = 1 << 20
 REPORT_S = 10.0
@@ -125,9 +125,8 @@ def _wait(recorder: Any, found: Any, stopped: threading.Event, duration: float) 
 def _interruption() -> Iterator[threading.Event]:
     """Ctrl-C and SIGTERM as an event: the file wants to be finished before the process ends."""
     stopped = threading.Event()
-    before = {
-        number: signal.signal(number, lambda *_: set_in_handler(stopped)) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    ends = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda *_: call_in_handler(stopped.set)) for number in ends}
     try:
         yield stopped
     finally:

@@ -22,20 +22,20 @@ SHUTDOWN_S = 5.0
 LOOK_S = 0.5
 
 
-def set_in_handler(event: threading.Event) -> None:
-    """Sets an event in a handler of signals.
+def call_in_handler(what: Callable[[], object]) -> None:
+    """Calls in a handler of signals what takes a lock, such as the `set` of an event.
 
-    Not in the thread that the handler interrupts: where that one waits for the event it may hold the event's lock, for
-    which `set` would then wait for ever.
+    Not in the thread that the handler interrupts: where that one holds the lock already, in a wait for the event or in
+    the handler of the signal before, the call would wait for ever.
     """
-    start_new_thread(event.set, ())
+    start_new_thread(what, ())
 
 
 def stop_on_signals() -> threading.Event:
     """An event that SIGINT and SIGTERM set from now on."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: set_in_handler(stop))
+        signal.signal(number, lambda *_: call_in_handler(stop.set))
     return stop
 
 

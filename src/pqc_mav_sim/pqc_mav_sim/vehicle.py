@@ -50,7 +50,7 @@ class Vehicle:
         return self
 
     def request_stop(self) -> None:
-        """Ask `run` to return; safe in a signal handler."""
+        """Ask `run` to return. In a handler of signals, by `call_in_handler`."""
         self._stop.set()
 
     def stop(self) -> dict[str, Any]:

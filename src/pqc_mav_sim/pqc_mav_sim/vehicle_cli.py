@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from pqc_mav_common.process import call_in_handler
 from pqc_mav_sim.autopilot import HOME, AutopilotConfig
 from pqc_mav_sim.endpoint import EndpointError, any_port_towards, resolve
 from pqc_mav_sim.profile import PROFILES
@@ -148,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"pqcmav-sim-vehicle: {error}", file=sys.stderr)
         return EXIT_USAGE
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: vehicle.request_stop())
+        signal.signal(number, lambda *_: call_in_handler(vehicle.request_stop))
     target = f"to {args.connect}" if args.connect else "waiting for a client"
     print(
         f"vehicle {args.sysid}: on {vehicle.link.address}, {target}, {args.rate:g} messages/s, profile {args.profile}",

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from pqc_mav_common.process import stop_on_signals
+from pqc_mav_common.process import call_in_handler, stop_on_signals
 from pqc_mav_sim.endpoint import EndpointError
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
 from pqc_mav_sim.modes import Result
@@ -70,7 +70,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     stop = stop_on_signals()
-    signal.signal(signal.SIGUSR1, lambda *_: client.quiet())
+    signal.signal(signal.SIGUSR1, lambda *_: call_in_handler(client.quiet))
     client.start()
     pilot = threading.Thread(target=fly, args=(client, take_off_s, land_s, altitude_m, stop), daemon=True)
     pilot.start()
