@@ -48,14 +48,16 @@ def dashboard(
         raise CliError(
             f"The dashboard needs {missing}; 'make setup' or 'pip install starlette uvicorn websockets' installs it."
         ) from None
-    beside = {} if replay else {"/metrics": _metrics(socket)}
+    beside = {} if replay else {"/metrics": _metrics(socket, ros)}
     run(Options(bind, port, beyond_loopback, tuple(host_name or ()), socket, ros, replay, beside), note)
 
 
-def _metrics(socket: str) -> Any:
+def _metrics(socket: str, ros: bool) -> Any:
     """The page of `pqcmav metrics`; the dashboard has checked the host."""
     from pqc_mav_cli.metrics.engines import Engines
     from pqc_mav_cli.metrics.exporter import Exporter
     from pqc_mav_cli.metrics.page import Page
+    from pqc_mav_cli.metrics.senses import senses_here
 
-    return Page(Exporter(Engines(os.environ, [Path(socket)] if socket else []), note), hosts=None).asgi
+    engines = Engines(os.environ, [Path(socket)] if socket else [])
+    return Page(Exporter(engines, note, senses_here(note) if ros else None), hosts=None).asgi

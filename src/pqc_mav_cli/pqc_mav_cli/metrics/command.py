@@ -23,27 +23,33 @@ def metrics(
         list[str] | None,
         typer.Option(help="A further name by which the page may be asked for (its Host header); may be repeated."),
     ] = None,
+    ros: Annotated[
+        bool,
+        typer.Option("--ros/--no-ros", help="Also show threat, policy and battery from ROS topics, where ROS 2 is."),
+    ] = True,
     once: Annotated[bool, typer.Option("--once", help="Print the page and exit.")] = False,
 ) -> int:
     """Serve the engines' counters, states and key ages for Prometheus, at /metrics, until Ctrl-C.
 
     Each scrape asks every engine of this machine once, by its control socket. The page has no password and is not
-    encrypted: whoever can reach it reads it. With --once the exit code is 0 if every engine answered.
+    encrypted: whoever can reach it reads it. With --once the exit code is 0 if every engine answered; ROS topics are
+    not waited for.
     """
     from pqc_mav_cli.metrics.engines import Engines
     from pqc_mav_cli.metrics.exporter import Exporter
     from pqc_mav_cli.metrics.page import Page
+    from pqc_mav_cli.metrics.senses import senses_here
     from pqc_mav_cli.metrics.server import Server, address_of, hosts_for
 
     engines = Engines(os.environ, socket or [])
-    exporter = Exporter(engines, note)
     if once:
-        page = exporter.page()[0].decode()
+        page = Exporter(engines, note).page()[0].decode()
         print(page, end="")
         up = [line for line in page.splitlines() if line.startswith("pqcmav_up{")]
         return 0 if up and all(line.endswith(" 1.0") for line in up) else ExitCode.FAILED
     host, port = address_of(listen)
     try:
+        exporter = Exporter(engines, note, senses_here(note) if ros else None)
         server = Server(host, port, Page(exporter, hosts_for(host, allow_host or [])))
     except OSError as error:
         raise CliError(f"Nothing can be served at {listen}: {error.strerror}; --listen takes another.") from None

@@ -13,8 +13,9 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 
 from pqc_mav_cli.metrics.engines import FAILURES, Engines
-from pqc_mav_cli.metrics.families import PREFIX, SCRAPE_FAILURES
-from pqc_mav_cli.metrics.figures import Figures, add_answers
+from pqc_mav_cli.metrics.families import LISTENING, PREFIX, SCRAPE_FAILURES
+from pqc_mav_cli.metrics.figures import Figures, add_answers, add_readings
+from pqc_mav_cli.metrics.senses import Senses
 
 WAIT_S = 4.0  # for another scrape to end
 
@@ -26,9 +27,12 @@ class BusyError(Exception):
 class Exporter:
     """May be used by several threads; they take turns."""
 
-    def __init__(self, engines: Engines, say: Callable[[str], None] = lambda _: None) -> None:
-        """`say` is told why no engine can be asked, once for each reason."""
+    def __init__(
+        self, engines: Engines, say: Callable[[str], None] = lambda _: None, senses: Senses | None = None
+    ) -> None:
+        """`say` is told why no engine can be asked, once for each reason; `senses` hears ROS topics."""
         self._engines = engines
+        self._senses = senses
         self._say = say
         self._said = ""
         self._turn = threading.Lock()
@@ -49,6 +53,9 @@ class Exporter:
             figures = Figures()
             for engine, reason in add_answers(figures, self._engines.ask()):
                 self._failures[engine, reason] += 1
+            if self._senses is not None:
+                add_readings(figures, self._senses.readings())
+                figures.add(LISTENING, [], self._senses.listening)
             for labels, count in self._failures.items():
                 figures.add(SCRAPE_FAILURES, labels, count)
             self._took.set(time.monotonic() - began_s)

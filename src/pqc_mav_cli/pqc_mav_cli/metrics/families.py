@@ -182,6 +182,31 @@ LINK_OF_BOTH: dict[str, Family] = {
 }
 PEER_DROPS = _counter("peer_drops", "Datagrams that the peer dropped, as it reported, by reason.", "reason")
 
+# What nodes beside a proxy say by ROS topics; nothing of it is shown once it is older than STALE_S.
+STALE_S = 10.0
+SENSE = ("namespace",)
+LISTENING = Family("ros_listening", "gauge", (), "1: ROS topics of nodes beside the proxies are heard; 0: not.")
+SENSE_AGE = _gauge("sense_age_seconds", "Age of the newest message of a topic.", "sense", of=SENSE)
+THREAT_LEVEL = _gauge(
+    "threat_level", "What the detector thinks of the traffic: 0 usual, 1 suspicious, 2 an attack, and its kind.",
+    "detector", "kind", of=SENSE,
+)  # fmt: skip
+THREAT_PROBABILITY = _gauge("threat_probability_ratio", "How likely it is an attack.", "detector", of=SENSE)
+POLICY_INFO = Family(
+    "policy", "info", (*SENSE, "strategy", "mode", "action", "guard"), "The policy's newest decision, and its rule."
+)
+POLICY_DECISIONS = _counter("policy_decisions", "Decisions of the policy.", of=SENSE)
+POLICY_OUTCOME = _gauge("policy_outcome_ok", "1: the newest rekey that the policy asked for succeeded.", of=SENSE)
+BATTERY_VALID = _gauge("battery_valid", "1: the figures of the flight battery can be trusted.", of=SENSE)
+BATTERY: dict[str, Family] = {
+    "voltage_v": _gauge("battery_volts", "Voltage of the pack.", of=SENSE),
+    "current_a": _gauge("battery_amperes", "Current drawn from the pack.", of=SENSE),
+    "temperature_c": _gauge("battery_temperature_celsius", "Temperature of the pack.", of=SENSE),
+    "state_of_charge": _gauge("battery_charge_ratio", "Charge left, as estimated here.", of=SENSE),
+    "reported_remaining": _gauge("battery_reported_ratio", "Charge left, as the autopilot says.", of=SENSE),
+    "endurance_s": _gauge("battery_endurance_seconds", "Time until empty at the present current.", of=SENSE),
+}
+
 HANDSHAKE_SECONDS = Family(
     "handshake_duration_seconds", "histogram", (*ENGINE, "kind"), "Handshakes that succeeded, first to last byte."
 )

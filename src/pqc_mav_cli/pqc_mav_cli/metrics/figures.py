@@ -18,6 +18,7 @@ from prometheus_client.metrics_core import (
 from pqc_mav_cli.metrics import families as f
 from pqc_mav_cli.metrics.engines import NONSENSE, Answer
 from pqc_mav_cli.metrics.families import PREFIX, Family
+from pqc_mav_cli.metrics.senses import Reading
 from pqc_mav_proxy.names import STATES
 
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError)
@@ -83,6 +84,41 @@ def add_answers(out: Figures, answers: Iterable[Answer]) -> list[tuple[str, str]
         if failure:
             failed.append((answer.engine, failure))
     return failed
+
+
+def add_readings(out: Figures, readings: Iterable[Reading]) -> None:
+    """Adds what ROS topics said lately."""
+    for reading in readings:
+        out.add(f.SENSE_AGE, [reading.namespace, reading.sense], reading.age_s)
+        if reading.age_s > f.STALE_S:
+            continue
+        alone = Figures()
+        try:
+            _SENSES[reading.sense](alone, reading.namespace, reading.fields)
+        except _WRONG:
+            continue  # of another version of the message
+        out.take(alone)
+
+
+def _add_threat(out: Figures, where: str, fields: Mapping[str, Any]) -> None:
+    out.add(f.THREAT_LEVEL, [where, fields["source"], fields["kind"]], fields["level"])
+    out.add(f.THREAT_PROBABILITY, [where, fields["source"]], fields["probability"])
+
+
+def _add_policy(out: Figures, where: str, fields: Mapping[str, Any]) -> None:
+    out.add_info(f.POLICY_INFO, [where, *(fields[name] for name in ("strategy", "mode", "action", "guard"))])
+    out.add(f.POLICY_DECISIONS, [where], fields["sequence"])
+    if fields["outcome"]:
+        out.add(f.POLICY_OUTCOME, [where], fields["outcome_ok"])
+
+
+def _add_battery(out: Figures, where: str, fields: Mapping[str, Any]) -> None:
+    out.add(f.BATTERY_VALID, [where], fields["valid"])
+    for name, family in f.BATTERY.items():
+        out.add(family, [where], fields[name])
+
+
+_SENSES = {"threat": _add_threat, "policy": _add_policy, "battery": _add_battery}
 
 
 def _add_engine(out: Figures, answer: Answer) -> None:
