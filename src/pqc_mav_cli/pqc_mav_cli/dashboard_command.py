@@ -27,6 +27,10 @@ def dashboard(
         bool,
         typer.Option("--beyond-loopback", help="Allow another --bind than loopback. Everybody there sees the fleet."),
     ] = False,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="A further user of this machine who may read, @GROUP, or 'everybody'; may be repeated."),
+    ] = None,
     host_name: Annotated[
         list[str] | None, typer.Option(help="A further name under which the page may be opened; may be repeated.")
     ] = None,
@@ -34,6 +38,7 @@ def dashboard(
     """Serve a page that shows one drone or a fleet, until Ctrl-C.
 
     It reads control sockets and ROS topics of this machine, or a recording. Nothing is asked while no page is open.
+    Other users of this machine are refused, but for root and those of --allow.
     For Prometheus, /metrics is what 'pqcmav metrics' serves.
     Actions (rekey, pin, mode, station) need the token that is printed at the start.
 
@@ -49,7 +54,10 @@ def dashboard(
             f"The dashboard needs {missing}; 'make setup' or 'pip install starlette uvicorn websockets' installs it."
         ) from None
     beside = {} if replay else {"/metrics": _metrics(socket, ros)}
-    run(Options(bind, port, beyond_loopback, tuple(host_name or ()), socket, ros, replay, beside), note)
+    run(
+        Options(bind, port, beyond_loopback, tuple(host_name or ()), socket, ros, replay, beside, tuple(allow or ())),
+        note,
+    )
 
 
 def _metrics(socket: str, ros: bool) -> Any:

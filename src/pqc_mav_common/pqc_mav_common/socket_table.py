@@ -52,10 +52,16 @@ def bound_sockets(process: Path) -> Iterator[BoundSocket]:
             fields = line.split()
             if fields[3] != _HEARS_ANYBODY[protocol]:
                 continue
-            host, port = fields[1].split(":")
-            # The kernel prints the address as 32-bit numbers in its own byte order.
-            words = [int(host[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(host), 8)]
-            yield BoundSocket(protocol, ipaddress.ip_address(b"".join(words)), int(port, 16), int(fields[9]))
+            host, port = place_of(fields[1])
+            yield BoundSocket(protocol, host, port, int(fields[9]))
+
+
+def place_of(text: str) -> tuple[Address, int]:
+    """Address and port as the kernel's tables have them."""
+    host, port = text.split(":")
+    # The kernel prints the address as 32-bit numbers in its own byte order.
+    words = [int(host[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(host), 8)]
+    return ipaddress.ip_address(b"".join(words)), int(port, 16)
 
 
 def own_sockets(process: Path) -> set[int]:

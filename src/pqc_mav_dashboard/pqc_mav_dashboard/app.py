@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from pqc_mav_common.local_readers import Readers
 from pqc_mav_dashboard.actions import act
 from pqc_mav_dashboard.errors import RefusalError, Refused
 from pqc_mav_dashboard.guard import Guard, refuse
@@ -49,8 +50,12 @@ def make_app(
     *,
     interval_s: float = INTERVAL_S,
     beside: Mapping[str, Any] | None = None,
+    readers: Callable[[str], Readers | None] = lambda _: None,
 ) -> Any:
-    """An ASGI application. `names`: the host names it may be opened as; `beside`: further pages (ASGI), by path."""
+    """An ASGI application. `names`: the host names it may be opened as; `beside`: further pages (ASGI), by path.
+
+    `readers`: which users of this machine may read a path; see Guard.
+    """
     names, refused = list(names), Refused()
     hub = Hub(source, refused, interval_s)
     files = page_files()
@@ -91,7 +96,7 @@ def make_app(
         lifespan=lifespan,
         exception_handlers={RefusalError: _refusal(refused), HTTPException: _refusal(refused)},
     )
-    return Guard(made, names, refused)
+    return Guard(made, names, refused, readers)
 
 
 class _Whole:

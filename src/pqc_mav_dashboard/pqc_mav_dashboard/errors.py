@@ -10,6 +10,7 @@ from typing import Any
 STATUS = {
     "wrong_host": 421,
     "wrong_origin": 403,
+    "wrong_user": 403,
     "no_token": 401,
     "wrong_token": 403,
     "too_many_attempts": 429,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may talk to the server at all: the right Host (against DNS rebinding) and, from browsers, this very page.
+"""Who may talk to the server at all: users of this machine who may read it, by the right name (against DNS rebinding)
+and, from browsers, this very page.
 
 Runs before everything else, for HTTP and WebSocket alike, and sets the headers that keep the page to itself.
 """
@@ -7,9 +8,10 @@ Runs before everything else, for HTTP and WebSocket alike, and sets the headers 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from pqc_mav_common.local_readers import Readers
 from pqc_mav_dashboard.errors import RefusalError, Refused
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -39,10 +41,20 @@ def host_name(host: str) -> str:
 
 
 class Guard:
-    """ASGI middleware. `names` are the host names under which the page may be opened."""
+    """ASGI middleware. `names` are the host names under which the page may be opened.
 
-    def __init__(self, app: Any, names: Iterable[str], refused: Refused) -> None:
+    `readers` gives those who may read a path; None where the server is open to other machines.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        names: Iterable[str],
+        refused: Refused,
+        readers: Callable[[str], Readers | None] = lambda _: None,
+    ) -> None:
         self._app = app
+        self._readers = readers
         self._names = frozenset(name.lower() for name in names)
         self._refused = refused
 
@@ -68,6 +80,9 @@ class Guard:
         await self._app(scope, receive, with_headers)
 
     def _check(self, scope: Mapping[str, Any]) -> None:
+        readers = self._readers(scope.get("path", ""))
+        if readers is not None and (why := readers.refusal(tuple(scope["client"]), tuple(scope["server"]))):
+            raise RefusalError("wrong_user", why)
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or host_name(hosts[0]) not in self._names:
             raise RefusalError(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common.local_readers import SCRAPERS, Readers
 from pqc_mav_dashboard.ros_source import RosSource
 from pqc_mav_dashboard.server import PORT, bound, host_names, make_server
 from pqc_mav_dashboard.socket_source import SocketSource
@@ -29,6 +30,7 @@ class Options:
     ros: bool = True
     replay: Path | None = None
     beside: Mapping[str, Any] = field(default_factory=dict)  # further pages, as ASGI applications
+    allow: Sequence[str] = ()  # who else of this machine may read; see Readers
 
 
 def make_source(options: Options) -> Source:
@@ -43,8 +45,16 @@ def make_source(options: Options) -> Source:
     return Live(sockets, RosSource(sockets.log))
 
 
+def readers_of(options: Options) -> Callable[[str], Readers | None]:
+    """Who may read a path. Raises ProcessError for a user whom there is not."""
+    own, scraped = Readers(options.allow), Readers(options.allow, SCRAPERS)
+    # Users of other machines are nobody's whom this one could name.
+    return lambda path: None if options.beyond_loopback else scraped if path in options.beside else own
+
+
 def run(options: Options, told: Callable[[str], None]) -> None:
     """Serves until Ctrl-C or SIGTERM; `told` gets the address and the token. Raises ProcessError."""
+    readers = readers_of(options)
     source = make_source(options)
     with bound(options.bind, options.port, beyond_loopback=options.beyond_loopback) as listening:
         port = listening.getsockname()[1]
@@ -54,4 +64,5 @@ def run(options: Options, told: Callable[[str], None]) -> None:
         told(f"http://{place}:{port}/")
         if options.replay is None:
             told(f"token for actions: {token.value}")
-        asyncio.run(make_server(source, token, names, beside=options.beside).serve(sockets=[listening]))
+        server = make_server(source, token, names, beside=options.beside, readers=readers)
+        asyncio.run(server.serve(sockets=[listening]))

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -271,9 +274,82 @@ def test_a_name_that_is_allowed_outright(pair: Pair) -> None:
         dashboard.kill()
 
 
-def test_another_address_than_loopback_is_refused(pair: Pair) -> None:
-    import subprocess
+OTHER, MEMBERS = 54321, 54322
+# Status and body of a GET, as another user.
+GET = """
+import json, sys, urllib.error, urllib.request
+asked = urllib.request.Request(sys.argv[1], headers=json.loads(sys.argv[2]))
+try:
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        print(answer.status, answer.read().decode())
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode())
+"""
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+}
 
+
+def got_by(user: int, url: str, headers: dict[str, str] | None = None, groups: Sequence[int] = ()) -> tuple[int, str]:
+    """What another user of this machine is answered."""
+    ended = subprocess.run(
+        [sys.executable, "-c", GET, url, json.dumps(headers or {})],
+        user=user, group=user, extra_groups=list(groups), capture_output=True, text=True, timeout=90, check=True,
+    )  # fmt: skip
+    status, _, body = ended.stdout.partition(" ")
+    return int(status), body
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_other_users_of_this_machine_read_nothing(dashboard: Dashboard) -> None:
+    forged = {"X-Forwarded-For": "127.0.0.1", "Forwarded": "for=127.0.0.1"}
+    for path in ("/", "/js/main.js", "/api/health", "/metrics"):
+        for headers in ({}, forged):
+            status, body = got_by(OTHER, f"{dashboard.url}{path}", headers)
+            assert (status, json.loads(body)["error"]["code"]) == (403, "wrong_user"), path
+            assert f"--allow {OTHER}" in body
+    status, body = got_by(OTHER, f"{dashboard.url}/ws", {**UPGRADE, "Origin": dashboard.url})
+    assert (status, json.loads(body)["error"]["code"]) == (403, "wrong_user")
+    assert dashboard.request("/")[0] == 200 and dashboard.health()["refused"]["wrong_user"] == 9
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_users_who_are_allowed_read(pair: Pair) -> None:
+    dashboard = Dashboard("--no-ros", "--allow", str(OTHER), environment=pair.environment)
+    try:
+        assert got_by(OTHER, f"{dashboard.url}/")[0] == 200
+        assert got_by(OTHER, f"{dashboard.url}/metrics")[0] == 200
+        assert got_by(MEMBERS, f"{dashboard.url}/")[0] == 403
+    finally:
+        dashboard.kill()
+    # A dashboard of another user is not for this one either, but root may.
+    dashboard = Dashboard("--no-ros", environment=pair.environment, user=OTHER)
+    try:
+        assert got_by(OTHER, f"{dashboard.url}/")[0] == 200 and dashboard.request("/")[0] == 200
+        assert got_by(MEMBERS, f"{dashboard.url}/")[0] == 403
+    finally:
+        dashboard.kill()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_everybody_may_be_allowed(pair: Pair) -> None:
+    dashboard = Dashboard("--no-ros", "--allow", "everybody", environment=pair.environment)
+    try:
+        assert got_by(OTHER, f"{dashboard.url}/")[0] == 200
+    finally:
+        dashboard.kill()
+
+
+def test_a_user_whom_there_is_not_is_said(pair: Pair) -> None:
+    command = ["pqcmav", "dashboard", "--no-ros", "--port", "0", "--allow", "no-such-user"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 2 and "no user 'no-such-user'" in ended.stderr and len(ended.stderr.splitlines()) == 1
+
+
+def test_another_address_than_loopback_is_refused(pair: Pair) -> None:
     command = ["pqcmav", "dashboard", "--bind", "0.0.0.0", "--port", "0", "--no-ros"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2 and "everybody who reaches that address" in ended.stderr

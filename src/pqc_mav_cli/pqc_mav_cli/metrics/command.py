@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,10 @@ def metrics(
         list[str] | None,
         typer.Option(help="A further name by which the page may be asked for (its Host header); may be repeated."),
     ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="A further user of this machine who may read, @GROUP, or 'everybody'; may be repeated."),
+    ] = None,
     ros: Annotated[
         bool,
         typer.Option("--ros/--no-ros", help="Also show threat, policy and battery from ROS topics, where ROS 2 is."),
@@ -32,7 +37,8 @@ def metrics(
     """Serve the engines' counters, states and key ages for Prometheus, at /metrics, until Ctrl-C.
 
     Each scrape asks every engine of this machine once, by its control socket. The page has no password and is not
-    encrypted: whoever can reach it reads it. With --once the exit code is 0 if every engine answered; ROS topics are
+    encrypted. On loopback it is for the user who serves it, root, 'prometheus' and those of --allow; at another address
+    whoever can reach it reads it. With --once the exit code is 0 if every engine answered; ROS topics are
     not waited for.
     """
     from pqc_mav_cli.metrics.engines import Engines
@@ -40,6 +46,7 @@ def metrics(
     from pqc_mav_cli.metrics.page import Page
     from pqc_mav_cli.metrics.senses import senses_here
     from pqc_mav_cli.metrics.server import Server, address_of, hosts_for
+    from pqc_mav_common.local_readers import SCRAPERS, Readers
 
     engines = Engines(os.environ, socket or [])
     if once:
@@ -50,7 +57,8 @@ def metrics(
     host, port = address_of(listen)
     try:
         exporter = Exporter(engines, note, senses_here(note) if ros else None)
-        server = Server(host, port, Page(exporter, hosts_for(host, allow_host or [])))
+        readers = Readers(allow or [], SCRAPERS) if ip_address(host).is_loopback else None
+        server = Server(host, port, Page(exporter, hosts_for(host, allow_host or [])), readers)
     except OSError as error:
         raise CliError(f"Nothing can be served at {listen}: {error.strerror}; --listen takes another.") from None
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -13,9 +13,12 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.metrics.page import LOOPBACK, Page
+from pqc_mav_common.local_readers import Readers
 
 PATH = "/metrics"
 REQUESTS_MOST = 8
+_PEER, _LOCAL = "pqcmav.peer", "pqcmav.local"
+_PLAIN_TEXT = ("Content-Type", "text/plain; charset=utf-8")
 REQUEST_S = 15.0  # for one request, its answer included
 
 
@@ -56,12 +59,12 @@ class Server(ThreadingMixIn, WSGIServer):
     block_on_close = False
     request_queue_size = 16
 
-    def __init__(self, host: str, port: int, page: Page) -> None:
-        """Raises OSError where the address is not to be had."""
+    def __init__(self, host: str, port: int, page: Page, readers: Readers | None = None) -> None:
+        """`readers`: which users of this machine may read; None: all. Raises OSError where the address is taken."""
         self.address_family = socket.AF_INET6 if ip_address(host).version == 6 else socket.AF_INET
         self._slots = threading.BoundedSemaphore(REQUESTS_MOST)
         super().__init__((host, port), _Handler)
-        self.set_app(_with_paths(page))
+        self.set_app(_with_paths(page, readers))
 
     def server_bind(self) -> None:
         """As the base class, without asking the name service what this machine is called."""
@@ -109,15 +112,23 @@ def _cut(request: socket.socket) -> None:
 class _Handler(WSGIRequestHandler):
     timeout = 5  # of one read or write [s]
 
+    def get_environ(self) -> dict[str, Any]:
+        """With both ends of the connection."""
+        ends = {_PEER: self.client_address[:2], _LOCAL: self.request.getsockname()[:2]}
+        return {**super().get_environ(), **ends}
+
     def log_message(self, format: str, *args: Any) -> None:
         """Not every scrape is worth a line."""
 
 
-def _with_paths(page: Page) -> Callable[..., Iterable[bytes]]:
+def _with_paths(page: Page, readers: Readers | None) -> Callable[..., Iterable[bytes]]:
     def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if readers is not None and (why := readers.refusal(environ[_PEER], environ[_LOCAL])):
+            start_response("403 Forbidden", [_PLAIN_TEXT])
+            return [f"{why}\n".encode()]
         if environ["PATH_INFO"] == PATH:
             return page.wsgi(environ, start_response)
-        start_response("404 Not Found", [("Content-Type", "text/plain; charset=utf-8")])
+        start_response("404 Not Found", [_PLAIN_TEXT])
         return [f"The metrics are at {PATH}.\n".encode()]
 
     return application

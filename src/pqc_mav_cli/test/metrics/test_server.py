@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -21,13 +24,14 @@ from pqc_mav_cli.metrics.engines import Engines
 from pqc_mav_cli.metrics.exporter import Exporter
 from pqc_mav_cli.metrics.page import LOOPBACK, Page
 from pqc_mav_cli.metrics.server import Server, address_of, hosts_for
+from pqc_mav_common.local_readers import Readers
 
 
 @contextmanager
-def running(host: str = "127.0.0.1") -> Iterator[Server]:
+def running(host: str = "127.0.0.1", readers: Readers | None = None) -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="pqcmav-") as folder, serving(Path(folder) / "gcs.sock", good):
         page = Page(Exporter(Engines({"PQCMAV_RUN_DIR": folder})), hosts_for(host, ()))
-        with Server(host, 0, page) as made:
+        with Server(host, 0, page, readers) as made:
             thread = threading.Thread(target=made.serve_forever, args=(0.05,), daemon=True)
             thread.start()
             try:
@@ -51,6 +55,28 @@ def eventually(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end_s
         time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_other_users_of_this_machine_are_refused_unless_allowed() -> None:
+    script = (
+        "import sys, urllib.request, urllib.error\n"
+        "try: print(urllib.request.urlopen(sys.argv[1], timeout=60).status)\n"
+        "except urllib.error.HTTPError as error: print(error.code, error.read().decode())"
+    )
+
+    def got_by(user: int, server: Server) -> str:
+        command = [sys.executable, "-c", script, server.url]
+        ids = {"user": user, "group": user, "extra_groups": []}
+        return subprocess.run(command, capture_output=True, text=True, timeout=90, check=True, **ids).stdout  # type: ignore[call-overload]
+
+    other = 54321
+    with running(readers=Readers()) as server:
+        said = got_by(other, server)
+        assert said.startswith("403") and f"--allow {other}" in said and "pqcmav_up" not in said
+        assert got(server)[0] == 200 and got_by(0, server).startswith("200")
+    with running(readers=Readers([str(other)])) as server:
+        assert got_by(other, server).startswith("200") and got_by(other + 1, server).startswith("403")
 
 
 def test_it_serves_the_page_and_nothing_else() -> None:
