@@ -103,9 +103,10 @@ def test_stats_and_rates_are_copied() -> None:
     fields = TunnelStats.get_fields_and_field_types()
     counters = {name: number for number, name in enumerate(fields) if name not in ("header", "drone_id")}
     by_class = {name: [counters[name]] * 5 for name in counters if name.startswith("shape_")}
-    stats = {"drone_id": "d1", **counters, **by_class}
+    stats = {"drone_id": "d1", **counters, **by_class, "window_depth": list(range(13))}
     message = conversions.stats_message(stats, {"tx_packets_per_s": 7.0}, Header())
     assert list(message.shape_sent) == by_class["shape_sent"] and len(by_class) == 5
+    assert list(message.window_depth) == list(range(13))
     assert message.drone_id == "d1" and message.tx_packets_per_s == 7.0
     assert message.delivered == counters["delivered"] and message.drop_replay == counters["drop_replay"]
 

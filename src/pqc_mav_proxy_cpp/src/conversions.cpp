@@ -117,11 +117,14 @@ msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rate
       {"plain_tx_packets", &Stats::plain_tx_packets},
       {"plain_tx_bytes", &Stats::plain_tx_bytes},
       {"plain_dropped_no_session", &Stats::plain_dropped_no_session},
+      {"plain_dropped_no_peer", &Stats::plain_dropped_no_peer},
+      {"plain_dropped_kernel", &Stats::plain_dropped_kernel},
       {"plain_dropped_too_big", &Stats::plain_dropped_too_big},
       {"plain_dropped_send", &Stats::plain_dropped_send},
       {"enc_tx_packets", &Stats::enc_tx_packets},
       {"enc_tx_bytes", &Stats::enc_tx_bytes},
       {"enc_rx_packets", &Stats::enc_rx_packets},
+      {"window_skipped", &Stats::window_skipped},
       {"roams", &Stats::roams},
   };
   Stats out;
@@ -129,6 +132,7 @@ msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rate
   out.drone_id = stats.drone_id;
   for (const auto& [name, field] : kCounters) out.*field = counter(stats.counters, name);
   take_received(out, stats.counters);
+  out.window_depth = stats.window_depth;
   for (std::size_t i = 0; i < pqcmav::kShapeClasses; ++i) {
     out.shape_taken[i] = stats.shaping[i].taken;
     out.shape_sent[i] = stats.shaping[i].sent;

@@ -261,6 +261,7 @@ void bind_engine(py::module_& module) {
                py::dict out;
                out["drone_id"] = stats.drone_id;
                put(out, stats.counters);
+               out["window_depth"] = stats.window_depth;
                put(out, stats.shaping);
                out["endpoints"] = list_of(stats.endpoints, endpoint_dict);
                out["seal_mean_ns"] = stats.seal_ns_avg;

@@ -233,7 +233,8 @@ std::vector<LinkStats> Engine::stats() const {
   std::vector<LinkStats> out;
   data.for_each_link([&](std::size_t, const Link& link) {
     const auto& c = link.counters;
-    LinkStats stats{link.id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), link.picture().shaping, {}};
+    LinkStats stats{link.id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), {}, link.picture().shaping, {}};
+    std::ranges::transform(c.window_depth, stats.window_depth.begin(), &Counter::get);
     auto& named = stats.counters;
     named = {{"plain_rx_packets", c.plain_rx_packets.get()},
              {"plain_rx_bytes", c.plain_rx_bytes.get()},
@@ -258,6 +259,7 @@ std::vector<LinkStats> Engine::stats() const {
              {"delivered_datagrams", c.delivered_datagrams.get()},
              {"control", c.control.get()}};
     add_drops(named, c.drops);
+    named.emplace_back("window_skipped", c.window_skipped.get());
     named.emplace_back("roams", c.roams.get());
     if (const auto hub = link.endpoints()) stats.endpoints = hub->endpoints();
     out.push_back(std::move(stats));

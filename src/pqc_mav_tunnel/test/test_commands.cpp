@@ -57,6 +57,7 @@ TEST_F(CommandsTest, RatesAreThoseOfTheLastSecond) {
   EXPECT_EQ(result["tunnels"][0]["tx_packets_per_s"], 25.0);
   EXPECT_EQ(result["tunnels"][0]["enc_tx_packets"], 50);
   EXPECT_EQ(result["tunnels"][0]["shape_taken"].size(), kShapeClasses);
+  EXPECT_EQ(result["tunnels"][0]["window_depth"].size(), kDepthClasses);
   EXPECT_EQ(result["totals"]["delivered"], 3);
 }
 

@@ -165,6 +165,13 @@ TEST_F(EngineAttack, ReorderedWithinAndBeyondTheWindow) {
     judge.expect(packets.size() - 1 - i < window ? "delivered" : "drop_seq_old");
   }
   judge.check();
+  // One packet at each depth up to the window's last: class i holds 2^i of them. What is dropped has no depth.
+  const auto stats = gcs->stats()[0];
+  const auto& depth = stats.window_depth;
+  for (std::size_t i = 0; i < depth.size(); ++i)
+    EXPECT_EQ(depth[i], (std::size_t{2} << i) <= window ? std::size_t{1} << i : 0) << i;
+  // The newest came first and jumped over all others.
+  EXPECT_EQ(value_of(stats.counters, "window_skipped"), packets.size() - 1);
 }
 
 TEST_F(EngineAttack, AForgedHighSequenceDoesNotMoveTheWindow) {

@@ -135,6 +135,7 @@ TEST_P(EveryAead, ReplaysAndReorderingWithinAndBeyondTheWindow) {
   const auto opened = receive_.open(parse_header(late).value(), late);
   EXPECT_FALSE(opened.drop);
   EXPECT_FALSE(opened.newest) << "an old packet must not move the peer's address";
+  EXPECT_EQ(opened.behind, kWindowBits + 10 - 500);
   std::vector<std::size_t> order(packets.size());
   std::iota(order.begin(), order.end(), 0u);
   std::mt19937 random(4);

@@ -101,6 +101,7 @@ TUNNEL_COUNTERS: dict[str, tuple[Family, str]] = {
         f"drop_{reason}": (DROPS, reason)
         for reason in ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
     },
+    "window_skipped": (_counter("skipped_packets", "Packets that a newer one overtook: lost, or late."), ""),
     "roams": (_counter("roams", "Changes of the peer's address."), ""),
 }
 # Those of the whole process.
@@ -150,6 +151,12 @@ SHAPE_COUNTERS: dict[str, Family] = {
     "shape_replaced": _counter("shape_replaced_datagrams", "Of these: gave way to a newer value.", "class"),
     "shape_dropped": _counter("shape_drops", "Of these: dropped, as too many or too old.", "class"),
 }
+# Upper edges of the engine's classes: 1, 3, 7 and so on to 8191 places.
+WINDOW_PLACES = tuple(str(2**exponent - 1) for exponent in range(1, 14))
+WINDOW_DEPTH = _counter(
+    "late_packets", "Packets that opened behind the newest one, by how many places at most.",
+    "places",
+)  # fmt: skip
 SHAPE_OLDEST = _gauge("shape_oldest_seconds", "How long the oldest datagram has been waiting.", "class", factor=1e-3)
 
 ENDPOINT_GOOD = _gauge("endpoint_good", "1: this endpoint of plaintext works.", "endpoint")

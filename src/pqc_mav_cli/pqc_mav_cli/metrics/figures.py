@@ -186,7 +186,7 @@ def _add_stations(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
 
 # What `stats` has of a tunnel besides counters.
 _NO_COUNTERS = frozenset(
-    {"drone_id", "endpoints", "seal_mean_ns", "open_mean_ns", "shape_oldest_ms", *f.SHAPE_COUNTERS}
+    {"drone_id", "endpoints", "seal_mean_ns", "open_mean_ns", "window_depth", "shape_oldest_ms", *f.SHAPE_COUNTERS}
     | {f"{way}_{what}_per_s" for way in ("tx", "rx") for what in ("packets", "bytes")}
 )
 _NO_ENDPOINT_COUNTERS = frozenset({"name", "state", "good", "text"})
@@ -198,6 +198,8 @@ def _add_stats(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
             _add_counter(out, f.TUNNEL_COUNTERS, f.OTHER, who, name, value)
     out.add(f.SEAL, who, one["seal_mean_ns"])
     out.add(f.OPEN, who, one["open_mean_ns"])
+    for places, count in zip(f.WINDOW_PLACES, one["window_depth"], strict=True):
+        out.add(f.WINDOW_DEPTH, [*who, places], count)
     if any(one["shape_taken"]):
         for number, label in enumerate(f.SHAPE_CLASSES):
             for name, family in f.SHAPE_COUNTERS.items():

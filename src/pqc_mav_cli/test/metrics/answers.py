@@ -36,6 +36,7 @@ STATS: dict[str, Any] = {
     },
     "tunnels": [{
         "drone_id": "d1", "plain_rx_packets": 5, "plain_dropped_no_session": 6, "drop_auth_fail": 8, "fresh": 9,
+        "window_depth": [5, 2, *[0] * 11],
         "shape_taken": [4, 0, 0, 0, 0], "shape_sent": [3, 0, 0, 0, 0], "shape_replaced": [0, 0, 0, 0, 0],
         "shape_dropped": [1, 0, 0, 0, 0], "shape_oldest_ms": [250, 0, 0, 0, 0],
         "endpoints": [{"name": "serial:/dev/ttyAMA0:921600", "state": "open", "good": False, "text": "",

@@ -134,6 +134,13 @@ def test_stations() -> None:
     assert len(found) == 3 and [name for name, value in found.items() if value and 'part="standby"' in name]
 
 
+def test_how_far_behind_packets_came() -> None:
+    found = {name: value for name, value in shown(answer()).items() if name.startswith("pqcmav_late_packets_total{")}
+    assert len(found) == 13
+    counts = [value for places in ("1", "3") for name, value in found.items() if f'places="{places}"' in name]
+    assert counts == [5, 2]
+
+
 def test_classes_that_never_were_shaped_are_left_out() -> None:
     plain = results()
     plain["stats"]["tunnels"][0]["shape_taken"] = [0] * 5

@@ -73,6 +73,11 @@ struct ShapeCount {
 };
 using ShapeCounts = std::array<ShapeCount, kShapeClasses>;
 
+/// Packets that opened behind the newest of their key, by how far: class i holds 2^i to 2^(i+1) - 1 places. The largest
+/// replay window fits; what is behind the configured one is a drop (seq_old) and in no class.
+inline constexpr std::size_t kDepthClasses = 13;
+using DepthCounts = std::array<std::uint64_t, kDepthClasses>;
+
 /// One place of plaintext, where there are several of them or a serial port.
 struct EndpointStatus {
   std::string name;   // as in the configuration; with the port that was taken where that says 0
@@ -87,6 +92,7 @@ struct LinkStats {
   std::string drone_id;
   NamedCounters counters;
   double seal_ns_avg = 0, open_ns_avg = 0;
+  DepthCounts window_depth{};
   ShapeCounts shaping{};
   std::vector<EndpointStatus> endpoints;  // of 'plain' and 'plain_endpoints'
 };

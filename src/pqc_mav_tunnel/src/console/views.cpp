@@ -135,6 +135,7 @@ Json view_of(const HandshakeTally& tally) {
 Json view_of(const LinkStats& stats) {
   Json out = {{"drone_id", stats.drone_id}};
   out.update(view_of(stats.counters));
+  out["window_depth"] = stats.window_depth;
   // A list by class for each counter.
   for (const auto& count : stats.shaping) {
     out["shape_taken"].push_back(count.taken);

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
 #include "clock.hpp"
+#include "constants.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
@@ -60,6 +62,12 @@ class SampledTime {
   Counter total_ns_, samples_;
 };
 
+/// The class of a packet so many places behind the newest, from 1 on.
+constexpr std::size_t depth_class(std::uint64_t behind) noexcept {
+  return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(behind)), kDepthClasses) - 1;
+}
+static_assert(depth_class(kWindowBitsMax - 1) == kDepthClasses - 1);
+
 /// Written by the data thread. "plain" is the application's side, "enc" the air.
 struct LinkCounters {
   Counter plain_rx_packets, plain_rx_bytes, plain_tx_packets, plain_tx_bytes;
@@ -70,6 +78,8 @@ struct LinkCounters {
   Counter yielded;  // plain datagrams left out to make room for a rekey
   Counter delivered, delivered_datagrams, control, roams;
   std::array<Counter, kDropKinds> drops;
+  Counter window_skipped;  // sequence numbers that a newer packet jumped over; those that came late are in window_depth
+  std::array<Counter, kDepthClasses> window_depth;
   SampledTime seal_time, open_time;
 };
 

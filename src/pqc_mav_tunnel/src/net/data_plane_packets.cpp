@@ -227,6 +227,10 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
 
   link->counters.enc_rx_packets.add();
   link->counters.enc_rx_bytes.add(datagram.size());
+  if (opened.behind != 0) [[unlikely]]
+    link->counters.window_depth[depth_class(opened.behind)].add();
+  if (opened.skipped != 0) [[unlikely]]
+    link->counters.window_skipped.add(opened.skipped);
   if (opened.current) link->estimator.on_packet(now, key_of(header.session_id), header.sequence);
   if (config_.role == Role::gcs && opened.current) {
     // A rekey takes over the path, a first handshake begins with its own.

@@ -84,7 +84,7 @@ Header ReceiveKey::header_of(const CompactHeader& compact) const noexcept {
 }
 
 ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, std::size_t head) noexcept {
-  Opened result{.drop = std::nullopt, .type = header.type, .payload = {}, .newest = false};
+  Opened result{.drop = std::nullopt, .type = header.type, .payload = {}, .newest = false, .behind = 0, .skipped = 0};
   const auto dropped = [&result](Drop reason) {
     result.drop = reason;
     return result;
@@ -114,7 +114,10 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, s
     case Aead::Open::ok:
       break;
   }
+  const auto expected = window_.next_expected();
   result.newest = window_.accept(header.sequence);
+  (result.newest ? result.skipped : result.behind) =
+      result.newest ? header.sequence - expected : expected - 1 - header.sequence;
   result.payload = payload;
   return result;
 }

@@ -93,8 +93,10 @@ class ReceiveKey {
   struct Opened {
     std::optional<Drop> drop;  // nullopt: the packet is genuine and new
     FrameType type = FrameType::data;
-    MutableBytes payload;  // inside `packet`, after decryption
-    bool newest = false;   // highest sequence so far: its source is the peer's address
+    MutableBytes payload;       // inside `packet`, after decryption
+    bool newest = false;        // highest sequence so far: its source is the peer's address
+    std::uint64_t behind = 0;   // how many places behind the highest so far; 0: it is that
+    std::uint64_t skipped = 0;  // of the highest: how many sequence numbers it jumped over
   };
   /// `header` is the parsed head of `packet`, or the long header that its first `head` bytes stand for; session and
   /// epoch were looked up by the caller. Checks ids, window, tag; only then marks the window.

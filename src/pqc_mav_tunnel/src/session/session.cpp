@@ -126,6 +126,8 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
     if (slot.use != Use::old || (drone_side_ && !confirmed_ && now < turned_ns_)) heard_ns_ = now;
     out.type = opened.type;
     out.payload = opened.payload;
+    out.behind = opened.behind;
+    out.skipped = opened.skipped;
     if (slot.use == Use::pending) {
       promote(now);
       out.switched = true;

@@ -39,9 +39,10 @@ class Session {
     std::optional<Drop> drop;
     FrameType type = FrameType::data;
     MutableBytes payload;
-    bool current = false;    // under the newest key in use
-    bool move_peer = false;  // newest packet of the current key: its source is where the peer is
-    bool switched = false;   // this packet made pending keys current
+    bool current = false;                   // under the newest key in use
+    bool move_peer = false;                 // newest packet of the current key: its source is where the peer is
+    bool switched = false;                  // this packet made pending keys current
+    std::uint64_t behind = 0, skipped = 0;  // see ReceiveKey::Opened
   };
 
   Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits);
