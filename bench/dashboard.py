@@ -36,7 +36,6 @@ from ends import DRONE, Dashboard, Pair
 from websockets.asyncio.client import connect
 
 from pqc_mav_bench.analysis.statistics import median_interval
-from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import held_domain, own_run_folder
 from pqc_mav_common.process_figures import cpu_seconds, pss_kib
 
@@ -288,9 +287,7 @@ def main() -> int:
     environment = rig.environment()
     command = f"tools/run bench/dashboard.py --windows {options.windows} --seconds {options.seconds:g}"
     rows, frames = measure(options)
-    options.output.mkdir(parents=True, exist_ok=True)
-    atomic_write(options.output / "dashboard.md", page_of(rows, frames, command, environment).encode())
-    print((options.output / "dashboard.md").read_text())
+    rig.write_page(options.output / "dashboard.md", page_of(rows, frames, command, environment))
     return 0
 
 

@@ -38,7 +38,6 @@ from borrowed import thread_times, udp_sockets, waiting_bytes
 from children import Child
 
 from pqc_mav_bench.analysis.intervals import clustered_interval
-from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.waiting import wait_until
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -330,10 +329,7 @@ def main() -> int:
                 runs[arm][way].append(rounds)
                 rate = statistics.median(each.rate for each in rounds)
                 print(f"{number + 1:3} {arm:6} {way:14} {rate:10,.0f}/s", flush=True)
-    text = page(runs, options, about)
-    options.output.mkdir(parents=True, exist_ok=True)
-    atomic_write(options.output / "data_threads.md", text.encode())
-    print(text)
+    rig.write_page(options.output / "data_threads.md", page(runs, options, about))
     return 0
 
 

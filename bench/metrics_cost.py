@@ -30,7 +30,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import rig
 from children import Child
 
-from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.process_figures import cpu_seconds, memory_kib
 
@@ -195,9 +194,7 @@ def main() -> int:
         f"tools/run bench/metrics_cost.py --drones {numbers} --scrapes {options.scrapes} --pause {options.pause:g}"
     )
     cases = [scrapes(number, options.scrapes, options.pause) for number in options.drones]
-    options.output.mkdir(parents=True, exist_ok=True)
-    atomic_write(options.output / "metrics_cost.md", page(cases, command, environment).encode())
-    print((options.output / "metrics_cost.md").read_text())
+    rig.write_page(options.output / "metrics_cost.md", page(cases, command, environment))
     return 0
 
 

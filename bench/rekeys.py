@@ -219,12 +219,10 @@ def main() -> int:
             tunnel.stop()
     environment = rig.environment()
     machine = f"{environment['date']}, {environment['machine']}, Linux {environment['kernel']}"
-    options.output.mkdir(parents=True, exist_ok=True)
     raw = as_lines({"environment": environment, "rows": rows}, 2) + "\n"
+    rig.write_page(options.output / "rekeys.md", render(rows, drops, machine))
     atomic_write(options.output / "rekeys.json.gz", gzip.compress(raw.encode(), mtime=0))
-    atomic_write(options.output / "rekeys.md", render(rows, drops, machine))
     clean = all(r["rekeys_ok"] == r["rekeys"] and not (r["lost"] or r["duplicates"] or r["corrupted"]) for r in rows)
-    print((options.output / "rekeys.md").read_text())
     return 0 if clean else 1
 
 

@@ -21,6 +21,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.host_info import host_info
 
@@ -57,6 +58,13 @@ def environment() -> dict[str, Any]:
         "kernel": platform.release().split("-")[0],
         "load_average_at_start": round(os.getloadavg()[0], 2),
     }
+
+
+def write_page(path: Path, text: str) -> None:
+    """Keep a page of results, and show it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(path, text)
+    print(text)
 
 
 def tool(name: str) -> str:

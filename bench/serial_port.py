@@ -33,7 +33,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import rig
 from pymavlink.dialects.v20 import common as mavlink
 
-from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.process_figures import cpu_seconds
 
@@ -221,9 +220,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pqcmav-bench-") as folder, ends(Path(folder)) as running:
         time.sleep(2)
         rows = [window(kind, running, options.seconds) for _ in range(options.windows) for kind in KINDS]
-    options.output.mkdir(parents=True, exist_ok=True)
-    atomic_write(options.output / "serial_port.md", page(rows, command, environment).encode())
-    print((options.output / "serial_port.md").read_text())
+    rig.write_page(options.output / "serial_port.md", page(rows, command, environment))
     return 0
 
 
