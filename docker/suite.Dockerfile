@@ -6,6 +6,8 @@
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build
+# 'analysis dashboard' makes an image that runs benchmarks, too.
+ARG PARTS=dashboard
 # Certificates of a network that has its own: files in the image, or mounted while it is built.
 ARG PIP_CERT
 ARG CARGO_HTTP_CAINFO
@@ -13,7 +15,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends ca-certifica
 WORKDIR /opt/pqc-mav
 COPY . .
 # What is needed to run stays: objects, archives and logs go.
-RUN docker/entrypoint.sh tools/setup.sh dashboard \
+RUN docker/entrypoint.sh tools/setup.sh $PARTS \
     && find build \( -name '*.o' -o -name '*.a' -o -name '*.gch' \) -delete \
     && rm -rf .deps/log .deps/*.work .deps/lock install/lib/*.a \
     && find . -name __pycache__ -prune -exec rm -rf {} + \

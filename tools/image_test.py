@@ -5,6 +5,7 @@
     image_test.py pair GCS DRONE -- STORE...   the two ends, of these architectures: a MAVLink message each way
     image_test.py demo -- STORE...             the suite's demo; its exit code decides
     image_test.py flight -- STORE...           the services of docker/compose.yaml; the ground's exit code decides
+    image_test.py campaign -- STORE...         a benchmark of two machines; what it measured has to verify
 
 STORE are podman's options that say where the images are. Needs root. Both ends run in network namespaces of their own,
 joined by a cable; nothing of this machine's network changes.
@@ -12,150 +13,23 @@ joined by a cable; nothing of this machine's network changes.
 
 from __future__ import annotations
 
-import ctypes
-import os
-import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
-from two_ends import GROUND, HANDSHAKE, PLAIN_OF_GCS, TestError, carry_messages, check, udp, with_own_mounts
+from containers import ADDRESSES, LIMIT_S, USER, Podman, cable, sh, udp_in
+from image_campaign import campaign
+from two_ends import GROUND, HANDSHAKE, PLAIN_OF_GCS, TestError, carry_messages, check, with_own_mounts
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = ROOT / "docker" / "compose.yaml"
-USER = 990  # as in the Dockerfiles
-LIMIT_S = 180.0
 DEMO_LIMIT_S = 300.0
-Found = TypeVar("Found")
-ADDRESSES = {"gcs": "10.46.0.1", "drone": "10.46.0.2"}
-# No cgroups and no higher limits: where this runs there may be none to give, and nothing here limits resources.
-PLAIN = ("--cgroups=disabled", "--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096")
-HARDENING = ("--read-only", "--read-only-tmpfs=false", "--cap-drop=all", "--security-opt=no-new-privileges")
-
-
-class Podman:
-    """Runs containers from one store, and removes them at the end."""
-
-    def __init__(self, store: Sequence[str]) -> None:
-        self._base = ["podman", *store, "--cgroup-manager=cgroupfs", "--events-backend=none", "--runtime=crun"]
-        self._mark = f"pqcmav-test-{os.getpid()}"
-        self._started: list[str] = []
-        self._volumes: list[str] = []
-
-    def call(self, *words: str, timeout: float = LIMIT_S, good: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run podman."""
-        result = subprocess.run([*self._base, *words], capture_output=True, text=True, check=False, timeout=timeout)
-        check(not good or result.returncode == 0, f"podman {' '.join(words)}: {result.stdout}{result.stderr}")
-        return result
-
-    def start(self, name: str, image: str, options: Sequence[str], command: Sequence[str]) -> str:
-        """Start a container and return its name."""
-        full = f"{self._mark}-{name}"
-        self._started.append(full)
-        self.call("run", "--detach", f"--name={full}", *PLAIN, *HARDENING, *options, image, *command)
-        return full
-
-    def volume(self, name: str) -> str:
-        """Return the name of a volume of this run."""
-        full = f"{self._mark}-{name}"
-        if full not in self._volumes:
-            self._volumes.append(full)
-        return full
-
-    def log(self, container: str) -> str:
-        """What a container has printed."""
-        result = self.call("logs", container)
-        return result.stderr + result.stdout
-
-    def wait_for(self, container: str, pattern: str) -> re.Match[str]:
-        """Wait until a container has printed this."""
-        return until(
-            lambda: re.search(pattern, self.log(container)),
-            lambda: f"{container} printed no '{pattern}': {self.log(container)}",
-        )
-
-    def wait_healthy(self, container: str) -> None:
-        """Wait until a container's own health check is good."""
-        until(
-            lambda: self.call("healthcheck", "run", container, good=False).returncode == 0,
-            lambda: f"{container} is not healthy: {self.log(container)}",
-        )
-
-    def wait_end(self, container: str, timeout: float) -> int:
-        """Wait until a container ends by itself; return its exit code."""
-        return int(self.call("wait", container, timeout=timeout).stdout.split()[-1])
-
-    def stop(self, container: str) -> None:
-        """End a container as its manager does; it has to end cleanly."""
-        self.call("stop", "--time=20", container)
-        code = self.call("inspect", "--format={{.State.ExitCode}}", container).stdout.strip()
-        check(code == "0", f"{container} ended with {code}: {self.log(container)}")
-
-    def remove(self) -> None:
-        """Leave no container and no volume."""
-        for container in reversed(self._started):
-            self.call("rm", "--force", "--time=0", container, good=False)
-        for volume in self._volumes:
-            self.call("volume", "rm", "--force", volume, good=False)
-
-
-def until(done: Callable[[], Found | None], problem: Callable[[], str], limit_s: float = LIMIT_S) -> Found:
-    """Wait for a condition and return what it gave."""
-    deadline = time.monotonic() + limit_s
-    while not (found := done()):
-        if time.monotonic() > deadline:
-            raise TestError(problem())
-        time.sleep(0.1)
-    return found
-
-
-def sh(*words: str) -> None:
-    """Run a command that has to succeed."""
-    subprocess.run(words, check=True)
-
-
-@contextmanager
-def cable() -> Iterator[dict[str, str]]:
-    """Two network namespaces joined by a cable; gives the name of each end's."""
-    names = {role: f"pqcmav-{role}-{os.getpid()}" for role in ADDRESSES}
-    try:
-        for name in names.values():
-            sh("ip", "netns", "add", name)
-        sh(*f"ip link add air netns {names['gcs']} type veth peer name air netns {names['drone']}".split())
-        for role, name in names.items():
-            for words in (f"addr add {ADDRESSES[role]}/24 dev air", "link set air up", "link set lo up"):
-                sh("ip", "-n", name, *words.split())
-        yield names
-    finally:
-        for name in names.values():
-            subprocess.run(["ip", "netns", "delete", name], check=False)
-
-
-def udp_in(namespace: str, port: int) -> socket.socket:
-    """Open an application's socket on the loopback of a namespace."""
-    made: list[socket.socket] = []
-
-    def make() -> None:
-        # Only the thread moves; the socket stays where it was made.
-        with Path(f"/run/netns/{namespace}").open("rb") as file:
-            if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0) != 0:
-                return
-        made.append(udp(port, LIMIT_S))
-
-    thread = threading.Thread(target=make)
-    thread.start()
-    thread.join()
-    check(bool(made), f"no socket in {namespace}")
-    return made[0]
 
 
 def tunneld(architecture: str) -> str:
@@ -282,7 +156,7 @@ def main() -> int:
         sh("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")
     words, store = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
     podman = Podman(store)
-    tests: dict[str, Callable[..., str]] = {"pair": pair, "demo": demo, "flight": flight}
+    tests: dict[str, Callable[..., str]] = {"pair": pair, "demo": demo, "flight": flight, "campaign": campaign}
     try:
         print(tests[words[0]](podman, *words[1:]))
     except (TestError, subprocess.SubprocessError) as error:

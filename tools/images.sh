@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Container images without a registry and without a daemon: pqcmav-tunneld for amd64 and arm64, pqcmav-suite for amd64,
-# on a Debian that is bootstrapped here. Then containers of them fly docker/compose.yaml and the demo.
+# on a Debian that is bootstrapped here. Then containers of them fly docker/compose.yaml and the demo, and benchmark.
 #   images.sh        after setup.sh; 'make clean' removes what it made, in .deps/containers
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -32,9 +32,9 @@ image() {
 
 # On a network with certificates of its own, the build needs this machine's.
 suite() {
-  local options=() inside=/run/certificates.crt
+  local options=(--build-arg "PARTS=analysis dashboard") inside=/run/certificates.crt
   if [ -f "$certificates" ]; then
-    options=(--volume "$certificates:$inside:ro" --build-arg "PIP_CERT=$inside" --build-arg "CARGO_HTTP_CAINFO=$inside")
+    options+=(--volume "$certificates:$inside:ro" --build-arg "PIP_CERT=$inside" --build-arg "CARGO_HTTP_CAINFO=$inside")
   fi
   image pqcmav-suite amd64 docker/suite.Dockerfile "${options[@]}"
 }
@@ -58,6 +58,7 @@ done
 step "pqcmav-suite for amd64" suite
 step "containers: the demo" containers demo
 step "containers: the flight of docker/compose.yaml" containers flight
+step "containers: a benchmark of two machines" containers campaign
 
 buildah_here images --format '{{.Size}}  {{.Name}}:{{.Tag}}' | grep pqcmav
 printf '%s\n' "${steps[@]}"
