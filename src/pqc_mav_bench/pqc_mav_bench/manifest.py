@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from pqc_mav_bench.options import CampaignOptions
-from pqc_mav_bench.schema.run import SCHEMA_VERSION
+from pqc_mav_bench.schema.history import SCHEMA_VERSION
 from pqc_mav_bench.source import source
 from pqc_mav_bench.tidy import COMPACT, PASSED
 

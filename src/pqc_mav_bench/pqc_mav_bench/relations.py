@@ -161,6 +161,31 @@ def distributions_are_whole(run: RunMetrics) -> Iterator[str]:
             yield from _expect(f"latency_jitter.{field}", getattr(latency, field), within(classes, limit))
 
 
+def window_adds_up(run: RunMetrics) -> Iterator[str]:
+    """What was overtaken came late or never; the deepest of the late ones has a class."""
+    plane = run.data_plane
+    for prefix in ("", "gcs_"):
+        skipped, late = getattr(plane, f"{prefix}window_skipped"), getattr(plane, f"{prefix}window_late")
+        if skipped is None or late is None:
+            continue
+        missing, deepest = getattr(plane, f"{prefix}window_missing"), getattr(plane, f"{prefix}window_deepest")
+        yield from _expect(f"data_plane.{prefix}window_missing", missing, max(0, skipped - late))
+        if (late == 0) != (deepest == 0):
+            yield f"data_plane.{prefix}window_deepest is {deepest}, but {late} packets came late"
+
+
+def window_classes_are_whole(run: RunMetrics) -> Iterator[str]:
+    """The classes hold every late packet, and the deepest is the last of them."""
+    for prefix in ("", "gcs_"):
+        classes = getattr(run.data_plane, f"{prefix}window_classes")
+        if classes is None:
+            continue
+        name = f"data_plane.{prefix}window_"
+        yield from _expect(f"{name}late", getattr(run.data_plane, f"{prefix}window_late"), sum(classes.values()))
+        deepest = max((int(places) for places, count in classes.items() if count), default=0)
+        yield from _expect(f"{name}deepest", getattr(run.data_plane, f"{prefix}window_deepest"), deepest)
+
+
 def missing_values_are_explained(run: RunMetrics) -> Iterator[str]:
     """Every null has a status."""
     for field in all_fields():
@@ -187,12 +212,20 @@ RELATIONS: tuple[Relation, ...] = (
     medians_are_of_the_samples,
     losses_add_up,
     counters_add_up,
+    window_adds_up,
     energy_is_power_times_time,
     percentiles_are_ordered,
     distributions_are_whole,
+    window_classes_are_whole,
     missing_values_are_explained,
     verdict_matches,
 )
 #: Those that need no more than the values: they hold for a row of the table too.
-_OF_FILES = (medians_are_of_the_samples, distributions_are_whole, missing_values_are_explained, verdict_matches)
+_OF_FILES = (
+    medians_are_of_the_samples,
+    distributions_are_whole,
+    window_classes_are_whole,
+    missing_values_are_explained,
+    verdict_matches,
+)
 OF_VALUES = tuple(relation for relation in RELATIONS if relation not in _OF_FILES)

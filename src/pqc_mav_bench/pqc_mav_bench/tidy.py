@@ -24,7 +24,7 @@ from typing import Any
 import pandas as pd
 from pandas.io.parquet import get_engine
 
-from pqc_mav_bench.schema import version3, version4
+from pqc_mav_bench.schema.additions import ADDED
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 from pqc_mav_bench.schema.version1 import RENAMED
@@ -37,8 +37,6 @@ PROVENANCE = ("metrics_file", "metrics_sha256")
 HEAD = (*KEY, "status", *PROVENANCE)
 PASSED, FAILED = "passed", "failed"
 CSV, PARQUET = "tidy.csv", "tidy.parquet"
-#: Columns that tables of older schemas lack.
-ADDED = version3.ADDED | version4.ADDED
 #: Names of the table, the preferred one first; an exported campaign has a large one compressed.
 TABLES = (PARQUET, CSV, CSV + packed.ENDING)
 #: Set in the manifest of an exported campaign, which is table, manifest and page, without the files of the runs: the

@@ -13,15 +13,16 @@ from typing import Any
 from pqc_mav_bench import handshake_table, tidy
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.campaign import Campaign, Progress
+from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.clock import Exchange
-from pqc_mav_bench.collectors.counters import COUNTERS
+from pqc_mav_bench.collectors.counters import COUNTERS, DEPTH, difference
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
 from pqc_mav_bench.ends import RekeyResult
 from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
 from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
-from pqc_mav_bench.schema import version3, version4
+from pqc_mav_bench.schema.additions import ADDED, ADDITIONS
 from pqc_mav_bench.schema.run import RunMetrics, parse_run
 from pqc_mav_bench.store import METRICS, CampaignStore
 from pqc_mav_bench.suite_session import SuiteSession
@@ -62,7 +63,9 @@ def counters(rx: int, tx: int, **changes: Any) -> dict[str, Any]:
         "enc_tx_packets": rx + 5, "enc_tx_bytes": 78 * (rx + 5),
         "enc_rx_packets": tx + 5, "enc_rx_bytes": 78 * (tx + 5), "delivered": tx, "control": 5,
     }  # fmt: skip
-    return {**values, "seal_mean_ns": 900.0, "open_mean_ns": 1100.0, **changes}
+    nothing = dict.fromkeys(COUNTERS, 0) | {"seal_mean_ns": 0.0, "open_mean_ns": 0.0, DEPTH: [0] * 13}
+    delta = difference(nothing, {**nothing, **values, DEPTH: changes.pop(DEPTH, [0] * 13), **changes})
+    return {**delta, "seal_mean_ns": 900.0, "open_mean_ns": 1100.0, **changes}
 
 
 DELAYS = {
@@ -89,6 +92,7 @@ def side(suite: str, role: str, **changes: Any) -> dict[str, Any]:
         "epoch": 3,
         "keys": [[suite, 3]],
         "counters": counters(160, 150) if drone else counters(150, 160),
+        "counted_s": 0.5,
         "handshakes": [handshake(suite, role=role)],
         "link": {"jitter_ms": 1.0, "gap_p95_ms": 4.0, "rtt_ms": 0.05, "rtt_min_ms": 0.03},
         "system": {
@@ -300,14 +304,17 @@ def measured(
     return session.measure(Item(scenario, suite, 1), 0, 1, lambda _phase: None)
 
 
-def before_version5(document: dict) -> dict:
-    """A document of today without what version 5 added."""
-    return _without(document, version4.ADDED)
+def recorded_by(version: str, document: dict) -> dict:
+    """A document of today as that version (3.0 or later) recorded and signed it."""
+    added = [path for each in ADDITIONS if each.version >= version for path in each.added]
+    out = {**_without(document, added), "schema_version": version}
+    out["integrity"]["sha256"] = run_sha256(out)
+    return out
 
 
-def before_version4(document: dict) -> dict:
-    """A document of today without what versions 4 and 5 added."""
-    return _without(document, tidy.ADDED)
+def before_additions(document: dict) -> dict:
+    """A document of today without what was ever added."""
+    return _without(document, ADDED)
 
 
 def _without(document: dict, added: Collection[str]) -> dict:
@@ -320,13 +327,13 @@ def _without(document: dict, added: Collection[str]) -> dict:
 
 
 def added_columns() -> list[str]:
-    """The columns that versions 4 and 5 added to the tidy table."""
-    return [field.path for field in tidy.flat_fields() if field.path in tidy.ADDED]
+    """The columns that were ever added to the tidy table."""
+    return [field.path for field in tidy.flat_fields() if field.path in ADDED]
 
 
 def read_today(run: RunMetrics) -> RunMetrics:
     """What becomes of a run when it is recorded under an older schema and read again."""
-    return parse_run({**before_version4(run.model_dump(mode="json")), "schema_version": version3.VERSION})
+    return parse_run(recorded_by(ADDITIONS[0].version, run.model_dump(mode="json")))
 
 
 def as_recorded(store: CampaignStore, recorded: Callable[[dict], dict]) -> list[str]:

@@ -247,6 +247,7 @@ def test_a_missing_ground_side_is_found_and_each_of_its_values_explained():
 def test_every_check_is_tried_in_these_tests():
     tried = {name for name, *_ in FAULTS} | {
         "handshake_timeout", "handshake_auth_fail", "gcs_side_missing", "clocks_apart",
+        "counters_disagree",  # test_external.py
     }  # fmt: skip
     named = {"side_missing": "gcs_side_missing", "numbers_impossible": "number_impossible"}
     assert {named.get(check.__name__, check.__name__) for check in sanity.CHECKS} <= tried
@@ -281,6 +282,10 @@ TAMPERED = [
     ("losses_add_up", lambda d: d["mavlink_integrity"].update(received_up=1)),
     ("counters_add_up", lambda d: d["data_plane"].update(gcs_delivered=1)),
     ("counters_add_up", lambda d: d["data_plane"].update(enc_tx_bytes=1)),
+    ("window_adds_up", lambda d: d["data_plane"].update(window_skipped=2)),
+    ("window_adds_up", lambda d: d["data_plane"].update(gcs_window_deepest=3)),
+    ("window_classes_are_whole", lambda d: d["data_plane"]["window_classes"].update({"1": 1})),
+    ("window_classes_are_whole", lambda d: d["data_plane"].update(gcs_window_deepest=3)),
     ("energy_is_power_times_time", lambda d: d["power_energy"].update(energy_j=3.0)),
     ("percentiles_are_ordered", lambda d: d["latency_jitter"].update(rtt_p95_ms=0.1)),
     ("percentiles_are_ordered", lambda d: d["system_drone"].update(cpu_peak_percent=1.0)),

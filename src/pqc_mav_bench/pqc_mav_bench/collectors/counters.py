@@ -8,10 +8,17 @@ from typing import Any
 
 COUNTERS = (
     "plain_rx_packets", "plain_rx_bytes", "plain_tx_packets", "plain_tx_bytes",
-    "plain_dropped_no_session", "plain_dropped_too_big", "plain_dropped_send",
+    "plain_dropped_no_session", "plain_dropped_no_peer", "plain_dropped_kernel", "plain_dropped_too_big",
+    "plain_dropped_send",
     "enc_tx_packets", "enc_tx_bytes", "enc_rx_packets", "enc_rx_bytes", "delivered", "control",
     "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail",
+    "window_skipped",
 )  # fmt: skip
+#: What a reading has besides: two running means, and packets that came late by how far.
+DEPTH = "window_depth"
+READING = (*COUNTERS, "seal_mean_ns", "open_mean_ns", DEPTH)
+#: What a difference has of the replay window.
+WINDOW = ("window_late", "window_missing", "window_deepest", "window_classes")
 DROPS = tuple(name for name in COUNTERS if name.startswith("drop_"))
 SAMPLE_EVERY = 32  # the engine times each 32nd call
 FEWEST_SAMPLES = 4
@@ -42,9 +49,22 @@ def difference(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, A
     def opened(reading: Mapping[str, Any]) -> int:
         return int(reading["enc_rx_packets"] - reading["drop_malformed"] - reading["drop_unknown"])
 
+    out |= _window(out["window_skipped"], [int(b) - int(a) for a, b in zip(first[DEPTH], last[DEPTH], strict=True)])
     out["seal_mean_ns"] = _window_mean((first["seal_mean_ns"], sealed(first)), (last["seal_mean_ns"], sealed(last)))
     out["open_mean_ns"] = _window_mean((first["open_mean_ns"], opened(first)), (last["open_mean_ns"], opened(last)))
     return out
+
+
+def _window(skipped: int, late: list[int]) -> dict[str, Any]:
+    """What the replay window saw. Class i of `late` holds those 2^i to 2^(i+1) - 1 places behind the newest."""
+    classes = {str(2 ** (i + 1) - 1): count for i, count in enumerate(late) if count}
+    return {
+        "window_late": sum(late),
+        # One that was overtaken before the run and came in it has no place in `skipped`.
+        "window_missing": max(0, skipped - sum(late)),
+        "window_deepest": max(map(int, classes), default=0),
+        "window_classes": classes,
+    }
 
 
 def balanced(counters: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
 
-from pqc_mav_bench.collectors.counters import COUNTERS
+from pqc_mav_bench.collectors.counters import READING
 from pqc_mav_common import qos
 
 UP_STATES = (TunnelStatus.UP, TunnelStatus.DEGRADED, TunnelStatus.REKEYING)
@@ -76,7 +76,12 @@ class ProxyWatch:
         if stats is None:
             return None
         values = as_dict(stats.message)
-        return {name: values[name] for name in (*COUNTERS, "seal_mean_ns", "open_mean_ns")}
+        return {name: values[name] for name in READING}
+
+    @property
+    def counters_s(self) -> float:
+        """When those came (monotonic)."""
+        return 0.0 if self._stats is None else self._stats.at_s
 
     def link(self) -> dict[str, Any]:
         """The newest LinkQuality of what this end receives; {} before one came."""

@@ -7,16 +7,18 @@ from typing import Any
 
 from pqc_mav_bench.json_text import as_lines
 from pqc_mav_bench.schema.field import Side, fields_of
-from pqc_mav_bench.schema.run import SCHEMA_VERSION, RunMetrics, StatusKind, categories
+from pqc_mav_bench.schema.history import SCHEMA_VERSION
+from pqc_mav_bench.schema.run import RunMetrics, StatusKind, categories
 
 _HEAD = """\
 # Metrics of a benchmark run
 
 <!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change the models, then run `make docs`. -->
 
-Schema version {version}; campaigns of versions 1 to 4 are read with these names. A run is one `metrics.json`:
-{count} fields in 18 categories, A to R. The same fields, flattened as `category.field`, are the columns of a campaign's
-`tidy.csv` and `tidy.parquet`, one row per run (structures such as counts by type are in the JSON only).
+Schema version {version}; campaigns of older versions (from 1.0 on) are read with these names. A run is one
+`metrics.json`: {count} fields in 18 categories, A to R. The same fields, flattened as `category.field`, are the
+columns of a campaign's `tidy.csv` and `tidy.parquet`, one row per run (structures such as counts by type are in the
+JSON only).
 `pqcmav bench schema` prints its JSON Schema.
 
 * A value that is null has an entry in `metric_status` that says why; so has a zero that is normal ("zero" below) and a

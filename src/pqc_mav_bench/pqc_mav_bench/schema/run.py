@@ -8,15 +8,13 @@ from enum import Enum
 from typing import Any
 
 from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError
-from pqc_mav_bench.schema import version1, version2, version3, version4
 from pqc_mav_bench.schema.context import CryptoIdentity, Lifecycle, RunContext
 from pqc_mav_bench.schema.field import Category, MetricField, fields_of
 from pqc_mav_bench.schema.handshake import CryptoPrimitives, Handshake, Rekey
+from pqc_mav_bench.schema.history import SCHEMA_VERSION, VERSIONS, as_today
 from pqc_mav_bench.schema.judgement import Validation, Workload
 from pqc_mav_bench.schema.machine import ClockSync, NetworkInterface, PowerEnergy, SystemDrone, SystemGcs
 from pqc_mav_bench.schema.traffic import DataPlane, LatencyJitter, MavLinkIntegrity, MavProxyDrone, MavProxyGcs
-
-SCHEMA_VERSION = "5.0"
 
 
 class SchemaError(Exception):
@@ -132,18 +130,11 @@ def parse_run(data: Any, where: str = "") -> RunMetrics:
     if not isinstance(data, Mapping):
         raise SchemaError(f"{at}this is not a metrics file: its top level is no JSON object.")
     version = data.get("schema_version")
-    if version == version1.VERSION:
-        data = version1.as_version2(data)
-    if data.get("schema_version") == version2.VERSION:
-        data = version2.today(data, version3.VERSION)
-    if data.get("schema_version") == version3.VERSION:
-        data = version3.today(data, version4.VERSION)
-    if data.get("schema_version") == version4.VERSION:
-        data = version4.today(data, SCHEMA_VERSION)
+    data = as_today(data)
     if data.get("schema_version") != SCHEMA_VERSION:
-        known = ", ".join(repr(each.VERSION) for each in (version1, version2, version3, version4))
+        *older, today = map(repr, VERSIONS)
         raise SchemaError(
-            f"{at}this file is of schema version {version!r}; this release reads {known} and {SCHEMA_VERSION!r}. "
+            f"{at}this file is of schema version {version!r}; this release reads {', '.join(older)} and {today}. "
             "Read it with the PQC-MAV release that wrote it."
         )
     try:

@@ -14,6 +14,8 @@ _CLEAN = "nothing is dropped or lost in a clean run"
 _QUIET = "this workload sends nothing that way"
 _SLOW = "the link is slower than that"
 _CRITICAL = "what time-critical control may take"
+_IN_ORDER = "every packet came in order"
+_DEPTHS = "most places of the class (1, 3, 7 and so on) and count"
 _CLASSES = "upper edge of the class [ms] and count, ten classes a decade; the last is 'longer'"
 
 
@@ -28,6 +30,10 @@ class DataPlane(Category):
     plain_tx_packets: int | None = metric("datagrams handed to the local application", "count", zero=_QUIET)
     plain_tx_bytes: int | None = metric("the same in bytes", "B", zero=_QUIET)
     plain_dropped_no_session: int | None = metric("dropped because there was no session", "count", zero=_CLEAN)
+    plain_dropped_no_peer: int | None = metric(
+        "from the air, dropped because no application is known yet", "count", zero=_CLEAN
+    )
+    plain_dropped_kernel: int | None = metric("dropped by the kernel's full buffer", "count", zero=_CLEAN)
     plain_dropped_too_big: int | None = metric("dropped because above the path limit", "count", zero=_CLEAN)
     plain_dropped_send: int | None = metric("not sent because the system refused", "count", zero=_CLEAN)
     enc_tx_packets: int | None = metric("encrypted datagrams sent", "count")
@@ -42,6 +48,17 @@ class DataPlane(Category):
     drop_replay: int | None = metric("of these: seen before", "count", zero=_CLEAN)
     drop_auth_fail: int | None = metric("of these: the tag did not verify", "count", zero=_CLEAN)
     drop_decrypt_fail: int | None = metric("of these: verified but unusable", "count", zero=_CLEAN)
+    window_skipped: int | None = metric(
+        "packets of the other end that a newer one overtook: lost, or late", "count", zero=_IN_ORDER
+    )
+    window_late: int | None = metric("of these: came late, inside the replay window", "count", zero=_IN_ORDER)
+    window_missing: int | None = metric("of these: never came", "count", zero=_CLEAN)
+    window_deepest: int | None = metric(
+        "of those that came late: most places behind the newest, rounded up to 1, 3, 7 and so on", "1", zero=_IN_ORDER
+    )
+    window_classes: dict[str, int] | None = metric(
+        f"all that came late, by places behind the newest: {_DEPTHS}", "count"
+    )
     seal_mean_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns")
     open_mean_ns: float | None = metric("opening one packet, sampled mean of this run", "ns")
     loss_ratio: float | None = metric(
@@ -58,6 +75,10 @@ class DataPlane(Category):
     gcs_plain_dropped_no_session: int | None = metric(
         "dropped because there was no session", "count", Side.GCS, zero=_CLEAN
     )
+    gcs_plain_dropped_no_peer: int | None = metric(
+        "from the air, dropped because no application is known yet", "count", Side.GCS, zero=_CLEAN
+    )
+    gcs_plain_dropped_kernel: int | None = metric("dropped by the kernel's full buffer", "count", Side.GCS, zero=_CLEAN)
     gcs_plain_dropped_too_big: int | None = metric(
         "dropped because above the path limit", "count", Side.GCS, zero=_CLEAN
     )
@@ -74,6 +95,22 @@ class DataPlane(Category):
     gcs_drop_replay: int | None = metric("of these: seen before", "count", Side.GCS, zero=_CLEAN)
     gcs_drop_auth_fail: int | None = metric("of these: the tag did not verify", "count", Side.GCS, zero=_CLEAN)
     gcs_drop_decrypt_fail: int | None = metric("of these: verified but unusable", "count", Side.GCS, zero=_CLEAN)
+    gcs_window_skipped: int | None = metric(
+        "packets of the other end that a newer one overtook: lost, or late", "count", Side.GCS, zero=_IN_ORDER
+    )
+    gcs_window_late: int | None = metric(
+        "of these: came late, inside the replay window", "count", Side.GCS, zero=_IN_ORDER
+    )
+    gcs_window_missing: int | None = metric("of these: never came", "count", Side.GCS, zero=_CLEAN)
+    gcs_window_deepest: int | None = metric(
+        "of those that came late: most places behind the newest, rounded up to 1, 3, 7 and so on",
+        "1",
+        Side.GCS,
+        zero=_IN_ORDER,
+    )
+    gcs_window_classes: dict[str, int] | None = metric(
+        f"all that came late, by places behind the newest: {_DEPTHS}", "count", Side.GCS
+    )
     gcs_seal_mean_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns", Side.GCS)
     gcs_open_mean_ns: float | None = metric("opening one packet, sampled mean of this run", "ns", Side.GCS)
 

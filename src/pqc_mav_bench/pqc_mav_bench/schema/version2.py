@@ -16,8 +16,8 @@ VERSION = "2.0"
 REMOVED = frozenset({"handshake.phase_connect_ms", "handshake.phase_challenge_ms", "handshake.gcs_phase_challenge_ms"})
 
 
-def today(document: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """A metrics document of version 2 without what is no more, as one of schema `version`."""
+def without_removed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A metrics document of version 2 without what is no more."""
     out = dict(document)
     for category in {path.partition(".")[0] for path in REMOVED}:
         if isinstance(values := out.get(category), Mapping):
@@ -26,7 +26,6 @@ def today(document: Mapping[str, Any], version: str) -> dict[str, Any]:
         out["metric_status"] = {path: value for path, value in status.items() if path not in REMOVED}
     if isinstance(findings := out.get("findings"), list):
         out["findings"] = [_finding(found) for found in findings]
-    out["schema_version"] = version
     return out
 
 

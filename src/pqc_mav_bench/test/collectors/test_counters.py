@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import pytest
 
-from pqc_mav_bench.collectors.counters import COUNTERS, balanced, difference
+from pqc_mav_bench.collectors.counters import COUNTERS, DEPTH, balanced, difference
 
 
-def reading(packets: int, seal_ns: float = 0.0, open_ns: float = 0.0) -> dict:
+def reading(packets: int, seal_ns: float = 0.0, open_ns: float = 0.0, **changes) -> dict:
     values = dict.fromkeys(COUNTERS, 0)
     values |= {"plain_rx_packets": packets, "enc_rx_packets": packets, "delivered": packets}
-    return {**values, "seal_mean_ns": seal_ns, "open_mean_ns": open_ns}
+    return {**values, "seal_mean_ns": seal_ns, "open_mean_ns": open_ns, DEPTH: [0] * 13, **changes}
 
 
 def test_a_run_has_the_differences():
@@ -37,3 +37,20 @@ def test_the_balance():
     good = reading(10)
     assert balanced(good)
     assert not balanced({**good, "drop_replay": 1})
+
+
+def test_what_came_late_has_its_class_and_the_rest_of_the_overtaken_is_missing():
+    first = reading(10, window_skipped=3, window_depth=[2, 1, *[0] * 11])
+    delta = difference(first, reading(100, window_skipped=43, window_depth=[7, 1, 30, *[0] * 10]))
+    assert delta["window_classes"] == {"1": 5, "7": 30}
+    assert (delta["window_late"], delta["window_deepest"], delta["window_missing"]) == (35, 7, 5)
+
+
+def test_one_that_was_overtaken_before_the_run_is_not_missing_in_it():
+    delta = difference(reading(10, window_skipped=3), reading(20, window_skipped=3, window_depth=[1, *[0] * 12]))
+    assert (delta["window_late"], delta["window_missing"]) == (1, 0)
+
+
+def test_in_order_nothing_is_late():
+    delta = difference(reading(10), reading(20))
+    assert (delta["window_classes"], delta["window_deepest"], delta["window_missing"]) == ({}, 0, 0)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_bench.schema.run import SCHEMA_VERSION, RunMetrics, SchemaError, all_fields, categories, parse_run
+from pqc_mav_bench.schema.history import SCHEMA_VERSION
+from pqc_mav_bench.schema.run import RunMetrics, SchemaError, all_fields, categories, parse_run
 
 # Fields per category as the published report counts them; I and J share theirs (17). L to R are not itemised there.
 PUBLISHED = {"A": 20, "B": 8, "C": 5, "D": 7, "E": 15, "F": 7, "G": 22, "H": 11, "IJ": 17, "K": 9}

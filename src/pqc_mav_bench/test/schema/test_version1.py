@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 
-from support import Bench, added_columns, as_recorded, before_version4, good_run, read_today
+from support import Bench, added_columns, as_recorded, before_additions, good_run, read_today
 
 from pqc_mav_bench import tidy
 from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.schema import version1, version2
-from pqc_mav_bench.schema.run import SCHEMA_VERSION, all_fields, parse_run
+from pqc_mav_bench.schema.history import SCHEMA_VERSION
+from pqc_mav_bench.schema.run import all_fields, parse_run
 from pqc_mav_bench.verify import verify_campaign
 
 _OLD = {new: old for old, new in version1.RENAMED.items()}
@@ -18,7 +19,7 @@ _OLD = {new: old for old, new in version1.RENAMED.items()}
 
 def recorded(document: dict) -> dict:
     """The document as version 1 would have written and signed it."""
-    document = before_version4(document)
+    document = before_additions(document)
     out = json.loads(json.dumps(document))
     for name, values in document.items():
         if isinstance(values, dict):

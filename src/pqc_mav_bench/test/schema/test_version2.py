@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import pandas as pd
-from support import Bench, added_columns, as_recorded, before_version4, good_run, read_today
+from support import Bench, added_columns, as_recorded, before_additions, good_run, read_today
 
 from pqc_mav_bench import tidy
 from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.schema import version2
-from pqc_mav_bench.schema.run import SCHEMA_VERSION, all_fields, parse_run
+from pqc_mav_bench.schema.history import SCHEMA_VERSION
+from pqc_mav_bench.schema.run import all_fields, parse_run
 from pqc_mav_bench.verify import verify_campaign
 
 _GONE = sorted(version2.REMOVED)
@@ -17,7 +18,7 @@ _GONE = sorted(version2.REMOVED)
 
 def recorded(document: dict) -> dict:
     """The document as version 2 would have written and signed it."""
-    out = before_version4(document)
+    out = before_additions(document)
     for path in _GONE:
         category, _, name = path.partition(".")
         out[category][name] = 0.5

@@ -22,6 +22,7 @@ from pqc_mav_bench.report.sections.common import (
     without,
 )
 from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
+from pqc_mav_bench.report.sections.replay_window import window_depth
 
 #: The target of the October 2025 workload.
 _TARGET = 8.0
@@ -212,6 +213,7 @@ def loss(c: ReportInput) -> Section:
     title = "Packet loss by scenario; distributions by KEM family and level"
     loss_from, blocks = either(c, "loss_percent")
     blocks.append(_loss_block(loss_from))
+    blocks += window_depth(loss_from)
     for key, by, name in (("family-panel", "kem_family", "KEM family"), ("level-panel", "nist_level", "NIST level")):
         panels, absent, equal = _distribution(c, by)
         if not panels:

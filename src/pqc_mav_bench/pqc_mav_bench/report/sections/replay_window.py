@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the replay window saw: how far behind the newest packets came, and which never did."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pqc_mav_bench.analysis.table import SCENARIO_NAMES
+from pqc_mav_bench.report.blocks import Block, Explanation, Table
+from pqc_mav_bench.report.numbers import count
+from pqc_mav_bench.report.report_input import ReportInput
+
+#: Bits of the window where a configuration says nothing else (replay_window).
+DEFAULT_BITS = 1024
+_ENDS = {"the ground": "gcs_", "the drone": ""}
+
+
+def window_depth(c: ReportInput) -> list[Block]:
+    """One row per scenario and end; nothing for campaigns that were recorded before it was counted."""
+    columns = [f"data_plane.{side}window_{name}" for side in _ENDS.values() for name in ("late", "deepest", "missing")]
+    if not set(columns) <= set(c.raw.columns):
+        return []
+    runs = c.raw[c.raw["status"] == "passed"].dropna(subset=columns)
+    if runs.empty:
+        return []
+    rows = []
+    for scenario in c.scenarios:
+        part = runs[runs["scenario"] == scenario]
+        for end, side in _ENDS.items() if len(part) else ():
+            rows.append(
+                {
+                    "Scenario": SCENARIO_NAMES.get(scenario, scenario),
+                    "Received by": end,
+                    "Packets": int(part[f"data_plane.{side}enc_rx_packets"].sum()),
+                    "Came late": int(part[f"data_plane.{side}window_late"].sum()),
+                    "Farthest behind, at most": int(part[f"data_plane.{side}window_deepest"].max()),
+                    "Never came": int(part[f"data_plane.{side}window_missing"].sum()),
+                }
+            )
+    frame = pd.DataFrame(rows)
+    late, deepest = int(frame["Came late"].sum()), int(frame["Farthest behind, at most"].max())
+    explanation = Explanation(
+        "Packets that came after a newer one, by the sequence numbers that the tunnel authenticates: what the replay "
+        f"window is for. It holds {DEFAULT_BITS} places where the configuration says nothing else.",
+        "How far behind is counted in classes of 1, 2 to 3, 4 to 7 places and so on; the table has the upper edge. "
+        "What never came was overtaken and lost on the way; a loss at the very end of a run is not seen here.",
+        [
+            f"In {count(len(runs), 'run')} every packet that came was in order."
+            if not late
+            else f"In {count(len(runs), 'run')} {count(late, 'packet')} came late, at most {count(deepest, 'place')} "
+            f"behind: {100 * deepest / DEFAULT_BITS:.2g} % of a window of {DEFAULT_BITS}."
+        ],
+        [],
+    )
+    return [Table("window-depth", "Packets that came late", frame, c.origin(True), c.sources, explanation)]
