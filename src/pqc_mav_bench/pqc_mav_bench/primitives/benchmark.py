@@ -25,6 +25,7 @@ from pqc_mav_bench.primitives.energy import EnergyMeter
 from pqc_mav_bench.primitives.operations import MESSAGE_BYTES, Operation
 from pqc_mav_bench.primitives.result import signed
 from pqc_mav_bench.primitives.samples import describe
+from pqc_mav_bench.source import source
 
 RESULT_VERSION = "1.0"
 BLOCK = 10
@@ -141,6 +142,7 @@ def measure(
         "started_at": started.isoformat(timespec="seconds"),
         "duration_s": round((datetime.now(timezone.utc) - started).total_seconds(), 1),
         "environment": environment(),
+        "source": source(),
         "clock_mhz": {"before": clock_before, "during": sorted(clocks), "after": clock_mhz()},
         "governor": governor(FOLDER / "cpu0") or None,
         "method": {

@@ -20,6 +20,7 @@ from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Prose, Table
 from pqc_mav_bench.report.in_short import energy_percent, in_short
 from pqc_mav_bench.report.link import LINKS
+from pqc_mav_bench.report.measured_links import over_links
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput, published_source
 
@@ -64,8 +65,8 @@ def answer(c: ReportInput) -> list[Block]:
     known = c.baseline.dropna(subset=["handshake_ms"])
     choices = [choice for choice in recommend.recommend(c.baseline) if choice.suite]
     blocks: list[Block] = [_by_use(c, known, choices)] if choices else [_none(c)]
-    by_bytes = _by_bytes(c, known)
-    return [*blocks, *([by_bytes] if by_bytes is not None else [])]
+    more = (_by_bytes(c, known), over_links(c))
+    return [*blocks, *(block for block in more if block is not None)]
 
 
 def _none(c: ReportInput) -> Notice:

@@ -90,8 +90,12 @@ def read_primitives(run_dir: Path) -> PrimitiveResults | None:
 def _about(document: Mapping[str, Any], path: Path) -> str:
     """How the operations were measured: N, machine, command, commit."""
     machine = dict(document.get("environment") or {}).get("cpu_model") or "machine not named"
-    kept, n = kept_by(path), document["method"]["n"]
+    n, found = document["method"]["n"], document.get("source") or {}
+    if found:
+        commit = f"commit {found['commit'][:12]}{', with changes' if found['changed'] else ''}"
+    else:
+        kept = kept_by(path)
+        commit = f"commit not recorded{f', kept since {kept[:12]}' if kept else ''}"
     return (
-        f"Measured (operations alone): N = {n} of each operation; {machine}; pqcmav bench primitives --n {n}; commit "
-        f"not recorded{f', kept since {kept[:12]}' if kept else ''}"
+        f"Measured (operations alone): N = {n} of each operation; {machine}; pqcmav bench primitives --n {n}; {commit}"
     )

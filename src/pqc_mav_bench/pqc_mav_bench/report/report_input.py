@@ -19,6 +19,7 @@ from pqc_mav_bench.analysis.published import source as published
 from pqc_mav_bench.analysis.published.campaigns import pi4_2025
 from pqc_mav_bench.canonical import file_sha256
 from pqc_mav_bench.errors import BenchError, OptionsError, StoreError
+from pqc_mav_bench.link_presets import PRESETS, LinkPreset
 from pqc_mav_bench.options import command, options_from
 from pqc_mav_bench.report.blocks import EMULATED, MEASURED, MODELLED, PUBLISHED, Source
 from pqc_mav_bench.report.isolated import PrimitiveResults, read_primitives
@@ -48,6 +49,8 @@ class ReportInput:
     primitives: PrimitiveResults | None = None
     machine: str = ""
     single: pd.DataFrame = field(default_factory=lambda: handshake_table.frame([]))
+    #: Campaigns of some of the suites over other links, kept beside this one.
+    links: tuple[tuple[LinkPreset, ReportInput], ...] = ()
 
     @cached_property
     def suites(self) -> pd.DataFrame:
@@ -184,8 +187,25 @@ def _commit(manifest: Mapping[str, Any], run_dir: Path) -> str:
     return f"commit not recorded; kept since {kept[:12]}" if kept else "commit not recorded"
 
 
-def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
-    """The campaign in a folder, finished or not. Raises ReportError when there is nothing usable in it."""
+#: Where 'pqcmav bench links' writes, beside other campaigns.
+LINKS = "campaign-links"
+
+
+def _links(run_dir: Path) -> tuple[tuple[LinkPreset, ReportInput], ...]:
+    """The campaigns over named links that are kept beside a campaign, or beside the folder that it is in."""
+    parent = run_dir.resolve().parent
+    folder = next((place for place in (parent / LINKS, parent.parent / LINKS) if place.is_dir()), None)
+    if folder is None:
+        return ()
+    found = [(preset, folder / preset.name) for preset in PRESETS.values() if (folder / preset.name).is_dir()]
+    return tuple((preset, load(place, f"{LINKS}/{preset.name}", links=False)) for preset, place in found)
+
+
+def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> ReportInput:
+    """The campaign in a folder, finished or not, with those over `links` that are kept beside it.
+
+    Raises ReportError when there is nothing usable in it.
+    """
     try:
         raw, single = _tables(run_dir)
         runs = by_short_code(from_tidy(raw))
@@ -203,4 +223,5 @@ def load(run_dir: Path, name: str = "this campaign") -> ReportInput:
     label = "" if name == "this campaign" else f"{run_dir.name}/"
     about = campaign_line(run_dir, runs)
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes()), about) for path in found]
-    return ReportInput(name, runs, raw, tuple(sources), primitives, machine, _by_short_code(single, runs))
+    beside = _links(run_dir) if links else ()
+    return ReportInput(name, runs, raw, tuple(sources), primitives, machine, _by_short_code(single, runs), beside)

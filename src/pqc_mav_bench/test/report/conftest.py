@@ -111,6 +111,27 @@ def of_single_handshakes(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def with_links(tmp_path_factory):
+    """A campaign with campaigns over two links beside it; over one of them a handshake takes longer."""
+    root = tmp_path_factory.mktemp("results")
+    for folder in ("mine", "campaign-links/lan", "campaign-links/radio-64k"):
+        (root / folder).mkdir(parents=True)
+        kept = [run for run in made_runs() if run.run_context.scenario == "baseline"]
+        if folder.endswith("64k"):
+            for run in kept:
+                run.handshake.handshake_ms += 1000
+                times = run.handshake.samples_ms["handshake_ms"]
+                run.handshake.samples_ms = {"handshake_ms": [1000 + each for each in times]}
+        for run, late in zip(kept, (7, *[0] * len(kept)), strict=False):
+            for side in ("", "gcs_"):
+                for name, value in (("late", late), ("skipped", late + 2), ("missing", 2), ("deepest", late)):
+                    setattr(run.data_plane, f"{side}window_{name}", value)
+                setattr(run.data_plane, f"{side}enc_rx_packets", 1000)
+        write(root / folder, kept)
+    return load(root / "mine")
+
+
+@pytest.fixture(scope="session")
 def campaign(run_dir):
     return load(run_dir)
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links by name, as `--link` takes them, and the suites that `pqcmav bench links` measures over each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LinkPreset:
+    """A link in words (each way: delay, loss, rate), and the load that fits into it: MAVLink messages/s each way."""
+
+    name: str
+    title: str
+    words: str
+    messages_per_s: float
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        LinkPreset("lan", "LAN, RTT 1 ms", "0.5ms 1Gbit", 320.0),
+        LinkPreset("lte", "like LTE, RTT 60 ms, 10 Mbit/s, 1 % lost", "30ms 1% 10Mbit", 320.0),
+        LinkPreset("radio-64k", "radio of 64 kbit/s, RTT 100 ms, 1 % lost", "50ms 1% 64kbit", 20.0),
+    )
+}
+
+#: Each level with the fewest bytes and with the usual signature, and one pair with many bytes.
+SUITES = (
+    "ML-512-AG-FA-512",
+    "ML-512-AG-MD-44",
+    "ML-768-AG-MD-65",
+    "ML-1024-AG-FA-1024",
+    "ML-1024-AG-MD-87",
+    "HQC-192-AG-MD-65",
+)
+
+
+def words_of(link: str) -> str:
+    """A link in words, where it is given by its name."""
+    return PRESETS[link].words if link in PRESETS else link

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handshakes over other links, where campaigns over them are kept beside this one: measured, not computed."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, tied_with_the_least
+from pqc_mav_bench.report.blocks import MEASURED, Explanation, Table
+from pqc_mav_bench.report.numbers import MISSING, duration, listed
+from pqc_mav_bench.report.report_input import ReportInput
+
+
+def over_links(c: ReportInput) -> Table | None:
+    """One row per suite, one column per link; None where none was measured."""
+    if not c.links:
+        return None
+    by_link = {preset: one.baseline.dropna(subset=["handshake_ms"]).set_index("suite") for preset, one in c.links}
+    suites = list(dict.fromkeys(name for rows in by_link.values() for name in rows.index))
+    frame = pd.DataFrame(
+        {
+            "Suite": suites,
+            **{preset.title: [_cell(rows, name) for name in suites] for preset, rows in by_link.items()},
+        }
+    )
+    fewest = min((rows[COUNT].min() for rows in by_link.values() if len(rows)), default=0)
+    words = listed([f"{preset.title}: {preset.words} each way" for preset, _ in c.links])
+    explanation = Explanation(
+        f"Handshakes of some suites with other links between the ends ({words}), under MAVLink: "
+        f"{listed([f'{preset.messages_per_s:g} messages/s over {preset.name}' for preset, _ in c.links])}.",
+        "In brackets the 95 % interval of the median. The links are emulated on one machine; a handshake is a renewal "
+        "inside the running session, so it shares the link with the data.",
+        [_shortest(preset.title, rows) for preset, rows in by_link.items() if len(rows)],
+        [f"At least {fewest:.0f} handshakes of each suite over each link, in one run each." if fewest else ""],
+    )
+    sources = tuple(source for _, one in c.links for source in one.sources)
+    return Table("answer-links", "Measured over other links", frame, MEASURED, sources, explanation)
+
+
+def _cell(rows: pd.DataFrame, suite: str) -> str:
+    if suite not in rows.index:
+        return MISSING
+    row = rows.loc[suite]
+    text = duration(float(row["handshake_ms"]))
+    if not math.isfinite(row[LOW]):
+        return text
+    return f"{text} ({duration(float(row[LOW]))} to {duration(float(row[HIGH]))})"
+
+
+def _shortest(title: str, rows: pd.DataFrame) -> str:
+    best, *tied = tied_with_the_least(rows.reset_index())["suite"]
+    took = duration(float(rows.loc[best, "handshake_ms"]))
+    also = f"; not told apart from it: {listed(tied)}" if tied else "; no other one's interval reaches it"
+    return f"Over the {title}, {best} is the shortest at {took}{also}."
