@@ -165,6 +165,9 @@ class MetricsAggregator:
         blackout = sum(side["counters"]["plain_dropped_no_session"] for side in (drone, gcs))
         put(run.rekey, {"blackout_packets": blackout})
         put(run.validation, {"sides_agree": (drone["suite"], drone["epoch"]) == (gcs["suite"], gcs["epoch"])})
+        if not options.generated:
+            self._merge_counted(drone, gcs)
+            return
         ours, theirs = drone["workload"], gcs["workload"]
         if not ours or not theirs:
             return
@@ -179,6 +182,16 @@ class MetricsAggregator:
             put(run.mavproxy_drone, metric_mapping.mavlink_drone(ours))
             put(run.mavproxy_gcs, metric_mapping.mavlink_gcs(theirs))
             put(run.mavlink_integrity, metric_mapping.integrity(ours, theirs))
+
+    def _merge_counted(self, drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> None:
+        """Applications that only the proxies see."""
+        run, found = self.run, metric_mapping.counted_integrity(drone, gcs)
+        put(run.mavproxy_drone, {"simulated": False, **metric_mapping.counted_end(drone)})
+        put(run.mavproxy_drone, {"sent_bytes": drone["counters"]["plain_rx_bytes"]})
+        put(run.mavproxy_gcs, metric_mapping.counted_end(gcs))
+        put(run.mavproxy_gcs, {"received_bytes": gcs["counters"]["plain_tx_bytes"]})
+        put(run.mavlink_integrity, found)
+        put(run.workload, metric_mapping.counted_workload(found, drone, gcs))
 
     def _derive(self) -> None:
         run = self.run

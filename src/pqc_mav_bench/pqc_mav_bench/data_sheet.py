@@ -18,11 +18,7 @@ def data_sheet(manifest: Mapping[str, Any], files: Mapping[str, bytes], recordin
     ground = "the same machine" if machine.get("same_host") else "another machine"
     detectors = "emulated by a documented load" if options.emulate_detectors else "real ones"
     work = options.workload
-    load = (
-        f"{work.messages_per_s:g} MAVLink messages/s each way, simulated vehicle and ground client"
-        if work.kind == "mavlink"
-        else f"{work.mbps:g} Mbit/s of {work.packet_bytes}-byte UDP packets, direction {work.direction}"
-    )
+    load = work.words()
     lines = [
         f"# Data sheet: campaign {manifest['campaign_id']}",
         "",

@@ -58,12 +58,7 @@ def _environment(manifest: Mapping[str, Any]) -> str:
 def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
     """The campaign as a Markdown page: what was run, on what, what it cost, and one line per run."""
     options, counts, cost = manifest["options"], manifest["counts"], manifest["summary"]
-    work = options["workload"]
-    load = (
-        f"{work['messages_per_s']:g} MAVLink messages/s each way"
-        if work["kind"] == "mavlink"
-        else f"{work['mbps']:g} Mbit/s of {work['packet_bytes']}-byte packets, direction {work['direction']}"
-    )
+    load = options_from(options).workload.words()
     lines = [
         f"# Campaign {manifest['campaign_id']}",
         "",

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 
+from pqc_mav_bench.options import WorkloadOptions
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting, SystemDescription
 from pqc_mav_bringup.executables import find_executable
 from pqc_mav_bringup.respawn import Respawn
@@ -121,9 +122,13 @@ def has_power_node() -> bool:
 class LocalSession:
     """Argument values of a benchmark on this machine, with keys for `suites` and the link, which go when it closes."""
 
-    def __init__(self, root: Path, suites: Iterable[str], link: str = "") -> None:
-        """`link`: what stands between the ends, in words. Raises BringupError, ImpairmentError and the engine's
-        TunnelError."""
+    def __init__(
+        self, root: Path, suites: Iterable[str], link: str = "", workload: WorkloadOptions | None = None
+    ) -> None:
+        """`link`: what stands between the ends, in words. Traffic from elsewhere comes to the ports of its options.
+
+        Raises BringupError, ImpairmentError and the engine's TunnelError.
+        """
         self._relay: Relay | None = None
         impaired = described(link)
         self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-bench-"))
@@ -135,6 +140,8 @@ class LocalSession:
             pqc_mav_tunnel.init_keys(str(self._folder / "keys"), [DRONE_ID], sig_tokens=tokens)
             ports = dict(zip(PORTS, map(str, free_ports(len(PORTS))), strict=True))
             ports["peer_port"] = ports["data_port"]
+            if workload is not None and not workload.generated:
+                ports |= {"plain_port": str(workload.autopilot_port), "ground_port": str(workload.ground_port)}
             if impaired:
                 self._relay = Relay(int(ports["data_port"])).start()
                 self._relay.impair(impaired)

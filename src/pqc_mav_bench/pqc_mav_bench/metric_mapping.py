@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_interval, wilson
-from pqc_mav_bench.collectors.counters import COUNTERS
+from pqc_mav_bench.collectors.counters import COUNTERS, WINDOW
 from pqc_mav_bench.options import WorkloadOptions
 from pqc_mav_common.delay_classes import within
 
@@ -129,7 +129,7 @@ def data_plane_loss(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> float |
 
 def counters(values: Mapping[str, Any]) -> Values:
     """Category G of one side."""
-    return {name: values[name] for name in (*COUNTERS, "seal_mean_ns", "open_mean_ns")}
+    return {name: values[name] for name in (*COUNTERS, *WINDOW, "seal_mean_ns", "open_mean_ns")}
 
 
 def link(values: Mapping[str, Any]) -> Values:
@@ -233,6 +233,61 @@ def integrity(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:
         "max_gap_down": gcs["max_gap"],
         "longest_silence_down_ms": gcs["longest_silence_ms"],
     }
+
+
+#: On its way from the application into the tunnel, and out of it to the other one.
+_LOST_BEFORE = ("plain_dropped_no_session", "plain_dropped_too_big", "plain_dropped_kernel")
+_LOST_AFTER = ("plain_dropped_no_peer", "plain_dropped_send")
+
+
+def counted_end(side: Mapping[str, Any]) -> Values:
+    """Category I or J of an end whose applications only its proxy sees: datagrams, which nobody read."""
+    counts, seconds = side["counters"], side["counted_s"]
+    return {
+        "sent": counts["plain_rx_packets"],
+        "sent_per_s": counts["plain_rx_packets"] / seconds if seconds else None,
+        "received": counts["plain_tx_packets"],
+        "received_per_s": counts["plain_tx_packets"] / seconds if seconds else None,
+    }
+
+
+def counted_integrity(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:
+    """Category K out of both proxies' counters: every loss has a counter, on the air that of the replay window.
+
+    The applications do not fall silent for a reading, and the two proxies are read at two moments: sent less received
+    would be off by what passed in between. What the window misses has the tunnel's own frames among it.
+    """
+
+    def way(source: Mapping[str, Any], sink: Mapping[str, Any], name: str) -> Values:
+        lost = sum(source[each] for each in _LOST_BEFORE) + sink["window_missing"]
+        lost += sum(sink[each] for each in _LOST_AFTER)
+        sent = sink["plain_tx_packets"] + lost
+        return {
+            f"expected_{name}": sent,
+            f"received_{name}": sink["plain_tx_packets"],
+            f"lost_{name}": lost,
+            f"loss_ratio_{name}": lost / sent if sent else None,
+        }
+
+    return {**way(drone["counters"], gcs["counters"], "down"), **way(gcs["counters"], drone["counters"], "up")}
+
+
+def counted_workload(found: Mapping[str, Any], drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:
+    """Category Q of applications that only the proxies see; `found`: their category K."""
+    sent = found["expected_down"] + found["expected_up"]
+    lost = found["lost_down"] + found["lost_up"]
+    out: Values = {
+        "workload": "external",
+        "direction": "both",
+        "duration_s": max(drone["counted_s"], gcs["counted_s"]),
+        "sent_packets": sent,
+        "received_packets": sent - lost,
+        "lost_packets": lost,
+    }
+    if sent:
+        out["loss_ratio"] = lost / sent
+        out["loss_wilson_low"], out["loss_wilson_high"] = wilson(lost, sent)
+    return out
 
 
 def workload(options: WorkloadOptions, drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:

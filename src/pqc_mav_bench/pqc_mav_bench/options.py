@@ -7,6 +7,7 @@ import json
 from typing import Any, Literal
 
 from pqc_mav_bench.errors import OptionsError
+from pqc_mav_bench.link_presets import PRESETS, words_of
 from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pqc_mav_bench.scenario import SCENARIOS
 from pqc_mav_sim.impairment.described import described
@@ -16,14 +17,18 @@ MAVLINK_HZ = 320.0
 BULK_MBPS = 8.0
 BULK_BYTES = 256
 MOST_HANDSHAKES = 1000
+#: Those of docs/configuration.md, to which autopilots and ground software are set up.
+AUTOPILOT_PORT, GROUND_PORT = 14590, 14550
 
 
 class WorkloadOptions(BaseModel):
-    """What traffic runs. `mavlink`: real messages both ways; `bulk`: the constant-rate load of October 2025."""
+    """What traffic runs. `mavlink`: real messages both ways, of a simulated vehicle and a ground client; `bulk`: the
+    constant-rate load of October 2025; `external`: what an autopilot and ground software send, counted at the proxies.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kind: Literal["mavlink", "bulk"] = "mavlink"
+    kind: Literal["mavlink", "bulk", "external"] = "mavlink"
     messages_per_s: float = Field(MAVLINK_HZ, ge=5, le=5000, description="mavlink: per direction")
     mbps: float = Field(BULK_MBPS, gt=0, le=400, description="bulk: UDP payload, per direction")
     packet_bytes: int = Field(BULK_BYTES, ge=64, le=1432, description="bulk: size of a packet")
@@ -31,6 +36,25 @@ class WorkloadOptions(BaseModel):
     echo_every: int = Field(
         20, ge=1, le=1000, description="bulk: every n-th packet is answered, which gives round trips"
     )
+    autopilot_port: int = Field(
+        AUTOPILOT_PORT, ge=1, le=65535, description="external, on one machine: where the autopilot sends to"
+    )
+    ground_port: int = Field(
+        GROUND_PORT, ge=1, le=65535, description="external, on one machine: where the ground software listens"
+    )
+
+    @property
+    def generated(self) -> bool:
+        """Whether the benchmark makes the traffic itself."""
+        return self.kind != "external"
+
+    def words(self) -> str:
+        """The load for a reader."""
+        if self.kind == "mavlink":
+            return f"{self.messages_per_s:g} MAVLink messages/s each way, simulated vehicle and ground client"
+        if self.kind == "bulk":
+            return f"{self.mbps:g} Mbit/s of {self.packet_bytes}-byte UDP packets, direction {self.direction}"
+        return "what an autopilot and ground software sent, counted at the proxies"
 
 
 class CampaignOptions(BaseModel):
@@ -58,7 +82,8 @@ class CampaignOptions(BaseModel):
     link: str = Field(
         "",
         max_length=80,
-        description="between the ends on one machine, each way: delay, loss, rate: '20ms 5% 1Mbit'",
+        description="between the ends on one machine, each way: delay, loss, rate: '20ms 5% 1Mbit', or a name: "
+        + ", ".join(PRESETS),
     )
     attempts: int = Field(
         2, ge=1, le=10, description="tries of a run that fails, or during which a machine is busy with other work"
@@ -69,6 +94,7 @@ class CampaignOptions(BaseModel):
     @field_validator("link")
     @classmethod
     def _link(cls, text: str) -> str:
+        text = words_of(text)
         try:
             described(text)
         except ImpairmentError as error:
@@ -100,6 +126,10 @@ def command(options: CampaignOptions) -> str:
         words += [f"--mbps {work.mbps:g}"] if work.mbps != BULK_MBPS else []
         words += [f"--packet-bytes {work.packet_bytes}"] if work.packet_bytes != BULK_BYTES else []
         words += [f"--direction {work.direction}"] if work.direction != "up" else []
+    elif work.kind == "external":
+        words.append("--workload external")
+        words += [f"--autopilot-port {work.autopilot_port}"] if work.autopilot_port != AUTOPILOT_PORT else []
+        words += [f"--ground-port {work.ground_port}"] if work.ground_port != GROUND_PORT else []
     elif work.messages_per_s != MAVLINK_HZ:
         words.append(f"--rate {work.messages_per_s:g}")
     words += [f"--link '{options.link}'"] if options.link else []

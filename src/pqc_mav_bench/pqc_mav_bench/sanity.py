@@ -14,6 +14,10 @@ LATENCY_LIMIT_MS = 10_000.0
 CLOCKS_APART_S = 1.0
 MACHINE_BUSY = "machine_busy"
 BUSY_PERCENT = 30.0  # of a machine's processor time that other work may take
+EXTERNAL = "external"
+# Counters come once a second, and a run has two readings of each proxy.
+READINGS_APART_S = 2.5
+FEWEST_APART = 20
 PACE_TOLERANCE = 0.05  # share of the packets asked for that a generator may leave unsent
 # The engine's identifiers of handshakes that fail because somebody is not who he claims to be.
 AUTH_ERRORS = ("unknown_drone", "bad_gate", "bad_signature", "bad_drone_signature", "bad_confirm", "weak_key")
@@ -68,12 +72,34 @@ def side_missing(run: RunMetrics) -> Iterator[Finding]:
 
 def mavlink_no_messages(run: RunMetrics) -> Iterator[Finding]:
     """MAVLink was sent but did not arrive, one way or both."""
-    if not run.lifecycle.success or run.workload.workload != "mavlink":
+    if not run.lifecycle.success or run.workload.workload not in ("mavlink", EXTERNAL):
         return
-    for way, words in (("down", "from the drone"), ("up", "from the ground")):
+    for way, words, who in (
+        ("down", "from the drone", "Does the autopilot send to the port of the drone's proxy?"),
+        ("up", "from the ground", "Does the ground software listen at the port that the ground's proxy sends to?"),
+    ):
         if not run.value(f"mavlink_integrity.received_{way}"):
+            ask = f" {who}" if run.workload.workload == EXTERNAL else ""
             yield _finding(
-                "mavlink_no_messages", f"No MAVLink message {words} arrived.", f"mavlink_integrity.received_{way}"
+                "mavlink_no_messages", f"No MAVLink message {words} arrived.{ask}", f"mavlink_integrity.received_{way}"
+            )
+
+
+def counters_disagree(run: RunMetrics) -> Iterator[Finding]:
+    """What one proxy took and the other gave out or counted as lost are as many, but for what passed between two
+    readings."""
+    if not run.lifecycle.success or run.workload.workload != EXTERNAL:
+        return
+    for way, sender in (("down", run.mavproxy_drone), ("up", run.mavproxy_gcs)):
+        expected, sent, rate = run.value(f"mavlink_integrity.expected_{way}"), sender.sent, sender.sent_per_s
+        if expected is None or sent is None:
+            continue
+        if abs(expected - sent) > FEWEST_APART + READINGS_APART_S * (rate or 0.0):
+            yield _finding(
+                "counters_disagree",
+                f"One proxy took {sent} datagrams, and the other gave out or counted as lost {expected}: some have no "
+                "counter (is the link shaped, or bundled?).",
+                f"mavlink_integrity.expected_{way}",
             )
 
 
@@ -82,7 +108,10 @@ def mavlink_latency_invalid(run: RunMetrics) -> Iterator[Finding]:
     if not run.lifecycle.success:
         return
     latency = run.latency_jitter
-    if not latency.rtt_count:
+    if run.workload.workload == EXTERNAL:
+        if latency.engine_rtt_ms is None:
+            yield _finding("mavlink_latency_invalid", "No round trip was measured.", "latency_jitter.engine_rtt_ms")
+    elif not latency.rtt_count:
         yield _finding("mavlink_latency_invalid", "No round trip was measured.", "latency_jitter.rtt_count")
     slack = (latency.owd_uncertainty_ms or 0.0) + 1e-3
     for name in ("rtt_p50_ms", "rtt_max_ms", "owd_down_p50_ms", "owd_down_max_ms", "owd_up_p50_ms", "owd_up_max_ms"):
@@ -205,6 +234,7 @@ CHECKS: tuple[Check, ...] = (
     handshake_missing,
     side_missing,
     mavlink_no_messages,
+    counters_disagree,
     mavlink_latency_invalid,
     data_plane_no_traffic,
     counters_unbalanced,

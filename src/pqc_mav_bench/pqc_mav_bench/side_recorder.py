@@ -53,6 +53,7 @@ class SideRecorder:
         self._awaited = 0  # good handshakes until the data window opens
         self._began_s = 0.0
         self._first: dict[str, Any] | None = None
+        self._first_s = 0.0
         self._window: tuple[float, float] | None = None
         self._system_figures: dict[str, Any] = {}
         self._link: dict[str, Any] = {}
@@ -83,6 +84,7 @@ class SideRecorder:
         if first is None or status is None:
             raise RecorderError(f"Nothing is heard of the proxy {self.watch.name}: is it running?")
         self._suite, self._awaited, self._began_s, self._first = suite, handshakes, time.monotonic(), first
+        self._first_s = self.watch.counters_s
         self._window, self._system_figures, self._link, self._workload = None, {}, {}, {}
         self._pinned = self._governor.pin()
         self._proxy_pid = proxy_pid(self._namespace) if not _alive(self._proxy_pid) else self._proxy_pid
@@ -100,9 +102,10 @@ class SideRecorder:
                 self.worker.close()
 
     def start_traffic(self, spec: EndSpec) -> None:
-        """Raises WorkerError."""
-        self.worker.start(spec)
-        self._traffic = True
+        """Traffic that comes from elsewhere runs already. Raises WorkerError."""
+        if spec.workload.generated:
+            self.worker.start(spec)
+            self._traffic = True
 
     def begin_window(self) -> None:
         """The data time begins; happens automatically at the last of the run's good handshakes."""
@@ -145,6 +148,7 @@ class SideRecorder:
             "epoch": status.epoch,
             "keys": [list(each) for each in self.watch.keys_since(self._began_s)],
             "counters": delta,
+            "counted_s": self.watch.counters_s - self._first_s,
             "handshakes": self.watch.handshakes_since(self._began_s),
             "link": {name: value for name, value in self._link.items() if value == value},  # NaN: unknown
             "system": self._system_figures,

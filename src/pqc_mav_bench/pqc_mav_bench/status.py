@@ -29,6 +29,7 @@ _REASONS: dict[str, tuple[StatusKind, str]] = {
     "lifecycle.failure_reason": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
 }
 _POOLED = "the key pair came from the gcs's pool (key_pool_depth), where it was made before the handshake"
+_COUNTED = "the applications are seen at the proxies alone, which count datagrams and read no messages"
 _AEAD = "fewer packets passed than the engine times (it times each 32nd)"
 _SYSTEM = {
     "temperature_mean_c": "the kernel shows no thermal zone",
@@ -58,7 +59,7 @@ def missing_status(run: RunMetrics, field: MetricField) -> MetricStatus:
 
 
 def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
-    bulk = run.workload.workload == "bulk"
+    bulk, external = run.workload.workload == "bulk", run.workload.workload == "external"
     if field.path == "crypto_primitives.gcs_kem_keygen_ms" and run.crypto_primitives.gcs_keygen_pooled:
         return StatusKind.POOLED, _POOLED
     if field.category in ("system_drone", "system_gcs") and field.name in _SYSTEM:
@@ -69,6 +70,13 @@ def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
         return StatusKind.UNAVAILABLE, "no power sensor is read: no valid PowerSample came from the sensing node"
     if field.category in ("mavproxy_drone", "mavproxy_gcs", "mavlink_integrity") and bulk:
         return StatusKind.NOT_APPLICABLE, "the bulk workload carries no MAVLink"
+    if external and field.category in ("mavproxy_drone", "mavproxy_gcs", "mavlink_integrity", "workload"):
+        return StatusKind.NOT_APPLICABLE, _COUNTED
+    if external and field.category == "latency_jitter" and field.name.startswith(("owd_", "rtt_")):
+        return (
+            StatusKind.NOT_APPLICABLE,
+            "the applications' messages have no probes; the engine's own are in engine_rtt_ms",
+        )
     if field.category == "workload":
         other = "mavlink" if bulk else "bulk"
         return StatusKind.NOT_APPLICABLE, f"the {run.workload.workload} workload has no such figure ({other} has)"

@@ -23,7 +23,7 @@ class EndSpec(BaseModel):
     @property
     def sends(self) -> bool:
         """Whether this end is a source."""
-        if self.workload.kind == "mavlink":
+        if self.workload.kind != "bulk":
             return True
         return self.workload.direction in ("both", "down" if self.side == "drone" else "up")
 

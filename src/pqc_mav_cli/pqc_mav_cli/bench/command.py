@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqc_mav_cli.bench.links import links
 from pqc_mav_cli.bench.primitives import primitives
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.errors import CliError, ExitCode
@@ -27,6 +28,7 @@ bench_app = typer.Typer(
     help="Measure cipher suites: run campaigns over all of them, verify, analyse and report them.", no_args_is_help=True
 )
 bench_app.command()(primitives)
+bench_app.command()(links)
 
 _ROOT = Path("logs/benchmarks")
 _QUICK_S = 4.0
@@ -53,6 +55,7 @@ class WorkloadKind(str, Enum):
 
     MAVLINK = "mavlink"
     BULK = "bulk"
+    EXTERNAL = "external"
 
 
 class Role(str, Enum):
@@ -92,14 +95,28 @@ def run(
         int, typer.Option(help="Handshakes in each run; 30 or more are ranked, fewer only shown.")
     ] = 1,
     workload: Annotated[
-        WorkloadKind, typer.Option(help="mavlink: messages both ways; bulk: a constant rate of equal packets.")
+        WorkloadKind,
+        typer.Option(
+            help="mavlink: a simulated vehicle; bulk: a constant rate of equal packets; external: a real autopilot or "
+            "SITL and ground software, counted at both proxies."
+        ),
     ] = WorkloadKind.MAVLINK,
     rate: Annotated[float, typer.Option(help="mavlink: messages per second and direction.")] = 320.0,
     mbps: Annotated[float, typer.Option(help="bulk: rate [Mbit/s].")] = 8.0,
     packet_bytes: Annotated[int, typer.Option(help="bulk: size of a packet [B].")] = 256,
     direction: Annotated[str, typer.Option(help="bulk: up (ground to drone, as published), down or both.")] = "up",
+    autopilot_port: Annotated[
+        int, typer.Option(help="external, on one machine: where the autopilot sends to.")
+    ] = 14590,
+    ground_port: Annotated[
+        int, typer.Option(help="external, on one machine: where the ground software listens.")
+    ] = 14550,
     link: Annotated[
-        str, typer.Option(help="A link between the ends, each way: delay, loss and rate, such as '20ms 5% 1Mbit'.")
+        str,
+        typer.Option(
+            help="A link between the ends, each way: delay, loss and rate, such as '20ms 5% 1Mbit', or lan, lte, "
+            "radio-64k."
+        ),
     ] = "",
     rekey_interval: Annotated[
         float, typer.Option(help="Seconds between rekeys, R in the rekey overhead Phi(R).")
@@ -153,6 +170,8 @@ def run(
                     "mbps": mbps,
                     "packet_bytes": packet_bytes,
                     "direction": direction,
+                    "autopilot_port": autopilot_port,
+                    "ground_port": ground_port,
                 },
                 "randomise": not in_order,
                 "seed": seed,
@@ -163,7 +182,7 @@ def run(
         suites = chosen_suites(options)
     if link and role is not None:
         raise CliError("--link is for a benchmark on one machine; the link between two is what it is.", ExitCode.USAGE)
-    return _campaign(root, suites, link, options, None, role, end_agent)
+    return _campaign(root, suites, options, options, None, role, end_agent)
 
 
 @bench_app.command()
@@ -183,7 +202,7 @@ def resume(
         store = _store(campaign, root)
         given = options_from(store.manifest().get("options", {}))
         suites = chosen_suites(given)
-    return _campaign(store.folder.parent, suites, given.link, None, store.folder, role, end_agent)
+    return _campaign(store.folder.parent, suites, given, None, store.folder, role, end_agent)
 
 
 @bench_app.command(name="list")
@@ -397,7 +416,7 @@ def _store(campaign: str, root: Path) -> CampaignStore:
 def _campaign(
     root: Path,
     suites: list[str],
-    link: str,
+    given: CampaignOptions,
     options: CampaignOptions | None,
     folder: Path | None,
     role: Role | None,
@@ -411,7 +430,7 @@ def _campaign(
         else:
             from pqc_mav_cli.bench.run import run_here
 
-            outcome = run_here(root, suites, link, options, folder, on_feedback, lambda _label, _text: None)
+            outcome = run_here(root, suites, given, options, folder, on_feedback, lambda _label, _text: None)
     print(outcome.message)
     if outcome.folder is not None:
         print(outcome.folder)

@@ -25,13 +25,14 @@ SHOWN_WORDS = ("error", "Error", "WARN", "failed", "ended with")
 def run_here(
     root: Path,
     suites: list[str],
-    link: str,
+    given: CampaignOptions,
     options: CampaignOptions | None,
     resume: Path | None,
     on_feedback: Callable[[Any], None],
     on_line: Callable[[str, str], None],
 ) -> Outcome:
-    """Runs or resumes a campaign with everything on this machine. Raises CliError."""
+    """Runs or resumes a campaign with everything on this machine; `given`: its options in either case. Raises
+    CliError."""
     from pqc_mav_bench.errors import BenchError
     from pqc_mav_bench.local_system import SYSTEM, LocalSession
     from pqc_mav_bringup.description import BringupError, resolve
@@ -46,7 +47,7 @@ def run_here(
         on_line(label, text)
 
     try:
-        with engine_errors(), LocalSession(root, suites, link) as session, own_domain():
+        with engine_errors(), LocalSession(root, suites, given.link, given.workload) as session, own_domain():
             supervisor = Supervisor(prepare(resolve(SYSTEM, session.values)), take)
             return _supervised(supervisor, lambda stop: ask(session.controller, options, resume, on_feedback, stop))
     except BringupError as error:
