@@ -15,8 +15,11 @@ namespace pqcmav {
 
 namespace {
 
-/// Wiped at every call and kept: what all but the largest algorithms need.
-constexpr std::size_t kKept = std::size_t{256} << 10;
+/// Wiped at every call and kept. What is deeper goes back to the system: three threads of a gcs and one of a drone hold
+/// this much all the time, and to get the rest again costs a handshake some 30 page faults.
+constexpr std::size_t kKept = std::size_t{64} << 10;
+/// Wiped on a stack of which nobody knows the end.
+constexpr std::size_t kKeptOfUnknown = std::size_t{256} << 10;
 
 /// The lowest address of this thread's stack; 0 on the main thread, whose stack has no fixed end, and where unknown.
 std::uintptr_t lowest_of_stack() noexcept {
@@ -60,7 +63,7 @@ void wipe_deep(std::uintptr_t from, std::uintptr_t to, std::uintptr_t page) noex
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const auto lowest = (lowest_of_stack() + page - 1) / page * page;
-  const auto near = (here - kKept) / page * page;
+  const auto near = (here - (lowest != 0 ? kKept : kKeptOfUnknown)) / page * page;
   if (lowest != 0 && lowest < near) wipe_deep(lowest, near, page);
   wipe_near(near);
 }
