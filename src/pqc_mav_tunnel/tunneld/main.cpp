@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pqcmav-tunneld: the tunnel from one YAML file, for machines without ROS or Python.
+#include <openssl/crypto.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -187,6 +188,8 @@ int run(const std::string& path, bool check_only) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // OpenSSL would load its error texts at the first call, 0.2 MB of pages in each daemon: numbers do.
+  ::OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, nullptr);
   bool check_only = false;
   std::string path;
   for (int i = 1; i < argc; ++i) {

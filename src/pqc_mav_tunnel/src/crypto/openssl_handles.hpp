@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,10 +32,15 @@ using EvpCipherCtxHandle = std::unique_ptr<EVP_CIPHER_CTX, OpensslFree<EVP_CIPHE
 /// The error for a failed call; empties OpenSSL's error queue of this thread, so that nothing stale is blamed later.
 [[nodiscard]] inline TunnelError openssl_error(std::string_view what) {
   const unsigned long code = ERR_get_error();
-  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  const char* text = code == 0 ? nullptr : ERR_reason_error_string(code);
   ERR_clear_error();
-  return {Errc::crypto, "OpenSSL could not " + std::string(what) + " (" +
-                            (reason == nullptr ? "no reason given" : reason) +
+  std::string reason = text != nullptr ? text : "no reason given";
+  if (text == nullptr && code != 0) {  // a host without OpenSSL's texts
+    char hex[24];
+    std::snprintf(hex, sizeof hex, "%lX", code);
+    reason = "error " + std::string(hex) + ": 'openssl errstr " + hex + "' explains it";
+  }
+  return {Errc::crypto, "OpenSSL could not " + std::string(what) + " (" + reason +
                             "); check that the system's OpenSSL 3 and its default provider are intact."};
 }
 
