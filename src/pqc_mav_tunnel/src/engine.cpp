@@ -279,6 +279,10 @@ NamedCounters Engine::totals() const {
   add_drops(out, t.drops);
   for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) out.emplace_back(kHandshakeDropNames[i], t.handshakes[i].get());
   out.emplace_back("other_version", t.other_version.get());
+  out.emplace_back("doubled", t.doubled.get());
+  out.emplace_back("skipped", t.skipped.get());
+  out.emplace_back("skips", t.skips.get());
+  out.emplace_back("late", t.late.get());
   out.emplace_back("drop_kernel", t.kernel.get());
   out.emplace_back("drop_yield", t.yielded.get());
   out.emplace_back("drop_standby", t.standby.get());

@@ -332,6 +332,29 @@ TEST_F(EngineAttack, PacketsOfAKeyThatIsGoneAreUnknown) {
   EXPECT_TRUE(ground.drain().empty());
 }
 
+TEST_F(EngineAttack, CountsWhatIsMissingAndWhatComesTwiceAtOnce) {
+  open_session();
+  const auto grown = [&, before = totals_of(*gcs)](const char* name) {
+    return totals_of(*gcs).at(name) - before.at(name);
+  };
+  const auto old = drone->seal("old");
+  drone->send(old);
+  ASSERT_EQ(ground.receive_text(), "old");
+  std::this_thread::sleep_for(250ms);
+  drone->send(old);  // kept by somebody
+  ASSERT_TRUE(eventually([&] { return grown("drop_replay") == 1; }));
+  EXPECT_EQ(grown("doubled"), 0u);
+  const auto lost = drone->seal("lost"), late = drone->seal("late"), next = drone->seal("next");
+  drone->send(next);
+  drone->send(late);
+  drone->send(late);  // a network sends it twice
+  ASSERT_TRUE(eventually([&] { return grown("drop_replay") == 2; }));
+  EXPECT_EQ(grown("doubled"), 1u);
+  EXPECT_EQ(grown("skipped"), 2u);
+  EXPECT_EQ(grown("skips"), 1u);
+  EXPECT_EQ(grown("late"), 1u);
+}
+
 class EngineRoaming : public EngineAttack {
  protected:
   std::string peer() const { return status(*gcs).peer; }

@@ -92,6 +92,36 @@ TEST(LinkEstimator, ALatePacketWhoseGapHasLeftTheWindowHidesNoOtherLoss) {
   EXPECT_EQ(link.report(kStart + 6 * kSecond + 3 * kMs).loss_ppm, 250'000u);  // 4, beside 3, 5 and the late 1
 }
 
+TEST(LinkEstimator, SaysOfEachPacketWhatItSkippedAndWhetherItCameLate) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  const auto skipped = [&](std::uint64_t key, std::uint64_t sequence) {
+    return link.on_packet(now += kMs, key, sequence).skipped;
+  };
+  EXPECT_EQ(skipped(1, 5), 0u);  // the first of a key says nothing of those before
+  EXPECT_EQ(skipped(1, 6), 0u);
+  EXPECT_EQ(skipped(1, 10), 3u);
+  const auto late = link.on_packet(now += kMs, 1, 8);
+  EXPECT_TRUE(late.late);
+  EXPECT_EQ(late.skipped, 0u);
+  EXPECT_FALSE(link.on_packet(now += kMs, 1, 11).late);
+  EXPECT_EQ(skipped(2, 0), 0u);
+  EXPECT_EQ(skipped(1, 13), 1u);  // the key before is still followed
+}
+
+TEST(LinkEstimator, KnowsWhatCameInTheLastTenthsOfASecond) {
+  LinkEstimator link;
+  std::uint64_t now = kStart;
+  for (std::uint64_t i = 0; i < 100; ++i) link.on_packet(now += 10 * kMs, 1, i);
+  EXPECT_TRUE(link.lately(now, 1, 99));
+  EXPECT_TRUE(link.lately(now, 1, 90));   // 90 ms old
+  EXPECT_FALSE(link.lately(now, 1, 79));  // 200 ms
+  EXPECT_FALSE(link.lately(now, 1, 5));
+  EXPECT_FALSE(link.lately(now, 2, 99));  // of another key
+  EXPECT_FALSE(link.lately(now + 200 * kMs, 1, 99));
+  EXPECT_FALSE(LinkEstimator{}.lately(now, 0, 0));
+}
+
 TEST(LinkEstimator, LossLeavesWithTheWindow) {
   LinkEstimator link;
   link.on_packet(kStart, 1, 0);

@@ -124,6 +124,10 @@ PORT_COUNTERS: dict[str, tuple[Family, str]] = {
     "other_version": (
         _counter("port_other_version", "Of the malformed ones: packets of an older protocol.", of=ENGINE), ""
     ),
+    "doubled": (_counter("port_doubled", "Of the replayed: those that came just before.", of=ENGINE), ""),
+    "skipped": (_counter("port_skipped_packets", "Packets missing when a later one came.", of=ENGINE), ""),
+    "skips": (_counter("port_skips", "How often packets were missing when a later one came.", of=ENGINE), ""),
+    "late": (_counter("port_late_packets", "Of the skipped: those that came after all.", of=ENGINE), ""),
     "drop_kernel": (
         _counter("port_kernel_drops", "Datagrams at the encrypted port that the kernel had no room for.", of=ENGINE), ""
     ),

@@ -93,6 +93,10 @@ struct ProcessCounters {
   Counter yielded;        // on all links
   Counter standby;        // drone: data frames of a station that is not the active one
   Counter other_version;  // of drop_malformed: packets of an older protocol
+  Counter doubled;        // of drop_replay: packets that came the first time in the last 0.1-0.2 s
+  Counter skipped;        // packets that had not come when a later one of their key did
+  Counter skips;          // how often that was so: skipped / skips is how many are missing in a row
+  Counter late;           // of skipped: those that came after all
   Counter ticks;          // finished rounds of upkeep: the data thread lives
 
   /// Another data thread's, with these together. `ticks` is that of the one that is behind.
@@ -101,9 +105,11 @@ struct ProcessCounters {
 
 inline void ProcessCounters::add(const ProcessCounters& other) noexcept {
   const auto behind = std::min(ticks.get(), other.ticks.get());
-  for (auto counter : {&ProcessCounters::enc_rx_datagrams, &ProcessCounters::enc_rx_bytes, &ProcessCounters::delivered,
-                       &ProcessCounters::control, &ProcessCounters::delivered_datagrams, &ProcessCounters::kernel,
-                       &ProcessCounters::yielded, &ProcessCounters::standby, &ProcessCounters::other_version})
+  for (auto counter :
+       {&ProcessCounters::enc_rx_datagrams, &ProcessCounters::enc_rx_bytes, &ProcessCounters::delivered,
+        &ProcessCounters::control, &ProcessCounters::delivered_datagrams, &ProcessCounters::kernel,
+        &ProcessCounters::yielded, &ProcessCounters::standby, &ProcessCounters::other_version,
+        &ProcessCounters::doubled, &ProcessCounters::skipped, &ProcessCounters::skips, &ProcessCounters::late})
     (this->*counter).add((other.*counter).get());
   for (std::size_t i = 0; i < kDropKinds; ++i) drops[i].add(other.drops[i].get());
   for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) handshakes[i].add(other.handshakes[i].get());

@@ -269,6 +269,7 @@ class DataPlane {
   void tick_link(std::size_t index, std::uint64_t now);
   static void count_kernel_drops(Link& link, std::uint64_t now) noexcept;
   void count_drop(Link* link, Drop drop) noexcept;
+  void count_arrival(LinkEstimator::Arrival arrival) noexcept;
   void refresh_lookup(std::size_t index);
   Link* find(const SessionId& id, std::size_t& index) noexcept;
   void changed(std::size_t index, std::uint64_t now);

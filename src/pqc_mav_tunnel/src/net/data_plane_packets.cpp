@@ -223,7 +223,11 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
                           const SockAddr& source, std::uint64_t now) {
   auto* link = links_[index].get();
   const auto opened = link->counters.open_time.measure([&] { return link->session.open(header, datagram, now, head); });
-  if (opened.drop) return count_drop(link, *opened.drop);
+  if (opened.drop) {
+    if (opened.drop == Drop::replay && link->estimator.lately(now, key_of(header.session_id), header.sequence))
+      totals_.doubled.add();
+    return count_drop(link, *opened.drop);
+  }
 
   link->counters.enc_rx_packets.add();
   link->counters.enc_rx_bytes.add(datagram.size());
@@ -231,7 +235,7 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     link->counters.window_depth[depth_class(opened.behind)].add();
   if (opened.skipped != 0) [[unlikely]]
     link->counters.window_skipped.add(opened.skipped);
-  if (opened.current) link->estimator.on_packet(now, key_of(header.session_id), header.sequence);
+  if (opened.current) count_arrival(link->estimator.on_packet(now, key_of(header.session_id), header.sequence));
   if (config_.role == Role::gcs && opened.current) {
     // A rekey takes over the path, a first handshake begins with its own.
     if (opened.switched && !link->pending_peer.empty()) {
@@ -327,6 +331,13 @@ void DataPlane::flush_delivery() {
   link.counters.plain_tx_bytes.add(sent.bytes);
   const bool nobody = link.plain_peer.empty() && link.hub == nullptr;
   (nobody ? link.counters.plain_dropped_no_peer : link.counters.plain_dropped_send).add(sent.dropped);
+}
+
+void DataPlane::count_arrival(LinkEstimator::Arrival arrival) noexcept {
+  if (arrival.late) return totals_.late.add();
+  if (arrival.skipped == 0) return;
+  totals_.skipped.add(arrival.skipped);
+  totals_.skips.add();
 }
 
 void DataPlane::count_drop(Link* link, Drop drop) noexcept {

@@ -79,15 +79,16 @@ bool LinkEstimator::live(const Slot& slot, std::uint64_t now_ns) const noexcept 
   return slot.used && slot.index <= index && slot.index + kSlots > index;
 }
 
-void LinkEstimator::on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept {
+LinkEstimator::Arrival LinkEstimator::on_packet(std::uint64_t now_ns, std::uint64_t key_tag,
+                                                std::uint64_t sequence) noexcept {
   now_ns = std::max(now_ns, last_arrival_ns_);  // a batch may carry stamps out of order
   auto& slot = slot_at(now_ns);
   ++slot.packets;
-  on_sequence(slot, now_ns, key_tag, sequence);
+  const auto arrival = on_sequence(slot, now_ns, key_tag, sequence);
   if (!seen_) {
     seen_ = true;
     first_arrival_ns_ = last_arrival_ns_ = now_ns;
-    return;
+    return arrival;
   }
   const auto gap = now_ns - last_arrival_ns_;
   static_assert(kLowest.size() == kBuckets);
@@ -100,10 +101,27 @@ void LinkEstimator::on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::
   }
   last_gap_ns_ = gap;
   last_arrival_ns_ = now_ns;
+  return arrival;
 }
 
-void LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t key_tag,
-                                std::uint64_t sequence) noexcept {
+bool LinkEstimator::lately(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) const noexcept {
+  now_ns = std::max(now_ns, last_arrival_ns_);
+  const auto index = now_ns / kSlotNs;
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    if (keys_[k].number == 0 || keys_[k].tag != key_tag) continue;
+    for (const auto at : {index, index - std::min<std::uint64_t>(index, 1)}) {
+      const auto& slot = slots_[at % kSlots];
+      const auto& range = slot.ranges[k];
+      if (slot.used && slot.index == at && slot.range_keys[k] == keys_[k].number && sequence >= range.first &&
+          sequence <= range.last)
+        return true;
+    }
+  }
+  return false;
+}
+
+LinkEstimator::Arrival LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t key_tag,
+                                                  std::uint64_t sequence) noexcept {
   std::size_t k = newest_key_;
   if (keys_[k].number == 0 || keys_[k].tag != key_tag) {
     k = 1 - newest_key_;
@@ -113,7 +131,7 @@ void LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t 
       newest_key_ = k;
       slot.ranges[k] = Range{sequence, sequence};
       slot.range_keys[k] = last_number_;
-      return;
+      return {};
     }
   }
   auto& key = keys_[k];
@@ -122,15 +140,19 @@ void LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t 
     range = Range{key.highest + 1, key.highest};  // empty
     slot.range_keys[k] = key.number;
   }
+  std::uint64_t skipped = 0;
   if (sequence > key.highest) {
-    slot.missing += sequence - key.highest - 1;
+    skipped = sequence - key.highest - 1;
     range.last = key.highest = sequence;
   } else if (sequence < key.lowest) {  // the range grows downwards, and what lies between has yet to come
-    slot.missing += key.lowest - sequence - 1;
+    skipped = key.lowest - sequence - 1;
     range.first = key.lowest = sequence;
   } else {
     on_late(now_ns, k, sequence);
+    return {0, true};
   }
+  slot.missing += skipped;
+  return {skipped, false};
 }
 
 void LinkEstimator::on_late(std::uint64_t now_ns, std::size_t key, std::uint64_t sequence) noexcept {

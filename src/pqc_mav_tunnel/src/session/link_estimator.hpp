@@ -27,9 +27,17 @@ namespace pqcmav {
 class LinkEstimator {
  public:
   LinkEstimator() noexcept = default;
+  /// What a packet said of those before it: so many were skipped, or it was skipped itself and came late.
+  struct Arrival {
+    std::uint64_t skipped = 0;
+    bool late = false;
+  };
   /// One genuine packet. `key_tag` tells keys apart (any number that changes with session or epoch). A sequence must
   /// not be given twice.
-  void on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept;
+  Arrival on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept;
+  /// Whether a sequence that came before is one of the last 100-200 ms: what comes twice by then was doubled by the
+  /// network, or somebody repeats at once what he hears.
+  [[nodiscard]] bool lately(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) const noexcept;
   /// The report for the window that ends now; `drops` is left to the caller.
   [[nodiscard]] LinkReport report(std::uint64_t now_ns) const noexcept;
 
@@ -67,7 +75,7 @@ class LinkEstimator {
 
   Slot& slot_at(std::uint64_t now_ns) noexcept;
   [[nodiscard]] bool live(const Slot& slot, std::uint64_t now_ns) const noexcept;
-  void on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept;
+  Arrival on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept;
   void on_late(std::uint64_t now_ns, std::size_t key, std::uint64_t sequence) noexcept;
 
   std::array<Slot, kSlots> slots_{};
