@@ -41,6 +41,7 @@ def link_view(message: LinkQuality, now_s: float) -> LinkView:
         repeated=message.drop_replay + message.drop_seq_old,
         forged=message.drop_auth_fail + message.drop_decrypt_fail,
         packets_per_s=known(message.packets_per_s) or 0.0,
+        silence_s=(known(message.longest_silence_ms) or 0.0) / 1e3,
     )
 
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.features import Features
 
-# A network that sends packets twice looks like a replay. Up to this share of the traffic, and below so many packets in
-# 5 s, it is only suspected.
+# A network that sends packets twice looks like a replay. At the own end those that come again at once are left out
+# (channel `doubled`); of the other end only the sum is known. Up to this share of the traffic, and below so many
+# packets in 5 s, the rest is only suspected.
+TOLD_APART = ("replayed",)
 DOUBLED, DOUBLED_S = 0.05, 1.0
 FEW, FEW_S = 8.0, 5.0
 _PRECISE = 10.0
@@ -23,7 +25,7 @@ def described(features: Features, name: str) -> str:
         rate = f"{features.most(name, 0.5):.0f}"
     else:
         mean = features.mean(name, 0.5)
-        mean = mean if mean >= _AT_ONCE else features.mean(name, 5.0)
+        mean = mean if mean >= _AT_ONCE else max(0.0, features.mean(name, 5.0))
         rate = f"{mean:,.0f}" if mean >= _PRECISE else f"{mean:.1f}"
     return channel.words.format(rate=rate)
 

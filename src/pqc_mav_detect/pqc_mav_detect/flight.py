@@ -76,4 +76,5 @@ def _view(message: Any, now_s: float) -> LinkView:
         message.drop_replay + message.drop_seq_old,
         message.drop_auth_fail + message.drop_decrypt_fail,
         known(message.packets_per_s) or 0.0,
+        (known(message.longest_silence_ms) or 0.0) / 1e3,
     )

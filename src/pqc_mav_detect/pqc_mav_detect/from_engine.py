@@ -41,4 +41,5 @@ def _view(link: _Entry, side: str, time_s: float) -> LinkView:
         drops["replay"] + drops["seq_old"],
         drops["auth_fail"] + drops["decrypt_fail"],
         report["packets_per_s"],
+        report["longest_silence_ms"] / 1e3,
     )

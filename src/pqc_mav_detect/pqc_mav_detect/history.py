@@ -14,9 +14,11 @@ Array = npt.NDArray[np.float32]
 # How much a vehicle sends, and what programs of the host are sent, is their own affair: a model that saw it would learn
 # vehicles and hosts instead of attacks. `unasked` is a difference of counters read one after the other: a stall between
 # the two looks like a burst of 0.1 s, which a sum forgives and a maximum does not.
-OWN = ("opened", "received_bytes", "peer_opened", "foreign_packets", "foreign_bytes", "unasked")
+OWN = ("opened", "received_bytes", "peer_opened", "foreign_packets", "foreign_bytes", "unasked", "skipped", "skips",
+       "doubled", "waited")  # fmt: skip
 SEEN = tuple(name for name in CHANNELS if name not in OWN)
-SHARES = (("replayed", "opened"), ("peer_replayed", "peer_opened"))  # a network that doubles packets: a small share
+REPEATS = (("replayed", "opened"), ("peer_replayed", "peer_opened"))  # a network that doubles packets: a small share
+SHARES = (*REPEATS, ("doubled", "opened"), ("skipped", "opened"), ("skips", "opened"))
 SHORT, LONG = 5, 50  # windows
 KINDS = ("now", "mean_0.5s", "max_0.5s", "mean_5s", "max_5s")
 # The columns of `History.features`, in order.

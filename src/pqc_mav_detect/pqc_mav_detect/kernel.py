@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 FOLDER = Path("/proc/net")
+WAITED = Path("/proc/self/schedstat")  # of the thread that began the process
 LOOPBACK = "lo"
 # Name here -> what is summed: table and column.
 SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
@@ -78,14 +79,23 @@ def counters(dev: str, snmp: str, netstat: str, interfaces: Collection[str] = ()
     return {**parse_dev(dev, interfaces), **sums(snmp, netstat)}
 
 
+def waited_ns(schedstat: str) -> int:
+    """How long a thread was ready to run and waited for a processor: the second figure of /proc/self/schedstat."""
+    fields = schedstat.split()
+    return int(fields[1]) if len(fields) > 1 else 0
+
+
 class Files:
-    """Reads the three files again and again through descriptors that stay open."""
+    """Reads the three files again and again through descriptors that stay open, and what this process waited."""
 
     _NAMES = ("dev", "snmp", "netstat")
     _MOST = 1 << 16
 
-    def __init__(self, interfaces: Collection[str] = (), folder: Path = FOLDER) -> None:
+    def __init__(self, interfaces: Collection[str] = (), folder: Path = FOLDER, waited: Path = WAITED) -> None:
         self._interfaces = tuple(interfaces)
+        self._waited: int | None = None
+        with suppress(OSError):  # some kernels do not count it
+            self._waited = os.open(waited, os.O_RDONLY | os.O_CLOEXEC)
         self._open: list[int] = []
         for name in self._NAMES:
             with suppress(OSError):
@@ -100,9 +110,20 @@ class Files:
             dev, snmp, netstat = (os.pread(each, self._MOST, 0).decode("ascii", "replace") for each in self._open)
         except OSError:
             return {}
-        return counters(dev, snmp, netstat, self._interfaces)
+        return {**counters(dev, snmp, netstat, self._interfaces), "waited_ns": self._wait()}
+
+    def _wait(self) -> int:
+        if self._waited is None:
+            return 0
+        try:
+            return waited_ns(os.pread(self._waited, self._MOST, 0).decode("ascii", "replace"))
+        except OSError:
+            return 0
 
     def close(self) -> None:
         """Close the files."""
         while self._open:
             os.close(self._open.pop())
+        if self._waited is not None:
+            os.close(self._waited)
+            self._waited = None

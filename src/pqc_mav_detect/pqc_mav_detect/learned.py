@@ -12,13 +12,16 @@ from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.episodes import SPEAK, SUSPECT
 from pqc_mav_detect.evidence import as_many_as_doubles, described
 from pqc_mav_detect.features import Features
-from pqc_mav_detect.history import SHARES, Array, History
+from pqc_mav_detect.history import REPEATS, Array, History
+from pqc_mav_detect.rules.surplus import Surplus
+from pqc_mav_detect.rules.thresholds import shipped
 from pqc_mav_detect.window import Window
 
 NORMAL = "normal"
 OUTPUTS = (NORMAL, *CLASSES)  # the order of a model's outputs
 SMOOTHED = 2  # windows: one alone may be an accident
 LEAST_LIMIT = 0.8
+SHOWN = 0.25  # limits of the rules: from this sum on a class may be named
 CALM = 0.8  # probability of normal traffic; the rest has negative log odds
 _TINY = 1e-6
 _MOST = 2.0
@@ -44,6 +47,7 @@ class Learned:
         self._history = History(length)
         self._features = Features()
         self._probabilities = probabilities
+        self._sums = {name: Surplus(threshold) for name, threshold in shipped().items()}
         self._odds = {kind: log_odds(max(LEAST_LIMIT, limits.get(kind, 0.0))) for kind in CLASSES}
         self._recent: list[Array] = []
         self._since_s: float | None = None
@@ -52,6 +56,7 @@ class Learned:
         """The model's opinion, smoothed over two windows."""
         self._history.push(window)
         self._features.push(window)
+        shown = self._shown(window)
         self._recent = [*self._recent, self._probabilities(self._history)][-SMOOTHED:]
         mean = sum(self._recent[1:], self._recent[0]) / len(self._recent)
         if mean[0] > CALM and not window.silent:  # no other can press
@@ -59,8 +64,11 @@ class Learned:
             return Opinion()
         found = {kind: float(mean[index]) for index, kind in enumerate(OUTPUTS) if index}
         pressure = {kind: min(_MOST, log_odds(value) / self._odds[kind]) for kind, value in found.items()}
-        if pressure[REPLAY] >= SPEAK and all(as_many_as_doubles(self._features, part) for part, _ in SHARES):
+        if pressure[REPLAY] >= SPEAK and all(as_many_as_doubles(self._features, part) for part, _ in REPEATS):
             pressure[REPLAY] = SUSPECT
+        for kind in pressure:  # a pattern is not enough: something of the class has to have been counted
+            if shown.get(kind, 0.0) < SHOWN:
+                pressure[kind] = 0.0
         if window.silent:  # what counts as a silence is decided before
             pressure[BLACKOUT], found[BLACKOUT] = max(pressure[BLACKOUT], SPEAK), 1.0
         pressing = {kind: value for kind, value in pressure.items() if value >= SUSPECT * SPEAK}
@@ -73,8 +81,20 @@ class Learned:
             pressing, {kind: found[kind] for kind in pressing}, self._evidence(pressing, window), self._since_s
         )
 
+    def _shown(self, window: Window) -> dict[str, float]:
+        """Of each class the largest sum of its channels, in limits, as the rules have them."""
+        found: dict[str, float] = {}
+        for name, surplus in self._sums.items():
+            pressure = surplus.add(window.values[name], window.span_s, window.time_s)
+            if pressure:
+                kind = CHANNELS[name].kind
+                found[kind] = max(found.get(kind, 0.0), pressure)
+        return found
+
     def reset(self) -> None:
         """Forget everything."""
+        for surplus in self._sums.values():
+            surplus.reset()
         self._history.clear()
         self._features.clear()
         self._recent.clear()

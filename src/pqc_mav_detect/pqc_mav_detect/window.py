@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import sqrt
 
 from pqc_mav_detect.channels import CHANNELS
 
@@ -15,9 +16,22 @@ GRACE_S = 10.0  # after a start or a break, what belongs to no session may be th
 BREAK_S = 1.0  # a silence this long may end a session
 STALE_S = 4.0  # link figures older than this say nothing
 BASE_S = 5.0  # over which the usual rate of packets is taken
-EXPECTED, EXPECTED_LOSSY = 4.0, 8.0  # packets that should have come before a silence counts; on a link that loses some
+EXPECTED, EXPECTED_LOSSY = 3.2, 8.0  # packets that should have come before a silence counts; on a link that loses some
 LOSSY = 0.02
-SILENCE_S: Mapping[str, float] = {"gcs": 0.75, "drone": 0.85}
+WINDOW_S = 5.0  # of the link's figures
+# What a weak radio may do, by which losses count that lie beyond: it begins to lose after so many of the packets that
+# came; so many in a row are usual, so many more are taken of each time that it was silent (a cut is one loss, however
+# long), and such long ones are so rare.
+WEAK_BEGINS, WEAK_ROW, LONGEST, WEAK_LONG = 0.05, 3, 4, 0.02
+SCALED_FROM = 25.0  # packets/s; where more come, chance makes larger sums, by the fourth root
+WEAK_LOSS, WEAK_SPREAD, DEVIATIONS = 0.055, 0.15, 2.5  # as a share, and how it spreads: variance times packets
+CUT_S = 0.25  # such a silence of the other end's window is one loss
+MISSED_S, MISSED_SKIPS = 2.5, 2  # a report that is so late while packets are missing, so many times in 4 s
+# A busy machine delays what it judges by. A round trip passes through so many processes, each of which may have waited
+# for a processor as long as this one did at most in so many seconds; a silence may be made by both ends and this one.
+HOST_S, ROUND_TRIP_WAITS, SILENCE_WAITS = 3.0, 6.0, 4.0
+STALL_S = 0.25  # a window this long says that this machine stood still, not the link
+SILENCE_S: Mapping[str, float] = {"gcs": 0.75, "drone": 0.7}
 HEADERS_BYTES = 42  # Ethernet, IPv4 and UDP before the payload that the engine counts
 MALFORMED = ("drop_malformed", "drop_unknown")
 STRANGE = ("hs_malformed", "hs_unknown", "hs_tag", "hs_gate", "hs_replay", "hs_limit")
@@ -33,6 +47,7 @@ class LinkView:
     repeated: int = 0  # drop_replay + drop_seq_old
     forged: int = 0  # drop_auth_fail + drop_decrypt_fail
     packets_per_s: float = 0.0
+    silence_s: float = 0.0  # the longest time between two packets
 
 
 @dataclass(frozen=True)
@@ -77,6 +92,8 @@ class Windows:
         self._carry = {"packets": 0, "bytes": 0}
         self._grace_s = NEVER_S
         self._peer: dict[str, LinkView] = {}
+        self._skipped_s: list[float] = []  # when packets were missing, lately
+        self._waits: list[tuple[float, float]] = []  # when, and how long this process waited for a processor [s]
 
     def update(self, now: Reading) -> Window | None:
         """The window that ends with this reading; None for the first one, and after the proxy started anew."""
@@ -92,6 +109,8 @@ class Windows:
             return None
         span = now.time_s - last.time_s
         values = dict.fromkeys(CHANNELS, 0.0)
+        waited = self._host(last, now)
+        values["waited"] = waited / span
         silent = self._silences(now, span)
         grown = {name: value - last.totals.get(name, value) for name, value in now.totals.items()}
         garbage = sum(grown.get(name, 0) for name in MALFORMED)
@@ -100,11 +119,14 @@ class Windows:
         values["opened"] = (grown.get("delivered", 0) + grown.get("control", 0)) / span
         values["received_bytes"] = grown.get("enc_rx_bytes", 0) / span
         values["garbage"] = garbage / span
-        values["replayed"] = (grown.get("drop_replay", 0) + grown.get("drop_seq_old", 0)) / span
+        doubled = grown.get("doubled", 0)
+        values["doubled"] = doubled / span
+        values["replayed"] = (grown.get("drop_replay", 0) - doubled + grown.get("drop_seq_old", 0)) / span
         values["forged"] = (grown.get("drop_auth_fail", 0) + grown.get("drop_decrypt_fail", 0)) / span
         values["hs_strange"] = sum(grown.get(name, 0) for name in STRANGE) / span
         values["hs_repeated"] = grown.get("hs_repeated", 0) / span
         self._kernel(last, now, grown, span, values)
+        self._losses(now, grown, span, values)
         self._link(now, span, values)
         values["silence"] = max(silent.values(), default=0.0)
         return Window(now.time_s, span, values, silent)
@@ -113,11 +135,22 @@ class Windows:
     def _restarted(last: Reading, now: Reading) -> bool:
         return any(now.totals.get(name, 0) < value for name, value in last.totals.items())
 
+    def _host(self, last: Reading, now: Reading) -> float:
+        """How long this process waited for a processor since the last reading, in seconds."""
+        there = "waited_ns" in now.kernel and "waited_ns" in last.kernel
+        waited = max(0, now.kernel["waited_ns"] - last.kernel["waited_ns"]) * 1e-9 if there else 0.0
+        self._waits = [each for each in self._waits if now.time_s - each[0] <= HOST_S] + [(now.time_s, waited)]
+        return waited
+
+    def _waited_most(self) -> float:
+        return max((waited for _, waited in self._waits), default=0.0)
+
     def _silences(self, now: Reading, span: float) -> dict[str, float]:
         found = {}
         for name, count in now.opened.items():
             drone = self._drones.setdefault(name, _Drone(count, now.time_s, now.time_s))
             grown, drone.opened = count - drone.opened, count
+            drone.heard_s += max(0.0, span - STALL_S)
             silence = now.time_s - drone.heard_s
             if grown > 0:
                 if not drone.known or silence > BREAK_S:
@@ -132,7 +165,8 @@ class Windows:
             expected = EXPECTED_LOSSY if view is not None and (view.loss or 0.0) > LOSSY else EXPECTED
             if grown > 0 or silence <= 3 * PERIOD_S:
                 drone.rate += (grown / span - drone.rate) * min(1.0, span / BASE_S)
-            if drone.known and silence >= SILENCE_S.get(self.role, 0.85) and drone.rate * silence >= expected:
+            enough_s = SILENCE_S.get(self.role, 0.75) + SILENCE_WAITS * self._waited_most()
+            if drone.known and silence >= enough_s and drone.rate * silence >= expected:
                 found[name] = silence
         return found
 
@@ -170,19 +204,36 @@ class Windows:
         self._carry[name] = min(surplus, 0)
         return found
 
+    def _losses(self, now: Reading, grown: Mapping[str, int], span: float, values: dict[str, float]) -> None:
+        late = grown.get("late", 0)
+        skipped, skips = max(0, grown.get("skipped", 0) - late), max(0, grown.get("skips", 0) - late)
+        values["skipped"], values["skips"] = skipped / span, skips / span
+        came = values["opened"]
+        usual = sum(drone.rate for drone in self._drones.values())
+        scale = span * max(1.0, usual / SCALED_FROM) ** 0.25
+        beyond = min(max(0, skipped - WEAK_ROW * skips), LONGEST * skips)
+        values["losses"] = (skips - WEAK_BEGINS * came * span) / scale
+        values["long_losses"] = (beyond - WEAK_LONG * came * span) / scale
+        self._skipped_s = [each for each in self._skipped_s if now.time_s - each <= STALE_S] + [now.time_s] * skips
+
     def _link(self, now: Reading, span: float, values: dict[str, float]) -> None:
         for views, channel in ((now.local, "loss_here"), (now.peer, "loss_there")):
             for view in views.values():
                 if now.time_s - view.time_s <= STALE_S:
                     values[channel] = max(values[channel], view.loss or 0.0)
+                    values["loss_beyond"] = max(values["loss_beyond"], _beyond_weak(view))
         for name, view in now.local.items():
             # In a silence the last round trip is all that is known, and says nothing of the path any more.
             if now.time_s - view.time_s <= STALE_S and self._heard(name, now):
-                values["delay"] = max(values["delay"], view.delay_ms or 0.0)
+                beyond = (view.delay_ms or 0.0) - 1e3 * ROUND_TRIP_WAITS * self._waited_most()
+                values["delay"] = max(values["delay"], beyond)
         for name, view in now.peer.items():
             if self._heard(name, now):
                 drone = self._drones[name]
-                values["report_age"] = max(values["report_age"], now.time_s - max(view.time_s, drone.since_s))
+                age = now.time_s - max(view.time_s, drone.since_s)
+                values["report_age"] = max(values["report_age"], age)
+                if age > MISSED_S and len(self._skipped_s) >= MISSED_SKIPS:
+                    values["unreported"] = max(values["unreported"], age - MISSED_S)
             before = self._peer.get(name)
             self._peer[name] = view
             values["peer_opened"] += view.packets_per_s
@@ -194,3 +245,12 @@ class Windows:
         """Whether this drone was heard lately."""
         drone = self._drones.get(name)
         return drone is not None and now.time_s - drone.heard_s <= BREAK_S
+
+
+def _beyond_weak(view: LinkView) -> float:
+    """The share that was lost beyond what a weak radio and one cut explain, where so few packets were to come."""
+    loss = view.loss or 0.0
+    if view.silence_s > CUT_S:
+        loss = max(0.0, loss - view.silence_s / WINDOW_S)
+    due = max(1.0, view.packets_per_s * WINDOW_S / max(0.01, 1.0 - loss))
+    return max(0.0, loss - WEAK_LOSS - DEVIATIONS * sqrt(WEAK_SPREAD / due))

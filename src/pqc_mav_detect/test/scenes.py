@@ -27,6 +27,7 @@ class Scene:
         self._reading = Reading(self.now_s, {}, {DRONE: 0}, {})
         self.link = LinkView(0.0)
         self.peer = LinkView(0.0)
+        self.peer_at_s: float | None = None  # of the other end's newest report; None: always new
         self.down: frozenset[str] = frozenset()
 
     def run(
@@ -43,7 +44,7 @@ class Scene:
                 self._counted("opened.", {DRONE: opened}),
                 self._counted("kernel.", kernel) if kernel else {},
                 {DRONE: replace(self.link, time_s=self.now_s)},
-                {DRONE: replace(self.peer, time_s=self.now_s)},
+                {DRONE: replace(self.peer, time_s=self.now_s if self.peer_at_s is None else self.peer_at_s)},
                 self.down,
             )
             window = self.windows.update(reading)

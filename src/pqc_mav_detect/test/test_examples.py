@@ -13,7 +13,7 @@ def rows(*spans: tuple[float, str, float]) -> list[Row]:
     """Each span: seconds, episode, value of the channel that shows it."""
     found: list[Row] = []
     for seconds, episode, value in spans:
-        channel = "forged" if episode == FORGERY else "loss_here"
+        channel = "forged" if episode == FORGERY else "loss_beyond"
         for _ in range(round(seconds * 10)):
             values = {**dict.fromkeys(CHANNELS, 0.0), channel: value if episode else 0.0}
             found.append(Row("r", "gcs", episode, episode, Window(len(found) / 10, 0.1, values)))

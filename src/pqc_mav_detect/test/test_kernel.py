@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_detect.kernel import Files, counters, parse_dev
+from pqc_mav_detect.kernel import Files, counters, parse_dev, waited_ns
 
 DEV = """\
 Inter-|   Receive                                                |  Transmit
@@ -69,4 +69,18 @@ def test_this_kernel_has_every_file_and_its_counters_only_grow() -> None:
 def test_a_kernel_without_the_files(tmp_path: Path) -> None:
     files = Files(folder=tmp_path)
     assert files.missing and files.read() == {}
+    files.close()
+
+
+def test_how_long_this_process_waited_for_a_processor(tmp_path: Path) -> None:
+    assert waited_ns("31337 52255667 12\n") == 52255667
+    assert waited_ns("") == 0
+    files = Files(waited=tmp_path / "missing")
+    assert files.read()["waited_ns"] == 0
+    files.close()
+    (tmp_path / "schedstat").write_text("1 2 3\n")
+    files = Files(waited=tmp_path / "schedstat")
+    assert files.read()["waited_ns"] == 2
+    (tmp_path / "schedstat").write_text("1 7 3\n")
+    assert files.read()["waited_ns"] == 7
     files.close()

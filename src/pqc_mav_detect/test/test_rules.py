@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
-from scenes import LEAST, Scene, alarms, judged
+from scenes import DRONE, LEAST, Scene, alarms, judged
 
 from pqc_mav_detect import classes
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.rules.detector import Rules
-from pqc_mav_detect.window import LinkView
+from pqc_mav_detect.window import PERIOD_S, LinkView, Reading, Window, Windows
 
 COUNTERS = {
     classes.FLOOD: "drop_malformed",
@@ -68,7 +70,7 @@ def test_a_lot_of_bytes_elsewhere() -> None:
     assert (found[-1].level, found[-1].kind) == (Level.ATTACK, classes.VOLUMETRIC)
 
 
-@pytest.mark.parametrize("view", [{"loss": 0.12}, {"delay_ms": 200.0}])
+@pytest.mark.parametrize("view", [{"loss": 0.12, "packets_per_s": 320.0}, {"delay_ms": 200.0}])
 def test_what_a_bad_radio_does_too_is_only_suspected(view: dict[str, float]) -> None:
     scene, rules = Scene(), detector()
     judged(rules, scene.run(15.0))
@@ -101,7 +103,61 @@ def test_the_other_end_counts_too() -> None:
     assert "at the other end" in found[-1].reason
 
 
-def test_doubled_packets_at_the_other_end_are_only_suspected() -> None:
+def lossy(opened: float, loss: float, row: float, seconds: float) -> list[Window]:
+    """What a receiver sees of a link that loses so much, so many in a row on the average, after 15 s without loss."""
+    chance, windows, found = random.Random(7), Windows("gcs"), []
+    came = skipped = skips = missing = 0
+    for turn in range(round((15.0 + seconds) / PERIOD_S)):
+        for _ in range(round(opened * (turn + 1) * PERIOD_S) - round(opened * turn * PERIOD_S)):
+            leave = 1 / row
+            enter = loss * leave / (1 - loss)
+            if turn >= 15.0 / PERIOD_S and chance.random() < (1 - leave if missing else enter):
+                missing += 1
+                continue
+            came, skipped, skips, missing = came + 1, skipped + missing, skips + bool(missing), 0
+        totals = {"delivered": came, "skipped": skipped, "skips": skips}
+        window = windows.update(Reading(100.0 + turn * PERIOD_S, totals, {DRONE: came}))
+        found += [window] if window is not None else []
+    return found
+
+
+@pytest.mark.parametrize("opened", [28.0, 103.0, 323.0, 643.0])
+def test_losses_one_by_one_and_in_long_rows_are_suspected_and_those_of_a_weak_radio_are_not(opened: float) -> None:
+    def said(loss: float, row: float) -> set[str]:
+        return {verdict.kind for verdict in judged(detector(), lossy(opened, loss, row, 4.0)) if verdict.kind}
+
+    assert said(0.15, 1.0) == {classes.ON_PATH}
+    assert said(0.25, 5.0) == {classes.ON_PATH}
+    assert said(0.05, 2.0) == set()
+
+
+def test_a_cut_is_one_loss_however_long() -> None:
+    scene, rules = Scene(), detector()
+    windows = [*scene.run(15.0, skipped=0.0, skips=0.0), *scene.run(0.5, opened=0.0)]
+    windows += scene.run(0.1, skipped=1600.0, skips=10.0)
+    scene.link = scene.peer = LinkView(0.0, loss=0.1, packets_per_s=288.0, silence_s=0.5)
+    assert alarms(judged(rules, [*windows, *scene.run(4.0)])) == [(Level.NONE, "")]
+
+
+def test_a_network_that_doubles_packets_is_no_replay() -> None:
+    scene, rules = Scene(), detector()
+    windows = [*scene.run(15.0), *scene.run(8.0, drop_replay=6.4, doubled=6.4)]
+    assert alarms(judged(rules, windows)) == [(Level.NONE, "")]
+
+
+def test_missing_reports_are_suspected_where_packets_are_missing_too() -> None:
+    for skips, expected in ((0.0, ""), (3.0, classes.ON_PATH)):
+        scene, rules = Scene(), detector()
+        judged(rules, scene.run(15.0))
+        late = scene.now_s
+        said = []
+        for _ in range(35):
+            scene.peer_at_s = late
+            said += judged(rules, scene.run(0.1, skipped=skips, skips=skips))
+        assert said[-1].kind == expected
+
+
+def test_few_doubled_packets_at_the_other_end_are_its_own_affair() -> None:
     scene, rules = Scene("drone"), detector()
     scene.peer = LinkView(0.0, packets_per_s=320.0)
     judged(rules, scene.run(15.0, opened=20.0))
@@ -109,7 +165,7 @@ def test_doubled_packets_at_the_other_end_are_only_suspected() -> None:
     for turn in range(8):
         scene.peer = LinkView(0.0, repeated=8 * (turn + 1), packets_per_s=320.0)
         said += judged(rules, scene.run(1.0, opened=20.0))
-    assert {verdict.level for verdict in said if verdict.kind} == {Level.SUSPICIOUS}
+    assert not any(verdict.kind for verdict in said)
 
 
 @pytest.mark.parametrize("opened", [2.0, 25.0, 100.0, 320.0, 640.0])

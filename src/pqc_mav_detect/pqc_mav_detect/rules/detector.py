@@ -9,7 +9,7 @@ from pqc_mav_detect.channels import CHANNELS, SUMMED
 from pqc_mav_detect.classes import BLACKOUT, REPLAY
 from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.episodes import SPEAK, SUSPECT
-from pqc_mav_detect.evidence import as_many_as_doubles, described
+from pqc_mav_detect.evidence import TOLD_APART, as_many_as_doubles, described
 from pqc_mav_detect.features import Features
 from pqc_mav_detect.rules.surplus import Surplus, Threshold
 from pqc_mav_detect.rules.thresholds import shipped
@@ -43,6 +43,8 @@ class Rules:
                 continue
             kind = CHANNELS[name].kind
             if kind == REPLAY and as_many_as_doubles(features, name):
+                if name not in TOLD_APART:
+                    continue  # that end sees for itself which of them are doubles
                 value = min(value, _JUST_SUSPECT)
             pressure[kind] = max(pressure.get(kind, 0.0), value)
             strength[kind] = max(strength.get(kind, 0.0), self._strength(name, surplus.threshold))

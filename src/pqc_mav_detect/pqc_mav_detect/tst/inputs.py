@@ -23,7 +23,7 @@ def scaled(rows: Array) -> Array:
     """Rows of every channel as rows of COLUMNS; `there` tells a window from the time before the first one."""
     shares = rows[:, _PART] / (rows[:, _WHOLE] + _WHOLE_LEAST)
     ones = np.ones((len(rows), 1), np.float32)
-    return np.concatenate((np.log1p(rows[:, _SEEN] * _SCALE) / 3, np.log1p(shares * 50) / 3, ones), 1)
+    return np.concatenate((np.log1p(np.maximum(rows[:, _SEEN], 0) * _SCALE) / 3, np.log1p(shares * 50) / 3, ones), 1)
 
 
 def framed(rows: Array) -> Array:
