@@ -174,6 +174,7 @@ class Air:
     def __init__(self, *, seed: int = 1, mtu: int = 1500, nat: bool = False, link: str = "auto") -> None:
         self._spaces: dict[str, Namespace] = {}
         self.joint: Joint | None = None
+        self._addresses = (DRONE, DRONE_MOVED)  # the drone's, and the one it moves to
         try:
             for name in ("drone", "hub", "gcs", "stranger"):
                 self._spaces[name] = Namespace()
@@ -244,8 +245,10 @@ class Air:
         space.call(write)
 
     def move_drone(self) -> None:
-        """Give the drone another address; the old one is gone."""
-        ip_batch(self["drone"], [f"addr add {DRONE_MOVED}/{PREFIX} dev air0", f"addr del {DRONE}/{PREFIX} dev air0"])
+        """Give the drone its other address; the old one is gone."""
+        old, new = self._addresses
+        ip_batch(self["drone"], [f"addr add {new}/{PREFIX} dev air0", f"addr del {old}/{PREFIX} dev air0"])
+        self._addresses = (new, old)
 
     def overheard(self) -> socket.socket:
         """A packet socket that sees every frame between link and hub, both ways: the air is not private."""

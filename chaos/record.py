@@ -29,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--profiles", default=",".join(PROFILES), help="messages/s of the vehicle, or 'parameters'")
     parser.add_argument("--minutes", type=float, default=3.0, help="of normal traffic, each profile")
+    parser.add_argument("--repeats", type=int, default=1, help="how often each attack comes at each rate")
     parser.add_argument("--seed", type=int, default=1)
 
 
@@ -51,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     generator = random.Random(options.seed)
     for profile in profiles:
         with temporary_keys() as keys, Scene(keys, PROFILES[profile], generator.randrange(1 << 30)) as scene:
-            rows += scene.attacked(attacks, options.rates.split(",")) if names else scene.normal(options.minutes * 60)
+            often = [*attacks] * options.repeats
+            rows += scene.attacked(often, options.rates.split(",")) if names else scene.normal(options.minutes * 60)
             print(f"{profile}: {len(rows)} windows so far", flush=True)
     write_rows(Path(options.file), rows)
     return 0
