@@ -33,6 +33,11 @@ class Seen:
     rows: Sequence[Row]
     targets: Sequence[int]
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether it is a recording of disturbances without an attacker, as the parts of the data set are named."""
+        return "-benign-" in self.name
+
 
 def sequences(files: Iterable[Path]) -> Iterator[Seen]:
     """Of each file and end, in order of time."""

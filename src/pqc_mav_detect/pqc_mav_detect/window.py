@@ -19,11 +19,12 @@ BASE_S = 5.0  # over which the usual rate of packets is taken
 EXPECTED, EXPECTED_LOSSY = 3.2, 8.0  # packets that should have come before a silence counts; on a link that loses some
 LOSSY = 0.02
 WINDOW_S = 5.0  # of the link's figures
-# What a weak radio may do, by which losses count that lie beyond: it begins to lose after so many of the packets that
-# came; so many in a row are usual, so many more are taken of each time that it was silent (a cut is one loss, however
-# long), and such long ones are so rare.
-WEAK_BEGINS, WEAK_ROW, LONGEST, WEAK_LONG = 0.05, 3, 4, 0.02
-SCALED_FROM = 25.0  # packets/s; where more come, chance makes larger sums, by the fourth root
+# Losses count beyond what a weak radio does, which loses two in a row on the average, 5 % of all. Each row of missing
+# packets is worth what speaks for losses one by one, or for rows of five, against such a radio (the logarithm of how
+# much likelier it is, by a straight line), and what came without speaks against both.
+SINGLES, SINGLE_LEAST, CAME_SINGLE = 2, -1, 0.035
+ROWS, ROW_LEAST, ROW_MOST, CAME_ROW = 3, -1, 4, 0.003
+SCALED_FROM, SCALE = 25.0, 0.2  # packets/s; where more come, chance makes larger sums, by this power
 WEAK_LOSS, WEAK_SPREAD, DEVIATIONS = 0.055, 0.15, 2.5  # as a share, and how it spreads: variance times packets
 CUT_S = 0.25  # such a silence of the other end's window is one loss
 MISSED_S, MISSED_SKIPS = 2.5, 2  # a report that is so late while packets are missing, so many times in 4 s
@@ -208,12 +209,8 @@ class Windows:
         late = grown.get("late", 0)
         skipped, skips = max(0, grown.get("skipped", 0) - late), max(0, grown.get("skips", 0) - late)
         values["skipped"], values["skips"] = skipped / span, skips / span
-        came = values["opened"]
         usual = sum(drone.rate for drone in self._drones.values())
-        scale = span * max(1.0, usual / SCALED_FROM) ** 0.25
-        beyond = min(max(0, skipped - WEAK_ROW * skips), LONGEST * skips)
-        values["losses"] = (skips - WEAK_BEGINS * came * span) / scale
-        values["long_losses"] = (beyond - WEAK_LONG * came * span) / scale
+        values["losses"], values["long_losses"] = losses(skipped, skips, values["opened"] * span, span, usual)
         self._skipped_s = [each for each in self._skipped_s if now.time_s - each <= STALE_S] + [now.time_s] * skips
 
     def _link(self, now: Reading, span: float, values: dict[str, float]) -> None:
@@ -245,6 +242,14 @@ class Windows:
         """Whether this drone was heard lately."""
         drone = self._drones.get(name)
         return drone is not None and now.time_s - drone.heard_s <= BREAK_S
+
+
+def losses(skipped: float, skips: float, came: float, span_s: float, usual: float) -> tuple[float, float]:
+    """What speaks for losses one by one, and for rows of five, in a window. `usual`: packets/s on the average."""
+    scale = span_s * max(1.0, usual / SCALED_FROM) ** SCALE
+    single = max(SINGLES * skips - skipped, SINGLE_LEAST * skips) - CAME_SINGLE * came
+    row = min(max(skipped - ROWS * skips, ROW_LEAST * skips), ROW_MOST * skips) - CAME_ROW * came
+    return single / scale, row / scale
 
 
 def _beyond_weak(view: LinkView) -> float:

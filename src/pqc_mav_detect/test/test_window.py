@@ -171,11 +171,16 @@ def test_what_comes_late_was_not_lost_and_what_comes_twice_at_once_not_replayed(
 def test_losses_are_told_from_those_of_a_weak_radio_by_how_many_are_missing_in_a_row() -> None:
     scene = Scene()
     scene.run(20.0, skipped=0.0, skips=0.0)
-    scale = (320 / 25) ** 0.25
-    last = scene.run(0.1, skipped=200.0, skips=50.0)[-1].values
-    assert last["losses"] == pytest.approx((50 - 0.05 * 320) / scale, abs=0.5)
-    assert last["long_losses"] == pytest.approx((200 - 3 * 50 - 0.02 * 320) / scale, abs=0.5)
-    assert scene.run(0.1, skipped=1600.0, skips=10.0)[-1].values["long_losses"] < 40 / scale, "a cut is one loss"
+    scale = (320 / 25) ** 0.2
+
+    def seen(skipped: float, skips: float) -> tuple[float, float]:
+        values = scene.run(0.1, skipped=skipped, skips=skips)[-1].values
+        return values["losses"] * scale, values["long_losses"] * scale
+
+    assert seen(50.0, 50.0) == pytest.approx((50 - 0.035 * 320, -50 - 0.003 * 320), abs=0.6)
+    assert seen(100.0, 50.0) == pytest.approx((-0.035 * 320, -50 - 0.003 * 320), abs=0.6)
+    assert seen(250.0, 50.0) == pytest.approx((-50 - 0.035 * 320, 100 - 0.003 * 320), abs=0.6)
+    assert seen(1600.0, 10.0) == pytest.approx((-10 - 0.035 * 320, 40 - 0.003 * 320), abs=0.6), "a cut is one loss"
 
 
 def test_the_loss_of_five_seconds_counts_beyond_a_weak_radio_and_one_cut() -> None:

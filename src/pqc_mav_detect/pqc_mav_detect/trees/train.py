@@ -27,6 +27,7 @@ SETTINGS: dict[str, Any] = {
     "nthread": 2,
 }
 NORMAL_WEIGHT = 2.0  # a false alarm costs more than a late one
+DISTURBED_WEIGHT = 3.0  # and disturbances are rare beside normal traffic
 HELD_OUT = 4  # every fourth minute of normal traffic is for the limits
 ABOVE = 1.3  # the limit, in log odds, times what held-out normal traffic reached
 MOST_LIMIT = 0.99
@@ -60,9 +61,14 @@ def train(found: Sequence[Seen], seed: int = 1) -> tuple[Tables, Any]:
     goals = np.concatenate(
         [targets[~keep & (targets != UNSURE)] for (_, targets), keep in zip(tables, kept, strict=True)]
     )
+    disturbed = np.concatenate(
+        [np.full(int((~keep & (targets != UNSURE)).sum()), seen.disturbed)
+         for seen, (_, targets), keep in zip(found, tables, kept, strict=True)]
+    )  # fmt: skip
     counts = np.bincount(goals, minlength=len(OUTPUTS)).clip(1)
     weights = (len(goals) / len(OUTPUTS) / counts)[goals]
     weights[goals == 0] *= NORMAL_WEIGHT
+    weights[(goals == 0) & disturbed] *= DISTURBED_WEIGHT
     data = xgboost.DMatrix(rows, goals, weight=weights, feature_names=list(NAMES))
     booster = xgboost.train({**SETTINGS, "seed": seed}, data, ROUNDS)
     raw = booster.save_raw("json")

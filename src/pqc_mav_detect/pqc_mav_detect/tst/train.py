@@ -28,6 +28,7 @@ from pqc_mav_detect.tst.network import FORMS, Transformer
 BATCH = 64
 RATE = 1.5e-3
 NORMAL_SHARE = 0.4  # of the examples
+DISTURBED_SHARE = 0.5  # of the normal ones
 CALM_EVERY = 5  # windows, where the limits are learned
 OPSET = 17
 
@@ -38,6 +39,7 @@ class Examples:
     def __init__(self, found: Sequence[Seen]) -> None:
         parts: list[Array] = []
         self.by_class: list[list[int]] = [[] for _ in OUTPUTS]
+        self.disturbed: list[int] = []  # of the normal ones, those in a recording of disturbances
         self.calm: list[list[int]] = []
         at = 0
         for seen in found:
@@ -47,7 +49,7 @@ class Examples:
             kept = held_out(seen)
             for index, target in enumerate(seen.targets):
                 if target != UNSURE and not (target == 0 and kept[index]):
-                    self.by_class[target].append(at + index)
+                    (self.disturbed if seen.disturbed and target == 0 else self.by_class[target]).append(at + index)
             self.calm.append([at + i for i, target in enumerate(seen.targets) if target == 0 and kept[i]])
             at += len(raw)
         self.rows = np.concatenate(parts)
@@ -60,7 +62,9 @@ class Examples:
         """Examples, the classes but normal as often as each other."""
         there = [index for index, each in enumerate(self.by_class) if each and index]
         goals = np.where(generator.random(count) < NORMAL_SHARE, 0, generator.choice(there, count))
-        ends = [self.by_class[goal][generator.integers(len(self.by_class[goal]))] for goal in goals]
+        pools = [self.disturbed if self.disturbed and goal == 0 and coin < DISTURBED_SHARE else self.by_class[goal]
+                 for goal, coin in zip(goals, generator.random(count), strict=True)]  # fmt: skip
+        ends = [pool[generator.integers(len(pool))] for pool in pools]
         return self.windows(ends), torch.from_numpy(goals)
 
 
