@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pqc_mav_detect import classes
 
 PER_S = "1/s"
+CHANGE_S = 1.0  # while a drone changes its address, some packets take the old path
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Channel:
     allowance: float = 0.0
     limit: float = 0.0
     words: str = ""  # how evidence calls it, with {rate}
+    lasts_s: float = 0.0  # what is over sooner does not speak
 
 
 _ALL = (
@@ -151,6 +153,7 @@ _ALL = (
         0.01,
         2.8,
         "packets lost one by one, as a weak radio does not lose them (evidence {rate}/s)",
+        CHANGE_S,
     ),
     Channel(
         "long_losses",
@@ -161,6 +164,7 @@ _ALL = (
         0.01,
         4.8,
         "packets lost in longer rows than those of a weak radio (evidence {rate}/s)",
+        CHANGE_S,
     ),
     Channel("peer_opened", PER_S, "LinkQuality, peer", "as opened, at the other end, over 5 s"),
     Channel(

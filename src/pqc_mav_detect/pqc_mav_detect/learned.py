@@ -47,7 +47,7 @@ class Learned:
         self._history = History(length)
         self._features = Features()
         self._probabilities = probabilities
-        self._sums = {name: Surplus(threshold) for name, threshold in shipped().items()}
+        self._sums = {name: Surplus(each, lasts_s=CHANNELS[name].lasts_s) for name, each in shipped().items()}
         self._odds = {kind: log_odds(max(LEAST_LIMIT, limits.get(kind, 0.0))) for kind in CLASSES}
         self._recent: list[Array] = []
         self._since_s: float | None = None

@@ -40,3 +40,12 @@ def test_reset() -> None:
     fed(surplus, 100.0, 1.0)
     surplus.reset()
     assert surplus.pressure == 0.0
+
+
+def test_what_is_over_soon_does_not_press() -> None:
+    surplus = Surplus(Threshold(0.0, 1.0), lasts_s=1.0)
+    assert max(surplus.add(10.0, 0.1, turn / 10) for turn in range(1, 10)) == 0.0
+    for turn in range(10, 14):
+        surplus.add(-1.0, 0.1, turn / 10)
+    assert surplus.value > 1.0 and surplus.pressure == 0.0, "it no longer grows"
+    assert surplus.add(10.0, 0.1, 1.5) > 1.0

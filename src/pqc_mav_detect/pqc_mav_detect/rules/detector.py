@@ -26,7 +26,7 @@ class Rules:
 
     def __init__(self, thresholds: Mapping[str, Threshold] | None = None) -> None:
         table = thresholds if thresholds is not None else shipped()
-        self._sums = {name: Surplus(table[name]) for name in SUMMED}
+        self._sums = {name: Surplus(table[name], lasts_s=CHANNELS[name].lasts_s) for name in SUMMED}
         self._features = Features()
 
     def update(self, window: Window) -> Opinion:

@@ -18,11 +18,12 @@ class Threshold:
 
 
 class Surplus:
-    """The sum of one channel, `most` limits at most."""
+    """The sum of one channel, `most` limits at most. It presses once it has grown for `lasts_s` or longer."""
 
-    def __init__(self, threshold: Threshold, most: float = MOST) -> None:
+    def __init__(self, threshold: Threshold, most: float = MOST, lasts_s: float = 0.0) -> None:
         self.threshold = threshold
         self._most = most
+        self._lasts_s = lasts_s
         self.value = 0.0
         self.since_s = 0.0  # when it last began to grow
         self._above_s = 0.0
@@ -30,7 +31,7 @@ class Surplus:
     @property
     def pressure(self) -> float:
         """1 at the limit."""
-        return self.value / self.threshold.limit
+        return self.value / self.threshold.limit if self._above_s - self.since_s >= self._lasts_s else 0.0
 
     def add(self, value: float, span_s: float, now_s: float) -> float:
         """Take the next value, which stood for `span_s` up to now. Returns the pressure."""
