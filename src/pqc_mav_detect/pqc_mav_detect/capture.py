@@ -128,7 +128,8 @@ class CaptureRules:
             seen.append((surplus.pressure, kind, self._words(name, value / span_s)))
         seen.sort(key=lambda each: -each[0])
         since = min((self._sums[name].since_s for name in found if self._sums[name].pressure >= SUSPECT), default=None)
-        return Opinion(pressure, dict(pressure), tuple((kind, words) for _, kind, words in seen), since)
+        once = tuple(dict.fromkeys((kind, words) for _, kind, words in seen))  # two sums may speak of the same packets
+        return Opinion(pressure, dict(pressure), once, since)
 
     def _add(self, slot: Slot, span_s: float) -> dict[str, float]:
         found = measures(slot, self._bytes_each)

@@ -61,3 +61,13 @@ def test_nothing_to_compare_with() -> None:
         CaptureRules(capture(0.5))
     with pytest.raises(ValueError, match="none of the columns"):
         CaptureRules([Slot(turn * 0.1) for turn in range(50)])
+
+
+def test_what_two_sums_saw_is_said_once() -> None:
+    slots = attacked(more(400.0, 84.0))
+    calm = [slot for slot in slots if slot.time_s - slots[0].time_s < 10.0]
+    rules, said = CaptureRules(calm), []
+    for slot in slots[len(calm) :]:
+        said.append(rules.update(slot, 0.1).evidence)
+    assert max(map(len, said)) >= 2
+    assert all(len(set(each)) == len(each) for each in said)
