@@ -117,7 +117,8 @@ def _children(pid: int) -> dict[str, int]:
     found = {}
     for child in map(int, text.split()):
         words = Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")
-        found[next(Path(word).name for word in words if any(part in word for part in PROGRAMS))] = child
+        program = next(Path(word) for word in words if any(part in word for part in PROGRAMS))
+        found[program.name.removesuffix(".py")] = child
     return found
 
 

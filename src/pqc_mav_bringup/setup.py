@@ -24,6 +24,7 @@ setup(
         files("launch", "*.launch.py"),
         files("config", "*"),
         files("systemd", "*"),
+        (f"lib/{PACKAGE}", ["scripts/pqc_onboard.py"]),
     ],
     install_requires=["setuptools", "PyYAML"],
     extras_require={"test": ["pytest", "psutil"]},
@@ -33,5 +34,4 @@ setup(
     description="Launch files, supervisor and configuration of the post-quantum MAVLink tunnel",
     license="Apache-2.0",
     python_requires=">=3.10",
-    entry_points={"console_scripts": ["pqc_onboard = pqc_mav_bringup.onboard:run"]},
 )

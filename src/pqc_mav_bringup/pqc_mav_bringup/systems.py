@@ -128,7 +128,7 @@ def _onboard(
         arguments=arguments,
         name=ONBOARD,
         package="pqc_mav_bringup",
-        executable=ONBOARD,
+        executable=f"{ONBOARD}.py",  # a program of our own, see there
         namespace=namespace,
         config="{sensing_config}",
         files=("{policy_config}",),

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from pqc_mav_bringup.description import resolve
-from pqc_mav_bringup.executables import command
+from pqc_mav_bringup.executables import command, find_executable
 from pqc_mav_bringup.onboard import WITH_DETECTOR
 from pqc_mav_bringup.systems import DRONE, ONBOARD
 from pqc_mav_common.testing_onlooker import run_twice
@@ -52,6 +52,17 @@ def test_refusals_are_one_line_and_exit_code_2(arguments: list[str], sentence: s
     assert sentence in line and "Traceback" not in ended.stderr
 
 
+def test_the_program_that_is_installed_brings_in_no_metadata_of_packages() -> None:
+    """2 MB; setuptools' own scripts import it."""
+    program = Path(find_executable("pqc_mav_bringup", f"{ONBOARD}.py"))
+    code = f"import runpy; runpy.run_path({str(program)!r}, run_name='x')"
+    shown = "import sys; import pqc_mav_bringup.onboard as o; o.run = lambda: print('email' in sys.modules); "
+    ended = subprocess.run(
+        [sys.executable, "-c", shown + code], capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+    assert (ended.stdout, ended.stderr) == ("False\n", "")
+
+
 def test_no_parameter_means_one_thing_to_the_senses_and_another_to_the_policy() -> None:
     """What is given without a node's name reaches both."""
     of_senses = {spec.name for sense in load(NODES) for spec in sense.parameters}
@@ -60,7 +71,7 @@ def test_no_parameter_means_one_thing_to_the_senses_and_another_to_the_policy() 
 
 
 def test_both_files_are_on_the_command_line() -> None:
-    (process,) = [each for each in resolve(DRONE, {}) if each.executable == ONBOARD]
+    (process,) = [each for each in resolve(DRONE, {}) if each.executable == f"{ONBOARD}.py"]
     line = command(process)
     files = [Path(line[at + 1]).name for at, word in enumerate(line) if word == "--params-file"]
     assert files == ["sensing.yaml", "policy.yaml"]

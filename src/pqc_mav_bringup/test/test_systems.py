@@ -165,7 +165,7 @@ def test_no_copy_of_the_stream_without_somebody_who_reads_it() -> None:
 @pytest.mark.parametrize(
     ("sensing", "policy", "together", "run"),
     [
-        ("true", "true", "true", ["pqc_onboard"]),
+        ("true", "true", "true", ["pqc_onboard.py"]),
         ("true", "true", "false", ["pqc_sensing", "pqc_policy"]),
         ("true", "false", "true", ["pqc_sensing"]),
         ("true", "false", "false", ["pqc_sensing"]),
@@ -179,7 +179,7 @@ def test_sensing_and_policy_share_a_process_where_both_run(sensing, policy, toge
     proxy, *others = resolve(DRONE, given)
     assert [process.executable for process in others] == run
     apart = resolve(DRONE, {**given, "together": "false"})[1:]
-    if run == ["pqc_onboard"]:
+    if run == ["pqc_onboard.py"]:
         (onboard,) = others
         assert onboard.parameters == {**apart[0].parameters, **apart[1].parameters}
         assert onboard.parameters["tap"] == proxy.parameters["plain_tap"]
@@ -195,7 +195,7 @@ def test_one_detector_beside_each_proxy_unless_left_out(sensing, policy, togethe
     processes = resolve(DRONE, given)
     shared = [process for process in processes if WITH_DETECTOR in process.arguments]
     alone = [process for process in processes if process.executable == "pqc_detect"]
-    assert [process.executable for process in shared] == ["pqc_onboard"] * (set(given.values()) == {"true", "d7"})
+    assert [process.executable for process in shared] == ["pqc_onboard.py"] * (set(given.values()) == {"true", "d7"})
     assert len(shared) + len(alone) == 1
     for process in alone:
         assert (process.package, process.node, process.namespace) == ("pqc_mav_detect", "pqc_detect", "/d7")

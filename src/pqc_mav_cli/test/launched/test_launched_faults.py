@@ -36,7 +36,7 @@ def test_what_is_killed_comes_back_active(ends: Ends, proxy: str) -> None:
         for running, executable, node in (
             (air, "pqc_proxy", "/drone/pqc_proxy"),
             (ground, "pqc_proxy", "/gcs/pqc_proxy"),
-            (air, "pqc_onboard", "/drone/pqc_policy"),
+            (air, "pqc_onboard.py", "/drone/pqc_policy"),
         ):
             lines = len(running.lines)
             killed = process_of(running, executable)
