@@ -30,13 +30,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import footprint_page
+import footprint_parts
 import rig
 
 from pqc_mav_bench.json_text import as_lines
 from pqc_mav_common import packed
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import free_ports, held_domain
-from pqc_mav_common.process_figures import cpu_seconds, memory_kib, pss_among_kib, pss_kib, threads_of
+from pqc_mav_common.process_figures import cpu_seconds, held_among_kib, memory_kib, pss_kib, threads_of
 
 RESULTS = Path(__file__).resolve().parent / "results"
 RATE = 320
@@ -145,17 +146,18 @@ def windows(side: Side, count: int, seconds: float) -> list[dict[str, Any]]:
 def memory(pids: Mapping[str, int]) -> dict[str, dict[str, Any]]:
     """RSS, PSS and threads of every process; `pss_alone` as on a machine that runs nothing else."""
     try:
-        alone: Sequence[float | None] = [round(each) for each in pss_among_kib(list(pids.values()))]
+        held: Sequence[Mapping[str, float]] = held_among_kib(list(pids.values()))
     except OSError:
-        alone = [None] * len(pids)
+        held = [{}] * len(pids)
     return {
         name: {
             "rss_kib": memory_kib(pid),
             "pss_kib": pss_kib(pid),
-            "pss_alone_kib": each,
+            "pss_alone_kib": round(sum(each.values())) if each else None,
+            "parts_kib": footprint_parts.grouped(each),
             "threads": threads_of(pid),
         }
-        for (name, pid), each in zip(pids.items(), alone, strict=True)
+        for (name, pid), each in zip(pids.items(), held, strict=True)
     }
 
 

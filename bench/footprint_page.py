@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import footprint_parts
 import report
 
 from pqc_mav_bench.analysis.statistics import mean_interval
@@ -112,4 +113,4 @@ def _section(label: str, result: Mapping[str, Any]) -> str:
     if note := result.get("note"):
         text += f"{note}\n\n"
     rows = [_row(result, name) for name in (*result["memory"], "forwarder")]
-    return text + report.table(("process", *_COLUMNS), rows)
+    return text + report.table(("process", *_COLUMNS), rows) + footprint_parts.table(result["memory"])
