@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ import pqc_mav_tunnel
 import rig
 from borrowed import thread_times, udp_sockets, waiting_bytes
 from children import Child
+from priority import prefer
 
 from pqc_mav_bench.analysis.intervals import clustered_interval
 from pqc_mav_common.waiting import wait_until
@@ -221,12 +222,6 @@ class Fleet:
                     end.recv(2048)
             except BlockingIOError:
                 continue
-
-
-def prefer(pid: int, priority: int) -> None:
-    """Give a process a real-time priority where that is allowed."""
-    with suppress(PermissionError):
-        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(priority))
 
 
 def one_run(processes: int, threads: int, drones: int, rounds: int, each: int) -> dict[str, list[Round]]:

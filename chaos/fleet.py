@@ -22,6 +22,7 @@ import pqc_mav_tunnel
 import tables
 from accounting import SOFTNET, Account, EndCounts, Way, account, backlog_drops, summed
 from children import Child, ChildError
+from priority import prefer, prefer_threads
 from traffic import End, TrafficProcess, application_socket, compiled, total
 
 from pqc_mav_bench.json_text import counted
@@ -40,6 +41,10 @@ SUITES = (
 _CONNECT_S = 60.0
 _REKEY_LIMIT_S = 60.0
 _NICE_OF_DRONES = 5
+# With --ahead. Handshakes come after packets, as niceness has it otherwise, and the drones after the gcs.
+_OF_GCS, _OF_TRAFFIC, _OF_DRONES = 4, 3, 1
+_THREADS_OF_GCS = {"pqc-data": _OF_GCS, "pqc-handshake": 2, "pqc-keypool": 1}
+_FIRST_REKEYS = 0.8  # of the time: by then every drone has begun one
 _COUNTERS_S = 2.2  # the engines ask the kernel what it dropped once a second
 
 
@@ -110,6 +115,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--processes", type=int, default=4, help="processes that host the drones")
     parser.add_argument("--data-threads", type=int, default=1, help="of the gcs")
+    parser.add_argument(
+        "--ahead", action="store_true", help="real-time priority for all processes, on a machine that has other work"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--also", type=int, nargs="*", default=[], help="smaller fleets to fly first, for comparison")
     parser.add_argument("--also-seconds", type=float, default=15.0, help="how long each of those flies")
@@ -128,6 +136,9 @@ def run(options: argparse.Namespace) -> int:
         print("fleet: all numbers must be above 0.")
         return 2
     machine = tables.machine()
+    if options.ahead and not prefer(os.getpid(), _OF_GCS):
+        print("fleet: --ahead needs the right to real-time priority (root, or an RLIMIT_RTPRIO).")
+        return 2
     try:
         smaller = [
             fly(argparse.Namespace(**{**vars(options), "drones": drones, "seconds": options.also_seconds}))
@@ -167,9 +178,14 @@ def fly(options: argparse.Namespace) -> FleetResult:
         (ports,) = gcs.ask("start", configs=[config])
         # In the field they have processors of their own: here they do not take those of the gcs.
         hosts = [_child(stack, _NICE_OF_DRONES) for _ in range(options.processes)]
+        if options.ahead:
+            prefer_threads(gcs.pid, _THREADS_OF_GCS)
+            for host in hosts:
+                prefer(host.pid, _OF_DRONES)
         result.rss_drone_process_empty_kib = sum(_settled_memory(host) for host in hosts)
         begin = time.monotonic()
-        where = _start_drones(hosts, keys, names, ports)
+        applications = {name: end.getsockname()[1] for name, end in zip(names, vehicles, strict=True)}
+        where = _start_drones(hosts, keys, applications, ports)
         if not wait_until(lambda: _states([gcs, *hosts]) == {"UP": 2 * options.drones}, _CONNECT_S, 0.1):
             raise ChildError(f"states after {_CONNECT_S:g} s: {dict(_states([gcs, *hosts]))}")
         result.connect_s = time.monotonic() - begin
@@ -181,6 +197,8 @@ def fly(options: argparse.Namespace) -> FleetResult:
             ends.append(End(grounds[i], i, messages.UP, ports["plain"][name], options.rate))
         traffic = TrafficProcess(ends, program=compiled())
         stack.callback(traffic.close)
+        if options.ahead:
+            prefer(traffic.pid, _OF_TRAFFIC)
         time.sleep(1.0)
         before = pss_kib(gcs.pid)
         clock, cpu = time.monotonic(), _cpu(gcs, hosts, traffic)
@@ -227,16 +245,22 @@ def _memory_of_gcs(keys: str, grounds: dict[str, int]) -> int:
 
 
 def _start_drones(
-    hosts: list[Child], keys: str, names: list[str], ports: dict[str, Any]
+    hosts: list[Child], keys: str, applications: dict[str, int], ports: dict[str, Any]
 ) -> dict[str, tuple[Child, int, int]]:
-    """Start every drone's engine in one of the processes; returns process, number in it and plaintext port by name."""
+    """Start every drone's engine in one of the processes; returns process, number in it and plaintext port by name.
+
+    `applications`: the port of each drone's application; a drone that had to learn it could not deliver what comes
+    before that has spoken.
+    """
+
+    def config(name: str) -> dict[str, Any]:
+        return loopback.drone_config(keys, name, ports, plain_peer=f"{loopback.HOST}:{applications[name]}")
+
     where = {}
-    shares = [names[i :: len(hosts)] for i in range(len(hosts))]
+    shares = [list(applications)[i :: len(hosts)] for i in range(len(hosts))]
     waits = []
     for host, share in zip(hosts, shares, strict=True):
-        waits.append(
-            host.begin("start", watch=False, configs=[loopback.drone_config(keys, name, ports) for name in share])
-        )
+        waits.append(host.begin("start", watch=False, configs=[config(name) for name in share]))
     for host, share, wait in zip(hosts, shares, waits, strict=True):
         for number, (name, own) in enumerate(zip(share, wait(_CONNECT_S), strict=True)):
             where[name] = (host, number, own["plain"][name])
@@ -295,8 +319,9 @@ def _rekey_at_random(
     """Each drone rekeys to a random suite after random times, one at a time, until the time is up."""
     generator = random.Random(options.seed)
     begin = time.monotonic()
-    # the first within the mean time, so that every drone rekeys
-    plan = [(begin + generator.uniform(0, min(options.rekey_every, options.seconds / 2)), name) for name in where]
+    # the first within the mean time, and before the end, so that every drone rekeys
+    within = min(options.rekey_every, _FIRST_REKEYS * options.seconds)
+    plan = [(begin + generator.uniform(0, within), name) for name in where]
     heapq.heapify(plan)
     done: Counter[str] = Counter()
     running: list[tuple[str, Callable[[float], Any]]] = []
@@ -345,7 +370,10 @@ def memory_of_each(result: FleetResult) -> float:
 
 def costs(results: list[FleetResult]) -> str:
     """A table of fleets of several sizes, one row each."""
-    header = ("drones", "messages", "lost", "unexplained", "rekeys", "CPU a message", "PSS a drone", "load")
+    header = (
+        *("drones", "messages", "lost", "unexplained", "rekeys", "CPU of the gcs", "a drone", "a message"),
+        *("PSS a drone", "load"),
+    )
     rows = [
         (
             each.drones,
@@ -353,13 +381,20 @@ def costs(results: list[FleetResult]) -> str:
             f"{total(each.counts, 'sent') - total(each.counts, 'received'):,}",
             unexplained(each),
             each.rekeys_ok,
+            f"{each.cpu_gcs:.1f} %",
+            f"{each.cpu_gcs / each.drones:.3f} %",
             f"{message_us(each):.1f} us",
             f"{memory_of_each(each):.0f} KiB" if each.drones > 1 else "",
             f"{each.load[0]:.1f}-{each.load[1]:.1f}",
         )
         for each in results
     ]
-    text = "\n## What a drone costs the gcs\n\nThe same rates; CPU with rekeys and all else. The load is that of the "
+    text = (
+        "\n## What a drone costs the gcs\n\nThe same rates; CPU in percent of one core, with rekeys and all else: the "
+    )
+    text += (
+        "first of each drone fall into the time of the run, so a short one has more of them. The load is that of the "
+    )
     return text + "machine before and after.\n\n" + tables.markdown(header, rows)
 
 
@@ -380,12 +415,15 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
     text += f"{len(SUITES)} every {options.rekey_every + 0.5:g} s on average. "
     text += (
         f"The gcs is a process of its own with {counted_threads(options.data_threads)}; the drones' engines share "
-        f"{options.processes} processes.\n\n"
+        f"{options.processes} processes; the traffic comes from one {'in C++' if compiled() else 'in Python'}. "
+        + ("All have real-time priority, packets of the gcs first. " if options.ahead else "")
+        + "\n\n"
         f"*{machine}; load average {result.load[0]:.1f} before, {result.load[1]:.1f} after*\n\n"
     )
     gaps = max(stream["longest_gap_ns"] for stream in counts["streams"]) / 1e6
     grown = result.pss_gcs_kib[1] - result.pss_gcs_kib[0]
     per_drone = memory_of_each(result)
+    whole = result.cpu_gcs + result.cpu_drones + result.cpu_traffic
     own = (result.rss_drones_kib - result.rss_drone_process_empty_kib) / n
     rows = [
         ("all connected after", f"{result.connect_s:.2f} s"),
@@ -409,6 +447,7 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
         ),
         ("CPU of the drones", f"{result.cpu_drones:.1f} % of one core, {result.cpu_drones / n:.2f} % a drone"),
         ("CPU of the traffic generator, for scale", f"{result.cpu_traffic:.1f} %"),
+        ("of all of it, the gcs", f"{100 * result.cpu_gcs / max(whole, 1e-9):.0f} % of {whole:.0f} %"),
         (
             "memory of the gcs (PSS)",
             f"{result.pss_gcs_kib[0] / 1024:.1f} MiB, {per_drone:.0f} KiB a drone; {grown:+d} KiB during the run",

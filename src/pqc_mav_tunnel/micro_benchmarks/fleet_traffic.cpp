@@ -2,7 +2,7 @@
 // The applications at both ends of many tunnels: chaos/traffic_host.py for fleets whose messages a Python process cannot
 // keep up with. The same messages (chaos/messages.py), commands and results, without bursts and without a log.
 //
-// It looks twice in a millisecond and does all that is due at once: an application that is woken for each message takes
+// It looks once a millisecond and does all that is due at once: an application that is woken for each message takes
 // the processors away from what is measured.
 #include <fcntl.h>
 #include <linux/sock_diag.h>
@@ -35,7 +35,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kHead = 16, kLargest = 2048, kTableSize = kLargest + 256;
 constexpr std::uint8_t kCheck = 0xA7;
-constexpr std::uint64_t kLookNs = 500'000, kLateNs = 250'000'000;
+constexpr std::uint64_t kLookNs = 1'000'000, kLateNs = 250'000'000;
 constexpr int kBufferBytes = 8 << 20;
 
 /// Filling byte i of message n is (131 n + 7 i) mod 256: a window of one table, found through 7 * 183 = 1 (mod 256).
