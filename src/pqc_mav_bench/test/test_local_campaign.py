@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from pqc_mav_bench.link_presets import PRESETS
+from pqc_mav_bench.report.report_input import load
 from pqc_mav_bench.store import CampaignStore, controller_lock
 from pqc_mav_bench.verify import verify_campaign
 from pqc_mav_cli.app import main
@@ -114,6 +117,7 @@ def test_a_second_controller_is_refused_and_leaves_nothing(tmp_path):
         (["resume", "nothing"], "no campaign", 1),
         (["show", "nothing"], "no campaign", 1),
         (["primitives", "--only", "rsa"], "no such algorithm", 2),
+        (["links", "nowhere", "--link", "wifi"], "--link wifi: there are lan, lte, radio-64k", 2),
     ],
 )
 def test_refusals_are_one_sentence_with_an_exit_code(tmp_path, capsys, arguments, words, code):
@@ -144,3 +148,23 @@ def test_renewals_over_an_impaired_link_are_measured_and_verify(tmp_path):
 def test_a_link_between_two_machines_cannot_be_chosen(capsys):
     assert main(["bench", "run", "--role", "controller", "--link", "1ms"]) == 2
     assert "the link between two is what it is" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_links_are_measured_one_after_the_other_and_found_by_a_report(tmp_path):
+    chosen = ("--link", "lan", "--suite", SUITES[0], "--attempts", "1", "--root", str(tmp_path / "root"))
+    asked = ("links", str(tmp_path / "campaign-links"), *chosen, "--duration", "1", "--handshakes", "6")
+    done = run(*asked)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert verify_campaign(tmp_path / "campaign-links" / "lan").problems == ()
+    found = load(tmp_path / "root" / "links-lan", links=False)
+    assert (found.raw["run_context.link"] == PRESETS["lan"].words).all()
+    again = run(*asked)
+    assert again.returncode == 0 and "Complete: 1 passed" in again.stdout
+    other = run(*asked[:-1], "7")
+    assert other.returncode == 1
+    assert "was begun with another handshakes" in other.stderr
+    (tmp_path / "mine").mkdir()
+    shutil.copytree(tmp_path / "campaign-links" / "lan", tmp_path / "mine", dirs_exist_ok=True)
+    ((preset, campaign),) = load(tmp_path / "mine").links
+    assert preset.name == "lan" and campaign.baseline["handshake_ms"].notna().all()

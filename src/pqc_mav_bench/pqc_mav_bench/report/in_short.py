@@ -23,7 +23,7 @@ def in_short(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Ch
     rows = known.set_index("suite")
     found = [
         ("Which suite", _suite(rows, choices)),
-        ("On which link", _link(known, rows, choices)),
+        ("On which link", _link(c, known, rows, choices)),
         ("With which battery", _battery(c, known, choices)),
         ("How sure", _certainty(c, rows, choices)),
     ]
@@ -58,7 +58,7 @@ def _time(row: pd.Series) -> str:
     return f"{text} (95 % interval {duration(float(row[LOW]))} to {duration(float(row[HIGH]))})"
 
 
-def _link(known: pd.DataFrame, rows: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:
+def _link(c: ReportInput, known: pd.DataFrame, rows: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:
     if not has(known, "handshake_bytes"):
         return ""
     size = float(rows.loc[choices[0].suite, "handshake_bytes"])
@@ -69,6 +69,8 @@ def _link(known: pd.DataFrame, rows: pd.DataFrame, choices: Sequence[recommend.C
     text = (
         f"That one on any link: its {number(size, 4)} bytes need at least {reach}, while the old keys carry the data. "
     )
+    if measured := _measured(c, choices[0].suite):
+        text += f"Measured, under MAVLink: {measured}. "
     if len(least):
         row = least.iloc[0]
         text += (
@@ -79,6 +81,12 @@ def _link(known: pd.DataFrame, rows: pd.DataFrame, choices: Sequence[recommend.C
         f"{text}{most['kem']} is not for thin links: {duration(1e3 * thin.seconds(float(most['handshake_bytes'])))} "
         f"with {most['sig']} over {thin.name}."
     )
+
+
+def _measured(c: ReportInput, suite: str) -> str:
+    """What a suite's handshake took over other links, where that was measured."""
+    found = [(preset, one.baseline[one.baseline["suite"] == suite]) for preset, one in c.links]
+    return ", ".join(f"{_time(rows.iloc[0])} over the {preset.title}" for preset, rows in found if len(rows))
 
 
 def _battery(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:

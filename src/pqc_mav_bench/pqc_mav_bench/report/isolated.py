@@ -65,9 +65,10 @@ class PrimitiveResults:
 
 
 def read_primitives(run_dir: Path) -> PrimitiveResults | None:
-    """The results in a campaign's folder, next to it, or in `primitives` next to it, where 'pqcmav bench primitives'
-    puts them; None where there are none. Raises StoreError for a changed file."""
-    places = (run_dir, run_dir.parent, run_dir.parent / "primitives")
+    """The results in a campaign's folder, next to it, in `primitives` next to it, where 'pqcmav bench primitives' puts
+    them, or among the quick campaigns next to it; None where there are none. Raises StoreError for a changed file."""
+    parent = run_dir.parent
+    places = (run_dir, parent, parent / "primitives", parent / "campaign-quick" / "primitives")
     path = next((folder / RESULT for folder in places if (folder / RESULT).is_file()), None)
     if path is None:
         return None

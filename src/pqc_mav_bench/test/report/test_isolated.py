@@ -51,10 +51,22 @@ def test_found_beside_the_campaign_too(document, tmp_path):
     assert read_primitives(tmp_path / "a" / "campaign") is None
 
 
-def test_found_where_the_primitive_benchmark_puts_it(document, tmp_path):
-    (tmp_path / "primitives").mkdir()
-    write_json(tmp_path / "primitives" / "primitives.json.gz", document)
+@pytest.mark.parametrize("folder", ["primitives", "campaign-quick/primitives"])
+def test_found_where_the_primitive_benchmark_puts_it(document, tmp_path, folder):
+    (tmp_path / folder).mkdir(parents=True)
+    write_json(tmp_path / folder / "primitives.json.gz", document)
     assert read_primitives(tmp_path / "campaign") is not None
+
+
+def test_the_commit_that_measured_is_said_where_it_is_known(document, tmp_path):
+    content = {name: value for name, value in document.items() if name != "sha256"}
+    content["source"] = {"commit": "0123456789abcdef", "changed": True}
+    write_json(tmp_path / "primitives.json.gz", {**content, "sha256": sha256(content)})
+    (source,) = read_primitives(tmp_path).sources
+    assert source.about.endswith("commit 0123456789ab, with changes")
+    write_json(tmp_path / "primitives.json.gz", document)
+    (source,) = read_primitives(tmp_path).sources
+    assert source.about.endswith("commit not recorded")
 
 
 def test_changed_file_is_refused(document, tmp_path):

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from pqc_mav_bench.link_presets import PRESETS
-from pqc_mav_bench.report.answer import answer
+from pqc_mav_bench.report.answer import answer, shortly
 from pqc_mav_bench.report.blocks import MEASURED
 from pqc_mav_bench.report.measured_links import over_links
 
@@ -28,3 +28,10 @@ def test_the_answer_shows_them_and_is_silent_without(with_links, campaign):
     assert [block.key for block in answer(with_links)][-1] == "answer-links"
     assert over_links(campaign) is None
     assert all(not one.links for _, one in with_links.links)
+
+
+def test_the_answer_in_short_says_what_was_measured(with_links, campaign):
+    html = shortly(with_links).html
+    assert "Measured, under MAVLink: " in html
+    assert f"1.00 s (95 % interval 994 ms to 1.01 s) over the {PRESETS['radio-64k'].title}" in html
+    assert "Measured, under MAVLink" not in shortly(campaign).html
