@@ -8,10 +8,11 @@ import heapq
 import os
 import random
 import tempfile
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from children import Child, ChildError
 from priority import prefer, prefer_threads
 from traffic import End, TrafficProcess, application_socket, compiled, total
 
+from pqc_mav_bench.analysis.statistics import mean_interval
 from pqc_mav_bench.json_text import counted
 from pqc_mav_common.process_figures import cpu_seconds, memory_kib
 from pqc_mav_common.waiting import wait_until
@@ -44,6 +46,8 @@ _NICE_OF_DRONES = 5
 # With --ahead. Handshakes come after packets, as niceness has it otherwise, and the drones after the gcs.
 _OF_GCS, _OF_TRAFFIC, _OF_DRONES = 4, 3, 1
 _THREADS_OF_GCS = {"pqc-data": _OF_GCS, "pqc-handshake": 2, "pqc-keypool": 1}
+_SLICE_S = 5.0
+_FEWEST_SLICES = 4
 _FIRST_REKEYS = 0.8  # of the time: by then every drone has begun one
 _COUNTERS_S = 2.2  # the engines ask the kernel what it dropped once a second
 
@@ -60,6 +64,7 @@ class FleetResult:
     rekey_ms: list[float] = field(default_factory=list)
     connect_s: float = 0.0
     cpu_gcs: float = 0.0
+    cpu_gcs_slices: list[float] = field(default_factory=list)
     cpu_drones: float = 0.0
     cpu_traffic: float = 0.0
     pss_gcs_one_kib: int = 0
@@ -202,7 +207,8 @@ def fly(options: argparse.Namespace) -> FleetResult:
         time.sleep(1.0)
         before = pss_kib(gcs.pid)
         clock, cpu = time.monotonic(), _cpu(gcs, hosts, traffic)
-        _rekey_at_random(where, options, result)
+        with _slices(gcs.pid, result.cpu_gcs_slices):
+            _rekey_at_random(where, options, result)
         took = time.monotonic() - clock
         used = [100 * (now - then) / took for now, then in zip(_cpu(gcs, hosts, traffic), cpu, strict=True)]
         result.cpu_gcs, result.cpu_drones, result.cpu_traffic = used
@@ -217,6 +223,27 @@ def fly(options: argparse.Namespace) -> FleetResult:
         result.backlog_drops = backlog_drops(SOFTNET.read_text(encoding="ascii")) - backlog
         result.load = (load, os.getloadavg()[0])
         return result
+
+
+@contextmanager
+def _slices(pid: int, into: list[float]) -> Iterator[None]:
+    """Meanwhile, the processor time of a process in percent of one core, every few seconds."""
+    over = threading.Event()
+
+    def look() -> None:
+        then, used = time.monotonic(), cpu_seconds(pid)
+        while not over.wait(_SLICE_S):
+            now, more = time.monotonic(), cpu_seconds(pid)
+            into.append(100 * (more - used) / (now - then))
+            then, used = now, more
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def pss_kib(pid: int) -> int:
@@ -345,6 +372,13 @@ def _rekey_at_random(
     result.least_rekeys = min(done[name] for name in where)
 
 
+def _scatter(slices: list[float]) -> str:
+    if len(slices) < _FEWEST_SLICES:
+        return ""
+    mean, half = mean_interval(slices)
+    return f" ({mean:.1f} ± {half:.1f} in {len(slices)} slices of {_SLICE_S:g} s)"
+
+
 def _losses(each: Account) -> str:
     named = ", ".join(f"{name} {count:,}" for name, count in each.by.items())
     return f"{each.lost:,}" + (f": {named}" if named else "")
@@ -381,7 +415,7 @@ def costs(results: list[FleetResult]) -> str:
             f"{total(each.counts, 'sent') - total(each.counts, 'received'):,}",
             unexplained(each),
             each.rekeys_ok,
-            f"{each.cpu_gcs:.1f} %",
+            f"{each.cpu_gcs:.1f} %{_scatter(each.cpu_gcs_slices)}",
             f"{each.cpu_gcs / each.drones:.3f} %",
             f"{message_us(each):.1f} us",
             f"{memory_of_each(each):.0f} KiB" if each.drones > 1 else "",
@@ -403,22 +437,32 @@ def counted_threads(threads: int) -> str:
     return "one data thread" if threads == 1 else f"{threads} data threads"
 
 
+def command(options: argparse.Namespace) -> str:
+    """How it was called."""
+    text = f"tools/run chaos/run fleet --drones {options.drones} --rate {options.rate:g} --seconds {options.seconds:g} "
+    text += f"--rekey-every {options.rekey_every:g}"
+    if options.data_threads > 1:
+        text += f" --data-threads {options.data_threads}"
+    if options.also:
+        text += f" --also {' '.join(map(str, options.also))} --also-seconds {options.also_seconds:g}"
+    return text + (" --ahead" if options.ahead else "")
+
+
 def page(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> str:
     """The results page."""
     counts, n = result.counts, result.drones
     sent, received = total(counts, "sent"), total(counts, "received")
     rekey_ms = sorted(result.rekey_ms) or [0.0]
-    text = f"# A fleet on one gcs\n\nWritten by `tools/run chaos/run fleet`. {n} drones on loopback, {options.rate:g} "
+    text = f"# A fleet on one gcs\n\nWritten by `{command(options)}`. {n} drones on loopback, {options.rate:g} "
     text += (
-        "messages/s of each, both ways, with the drone's id in every message; each drone rekeys to a random suite of "
+        "messages/s of each, each way, with the drone's id in every message; each drone rekeys to a random suite of "
     )
     text += f"{len(SUITES)} every {options.rekey_every + 0.5:g} s on average. "
     text += (
         f"The gcs is a process of its own with {counted_threads(options.data_threads)}; the drones' engines share "
-        f"{options.processes} processes; the traffic comes from one {'in C++' if compiled() else 'in Python'}. "
-        + ("All have real-time priority, packets of the gcs first. " if options.ahead else "")
-        + "\n\n"
-        f"*{machine}; load average {result.load[0]:.1f} before, {result.load[1]:.1f} after*\n\n"
+        f"{options.processes} processes; the traffic comes from one {'in C++' if compiled() else 'in Python'}."
+        + (" All have real-time priority, packets of the gcs first.\n\n" if options.ahead else "\n\n")
+        + f"*{machine}; load average {result.load[0]:.1f} before, {result.load[1]:.1f} after*\n\n"
     )
     gaps = max(stream["longest_gap_ns"] for stream in counts["streams"]) / 1e6
     grown = result.pss_gcs_kib[1] - result.pss_gcs_kib[0]
@@ -442,7 +486,7 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
         ("drop counters, both ends", ", ".join(f"{k} {v}" for k, v in result.drops.items()) or "all zero"),
         (
             "CPU of the gcs, rekeys included",
-            f"{result.cpu_gcs:.1f} % of one core, {result.cpu_gcs / n:.3f} % a drone, "
+            f"{result.cpu_gcs:.1f} % of one core{_scatter(result.cpu_gcs_slices)}, {result.cpu_gcs / n:.3f} % a drone, "
             f"{message_us(result):.1f} us a message",
         ),
         ("CPU of the drones", f"{result.cpu_drones:.1f} % of one core, {result.cpu_drones / n:.2f} % a drone"),

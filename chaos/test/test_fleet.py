@@ -43,8 +43,9 @@ def test_each_fault_is_named(changes: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_small_fleet_flies(threads: int) -> None:
     options = argparse.Namespace(
-        drones=3, rate=30.0, seconds=2.0, rekey_every=0.7, processes=2, seed=2, data_threads=threads, ahead=False
-    )
+        drones=3, rate=30.0, seconds=2.0, rekey_every=0.7, processes=2, seed=2, data_threads=threads, ahead=False,
+        also=[], also_seconds=1.0,
+    )  # fmt: skip
     flown = fleet.fly(options)
     assert judge(flown) == []
     assert "delivered to the wrong end | 0" in fleet.page(flown, [], options, "a machine")
