@@ -48,6 +48,7 @@ _OF_GCS, _OF_TRAFFIC, _OF_DRONES = 4, 3, 1
 _THREADS_OF_GCS = {"pqc-data": _OF_GCS, "pqc-handshake": 2, "pqc-keypool": 1}
 _SLICE_S = 5.0
 _FEWEST_SLICES = 4
+_FEWEST_FOR_MEMORY = 50  # below, what a drone adds is lost among what the process takes anyway
 _FIRST_REKEYS = 0.8  # of the time: by then every drone has begun one
 _COUNTERS_S = 2.2  # the engines ask the kernel what it dropped once a second
 
@@ -418,7 +419,7 @@ def costs(results: list[FleetResult]) -> str:
             f"{each.cpu_gcs:.1f} %{_scatter(each.cpu_gcs_slices)}",
             f"{each.cpu_gcs / each.drones:.3f} %",
             f"{message_us(each):.1f} us",
-            f"{memory_of_each(each):.0f} KiB" if each.drones > 1 else "",
+            f"{memory_of_each(each):.0f} KiB" if each.drones >= _FEWEST_FOR_MEMORY else "",
             f"{each.load[0]:.1f}-{each.load[1]:.1f}",
         )
         for each in results
