@@ -6,28 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pqc_mav_tunnel import watched_counters
+
 from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_proxy.names import keys_are_old, plain_is_down
 from pqc_mav_proxy.wording import short_code
 
-# Counter -> what it means when it grows. A stranger can cause any of them, so they warn and never count as errors.
-SUSPICIOUS: Mapping[str, str] = {
-    "drop_auth_fail": "packets that failed authentication",
-    "drop_replay": "replayed packets",
-    "drop_malformed": "malformed packets",
-    "drop_decrypt_fail": "packets with unusable content",
-    "plain_dropped_too_big": "plaintext packets above the path limit",
-    "plain_dropped_no_session": "plaintext packets without a session to carry them",
-}
-# A datagram of an attempt that is no more (hs_unknown) may be a late copy of an honest one: it does not warn.
-STRANGERS: Mapping[str, str] = {
-    "hs_tag": "handshake datagrams without a valid pre-shared key",
-    "hs_gate": "hellos without a valid pre-shared key or for another gcs",
-    "hs_replay": "replayed hellos",
-    "hs_malformed": "malformed handshake datagrams",
-    "hs_limit": "handshake datagrams from too many addresses",
-    "other_version": "datagrams of an older protocol version",
-}
+# Counter -> what it means when it grows. A stranger can cause most of them, so they warn and never count as errors.
+_WATCHED = watched_counters()
+SUSPICIOUS: Mapping[str, str] = _WATCHED["link"]
+STRANGERS: Mapping[str, str] = _WATCHED["server"]
+SOCKET: Mapping[str, str] = _WATCHED["socket"]
+MORE_ROOM = "this machine is busy or flooded, or 'socket_buffer_kib' is too small"
 UNSENT = "plain_dropped_no_session"
 SERVER_FIGURES = ("other_version", "restarts_told", "keygens")
 STATUS_FIGURES = (
@@ -52,14 +42,14 @@ class Diagnoser:
 
     def __init__(self, role: str) -> None:
         self._role = role
-        self._last: dict[str, dict[str, int]] = {}
+        self._last: dict[str, dict[str, int]] = {}  # of "server", "data port" and each "tunnel ..."
 
     def tunnel(self, status: Mapping[str, Any], stats: Mapping[str, Any], link: Mapping[str, Any] | None) -> Diagnostic:
         """The state of one drone's tunnel."""
         drone = status["drone_id"]
         level, message = _state(status, self._role)
         waits = status["station_role"] == "standby"  # what its ground software says is left out on purpose
-        grown = self._grown(drone, stats, {key: SUSPICIOUS[key] for key in SUSPICIOUS if not (waits and key == UNSENT)})
+        grown = self._grown(f"tunnel {drone}", stats, SUSPICIOUS, UNSENT if waits else "")
         if grown and level is Level.OK:
             level, message = Level.WARN, f"{message}; dropped since the last report: {grown}"
         values: dict[str, object] = {key: status[key] for key in STATUS_FIGURES}
@@ -74,16 +64,24 @@ class Diagnoser:
 
     def handshake_server(self, totals: Mapping[str, Any]) -> Diagnostic:
         """Handshakes at the gcs: what strangers try there."""
-        grown = self._grown("", totals, STRANGERS)
+        grown = self._grown("server", totals, STRANGERS)
         message = f"refused since the last report: {grown}" if grown else "no unwanted handshakes"
         values = {key: value for key, value in totals.items() if key.startswith("hs_") or key in SERVER_FIGURES}
         return Diagnostic("handshake server", Level.WARN if grown else Level.OK, message, values)
 
-    def _grown(self, owner: str, counters: Mapping[str, Any], watched: Mapping[str, str]) -> str:
+    def data_port(self, totals: Mapping[str, Any]) -> Diagnostic:
+        """The port of the encrypted side: whether this machine takes what comes."""
+        grown = self._grown("data port", totals, SOCKET)
+        message = f"since the last report: {grown}; {MORE_ROOM}" if grown else "the kernel had room for all datagrams"
+        return Diagnostic("data port", Level.WARN if grown else Level.OK, message, {key: totals[key] for key in SOCKET})
+
+    def _grown(self, owner: str, counters: Mapping[str, Any], watched: Mapping[str, str], untold: str = "") -> str:
+        """What has grown since this owner was asked for last; `untold` is remembered only."""
         now = {key: int(counters.get(key, 0)) for key in watched}
         last = self._last.get(owner, now)
         self._last[owner] = now
-        return ", ".join(f"{now[key] - last[key]} {text}" for key, text in watched.items() if now[key] > last[key])
+        told = [(key, text) for key, text in watched.items() if key != untold]
+        return ", ".join(f"{now[key] - last[key]} {text}" for key, text in told if now[key] > last[key])
 
 
 def _shaping(stats: Mapping[str, Any]) -> dict[str, object]:

@@ -255,7 +255,8 @@ class PqcProxyNode(ManagedNode):
         now_s = time.monotonic()
         header = self._header()
         statuses, stats, links = host.engine.status(), host.engine.stats(), host.engine.links()
-        by_drone = {link["drone_id"]: link for link in links}
+        links_of = {link["drone_id"]: link for link in links}
+        counted = {entry["drone_id"]: entry for entry in stats}  # drones come and go between two questions
         self._publish_status()
         for entry in stats:
             rates = self._rates.update(entry["drone_id"], entry, now_s)
@@ -264,11 +265,14 @@ class PqcProxyNode(ManagedNode):
             for message in conversions.link_messages(link, header):
                 self._link.publish(message)
         reports = [
-            self._diagnoser.tunnel(status, entry, by_drone.get(status["drone_id"]))
-            for status, entry in zip(statuses, stats, strict=True)
+            self._diagnoser.tunnel(status, counted[drone], links_of.get(drone))
+            for status in statuses
+            if (drone := status["drone_id"]) in counted
         ]
+        totals = host.engine.totals()
+        reports.append(self._diagnoser.data_port(totals))
         if self.role == "gcs":
-            reports.append(self._diagnoser.handshake_server(host.engine.totals()))
+            reports.append(self._diagnoser.handshake_server(totals))
         guarded = self._guard.diagnostics(now_s, host.engine.ports(), stats)
         host.engine.set_dangers([each.message for each in guarded if each.level is Level.ERROR])
         reports += guarded

@@ -2,7 +2,7 @@
 import pytest
 
 from pqc_mav_common.diagnostics import Level
-from pqc_mav_proxy.diagnostics import SHAPE_FIGURES, STRANGERS, SUSPICIOUS, Diagnoser
+from pqc_mav_proxy.diagnostics import SHAPE_FIGURES, SOCKET, STRANGERS, SUSPICIOUS, Diagnoser
 
 STATUS = {
     "drone_id": "d1",
@@ -84,6 +84,20 @@ def test_strangers_who_try_handshakes() -> None:
     assert "enc_rx_datagrams" not in made.values and made.values["keygens"] == 4
 
 
+def test_what_the_kernel_drops() -> None:
+    diagnoser = Diagnoser("gcs")
+    totals = dict.fromkeys(SOCKET, 0)
+    made = diagnoser.data_port(totals)
+    assert (made.subcomponent, made.level, made.values) == ("data port", Level.OK, {"drop_kernel": 0})
+    made = diagnoser.data_port({**totals, "drop_kernel": 3})
+    assert made.level is Level.WARN and "3 times" in made.message and "socket_buffer_kib" in made.message
+    assert diagnoser.data_port({**totals, "drop_kernel": 3}).level is Level.OK
+    diagnoser.tunnel(STATUS, STATS, None)
+    made = diagnoser.tunnel(STATUS, {**STATS, "plain_dropped_kernel": 2}, None)
+    assert made.level is Level.WARN and "2 plaintext packets that the kernel" in made.message
+    assert made.values["plain_dropped_kernel"] == 2
+
+
 def test_a_standby_is_no_fault_and_what_is_said_to_it_no_loss():
     diagnoser = Diagnoser("gcs")
     waiting = {**STATUS, "station": "south", "station_role": "standby", "term": 7}
@@ -92,6 +106,9 @@ def test_a_standby_is_no_fault_and_what_is_said_to_it_no_loss():
     assert (made.level, made.values["station_role"], made.values["term"]) == (Level.OK, "standby", 7)
     assert "another ground station" in made.message
     assert diagnoser.tunnel(waiting, {**STATS, "drop_auth_fail": 1}, None).level is Level.WARN
+    active = {**waiting, "station_role": "active"}
+    made = diagnoser.tunnel(active, {**STATS, "drop_auth_fail": 1, "plain_dropped_no_session": 43}, None)
+    assert "43 plaintext" in made.message, "what was left out before is no reason to fail now"
 
 
 def test_a_drone_says_which_of_its_stations_it_hears():

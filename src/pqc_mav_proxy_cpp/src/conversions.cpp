@@ -167,6 +167,7 @@ msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::
       {"skipped", &Stats::skipped},
       {"skips", &Stats::skips},
       {"late", &Stats::late},
+      {"drop_kernel", &Stats::drop_kernel},
       {"hs_gated", &Stats::hs_gated},
       {"hs_retried", &Stats::hs_retried},
       {"hs_completed", &Stats::hs_completed},

@@ -10,29 +10,12 @@
 namespace pqc_mav_proxy_cpp {
 namespace {
 
-using Watch = std::pair<std::string_view, std::string_view>;
-// A stranger can cause any of them, so they warn and never count as errors.
-constexpr std::array<Watch, 6> kSuspicious{{
-    {"drop_auth_fail", "packets that failed authentication"},
-    {"drop_replay", "replayed packets"},
-    {"drop_malformed", "malformed packets"},
-    {"drop_decrypt_fail", "packets with unusable content"},
-    {"plain_dropped_too_big", "plaintext packets above the path limit"},
-    {"plain_dropped_no_session", "plaintext packets without a session to carry them"},
-}};
-// A datagram of an attempt that is no more (hs_unknown) may be a late copy of an honest one: it does not warn.
-constexpr std::array<Watch, 6> kStrangers{{
-    {"hs_tag", "handshake datagrams without a valid pre-shared key"},
-    {"hs_gate", "hellos without a valid pre-shared key or for another gcs"},
-    {"hs_replay", "replayed hellos"},
-    {"hs_malformed", "malformed handshake datagrams"},
-    {"hs_limit", "handshake datagrams from too many addresses"},
-    {"other_version", "datagrams of an older protocol version"},
-}};
 constexpr std::array<std::string_view, 3> kServerFigures{"other_version", "restarts_told", "keygens"};
 constexpr std::array<std::string_view, 4> kFurtherFigures{"drop_unknown", "drop_seq_old", "delivered", "roams"};
 constexpr std::array<std::string_view, pqcmav::kShapeClasses> kShapeClassNames{"commands", "transfers", "streams",
                                                                                "rest", "rekey"};
+constexpr std::string_view kUnsent = "plain_dropped_no_session";
+constexpr std::string_view kMoreRoom = "this machine is busy or flooded, or 'socket_buffer_kib' is too small";
 constexpr std::string_view kKeyOld = "KEY_OLD";  // how last_error begins while the keys are too old
 
 /// Of several ground stations.
@@ -72,9 +55,8 @@ Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::Lin
                              const pqcmav::LinkQualityView* link) {
   auto [level, message] = judge(status, role_);
   // What the ground software says to a standby is left out on purpose.
-  const auto watched =
-      status.role == "standby" ? Watched(kSuspicious).first(kSuspicious.size() - 1) : Watched(kSuspicious);
-  const auto grew = grown(status.drone_id, stats.counters, watched);
+  const auto grew = grown("tunnel " + status.drone_id, stats.counters, pqcmav::watched_of_link(),
+                          status.role == "standby" ? kUnsent : std::string_view());
   if (!grew.empty() && level == Level::ok) {
     level = Level::warn;
     message += "; dropped since the last report: " + grew;
@@ -94,7 +76,7 @@ Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::Lin
   const auto add = [&](std::string_view name) {
     out.values.emplace_back(name, std::to_string(counter(stats.counters, name)));
   };
-  for (const auto& [name, meaning] : kSuspicious) add(name);
+  for (const auto& [name, meaning] : pqcmav::watched_of_link()) add(name);
   for (const auto name : kFurtherFigures) add(name);
   for (std::size_t i = 0; status.shape_kbit != 0 && i < kShapeClassNames.size(); ++i)
     out.values.emplace_back("shape_" + std::string(kShapeClassNames[i]), shape_line(stats.shaping[i]));
@@ -104,7 +86,7 @@ Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::Lin
 }
 
 Diagnostic Diagnoser::handshake_server(const pqcmav::NamedCounters& totals) {
-  const auto grew = grown("", totals, kStrangers);
+  const auto grew = grown("server", totals, pqcmav::watched_of_server());
   Diagnostic out{"handshake server",
                  grew.empty() ? Level::ok : Level::warn,
                  grew.empty() ? "no unwanted handshakes" : "refused since the last report: " + grew,
@@ -115,13 +97,26 @@ Diagnostic Diagnoser::handshake_server(const pqcmav::NamedCounters& totals) {
   return out;
 }
 
-std::string Diagnoser::grown(const std::string& owner, const pqcmav::NamedCounters& counters, Watched watched) {
+Diagnostic Diagnoser::data_port(const pqcmav::NamedCounters& totals) {
+  const auto grew = grown("data port", totals, pqcmav::watched_of_socket());
+  Diagnostic out{"data port",
+                 grew.empty() ? Level::ok : Level::warn,
+                 grew.empty() ? "the kernel had room for all datagrams"
+                              : "since the last report: " + grew + "; " + std::string(kMoreRoom),
+                 {}};
+  for (const auto& [name, meaning] : pqcmav::watched_of_socket())
+    out.values.emplace_back(name, std::to_string(counter(totals, name)));
+  return out;
+}
+
+std::string Diagnoser::grown(const std::string& owner, const pqcmav::NamedCounters& counters, Watched watched,
+                             std::string_view except) {
   const auto [place, first] = last_.try_emplace(owner);
   std::vector<std::string> texts;
   for (const auto& [name, meaning] : watched) {
     const auto now = counter(counters, name);
     const auto before = first ? now : place->second[name];
-    if (now > before) texts.push_back(std::to_string(now - before) + " " + std::string(meaning));
+    if (now > before && name != except) texts.push_back(std::to_string(now - before) + " " + std::string(meaning));
     place->second[name] = now;
   }
   return join(texts, ", ");

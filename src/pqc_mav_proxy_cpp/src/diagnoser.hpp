@@ -22,10 +22,14 @@ class Diagnoser {
                     const pqcmav::LinkQualityView* link);
   /// Handshakes at the gcs: what strangers try there.
   Diagnostic handshake_server(const pqcmav::NamedCounters& totals);
+  /// The port of the encrypted side: whether this machine takes what comes.
+  Diagnostic data_port(const pqcmav::NamedCounters& totals);
 
  private:
-  using Watched = std::span<const std::pair<std::string_view, std::string_view>>;  // counter, what it means if it grows
-  std::string grown(const std::string& owner, const pqcmav::NamedCounters& counters, Watched watched);
+  using Watched = std::span<const pqcmav::WatchedCounter>;
+  /// What has grown since the last time that this owner was asked for; `except` is remembered, but not told.
+  std::string grown(const std::string& owner, const pqcmav::NamedCounters& counters, Watched watched,
+                    std::string_view except = {});
 
   std::string role_;
   std::map<std::string, std::map<std::string_view, std::uint64_t>> last_;

@@ -335,11 +335,15 @@ void ProxyNode::publish_periodic() {
     for (const auto& message : link_messages(each, stamped)) link_->publish(message);
 
   std::vector<Diagnostic> reports;
-  for (std::size_t i = 0; i < std::min(statuses.size(), stats.size()); ++i) {
-    const auto link = std::ranges::find(links, statuses[i].drone_id, &pqcmav::LinkQualityView::drone_id);
-    reports.push_back(diagnoser_.tunnel(statuses[i], stats[i], link == links.end() ? nullptr : &*link));
+  for (const auto& status : statuses) {
+    const auto counted = std::ranges::find(stats, status.drone_id, &pqcmav::LinkStats::drone_id);
+    if (counted == stats.end()) continue;  // drones come and go between two questions
+    const auto link = std::ranges::find(links, status.drone_id, &pqcmav::LinkQualityView::drone_id);
+    reports.push_back(diagnoser_.tunnel(status, *counted, link == links.end() ? nullptr : &*link));
   }
-  if (role_ == "gcs") reports.push_back(diagnoser_.handshake_server(engine->totals()));
+  const auto totals = engine->totals();
+  reports.push_back(diagnoser_.data_port(totals));
+  if (role_ == "gcs") reports.push_back(diagnoser_.handshake_server(totals));
   std::vector<std::string> dangers;
   for (const auto& each : guard_->diagnostics(now_s, engine->ports(), stats)) {
     if (each.level == Level::error) dangers.push_back(each.message);

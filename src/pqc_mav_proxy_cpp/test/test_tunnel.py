@@ -29,7 +29,7 @@ from pqc_mav_proxy.rekey_server import PHASES
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
 # What became of those that were taken.
-SUMMED_APART = ("hs_gated", "hs_retried", "hs_completed", "hs_failed")
+SUMMED_APART = ("hs_gated", "hs_retried", "hs_completed", "hs_failed", "drop_kernel")
 OTHER = "cs-mlkem1024-aesgcm-mldsa87"
 # More at once than a proxy lets wait.
 CROWD = 8
@@ -148,6 +148,8 @@ def test_diagnostics(pair: Pair, watcher: Watcher) -> None:
         f"{gcs}: tunnel d1": (0, r"up with ML-768-AG-MD-65, epoch \d+"),
         f"{gcs}: tunnel d2": (1, "the drone has not connected yet"),
         f"{gcs}: handshake server": (0, "no unwanted handshakes"),
+        f"{gcs}: data port": (0, "the kernel had room for all datagrams"),
+        f"{drone}: data port": (0, "the kernel had room for all datagrams"),
         f"{gcs}: sockets": (0, ended),
         f"{gcs}: mavros": (0, "no mavros in this ROS domain"),
     }
@@ -162,7 +164,15 @@ def test_diagnostics(pair: Pair, watcher: Watcher) -> None:
         *("state", "suite", "epoch", "peer", "key_age_s", "silence_s", "shape_kbit"),
         *("station", "station_role", "term", "key_old"),
         *("drop_auth_fail", "drop_replay", "drop_malformed", "drop_decrypt_fail", "plain_dropped_too_big"),
-        *("plain_dropped_no_session", "drop_unknown", "drop_seq_old", "delivered", "roams", "rtt_ms"),
+        *(
+            "plain_dropped_no_session",
+            "plain_dropped_kernel",
+            "drop_unknown",
+            "drop_seq_old",
+            "delivered",
+            "roams",
+            "rtt_ms",
+        ),
     ]
     assert (values["state"], values["suite"], values["key_old"]) == ("UP", SUITE, "False")
     assert float(values["key_age_s"]) > 0 and re.fullmatch(r"\d+\.\d{3}", values["rtt_ms"])

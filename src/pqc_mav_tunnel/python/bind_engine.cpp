@@ -365,6 +365,18 @@ void bind_engine(py::module_& module) {
         return out;
       },
       py::arg("role"));
+  module.def("watched_counters", [] {
+    const auto meanings = [](std::span<const WatchedCounter> counters) {
+      py::dict out;
+      for (const auto& each : counters) out[py::str(std::string(each.name))] = std::string(each.meaning);
+      return out;
+    };
+    py::dict out;
+    out["link"] = meanings(watched_of_link());
+    out["server"] = meanings(watched_of_server());
+    out["socket"] = meanings(watched_of_socket());
+    return out;
+  });
   module.def("per_drone_schema", [] { return list_of(drone_entry_schema(), schema_entry); });
   module.def("engine_version", &engine_version);
   module.def("forbid_core_dumps", &forbid_core_dumps);

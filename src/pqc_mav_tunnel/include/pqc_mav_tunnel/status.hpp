@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +66,15 @@ struct LinkStatus {
 
 /// Counters by name, in the order of the documentation.
 using NamedCounters = std::vector<std::pair<std::string_view, std::uint64_t>>;
+
+/// A counter that is worth a warning when it grows, and what it says then. Strangers can cause most of them.
+struct WatchedCounter {
+  std::string_view name, meaning;
+};
+/// Of each link's stats; of the process' totals, at a gcs what strangers try, and at either end its socket.
+std::span<const WatchedCounter> watched_of_link() noexcept;
+std::span<const WatchedCounter> watched_of_server() noexcept;
+std::span<const WatchedCounter> watched_of_socket() noexcept;
 
 /// What became of the datagrams of one class on a shaped link: taken = sent + replaced + dropped + what waits.
 struct ShapeCount {

@@ -39,6 +39,7 @@ from ._engine import (
     sig_sign,
     sig_verify,
     suites,
+    watched_counters,
 )
 
 __all__ = [
@@ -76,4 +77,5 @@ __all__ = [
     "sig_sign",
     "sig_verify",
     "suites",
+    "watched_counters",
 ]

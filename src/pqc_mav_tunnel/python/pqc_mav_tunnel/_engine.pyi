@@ -318,6 +318,13 @@ def config_schema(role: str) -> list[dict[str, Any]]:
     and read_only.
     """
 
+def watched_counters() -> dict[str, dict[str, str]]:
+    """Return the counters that are worth a warning when they grow, and what each then says.
+
+    `link`: those of stats(); `server`: those of totals() at a gcs, what strangers try; `socket`: those of totals() at
+    either end.
+    """
+
 def per_drone_schema() -> list[dict[str, Any]]:
     """Return the keys under `drone.<id>.` of a gcs."""
 
