@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.rekey_command import End
 from pqc_mav_common.local_socket import chosen, folders
@@ -22,7 +23,8 @@ def reload(
 
     Drones that were added or removed, and where plaintext goes, count at once; other settings need a restart and are
     named. A renewed key counts from the next handshake on, the session goes on; a drone whose key is gone is shut out.
-    Other drones notice nothing. An engine without a file of its own (one in a ROS node) reads the keys alone.
+    Other drones notice nothing. A proxy reads the parameter files that it was started with; one without any reads the
+    keys alone, and says so.
     """
     role = on.value if on else "drone" if drone else ""
     with chosen(os.environ, path=socket, role=role, drone=drone) as control:
@@ -33,7 +35,7 @@ def reload(
             changes = control.ask("reload")
         except OSError as error:
             raise CliError(f"No answer from {control.place.path}: {error}") from None
-    drones = changes.pop("drones", {})
+    drones, configuration = changes.pop("drones", {}), changes.pop("configuration", True)
     said = [(f"{what} keys" if what == "signing" else f"{what} key of", names) for what, names in changes.items()]
     said += [
         ("only a restart takes" if what == "restart" else f"{what} drone", names) for what, names in drones.items()
@@ -43,3 +45,5 @@ def reload(
             print(f"{what}: {', '.join(names)}")
     if not any(names for _, names in said):
         print("nothing has changed")
+    if not configuration:
+        note("This engine was started without a configuration file: only the keys were read again.")

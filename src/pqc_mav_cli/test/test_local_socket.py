@@ -138,6 +138,7 @@ def test_the_live_view_finds_engines_that_come_later(one: Engines, keys: Path) -
 def test_reload_tells_what_changed(one: Engines) -> None:
     ended = pqcmav("reload", "--on", "gcs")
     assert (ended.returncode, ended.stdout) == (0, "nothing has changed\n"), ended.stderr
+    assert "without a configuration file" in ended.stderr
     assert "is it running" in refused(1, "reload", "--drone", "d2")
 
 

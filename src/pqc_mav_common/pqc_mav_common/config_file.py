@@ -75,6 +75,28 @@ def flatten(block: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def names_files(arguments: Sequence[str]) -> bool:
+    """Whether a ROS command line names a parameter file."""
+    return "--params-file" in arguments[:-1]
+
+
+def given_by(arguments: Sequence[str], namespace: str, node: str) -> dict[str, Any]:
+    """What the files and the `-p` of a ROS command line give a node as the files are now; later ones win, as in rcl.
+
+    Raises ProcessError for a file that is not good.
+    """
+    found: dict[str, Any] = {}
+    for flag, text in pairwise(arguments):
+        if flag == "--params-file":
+            found.update(parameters(load(text), namespace, node))
+        elif flag in ("-p", "--param"):
+            rule, _, value = text.partition(":=")
+            of, _, name = rule.rpartition(":")
+            if not of or _matches(of if of.startswith("/") else f"**/{of}", f"{namespace}/{node}"):
+                found[name] = yaml.safe_load(value)
+    return found
+
+
 def check_params_files(arguments: Sequence[str]) -> None:
     """Check every file named by `--params-file` in a ROS command line."""
     for flag, path in pairwise(arguments):

@@ -102,6 +102,16 @@ class ManagedNode(LifecycleNode):
         self._timers_of_activity.append(timer)
         return timer
 
+    def replace_publisher(self, old: Any, kind: Any, topic: str, profile: Any) -> Any:
+        """Another publisher of the same topic, as active as the old one, which is destroyed. It outlives cleanup."""
+        made = self.create_lifecycle_publisher(kind, topic, profile)
+        if self._made is not None:
+            self._made.keep(made)
+        if old.is_activated:
+            made.on_activate(None)
+        self.destroy_lifecycle_publisher(old)
+        return made
+
     def close(self) -> None:
         """Stop working before the process ends, whatever the state."""
         self.active = False
@@ -199,6 +209,10 @@ class Entities:
     def __init__(self, node: Any) -> None:
         self._node = node
         self._before = self._all()
+
+    def keep(self, entity: Any) -> None:
+        """Do not destroy this one, which has come since."""
+        self._before.append(entity)
 
     def destroy(self) -> None:
         """Destroy what has come since."""

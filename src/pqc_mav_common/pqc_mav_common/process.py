@@ -39,6 +39,27 @@ def stop_on_signals() -> threading.Event:
     return stop
 
 
+def block_hangups() -> None:
+    """Keeps SIGHUP for `on_hangups`. To be called before there is any other thread."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+
+
+def on_hangups(reload: Callable[[], None], stop: threading.Event) -> None:
+    """From now on `reload` is called, in a thread of its own, for each SIGHUP that a process sends.
+
+    One from the kernel says that the terminal is gone: it sets `stop`, so that nothing stays behind that nobody sees.
+    """
+
+    def wait() -> None:
+        while not stop.is_set():
+            if signal.sigwaitinfo({signal.SIGHUP}).si_code > 0:  # SI_KERNEL; SI_USER and the like are not positive
+                stop.set()
+            else:
+                reload()
+
+    threading.Thread(target=wait, name="hangups", daemon=True).start()
+
+
 def wait_until(stop: threading.Event) -> None:
     """Until a signal has set `stop`.
 

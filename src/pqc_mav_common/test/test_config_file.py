@@ -92,3 +92,19 @@ def test_params_files_of_a_command_line_are_checked(tmp_path: Path) -> None:
     config_file.check_params_files(["x", "--ros-args", "--params-file", str(good)])
     with pytest.raises(ProcessError):
         config_file.check_params_files(["x", "--ros-args", "--params-file", str(good), "--params-file", "/none"])
+
+
+def test_a_command_line_is_read_again_as_ros_reads_it(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text("/**:\n  a: {ros__parameters: {x: 1, y: [p, q], z: old}}\n  b: {ros__parameters: {x: 9}}\n")
+    second.write_text("/space/a: {ros__parameters: {z: new, deep: {er: true}}}\n")
+    line = ["program", "--ros-args", "--params-file", str(first), "-p", "x:=2", "-p", "b:y:=[]", "-p", "a:w:=0.5"]
+    line += ["--params-file", str(second), "--param", 'drones:=["d1", "d2"]', "-r", "__ns:=/space"]
+    assert config_file.names_files(line) and not config_file.names_files(["program", "-p", "x:=1"])
+    expected = {"x": 2, "y": ["p", "q"], "z": "new", "deep.er": True, "w": 0.5, "drones": ["d1", "d2"]}
+    assert config_file.given_by(line, "/space", "a") == expected
+    first.write_text("/**: {a: {ros__parameters: {x: 3, v: 4}}}")
+    assert config_file.given_by(line, "/", "a") == {"x": 2, "v": 4, "w": 0.5, "drones": ["d1", "d2"]}
+    first.unlink()
+    with pytest.raises(ProcessError, match=r"Cannot read the configuration file .*first\.yaml"):
+        config_file.given_by(line, "/space", "a")

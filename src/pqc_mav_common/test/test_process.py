@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -245,3 +246,36 @@ def test_leaving_writes_what_was_printed_and_skips_the_teardown() -> None:
         [sys.executable, "-c", line], capture_output=True, text=True, timeout=DEADLINE_S, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (3, "last words\n", "")
+
+
+HANGUPS = """
+import os, pty, signal, sys, threading
+from pqc_mav_common.process import block_hangups, on_hangups, stop_on_signals, wait_until
+block_hangups()
+stop, read = stop_on_signals(), threading.Semaphore(0)
+on_hangups(read.release, stop)
+for _ in range(2):
+    os.kill(os.getpid(), signal.SIGHUP)
+    assert read.acquire(timeout=10)
+assert not stop.is_set()
+if sys.argv[1] == "terminal":
+    print("ready", flush=True)
+    wait_until(stop)
+"""
+
+
+def test_a_hangup_that_a_process_sends_reloads() -> None:
+    ended = subprocess.run([sys.executable, "-c", HANGUPS, "alone"], timeout=DEADLINE_S, check=False)
+    assert ended.returncode == 0
+
+
+def test_a_terminal_that_is_gone_ends_it() -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, "-c", HANGUPS, "terminal"])
+    said = b""
+    while b"ready" not in said:
+        said += os.read(terminal, 100)
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0

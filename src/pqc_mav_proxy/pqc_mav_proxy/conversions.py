@@ -14,7 +14,7 @@ from typing import Any
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, SuiteInfo, TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
-from pqc_mav_proxy.names import DROP_REASONS, STATES
+from pqc_mav_proxy.names import DROP_REASONS, REMOVED, STATES
 
 # State name -> constant, from the message, which is what others compile against.
 STATE_NUMBERS: Mapping[str, int] = {name: getattr(TunnelStatus, name) for name in STATES}
@@ -56,6 +56,12 @@ def status_message(status: Mapping[str, Any], role: str, header: Header) -> Tunn
     """One entry of `Engine.status()` of an engine with this role."""
     message = TunnelStatus(header=header, state=STATE_NUMBERS[status["state"]], role=role)
     return _fill(message, status, skip=frozenset({"state", "role"}))
+
+
+def removed_message(drone_id: str, role: str, header: Header) -> TunnelStatus:
+    """The last status of a drone that is not served any more."""
+    text = f"{REMOVED}: this ground station does not serve the drone any more."
+    return TunnelStatus(header=header, state=STATE_NUMBERS["DOWN"], role=role, drone_id=drone_id, last_error=text)
 
 
 def stats_message(stats: Mapping[str, Any], rates: Mapping[str, float], header: Header) -> TunnelStats:

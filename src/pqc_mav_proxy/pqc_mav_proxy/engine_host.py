@@ -22,9 +22,16 @@ class EngineHost:
         make_engine: Callable[[Mapping[str, Any]], Any],
         config: Mapping[str, Any],
         on_events: Callable[[list[dict[str, Any]]], None],
+        source: tuple[Callable[[], Mapping[str, Any]], Callable[[], None]] | None = None,
     ) -> None:
-        """Validates the configuration and reads the keys. Raises the engine's TunnelError."""
+        """Validates the configuration and reads the keys. Raises the engine's TunnelError.
+
+        `source` is what reads the configuration again, and what is told that the engine has taken it.
+        """
         self.engine = make_engine(config)
+        self._sourced = source is not None
+        if source is not None:
+            self.engine.set_config_source(*source)
         self._on_events = on_events
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -44,6 +51,8 @@ class EngineHost:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        if self._sourced:
+            self.engine.set_config_source(None)  # it may hold whoever holds the engine
 
     def _pump(self) -> None:
         while not self._stopping.is_set():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `pqc_proxy` process: start, signals, orderly end, exit code."""
+"""The `pqc_proxy` process: start, signals, orderly end, exit code. SIGHUP has it read configuration and keys again."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import threading
 from collections.abc import Sequence
 
 from pqc_mav_common.errors import ExitCode
-from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
+from pqc_mav_common.process import block_hangups, leave, needed_imports, on_hangups, ros, run_process, wait_until
 
 PROGRAM = "pqc_proxy"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the node until SIGINT or SIGTERM. Returns an ExitCode; a failure is one line on stderr."""
+    block_hangups()  # before imports start threads
     return run_process(PROGRAM, _serve, argv, package="pqc_mav_proxy")
 
 
@@ -31,7 +32,8 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
     if said := pqc_mav_tunnel.forbid_core_dumps():
         print(f"{PROGRAM}: warning: {said}", file=sys.stderr, flush=True)
     threads = REKEYS_AT_ONCE + 1  # one stays free for topics while rekeys wait in the others
-    with ros(arguments), serving(MultiThreadedExecutor(num_threads=threads), [PqcProxyNode]):
+    with ros(arguments), serving(MultiThreadedExecutor(num_threads=threads), [PqcProxyNode]) as nodes:
+        on_hangups(nodes[0].reload, stop)
         wait_until(stop)
     return ExitCode.OK
 

@@ -12,6 +12,8 @@ STATES = ("DOWN", "HANDSHAKING", "UP", "DEGRADED", "REKEYING")
 KEY_OLD = "KEY_OLD"
 # What it says while a serial port or another endpoint of plaintext does not work, perhaps behind the former.
 PLAIN_DOWN = "PLAIN_DOWN"
+# How it begins in the last status of a drone that its ground station does not serve any more.
+REMOVED = "REMOVED"
 DROP_REASONS = ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
 # As counters and message fields are called.
 DROPS = tuple(f"drop_{reason}" for reason in DROP_REASONS)
@@ -20,6 +22,11 @@ DROPS = tuple(f"drop_{reason}" for reason in DROP_REASONS)
 def keys_are_old(last_error: str) -> bool:
     """Whether a status with this error has keys that could not be renewed in time."""
     return last_error.startswith(KEY_OLD)
+
+
+def was_removed(last_error: str) -> bool:
+    """Whether a status with this error is the last one of its drone."""
+    return last_error.startswith(REMOVED)
 
 
 def plain_is_down(last_error: str) -> bool:

@@ -12,6 +12,7 @@ import json
 import os
 import queue
 import socket
+import sys
 import threading
 import time
 from pathlib import Path
@@ -21,14 +22,15 @@ import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
+from rclpy.duration import Duration
 from std_msgs.msg import Header
 
-from pqc_mav_common import qos
+from pqc_mav_common import config_file, qos
 from pqc_mav_common.diagnostics import Level, to_messages
 from pqc_mav_common.errors import ProcessError, one_line
 from pqc_mav_common.host_info import host_info
 from pqc_mav_common.lifecycle import ManagedNode
-from pqc_mav_common.parameters import AUTOSTART, given_parameters
+from pqc_mav_common.parameters import AUTOSTART, given_parameters, plain_values
 from pqc_mav_proxy import conversions, parameters
 from pqc_mav_proxy.attempts import Attempts
 from pqc_mav_proxy.diagnostics import Diagnoser
@@ -44,6 +46,7 @@ from pqc_mav_proxy.wording import plain_ports, short_code
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
 SERVER_TICK_S = 0.1
+FAREWELL_S = 0.5  # at most, for the last status of a drone that was removed to arrive
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = (
     *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
@@ -59,9 +62,11 @@ class PqcProxyNode(ManagedNode):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(NODE_NAME, **node_arguments)
-        given = given_parameters(self)
-        self._config = parameters.engine_config(given, _expanded)
-        self._declare_parameters(given)
+        of_all = sys.argv if node_arguments.get("use_global_arguments", True) else []
+        self._command_line = [*of_all, *(node_arguments.get("cli_args") or [])]
+        self._given = self._read = given_parameters(self)
+        self._config = parameters.engine_config(self._given, _expanded)
+        self._declare_parameters(self._given)
         self._host: EngineHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
@@ -71,6 +76,7 @@ class PqcProxyNode(ManagedNode):
         self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
         self._publishing = threading.Lock()  # of the status
         self._published: list[tuple[Any, ...]] = []
+        self._served: list[str] = []  # the drones that the topics have room for
         self._attempts = Attempts()
         self._make_interfaces()
         self._ticks = Repeater(TICK_S, self._publish_periodic, self._unexpected)
@@ -95,7 +101,8 @@ class PqcProxyNode(ManagedNode):
         self.declare_settable([AUTOSTART, *wanted], {**values, AUTOSTART.name: autostart}, fixed)
 
     def _make_interfaces(self) -> None:
-        drones = max(1, len(self._config.get(parameters.DRONES) or [])) if self.role == "gcs" else 1
+        self._served = list(self._config.get(parameters.DRONES) or []) if self.role == "gcs" else []
+        drones = max(1, len(self._served))
         self._status = self.create_lifecycle_publisher(TunnelStatus, "~/status", qos.latched(drones))
         self._stats = self.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(drones))
         self._link = self.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * drones))
@@ -105,6 +112,33 @@ class PqcProxyNode(ManagedNode):
         self.create_service(ListSuites, "~/list_suites", self._list_suites)
         self.create_service(GetInfo, "~/get_info", self._get_info)
         self._rekeys = RekeyServer(self, self._running_engine)
+
+    # --- configuration, read again while the engine runs ---
+
+    def asked_parameters(self) -> dict[str, Any]:
+        """What the files and the command line said when they were last read, and what was set since the start."""
+        return {**self._given, **self._settable.changed}
+
+    def reload(self) -> None:
+        """Reads configuration and keys again, as `pqcmav reload` does; what came of it is in the log."""
+        engine = self._running_engine()
+        if engine is None:
+            self.get_logger().warning("Not reloaded: the node is not active; it reads everything when it is activated.")
+            return
+        try:
+            engine.reload()
+        except pqc_mav_tunnel.TunnelError as error:
+            self._log("error", f"Not reloaded: {error}")
+
+    def _read_again(self) -> dict[str, Any]:
+        self._read = plain_values(config_file.given_by(self._command_line, self.get_namespace(), self.get_name()))
+        # What was set and counts already is no news.
+        changed = {name: value for name, value in self._settable.changed.items() if name not in parameters.LIVE}
+        return parameters.engine_config({**self._read, **changed}, _expanded)
+
+    def _taken(self) -> None:
+        self._given = self._read
+        self._config = parameters.engine_config(self.asked_parameters(), _expanded)
 
     # --- lifecycle ---
 
@@ -129,7 +163,8 @@ class PqcProxyNode(ManagedNode):
 
     def set_up(self) -> None:
         """Checks the configuration and reads the keys."""
-        self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events)
+        source = (self._read_again, self._taken) if config_file.names_files(self._command_line) else None
+        self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events, source)
 
     def begin(self) -> None:
         """Starts the engine; a fresh one after a deactivation, which wiped the keys of the last."""
@@ -247,6 +282,22 @@ class PqcProxyNode(ManagedNode):
             for status in statuses:
                 self._status.publish(conversions.status_message(status, self.role, header))
 
+    def _make_room(self, drones: list[str]) -> None:
+        """After drones have come or gone: a late subscriber gets one status of each drone there is, and no other."""
+        if self.role != "gcs" or set(drones) == set(self._served):
+            return
+        with self._publishing:
+            gone = [drone for drone in self._served if drone not in drones]
+            for drone in gone:
+                self._status.publish(conversions.removed_message(drone, self.role, self._header()))
+            if gone:
+                self._status.wait_for_all_acked(Duration(seconds=FAREWELL_S))
+            self._served, self._published = drones, []
+            count = len(drones)
+            self._status = self.replace_publisher(self._status, TunnelStatus, "~/status", qos.latched(count))
+            self._stats = self.replace_publisher(self._stats, TunnelStats, "~/stats", qos.periodic(count))
+            self._link = self.replace_publisher(self._link, LinkQuality, "~/link", qos.periodic(2 * count))
+
     def _publish_periodic(self) -> None:
         host = self._host
         if host is None or not host.started or not self._stats.is_activated:
@@ -257,6 +308,7 @@ class PqcProxyNode(ManagedNode):
         statuses, stats, links = host.engine.status(), host.engine.stats(), host.engine.links()
         links_of = {link["drone_id"]: link for link in links}
         counted = {entry["drone_id"]: entry for entry in stats}  # drones come and go between two questions
+        self._make_room([status["drone_id"] for status in statuses])
         self._publish_status()
         for entry in stats:
             rates = self._rates.update(entry["drone_id"], entry, now_s)

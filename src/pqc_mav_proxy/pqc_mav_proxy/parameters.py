@@ -31,6 +31,8 @@ FIXED = frozenset(
         "plain_tap_requests",
     }
 )
+# An engine that runs takes a new value at once.
+LIVE = frozenset({SHAPE_KBIT, STATION})
 PATH_KEYS = frozenset({"control_socket", "keys", "state_dir"})
 
 

@@ -2,11 +2,13 @@
 #include "command_line.hpp"
 
 #include <rcl/arguments.h>
+#include <rcl/error_handling.h>
 #include <rcl/remap.h>
 #include <rcl_yaml_param_parser/parser.h>
 #include <rcutils/types/string_array.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include <rclcpp/parameter_map.hpp>
 
 #include "failure.hpp"
+#include "text.hpp"
 
 namespace pqc_mav_proxy_cpp {
 namespace {
@@ -86,7 +89,42 @@ rclcpp::ParameterMap parameters_of(const rcl_arguments_t& arguments, const std::
   return rclcpp::parameter_map_from(params.get(), full_name.c_str());
 }
 
+std::vector<rclcpp::Parameter> all_of(const rcl_arguments_t& arguments, const std::string& full_name,
+                                      rcl_allocator_t& allocator) {
+  std::vector<rclcpp::Parameter> out;
+  for (const auto& [of, values] : parameters_of(arguments, full_name, allocator))
+    out.insert(out.end(), values.begin(), values.end());
+  return out;
+}
+
 }  // namespace
+
+std::vector<std::string> own_arguments() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> out;
+  for (std::string each; std::getline(file, each, '\0');) out.push_back(each);
+  return out;
+}
+
+bool names_files(const std::vector<std::string>& arguments) {
+  return !arguments.empty() &&
+         std::find(arguments.begin(), arguments.end() - 1, "--params-file") != arguments.end() - 1;
+}
+
+std::vector<rclcpp::Parameter> given_by(const std::vector<std::string>& arguments, const std::string& full_name) {
+  check_parameter_files(arguments);
+  std::vector<const char*> texts;
+  for (const auto& each : arguments) texts.push_back(each.c_str());
+  auto allocator = rcl_get_default_allocator();
+  auto parsed = rcl_get_zero_initialized_arguments();
+  if (rcl_parse_arguments(static_cast<int>(texts.size()), texts.data(), allocator, &parsed) != RCL_RET_OK) {
+    const std::string why = rcl_get_error_string().str;
+    rcl_reset_error();
+    throw Failure("The configuration could not be read again: " + one_line(why));
+  }
+  const std::unique_ptr<rcl_arguments_t, rcl_ret_t (*)(rcl_arguments_t*)> freed(&parsed, &rcl_arguments_fini);
+  return all_of(parsed, full_name, allocator);
+}
 
 void check_parameter_files(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i + 1 < arguments.size(); ++i)
@@ -104,9 +142,7 @@ rclcpp::NodeOptions options_of(const std::vector<std::string>& arguments, const 
   const auto within = taken(space, allocator);
   const auto full_name = (within == "/" ? "" : within) + "/" + (renamed.empty() ? node : renamed);
 
-  std::vector<rclcpp::Parameter> overrides;
-  for (const auto& [of, values] : parameters_of(global, full_name, allocator))
-    overrides.insert(overrides.end(), values.begin(), values.end());
+  const auto overrides = all_of(global, full_name, allocator);
   std::vector<std::string> others;  // all but the parameters, which rclcpp would read again
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i] == "--params-file" || arguments[i] == "-p" || arguments[i] == "--param")

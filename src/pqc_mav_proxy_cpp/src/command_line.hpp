@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rclcpp/node_options.hpp>
+#include <rclcpp/parameter.hpp>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,16 @@ namespace pqc_mav_proxy_cpp {
 
 /// Checks every parameter file that the arguments name. Throws Failure.
 void check_parameter_files(const std::vector<std::string>& arguments);
+
+/// The command line of this process.
+std::vector<std::string> own_arguments();
+
+/// Whether a ROS command line names a parameter file.
+bool names_files(const std::vector<std::string>& arguments);
+
+/// What the files and the `-p` of a ROS command line give a node as the files are now. Throws Failure for a file that is
+/// not good.
+std::vector<rclcpp::Parameter> given_by(const std::vector<std::string>& arguments, const std::string& full_name);
 
 /// Options for a node of this name out of arguments with which ROS is initialised already. Here, unlike in rclcpp, a
 /// parameter file may have an empty list. Throws Failure.

@@ -109,6 +109,16 @@ msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::st
   return out;
 }
 
+msg::TunnelStatus removed_message(const std::string& drone_id, const std::string& role, const Header& header) {
+  msg::TunnelStatus out;
+  out.header = header;
+  out.state = msg::TunnelStatus::DOWN;
+  out.role = role;
+  out.drone_id = drone_id;
+  out.last_error = "REMOVED: this ground station does not serve the drone any more.";
+  return out;
+}
+
 msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rates, const Header& header) {
   using Stats = msg::TunnelStats;
   static constexpr Field<Stats> kCounters[] = {

@@ -23,6 +23,8 @@ namespace msg = pqc_mav_interfaces::msg;
 using std_msgs::msg::Header;
 
 msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::string& role, const Header& header);
+/// The last status of a drone that is not served any more.
+msg::TunnelStatus removed_message(const std::string& drone_id, const std::string& role, const Header& header);
 msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rates, const Header& header);
 /// What became of every datagram, and of each drone what verified.
 msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::vector<pqcmav::LinkStats>& stats,

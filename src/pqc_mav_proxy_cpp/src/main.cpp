@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `pqc_proxy` process: start, orderly end on SIGINT and SIGTERM, exit code.
+// The `pqc_proxy` process: start, orderly end on SIGINT and SIGTERM, exit code; SIGHUP has it read everything again.
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -10,6 +10,7 @@
 
 #include "command_line.hpp"
 #include "failure.hpp"
+#include "hangups.hpp"
 #include "proxy_node.hpp"
 #include "text.hpp"
 
@@ -28,12 +29,14 @@ void initialise(int argc, char** argv) {
 }
 
 void serve(int argc, char** argv) {
+  pqc_mav_proxy_cpp::Hangups::block();
   const std::vector<std::string> arguments(argv, argv + argc);
   pqc_mav_proxy_cpp::check_parameter_files(arguments);
   initialise(argc, argv);
   const auto node = std::make_shared<ProxyNode>(pqc_mav_proxy_cpp::options_of(arguments, ProxyNode::kName));
   rclcpp::executors::SingleThreadedExecutor executor;  // enough: nothing in the node's callbacks waits
   executor.add_node(node->get_node_base_interface());
+  const pqc_mav_proxy_cpp::Hangups hangups([&] { node->reload(); }, [] { rclcpp::shutdown(); });
   executor.spin();
 }
 

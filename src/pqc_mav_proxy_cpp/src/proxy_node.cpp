@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <lifecycle_msgs/msg/state.hpp>
 #include <utility>
 
+#include "command_line.hpp"
 #include "dds_sockets.hpp"
 #include "host_info.hpp"
 #include "json.hpp"
@@ -25,6 +27,7 @@ using rclcpp_lifecycle::State;
 using Names = std::vector<std::string>;
 constexpr auto kTick = 1s;
 constexpr auto kServerTick = 100ms;
+constexpr auto kFarewell = 500ms;  // at most, for the last status of a drone that was removed to arrive
 
 double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -67,19 +70,22 @@ ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
   // Before a key is read: session keys live in this process's memory.
   if (const auto said = pqcmav::forbid_core_dumps(); !said.empty()) RCLCPP_WARN(get_logger(), "%s", said.c_str());
   given_ = plain_values(get_node_parameters_interface()->get_parameter_overrides());
+  if (options.use_global_arguments())
+    for (const auto& each : options.parameter_overrides())
+      loaded_with_.insert_or_assign(each.get_name(), each.get_parameter_value());
   autostart_ = autostart_of(given_, get_name());
   asked_ = engine_config(given_);
   role_ = value_or<std::string>(asked_.config, "role", "drone") == "gcs" ? "gcs" : "drone";
   diagnoser_ = Diagnoser(role_);
-  const auto drones = role_ == "gcs" ? value_or<Names>(asked_.config, "drones", {}) : Names{};
-  declare(drones);
+  served_ = role_ == "gcs" ? value_or<Names>(asked_.config, "drones", {}) : Names{};
+  declare(served_);
   take_settings();
   const auto context = get_node_base_interface()->get_context();
   const auto domain = context->get_domain_id();
   guard_.emplace(
       domain, [this](const std::string& error) { RCLCPP_ERROR(get_logger(), "%s", error.c_str()); },
       [this] { return mavros_writers(*this); });
-  make_interfaces(std::max<std::size_t>(1, drones.size()));
+  make_interfaces();
   if (const auto said = exposed_middleware(domain); !said.empty()) RCLCPP_WARN(get_logger(), "%s", said.c_str());
   hook_.emplace(context, [this] { close(); });
   if (autostart_) bring_up();
@@ -116,7 +122,7 @@ void ProxyNode::take_settings() {
       for (const auto& [name, value] : plain_values({{each.get_name(), each.get_parameter_value()}})) {
         shown = to_json(config_value(name, value));
         const std::lock_guard lock(mutex_);
-        given_.insert_or_assign(name, value);
+        changed_.insert_or_assign(name, value);
       }
       RCLCPP_INFO(get_logger(), "'%s' is set to %s; it counts from %s on.", each.get_name().c_str(), shown.c_str(),
                   take_live(each) ? "now" : "the next configure");
@@ -137,7 +143,8 @@ bool ProxyNode::take_live(const rclcpp::Parameter& parameter) {
   }
 }
 
-void ProxyNode::make_interfaces(std::size_t drones) {
+void ProxyNode::make_interfaces() {
+  const auto drones = std::max<std::size_t>(1, served_.size());
   status_ = create_publisher<msg::TunnelStatus>("~/status", qos::latched(drones));
   stats_ = create_publisher<msg::TunnelStats>("~/stats", qos::periodic(drones));
   link_ = create_publisher<msg::LinkQuality>("~/link", qos::periodic(2 * drones));
@@ -162,12 +169,61 @@ void ProxyNode::bring_up() {
   if (!good) throw failure_.value_or(Failure("The node could not be started.", ExitCode::failed));
 }
 
+// --- configuration, read again while the engine runs ---
+
+Given ProxyNode::wanted() const {
+  auto out = given_;
+  for (const auto& [name, value] : changed_) out.insert_or_assign(name, value);
+  return out;
+}
+
+void ProxyNode::reload() {
+  const auto engine = running_engine();
+  if (!engine) {
+    RCLCPP_WARN(get_logger(), "Not reloaded: the node is not active; it reads everything when it is activated.");
+    return;
+  }
+  try {
+    (void)engine->reload();
+  } catch (const pqcmav::TunnelError& error) {
+    RCLCPP_ERROR(get_logger(), "Not reloaded: %s", one_line(error.what()).c_str());
+  }
+}
+
+pqcmav::EngineConfig ProxyNode::read_again() {
+  Given read;
+  try {
+    for (const auto& each : given_by(own_arguments(), get_fully_qualified_name()))
+      read.insert_or_assign(each.get_name(), each.get_parameter_value());
+  } catch (const Failure& failure) {
+    throw pqcmav::TunnelError(pqcmav::Errc::config_invalid, failure.what());
+  }
+  for (const auto& [name, value] : loaded_with_) read.insert_or_assign(name, value);
+  read = plain_values(read);
+  auto fresh = read;
+  {
+    const std::lock_guard lock(mutex_);
+    read_ = std::move(read);
+    for (const auto& [name, value] : changed_)
+      if (name != kShapeKbit && name != kStation) fresh.insert_or_assign(name, value);  // those two count already
+  }
+  const auto asked = engine_config(fresh);
+  if (asked.unfit) throw *asked.unfit;
+  return pqcmav::EngineConfig::from_flat(asked.config);
+}
+
+void ProxyNode::taken() {
+  const std::lock_guard lock(mutex_);
+  given_ = std::move(read_);
+  asked_ = engine_config(wanted());
+}
+
 // --- lifecycle ---
 
 ProxyNode::Result ProxyNode::on_configure(const State& state) {
   {
     const std::lock_guard lock(mutex_);
-    asked_ = engine_config(given_);
+    asked_ = engine_config(wanted());
   }
   if (!guarded([this] { make_host(); })) return Result::FAILURE;
   return LifecycleNode::on_configure(state);
@@ -203,6 +259,8 @@ ProxyNode::Result ProxyNode::on_shutdown(const State& state) {
 void ProxyNode::make_host() {
   if (asked_.unfit) throw *asked_.unfit;
   auto made = std::make_unique<EngineHost>(asked_.config);
+  if (names_files(own_arguments()))
+    made->engine()->set_config_source([this] { return read_again(); }, [this] { taken(); });
   const std::lock_guard lock(mutex_);
   host_ = std::move(made);
 }
@@ -320,6 +378,34 @@ void ProxyNode::publish_status(const std::vector<pqcmav::LinkStatus>& statuses, 
   for (const auto& status : statuses) status_->publish(status_message(status, role_, stamped));
 }
 
+void ProxyNode::make_room(const std::vector<pqcmav::LinkStatus>& statuses) {
+  if (role_ != "gcs") return;
+  Names drones;
+  for (const auto& each : statuses) drones.push_back(each.drone_id);
+  const auto missing_in = [](const Names& some, const Names& others) {
+    Names out;
+    std::ranges::copy_if(some, std::back_inserter(out),
+                         [&](const auto& each) { return std::ranges::find(others, each) == others.end(); });
+    return out;
+  };
+  const auto gone = missing_in(served_, drones);
+  if (gone.empty() && missing_in(drones, served_).empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const auto& drone : gone) status_->publish(removed_message(drone, role_, header()));
+  if (!gone.empty()) (void)status_->wait_for_all_acked(kFarewell);
+  served_ = drones;
+  published_.clear();
+  const auto replace = [this]<typename Message>(
+                           std::shared_ptr<rclcpp_lifecycle::LifecyclePublisher<Message>>& publisher, const char* topic,
+                           const rclcpp::QoS& profile) {
+    publisher = create_publisher<Message>(topic, profile);
+    publisher->on_activate();
+  };
+  replace(status_, "~/status", qos::latched(drones.size()));
+  replace(stats_, "~/stats", qos::periodic(drones.size()));
+  replace(link_, "~/link", qos::periodic(2 * drones.size()));
+}
+
 void ProxyNode::publish_periodic() {
   const auto engine = running_engine();
   if (!engine || !stats_->is_activated()) return server_tick_->cancel();
@@ -329,6 +415,7 @@ void ProxyNode::publish_periodic() {
   const auto statuses = engine->status();
   const auto stats = engine->stats();
   const auto links = engine->links();
+  make_room(statuses);
   publish_status(statuses, false);
   for (const auto& each : stats) stats_->publish(stats_message(each, rates_.update(each, now_s), stamped));
   for (const auto& each : links)

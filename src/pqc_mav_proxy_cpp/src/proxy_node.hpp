@@ -39,6 +39,9 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   explicit ProxyNode(const rclcpp::NodeOptions& options);
   ~ProxyNode() override;
 
+  /// Reads configuration and keys again, as `pqcmav reload` does; what came of it is in the log. Any thread.
+  void reload();
+
   using Result = rclcpp_lifecycle::node_interfaces::LifecycleNodeInterface::CallbackReturn;
   Result on_configure(const rclcpp_lifecycle::State& state) override;
   Result on_activate(const rclcpp_lifecycle::State& state) override;
@@ -53,12 +56,19 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   using GetInfo = pqc_mav_interfaces::srv::GetInfo;
 
   void declare(const std::vector<std::string>& drones);
-  void make_interfaces(std::size_t drones);
+  void make_interfaces();
+  /// After drones have come or gone: a late subscriber gets one status of each drone there is, and no other.
+  void make_room(const std::vector<pqcmav::LinkStatus>& statuses);
   /// From now on parameters can be set; what is set counts from the next configure on.
   void take_settings();
   /// Lets a new value count now. False where nothing runs yet that it could count for.
   bool take_live(const rclcpp::Parameter& parameter);
   void bring_up();
+  /// What the user gave, and what was set since; with mutex_ held.
+  Given wanted() const;
+  /// For a reload of the engine: the configuration as its files are now, and its having been taken. Throws TunnelError.
+  pqcmav::EngineConfig read_again();
+  void taken();
   void make_host();
   void start_host();
   /// Runs one step of a transition; a refusal is kept and logged as one line.
@@ -90,7 +100,9 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   bool autostart_ = true;
   std::string role_;
   std::string hardware_id_;
-  std::optional<Failure> failure_;  // why the last transition failed
+  Given loaded_with_;                // what a container was asked for, which goes before files
+  std::vector<std::string> served_;  // the drones that the topics have room for
+  std::optional<Failure> failure_;   // why the last transition failed
   RateMeter rates_;
   Diagnoser diagnoser_{""};
   std::optional<Guard> guard_;
@@ -107,8 +119,10 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   rclcpp::TimerBase::SharedPtr tick_, server_tick_;
 
   std::mutex mutex_;  // of what follows up to the rekeys
-  Given given_;       // what the user gave, and what was set since
-  Asked asked_;       // that as it was at the last configure
+  Given given_;       // what the user gave, as last read
+  Given changed_;     // what was set since
+  Given read_;        // by a reload that has not ended
+  Asked asked_;       // both as they were at the last configure or reload
   std::string published_;
 
   // In this order: the engine stops before the rekeys that wait for it are waited for.

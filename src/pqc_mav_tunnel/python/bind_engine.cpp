@@ -213,6 +213,23 @@ py::dict ports_dict(const EnginePorts& ports) {
   return out;
 }
 
+py::dict key_changes_dict(const KeyChanges& changes) {
+  py::dict out;
+  out["renewed"] = changes.renewed;
+  out["removed"] = changes.removed;
+  out["signing"] = changes.signing;
+  return out;
+}
+
+py::dict drone_changes_dict(const DroneChanges& changes) {
+  py::dict out;
+  out["added"] = changes.added;
+  out["removed"] = changes.removed;
+  out["changed"] = changes.changed;
+  out["restart"] = changes.restart;
+  return out;
+}
+
 /// Runs a change of drones without the GIL.
 template <typename Change>
 py::dict drone_changes(Engine& engine, const Change& change) {
@@ -221,12 +238,50 @@ py::dict drone_changes(Engine& engine, const Change& change) {
     py::gil_scoped_release release;
     changes = change(engine);
   }
-  py::dict out;
-  out["added"] = changes.added;
-  out["removed"] = changes.removed;
-  out["changed"] = changes.changed;
-  out["restart"] = changes.restart;
-  return out;
+  return drone_changes_dict(changes);
+}
+
+/// Threads of the engine may be in Python when it ends: whoever waits for them must not hold what those need.
+struct DeleteWithoutGil {
+  void operator()(Engine* engine) const {
+    py::gil_scoped_release release;
+    delete engine;  // NOLINT: the deleter of a unique_ptr
+  }
+};
+using OwnedEngine = std::unique_ptr<Engine, DeleteWithoutGil>;
+
+/// A Python function that threads of the engine call and let go of. What it raises becomes a refusal.
+class Callback {
+ public:
+  explicit Callback(py::object function)
+      : function_(new py::object(std::move(function)), [](py::object* each) {
+          py::gil_scoped_acquire gil;
+          delete each;  // NOLINT: the deleter of a shared_ptr
+        }) {}
+
+  template <typename Take>
+  auto call(const Take& take) const {
+    py::gil_scoped_acquire gil;
+    try {
+      return take((*function_)());
+    } catch (const py::error_already_set& error) {
+      throw TunnelError(Errc::config_invalid, py::str(error.value()).cast<std::string>());
+    }
+  }
+
+ private:
+  std::shared_ptr<py::object> function_;
+};
+
+void set_config_source(Engine& engine, const py::object& read, const py::object& taken) {
+  if (read.is_none()) return engine.set_config_source({});
+  std::function<void()> then;
+  if (!taken.is_none()) then = [done = Callback(taken)] { done.call([](const py::object&) {}); };
+  engine.set_config_source(
+      [source = Callback(read)] {
+        return EngineConfig::from_flat(source.call([](const py::object& config) { return to_flat_config(config); }));
+      },
+      std::move(then));
 }
 
 /// An infinite wait is a year: what a clock's arithmetic holds.
@@ -237,9 +292,10 @@ std::chrono::nanoseconds seconds_of(double s) {
 }  // namespace
 
 void bind_engine(py::module_& module) {
-  py::class_<Engine>(module, "Engine", "One end of the tunnel: sockets and threads behind a validated configuration.")
+  py::class_<Engine, OwnedEngine>(module, "Engine",
+                                  "One end of the tunnel: sockets and threads behind a validated configuration.")
       .def(py::init([](const py::object& config) {
-             return std::make_unique<Engine>(EngineConfig::from_flat(to_flat_config(config)));
+             return OwnedEngine(new Engine(EngineConfig::from_flat(to_flat_config(config))));
            }),
            py::arg("config"),
            "Reads keys and checks the configuration (a flat or nested mapping of config_schema() keys); opens nothing "
@@ -323,10 +379,19 @@ void bind_engine(py::module_& module) {
                py::gil_scoped_release release;
                changes = engine.reload_keys();
              }
-             py::dict out;
-             out["renewed"] = changes.renewed;
-             out["removed"] = changes.removed;
-             out["signing"] = changes.signing;
+             return key_changes_dict(changes);
+           })
+      .def("set_config_source", &set_config_source, py::arg("read"), py::arg("taken") = py::none())
+      .def("reload",
+           [](Engine& engine) {
+             ReloadOutcome outcome;
+             {
+               py::gil_scoped_release release;
+               outcome = engine.reload();
+             }
+             auto out = key_changes_dict(outcome.keys);
+             out["configuration"] = outcome.configuration;
+             out["drones"] = drone_changes_dict(outcome.drones);
              return out;
            })
       .def(

@@ -175,9 +175,10 @@ class Engine::Impl {
   }
 
   const EngineConfig config;  // as at the start, without the drones
-  mutable std::mutex config_mutex, change_mutex;
+  mutable std::mutex config_mutex, change_mutex, reload_mutex;
   EngineConfig shown;  // as now, whole; under config_mutex once the engine runs
   std::function<EngineConfig()> source;
+  std::function<void()> source_taken;
   EventJournal event_journal;
   EventQueue events;
   std::unique_ptr<DroneControl> drone;
@@ -368,19 +369,27 @@ KeyChanges Engine::reload_keys() {
   return changes;
 }
 
-void Engine::set_config_source(std::function<EngineConfig()> read) {
+void Engine::set_config_source(std::function<EngineConfig()> read, std::function<void()> taken) {
   const std::lock_guard lock(impl_->config_mutex);
   impl_->source = std::move(read);
+  impl_->source_taken = std::move(taken);
 }
 
 ReloadOutcome Engine::reload() {
+  const std::lock_guard one_at_a_time(impl_->reload_mutex);
   std::function<EngineConfig()> source;
+  std::function<void()> taken;
   {
     const std::lock_guard lock(impl_->config_mutex);
     source = impl_->source;
+    taken = impl_->source_taken;
   }
   ReloadOutcome out;
-  if (source) out.drones = reconfigure(source());
+  if (source) {
+    out.configuration = true;
+    out.drones = reconfigure(source());
+    if (taken) taken();
+  }
   out.keys = reload_keys();
   return out;
 }

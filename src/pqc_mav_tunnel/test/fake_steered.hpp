@@ -55,7 +55,7 @@ class FakeSteered final : public Steered {
   std::string wanted;
   ReloadOutcome reload() override {
     if (bad_keys) throw TunnelError(Errc::key_format, "The key is broken.");
-    return {{{"uav1"}, {}, {"ML-DSA-65"}}, {{}, {"uav3"}, {}, {"gso"}}};
+    return {{{"uav1"}, {}, {"ML-DSA-65"}}, {{}, {"uav3"}, {}, {"gso"}}, true};
   }
   DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) override {
     if (drone_id == "uav1") throw TunnelError(Errc::config_invalid, "There is a drone 'uav1' here already.");

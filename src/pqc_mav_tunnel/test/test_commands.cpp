@@ -152,6 +152,7 @@ TEST_F(CommandsTest, AReloadTellsWhatChangedOrWhyNothingDid) {
   EXPECT_EQ(result["renewed"], Json({"uav1"}));
   EXPECT_EQ(result["removed"], Json::array());
   EXPECT_EQ(result["signing"], Json({"ML-DSA-65"}));
+  EXPECT_EQ(result["configuration"], true);
   EXPECT_EQ(result["drones"]["removed"], Json({"uav3"}));
   EXPECT_EQ(result["drones"]["restart"], Json({"gso"}));
   EXPECT_EQ(engine.noted.size(), 1u);

@@ -50,8 +50,9 @@ class Engine {
   /// gone ends at once. All or nothing: throws TunnelError on a key that is not good, and where a gcs would be left
   /// without any.
   KeyChanges reload_keys();
-  /// Where the host's configuration can be read again: called by reload(), in any thread. It throws TunnelError.
-  void set_config_source(std::function<EngineConfig()> read);
+  /// Where the host's configuration can be read again: called by reload(), in any thread but one at a time. It throws
+  /// TunnelError. `taken` is called after it in the same thread, when the engine has taken what was read.
+  void set_config_source(std::function<EngineConfig()> read, std::function<void()> taken = {});
   /// Reads configuration (where there is a source) and keys again. Throws TunnelError; then the drones are as before.
   ReloadOutcome reload();
   /// From now on the drones, their plaintext and their rules are those of `fresh` (at a drone: its plaintext). Whoever

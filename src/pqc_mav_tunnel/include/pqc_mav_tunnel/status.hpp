@@ -146,6 +146,7 @@ struct DroneChanges {
 struct ReloadOutcome {
   KeyChanges keys;
   DroneChanges drones;
+  bool configuration = false;  // there was one to read, besides the keys
 };
 
 struct EnginePorts {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the extension module offers. Every refusal is a `TunnelError` with a `code` and one sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 class TunnelError(RuntimeError):
@@ -60,6 +60,20 @@ class Engine:
         """Read the keys again: renewed ones count from the next handshake on, a drone without one is shut out.
 
         Returns the drones that were `renewed` and `removed`, and the algorithms of changed `signing` keys.
+        """
+    def set_config_source(
+        self, read: Callable[[], Mapping[str, Any]] | None, taken: Callable[[], None] | None = None
+    ) -> None:
+        """Say where reload() gets the configuration from; it is called in any thread, but one at a time.
+
+        What `read` raises refuses the reload with the text of its exception. `taken` is called when the engine has
+        taken what was read. None: there is no source any more.
+        """
+    def reload(self) -> dict[str, Any]:
+        """Read the configuration, where it has a source, and the keys again.
+
+        Returns what reload_keys() does, whether there was a `configuration` to read, and below `drones` what
+        reconfigure() returns. Raises TunnelError, and then the drones are as before.
         """
     def reconfigure(self, config: Mapping[str, Any]) -> dict[str, list[str]]:
         """Make the drones, their plaintext and their rules those of another configuration; at a drone its plaintext.

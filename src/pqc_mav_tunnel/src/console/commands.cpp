@@ -306,10 +306,12 @@ CommandAnswer Commands::log_level(const Json& request, const Asker& who) {
 
 CommandAnswer Commands::reload(const Json& request, const Asker& who) {
   note(who, "", "reload of configuration and keys");
-  const auto [keys, drones] = engine_.reload();
-  return answer_with(
-      request,
-      {{"renewed", keys.renewed}, {"removed", keys.removed}, {"signing", keys.signing}, {"drones", view_of(drones)}});
+  const auto [keys, drones, configuration] = engine_.reload();
+  return answer_with(request, {{"renewed", keys.renewed},
+                               {"removed", keys.removed},
+                               {"signing", keys.signing},
+                               {"configuration", configuration},
+                               {"drones", view_of(drones)}});
 }
 
 /// Where a drone with several ground stations is to go; it goes when that one answers.

@@ -179,3 +179,63 @@ def test_before_the_start_there_is_nothing_to_reload(fleet: Fleet) -> None:
     with pytest.raises(tunnel.TunnelError) as refused:
         engine.reload_keys()
     assert refused.value.code == "state"
+
+
+def test_a_configuration_from_python_is_read_again(fleet: Fleet) -> None:
+    """In the thread of whoever asks: here, and in that of the control socket."""
+    wanted: dict[str, Any] = {"drones": ["uav1"]}
+    taken: list[int] = []
+
+    def read() -> dict[str, Any]:
+        if "fault" in wanted:
+            raise ValueError("The file is gone.")
+        return gcs_config(fleet.root, **wanted)
+
+    assert fleet.gcs.reload()["configuration"] is False
+    fleet.gcs.set_config_source(read, lambda: taken.append(1))
+    outcome = fleet.gcs.reload()
+    assert outcome["configuration"] and outcome["drones"]["removed"] == ["uav2"] and outcome["renewed"] == []
+    wanted["fault"] = True
+    with pytest.raises(tunnel.TunnelError, match="The file is gone") as refused:
+        fleet.gcs.reload()
+    assert refused.value.code == "config_invalid" and taken == [1]
+    del wanted["fault"]
+    wanted["drones"] = ["uav1", "stranger"]
+    with pytest.raises(tunnel.TunnelError, match="stranger"):
+        fleet.gcs.reload()
+    assert taken == [1]
+    fleet.gcs.set_config_source(None)
+    assert fleet.gcs.reload()["configuration"] is False
+
+
+def test_an_engine_that_ends_while_its_source_is_in_python(fleet: Fleet) -> None:
+    """Neither waits for the other: the engine's threads need the interpreter for their last call."""
+    inside, done = threading.Event(), threading.Event()
+
+    def read() -> dict[str, Any]:
+        inside.set()
+        done.wait(1.0)
+        return gcs_config(fleet.root, drones=DRONES)
+
+    fleet.gcs.set_config_source(read)
+    refusals: list[str] = []
+
+    def ask() -> None:
+        with pytest.raises(tunnel.TunnelError) as refused:
+            fleet.gcs.reload()
+        refusals.append(refused.value.code)
+
+    caller = threading.Thread(target=ask)
+    caller.start()
+    assert inside.wait(30)
+    fleet.gcs.stop()
+    done.set()
+    caller.join(30)
+    assert refusals == ["state"]
+
+
+def test_watched_counters_are_counters(fleet: Fleet) -> None:
+    watched = tunnel.watched_counters()
+    assert set(watched["link"]) <= set(fleet.gcs.stats()[0])
+    assert set(watched["server"]) | set(watched["socket"]) <= set(fleet.gcs.totals())
+    assert all(meaning for group in watched.values() for meaning in group.values())
