@@ -14,6 +14,7 @@ from typing import Any
 from pqc_mav_cli import own_stdout
 from pqc_mav_cli.errors import CliError
 from pqc_mav_common.waiting import wait_until
+from pqc_mav_proxy.names import was_removed
 
 STATUS_TYPE = "pqc_mav_interfaces/msg/TunnelStatus"
 STATUS_TOPIC = "/status"
@@ -129,6 +130,9 @@ class Watcher:
 
     def _on_status(self, proxy: str, message: Any) -> None:
         with self._lock:
+            if was_removed(message.last_error):
+                self._views.pop((proxy, message.drone_id), None)
+                return
             view = self._view(proxy, message.drone_id)
             view.status, view.status_at_s = message, self._taken_at_s(message)
 

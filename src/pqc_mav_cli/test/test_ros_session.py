@@ -48,8 +48,8 @@ class FakeNode:
     def get_clock(self) -> Clock:
         return Clock()
 
-    def status(self, proxy: str, drone: str) -> None:
-        self._callbacks[f"{proxy}/status"](TunnelStatus(drone_id=drone))
+    def status(self, proxy: str, drone: str, last_error: str = "") -> None:
+        self._callbacks[f"{proxy}/status"](TunnelStatus(drone_id=drone, last_error=last_error))
 
     def figures(self, proxy: str, drone: str, second: int) -> None:
         header = Header(stamp=Time(sec=second))
@@ -101,6 +101,15 @@ def test_one_round_is_not_enough_because_a_second_drone_may_follow(node: FakeNod
     node.status("/gcs/p", "d2")
     assert watcher.complete()
     assert [view.drone_id for view in watcher.views()] == ["d1", "d2"]
+
+
+def test_a_drone_that_was_removed_is_not_shown(node: FakeNode, watcher: Watcher) -> None:
+    find(node, "/gcs/p")
+    for drone in ("d1", "d2"):
+        node.status("/gcs/p", drone)
+    node.status("/gcs/p", "d2", "REMOVED: this ground station does not serve the drone any more.")
+    node.figures("/gcs/p", "d2", 1)  # its last ones may be late
+    assert [view.drone_id for view in watcher.views()] == ["d1"]
 
 
 def test_a_proxy_that_never_speaks_is_named(node: FakeNode, watcher: Watcher) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pqc_mav_dashboard.picture import End, Picture, Sense
 from pqc_mav_dashboard.views import LEVELS, PHASES, name_in
-from pqc_mav_proxy.names import DROP_REASONS, state_name
+from pqc_mav_proxy.names import DROP_REASONS, state_name, was_removed
 
 PACKAGE = "pqc_mav_interfaces/msg/"
 SENSES = {
@@ -142,6 +142,12 @@ class Topics:
     def _about_tunnel(self, kind: str, node: str, fields: Mapping[str, Any], at_s: float, time_s: float) -> None:
         key = (node, str(fields.get("drone_id")))
         tunnel = self._tunnels.get(key)
+        if kind == "TunnelStatus" and was_removed(str(fields.get("last_error"))):
+            self._early.pop(key, None)
+            if self._tunnels.pop(key, None) is not None:
+                event = {"event": "log", "level": "info", "text": fields["last_error"], "drone_id": key[1]}
+                self._tell(node, {**event, "time": time_s})
+            return
         if kind == "TunnelStatus":
             status = {**fields, "state": state_name(int(fields["state"]))}
             if tunnel is None:

@@ -45,6 +45,20 @@ def test_two_drones_do_not_get_each_others_senses() -> None:
     assert topics.proxies()["/gcs/pqc_proxy"] == [("gcs", "d1"), ("gcs", "d2")]
 
 
+def test_a_drone_that_was_removed_is_no_silent_one() -> None:
+    told: list[Any] = []
+    topics = Topics(lambda _end, event: told.append(event))
+    last = "REMOVED: this ground station does not serve the drone any more."
+    for drone in ("d1", "d2"):
+        put(topics, "/gcs/pqc_proxy/status", "TunnelStatus", state=2, role="gcs", drone_id=drone)
+    for _ in range(2):
+        put(topics, "/gcs/pqc_proxy/status", "TunnelStatus", state=0, role="gcs", drone_id="d2", last_error=last)
+    assert [end.drone for end in topics.ends()] == ["d1"]
+    assert [event["text"] for event in told if event["event"] == "log"] == [last]
+    put(topics, "/gcs/pqc_proxy/status", "TunnelStatus", state=1, role="gcs", drone_id="d2")
+    assert len(topics.ends()) == 2, "it was added again"
+
+
 def test_senses_without_a_status_are_taken_for_an_only_drone_alone() -> None:
     topics = Topics()
     put(topics, "/drone/battery", "BatteryHealth", voltage_v=1.0)
