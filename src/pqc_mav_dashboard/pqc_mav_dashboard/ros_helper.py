@@ -81,8 +81,8 @@ class Helper:
 
         message_class = getattr(importlib.import_module("pqc_mav_interfaces.msg"), kind)
         profile = matching_qos(publishers)
-        if kind not in EVERY:
-            profile.depth = 1  # the newest is enough
+        # A round of a large fleet has to fit, two messages for each drone; of other topics the newest is enough.
+        profile.depth = MOST if kind in EVERY else 1
         made = self._node.create_subscription(message_class, topic, _never, profile, raw=True)
         self._subscriptions[topic] = (type_name, made)
 

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import math
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ import pytest
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not there")
 
 from pqc_mav_common import qos  # noqa: E402
-from pqc_mav_dashboard import ros_source  # noqa: E402
+from pqc_mav_dashboard import ros_helper, ros_source  # noqa: E402
 from pqc_mav_dashboard.errors import RefusalError  # noqa: E402
 from pqc_mav_dashboard.event_log import EventLog  # noqa: E402
 from pqc_mav_dashboard.ros_source import RosSource  # noqa: E402
@@ -179,3 +181,20 @@ def test_a_machine_without_ros_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
         await live.stop()
 
     asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("topic", "kind", "least", "most"), [("link", "LinkQuality", 2000, None), ("battery", "BatteryHealth", 1, 1)]
+)
+def test_a_round_of_a_thousand_drones_fits(topic: str, kind: str, least: int, most: int | None) -> None:
+    """What is kept between two looks: of a stream about one thing the newest, of a fleet's all of it."""
+    depths: list[int] = []
+
+    class Node:
+        def create_subscription(self, _kind: Any, _topic: str, _callback: Any, profile: Any, raw: bool) -> Any:
+            depths.append(profile.depth)
+
+    helper = ros_helper.Helper(Node(), None, io.StringIO())
+    publishers = [SimpleNamespace(qos_profile=qos.periodic(2000))]
+    helper._subscribe(f"/gcs/{topic}", f"pqc_mav_interfaces/msg/{kind}", kind, publishers)
+    assert depths[0] >= least and (most is None or depths[0] <= most)
