@@ -45,7 +45,8 @@ def campaign(podman: Podman, image: str = IMAGE) -> str:
                 "--env=FASTDDS_BUILTIN_TRANSPORTS=UDPv4",
                 *(f"--volume={folder}/{place}" for place in places),
             ]
-            return podman.start(f"{role}-{name}", image, options, ["pqcmav", *words])
+            started: str = podman.start(f"{role}-{name}", image, options, ["pqcmav", *words])
+            return started
 
         sh("chown", "-R", f"{USER}:{USER}", str(folder))
         keys = run("gcs", "keys", ["keys:/keys:rw"], "keys", "init", "drone1", "--root", "/keys/all")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer in four sentences a reader can act on: which suite, on which link, with which battery, how sure."""
+"""The answer in five sentences a reader can act on: which suite, on which link, with which battery, how sure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pqc_mav_bench.analysis import energy, recommend
+from pqc_mav_bench.analysis.detector_effect import effects
 from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
-from pqc_mav_bench.analysis.table import LEVELS, has
+from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
+from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.numbers import count, duration, number, quantity, times
 from pqc_mav_bench.report.report_input import ReportInput
@@ -25,6 +27,7 @@ def in_short(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Ch
         ("Which suite", _suite(rows, choices)),
         ("On which link", _link(c, known, rows, choices)),
         ("With which battery", _battery(c, known, choices)),
+        ("With a detector", _detectors(c)),
         ("How sure", _certainty(c, rows, choices)),
     ]
     return [(asked, text) for asked, text in found if text]
@@ -98,6 +101,16 @@ def _battery(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Ch
         f"all, {worst['suite']}, {number(energy_percent(power, float(worst['handshake_ms'])), 2)} %. A calculation, at "
         f"{quantity(power, 'W')} for 30 minutes{'' if c.power_is_measured else '; no power was measured here'}."
     )
+
+
+def _detectors(c: ReportInput) -> str:
+    """What a detector beside the tunnel changes; "" where none was measured."""
+    if c.is_published:
+        return ""
+    found = [sentences.effect(each, SCENARIO_NAMES.get(each.scenario, each.scenario)) for each in effects(c.suites)]
+    if found and c.emulated:
+        found.append("A documented load took the place of the detectors.")
+    return " ".join(found)
 
 
 def _certainty(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:

@@ -11,6 +11,7 @@ from itertools import pairwise
 import pandas as pd
 
 from pqc_mav_bench.analysis.change import delta_percent
+from pqc_mav_bench.analysis.detector_effect import Effect
 from pqc_mav_bench.analysis.scenarios import Overhead
 from pqc_mav_bench.analysis.statistics import Summary
 from pqc_mav_bench.report.numbers import count, duration, listed, number, quantity, signed, times
@@ -89,6 +90,14 @@ def overhead(rows: Sequence[Overhead], what: str, scenario_names: Mapping[str, s
         )
         sentences.append(f"Under {name}, the {what} of {listed(parts)}{unchanged}.")
     return sentences
+
+
+def effect(found: Effect, name: str) -> str:
+    """What a detector does to handshakes, or that it cannot be told."""
+    between = f"95 % interval {number(found.low, 3)} to {number(found.high, 3)}, over {found.pairs} pairs"
+    if not found.told_apart:
+        return f"{name}: handshakes cannot be told apart from those without a detector ({between})."
+    return f"{name}: handshakes take {number(found.ratio, 3)} times as long as without a detector ({between})."
 
 
 def change(value: float, base: float, what: str, unit: str) -> str:

@@ -37,11 +37,13 @@ def test_a_thin_link_is_judged_by_bytes(campaign):
 def test_the_answer_in_short_says_which_suite_link_battery_and_how_sure(campaign, of_single_handshakes):
     html = shortly(campaign).html
     found = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", html))
-    assert list(found) == ["Which suite", "On which link", "With which battery", "How sure"]
+    assert list(found) == ["Which suite", "On which link", "With which battery", "With a detector", "How sure"]
     assert found["Which suite"].startswith("ML-768-")
     assert "95 % interval" in found["Which suite"]
     assert "Classic-McEliece-8192128 is not for thin links" in found["On which link"]
     assert "no power was measured here" in found["With which battery"]
+    assert found["With a detector"].startswith("+ TST: handshakes take 1.50 times as long as without a detector")
+    assert found["With a detector"].endswith("A documented load took the place of the detectors.")
     assert "Each suite has 30 handshakes" in found["How sure"]
     assert shortly(of_single_handshakes) is None
 

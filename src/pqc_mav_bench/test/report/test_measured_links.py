@@ -33,5 +33,5 @@ def test_the_answer_shows_them_and_is_silent_without(with_links, campaign):
 def test_the_answer_in_short_says_what_was_measured(with_links, campaign):
     html = shortly(with_links).html
     assert "Measured, under MAVLink: " in html
-    assert f"1.00 s (95 % interval 994 ms to 1.01 s) over the {PRESETS['radio-64k'].title}" in html
+    assert f"1.00 s (95 % interval 1.00 s to 1.00 s) over the {PRESETS['radio-64k'].title}" in html
     assert "Measured, under MAVLink" not in shortly(campaign).html

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis import scenarios
+from pqc_mav_bench.analysis.detector_effect import effects
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section
@@ -219,6 +220,8 @@ def scenario_summary(c: ReportInput) -> Section:
         sentences.change(rows[i].median_ms, rows[0].median_ms, f"The median handshake under {names[i]}", "ms")
         for i in range(1, len(rows))
     ]
+    if not c.is_published and (found := effects(c.suites)):
+        lines = [sentences.effect(each, SCENARIO_NAMES.get(each.scenario, each.scenario)) for each in found]
     if len(rows) == 1:
         lines = [f"{names[0]}: {rows[0].passed} of {rows[0].total} runs passed."]
     explanation = Explanation(
