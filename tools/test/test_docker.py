@@ -194,5 +194,6 @@ def test_every_image_is_built_and_tried_in_order(run: Run, fake: Fake, workspace
         "pair arm64 amd64",
         "demo",
         "flight",
+        "campaign",
     ]
-    assert len(re.findall(r"^ *\d+ s  ", result.stdout, re.MULTILINE)) == 12
+    assert len(re.findall(r"^ *\d+ s  ", result.stdout, re.MULTILINE)) == 13
