@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.window import Window
 
+STOOD_S, RECOVERS_S = 0.5, 10.0  # a window this long: the machine stood still, and what follows is no normal traffic
 KEYS = ("run", "end", "time_s", "span_s", "label", "episode", "silent")
 COLUMNS = (*KEYS, *(name for name in CHANNELS if name != "silence"))
 
@@ -75,6 +76,16 @@ def read_rows(path: Path) -> dict[tuple[str, str], list[Row]]:
     for cells in _cells(path):
         row = _row(cells)
         found.setdefault((row.run, row.end), []).append(row)
+    return found
+
+
+def stood_still(rows: Sequence[Row]) -> list[bool]:
+    """For each row whether the machine of the recording stood still in it or shortly before it."""
+    found, until_s = [], 0.0
+    for row in rows:
+        if row.window.span_s > STOOD_S:
+            until_s = row.window.time_s + RECOVERS_S
+        found.append(row.window.time_s < until_s)
     return found
 
 

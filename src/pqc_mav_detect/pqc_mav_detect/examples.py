@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.classes import BLACKOUT, ON_PATH
-from pqc_mav_detect.dataset import Row, read_rows
+from pqc_mav_detect.dataset import Row, read_rows, stood_still
 from pqc_mav_detect.history import LONG
 from pqc_mav_detect.learned import NORMAL, OUTPUTS
 
@@ -53,10 +53,12 @@ def sequences(files: Iterable[Path]) -> Iterator[Seen]:
 def targets(rows: Sequence[Row]) -> list[int]:
     """For each row what it should be called.
 
-    Unsure are: the beginning of an attack while nothing of it can have shown, windows of a slow attack while none of
-    its datagrams came to this end in the last 5 s, and the time after an attack in which its figures still show.
+    Unsure are: normal traffic while the machine stood still, the beginning of an attack while nothing of it can have
+    shown, windows of a slow attack while none of its datagrams came to this end in the last 5 s, and the time after an
+    attack in which its figures still show.
     """
     found: list[int] = []
+    stood = stood_still(rows)
     begun_s, over_s, before = 0.0, -AFTER_S, ""
     for index, row in enumerate(rows):
         now_s, kind = row.window.time_s, row.episode
@@ -65,7 +67,7 @@ def targets(rows: Sequence[Row]) -> list[int]:
             over_s = over_s if kind else now_s
             before = kind
         if not kind:
-            found.append(UNSURE if now_s - over_s < AFTER_S and over_s > 0 else 0)
+            found.append(UNSURE if stood[index] or (now_s - over_s < AFTER_S and over_s > 0) else 0)
         elif now_s - begun_s < ONSET_S.get(kind, 0.0) or not (kind == BLACKOUT or _shows(rows, index, kind)):
             found.append(UNSURE)
         else:

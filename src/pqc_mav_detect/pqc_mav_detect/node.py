@@ -156,6 +156,9 @@ class DetectNode(ManagedNode):
             self._report(verdict)
             level = Level.OK if verdict.level is classes.Level.NONE else Level.WARN
             said = verdict.reason
+            if self._windows.blinded:
+                level = Level.WARN
+                said += " This machine stood still: delay, loss, silence and handshakes are not judged for 10 s."
         values = {
             "detector": self._detector.source,
             "level": verdict.level.name,

@@ -32,6 +32,17 @@ MISSED_S, MISSED_SKIPS = 2.5, 2  # a report that is so late while packets are mi
 # for a processor as long as this one did at most in so many seconds; a silence may be made by both ends and this one.
 HOST_S, ROUND_TRIP_WAITS, SILENCE_WAITS = 3.0, 6.0, 4.0
 STALL_S = 0.25  # a window this long says that this machine stood still, not the link
+# A machine that stands still (so long a window) imitates attacks: both ends repeat handshakes, reports, round trips are
+# late, packets overflow, counters are read far apart. For so long afterwards these channels say nothing. What strangers
+# must have sent, such as garbage and forgeries, counts as ever. After a shorter stop, or such a wait for a processor,
+# it is those that a moment spoils.
+STOOD_SPAN_S, STOOD_HOLD_S = 0.5, 10.0
+JERK_SPAN_S, JERK_WAIT_S, JERK_HOLD_S = 0.3, 0.1, 3.0
+MOMENTARY = ("delay", "unasked", "overflow", "silence")
+IMITATED = (
+    *("hs_strange", "losses", "long_losses", "loss_here", "loss_there", "loss_beyond", "report_age", "unreported"),
+    *MOMENTARY,
+)
 SILENCE_S: Mapping[str, float] = {"gcs": 0.75, "drone": 0.7}
 HEADERS_BYTES = 42  # Ethernet, IPv4 and UDP before the payload that the engine counts
 MALFORMED = ("drop_malformed", "drop_unknown")
@@ -83,6 +94,23 @@ class _Drone:
     known: bool = False  # heard since the start or since its tunnel went down
 
 
+class Stops:
+    """Remembers when this machine stood still."""
+
+    def __init__(self) -> None:
+        self.blinded = False
+        self._all_s = self._momentary_s = NEVER_S  # until when these channels say nothing
+
+    def held(self, now_s: float, span_s: float, waited_s: float) -> tuple[str, ...]:
+        """The channels that say nothing in a window that ends now. `waited_s`: for a processor, within it."""
+        if span_s > STOOD_SPAN_S:
+            self._all_s = now_s + STOOD_HOLD_S
+        if span_s > JERK_SPAN_S or waited_s > JERK_WAIT_S:
+            self._momentary_s = now_s + JERK_HOLD_S
+        self.blinded = now_s < self._all_s
+        return IMITATED if self.blinded else MOMENTARY if now_s < self._momentary_s else ()
+
+
 class Windows:
     """Remembers the last reading. `role`: the end it looks from; it may be set later."""
 
@@ -94,6 +122,7 @@ class Windows:
         self._grace_s = NEVER_S
         self._peer: dict[str, LinkView] = {}
         self._skipped_s: list[float] = []  # when packets were missing, lately
+        self._stops = Stops()
         self._waits: list[tuple[float, float]] = []  # when, and how long this process waited for a processor [s]
 
     def update(self, now: Reading) -> Window | None:
@@ -130,7 +159,16 @@ class Windows:
         self._losses(now, grown, span, values)
         self._link(now, span, values)
         values["silence"] = max(silent.values(), default=0.0)
+        held = self._stops.held(now.time_s, span, waited)
+        if held:
+            silent = {}
+            values.update(dict.fromkeys(held, 0.0))
         return Window(now.time_s, span, values, silent)
+
+    @property
+    def blinded(self) -> bool:
+        """Whether this machine stood still a short time ago: what that imitates is not judged."""
+        return self._stops.blinded
 
     @staticmethod
     def _restarted(last: Reading, now: Reading) -> bool:

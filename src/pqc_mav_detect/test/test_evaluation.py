@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,18 @@ def recorded(run: str, episode: str, forged: float, begin_s: float, end_s: float
         label = episode if during else ""
         found.append(Row(run, "gcs", label, label, Window(now_s, 0.1, values)))
     return found
+
+
+def test_a_machine_that_stood_still_is_told_apart_and_nothing_is_left_out_of_the_first_table() -> None:
+    rows = recorded("100/s forge@20", FORGERY, 20.0, 10.0, 18.0)
+    rows[95] = replace(rows[95], window=replace(rows[95].window, span_s=0.7))
+    found = judge([("t", rows)], Rules)
+    (trial,) = found.trials
+    assert found.stood == {trial.run} == {"t 100/s forge@20"}
+    result = page.Result("rules", found, merged([]), merged([]), merged([]))
+    kept = page.in_time_only(result)
+    assert len(result.attacks.first()) == 1 and not kept.attacks.first() and not kept.attacks.runs
+    assert not judge([("t", recorded("100/s forge@20", FORGERY, 20.0, 10.0, 18.0))], Rules).stood
 
 
 def test_an_attack_that_is_named_in_time() -> None:

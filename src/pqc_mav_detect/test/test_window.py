@@ -3,7 +3,7 @@ import pytest
 from scenes import DRONE, Scene
 
 from pqc_mav_detect.channels import CHANNELS
-from pqc_mav_detect.window import GRACE_S, LinkView, Reading, Windows
+from pqc_mav_detect.window import GRACE_S, IMITATED, MOMENTARY, LinkView, Reading, Stops, Windows
 
 
 def test_every_window_has_every_channel_and_rates() -> None:
@@ -221,3 +221,28 @@ def test_what_this_machine_made_others_wait_is_no_delay_and_no_silence() -> None
     delay, silent = seen(2.0)
     assert delay == pytest.approx(108.0) and silent
     assert seen(60.0) == (0.0, False)
+
+
+def test_what_a_machine_that_stood_still_imitates_says_nothing_and_floods_do() -> None:
+    scene = Scene()
+    scene.link = LinkView(0.0, loss=0.3, delay_ms=400.0, packets_per_s=200.0)
+    scene.run(5.0, hs_gate=30.0, drop_malformed=40.0)
+    assert not scene.windows.blinded
+    scene.now_s += 0.6
+    held = scene.run(5.0, hs_gate=30.0, drop_malformed=40.0)
+    assert scene.windows.blinded
+    assert {window.values[name] for window in held for name in IMITATED} == {0.0}
+    assert held[-1].values["garbage"] == pytest.approx(40, abs=11)
+    after = scene.run(6.0, hs_gate=30.0)[-1].values
+    assert not scene.windows.blinded
+    assert after["hs_strange"] == pytest.approx(30, abs=11) and (after["delay"], after["loss_here"]) == (400.0, 0.3)
+
+
+def test_a_short_stop_spoils_what_is_of_a_moment() -> None:
+    stops = Stops()
+    assert stops.held(1.0, 0.1, 0.0) == ()
+    assert stops.held(1.4, 0.35, 0.0) == MOMENTARY and not stops.blinded
+    assert stops.held(4.5, 0.1, 0.0) == ()
+    assert stops.held(4.6, 0.1, 0.15) == MOMENTARY
+    assert stops.held(5.3, 0.6, 0.15) == IMITATED and stops.blinded
+    assert stops.held(15.2, 0.1, 0.0) == IMITATED and stops.held(15.4, 0.1, 0.0) == ()

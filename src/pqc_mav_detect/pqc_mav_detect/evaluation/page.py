@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pqc_mav_detect.classes import BLACKOUT, FLOOD, FORGERY, HANDSHAKE_FLOOD, ON_PATH, REPLAY, VOLUMETRIC, Level
 from pqc_mav_detect.evaluation.cost import Cost
@@ -68,6 +68,17 @@ def share(hits: int, trials: int) -> str:
     return f"{100 * hits / trials:.0f} % ({hits}/{trials}; {100 * low:.0f}-{100 * high:.0f} %)"
 
 
+def in_time_only(result: Result) -> Result:
+    """Without attacks and disturbances in which, or up to 10 s before which, the recording's machine stood still."""
+
+    def kept(judged: Judged) -> Judged:
+        trials = [each for each in judged.trials if each.run not in judged.stood]
+        runs = {name: level for name, level in judged.runs.items() if name.rpartition(" ")[0] not in judged.stood}
+        return replace(judged, trials=trials, runs=runs)
+
+    return replace(result, attacks=kept(result.attacks), unseen=kept(result.unseen), benign=kept(result.benign))
+
+
 def _goal(result: Result, keep: Callable[[Trial], bool]) -> tuple[str, bool]:
     hits, trials = _in_time([each for each in result.attacks.first() + result.unseen.first() if keep(each)])
     return share(hits, trials), trials > 0 and hits >= LEAST_SHARE * trials
@@ -110,9 +121,9 @@ def _goals(result: Result) -> list[tuple[str, str, bool]]:
     return found
 
 
-def goals(results: Sequence[Result]) -> str:
-    """The table of the goals."""
-    columns = [_goals(each) for each in results]
+def goals(results: Sequence[Result], most: int | None = None) -> str:
+    """The table of the goals, or of so many of them."""
+    columns = [_goals(each)[:most] for each in results]
     rows = []
     longest = max((len(column) for column in columns), default=0)
     for index, (words, _, _) in enumerate(next((column for column in columns if len(column) == longest), [])):

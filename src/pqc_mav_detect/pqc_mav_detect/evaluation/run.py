@@ -142,6 +142,7 @@ def text(
         "An attack is named when its own class is, suspected or sure, at either end that it reaches. A "
         "detector that still speaks of the attack before begins anew 3 s before the next.\n",
         page.goals(results),
+        *_kept_time(results),
         "\n## Late or missed\n",
         page.missed(results),
         "\n## How soon, tools and rates of the training\n",
@@ -169,6 +170,22 @@ def text(
     if captures:
         parts += ["\n## Captures in the CSV form\n", page.captures(captures)]
     return "\n".join(parts)
+
+
+def _kept_time(results: Sequence[page.Result]) -> list[str]:
+    """What the goals are where the machine of the recordings kept time; nothing where it always did."""
+    first = results[0]
+    stood = sum(each.run in judged.stood for judged in (first.attacks, first.unseen) for each in judged.first())
+    disturbed = len(first.benign.runs) - len(page.in_time_only(first).benign.runs)
+    if not stood + disturbed:
+        return []
+    return [
+        "\n## Goals where the machine kept time\n",
+        f"In {stood} of the attacks and {disturbed} of the disturbances the machine that recorded stood still for more "
+        "than 0.5 s, during them or up to 10 s before: processes of the laboratory itself, attackers among them, did "
+        "not run. The same goals without these. What a detector did in them is in all other tables.\n",
+        page.goals([page.in_time_only(each) for each in results], most=8),
+    ]
 
 
 def main(arguments: Sequence[str]) -> int:

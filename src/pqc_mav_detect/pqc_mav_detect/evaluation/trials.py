@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pqc_mav_detect.classes import BLACKOUT, ON_PATH, Level
-from pqc_mav_detect.dataset import Row
+from pqc_mav_detect.dataset import Row, stood_still
 from pqc_mav_detect.detector import Detector
 from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.evaluation.trivial import Trivial
@@ -72,6 +72,9 @@ class Judged:
     seconds: float = 0.0
     runs: dict[str, Level] = field(default_factory=dict)  # disturbance and end -> the most that was said
     confusion: Counter[tuple[str, str]] = field(default_factory=Counter)  # truth, said
+    stood: set[str] = field(
+        default_factory=set
+    )  # recordings and runs in which the machine of the recording stood still
 
     @property
     def hours(self) -> float:
@@ -105,6 +108,7 @@ def merged(parts: Iterable[Judged]) -> Judged:
         found.seconds += part.seconds
         found.runs |= part.runs
         found.confusion += part.confusion
+        found.stood |= part.stood
     return found
 
 
@@ -122,9 +126,12 @@ def _one(name: str, rows: Sequence[Row], detector: Detector | Trivial, found: Ju
             verdict = episodes.update(detector.update(row.window), row.window.time_s)
             said.append((verdict.kind, verdict.level))
     found.seconds += sum(row.window.span_s for row in rows)
+    stood = stood_still(rows)
     before, over_s = "", -AFTER_S
     for (run, end), at in _by_run(rows).items():
         attacked = [index for index in at if rows[index].episode]
+        if any(stood[index] for index in attacked or at):
+            found.stood.add(f"{name} {run}")
         if attacked:
             found.trials.append(_trial(f"{name} {run}", end, rows, said, attacked))
             _count(found.confusion, rows, said, at, attacked, over_s)

@@ -12,14 +12,15 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
 
 from pqc_mav_detect.channels import CHANNELS, SUMMED
-from pqc_mav_detect.dataset import Row, read_rows
+from pqc_mav_detect.dataset import Row, read_rows, stood_still
 from pqc_mav_detect.features import Features
 from pqc_mav_detect.rules.surplus import Surplus, Threshold
 
@@ -40,7 +41,7 @@ class Normal:
 
 def learn(runs: Iterable[Sequence[Row]]) -> dict[str, tuple[Threshold, Normal]]:
     """Thresholds from runs of normal windows, each in order of time. Raises ValueError without any."""
-    kept = [list(rows) for rows in runs if rows]
+    kept = [part for rows in runs for part in _moving(rows)]
     if not kept:
         raise ValueError("there are no windows of normal traffic to learn from")
     found = {}
@@ -52,6 +53,13 @@ def learn(runs: Iterable[Sequence[Row]]) -> dict[str, tuple[Threshold, Normal]]:
         limit = max(least.limit, ABOVE_SURPLUS * surplus)
         found[name] = (Threshold(float(f"{allowance:.3g}"), float(f"{limit:.3g}")), Normal(mean, surplus))
     return found
+
+
+def _moving(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """The parts of a run between two times in which the machine stood still."""
+    for stood, part in groupby(zip(rows, stood_still(rows), strict=True), key=lambda each: each[1]):
+        if not stood:
+            yield [row for row, _ in part]
 
 
 def _highest_mean(rows: Sequence[Row], channel: str) -> float:
