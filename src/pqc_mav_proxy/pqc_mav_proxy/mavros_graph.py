@@ -20,6 +20,9 @@ from pqc_mav_common.diagnostics import Diagnostic, Level
 _TOPIC = re.compile(r"(?P<link>(?P<before>/|/.*/)uas(?P<system>\d+))/mavlink_(?P<side>source|sink)")
 # A node that died without a word is seen for 20 s (the lease of its participant) beside its successor.
 LASTING_S = 30.0
+# What rmw calls the node of a writer that it has found before the node; some writers have none.
+_UNKNOWN = "_NODE_NAME_UNKNOWN_"
+NAMELESS = "a node without a name so far"
 CURE = "give one of them another ROS_DOMAIN_ID, or remap its topics (docs/mavros.md)"
 
 
@@ -92,4 +95,8 @@ def writers(node: Any) -> Iterable[tuple[str, list[str]]]:
     for topic, _ in node.get_topic_names_and_types():
         if _TOPIC.fullmatch(topic):
             publishers = node.get_publishers_info_by_topic(topic)
-            yield topic, [f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in publishers]
+            yield topic, [_full_name(each.node_namespace, each.node_name) for each in publishers]
+
+
+def _full_name(namespace: str, name: str) -> str:
+    return NAMELESS if name == _UNKNOWN else f"{namespace.rstrip('/')}/{name}"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 import rclpy
@@ -111,3 +112,20 @@ def test_the_graph_of_real_nodes(context: rclpy.Context) -> None:
     )
     for node in (onlooker, air, ground, third):
         node.destroy_node()
+
+
+def test_a_writer_whose_node_is_not_known_yet_counts_and_is_not_shown_as_rmw_has_it() -> None:
+    class Graph:
+        def get_topic_names_and_types(self) -> list[tuple[str, list[str]]]:
+            return [("/uas1/mavlink_source", []), ("/other", [])]
+
+        def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:
+            assert topic == "/uas1/mavlink_source"
+            return [
+                SimpleNamespace(node_namespace="/mavros", node_name="mavros_router"),
+                SimpleNamespace(node_namespace="_NODE_NAMESPACE_UNKNOWN_", node_name="_NODE_NAME_UNKNOWN_"),
+            ]
+
+    made = MavrosGraph().diagnostic(0.0, links(writers(Graph())))
+    assert made.level is Level.ERROR
+    assert made.message.startswith("/mavros/mavros_router and a node without a name so far share /uas1 ")

@@ -13,6 +13,9 @@ namespace {
 // A node that died without a word is seen for 20 s (the lease of its participant) beside its successor.
 constexpr double kLasting_s = 30.0;
 constexpr const char* kCure = "give one of them another ROS_DOMAIN_ID, or remap its topics (docs/mavros.md)";
+// What rmw calls the node of a writer that it has found before the node; some writers have none.
+constexpr const char* kUnknown = "_NODE_NAME_UNKNOWN_";
+constexpr const char* kNameless = "a node without a name so far";
 constexpr const char* kPast = " and command the vehicle past the tunnel";
 
 const std::regex& topic_pattern() {
@@ -34,7 +37,7 @@ Writers mavros_writers(const rclcpp_lifecycle::LifecycleNode& node) {
     Strings names;
     for (const auto& each : node.get_publishers_info_by_topic(topic)) {
       const auto& space = each.node_namespace();
-      names.push_back((space == "/" ? "" : space) + "/" + each.node_name());
+      names.push_back(each.node_name() == kUnknown ? kNameless : (space == "/" ? "" : space) + "/" + each.node_name());
     }
     out.emplace_back(topic, std::move(names));
   }
