@@ -7,6 +7,9 @@ import argparse
 import heapq
 import os
 import random
+import shutil
+import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -125,6 +128,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--ahead", action="store_true", help="real-time priority for all processes, on a machine that has other work"
     )
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--perf",
+        metavar="FILE",
+        help="record where the gcs' packet threads spend their time (for 'perf report -i FILE')",
+    )
     parser.add_argument("--also", type=int, nargs="*", default=[], help="smaller fleets to fly first, for comparison")
     parser.add_argument("--also-seconds", type=float, default=15.0, help="how long each of those flies")
 
@@ -145,9 +153,14 @@ def run(options: argparse.Namespace) -> int:
     if options.ahead and not prefer(os.getpid(), _OF_GCS):
         print("fleet: --ahead needs the right to real-time priority (root, or an RLIMIT_RTPRIO).")
         return 2
+    if options.perf and not shutil.which("perf"):
+        print("fleet: --perf needs the program perf (Debian: linux-perf).")
+        return 2
     try:
         smaller = [
-            fly(argparse.Namespace(**{**vars(options), "drones": drones, "seconds": options.also_seconds}))
+            fly(
+                argparse.Namespace(**{**vars(options), "drones": drones, "seconds": options.also_seconds, "perf": None})
+            )
             for drones in options.also
         ]
         result = fly(options)
@@ -208,7 +221,7 @@ def fly(options: argparse.Namespace) -> FleetResult:
         time.sleep(1.0)
         before = pss_kib(gcs.pid)
         clock, cpu = time.monotonic(), _cpu(gcs, hosts, traffic)
-        with _slices(gcs.pid, result.cpu_gcs_slices):
+        with _slices(gcs.pid, result.cpu_gcs_slices), _perf(gcs.pid, options):
             _rekey_at_random(where, options, result)
         took = time.monotonic() - clock
         used = [100 * (now - then) / took for now, then in zip(_cpu(gcs, hosts, traffic), cpu, strict=True)]
@@ -245,6 +258,21 @@ def _slices(pid: int, into: list[float]) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+@contextmanager
+def _perf(pid: int, options: argparse.Namespace) -> Iterator[None]:
+    """Meanwhile, but for the first third, samples of the packet threads, where asked for."""
+    if not options.perf:
+        yield
+        return
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    threads = ",".join(task.name for task in tasks if (task / "comm").read_text().strip() == "pqc-data")
+    command = ["perf", "record", "-q", "-g", "-F", "997", "-t", threads, "-o", options.perf]
+    command += ["-D", f"{1000 * options.seconds / 3:.0f}", "--", "sleep", f"{options.seconds * 2 / 3:g}"]
+    with subprocess.Popen(command) as perf:
+        yield
+        perf.send_signal(signal.SIGINT)
 
 
 def pss_kib(pid: int) -> int:

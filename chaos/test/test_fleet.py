@@ -44,7 +44,7 @@ def test_each_fault_is_named(changes: dict[str, Any], words: str) -> None:
 def test_a_small_fleet_flies(threads: int) -> None:
     options = argparse.Namespace(
         drones=3, rate=30.0, seconds=2.0, rekey_every=0.7, processes=2, seed=2, data_threads=threads, ahead=False,
-        also=[], also_seconds=1.0,
+        also=[], also_seconds=1.0, perf=None,
     )  # fmt: skip
     flown = fleet.fly(options)
     assert judge(flown) == []
