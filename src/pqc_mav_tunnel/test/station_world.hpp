@@ -196,7 +196,7 @@ class StationWorld {
     }
     if (attempt_ && attempt_->session == in.session && in.kind == Kind::done) return installed();
     if (in.session == 0 || in.session != sessions_[from]) return;
-    if (in.kind == Kind::token) return choice_->restarted(from, 300 * kMs, now_);
+    if (in.kind == Kind::token) return choice_->restarted(from, 300 * kMs, now_, now_);
     choice_->heard(from, now_);
     if (in.kind == Kind::close) {
       sessions_[from] = 0;

@@ -101,7 +101,7 @@ TEST(StationChoice, CloseMovesItAtOnce) {
 TEST(StationChoice, ATokenStartsAHandshakeAndMovesItOnlyAfterTheWait) {
   auto choice = with_both();
   choice.heard(0, 110 * kS);
-  choice.restarted(0, 300 * kMs, 110 * kS + 1);
+  choice.restarted(0, 300 * kMs, 110 * kS + 1, 110 * kS + 1);
   EXPECT_EQ(choice.next(110 * kS + 2), (Step{Act::connect, 0}));
   choice.begin({Act::connect, 0}, 110 * kS + 2);
   EXPECT_EQ(choice.next(110 * kS + 299 * kMs), (Step{Act::connect, 0}));
@@ -111,10 +111,23 @@ TEST(StationChoice, ATokenStartsAHandshakeAndMovesItOnlyAfterTheWait) {
 TEST(StationChoice, ATokenOfASessionThatAnswersChangesNothing) {
   auto choice = with_both();
   choice.heard(0, 110 * kS);
-  choice.restarted(0, 300 * kMs, 110 * kS + 1);
+  choice.restarted(0, 300 * kMs, 110 * kS + 1, 110 * kS + 1);
   choice.begin(choice.next(110 * kS + 2), 110 * kS + 2);
   choice.heard(0, 110 * kS + 50 * kMs);
   EXPECT_EQ(choice.next(110 * kS + 50 * kMs), Step{});
+}
+
+/// A token is shown once. The thread that decides may be late: it hears last of what came first.
+TEST(StationChoice, AnOldPacketDoesNotTakeATokenBack) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.restarted(0, 300 * kMs, 110 * kS + 90 * kMs, 110 * kS + 10 * kMs);
+  choice.heard(0, 110 * kS + 50 * kMs);
+  EXPECT_TRUE(choice.in_trouble(110 * kS + 100 * kMs));
+  choice.heard(0, 110 * kS + 95 * kMs);
+  EXPECT_FALSE(choice.in_trouble(110 * kS + 100 * kMs));
+  choice.restarted(0, 300 * kMs, 110 * kS + 92 * kMs, 110 * kS + 100 * kMs);
+  EXPECT_FALSE(choice.in_trouble(110 * kS + 100 * kMs)) << "it was heard after it had shown the token";
 }
 
 TEST(StationChoice, GoesBackOnlyAfterTheTimeOfHealth) {

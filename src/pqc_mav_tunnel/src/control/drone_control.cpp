@@ -170,7 +170,7 @@ void DroneControl::stop() {
 void DroneControl::on_restarted(const SessionId& session) {
   {
     const std::lock_guard lock(mutex_);
-    restarted_.push_back(session);
+    restarted_.emplace_back(session, now_ns());
     attention_ = true;
   }
   client_->nudge();

@@ -162,7 +162,7 @@ class DroneControl {
   std::uint64_t request_ids_ = 0;
   Blacklist blacklist_;
   bool stopping_ = false, attention_ = false;
-  std::vector<SessionId> restarted_;  // whose token was shown
+  std::vector<std::pair<SessionId, std::uint64_t>> restarted_;  // whose token was shown, and when
   std::optional<std::uint32_t> term_told_;
   std::optional<std::string> wanted_;  // the newest of use_station
   std::vector<StationStatus> shown_;   // what stations() says

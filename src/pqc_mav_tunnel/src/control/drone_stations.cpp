@@ -16,7 +16,7 @@ constexpr std::uint64_t kWordEveryNs = 60'000'000'000;
 }  // namespace
 
 void DroneControl::take_news(std::uint64_t now) {
-  std::vector<SessionId> restarted;
+  std::vector<std::pair<SessionId, std::uint64_t>> restarted;
   std::optional<std::uint32_t> told;
   std::optional<std::string> wanted;
   {
@@ -27,12 +27,12 @@ void DroneControl::take_news(std::uint64_t now) {
   }
   look_at(0, choice_.active(), now);
   look_at(1, choice_.standby(), now);
-  for (const auto& session : restarted)
+  for (const auto& [session, at] : restarted)
     for (std::size_t i = 0; i <= (data_->has_standby_link() ? 1U : 0U); ++i) {
       const auto picture = data_->link(i).picture();
       if (!picture.current || picture.current->id != session) continue;
       const auto round_trip = picture.rtt_ns.value_or(0);
-      choice_.restarted(picture.station, std::max(2 * (round_trip + round_trip / 4), to_ns(kRestartWait)), now);
+      choice_.restarted(picture.station, std::max(2 * (round_trip + round_trip / 4), to_ns(kRestartWait)), at, now);
     }
   if (told && choice_.told(*told)) {
     keep_term(choice_.term());

@@ -35,10 +35,11 @@ void StationChoice::heard(std::size_t station, std::uint64_t at) noexcept {
   if (at > one.token) one.token = one.token_until = 0;
 }
 
-void StationChoice::restarted(std::size_t station, std::uint64_t wait, std::uint64_t now) noexcept {
+void StationChoice::restarted(std::size_t station, std::uint64_t wait, std::uint64_t at, std::uint64_t now) noexcept {
   auto& one = stations_[station];
   if (standby_ == station) return ended(station, now);
-  one.token = now;
+  if (one.heard > at) return;
+  one.token = at;
   one.token_until = now + wait;
   one.connect_after = 0;
 }

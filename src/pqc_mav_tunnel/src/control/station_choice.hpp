@@ -46,8 +46,9 @@ class StationChoice {
   // What happened.
   /// An authentic packet of the session with that station came at `at`.
   void heard(std::size_t station, std::uint64_t at) noexcept;
-  /// It showed the token of the session: it was restarted, unless it is heard within `wait`.
-  void restarted(std::size_t station, std::uint64_t wait, std::uint64_t now) noexcept;
+  /// It showed the token of the session `at`: it was restarted, unless it is heard after that, within `wait` from `now`.
+  /// A packet from before may be told of later.
+  void restarted(std::size_t station, std::uint64_t wait, std::uint64_t at, std::uint64_t now) noexcept;
   /// The session with it is over: closed by it, or wiped.
   void ended(std::size_t station, std::uint64_t now) noexcept;
   /// A gcs told the highest term that it knows. True when the drone's had to rise: both stations must hear of it.
