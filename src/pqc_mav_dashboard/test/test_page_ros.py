@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A thousand drones that only ROS topics tell of: the fleet's page follows the wheel at both widths, without a gap."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browser import Page, chromium, needs_chromium
+from ends import Dashboard
+
+from pqc_mav_common.free_ports import own_run_folder
+
+rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not there")
+
+from pqc_mav_common import qos  # noqa: E402
+
+pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+DRONES = 1000
+PERIOD_S = 1.0
+
+# Goes down the whole list, half a page a time, while answers keep coming. Of each place: whether rows cover the list
+# from its head to its foot, how many rows are elements, and what they are called. `frames`: times between frames [ms].
+WALK = """async () => {
+  const list = document.querySelector(".scroller"), seen = new Set(), frames = [];
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  let most = 0, gaps = 0, last = await frame();
+  for (let top = 0; ; top += list.clientHeight / 2) {
+    list.scrollTop = top;
+    await frame();
+    const now = await frame();
+    frames.push((now - last) / 2);
+    last = now;
+    const rows = [...list.querySelectorAll(".rows .row")].filter((row) => row.checkVisibility());
+    most = Math.max(most, rows.length);
+    for (const row of rows) seen.add(row.querySelector(".c-drone").textContent);
+    const edge = list.getBoundingClientRect(), head = list.querySelector(".head").getBoundingClientRect();
+    const end = list.scrollHeight - list.scrollTop - list.clientHeight;
+    for (let y = head.bottom + 5; y < edge.top + list.clientHeight - 5 && end > -1; y += 15) {
+      const hit = document.elementFromPoint(edge.left + 20, y);
+      if (y < innerHeight && !(hit && hit.closest(".row"))) gaps += 1;
+    }
+    if (end < 1) return { seen: seen.size, most, gaps, frames };
+  }
+}"""
+
+
+class Ground:
+    """A gcs proxy of another machine, as far as its topics say: every drone has its status, its counters, its link."""
+
+    def __init__(self) -> None:
+        from pqc_mav_interfaces import msg
+        from rclpy.executors import SingleThreadedExecutor
+
+        self.msg = msg
+        self.context = rclpy.Context()
+        rclpy.init(args=[], context=self.context)
+        self.node = rclpy.create_node("pqc_proxy", namespace="far", context=self.context)
+        self.statuses = self.node.create_publisher(msg.TunnelStatus, "~/status", qos.latched(DRONES))
+        self.stats = self.node.create_publisher(msg.TunnelStats, "~/stats", qos.periodic(DRONES))
+        self.links = self.node.create_publisher(msg.LinkQuality, "~/link", qos.periodic(2 * DRONES))
+        self.rounds = 0
+        self.send_statuses()
+        self.node.create_timer(PERIOD_S, self.send)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
+        self.thread.start()
+
+    def send_statuses(self) -> None:
+        for number in range(DRONES):
+            up = number % 100 != 0
+            message = self.msg.TunnelStatus(role="gcs", drone_id=f"drone{number:04}", state=2 if up else 0)
+            message.suite = "cs-mlkem768-aesgcm-mldsa65" if up else ""
+            message.header.stamp = self.node.get_clock().now().to_msg()
+            self.statuses.publish(message)
+
+    def send(self) -> None:
+        self.rounds += 1
+        for number in range(DRONES):
+            rate = 1000.0 + (number * 7 + self.rounds * 13) % 997
+            drone = f"drone{number:04}"
+            self.stats.publish(self.msg.TunnelStats(drone_id=drone, tx_bytes_per_s=rate, rx_bytes_per_s=rate / 2))
+            for side in ("local", "peer"):
+                self.links.publish(self.msg.LinkQuality(drone_id=drone, side=side, rtt_ms=20.0 + self.rounds % 30))
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        self.thread.join(10)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture(scope="module")
+def dashboard(own_domain: None) -> Iterator[Dashboard]:
+    ground = Ground()
+    with own_run_folder() as environment:
+        made = Dashboard(environment=environment)
+        yield made
+        made.kill()
+    ground.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as made:
+        yield made
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_thousand_rows_follow_the_wheel(
+    browser: Any, dashboard: Dashboard, width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = Page(browser, f"{dashboard.url}/", width)
+    page.page.set_default_timeout(120_000)
+    page.page.get_by_text("1,000 drones").wait_for()
+    page.page.locator(".rows .row .c-rtt_ms", has_text="ms").first.wait_for(state="attached")
+    page.shot(f"fleet-ros-{width}")
+    walked = page.page.evaluate(WALK)
+    assert walked["seen"] == DRONES and walked["gaps"] == 0 and walked["most"] < 60, walked
+    # The keyboard reaches both ends of what the wheel went through, and stays there while answers come.
+    page.page.get_by_role("grid").focus()
+    page.page.keyboard.press("End")
+    last = page.page.locator(".row.active")
+    assert last.get_attribute("aria-rowindex") == str(DRONES + 1)
+    assert page.too_wide() <= 0 and page.complaints == [] and page.foreign == []
+    page.close()
+    frames = sorted(walked["frames"])
+    with capsys.disabled():
+        middle, longest = frames[len(frames) // 2], frames[-1]
+        print(f"\n{width} px: a frame {middle:.1f} ms, longest {longest:.1f} ms, N {len(frames)}", end=" ")
