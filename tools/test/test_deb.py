@@ -88,7 +88,7 @@ def test_the_unit_is_as_hard_as_those_of_the_suite() -> None:
 def test_the_exporter_has_a_user_of_its_own_and_serves_this_machine() -> None:
     unit = directives(METRICS_UNIT)
     assert unit["DynamicUser"] == "yes" and unit["SupplementaryGroups"] == directives(UNIT)["Group"]
-    assert unit["ExecStart"] == "/usr/bin/pqcmav metrics" and "packaging/pqcmav-metrics.service" in PACK
+    assert unit["ExecStart"] == "/usr/bin/pqcmav metrics --allow @pqcmav" and "packaging/pqcmav-metrics.service" in PACK
     assert (unit["IPAddressDeny"], unit["IPAddressAllow"]) == ("any", "localhost")
     of_the_tunnel = set(UNIT.read_text(encoding="utf-8").splitlines())
     hardening = {line for line in of_the_tunnel if line.startswith(("Protect", "Private", "Restrict", "NoNew", "Lock"))}
