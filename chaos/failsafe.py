@@ -31,6 +31,7 @@ from ends import DRONE_ID
 from tally import percentile
 
 from pqc_mav_bringup.description import Process, Respawn
+from pqc_mav_bringup.prepare import prepare
 from pqc_mav_bringup.supervisor import Supervisor
 from pqc_mav_common.free_ports import free_ports
 
@@ -198,7 +199,7 @@ async def _killing(
     end: str, runs: int, generator: random.Random, processes: list[Process], vehicle: Vehicle
 ) -> list[Kill]:
     said: list[str] = []
-    supervisor = Supervisor(processes, lambda label, text: said.append(f"{label}: {text}"))
+    supervisor = Supervisor(prepare(processes), lambda label, text: said.append(f"{label}: {text}"))
     tasks = [asyncio.create_task(supervisor.run()), asyncio.create_task(vehicle.live())]
     kills: list[Kill] = []
     timer = vehicle.timer
