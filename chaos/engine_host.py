@@ -69,6 +69,7 @@ class Hosted:
                 "links": engine.links(),
                 "statuses": engine.status(),
                 "kernel": self._kernel.read(),
+                "refused": engine.refused_from(),
             }
         if do in ("ports", "status", "stats", "totals", "links"):
             return getattr(engine, do)()

@@ -11,7 +11,7 @@ from pqc_mav_interfaces.msg import LinkQuality, ServerStats, ThreatReport
 from std_msgs.msg import Header
 
 from pqc_mav_detect.detector import Verdict
-from pqc_mav_detect.window import PERIOD_S, LinkView
+from pqc_mav_detect.window import PERIOD_S, LinkView, Refused
 
 # Every counter of the message that says what became of datagrams.
 COUNTERS = tuple(name for name, kind in ServerStats.get_fields_and_field_types().items() if kind == "uint64")
@@ -25,6 +25,11 @@ def totals(message: ServerStats) -> dict[str, int]:
 def opened(message: ServerStats) -> dict[str, int]:
     """Packets that verified, of each drone."""
     return dict(zip(message.drone_ids, message.opened, strict=False))
+
+
+def refused(message: ServerStats) -> Refused | None:
+    """The network that stands out among what was refused."""
+    return Refused(message.refused_network, message.refused_share) if message.refused_network else None
 
 
 def link_view(message: LinkQuality, now_s: float) -> LinkView:

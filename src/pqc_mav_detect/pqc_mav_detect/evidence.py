@@ -5,19 +5,26 @@ from __future__ import annotations
 
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.features import Features
+from pqc_mav_detect.window import Refused
 
 # A network that sends packets twice looks like a replay. At the own end those that come again at once are left out
 # (channel `doubled`); of the other end only the sum is known. Up to this share of the traffic, and below so many
 # packets in 5 s, the rest is only suspected.
 TOLD_APART = ("replayed",)
+AT_THE_PORT = (
+    "garbage",
+    "replayed",
+    "forged",
+    "hs_strange",
+)  # what this end refused itself, so that it knows from whom
 DOUBLED, DOUBLED_S = 0.05, 1.0
 FEW, FEW_S = 8.0, 5.0
 _PRECISE = 10.0
 _AT_ONCE = 20.0
 
 
-def described(features: Features, name: str) -> str:
-    """A channel's figure as evidence."""
+def described(features: Features, name: str, refused: Refused | None = None) -> str:
+    """A channel's figure as evidence, with the network that stands out among what was refused."""
     channel = CHANNELS[name]
     if channel.unit == "fraction":
         rate = f"{100 * features.most(name, 0.5):.0f} %"
@@ -27,7 +34,11 @@ def described(features: Features, name: str) -> str:
         mean = features.mean(name, 0.5)
         mean = mean if mean >= _AT_ONCE else max(0.0, features.mean(name, 5.0))
         rate = f"{mean:,.0f}" if mean >= _PRECISE else f"{mean:.1f}"
-    return channel.words.format(rate=rate)
+    words = channel.words.format(rate=rate)
+    if refused is None or name not in AT_THE_PORT:
+        return words
+    # The summary counts what is refused for any reason; an attack seldom leaves anything else to speak of.
+    return f"{words}; {100 * refused.share:.0f} % of all that is refused comes from {refused.network}"
 
 
 def as_many_as_doubles(features: Features, channel: str) -> bool:

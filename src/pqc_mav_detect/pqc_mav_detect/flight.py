@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_detect.window import LinkView, Reading, Window, Windows
+from pqc_mav_detect.window import LinkView, Reading, Refused, Window, Windows
 
 COUNTERS, LINK, STATUS = (f"pqc_mav_interfaces/msg/{name}" for name in ("ServerStats", "LinkQuality", "TunnelStatus"))
 DOWN = 0  # TunnelStatus.DOWN
@@ -33,7 +33,10 @@ class _End:
         else:
             totals = {name: value for name in _names(message) if isinstance(value := getattr(message, name), int)}
             opened = dict(zip(message.drone_ids, message.opened, strict=False))
-            reading = Reading(now_s, totals, opened, {}, dict(self.local), dict(self.peer), frozenset(self.down))
+            network = getattr(message, "refused_network", "")  # older recordings have none
+            refused = Refused(network, message.refused_share) if network else None
+            links = dict(self.local), dict(self.peer)
+            reading = Reading(now_s, totals, opened, {}, *links, frozenset(self.down), refused)
             window = self.windows.update(reading)
             if window is not None:
                 self.found.append(window)

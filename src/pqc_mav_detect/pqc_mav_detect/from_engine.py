@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pqc_mav_detect.window import LinkView, Reading
+from pqc_mav_detect.window import LinkView, Reading, Refused
 
 _Entry = Mapping[str, Any]
 
@@ -18,8 +18,9 @@ def from_engine(
     links: Sequence[_Entry],
     statuses: Sequence[_Entry],
     kernel: Mapping[str, int],
+    refused: tuple[str, float] | None = None,
 ) -> Reading:
-    """Of `Engine.totals()`, `stats()`, `links()` and `status()`, read at `time_s`; `kernel` may be empty."""
+    """Of `Engine.totals()`, `stats()`, `links()`, `status()` and `refused_from()`; `kernel` may be empty."""
     return Reading(
         time_s,
         totals,
@@ -28,6 +29,7 @@ def from_engine(
         {link["drone_id"]: _view(link, "local", time_s) for link in links},
         {link["drone_id"]: _view(link, "peer", time_s - link["age_s"]) for link in links if link["peer"]},
         frozenset(status["drone_id"] for status in statuses if status["state"] == "DOWN"),
+        refused and Refused(*refused),
     )
 
 

@@ -118,6 +118,7 @@ class DetectNode(ManagedNode):
             dict(self._local),
             dict(self._peer),
             frozenset(self._down),
+            conversions.refused(message),
         )
         window = self._windows.update(reading)
         if window is None:

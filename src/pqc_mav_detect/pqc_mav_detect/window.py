@@ -63,6 +63,14 @@ class LinkView:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """The network with the largest share of what was lately refused at the data port. The address may be forged."""
+
+    network: str  # "203.0.113.0/24"
+    share: float  # at least
+
+
+@dataclass(frozen=True)
 class Reading:
     """Counters at one time. `totals`: ServerStats; `opened`: of each drone; `kernel`: see kernel.py, may be empty."""
 
@@ -73,6 +81,7 @@ class Reading:
     local: Mapping[str, LinkView] = field(default_factory=dict)
     peer: Mapping[str, LinkView] = field(default_factory=dict)
     down: frozenset[str] = frozenset()  # drones whose tunnel is down by its own account
+    refused: Refused | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,7 @@ class Window:
     span_s: float
     values: Mapping[str, float]
     silent: Mapping[str, float] = field(default_factory=dict)  # drone -> silence [s], where it counts
+    refused: Refused | None = None
 
 
 @dataclass
@@ -163,7 +173,7 @@ class Windows:
         if held:
             silent = {}
             values.update(dict.fromkeys(held, 0.0))
-        return Window(now.time_s, span, values, silent)
+        return Window(now.time_s, span, values, silent, now.refused)
 
     @property
     def blinded(self) -> bool:

@@ -11,7 +11,7 @@ from pqc_mav_detect.classes import Level
 from pqc_mav_detect.detector import Detector, Verdict
 from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.rules.surplus import Threshold
-from pqc_mav_detect.window import PERIOD_S, LinkView, Reading, Window, Windows
+from pqc_mav_detect.window import PERIOD_S, LinkView, Reading, Refused, Window, Windows
 
 LEAST = {name: Threshold(CHANNELS[name].allowance, CHANNELS[name].limit) for name in SUMMED}
 DRONE = "d1"
@@ -29,6 +29,7 @@ class Scene:
         self.peer = LinkView(0.0)
         self.peer_at_s: float | None = None  # of the other end's newest report; None: always new
         self.down: frozenset[str] = frozenset()
+        self.refused: Refused | None = None
 
     def run(
         self, seconds: float, opened: float = 320.0, kernel: Mapping[str, float] | None = None, **rates: float
@@ -46,6 +47,7 @@ class Scene:
                 {DRONE: replace(self.link, time_s=self.now_s)},
                 {DRONE: replace(self.peer, time_s=self.now_s if self.peer_at_s is None else self.peer_at_s)},
                 self.down,
+                self.refused,
             )
             window = self.windows.update(reading)
             if window is not None:

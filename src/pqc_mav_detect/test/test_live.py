@@ -50,7 +50,7 @@ class End:
     def look(self) -> Verdict:
         engine, now_s = self.engine, time.monotonic()
         seen = engine.totals(), engine.stats(), engine.links(), engine.status()
-        window = self._windows.update(from_engine(now_s, *seen, {}))
+        window = self._windows.update(from_engine(now_s, *seen, {}, engine.refused_from()))
         if window is not None:
             self.said.append(self._episodes.update(self._rules.update(window), now_s))
         return self._episodes.verdict
@@ -180,7 +180,10 @@ def test_a_flood(ranged: Range) -> None:
     generator = random.Random(1)
     with attacking(ranged.port, lambda: b"\x07" + generator.randbytes(generator.randrange(1200))):
         verdict = ranged.named("gcs", classes.FLOOD, Level.ATTACK)
-    assert "datagrams/s that are malformed or of no session" in verdict.reason
+        assert "datagrams/s that are malformed or of no session" in verdict.reason
+        ranged.watch(2.0)  # the engine sums up every half second
+        evidence = ranged.gcs.look().evidence[0]
+    assert evidence.endswith("comes from 127.0.0.0/24"), evidence
 
 
 def test_a_flood_of_handshakes(ranged: Range) -> None:

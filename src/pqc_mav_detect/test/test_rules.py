@@ -11,7 +11,7 @@ from scenes import DRONE, LEAST, Scene, alarms, judged
 from pqc_mav_detect import classes
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.rules.detector import Rules
-from pqc_mav_detect.window import PERIOD_S, LinkView, Reading, Window, Windows
+from pqc_mav_detect.window import PERIOD_S, LinkView, Reading, Refused, Window, Windows
 
 COUNTERS = {
     classes.FLOOD: "drop_malformed",
@@ -50,6 +50,24 @@ def test_evidence_is_in_words() -> None:
     assert last.kind == classes.FLOOD and last.confidence > 0.9
     assert "6,100 datagrams/s that are malformed or of no session" in last.evidence
     assert last.reason.endswith(".") and "datagrams/s" in last.reason
+
+
+def test_evidence_names_the_network_that_most_of_it_comes_from() -> None:
+    scene, rules = Scene(), detector()
+    scene.run(15.0)
+    scene.refused = Refused("203.0.113.0/24", 0.404)
+    last = judged(rules, scene.run(3.0, drop_malformed=6100.0))[-1]
+    words = "6,100 datagrams/s that are malformed or of no session; "
+    assert last.evidence[0] == words + "40 % of all that is refused comes from 203.0.113.0/24"
+
+
+def test_evidence_of_other_places_names_no_network() -> None:
+    """What is refused at the data port says nothing of who sends elsewhere."""
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(15.0, kernel=KERNEL))
+    scene.refused = Refused("203.0.113.0/24", 1.0)
+    last = judged(rules, scene.run(3.0, kernel={**KERNEL, "packets": 5000.0, "icmp_echo": 5000.0}))[-1]
+    assert last.evidence and not any("203.0.113" in words for words in last.evidence)
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,13 @@ def stats_message(stats: Mapping[str, Any], rates: Mapping[str, float], header: 
     return _fill(TunnelStats(header=header), {**stats, **rates})
 
 
-def server_message(totals: Mapping[str, int], stats: Sequence[Mapping[str, Any]], header: Header) -> ServerStats:
-    """`Engine.totals()`, and of each entry of `Engine.stats()` what verified."""
+def server_message(
+    totals: Mapping[str, int], stats: Sequence[Mapping[str, Any]], refused: tuple[str, float] | None, header: Header
+) -> ServerStats:
+    """`Engine.totals()`, `refused_from()`, and of each entry of `Engine.stats()` what verified."""
     message = _fill(ServerStats(header=header), totals)
+    if refused is not None:
+        message.refused_network, message.refused_share = refused
     message.drone_ids = [entry["drone_id"] for entry in stats]
     message.opened = [entry["delivered"] + entry["control"] for entry in stats]
     return message

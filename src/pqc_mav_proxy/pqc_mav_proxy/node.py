@@ -341,7 +341,8 @@ class PqcProxyNode(ManagedNode):
         if host is None or not host.started or not self._server.is_activated:
             return
         engine = host.engine
-        self._server.publish(conversions.server_message(engine.totals(), engine.stats(), self._header()))
+        seen = engine.totals(), engine.stats(), engine.refused_from()
+        self._server.publish(conversions.server_message(*seen, self._header()))
 
     def _unexpected(self, error: Exception) -> None:
         self.get_logger().error(f"unexpected: {type(error).__name__}: {one_line(error)}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -147,6 +148,22 @@ def test_the_counters_of_all_datagrams_come_only_while_somebody_listens(
     assert newest.enc_rx_datagrams == sum(getattr(newest, part) for part in parts)
     assert newest.enc_rx_bytes > newest.enc_rx_datagrams and newest.hs_completed >= 1
     until(lambda: not thread.running, "silence")
+
+
+def test_the_counters_say_where_what_is_refused_comes_from(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
+    seen = client.collect(ServerStats, "/gcs/pqc_proxy/server_stats", qos.sensor())
+    until(lambda: bool(seen), "counters")
+    assert (seen[0].refused_network, seen[0].refused_share) == ("", 0.0)
+    port = pair["gcs"].get_parameter("data_port").value
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+        stranger.bind(("127.0.9.1", 0))
+
+        def named() -> bool:
+            stranger.sendto(b"of no session", ("127.0.0.1", port))
+            return seen[-1].refused_network == "127.0.9.0/24"
+
+        until(named, "the stranger's network")
+    assert seen[-1].refused_share == 1.0
 
 
 def test_the_handshake_report_is_there_for_late_comers(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:

@@ -160,7 +160,7 @@ msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rate
 }
 
 msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::vector<pqcmav::LinkStats>& stats,
-                                const Header& header) {
+                                const std::optional<pqcmav::RefusedShare>& refused, const Header& header) {
   using Stats = msg::ServerStats;
   static constexpr Field<Stats> kCounters[] = {
       {"enc_rx_datagrams", &Stats::enc_rx_datagrams},
@@ -187,6 +187,10 @@ msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::
   out.header = header;
   for (const auto& [name, field] : kCounters) out.*field = counter(totals, name);
   take_received(out, totals);
+  if (refused) {
+    out.refused_network = refused->network;
+    out.refused_share = static_cast<float>(refused->share);
+  }
   for (const auto& each : stats) {
     out.drone_ids.push_back(each.drone_id);
     out.opened.push_back(counter(each.counters, "delivered") + counter(each.counters, "control"));

@@ -26,9 +26,9 @@ msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::st
 /// The last status of a drone that is not served any more.
 msg::TunnelStatus removed_message(const std::string& drone_id, const std::string& role, const Header& header);
 msg::TunnelStats stats_message(const pqcmav::LinkStats& stats, const Rates& rates, const Header& header);
-/// What became of every datagram, and of each drone what verified.
+/// What became of every datagram, of each drone what verified, and where what was refused came from.
 msg::ServerStats server_message(const pqcmav::NamedCounters& totals, const std::vector<pqcmav::LinkStats>& stats,
-                                const Header& header);
+                                const std::optional<pqcmav::RefusedShare>& refused, const Header& header);
 /// The local view, and the peer's once it has reported.
 std::vector<msg::LinkQuality> link_messages(const pqcmav::LinkQualityView& link, const Header& header);
 msg::HandshakeReport handshake_message(const std::string& drone_id, const pqcmav::HandshakeEvent& event,

@@ -453,7 +453,8 @@ void ProxyNode::serve_detectors() {
 
 void ProxyNode::publish_server() {
   const auto engine = running_engine();
-  if (engine && server_->is_activated()) server_->publish(server_message(engine->totals(), engine->stats(), header()));
+  if (engine && server_->is_activated())
+    server_->publish(server_message(engine->totals(), engine->stats(), engine->refused_from(), header()));
 }
 
 // --- services ---

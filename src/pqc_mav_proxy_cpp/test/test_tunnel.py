@@ -44,6 +44,7 @@ class Pair:
     processes: dict[str, Running]
     sockets: dict[str, Path]
     traffic: Traffic
+    data_port: int  # of the gcs
 
 
 @pytest.fixture(scope="module", params=[(a, b) for a in KINDS for b in KINDS], ids="-".join)
@@ -76,7 +77,7 @@ def pair(
         processes["drone"].wait_for("-> UP")
         processes["gcs"].wait_for("-> UP")
         traffic.start(int(drone["plain_bind"].partition(":")[2]))
-        yield Pair(names, processes, sockets, traffic)
+        yield Pair(names, processes, sockets, traffic, gcs["data_port"])
     finally:
         traffic.stop()
         for process in processes.values():
@@ -130,6 +131,19 @@ def test_messages(pair: Pair, watcher: Watcher) -> None:
     fields = [field for field in counters[-1].get_fields_and_field_types() if field.startswith(("drop_", "hs_"))]
     parts = ["delivered", "control", *(field for field in fields if field not in SUMMED_APART)]
     assert counters[-1].enc_rx_datagrams == sum(getattr(counters[-1], part) for part in parts)
+
+
+def test_where_what_is_refused_comes_from(pair: Pair, watcher: Watcher) -> None:
+    counters = watcher.collect(ServerStats, f"{pair.names['gcs']}/server_stats", qos.sensor())
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+        stranger.bind(("127.0.9.1", 0))
+
+        def named() -> bool:
+            stranger.sendto(b"of no session", (HOST, pair.data_port))
+            return bool(counters) and counters[-1].refused_network == "127.0.9.0/24"
+
+        until(named, "the stranger's network")
+    assert counters[-1].refused_share > 0.5
 
 
 def test_diagnostics(pair: Pair, watcher: Watcher) -> None:

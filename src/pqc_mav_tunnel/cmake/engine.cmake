@@ -96,6 +96,7 @@ add_library(pqcmav_engine STATIC
   src/net/plain_side.cpp
   src/net/plain_stream.cpp
   src/net/plain_tap.cpp
+  src/net/refused_sources.cpp
   src/net/serial_port.cpp
   src/net/udp_batch.cpp
   # when to shake hands, and doing it

@@ -331,6 +331,12 @@ void bind_engine(py::module_& module) {
              put(out, engine.totals());
              return out;
            })
+      .def("refused_from",
+           [](const Engine& engine) -> py::object {
+             const auto most = engine.refused_from();
+             if (!most) return py::none();
+             return py::make_tuple(most->network, most->share);
+           })
       .def("blacklist",
            [](const Engine& engine) {
              return list_of(engine.blacklist(), [](const BlacklistedSuite& entry) {

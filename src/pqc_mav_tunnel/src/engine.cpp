@@ -305,6 +305,8 @@ NamedCounters Engine::totals() const {
   return out;
 }
 
+std::optional<RefusedShare> Engine::refused_from() const { return impl_->plane().refused_from(); }
+
 std::vector<LinkQualityView> Engine::links() const {
   const auto& data = impl_->plane();
   const auto now = now_ns();

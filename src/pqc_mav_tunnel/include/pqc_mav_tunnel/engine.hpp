@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class Engine {
   [[nodiscard]] std::vector<LinkStatus> status() const;
   [[nodiscard]] std::vector<LinkStats> stats() const;
   [[nodiscard]] NamedCounters totals() const;
+  /// Nothing where nothing was refused, or where no network stands out.
+  [[nodiscard]] std::optional<RefusedShare> refused_from() const;
   [[nodiscard]] std::vector<LinkQualityView> links() const;
   /// Suites that automatic choices should avoid now; empty on a gcs.
   [[nodiscard]] std::vector<BlacklistedSuite> blacklist() const;

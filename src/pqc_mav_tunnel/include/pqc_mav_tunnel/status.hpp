@@ -67,6 +67,12 @@ struct LinkStatus {
 /// Counters by name, in the order of the documentation.
 using NamedCounters = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
+/// The network with the largest share of what was lately refused at the data port. Addresses of strangers may be forged.
+struct RefusedShare {
+  std::string network;  // 203.0.113.0/24, 2001:db8::/48
+  double share = 0;     // of all refused datagrams, at least
+};
+
 /// A counter that is worth a warning when it grows, and what it says then. Strangers can cause most of them.
 struct WatchedCounter {
   std::string_view name, meaning;

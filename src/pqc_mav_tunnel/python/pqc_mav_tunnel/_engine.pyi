@@ -42,6 +42,10 @@ class Engine:
         enc_rx_datagrams is the sum of delivered, control and the six drop_* counters. A gcs adds those of its
         handshake server (hs_*) and keygens.
         """
+    def refused_from(self) -> tuple[str, float] | None:
+        """Return the network (/24, or /48 of IPv6) with the largest share of what was refused in the last second or
+        two, and that share, at least. None where nothing was refused or no network stands out.
+        """
     def links(self) -> list[dict[str, Any]]:
         """Return the quality of each link: local and peer views over 5 s, rtt_ms, rtt_min_ms, clock_offset_ms."""
     def blacklist(self) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -34,6 +35,7 @@
 #include "net/link.hpp"
 #include "net/plain_side.hpp"
 #include "net/plain_tap.hpp"
+#include "net/refused_sources.hpp"
 #include "net/udp_batch.hpp"
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/events.hpp"
@@ -99,6 +101,7 @@ class DataPlane {
   }
   /// Of all data threads.
   [[nodiscard]] ProcessCounters totals() const noexcept;
+  [[nodiscard]] std::optional<RefusedShare> refused_from() const;
   /// Frames of handshakes that found no place on their way between two data threads.
   [[nodiscard]] std::uint64_t handover_full() const noexcept;
   /// How many data threads there are, and which of them has this link.
@@ -269,6 +272,8 @@ class DataPlane {
   void tick_link(std::size_t index, std::uint64_t now);
   static void count_kernel_drops(Link& link, std::uint64_t now) noexcept;
   void count_drop(Link* link, Drop drop) noexcept;
+  /// The same of a datagram that came from there.
+  void refuse(Link* link, Drop drop, const SockAddr& source) noexcept;
   void count_arrival(LinkEstimator::Arrival arrival) noexcept;
   void refresh_lookup(std::size_t index);
   Link* find(const SessionId& id, std::size_t& index) noexcept;
@@ -286,6 +291,7 @@ class DataPlane {
   mutable std::mutex snapshot_mutex_;
   std::shared_ptr<const std::vector<std::shared_ptr<Link>>> snapshot_;  // the same for all other threads
   ProcessCounters totals_;
+  RefusedSources refused_;
   Fd encrypted_, epoll_, wake_, timer_, handshake_timer_, shape_timer_, bundle_timer_;
   HandshakePort* handshakes_ = nullptr;
   std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings

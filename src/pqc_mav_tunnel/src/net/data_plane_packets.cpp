@@ -164,7 +164,7 @@ void DataPlane::read_encrypted(std::uint64_t now, Round& round) {
     if (slot.truncated) {
       totals_.enc_rx_datagrams.add();
       totals_.enc_rx_bytes.add(slot.bytes.size());
-      count_drop(nullptr, Drop::malformed);
+      refuse(nullptr, Drop::malformed, source);
       continue;
     }
     auto rest = slot.bytes;
@@ -185,7 +185,9 @@ bool DataPlane::on_handshake(ByteView datagram, const SockAddr& source, std::uin
   const bool ours = config_.role == Role::gcs ? type == kFromDroneType
                                               : type == kFromGcsType || type == kRetryType || type == kRestartType;
   if (!ours) return false;
-  totals_.handshakes[static_cast<std::size_t>(handshakes_->on_datagram(datagram, source, now))].add();
+  const auto what = handshakes_->on_datagram(datagram, source, now);
+  totals_.handshakes[static_cast<std::size_t>(what)].add();
+  if (what != HandshakeDrop::taken && what != HandshakeDrop::repeated) refused_.add(source);
   return true;
 }
 
@@ -197,11 +199,11 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
   if (!header || too_long(datagram.size(), kHeaderSize)) {
     if (on_handshake(datagram, source, now)) return;
     if (!datagram.empty() && (datagram[0] == 0x02 || datagram[0] == 0x12)) other_version(source, now);
-    return count_drop(nullptr, Drop::malformed);
+    return refuse(nullptr, Drop::malformed, source);
   }
   std::size_t index = 0;
   if (find(header->session_id, index) == nullptr) {
-    count_drop(nullptr, Drop::unknown);
+    refuse(nullptr, Drop::unknown, source);
     if (handshakes_ != nullptr) handshakes_->on_unknown_session(header->session_id, source, now);
     return;
   }
@@ -211,10 +213,10 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
 /// An index that nobody here holds is not answered: after a restart it may be another drone's already.
 void DataPlane::on_compact(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
   const auto compact = config_.compact ? parse_compact_header(datagram) : std::nullopt;
-  if (!compact || too_long(datagram.size(), compact->size())) return count_drop(nullptr, Drop::malformed);
+  if (!compact || too_long(datagram.size(), compact->size())) return refuse(nullptr, Drop::malformed, source);
   const auto it = by_index_.find(compact->index);
   const auto header = it == by_index_.end() ? std::nullopt : links_[it->second]->session.header_of(*compact);
-  if (!header) return count_drop(nullptr, Drop::unknown);
+  if (!header) return refuse(nullptr, Drop::unknown, source);
   on_packet(it->second, *header, compact->size(), datagram, source, now);
 }
 
@@ -224,9 +226,11 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   auto* link = links_[index].get();
   const auto opened = link->counters.open_time.measure([&] { return link->session.open(header, datagram, now, head); });
   if (opened.drop) {
-    if (opened.drop == Drop::replay && link->estimator.lately(now, key_of(header.session_id), header.sequence))
-      totals_.doubled.add();
-    return count_drop(link, *opened.drop);
+    if (opened.drop == Drop::replay && link->estimator.lately(now, key_of(header.session_id), header.sequence)) {
+      totals_.doubled.add();  // by the network, and not by a stranger
+      return count_drop(link, *opened.drop);
+    }
+    return refuse(link, *opened.drop, source);
   }
 
   link->counters.enc_rx_packets.add();
@@ -338,6 +342,11 @@ void DataPlane::count_arrival(LinkEstimator::Arrival arrival) noexcept {
   if (arrival.skipped == 0) return;
   totals_.skipped.add(arrival.skipped);
   totals_.skips.add();
+}
+
+void DataPlane::refuse(Link* link, Drop drop, const SockAddr& source) noexcept {
+  refused_.add(source);
+  count_drop(link, drop);
 }
 
 void DataPlane::count_drop(Link* link, Drop drop) noexcept {

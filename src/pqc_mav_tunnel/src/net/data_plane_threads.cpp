@@ -35,6 +35,12 @@ ProcessCounters DataPlane::totals() const noexcept {
   return out;
 }
 
+std::optional<RefusedShare> DataPlane::refused_from() const {
+  std::vector<RefusedSources::Summary> all = {refused_.shown()};
+  for (const auto& other : others_) all.push_back(other->refused_.shown());
+  return RefusedSources::largest(all);
+}
+
 std::uint64_t DataPlane::handover_full() const noexcept {
   std::uint64_t out = 0;
   for (const auto& other : others_)

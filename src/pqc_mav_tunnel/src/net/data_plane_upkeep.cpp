@@ -139,6 +139,7 @@ void DataPlane::tick(std::uint64_t now) {
   for (std::size_t i = 0; i < links_.size(); ++i)
     if (links_[i] && owns(i)) tick_link(i, now);
   totals_.kernel.add(kernel_drops_.more(encrypted_.get()));
+  refused_.tick(now);
   totals_.ticks.add();
 }
 
