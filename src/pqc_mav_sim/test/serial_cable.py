@@ -13,7 +13,7 @@ from types import TracebackType
 
 
 class SerialCable:
-    """`near` and `far` are the ports' paths. What passes may be changed on its way by `spoil`."""
+    """`near` and `far` are the ports' paths, `port` is the near one, open. What passes may be changed by `spoil`."""
 
     def __init__(self, spoil: Callable[[bytes], bytes] | None = None) -> None:
         self._spoil = spoil or bytes
@@ -21,6 +21,7 @@ class SerialCable:
         for port in self._ports:
             tty.setraw(port)
         self.near, self.far = (os.ttyname(port) for port in self._ports)
+        self.port = self._ports[0]
         self._end, self._ended = os.pipe()
         self._thread = threading.Thread(target=self._carry, daemon=True)
         self._thread.start()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -181,6 +182,30 @@ def test_an_autopilot_on_a_serial_port(make_ends, make_autopilot, noise: float) 
                 assert not ground.mav.total_receive_errors
         finally:
             autopilot.stop()
+            ground.close()
+
+
+def test_a_line_that_holds_up_its_sender_loses_nothing(make_ends) -> None:
+    """What the other side of the line cannot take yet waits. The terminal stops as it does when CTS falls."""
+    with SerialCable() as cable:
+        ends = make_ends({"plain": f"serial:{cable.near}:{BAUD}:rtscts"}, {"plain_bind": f"{HOST}:0"})
+        eventually("the port to be open", lambda: endpoints(ends.drone)[0]["good"])
+        assert termios.tcgetattr(cable.port)[2] & termios.CRTSCTS
+        autopilot = mavutil.mavlink_connection(cable.far, baud=BAUD)
+        ground = client(f"udpout:{HOST}:{ends.gcs.ports()['plain']['uav1']}", GROUND)
+        try:
+            termios.tcflow(cable.port, termios.TCOOFF)
+            for number in range(200):
+                ground.mav.command_long_send(1, 1, mavlink.MAV_CMD_REQUEST_MESSAGE, 0, number, 0, 0, 0, 0, 0, 0)
+            eventually("all to have come", lambda: ends.drone.stats()[0]["delivered"] == 200)
+            assert autopilot.recv_match(blocking=True, timeout=0.3) is None
+            termios.tcflow(cable.port, termios.TCOON)
+            for number in range(200):
+                heard = autopilot.recv_match(type="COMMAND_LONG", blocking=True, timeout=LIMIT_S)
+                assert heard and heard.param1 == number
+            assert endpoints(ends.drone)[0]["dropped"] == 0
+        finally:
+            autopilot.close()
             ground.close()
 
 
