@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
 import re
 import subprocess
 import sys
@@ -111,6 +112,24 @@ def test_the_version() -> None:
     ended = pqcmav("--version")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert re.fullmatch(r"pqcmav \d+\.\d+\.\d+\n", ended.stdout)
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("pqcmav sta", {"status", "station"}),
+        ("pqcmav keys r", {"rotate", "revoke"}),
+        ("pqcmav up g", {"gcs"}),
+        ("pqcmav status --js", {"--json"}),
+    ],
+)
+def test_shells_complete_commands_and_options(line: str, offered: set[str]) -> None:
+    """As the function that '--install-completion' gives to bash asks."""
+    asked = {"_PQCMAV_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    ended = subprocess.run(
+        COMMAND, env={**os.environ, **asked}, capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+    assert (ended.returncode, set(ended.stdout.split())) == (0, offered), ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from test_up import ALONE, Ends
 
+from pqc_mav_cli import up_command
 from pqc_mav_cli.app import main
 
 
@@ -44,3 +45,14 @@ def test_a_port_that_is_taken_is_named(ends: Ends, capsys: pytest.CaptureFixture
         taken.bind(("127.0.0.1", ends.plain))
         assert main(["up", "drone", "--config", str(ends.write("drone")), *ALONE, "--check"]) == 1
     assert f"MAVLink: UDP port {ends.plain} on 127.0.0.1: Address already in use." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("end", ["drone", "gcs"])
+@pytest.mark.parametrize(("options", "level"), [([], None), (["-v"], "debug"), (["-v", "--log-level", "warn"], "warn")])
+def test_verbose_is_a_level_of_the_log(
+    monkeypatch: pytest.MonkeyPatch, end: str, options: list[str], level: str | None
+) -> None:
+    given = {}
+    monkeypatch.setattr(up_command, "run_end", lambda _, options, check: given.update(options) or 0)
+    assert main(["up", end, *options]) == 0
+    assert given["log_level"] == level
