@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import pytest
 from tunnel_support import Pair, drone_config, eventually, gcs_config
 
 GROUP = 47_123  # nobody's
+SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "corpus" / "fuzz_console" / "requests"
+SPOILED = 1000  # lines for each end
 
 
 class Client:
@@ -118,6 +121,41 @@ def test_a_second_engine_of_the_same_name_does_without(pair: Pair, keys: Path) -
     client = Client(pair.drone.control_socket())
     assert client.ask("drones")["ok"]
     client.close()
+
+
+def spoiled(line: bytes, other: bytes, chance: random.Random) -> bytes:
+    """A request with a few mistakes in it, as one line."""
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(line) + 1)
+        to = at + chance.randint(0, 8)
+        sign = bytes([chance.choice(b'{}[]",:0e-\\')])
+        middle = chance.choice([b"", line[at:to] * 2, chance.randbytes(to - at), other[at:to], sign])
+        line = line[:at] + middle + line[to:]
+    return line.replace(b"\n", b" ") or b" "
+
+
+@pytest.mark.parametrize("end", ["drone", "gcs"])
+def test_spoiled_requests_are_answered_one_by_one_and_do_no_harm(pair: Pair, end: str) -> None:
+    """What the fuzzer does to the commands alone, at the socket of an engine that works."""
+    engine, chance = getattr(pair, end), random.Random(14)
+    seeds = SEEDS.read_bytes().splitlines()
+    client = Client(engine.control_socket())
+    codes = set()
+    for _ in range(SPOILED):
+        line = spoiled(chance.choice(seeds), chance.choice(seeds), chance)
+        client.socket.sendall(line + b"\n")
+        while "event" in (answer := client.next()):  # of a subscription
+            pass
+        assert answer["v"] == 1 and "id" in answer, (line, answer)
+        assert answer["ok"] or answer["error"]["text"], (line, answer)
+        codes.add("ok" if answer["ok"] else answer["error"]["code"])
+    assert {"ok", "bad_json", "bad_request", "unknown_command", "version"} <= codes
+    client.close()
+    asking = Client(engine.control_socket())
+    assert asking.ask("log_level", level="info")["ok"]
+    assert asking.ask("status")["result"]["tunnels"][0]["state"] == "UP"
+    assert asking.ask("rekey", timeout_s=30)["ok"]
+    asking.close()
 
 
 def test_a_path_that_cannot_be_ends_the_start(keys: Path) -> None:
