@@ -48,7 +48,14 @@ class Viewer:
     events: int = 0
     handshakes: str = ""
     outgoing: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(4))
-    fresh: bool = True
+    # How often everything had to be told anew, and what of that a round has done that began afterwards.
+    due: int = 1
+    told: int = 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it is told everything and not only what is new."""
+        return self.told != self.due
 
 
 class Hub:
@@ -148,12 +155,12 @@ class Hub:
             raise RefusalError("bad_request", f"A message is a JSON object with v: {VERSION}.")
         look, steer = message.get("look"), message.get("replay")
         if isinstance(look, str) and len(look) <= 64:
-            viewer.look, viewer.fresh, viewer.tick, viewer.handshakes = look, True, -1, ""
-            viewer.events = 0
+            viewer.look, viewer.tick, viewer.handshakes, viewer.events = look, -1, "", 0
+            viewer.due += 1
         elif isinstance(steer, str) and isinstance(message.get("value", 0), (int, float)):
             self.source.steer(steer, float(message.get("value", 0)))
             for each in self._viewers:
-                each.fresh = True
+                each.due += 1
         else:
             raise RefusalError("bad_request", "A message says what to look at ('look') or steers a recording.")
         self._wake.set()
@@ -210,6 +217,8 @@ class Hub:
         looks = {viewer.look for viewer in self._viewers if viewer.look is not None}
         if not looks:
             return
+        # What is asked for from here on may have come too late for this picture, and is due in the next round.
+        due = {viewer: viewer.due for viewer in self._viewers}
         fleet = FLEET in looks
         drones = frozenset(look for look in looks if look)
         self.picture = picture = await self.source.picture(None if fleet else drones)
@@ -233,9 +242,9 @@ class Hub:
                     whole = whole or await self._fleet(picture, self._rows, whole=True)
                     sent = self._offer(viewer, whole)
                 if sent:
-                    viewer.tick, viewer.fresh = self._tick, False
+                    viewer.tick, viewer.told = self._tick, due.get(viewer, 0)
             elif viewer.look:
-                await self._show(viewer, viewer.look, picture)
+                await self._show(viewer, viewer.look, picture, due.get(viewer, 0))
 
     async def _fleet(self, picture: Picture, rows: Mapping[str, Row], *, whole: bool) -> str:
         return encode(
@@ -252,9 +261,10 @@ class Hub:
             }
         )
 
-    async def _show(self, viewer: Viewer, drone: str, picture: Picture) -> None:
+    async def _show(self, viewer: Viewer, drone: str, picture: Picture, due: int) -> None:
+        fresh = viewer.fresh
         shown = drone_view(drone, picture)
-        number, events = self.source.events(0 if viewer.fresh else viewer.events)
+        number, events = self.source.events(0 if fresh else viewer.events)
         message: dict[str, Any] = {
             "kind": "drone",
             "time_s": picture.time_s,
@@ -266,19 +276,19 @@ class Hub:
                 picture.senses.get(drone, {}).get("policy"), picture.policy_parameters.get(drone)
             ),
             "events": [each for each in events if each.get("drone_id") in (drone, "", None)],
-            "whole": viewer.fresh,
+            "whole": fresh,
             "actions": dict(self.source.actions(drone, picture)),
         }
         own = self.source.history(drone)
         points = self._history.of(drone) if own is None else own
-        message["points"] = points if viewer.fresh else points[-1:]
+        message["points"] = points if fresh else points[-1:]
         mark, handshakes = await self._newest_handshakes(drone, shown)
-        if viewer.fresh or viewer.handshakes != mark:
+        if fresh or viewer.handshakes != mark:
             message["handshakes"] = handshakes
-        if viewer.fresh:
+        if fresh:
             message["suites"] = await self.source.suites()
         if viewer.look == drone and self._offer(viewer, encode(message)):
-            viewer.events, viewer.handshakes, viewer.fresh = number, mark, False
+            viewer.events, viewer.handshakes, viewer.told = number, mark, due
 
     async def _newest_handshakes(self, drone: str, shown: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
         """Asked only when a counter says that there are new ones."""
@@ -298,6 +308,6 @@ class Hub:
         try:
             viewer.outgoing.put_nowait(text)
         except asyncio.QueueFull:
-            viewer.fresh = True
+            viewer.due += 1
             return False
         return True

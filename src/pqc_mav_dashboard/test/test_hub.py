@@ -153,6 +153,45 @@ def test_only_changes_are_told_after_the_first_time(made: Hub, source: Source) -
     asyncio.run(scene())
 
 
+def test_what_is_steered_during_a_round_is_told_whole_in_the_next(
+    made: Hub, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recording that goes elsewhere while a picture of the old place is made: its events would be shown twice."""
+    made._interval_s = 0.1
+    steered: list[str] = []
+
+    async def scene() -> None:
+        line, at_work, go_on = Line(), asyncio.Event(), asyncio.Event()
+        plain = source.picture
+
+        async def picture(drones: frozenset[str] | None) -> Picture:
+            found = await plain(drones)
+            at_work.set()
+            await go_on.wait()
+            return found
+
+        serving = asyncio.create_task(made.serve(line.socket))
+        line.say(look="d1")
+        assert (await line.hear("drone"))["whole"]
+        while (await line.hear("drone"))["whole"]:
+            pass
+        monkeypatch.setattr(source, "steer", lambda what, value: steered.append(what))
+        monkeypatch.setattr(source, "picture", picture)
+        await at_work.wait()
+        line.say(replay="seek", value=100)
+        while not steered:
+            await asyncio.sleep(0.001)
+        go_on.set()
+        assert "events" in await line.hear("drone")  # of the old place
+        assert (await line.hear("drone"))["whole"]
+        assert not (await line.hear("drone"))["whole"]
+        line.leave()
+        await serving
+        await made.close()
+
+    asyncio.run(scene())
+
+
 def test_a_viewer_that_takes_nothing_holds_up_nobody_and_is_let_go(
     made: Hub, source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
