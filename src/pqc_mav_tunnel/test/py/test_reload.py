@@ -134,6 +134,26 @@ def test_other_drones_lose_nothing(fleet: Fleet, tmp_path: Path) -> None:
     assert arrived == list(range(traffic.sent)) and traffic.sent > 100
 
 
+def test_other_drones_lose_nothing_while_endpoints_change(fleet: Fleet) -> None:
+    """Applications of uav2 come and go, by UDP and TCP, while uav1's packets flow; neither makes a new session."""
+    sessions = [status["session_id"] for status in fleet.gcs.status()]
+    others: dict[str, Any] = {}
+    same = {"plain_peer": f"127.0.0.1:{fleet.ground.getsockname()[1]}"}
+    fleet.gcs.set_config_source(lambda: gcs_config(fleet.root, drones=DRONES, drone={"uav1": same, "uav2": others}))
+    traffic = Traffic(fleet.drones["uav1"].ports()["plain"]["uav1"], fleet.ground)
+    for _ in range(5):
+        for places in (["udp-listen:127.0.0.1:0"], ["udp-listen:127.0.0.1:0", "tcp-listen:127.0.0.1:0"]):
+            others["plain_endpoints"] = places
+            assert fleet.gcs.reload()["drones"]["changed"] == ["uav2"]
+            assert len(fleet.gcs.stats()[1]["endpoints"]) == len(places)
+        del others["plain_endpoints"]
+        assert fleet.gcs.reload()["drones"]["changed"] == ["uav2"]
+    assert [status["session_id"] for status in fleet.gcs.status()] == sessions
+    fleet.gcs.set_config_source(None)
+    assert eventually(lambda: traffic.sent > 100)
+    assert traffic.stop() == list(range(traffic.sent))
+
+
 def test_a_bad_key_changes_nothing(fleet: Fleet) -> None:
     theirs, own = psk(fleet.root, "uav2")
     text = theirs.read_text()
