@@ -63,15 +63,20 @@ class Running:
             env={**os.environ, **(environment or {})},
         )
         self.lines: list[str] = []
+        self._silent = False  # it has ended, and everything that it said is in `lines`
         self._changed = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def wait_for(self, words: str, after: int = 0) -> None:
-        """Wait until a line contains `words`, beyond the first `after` lines."""
+        """Wait until a line contains `words`, beyond the first `after` lines; not for a process that has ended."""
+
+        def said() -> bool:
+            return any(words in line for line in self.lines[after:])
+
         with self._changed:
-            found = self._changed.wait_for(lambda: any(words in line for line in self.lines[after:]), DEADLINE_S)
-        assert found, f"no {words!r} in:\n" + "\n".join(self.lines)
+            self._changed.wait_for(lambda: said() or self._silent, DEADLINE_S)
+            assert said(), f"no {words!r} in:\n" + "\n".join(self.lines)
 
     def end(self, number: int) -> int:
         """Send a signal and return the exit code."""
@@ -91,3 +96,6 @@ class Running:
             with self._changed:
                 self.lines.append(line.rstrip())
                 self._changed.notify_all()
+        with self._changed:
+            self._silent = True
+            self._changed.notify_all()

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 
 import pytest
 
-from pqc_mav_common.testing import Running, on_request, until
+from pqc_mav_common.testing import DEADLINE_S, Running, on_request, until
 
 TALKER = "import time\nprint('one', flush=True)\nprint('two', flush=True)\ntime.sleep(600)"
 
@@ -36,3 +37,12 @@ def test_a_running_process_is_heard_and_ended() -> None:
         assert process.end(signal.SIGTERM) == -signal.SIGTERM
     finally:
         process.kill()
+
+
+def test_a_process_that_has_ended_is_not_waited_for() -> None:
+    process = Running([sys.executable, "-c", "print('port in use')"])
+    began = time.monotonic()
+    with pytest.raises(AssertionError, match="no 'ready' in:\nport in use"):
+        process.wait_for("ready")
+    assert time.monotonic() - began < DEADLINE_S / 2
+    process.wait_for("in use")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import Page, chromium, needs_chromium
-from ends import Dashboard
+from ends import Dashboard, needs_command
 
 from pqc_mav_common.free_ports import own_run_folder
 
@@ -95,6 +95,7 @@ class Ground:
 
 @pytest.fixture(scope="module")
 def dashboard(own_domain: None) -> Iterator[Dashboard]:
+    needs_command()
     ground = Ground()
     with own_run_folder() as environment:
         made = Dashboard(environment=environment)

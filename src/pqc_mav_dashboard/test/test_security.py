@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from ends import DRONE, Dashboard, Pair
+from ends import DRONE, Dashboard, Pair, needs_command
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -344,12 +344,14 @@ def test_everybody_may_be_allowed(pair: Pair) -> None:
 
 
 def test_a_user_whom_there_is_not_is_said(pair: Pair) -> None:
+    needs_command()
     command = ["pqcmav", "dashboard", "--no-ros", "--port", "0", "--allow", "no-such-user"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2 and "no user 'no-such-user'" in ended.stderr and len(ended.stderr.splitlines()) == 1
 
 
 def test_another_address_than_loopback_is_refused(pair: Pair) -> None:
+    needs_command()
     command = ["pqcmav", "dashboard", "--bind", "0.0.0.0", "--port", "0", "--no-ros"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2 and "everybody who reaches that address" in ended.stderr
