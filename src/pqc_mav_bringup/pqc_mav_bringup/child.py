@@ -15,7 +15,7 @@ from pqc_mav_common.child import die_with
 MAX_LINE = 16 * 1024  # longer lines are shown in pieces
 CHUNK = 64 * 1024
 OUTPUT_S = 2.0  # longest wait for output after the process has ended
-PATIENCE_S = 8.0  # between SIGTERM and SIGKILL
+PATIENCE_S = 20.0  # between SIGTERM and SIGKILL: a recorder may have to wait for a slow card
 
 
 class Child:

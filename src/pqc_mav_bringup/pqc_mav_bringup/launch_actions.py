@@ -25,6 +25,7 @@ from launch_ros.descriptions import ComposableNode
 
 from launch import LaunchContext, LaunchDescription
 from pqc_mav_bringup import composed, configuration, mavros
+from pqc_mav_bringup.child import PATIENCE_S
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import find_executable, log_level
 from pqc_mav_bringup.loopback import loopback_environment
@@ -34,6 +35,8 @@ from pqc_mav_common.siblings import MARK, new_mark
 # The kernel ends a process with the `ros2 launch` that started it, however that ends: a second launch would otherwise
 # find its ports held by the orphans of the first. setpriv comes with util-linux, which every Debian and Ubuntu has.
 _PREFIX = "setpriv --pdeathsig SIGTERM" if shutil.which("setpriv") else ""
+# launch gives a process 5 s after SIGTERM, in which a recorder on a slow card does not complete its file.
+_SIGKILL_TIMEOUT = LaunchConfiguration("sigkill_timeout", default=f"{PATIENCE_S:g}")
 
 
 class Session(Protocol):
@@ -134,7 +137,12 @@ class Keeper:
 
     def _action(self) -> Any:
         process = self._process
-        common: dict[str, Any] = {"output": "screen", "additional_env": self._environment, "prefix": _PREFIX}
+        common: dict[str, Any] = {
+            "output": "screen",
+            "additional_env": self._environment,
+            "prefix": _PREFIX,
+            "sigkill_timeout": _SIGKILL_TIMEOUT,
+        }
         if not process.node and not process.parameters:
             return ExecuteProcess(cmd=[self._executable, *process.arguments], name=process.label, **common)
         return Node(
@@ -199,4 +207,5 @@ class ContainerKeeper(Keeper):
             emulate_tty=True,
             additional_env=self._environment,
             prefix=_PREFIX,
+            sigkill_timeout=_SIGKILL_TIMEOUT,
         )

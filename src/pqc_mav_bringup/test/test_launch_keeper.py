@@ -81,3 +81,27 @@ def test_nothing_is_left_of_a_launch_that_ended(number: signal.Signals, limit_s:
         assert time.monotonic() - began < limit_s
     finally:
         running.kill()
+
+
+SLOW_TO_END = """
+import signal, time
+asked = []
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, frame: asked.append(number))
+print("begun", flush=True)
+while signal.SIGTERM not in asked:
+    time.sleep(0.05)
+time.sleep(7)
+print("complete", flush=True)
+"""
+
+
+def test_what_takes_long_to_end_is_given_the_time() -> None:
+    """As a recorder that brings its file to a slow card: launch itself would kill it 5 s after SIGTERM."""
+    running = Running(script(SLOW_TO_END))
+    try:
+        running.wait_for("begun")
+        running.process.send_signal(signal.SIGINT)
+        running.wait_for("complete")
+    finally:
+        running.kill()

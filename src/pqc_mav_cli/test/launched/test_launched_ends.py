@@ -49,7 +49,7 @@ def ends(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         air.wait_for("-> UP")
         ground.wait_for("-> UP")
         yield made
-    assert (folder / "flight.mcap").is_file(), "the recording is complete"
+    assert (folder / "flight.mcap").is_file(), "the recording is not complete:\n" + "\n".join(air.lines)
     assert len(list((folder / "flights").glob("flight_*.mcap"))) == 1
 
 
