@@ -102,6 +102,6 @@ def test_what_takes_long_to_end_is_given_the_time() -> None:
     try:
         running.wait_for("begun")
         running.process.send_signal(signal.SIGINT)
-        running.wait_for("complete")
+        running.wait_for("[it-1] complete")  # launch quotes the program when it kills it
     finally:
         running.kill()
