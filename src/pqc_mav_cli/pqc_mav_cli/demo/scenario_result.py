@@ -14,7 +14,7 @@ from pqc_mav_cli.wording import counted, short_code
 DOWN = frozenset({"DOWN", "DOWN_0"})
 ATTACK = 2  # level of ThreatReport
 DETECT_S = 2.0  # within which the detector has to name an attack
-CALM_S = 8.0  # after which an alarm that is over has to be
+CALM_S = 12.0  # after which an alarm has to be over: it stands for 7 s, and on a busy machine longer
 
 
 @dataclass
