@@ -18,6 +18,9 @@ from pqc_mav_bench.options import CampaignOptions
 SERVER_S = 60.0  # starting Python, ROS and the crypto library takes seconds, on a small board many
 ANSWER_S = 30.0
 POLL_S = 0.2
+# This end sees the server before the server sees who waits for its answers, and rmw_fastrtps drops an answer whose
+# reader it has not met 0.1 s later. A server that is starting may need longer.
+MEET_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class CampaignClient:
                 raise BenchError("Stopped before the campaign began.")
             if waited >= SERVER_S:
                 raise BenchError(f"No controller {self._name} was found within {SERVER_S:g} s; is it running?")
+        stop.wait(MEET_S)
 
     def _wait(self, future: Any, limit_s: float) -> Any:
         if not _done_within(future, limit_s):
