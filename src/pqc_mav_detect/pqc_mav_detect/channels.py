@@ -115,7 +115,7 @@ _ALL = (
         "no_port",
         PER_S,
         "/proc/net/snmp",
-        "UDP datagrams to ports where nobody listens, or damaged ones, at most as many as foreign packets",
+        "UDP datagrams from outside to ports where nobody listens, or damaged ones, at most as many as foreign packets",
         classes.VOLUMETRIC,
         0.8,
         4.0,

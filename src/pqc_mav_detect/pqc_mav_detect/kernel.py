@@ -20,6 +20,7 @@ LOOPBACK = "lo"
 SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "icmp_echo": (("Icmp", "InEchos"),),
     "udp_no_port": (("Udp", "NoPorts"),),
+    "unreachable": (("Icmp", "InDestUnreachs"),),
     "udp_bad": (("Udp", "InCsumErrors"), ("Ip", "InHdrErrors"), ("Ip", "ReasmFails")),
     "udp_overflow": (("Udp", "RcvbufErrors"),),
     "taken": (("Udp", "InDatagrams"), ("Tcp", "InSegs")),

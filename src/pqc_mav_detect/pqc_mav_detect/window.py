@@ -233,15 +233,18 @@ class Windows:
         lost = min(more("udp_overflow"), more("packets"))
         packets = self._beyond("packets", more("packets") - ours - lost)
         bytes_ = self._beyond("bytes", more("bytes") - grown.get("enc_rx_bytes", 0) - HEADERS_BYTES * ours)
+        # What programs of this host send to closed ports of it crosses loopback twice: as the datagram, which nobody
+        # takes, and as the kernel's "unreachable", which it sends at any rate here.
+        own = min(more("udp_no_port"), more("unreachable"), more("loopback") // 2)
         # Other programs of this host took what the tunnel did not, and what did not come over loopback.
-        others = max(0, more("taken") - more("loopback") - ours)
+        others = max(0, more("taken") - (more("loopback") - 2 * own) - ours)
         values["foreign_packets"] = packets / span
         values["unasked"] = max(0, packets - others) / span
         values["foreign_bytes"] = bytes_ / span
         values["overflow"] = (lost + more("dropped")) / span
-        # What the host sends to itself is in these counters, too: no more came from outside than interfaces saw.
+        # What else the host sends to itself is in these counters, too: no more came from outside than interfaces saw.
         values["echo"] = min(more("icmp_echo"), packets) / span
-        values["no_port"] = min(more("udp_no_port") + more("udp_bad"), packets) / span
+        values["no_port"] = min(more("udp_no_port") - own + more("udp_bad"), packets) / span
         values["tcp_strange"] = min(more("tcp_strange"), packets) / span
 
     def _beyond(self, name: str, surplus: int) -> int:

@@ -15,8 +15,8 @@ Inter-|   Receive                                                |  Transmit
 SNMP = """\
 Ip: Forwarding DefaultTTL InReceives InHdrErrors ReasmFails
 Ip: 2 64 100 3 1
-Icmp: InMsgs InErrors InEchos
-Icmp: 9 0 8
+Icmp: InMsgs InErrors InEchos InDestUnreachs
+Icmp: 15 0 8 7
 Tcp: AttemptFails OutRsts InSegs
 Tcp: 4 5 700
 Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors
@@ -44,6 +44,7 @@ def test_sums() -> None:
         "loopback": 90,
         "icmp_echo": 8,
         "udp_no_port": 11,
+        "unreachable": 7,
         "udp_bad": 6,
         "udp_overflow": 6,
         "taken": 1 + 700,

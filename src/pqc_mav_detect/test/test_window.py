@@ -246,3 +246,21 @@ def test_a_short_stop_spoils_what_is_of_a_moment() -> None:
     assert stops.held(4.6, 0.1, 0.15) == MOMENTARY
     assert stops.held(5.3, 0.6, 0.15) == IMITATED and stops.blinded
     assert stops.held(15.2, 0.1, 0.0) == IMITATED and stops.held(15.4, 0.1, 0.0) == ()
+
+
+def test_what_the_host_sends_to_its_own_closed_ports_is_not_from_outside() -> None:
+    """Beside a download: 150 datagrams/s over loopback, and as many answers of the kernel that the port is closed."""
+    download = {"packets": 820.0, "bytes": 1e6, "taken": 820.0}
+    own = {**download, "loopback": 300.0, "udp_no_port": 150.0, "unreachable": 150.0}
+    last = Scene().run(2.0, kernel=own)[-1].values
+    assert last["no_port"] == 0 and last["unasked"] <= 11
+    both = {**own, "packets": 920.0, "udp_no_port": 250.0}
+    last = Scene().run(2.0, kernel=both)[-1].values
+    assert last["no_port"] == pytest.approx(100, abs=11) and last["unasked"] == pytest.approx(100, abs=11)
+
+
+def test_answers_about_closed_ports_elsewhere_hide_nothing() -> None:
+    """They come from outside, too, and then nothing crosses loopback."""
+    kernel = {"packets": 820.0, "bytes": 1e6, "taken": 320.0, "udp_no_port": 250.0, "unreachable": 250.0}
+    last = Scene().run(2.0, kernel=kernel)[-1].values
+    assert last["no_port"] == pytest.approx(250, abs=11) and last["unasked"] == pytest.approx(500, abs=11)
