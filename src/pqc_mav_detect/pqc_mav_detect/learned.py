@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from pqc_mav_detect.channels import CHANNELS
-from pqc_mav_detect.classes import BLACKOUT, CLASSES, REPLAY
+from pqc_mav_detect.classes import BLACKOUT, CLASSES, ON_PATH, REPLAY
 from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.episodes import SPEAK, SUSPECT
 from pqc_mav_detect.evidence import as_many_as_doubles, described
@@ -23,6 +23,7 @@ SMOOTHED = 2  # windows: one alone may be an accident
 LEAST_LIMIT = 0.8
 SHOWN = 0.25  # limits of the rules: from this sum on a class may be named
 CALM = 0.8  # probability of normal traffic; the rest has negative log odds
+SUMMED_UP = 0.5  # probability of an attacker on the path where the sums say so and the model does not
 _TINY = 1e-6
 _MOST = 2.0
 
@@ -59,7 +60,8 @@ class Learned:
         shown = self._shown(window)
         self._recent = [*self._recent, self._probabilities(self._history)][-SMOOTHED:]
         mean = sum(self._recent[1:], self._recent[0]) / len(self._recent)
-        if mean[0] > CALM and not window.silent:  # no other can press
+        lost = shown.get(ON_PATH, 0.0)
+        if mean[0] > CALM and not window.silent and lost < SPEAK:  # no other can press
             self._since_s = None
             return Opinion()
         found = {kind: float(mean[index]) for index, kind in enumerate(OUTPUTS) if index}
@@ -69,6 +71,9 @@ class Learned:
         for kind in pressure:  # a pattern is not enough: something of the class has to have been counted
             if shown.get(kind, 0.0) < SHOWN:
                 pressure[kind] = 0.0
+        if lost >= SPEAK:  # rows of losses are weighed by their likelihood, which leaves a model nothing to add
+            pressure[ON_PATH] = max(pressure[ON_PATH], min(_MOST, lost))
+            found[ON_PATH] = max(found[ON_PATH], SUMMED_UP)
         if window.silent:  # what counts as a silence is decided before
             pressure[BLACKOUT], found[BLACKOUT] = max(pressure[BLACKOUT], SPEAK), 1.0
         pressing = {kind: value for kind, value in pressure.items() if value >= SUSPECT * SPEAK}

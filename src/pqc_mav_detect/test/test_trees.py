@@ -13,11 +13,12 @@ from test_recorded import RUNS
 from pqc_mav_detect import classes
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.detector import ModelError
-from pqc_mav_detect.detectors import XGBOOST, make
+from pqc_mav_detect.detectors import RULES, XGBOOST, make
 from pqc_mav_detect.history import NAMES
 from pqc_mav_detect.learned import OUTPUTS
 from pqc_mav_detect.trees.detector import Trees, read, shipped
 from pqc_mav_detect.trees.tables import from_xgboost, load
+from pqc_mav_detect.window import LinkView
 
 MARGINS = Path(__file__).parent / "xgboost_margins.npz"  # of the model that is shipped, by xgboost 3.2.0
 
@@ -67,6 +68,22 @@ def test_few_copies_are_only_suspected_and_a_silence_is_a_blackout() -> None:
     verdicts = judged(Trees(), [*scene.run(20.0), *scene.run(2.0, opened=0.0)])
     assert (verdicts[-1].kind, verdicts[-1].level) == (classes.BLACKOUT, Level.SUSPICIOUS)
     assert "nothing heard" in verdicts[-1].reason
+
+
+def test_a_loss_that_its_sum_names_is_named_even_when_the_trees_call_it_calm(monkeypatch: pytest.MonkeyPatch) -> None:
+    calm = np.zeros(len(OUTPUTS), np.float32)
+    calm[0] = 1.0
+    scene = Scene()
+    windows = scene.run(20.0)
+    quiet = len(windows)
+    scene.link = LinkView(0.0, loss=0.12, packets_per_s=320.0)
+    windows += scene.run(4.0)
+    detector = Trees()
+    monkeypatch.setattr(detector, "_probabilities", lambda _: calm)
+    found = judged(detector, windows)
+    assert {verdict.level for verdict in found[:quiet]} == {Level.NONE}
+    assert (found[-1].level, found[-1].kind) == (Level.SUSPICIOUS, classes.ON_PATH)
+    assert judged(make(RULES), windows)[-1].kind == classes.ON_PATH
 
 
 def test_what_was_recorded_is_named() -> None:
