@@ -30,6 +30,16 @@ def test_every_class_has_attacks_and_every_attack_a_way() -> None:
     assert not any(each.kind for each in ways.DISTURBANCES)
 
 
+def test_twelve_attacks_and_more_in_four_intensities_each_and_every_disturbance() -> None:
+    assert len(ways.ATTACKS) >= 12 and len(ways.RATES) == 4 and ways.RATES[0] == "2"
+    for attack in ways.ATTACKS:
+        assert len(attack.grades or attack.rates or ways.RATES) == 4, attack.name
+    disturbances = {attack.name for attack in ways.DISTURBANCES}
+    assert disturbances >= {
+        "weak_link", "roaming", "rekeys", "duplicates", "reordering", "cpu_load", "download", "video",
+    }  # fmt: skip
+
+
 def test_no_attack_is_both_for_training_and_unseen() -> None:
     assert not {attack.mode for attack in ways.ATTACKS if attack.mode} & {attack.mode for attack in ways.UNSEEN}
     assert not set(ways.RATES) & set(ways.UNSEEN_RATES)
