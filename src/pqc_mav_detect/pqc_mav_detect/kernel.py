@@ -16,6 +16,7 @@ from pathlib import Path
 FOLDER = Path("/proc/net")
 WAITED = Path("/proc/self/schedstat")  # of the thread that began the process
 LOOPBACK = "lo"
+OF_INTERFACE = "packets "  # before the name of an interface, none of which has a space
 # Name here -> what is summed: table and column.
 SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "icmp_echo": (("Icmp", "InEchos"),),
@@ -34,7 +35,7 @@ _BYTES, _PACKETS, _DROPPED = 0, 1, 3
 
 
 def parse_dev(text: str, interfaces: Collection[str] = ()) -> dict[str, int]:
-    """Packets, bytes and drops received on these interfaces, or on all but loopback; packets of loopback."""
+    """What came on these interfaces, or on all but loopback; packets of each, and of loopback."""
     found = {"packets": 0, "bytes": 0, "dropped": 0, "loopback": 0}
     for line in text.splitlines()[2:]:
         name, colon, rest = line.partition(":")
@@ -47,6 +48,7 @@ def parse_dev(text: str, interfaces: Collection[str] = ()) -> dict[str, int]:
         if name in interfaces if interfaces else name != LOOPBACK:
             found["bytes"] += int(fields[_BYTES])
             found["packets"] += int(fields[_PACKETS])
+            found[OF_INTERFACE + name] = int(fields[_PACKETS])
             found["dropped"] += int(fields[_DROPPED])
     return found
 

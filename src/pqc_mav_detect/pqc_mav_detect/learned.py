@@ -109,7 +109,7 @@ class Learned:
         seen = []
         for kind in sorted(pressing, key=lambda each: -pressing[each]):
             found = [
-                described(self._features, name, window.refused)
+                described(self._features, name, window)
                 for name, channel in CHANNELS.items()
                 if channel.kind == kind and channel.words and self._features.mean(name, 5.0) > channel.allowance
             ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 
 from pqc_mav_detect.channels import CHANNELS
+from pqc_mav_detect.kernel import OF_INTERFACE
 
 PERIOD_S = 0.1
 LEAST_S = 0.03
@@ -71,6 +72,14 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class Through:
+    """The interface that most of what came in a window came through, the tunnel's own packets among it."""
+
+    interface: str
+    share: float
+
+
+@dataclass(frozen=True)
 class Reading:
     """Counters at one time. `totals`: ServerStats; `opened`: of each drone; `kernel`: see kernel.py, may be empty."""
 
@@ -93,6 +102,7 @@ class Window:
     values: Mapping[str, float]
     silent: Mapping[str, float] = field(default_factory=dict)  # drone -> silence [s], where it counts
     refused: Refused | None = None
+    through: Through | None = None  # where the host has several interfaces
 
 
 @dataclass
@@ -173,7 +183,7 @@ class Windows:
         if held:
             silent = {}
             values.update(dict.fromkeys(held, 0.0))
-        return Window(now.time_s, span, values, silent, now.refused)
+        return Window(now.time_s, span, values, silent, now.refused, loudest(last.kernel, now.kernel))
 
     @property
     def blinded(self) -> bool:
@@ -301,6 +311,16 @@ def losses(skipped: float, skips: float, came: float, span_s: float, usual: floa
     single = max(SINGLES * skips - skipped, SINGLE_LEAST * skips) - CAME_SINGLE * came
     row = min(max(skipped - ROWS * skips, ROW_LEAST * skips), ROW_MOST * skips) - CAME_ROW * came
     return single / scale, row / scale
+
+
+def loudest(last: Mapping[str, int], now: Mapping[str, int]) -> Through | None:
+    """Of two readings of the kernel's counters; None where there is one interface, or nothing came."""
+    grown = {name: max(0, now[name] - last.get(name, now[name])) for name in now if name.startswith(OF_INTERFACE)}
+    whole = sum(grown.values())
+    if len(grown) < 2 or not whole:
+        return None
+    name = max(grown, key=lambda each: grown[each])
+    return Through(name.removeprefix(OF_INTERFACE), grown[name] / whole)
 
 
 def _beyond_weak(view: LinkView) -> float:

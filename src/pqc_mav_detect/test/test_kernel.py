@@ -31,14 +31,18 @@ IpExt: 0
 
 
 def test_loopback_does_not_count_unless_it_is_named() -> None:
-    assert parse_dev(DEV) == {"packets": 57, "bytes": 5700, "dropped": 2, "loopback": 90}
-    assert parse_dev(DEV, ("lo",)) == {"packets": 90, "bytes": 9000, "dropped": 1, "loopback": 90}
+    of_each = {"packets eth0": 50, "packets wlan0": 7}
+    assert parse_dev(DEV) == {"packets": 57, "bytes": 5700, "dropped": 2, "loopback": 90, **of_each}
+    only_lo = {"packets": 90, "bytes": 9000, "dropped": 1, "loopback": 90, "packets lo": 90}
+    assert parse_dev(DEV, ("lo",)) == only_lo
     assert parse_dev(DEV, ("tun7",)) == {"packets": 0, "bytes": 0, "dropped": 0, "loopback": 90}
 
 
 def test_sums() -> None:
     assert counters(DEV, SNMP, NETSTAT) == {
         "packets": 57,
+        "packets eth0": 50,
+        "packets wlan0": 7,
         "bytes": 5700,
         "dropped": 2,
         "loopback": 90,

@@ -81,6 +81,24 @@ def test_traffic_elsewhere(counter: str, words: str) -> None:
     assert words in found[-1].reason
 
 
+def test_evidence_names_the_interface_where_there_are_several() -> None:
+    scene, rules = Scene(), detector()
+    calm = {**KERNEL, "packets wlan0": 300.0, "packets eth0": 30.0}
+    judged(rules, scene.run(15.0, kernel=calm))
+    flood = {"packets": 5400.0, "bytes": 7_000_000.0, "packets wlan0": 5100.0, "packets eth0": 300.0}
+    last = judged(rules, scene.run(1.0, kernel=flood))[-1]
+    assert last.kind == classes.VOLUMETRIC
+    assert all(words.endswith("; 94 % of all packets come in through wlan0") for words in last.evidence)
+
+
+def test_where_there_is_one_interface_it_is_not_named() -> None:
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(15.0, kernel={**KERNEL, "packets wlan0": 300.0}))
+    flood = {"packets": 5400.0, "bytes": 7_000_000.0, "packets wlan0": 5400.0}
+    last = judged(rules, scene.run(1.0, kernel=flood))[-1]
+    assert last.kind == classes.VOLUMETRIC and "through" not in last.reason
+
+
 def test_a_lot_of_bytes_elsewhere() -> None:
     scene, rules = Scene(), detector()
     judged(rules, scene.run(15.0, kernel=KERNEL))

@@ -48,7 +48,7 @@ class Rules:
                 value = min(value, _JUST_SUSPECT)
             pressure[kind] = max(pressure.get(kind, 0.0), value)
             strength[kind] = max(strength.get(kind, 0.0), self._strength(name, surplus.threshold))
-            seen.append((value, kind, described(features, name, window.refused)))
+            seen.append((value, kind, described(features, name, window)))
             since.append(surplus.since_s)
         for drone, silence in window.silent.items():
             pressure[BLACKOUT] = SPEAK
