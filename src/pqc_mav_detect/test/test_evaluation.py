@@ -123,9 +123,27 @@ def test_the_page_says_which_goals_are_missed(tmp_path: Path, monkeypatch: pytes
     write_rows(tmp_path / "test-benign-1.parquet", recorded("100/s weak_link@5%", "", 60.0, 10.0, 12.0))
     write_rows(tmp_path / "test-normal-1.parquet", recorded("100/s normal", "", 0.0, 0.0, 0.0))
     text = evaluate(tmp_path, names=["rules"])
-    assert "| attacks of 20/s and more: 95 % of episodes named <= 1 s | 100 % (1/1; 21-100 %): met |" in text
-    assert "| attacks of 2-10/s: 95 % <= 5 s | 0 % (0/1; 0-79 %): **missed** |" in text
+    assert (
+        "| attacks of 20/s and more: 95 % of episodes named <= 1 s | F1 .03-.97 | 100 % (1/1; 21-100 %): met |" in text
+    )
+    assert "| attacks of 2-10/s: 95 % <= 5 s | missed | 0 % (0/1; 0-79 %): **missed** |" in text
+    assert "captures" not in text
     assert "forge@2 1/1" in text and "| weak_link | 1/1 (forgery; 1 sure) |" in text
+
+
+def test_captures_are_a_goal_too_and_the_cost_of_both_that_fly_is_said() -> None:
+    empty = merged([])
+    made = [
+        page.Result(name, empty, empty, empty, empty, cost.Cost(0.2, 0.2, memory, 12.0))
+        for name, memory in (("rules", 16.0), ("xgboost", 30.0))
+    ]
+    assert "Rules and trees in one process: 0.40 % of a core and 34 MiB at most" in page.together(made)
+    assert not page.together(made[:1])
+    words = "| captures: every attack <= 1 s (floods of TCP <= 4 s), no false alarm | F1 .60-.99, 0 of slow ones |"
+    found = [page.Capture("icmp-fast", 75.0, [0.1, 0.9], 0), page.Capture("tcp-slow", 75.0, [3.9], 0)]
+    assert f"{words} 3/3, 0 false alarms: met | - |" in page.goals(made, found=found)
+    late = page.Capture("icmp-slow", 75.0, [1.1, None], 1)
+    assert f"{words} 3/5, 1 false alarms: **missed** | - |" in page.goals(made, found=[*found, late])
 
 
 def test_what_a_detector_costs() -> None:

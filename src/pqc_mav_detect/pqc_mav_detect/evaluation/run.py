@@ -141,7 +141,7 @@ def text(
         "## Goals\n",
         "An attack is named when its own class is, suspected or sure, at either end that it reaches. A "
         "detector that still speaks of the attack before begins anew 3 s before the next.\n",
-        page.goals(results),
+        page.goals(results, found=captures),
         *_kept_time(results),
         "\n## Late or missed\n",
         page.missed(results),
@@ -166,6 +166,7 @@ def text(
         "\n## Cost\n",
         page.costs(results),
         f"\nPython alone takes {first.cost.idle_mib:.0f} MiB of it.\n" if first.cost else "",
+        page.together(results),
     ]
     if captures:
         parts += ["\n## Captures in the CSV form\n", page.captures(captures)]
