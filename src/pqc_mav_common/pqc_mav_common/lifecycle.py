@@ -104,12 +104,17 @@ class ManagedNode(LifecycleNode):
 
     def replace_publisher(self, old: Any, kind: Any, topic: str, profile: Any) -> Any:
         """Another publisher of the same topic, as active as the old one, which is destroyed. It outlives cleanup."""
+        made = self.another_publisher(old, kind, topic, profile)
+        self.destroy_lifecycle_publisher(old)
+        return made
+
+    def another_publisher(self, old: Any, kind: Any, topic: str, profile: Any) -> Any:
+        """As `replace_publisher`, but the old one stays, for the caller to destroy."""
         made = self.create_lifecycle_publisher(kind, topic, profile)
         if self._made is not None:
             self._made.keep(made)
         if old.is_activated:
             made.on_activate(None)
-        self.destroy_lifecycle_publisher(old)
         return made
 
     def close(self) -> None:

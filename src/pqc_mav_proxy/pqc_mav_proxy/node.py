@@ -22,7 +22,6 @@ import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
-from rclpy.duration import Duration
 from std_msgs.msg import Header
 
 from pqc_mav_common import config_file, qos
@@ -37,6 +36,7 @@ from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.guard import Guard
+from pqc_mav_proxy.leaving import Leaving
 from pqc_mav_proxy.mavros_graph import writers
 from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
@@ -46,7 +46,7 @@ from pqc_mav_proxy.wording import plain_ports, short_code
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
 SERVER_TICK_S = 0.1
-FAREWELL_S = 0.5  # at most, for the last status of a drone that was removed to arrive
+FAREWELL_S = 0.5  # a round of statuses waits at most so long for the last one of a drone that was removed to arrive
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = (
     *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
@@ -104,6 +104,7 @@ class PqcProxyNode(ManagedNode):
         self._served = list(self._config.get(parameters.DRONES) or []) if self.role == "gcs" else []
         drones = max(1, len(self._served))
         self._status = self.create_lifecycle_publisher(TunnelStatus, "~/status", qos.latched(drones))
+        self._leaving = Leaving(self)
         self._stats = self.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(drones))
         self._link = self.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * drones))
         self._server = self.create_lifecycle_publisher(ServerStats, "~/server_stats", qos.sensor())
@@ -290,11 +291,14 @@ class PqcProxyNode(ManagedNode):
             gone = [drone for drone in self._served if drone not in drones]
             for drone in gone:
                 self._status.publish(conversions.removed_message(drone, self.role, self._header()))
-            if gone:
-                self._status.wait_for_all_acked(Duration(seconds=FAREWELL_S))
             self._served, self._published = drones, []
             count = len(drones)
-            self._status = self.replace_publisher(self._status, TunnelStatus, "~/status", qos.latched(count))
+            old = self._status
+            self._status = self.another_publisher(old, TunnelStatus, "~/status", qos.latched(count))
+            if gone:
+                self._leaving.add(old, FAREWELL_S)
+            else:
+                self.destroy_lifecycle_publisher(old)
             self._stats = self.replace_publisher(self._stats, TunnelStats, "~/stats", qos.periodic(count))
             self._link = self.replace_publisher(self._link, LinkQuality, "~/link", qos.periodic(2 * count))
 
@@ -308,6 +312,8 @@ class PqcProxyNode(ManagedNode):
         statuses, stats, links = host.engine.status(), host.engine.stats(), host.engine.links()
         links_of = {link["drone_id"]: link for link in links}
         counted = {entry["drone_id"]: entry for entry in stats}  # drones come and go between two questions
+        if self._leaving.look():
+            self._published = []  # who came meanwhile may have heard older statuses after newer ones
         self._make_room([status["drone_id"] for status in statuses])
         self._publish_status()
         for entry in stats:

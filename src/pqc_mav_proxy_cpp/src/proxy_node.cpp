@@ -27,7 +27,8 @@ using rclcpp_lifecycle::State;
 using Names = std::vector<std::string>;
 constexpr auto kTick = 1s;
 constexpr auto kServerTick = 100ms;
-constexpr auto kFarewell = 500ms;  // at most, for the last status of a drone that was removed to arrive
+constexpr auto kFarewell = 500ms;  // a round waits at most so long for the last status of a removed drone to arrive
+constexpr auto kStay = 10s;        // and its publisher stays at most so long where it has not
 
 double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -378,6 +379,22 @@ void ProxyNode::publish_status(const std::vector<pqcmav::LinkStatus>& statuses, 
   for (const auto& status : statuses) status_->publish(status_message(status, role_, stamped));
 }
 
+bool ProxyNode::arrived(const rclcpp_lifecycle::LifecyclePublisher<msg::TunnelStatus>& publisher,
+                        std::chrono::milliseconds wait) const {
+  // A reliable message is sent again only as long as its publisher is there. Nobody waits for the acknowledgement of a
+  // subscriber that has not been matched with this publisher yet.
+  return publisher.wait_for_all_acked(wait) &&
+         publisher.get_subscription_count() >= count_subscribers(publisher.get_topic_name());
+}
+
+void ProxyNode::let_leave() {
+  const auto now = std::chrono::steady_clock::now();
+  const auto may_go = [&](const auto& each) { return now >= each.second || arrived(*each.first, 0ms); };
+  if (std::erase_if(leaving_, may_go) == 0) return;
+  const std::lock_guard lock(mutex_);
+  published_.clear();  // who came meanwhile may have heard older statuses after newer ones
+}
+
 void ProxyNode::make_room(const std::vector<pqcmav::LinkStatus>& statuses) {
   if (role_ != "gcs") return;
   Names drones;
@@ -392,7 +409,8 @@ void ProxyNode::make_room(const std::vector<pqcmav::LinkStatus>& statuses) {
   if (gone.empty() && missing_in(drones, served_).empty()) return;
   const std::lock_guard lock(mutex_);
   for (const auto& drone : gone) status_->publish(removed_message(drone, role_, header()));
-  if (!gone.empty()) (void)status_->wait_for_all_acked(kFarewell);
+  if (!gone.empty() && !arrived(*status_, kFarewell))
+    leaving_.emplace_back(status_, std::chrono::steady_clock::now() + kStay);
   served_ = drones;
   published_.clear();
   const auto replace = [this]<typename Message>(
@@ -415,6 +433,7 @@ void ProxyNode::publish_periodic() {
   const auto statuses = engine->status();
   const auto stats = engine->stats();
   const auto links = engine->links();
+  let_leave();
   make_room(statuses);
   publish_status(statuses, false);
   for (const auto& each : stats) stats_->publish(stats_message(each, rates_.update(each, now_s), stamped));

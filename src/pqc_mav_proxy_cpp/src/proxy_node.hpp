@@ -6,6 +6,7 @@
 // threads; deactivate -> sessions closed and keys wiped. Packets never come here.
 #pragma once
 
+#include <chrono>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <rclcpp_lifecycle/lifecycle_publisher.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conversions.hpp"
@@ -59,6 +61,11 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void make_interfaces();
   /// After drones have come or gone: a late subscriber gets one status of each drone there is, and no other.
   void make_room(const std::vector<pqcmav::LinkStatus>& statuses);
+  /// Whether each subscriber of the status has what was published, after waiting so long at most.
+  bool arrived(const rclcpp_lifecycle::LifecyclePublisher<msg::TunnelStatus>& publisher,
+               std::chrono::milliseconds wait) const;
+  /// Destroys the publishers of statuses that need not stay any longer.
+  void let_leave();
   /// From now on parameters can be set; what is set counts from the next configure on.
   void take_settings();
   /// Lets a new value count now. False where nothing runs yet that it could count for.
@@ -109,6 +116,8 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   pqcmav::AttemptLog attempts_;  // of the thread that waits for events
 
   Publisher<msg::TunnelStatus> status_;
+  /// Replaced ones whose farewell to a drone has not arrived everywhere, and how long they stay at most.
+  std::vector<std::pair<Publisher<msg::TunnelStatus>, std::chrono::steady_clock::time_point>> leaving_;
   Publisher<msg::TunnelStats> stats_;
   Publisher<msg::LinkQuality> link_;
   Publisher<msg::ServerStats> server_;
