@@ -25,6 +25,7 @@ PROFILES = ("25", "100", "320", "640", "parameters")
 # 190 minutes that no threshold and no tree has seen, mostly of the slow links that telemetry radios are.
 NORMAL_TEST = ("25", "25", "25", "100", "100", "100", "320", "320", "640", "parameters")
 BENIGN_REPEATS = 3
+LONGEST = ("test-normal", "attacks", "unseen", "train-benign", "train-normal", "test-benign")
 POLL_S = 0.5
 
 
@@ -66,7 +67,7 @@ def parts(minutes: float = 1.0, profiles: Sequence[str] = PROFILES) -> list[Part
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
     parser.add_argument("--folder", default="build/detection", help="where the recordings go, as Parquet")
-    parser.add_argument("--jobs", type=int, default=12, help="recordings side by side")
+    parser.add_argument("--jobs", type=int, default=14, help="recordings side by side")
     parser.add_argument("--profiles", default=",".join(PROFILES), help="vehicles to record")
     parser.add_argument("--minutes", type=float, default=1.0, help="scales how long normal traffic is recorded")
 
@@ -79,8 +80,8 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
     waiting = [part for part in parts(options.minutes, options.profiles.split(",")) if not _file(folder, part).exists()]
-    # The longest first: nothing else would run beside one that is begun last.
-    waiting.sort(key=lambda part: "test-normal" not in part.name)
+    # The longest first: little else would run beside one that is begun last.
+    waiting.sort(key=lambda part: next(index for index, each in enumerate(LONGEST) if each in part.name))
     running: dict[str, tuple[subprocess.Popen[bytes], Part]] = {}
     failed: list[str] = []
     begun = time.monotonic()

@@ -22,6 +22,11 @@ def test_every_part_has_a_name_and_a_seed_of_its_own() -> None:
     assert {part.name.split("-")[0] for part in made} == {dataset.TRAIN, dataset.TEST}
 
 
+def test_each_part_has_its_place_in_the_order() -> None:
+    for part in dataset.parts():
+        assert sum(each in part.name for each in dataset.LONGEST) == 1, part.name
+
+
 def test_three_hours_of_normal_traffic_are_for_judging_alone() -> None:
     minutes = [float(option(part, "--minutes")) for part in dataset.parts() if part.name.startswith("test-normal")]
     assert sum(minutes) >= 180

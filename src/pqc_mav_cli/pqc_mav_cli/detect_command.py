@@ -39,7 +39,7 @@ def laboratory(begin: Path) -> Path | None:
 @detect_app.command()
 def record(
     folder: _Folder = RECORDINGS,
-    jobs: Annotated[int, typer.Option(min=1, help="Recordings side by side.")] = 12,
+    jobs: Annotated[int, typer.Option(min=1, help="Recordings side by side.")] = 14,
     profiles: Annotated[str, typer.Option(help="Vehicles, e.g. 25,320. Default: all.", show_default=False)] = "",
     minutes: Annotated[float, typer.Option(min=0.01, help="Scales how long normal traffic is recorded.")] = 1.0,
 ) -> int:
