@@ -244,6 +244,10 @@ GCS = SystemDescription(
         _KEYS,
         Argument("drones", "Ids of the drones to serve, separated by commas; empty = as in the configuration file."),
         Argument("suite", "Only suite to accept, short code or id; empty = as in the configuration file."),
+        Argument(
+            "key_pool_depth",
+            "Key pairs to make ahead of time for each KEM, 0 = none; empty = as in the configuration file.",
+        ),
         Argument("bind", "Local address to serve drones on; empty = as in the configuration file."),
         *mavros.arguments(
             "where it takes the drone's MAVLink from the proxy; it answers to where that comes from",
@@ -268,6 +272,7 @@ GCS = SystemDescription(
                 "keys": Setting("{keys}"),
                 "drones": Setting("{drones}", list),
                 "allowed_suites": Setting("{suite}", list),
+                "key_pool_depth": Setting("{key_pool_depth}", int),
                 "bind": Setting("{bind}"),
             },
             mavros.WATCHED,

@@ -209,6 +209,13 @@ def test_the_gcs_has_a_detector_of_its_own() -> None:
     assert not [each for each in resolve(GCS, {"detect": "false"}) if each.executable == "pqc_detect"]
 
 
+def test_the_pool_of_key_pairs_is_as_the_file_says_or_as_asked_for() -> None:
+    assert "key_pool_depth" not in resolve(GCS, {})[0].parameters
+    assert resolve(GCS, {"key_pool_depth": "0"})[0].parameters["key_pool_depth"] == 0
+    with pytest.raises(BringupError, match="'key_pool_depth' is 'none'; it must be a whole number"):
+        resolve(GCS, {"key_pool_depth": "none"})
+
+
 def test_the_policy_runs_beside_the_drones_proxy_unless_left_out() -> None:
     policy = resolve(DRONE, {"namespace": "d7", "together": "false"})[2]
     assert (policy.package, policy.node, policy.namespace) == ("pqc_mav_policy", "pqc_policy", "/d7")

@@ -172,6 +172,9 @@ def gcs(
     drones: Annotated[str | None, typer.Option(help="Ids of the drones to serve, separated by commas.")] = None,
     bind: Annotated[str | None, typer.Option(help="Local address to serve drones on.")] = None,
     suite: Annotated[str | None, typer.Option(help="Only suite to accept: short code or id.")] = None,
+    key_pool_depth: Annotated[
+        str | None, typer.Option(help="Key pairs to make ahead of time for each KEM; 0 = none, for benchmarks.")
+    ] = None,
     mavlink: Mavlink = None,
     fcu_url: FcuUrl = None,
     gcs_url: GcsUrl = None,
@@ -203,6 +206,7 @@ def gcs(
             "drones": drones,
             "bind": bind,
             "suite": suite,
+            "key_pool_depth": key_pool_depth,
             "mavlink": mavlink,
             "fcu_url": fcu_url,
             "gcs_url": gcs_url,
