@@ -46,6 +46,7 @@ SYSTEM = SystemDescription(
         Argument("root", "Folder of the campaigns."),
         Argument("space", "ROS namespace of everything."),
         Argument("power", "Whether the power node runs.", "no", ("yes", "no")),
+        Argument("key_pool_depth", "Key pairs that the ground makes ahead of time for each KEM.", "0"),
         *(Argument(name, "A free port.") for name in PORTS),
         Argument("peer_port", "Where the drone sends to: the ground's data port, or the link before it."),
     ),
@@ -58,7 +59,7 @@ SYSTEM = SystemDescription(
                 "drones": Setting(DRONE_ID, list),
                 "bind": Setting("127.0.0.1"),
                 "data_port": Setting("{data_port}", int),
-                "key_pool_depth": Setting("0", int),
+                "key_pool_depth": Setting("{key_pool_depth}", int),
                 f"drone.{DRONE_ID}.plain_peer": Setting("127.0.0.1:{ground_port}"),
             },
         ),
@@ -123,9 +124,16 @@ class LocalSession:
     """Argument values of a benchmark on this machine, with keys for `suites` and the link, which go when it closes."""
 
     def __init__(
-        self, root: Path, suites: Iterable[str], link: str = "", workload: WorkloadOptions | None = None
+        self,
+        root: Path,
+        suites: Iterable[str],
+        link: str = "",
+        workload: WorkloadOptions | None = None,
+        *,
+        key_pool: bool = False,
     ) -> None:
         """`link`: what stands between the ends, in words. Traffic from elsewhere comes to the ports of its options.
+        `key_pool`: the ground makes key pairs ahead of time, as it does by default in the field.
 
         Raises BringupError, ImpairmentError and the engine's TunnelError.
         """
@@ -158,6 +166,7 @@ class LocalSession:
             "space": f"bench_{secrets.token_hex(4)}",
             "root": str(root.resolve()),
             "power": "yes" if has_power_node() else "no",
+            "key_pool_depth": "1" if key_pool else "0",
         }
 
     @property

@@ -58,19 +58,34 @@ def good(handshakes: list[dict[str, Any]], suite: str) -> list[dict[str, Any]]:
 
 
 def typical(reports: list[dict[str, Any]]) -> dict[str, Any]:
-    """The last of some good reports with each time's median over all of them; a pooled key pair has no time."""
-    made = [each for each in reports if not each["keygen_pooled"]]
+    """The last of some good reports with each time's median over all of them, and how many had a pooled key pair.
+
+    A key pair out of the pool has no time: that of key generation is the median of the others, None without any.
+    """
+    made = [each["kem_keygen_ms"] for each in reports if not each["keygen_pooled"]]
     medians = {name: median(each[name] for each in reports) for name in (*_TIMES, *_PRIMITIVES)}
-    if made:
-        medians["kem_keygen_ms"] = median(each["kem_keygen_ms"] for each in made)
-    return {**reports[-1], **medians, "keygen_pooled": not made}
+    medians["kem_keygen_ms"] = median(made) if made else None
+    return {**reports[-1], **medians, "pooled": len(reports) - len(made)}
 
 
-def samples(reports: list[dict[str, Any]], side: str) -> dict[str, list[float]]:
-    """Every time of some good reports by name, in their order: only those that this end runs."""
-    last = primitives(reports[-1], side)
-    ran = [name for name in _PRIMITIVES if last["gcs_" * (side == "gcs") + name] is not None]
-    return {name: [float(each[name]) for each in reports] for name in dict.fromkeys((*_TIMES, *ran))}
+def samples(reports: list[dict[str, Any]], side: str) -> dict[str, list[float | None]]:
+    """Every time of some good reports by name, in their order: only those that this end runs.
+
+    None stands for a key pair out of the pool; a name without any time is left out.
+    """
+    idle = _idle(reports[-1], side)
+    names = dict.fromkeys((*_TIMES, *(name for name in _PRIMITIVES if name not in idle)))
+    found = {name: [_sample(each, name) for each in reports] for name in names}
+    return {name: values for name, values in found.items() if any(value is not None for value in values)}
+
+
+def _sample(report: Mapping[str, Any], name: str) -> float | None:
+    return None if name == "kem_keygen_ms" and report["keygen_pooled"] else float(report[name])
+
+
+def _idle(report: Mapping[str, Any], side: str) -> set[str]:
+    """The primitives that never run at this end of such a handshake."""
+    return {*_NEVER[side], *(() if report["drone_signature_bytes"] > 0 else _ONLY_SIGNED[side])}
 
 
 def handshake_figures(reports: list[dict[str, Any]]) -> Values:
@@ -104,14 +119,12 @@ def handshake_gcs(report: Mapping[str, Any]) -> Values:
 
 
 def primitives(report: Mapping[str, Any], side: str) -> Values:
-    """Category E from one end's report; None for what that end does not run."""
-    signed = report["drone_signature_bytes"] > 0
-    idle = {*_NEVER[side], *(() if signed else _ONLY_SIGNED[side])}
+    """Category E from the typical report of one end; None for what that end does not run."""
+    idle = _idle(report, side)
     values: Values = {name: None if name in idle else report[name] for name in _PRIMITIVES}
     if side == "gcs":
-        if report["keygen_pooled"]:
-            values["kem_keygen_ms"] = None  # it took place, but before and unmeasured
-        return {**prefixed(values), "gcs_keygen_pooled": report["keygen_pooled"]}
+        pooled = report["pooled"]
+        return {**prefixed(values), "gcs_keygen_pooled": pooled > 0, "gcs_pooled_handshakes": pooled}
     return {**values, **{name: report[name] for name in _SIZES}}
 
 

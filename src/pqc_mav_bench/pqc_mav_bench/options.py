@@ -88,6 +88,9 @@ class CampaignOptions(BaseModel):
     attempts: int = Field(
         2, ge=1, le=10, description="tries of a run that fails, or during which a machine is busy with other work"
     )
+    key_pool: bool = Field(
+        False, description="the ground may take key pairs that it made ahead of time; else a run in which it does fails"
+    )
     machine_name: str = Field("", max_length=120, description="written in place of the host names")
     emulate_detectors: bool = Field(False, description="put the documented load on in place of a scenario's detector")
 
@@ -132,6 +135,7 @@ def command(options: CampaignOptions) -> str:
         words += [f"--ground-port {work.ground_port}"] if work.ground_port != GROUND_PORT else []
     elif work.messages_per_s != MAVLINK_HZ:
         words.append(f"--rate {work.messages_per_s:g}")
+    words += ["--key-pool"] if options.key_pool else []
     words += [f"--link '{options.link}'"] if options.link else []
     words += [] if options.randomise else ["--in-order"]
     return " ".join(["pqcmav bench run", *words])

@@ -74,17 +74,34 @@ def medians_are_of_the_samples(run: RunMetrics) -> Iterator[str]:
         for name, values in samples.items():
             if run.handshake.handshakes is not None and prefix == "" and len(values) != run.handshake.handshakes:
                 yield f"handshake.samples_ms has {len(values)} values of {name}, not {run.handshake.handshakes}"
-            if name == "kem_keygen_ms" and run.crypto_primitives.gcs_keygen_pooled is not False:
-                continue  # some key pairs were made ahead
+            known = [value for value in values if value is not None]
+            if name == "kem_keygen_ms" and run.crypto_primitives.gcs_keygen_pooled is None:
+                continue  # recorded before it was said whether key pairs were made ahead
+            if name != "kem_keygen_ms" and len(known) != len(values):
+                yield f"handshake.{prefix}samples_ms has gaps among the values of {name}"
             for category in ("handshake", "crypto_primitives"):
                 value = getattr(getattr(run, category), f"{prefix}{name}", None)
-                if values:
-                    yield from _expect(f"{category}.{prefix}{name}", value, median(values))
-    times = (run.handshake.samples_ms or {}).get("handshake_ms", [])
+                if known:
+                    yield from _expect(f"{category}.{prefix}{name}", value, median(known))
+    times = [value for value in (run.handshake.samples_ms or {}).get("handshake_ms", []) if value is not None]
     if len(times) >= FEWEST_FOR_AN_INTERVAL:
         low, high = median_interval(times)
         yield from _expect("handshake.handshake_low_ms", run.handshake.handshake_low_ms, low)
         yield from _expect("handshake.handshake_high_ms", run.handshake.handshake_high_ms, high)
+
+
+def pooled_key_pairs_are_counted(run: RunMetrics) -> Iterator[str]:
+    """Key pairs that were made ahead have no time, and are as many as the run says."""
+    primitives, samples = run.crypto_primitives, run.handshake.gcs_samples_ms
+    count = primitives.gcs_pooled_handshakes
+    if count is None or not samples:
+        return
+    every = len(samples["handshake_ms"])
+    made = sum(value is not None for value in samples.get("kem_keygen_ms", []))
+    yield from _expect("crypto_primitives.gcs_pooled_handshakes", count, every - made)
+    yield from _expect("crypto_primitives.gcs_keygen_pooled", primitives.gcs_keygen_pooled, count > 0)
+    if made == 0 and primitives.gcs_kem_keygen_ms is not None:
+        yield "crypto_primitives.gcs_kem_keygen_ms has a value, but every key pair was made ahead of time"
 
 
 def losses_add_up(run: RunMetrics) -> Iterator[str]:
@@ -210,6 +227,7 @@ RELATIONS: tuple[Relation, ...] = (
     rekeys_add_up,
     primitives_add_up,
     medians_are_of_the_samples,
+    pooled_key_pairs_are_counted,
     losses_add_up,
     counters_add_up,
     window_adds_up,
@@ -223,6 +241,7 @@ RELATIONS: tuple[Relation, ...] = (
 #: Those that need no more than the values: they hold for a row of the table too.
 _OF_FILES = (
     medians_are_of_the_samples,
+    pooled_key_pairs_are_counted,
     distributions_are_whole,
     window_classes_are_whole,
     missing_values_are_explained,

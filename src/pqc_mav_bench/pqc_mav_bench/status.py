@@ -28,6 +28,7 @@ _REASONS: dict[str, tuple[StatusKind, str]] = {
     "lifecycle.failure_phase": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
     "lifecycle.failure_reason": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
 }
+_KEYGEN = "crypto_primitives.gcs_kem_keygen_ms"
 _POOLED = "the key pair came from the gcs's pool (key_pool_depth), where it was made before the handshake"
 _COUNTED = "the applications are seen at the proxies alone, which count datagrams and read no messages"
 _AEAD = "fewer packets passed than the engine times (it times each 32nd)"
@@ -60,7 +61,7 @@ def missing_status(run: RunMetrics, field: MetricField) -> MetricStatus:
 
 def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
     bulk, external = run.workload.workload == "bulk", run.workload.workload == "external"
-    if field.path == "crypto_primitives.gcs_kem_keygen_ms" and run.crypto_primitives.gcs_keygen_pooled:
+    if field.path == _KEYGEN and run.crypto_primitives.gcs_keygen_pooled:
         return StatusKind.POOLED, _POOLED
     if field.category in ("system_drone", "system_gcs") and field.name in _SYSTEM:
         return StatusKind.UNAVAILABLE, _SYSTEM[field.name]
@@ -135,6 +136,12 @@ def _label(run: RunMetrics, status: dict[str, MetricStatus]) -> None:
                 status=StatusKind.EMULATED,
                 reason="a documented load takes the place of the detector, which does not run here",
             )
+    pooled = run.crypto_primitives.gcs_pooled_handshakes
+    if pooled and run.value(_KEYGEN) is not None:
+        status[_KEYGEN] = MetricStatus(
+            status=StatusKind.POOLED,
+            reason=f"{pooled} key pairs came from the gcs's pool (key_pool_depth); this is the median of the others",
+        )
     if run.mavproxy_drone.simulated:
         status["mavproxy_drone.simulated"] = MetricStatus(
             status=StatusKind.EMULATED, reason="the messages come from a simulated vehicle"

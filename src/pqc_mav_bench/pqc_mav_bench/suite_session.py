@@ -222,6 +222,8 @@ class SuiteSession:
         for end, side in (("drone", drone), ("ground", gcs)):
             if why := other_keys(suite, end, side, changes):
                 raise SuiteFailedError(TRAFFIC, why)
+        if not self._options.key_pool and (why := pooled_keys(suite, gcs)):
+            raise SuiteFailedError(TRAFFIC, why)
         return drone, gcs
 
     def _record_drone(self, aggregator: MetricsAggregator, drone: Mapping[str, Any], suite: str, attempt: int) -> None:
@@ -295,6 +297,19 @@ def other_keys(suite: str, end: str, side: Mapping[str, Any], changes: Changes) 
     return (
         f"The {end}'s proxy made {len(made)} handshakes of the run's suite, {suite}, and {wanted} were asked for "
         f"(epochs of its keys: {', '.join(str(epoch) for _, epoch in keys)}). {_SOMETHING_ELSE}"
+    )
+
+
+def pooled_keys(suite: str, gcs: Mapping[str, Any]) -> str:
+    """Why the ground's figures are not those of whole handshakes: "" when each of them made its key pair."""
+    reports = metric_mapping.good(gcs["handshakes"], suite)
+    count = sum(bool(each["keygen_pooled"]) for each in reports)
+    if not count:
+        return ""
+    return (
+        f"In {count} of {len(reports)} handshakes the ground's proxy took a key pair that it had made ahead of time, "
+        "so they are without key generation. Start that proxy without its pool ('pqcmav up gcs --key-pool-depth 0'), "
+        "or ask for --key-pool to measure it with the pool."
     )
 
 

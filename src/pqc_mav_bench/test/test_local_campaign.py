@@ -153,6 +153,18 @@ def test_a_link_between_two_machines_cannot_be_chosen(capsys):
 
 
 @pytest.mark.slow
+def test_the_pool_of_the_ground_is_measured_where_it_is_asked_for(tmp_path):
+    options = ("--root", str(tmp_path), "--name", "c", "--duration", "1", "--suite", SUITES[2], "--attempts", "1")
+    done = run("run", *options, "--handshakes", "6", "--key-pool")
+    assert done.returncode == 0, done.stderr
+    store = CampaignStore.open(tmp_path / "c")
+    metrics = store.load_run(store.load_schedule()[0].items[0])
+    assert metrics.crypto_primitives.gcs_keygen_pooled
+    assert 1 <= metrics.crypto_primitives.gcs_pooled_handshakes <= 6
+    assert verify_campaign(store.folder).problems == ()
+
+
+@pytest.mark.slow
 def test_links_are_measured_one_after_the_other_and_found_by_a_report(tmp_path):
     chosen = ("--link", "lan", "--suite", SUITES[0], "--attempts", "1", "--root", str(tmp_path / "root"))
     asked = ("links", str(tmp_path / "campaign-links"), *chosen, "--duration", "1", "--handshakes", "6")

@@ -32,6 +32,12 @@ def test_both_ends_find_each_other_on_ports_and_names_of_their_own(session):
     assert session.controller == f"{controller.namespace}/{controller.node}"
 
 
+def test_the_ground_has_a_pool_of_key_pairs_where_it_is_asked_for(tmp_path):
+    with LocalSession(tmp_path, [], key_pool=True) as made:
+        ends = {process.label: process for process in resolve(SYSTEM, {**made.values, "power": "no"})}
+        assert ends[f"{made.values['space']}/gcs/pqc_proxy"].parameters["key_pool_depth"] == 1
+
+
 def test_the_keys_are_made_for_the_suites_and_go_at_the_end(tmp_path):
     with LocalSession(tmp_path, ["ML-512-AG-FA-512"]) as session:
         folder = session._folder

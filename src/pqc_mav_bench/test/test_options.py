@@ -17,12 +17,13 @@ def test_the_command_of_a_campaign_gives_its_options_back():
         "handshakes": 30,
         "duration_s": 4,
         "randomise": False,
+        "key_pool": True,
         "link": "20ms 5% 1Mbit",
         "workload": {"kind": "bulk", "mbps": 2.5, "direction": "both"},
     }
     assert command(options_from(wanted)) == (
         "pqcmav bench run --suite ML-768-AG-MD-65 --scenario baseline --scenario tst --duration 4 --handshakes 30 "
-        "--workload bulk --mbps 2.5 --direction both --link '20ms 5% 1Mbit' --in-order"
+        "--workload bulk --mbps 2.5 --direction both --key-pool --link '20ms 5% 1Mbit' --in-order"
     )
 
 

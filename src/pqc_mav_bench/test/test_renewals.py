@@ -45,6 +45,38 @@ def test_times_are_medians_and_every_one_is_kept():
     assert run.validation.passed
 
 
+def some_pooled(drone: FakeDrone, ground: FakeGround) -> None:
+    """The first handshake finds the pool empty, and so does one that comes too soon after another."""
+    renewing(drone, ground)
+    for index, report in enumerate(ground.changes["handshakes"]):
+        made = index in (0, 5)
+        report.update(keygen_pooled=not made, kem_keygen_ms=0.5 + index if made else 0.0)
+
+
+def test_key_pairs_out_of_the_pool_are_counted_and_are_no_times(tmp_path):
+    with_pool = options_from({**RENEWING.model_dump(), "key_pool": True})
+    bench = Bench(tmp_path / "root", options=with_pool, suites=("cs-a",))
+    some_pooled(bench.drone, bench.ground)
+    assert bench.run()
+    run = bench.store.load_run(bench.schedule.items[0])
+    shown, status = run.crypto_primitives, run.metric_status["crypto_primitives.gcs_kem_keygen_ms"]
+    assert (shown.gcs_keygen_pooled, shown.gcs_pooled_handshakes, shown.gcs_kem_keygen_ms) == (True, 6, 3.0)
+    assert (status.status, status.reason.split(" came")[0]) == ("pooled", "6 key pairs")
+    assert run.handshake.gcs_samples_ms is not None
+    assert run.handshake.gcs_samples_ms["kem_keygen_ms"] == [0.5, None, None, None, None, 5.5, None, None]
+    table = handshake_table.read(bench.store.folder).set_index("number")["gcs_kem_keygen_ms"]
+    assert table.dropna().to_dict() == {1: 0.5, 6: 5.5}, "each beside its own handshake"
+    assert verify_campaign(bench.store.folder).problems == ()
+    export.export(bench.store, tmp_path / "out")
+    assert verify_campaign(tmp_path / "out").problems == ()
+
+
+def test_a_pool_that_is_used_in_some_handshakes_fails_the_run_of_a_plan_without_it():
+    run, _ = measured("cs-a", some_pooled, RENEWING)
+    assert run.lifecycle.success is False
+    assert f"In 6 of {COUNT} handshakes the ground's proxy took a key pair" in (run.lifecycle.failure_reason or "")
+
+
 def test_few_handshakes_have_no_interval_and_the_run_says_why():
     run, _ = measured("cs-a")
     assert (run.handshake.handshakes, run.handshake.handshake_low_ms) == (1, None)

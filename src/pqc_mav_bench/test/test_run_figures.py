@@ -74,14 +74,26 @@ def test_a_primitive_is_there_only_at_the_end_that_runs_it():
     assert signed["sig_sign_ms"] == 0.25
 
 
-def test_a_key_pair_out_of_the_pool_has_a_status_and_no_time():
-    def pooled(_drone, ground):
-        ground.changes = {"handshakes": [handshake("cs-a", role="gcs", keygen_pooled=True, kem_keygen_ms=0.0)]}
+def pooled(_drone, ground):
+    ground.changes = {"handshakes": [handshake("cs-a", role="gcs", keygen_pooled=True, kem_keygen_ms=0.0)]}
 
-    run = good_run(prepare=pooled)
+
+def test_a_key_pair_out_of_the_pool_has_a_status_and_no_time():
+    run, _ = measured(prepare=pooled, options=options_from({**OPTIONS.model_dump(), "key_pool": True}))
+    assert run.lifecycle.success
     assert run.crypto_primitives.gcs_kem_keygen_ms is None
+    assert (run.crypto_primitives.gcs_keygen_pooled, run.crypto_primitives.gcs_pooled_handshakes) == (True, 1)
     assert run.metric_status["crypto_primitives.gcs_kem_keygen_ms"].status == "pooled"
+    assert "kem_keygen_ms" not in run.handshake.gcs_samples_ms
     assert verify_run(document(run), "x")[1] == []
+
+
+def test_a_run_with_key_pairs_out_of_the_pool_fails_where_the_pool_is_said_to_be_off():
+    run = good_run(prepare=pooled)
+    assert (run.lifecycle.success, run.lifecycle.failure_phase) == (False, "traffic")
+    assert "In 1 of 1 handshakes the ground's proxy took a key pair" in run.lifecycle.failure_reason
+    assert "pqcmav up gcs --key-pool-depth 0" in run.lifecycle.failure_reason
+    assert good_run().crypto_primitives.gcs_pooled_handshakes == 0
 
 
 @pytest.mark.parametrize("end", ["drone", "ground"])
@@ -277,6 +289,10 @@ TAMPERED = [
     ("primitives_add_up", lambda d: d["crypto_primitives"].update(kdf_ms=9.0)),
     ("medians_are_of_the_samples", lambda d: d["handshake"]["samples_ms"].update(handshake_ms=[11.0])),
     ("medians_are_of_the_samples", lambda d: d["handshake"]["gcs_samples_ms"].update(sig_sign_ms=[9.0])),
+    ("medians_are_of_the_samples", lambda d: d["handshake"]["samples_ms"].update(kdf_ms=[None])),
+    ("pooled_key_pairs_are_counted", lambda d: d["crypto_primitives"].update(gcs_pooled_handshakes=1)),
+    ("pooled_key_pairs_are_counted", lambda d: d["crypto_primitives"].update(gcs_keygen_pooled=True)),
+    ("pooled_key_pairs_are_counted", lambda d: d["handshake"]["gcs_samples_ms"].update(kem_keygen_ms=[None])),
     ("losses_add_up", lambda d: d["workload"].update(received_packets=300)),
     ("losses_add_up", lambda d: d["workload"].update(loss_wilson_high=0.5)),
     ("losses_add_up", lambda d: d["mavlink_integrity"].update(received_up=1)),

@@ -96,7 +96,8 @@ def test_a_campaign_of_two_machines_measures_the_suite_it_says(machines, tmp_pat
     ground, drone = machines
     keys, logs = tmp_path / "keys", {name: tmp_path / f"{name}.log" for name in ("keys", "gcs", "drone", "agent", "c")}
     assert ground.start(logs["keys"], "keys", "init", "drone1", "--root", str(keys)).wait(60) == 0
-    ground.start(logs["gcs"], "up", "gcs", "--keys", str(keys / "gcs"), "--drones", "drone1")
+    served = ("--keys", str(keys / "gcs"), "--drones", "drone1", "--key-pool-depth", "0")
+    ground.start(logs["gcs"], "up", "gcs", *served)
     # With its policy in auto, as everybody starts it: the controller takes it out of the way.
     given = ("--keys", str(keys / "drones" / "drone1"), "--drone-id", "drone1", "--peer", GROUND)
     drone.start(logs["drone"], "up", "drone", *given)

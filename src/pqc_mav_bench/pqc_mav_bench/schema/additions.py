@@ -87,6 +87,7 @@ ADDITIONS = (
             )
         ),
     ),
+    Addition("6.0", "recorded before this was counted", frozenset({"crypto_primitives.gcs_pooled_handshakes"})),
 )
 
 #: All of them.

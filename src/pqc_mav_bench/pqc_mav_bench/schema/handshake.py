@@ -9,6 +9,7 @@ from pqc_mav_bench.schema.field import Category, Side, metric
 
 _NOT_RUN = "this end does not run it in this handshake"
 _FAST = "shorter than the clock's resolution"
+_NO_POOL = "each handshake made its own key pair"
 
 
 class Handshake(Category):
@@ -21,7 +22,7 @@ class Handshake(Category):
     handshake_ms: float | None = metric("first to last byte at the drone", "ms")
     handshake_low_ms: float | None = metric("lower end of the 95 % interval of that median", "ms")
     handshake_high_ms: float | None = metric("upper end of it", "ms")
-    samples_ms: dict[str, list[float]] | None = metric("every time of every one of them, in their order", "ms")
+    samples_ms: dict[str, list[float | None]] | None = metric("every time of every one of them, in their order", "ms")
     phase_hello_ms: float | None = metric("making and sending the client hello, PSK gate included", "ms", zero=_FAST)
     phase_server_hello_ms: float | None = metric("server hello: key pair, signature, transfer, verification", "ms")
     phase_finish_ms: float | None = metric("client finish and server finish", "ms")
@@ -46,7 +47,9 @@ class Handshake(Category):
     )
     gcs_kdf_ms: float | None = metric("HKDF and transcript hashes", "ms", Side.GCS, zero=_FAST)
     gcs_ok: bool | None = metric("completed, keys installed", side=Side.GCS)
-    gcs_samples_ms: dict[str, list[float]] | None = metric("the same of the ground's times", "ms", Side.GCS)
+    gcs_samples_ms: dict[str, list[float | None]] | None = metric(
+        "the same of the ground's times; null: the key pair was made ahead of time", "ms", Side.GCS
+    )
     gcs_bytes_sent: int | None = metric("handshake messages sent, without fragment headers", "B", Side.GCS)
     gcs_bytes_received: int | None = metric("handshake messages received, without fragment headers", "B", Side.GCS)
 
@@ -64,7 +67,9 @@ class CryptoPrimitives(Category):
     sig_verify_ms: float | None = metric("verification of the ground's signature", "ms")
     x25519_ms: float | None = metric("X25519 key generation and agreement", "ms", zero="the tunnel is configured pure")
     kdf_ms: float | None = metric("key schedule", "ms", zero=_FAST)
-    gcs_kem_keygen_ms: float | None = metric("KEM key generation", "ms", Side.GCS)
+    gcs_kem_keygen_ms: float | None = metric(
+        "KEM key generation in the handshakes that made their key pair", "ms", Side.GCS
+    )
     gcs_kem_encaps_ms: float | None = metric("KEM encapsulation", "ms", Side.GCS, zero=_NOT_RUN)
     gcs_kem_decaps_ms: float | None = metric("KEM decapsulation", "ms", Side.GCS)
     gcs_sig_sign_ms: float | None = metric("signing the handshake", "ms", Side.GCS)
@@ -76,8 +81,9 @@ class CryptoPrimitives(Category):
     )
     gcs_kdf_ms: float | None = metric("key schedule", "ms", Side.GCS, zero=_FAST)
     gcs_keygen_pooled: bool | None = metric(
-        "the KEM key pair was made ahead of time", side=Side.GCS, zero="the key pool is off"
+        "a KEM key pair was made ahead of time, in one handshake or more", side=Side.GCS, zero=_NO_POOL
     )
+    gcs_pooled_handshakes: int | None = metric("handshakes with such a key pair", "count", Side.GCS, zero=_NO_POOL)
     primitives_ms: float | None = metric("sum of all primitives at both ends", "ms", Side.BOTH)
     public_key_bytes: int | None = metric("KEM public key", "B")
     ciphertext_bytes: int | None = metric("KEM ciphertext", "B")

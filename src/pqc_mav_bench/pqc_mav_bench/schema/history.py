@@ -9,7 +9,7 @@ from typing import Any
 from pqc_mav_bench.schema import version1, version2
 from pqc_mav_bench.schema.additions import ADDITIONS
 
-SCHEMA_VERSION = "6.0"
+SCHEMA_VERSION = "7.0"
 
 Step = Callable[[Mapping[str, Any]], dict[str, Any]]
 

@@ -126,6 +126,9 @@ def run(
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 20260221,
     attempts: Annotated[int, typer.Option(help="Attempts at a run that fails, or find the machine busy.")] = 2,
+    key_pool: Annotated[
+        bool, typer.Option("--key-pool", help="Let the ground take key pairs made ahead; else such a run fails.")
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"{_QUICK_S:g} s of data per run: all 72 suites in 10 minutes.")
     ] = False,
@@ -140,9 +143,9 @@ def run(
     """Run a campaign.
 
     Without --role, everything is started on this machine with fresh keys and ports: both proxies, a simulated vehicle,
-    a ground client, controller and agent. On two machines, start the proxies first ('pqcmav up'), then 'pqcmav bench
-    run --role agent' on the ground and '--role controller' on the drone. 'pqcmav bench resume' continues an
-    interrupted campaign.
+    a ground client, controller and agent. On two machines, start the proxies first ('pqcmav up drone' and 'pqcmav up
+    gcs --key-pool-depth 0'), then 'pqcmav bench run --role agent' on the ground and '--role controller' on the drone.
+    'pqcmav bench resume' continues an interrupted campaign.
     """
     if role is Role.AGENT:
         from pqc_mav_bench.agent_main import main
@@ -162,6 +165,7 @@ def run(
                 "repetitions": repetitions,
                 "handshakes": handshakes,
                 "link": link,
+                "key_pool": key_pool,
                 "duration_s": min(duration, _QUICK_S) if quick else duration,
                 "rekey_interval_s": rekey_interval,
                 "workload": {

@@ -47,7 +47,11 @@ def run_here(
         on_line(label, text)
 
     try:
-        with engine_errors(), LocalSession(root, suites, given.link, given.workload) as session, own_domain():
+        with (
+            engine_errors(),
+            LocalSession(root, suites, given.link, given.workload, key_pool=given.key_pool) as session,
+            own_domain(),
+        ):
             supervisor = Supervisor(prepare(resolve(SYSTEM, session.values)), take)
             return _supervised(supervisor, lambda stop: ask(session.controller, options, resume, on_feedback, stop))
     except BringupError as error:
