@@ -173,8 +173,9 @@ def test_links_are_measured_one_after_the_other_and_found_by_a_report(tmp_path):
     assert verify_campaign(tmp_path / "campaign-links" / "lan").problems == ()
     found = load(tmp_path / "root" / "links-lan", links=False)
     assert (found.raw["run_context.link"] == PRESETS["lan"].words).all()
+    assert found.raw["repetition"].tolist() == [1, 2]
     again = run(*asked)
-    assert again.returncode == 0 and "Complete: 1 passed" in again.stdout
+    assert again.returncode == 0 and "Complete: 2 passed" in again.stdout
     other = run(*asked[:-1], "7")
     assert other.returncode == 1
     assert "was begun with another handshakes" in other.stderr

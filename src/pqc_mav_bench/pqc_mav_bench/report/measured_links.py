@@ -4,10 +4,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 
-from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, tied_with_the_least
+from pqc_mav_bench.analysis.intervals import (
+    COUNT,
+    HIGH,
+    LOW,
+    RANKED_FROM,
+    RANKED_RUNS,
+    is_ranked,
+    tied_with_the_least,
+)
 from pqc_mav_bench.report.blocks import MEASURED, Explanation, Table
 from pqc_mav_bench.report.numbers import MISSING, duration, listed
 from pqc_mav_bench.report.report_input import ReportInput
@@ -33,10 +42,15 @@ def over_links(c: ReportInput) -> Table | None:
         "In brackets the 95 % interval of the median. The links are emulated on one machine; a handshake is a renewal "
         "inside the running session, so it shares the link with the data.",
         [_shortest(preset.title, rows) for preset, rows in by_link.items() if len(rows)],
-        [f"At least {fewest:.0f} handshakes of each suite over each link, in one run each." if fewest else ""],
+        [f"At least {fewest:.0f} handshakes of each suite over each link, in {_runs(by_link)}." if fewest else ""],
     )
     sources = tuple(source for _, one in c.links for source in one.sources)
     return Table("answer-links", "Measured over other links", frame, MEASURED, sources, explanation)
+
+
+def _runs(by_link: Mapping[str, pd.DataFrame]) -> str:
+    fewest = min(int(rows["repetitions"].min()) for rows in by_link.values() if len(rows))
+    return "one run each" if fewest == 1 else f"{fewest} runs or more each"
 
 
 def _cell(rows: pd.DataFrame, suite: str) -> str:
@@ -50,6 +64,12 @@ def _cell(rows: pd.DataFrame, suite: str) -> str:
 
 
 def _shortest(title: str, rows: pd.DataFrame) -> str:
+    """Which suite's handshake is the shortest over a link, where runs enough tell."""
+    if not is_ranked(rows).all():
+        return (
+            f"Over the {title}, none is called the shortest: that takes {RANKED_RUNS} runs and {RANKED_FROM} handshakes "
+            "of each, because one run does not tell how far runs differ."
+        )
     best, *tied = tied_with_the_least(rows.reset_index())["suite"]
     took = duration(float(rows.loc[best, "handshake_ms"]))
     also = f"; not told apart from it: {listed(tied)}" if tied else "; no other one's interval reaches it"

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pandas as pd
+
 from pqc_mav_bench.link_presets import PRESETS
 from pqc_mav_bench.report.answer import answer, shortly
 from pqc_mav_bench.report.blocks import MEASURED
@@ -22,6 +26,27 @@ def test_what_is_shortest_over_a_link_names_its_ties(with_links):
     over_lan, over_radio = over_links(with_links).explanation.observations
     assert "not told apart from it: " in over_lan and PRESETS["lan"].title in over_lan
     assert "is the shortest at 1.00 s" in over_radio
+
+
+def over_radio_of(c, **options):
+    """Campaigns over the radio made of one cipher, so that a suite's pair has as many runs as the suite."""
+    preset, one = next(each for each in c.links if each[0].name == "radio-64k")
+    kept = one.raw["crypto_identity.aead_algorithm"] == "AES-256-GCM"
+    raw, single = one.raw[kept], one.single[one.single["suite"].isin(one.runs.loc[kept.to_numpy(), "suite"])]
+    runs = one.runs[kept.to_numpy()]
+    for again in range(2, options.get("repetitions", 1) + 1):
+        runs = pd.concat([runs, one.runs[kept.to_numpy()].assign(repetition=again)], ignore_index=True)
+        single = pd.concat([single, one.single[one.single["suite"].isin(runs["suite"])].assign(repetition=again)])
+    return replace(c, links=((preset, replace(one, raw=raw, runs=runs, single=single)),))
+
+
+def test_one_run_of_each_suite_names_none_the_shortest_and_two_do(with_links):
+    table = over_links(over_radio_of(with_links))
+    assert "none is called the shortest: that takes 2 runs" in table.explanation.observations[0]
+    assert "30 handshakes of each suite over each link, in one run each." in table.explanation.meaning[0]
+    table = over_links(over_radio_of(with_links, repetitions=2))
+    assert "is the shortest at 1.00 s" in table.explanation.observations[0]
+    assert "60 handshakes of each suite over each link, in 2 runs or more each." in table.explanation.meaning[0]
 
 
 def test_the_answer_shows_them_and_is_silent_without(with_links, campaign):
