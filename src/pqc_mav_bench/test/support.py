@@ -343,3 +343,23 @@ def as_recorded(store: CampaignStore, recorded: Callable[[dict], dict]) -> list[
     (store.folder / handshake_table.CSV).unlink()
     store.save_manifest({**store.manifest(), "files": store.file_hashes()})
     return [parse_run(json.loads(path.read_text())).integrity.sha256 for path in store.run_files()]
+
+
+def flight_recording(path: Path) -> Path:
+    """A flight recording of two messages."""
+    from pqc_mav_interfaces.msg import PowerSample, TunnelStats
+    from rclpy.serialization import serialize_message
+
+    from pqc_mav_recorder.file import RecordingFile
+    from pqc_mav_recorder.schema import installed_topic
+
+    file = RecordingFile(path, {})
+    for topic, message, at_ns in (
+        ("/drone/power", PowerSample(power_mean_w=4.5, source="ina219", valid=True), 1000),
+        ("/drone/pqc_proxy/stats", TunnelStats(delivered=7, shape_sent=[1, 2, 3, 4, 5]), 2000),
+    ):
+        info = installed_topic(topic, f"pqc_mav_interfaces/msg/{type(message).__name__}")
+        file.write(info, serialize_message(message), at_ns, at_ns)
+    written = Path(file.finish())
+    file.close()
+    return written

@@ -14,6 +14,7 @@ from rclpy.executors import MultiThreadedExecutor
 from support import OPTIONS
 
 from pqc_mav_bench.agent_node import AgentNode
+from pqc_mav_bench.collectors.governor import GovernorPin
 from pqc_mav_bench.controller_ends import RosGround
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_common import qos
@@ -108,6 +109,25 @@ def test_a_run_on_the_ground_and_who_may_ask_for_it(bench):
     assert not agent.shutdown_asked.is_set()
     ground.shutdown()
     assert agent.shutdown_asked.is_set()
+
+
+def test_the_governor_is_pinned_while_a_run_is_measured_and_the_run_says_so(bench, tmp_path):
+    agent, client, stand_in = bench
+    core = tmp_path / "cpu0/cpufreq/scaling_governor"
+    core.parent.mkdir(parents=True)
+    core.write_text("schedutil\n")
+    ground = RosGround(client, "/gcs/bench_agent", "one")
+    assert ready(ground)
+    agent.recorder._governor = GovernorPin(tmp_path)
+    ground.start_suite(SUITE, COMMON)
+    assert core.read_text().strip() == "performance"
+    ground.start_traffic(COMMON)
+    stand_in.report(ok=True)
+    assert agent.watch.wait(lambda: agent.recorder.window is not None, 20)
+    ground.quiet()
+    measured = ground.end_stop(ground.begin_stop(SUITE))
+    assert measured["system"]["governor_pinned"] is True
+    assert core.read_text().strip() == "schedutil"
 
 
 def test_refusals_have_a_reason(bench):

@@ -8,10 +8,11 @@ import io
 import json
 import tarfile
 
+import pandas as pd
 import pytest
-from support import Bench
+from support import Bench, flight_recording
 
-from pqc_mav_bench import export
+from pqc_mav_bench import export, tidy
 from pqc_mav_bench.archive import CONTENTS, SHEET, archive, check
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.store import CampaignStore
@@ -65,6 +66,37 @@ def test_an_exported_campaign_is_archived_where_it_has_its_runs(store, tmp_path)
     with pytest.raises(StoreError, match="lacks files of its runs"):
         archive(CampaignStore(tmp_path / "without"), tmp_path / "without.tar.gz")
     assert not (tmp_path / "without.tar.gz").exists()
+
+
+def test_a_recording_is_in_it_as_it_is_and_as_a_table(store, tmp_path):
+    recording = flight_recording(tmp_path / "flight.mcap")
+    sizes = archive(store, tmp_path / "one.tar.gz", [recording])
+    assert check(tmp_path / "one.tar.gz") == []
+    with tarfile.open(tmp_path / "one.tar.gz") as tar:
+        assert tar.extractfile("recordings/flight.mcap").read() == recording.read_bytes()
+        assert "1 flight recording(s)" in tar.extractfile(SHEET).read().decode()
+        assert ("recordings/traces/flight.parquet" in sizes) == tidy.has_parquet()
+        if tidy.has_parquet():
+            table = pd.read_parquet(io.BytesIO(tar.extractfile("recordings/traces/flight.parquet").read()))
+            assert table.set_index("field")["value"]["power_mean_w"] == 4.5
+    archive(store, tmp_path / "two.tar.gz", [recording])
+    assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "two.tar.gz").read_bytes()
+    rewritten(tmp_path / "two.tar.gz", lambda files: files.update({"recordings/flight.mcap": b"other"}))
+    assert check(tmp_path / "two.tar.gz") == ["recordings/flight.mcap is not the file that was archived."]
+
+
+def test_recordings_that_cannot_be_kept_are_refused(store, tmp_path):
+    (tmp_path / "other").mkdir()
+    twice = [flight_recording(tmp_path / "flight.mcap"), flight_recording(tmp_path / "other/flight.mcap")]
+    (tmp_path / "no.mcap").write_bytes(b"no recording")
+    for recordings, said in (
+        (twice, "Two recordings are called flight.mcap"),
+        ([tmp_path / "none.mcap"], "none.mcap cannot be read"),
+        ([tmp_path / "no.mcap"], "not an MCAP recording"),
+    ):
+        with pytest.raises(StoreError, match=said):
+            archive(store, tmp_path / "one.tar.gz", recordings)
+        assert not (tmp_path / "one.tar.gz").exists()
 
 
 def test_a_changed_run_is_not_archived(store, tmp_path):

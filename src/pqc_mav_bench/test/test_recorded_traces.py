@@ -7,29 +7,16 @@ import io
 
 import pandas as pd
 import pytest
-from pqc_mav_interfaces.msg import PowerSample, TunnelStats
-from rclpy.serialization import serialize_message
+from support import flight_recording
 
 from pqc_mav_bench import tidy
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.recorded_traces import traces, traces_parquet
-from pqc_mav_recorder.file import RecordingFile
-from pqc_mav_recorder.schema import installed_topic
 
 
 @pytest.fixture
 def recording(tmp_path):
-    path = tmp_path / "flight.mcap"
-    file = RecordingFile(path, {})
-    for topic, message, at_ns in (
-        ("/drone/power", PowerSample(power_mean_w=4.5, source="ina219", valid=True), 1000),
-        ("/drone/pqc_proxy/stats", TunnelStats(delivered=7, shape_sent=[1, 2, 3, 4, 5]), 2000),
-    ):
-        info = installed_topic(topic, f"pqc_mav_interfaces/msg/{type(message).__name__}")
-        file.write(info, serialize_message(message), at_ns, at_ns)
-    written = file.finish()
-    file.close()
-    return written
+    return flight_recording(tmp_path / "flight.mcap")
 
 
 def test_every_value_has_its_row(recording):

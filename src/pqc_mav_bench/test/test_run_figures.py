@@ -50,6 +50,17 @@ def test_both_sides_end_up_in_their_fields():
     assert verify_run(document(run), "x")[1] == []
 
 
+def test_whether_the_governor_was_pinned_is_in_the_run_for_each_end():
+    def one_end(drone, ground):
+        for end, role, pinned in ((drone, "drone", True), (ground, "gcs", False)):
+            end.changes = {"system": {**side("cs-a", role)["system"], "governor_pinned": pinned}}
+
+    run = good_run(prepare=one_end)
+    assert (run.system_drone.governor_pinned, run.system_gcs.governor_pinned) == (True, False)
+    assert run.metric_status["system_gcs.governor_pinned"].status == "zero_by_nature"
+    assert verify_run(document(run), "x")[1] == []
+
+
 def test_ratchets_are_counted_and_in_no_figure_of_a_handshake():
     full = handshake("cs-a", handshake_ms=12.0)
     short = handshake("cs-a", kind="ratchet", handshake_ms=1.0, signature_bytes=0)

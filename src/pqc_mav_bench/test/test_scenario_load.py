@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import importlib.util
 import time
 
 import psutil
@@ -47,13 +48,24 @@ def test_a_load_takes_its_memory_and_its_share_until_another_scenario_comes(load
     assert not psutil.pid_exists(pid)
 
 
-def test_the_detector_itself_runs_until_another_scenario_comes(load):
-    assert load.set(SCENARIOS["xgboost"], emulate=False) == "detector"
+@pytest.mark.parametrize("name", ["xgboost", "tst"])
+def test_the_detector_itself_runs_until_another_scenario_comes(load, name):
+    if name == "tst":
+        pytest.importorskip("onnxruntime", reason="the transformer needs ONNX Runtime: tools/setup.sh detect")
+    assert load.set(SCENARIOS[name], emulate=False) == "detector"
     pid = load.pid
-    assert "pqc_mav_detect.watch" in psutil.Process(pid).cmdline()
-    assert load.set(SCENARIOS["xgboost"], emulate=False) == "detector" and load.pid == pid
-    assert load.set(SCENARIOS["xgboost"], emulate=True) == "emulated" and load.pid != pid
+    assert psutil.Process(pid).cmdline()[-2:] == ["pqc_mav_detect.watch", name]
+    assert load.set(SCENARIOS[name], emulate=False) == "detector" and load.pid == pid
+    assert load.set(SCENARIOS[name], emulate=True) == "emulated" and load.pid != pid
     assert not psutil.pid_exists(pid)
+
+
+def test_a_transformer_without_its_runtime_says_why(load):
+    if importlib.util.find_spec("onnxruntime") is not None:
+        pytest.skip("ONNX Runtime is installed")
+    with pytest.raises(OptionsError, match=r"scenario 'tst' does not run: .*--emulated"):
+        load.set(SCENARIOS["tst"], emulate=False)
+    assert load.pid == 0
 
 
 def test_a_detector_that_cannot_run_says_why(load):

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every figure of a campaign says how it was measured: N, machine, command, commit."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from support import OPTIONS, Bench
+
+from pqc_mav_bench.options import options_from
+from pqc_mav_bench.report.report_input import campaign_line, load
+
+COMMIT = "0123456789ab" + 28 * "c"
+ASKED = "pqcmav bench run --suite cs-a --suite cs-b --suite cs-c --duration 0.5"
+
+
+def line(bench, source=None):
+    """What the campaign says of itself, with other sources."""
+    if source is not None:
+        bench.store.save_manifest({**bench.store.manifest(), "source": source})
+    return campaign_line(bench.store.folder, load(bench.store.folder).runs)
+
+
+def test_n_machine_command_and_commit_are_in_the_line(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    said = line(bench, {"commit": COMMIT, "changed": False})
+    assert said == f"Measured (c): N = 3 runs with one handshake each; test machine; {ASKED}; commit 0123456789ab"
+    assert line(bench, {"commit": COMMIT, "changed": True}) == f"{said}, with changes"
+    assert {source.about for source in load(bench.store.folder).sources} == {f"{said}, with changes"}
+
+
+def test_only_runs_that_passed_are_counted_and_handshakes_are_named(tmp_path):
+    options = options_from({**OPTIONS.model_dump(), "attempts": 1, "machine_name": ""})
+    bench = Bench(tmp_path, options=options)
+    bench.drone.refuses = {"cs-b": "no"}
+    bench.run()
+    said = line(bench, {"commit": COMMIT})
+    assert "N = 2 runs with one handshake each; machine not named; " in said
+    several = {**bench.store.manifest(), "options": {**options.model_dump(mode="json"), "handshakes": 30}}
+    bench.store.save_manifest(several)
+    assert "N = 2 runs with 30 handshakes each" in line(bench) and "--handshakes 30" in line(bench)
+
+
+def test_a_campaign_of_unknown_sources_says_since_when_it_is_kept(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    assert line(bench, {}).endswith("; commit not recorded")
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for words in (["init", "-q"], ["add", "c/campaign.json"], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *words], check=True)
+    kept = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout
+    assert line(bench).endswith(f"; commit not recorded; kept since {kept[:12]}")
+
+
+@pytest.mark.parametrize("damage", [{"options": {"dwell": 3}}, {"options": None}])
+def test_without_its_options_nothing_is_claimed(tmp_path, damage):
+    bench = Bench(tmp_path)
+    bench.run()
+    runs = load(bench.store.folder).runs
+    bench.store.save_manifest({**bench.store.manifest(), **damage})
+    assert campaign_line(bench.store.folder, runs) == ""
+    assert campaign_line(tmp_path, runs) == "", "no campaign at all"
