@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pqc_mav_bench.primitives.result import RESULT
+from pqc_mav_bench.primitives.verify import verify_primitives
 from pqc_mav_bench.report.contents import sections
 from pqc_mav_bench.report.report_input import load
 from pqc_mav_bench.store import MANIFEST
@@ -26,6 +28,13 @@ def test_it_verifies(folder):
     verdict = verify_campaign(folder)
     assert verdict.problems == ()
     assert verdict.runs
+
+
+def test_the_operations_alone_verify():
+    kept = sorted(RESULTS.glob(f"**/{RESULT}"))
+    assert kept
+    for path in kept:
+        assert verify_primitives(path).problems == ()
 
 
 @pytest.mark.parametrize("folder", CAMPAIGNS, ids=lambda path: str(path.relative_to(RESULTS)))

@@ -22,13 +22,18 @@ RESULT, TABLE = "primitives.json.gz", "primitives.csv"
 def write(result: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
     """Writes primitives.json.gz and primitives.csv (without the samples). Raises StoreError."""
     write_text(folder / RESULT, as_lines(result, 2) + "\n")
+    write_text(folder / TABLE, table(result))
+    return folder / RESULT, folder / TABLE
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """The operations as CSV, without the samples."""
     buffer = io.StringIO()
     rows = [{name: value for name, value in row.items() if name != "samples_us"} for row in result["operations"]]
     writer = csv.DictWriter(buffer, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_text(folder / TABLE, buffer.getvalue())
-    return folder / RESULT, folder / TABLE
+    return buffer.getvalue()
 
 
 def named(result: Mapping[str, Any], machine: str) -> dict[str, Any]:

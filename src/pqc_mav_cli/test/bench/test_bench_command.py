@@ -42,3 +42,16 @@ def test_the_schema_is_printed() -> None:
     printed = pqcmav("bench", "schema")
     assert printed.returncode == 0
     assert "handshake_ms" in json.loads(printed.stdout)["$defs"]["Handshake"]["properties"]
+
+
+def test_a_result_of_the_primitive_benchmark_is_verified_too(tmp_path: Path) -> None:
+    made = pqcmav("bench", "primitives", "--n", "5", "--only", "ascon128a", "--payload", "64", "--output", str(tmp_path))
+    assert made.returncode == 0, made.stderr
+    verified = pqcmav("bench", "verify", str(tmp_path))
+    assert verified.returncode == 0, verified.stderr
+    assert "primitives.json.gz: checked 3 operations, 15 samples, 1 hash: all correct" in verified.stdout
+    table = tmp_path / "primitives.csv"
+    table.write_text(table.read_text().replace("Ascon", "ascon"))
+    changed = pqcmav("bench", "verify", str(tmp_path / "primitives.json.gz"))
+    assert changed.returncode == 1
+    assert "primitives.csv: the table is not what the result gives [table]" in changed.stderr
