@@ -21,6 +21,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_bench.source import source
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.host_info import host_info
@@ -50,13 +51,14 @@ class Pair:
 
 
 def environment() -> dict[str, Any]:
-    """When and on what kind of machine a figure was taken; no names."""
+    """When, of which sources and on what kind of machine a figure was taken; no names."""
     model = host_info()["cpu_model"] or platform.machine()
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {model}",
         "kernel": platform.release().split("-")[0],
         "load_average_at_start": round(os.getloadavg()[0], 2),
+        "source": source(ROOT),
     }
 
 

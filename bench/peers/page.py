@@ -9,6 +9,7 @@ from typing import Any
 
 from peers.ends import System
 from peers.figures import AHEAD, BEHIND, COMPARED_FROM, FIGURES, LIMIT_S, OWN, PARTS, TIE, Cell, Figure, cells, verdict
+from pqc_mav_bench.source import words
 
 #: Systems that PQC-MAV is not compared with in sentences: they do not encrypt, or are PQC-MAV itself.
 YARDSTICKS = ("none", "forwarder")
@@ -94,10 +95,11 @@ def part_section(name: str, parts: Mapping[str, Any], systems: Sequence[System])
     busy = [value for values in part["notes"].get("busy_percent", {}).values() for value in values]
     others = f"processors in use before each measurement: {statistics.median(busy):.0f} % (median); " if busy else ""
     again = f"{sessions} sessions; " if sessions > 1 else ""
+    commits = "; ".join(dict.fromkeys(words(each.get("source") or {}) for each in part["sessions"]))
     text = (
         f"\n## {title}\n\n{text}\n\n"
         f"*{environment['date']}, {environment['machine']}, Linux {environment['kernel']}, load average at start "
-        f"{loads}; {again}{others}N = {' to '.join(map(str, repeated))}; "
+        f"{loads}; {again}{others}N = {' to '.join(map(str, repeated))}; {commits}; "
         f"`{part['command']}`*\n\n"
     )
     text += table(["system", *(figure.title for figure in figures)], rows)

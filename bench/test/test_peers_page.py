@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import rig
 from peers import page
 from peers.ends import System
 from peers.figures import LIMIT_S
@@ -82,3 +83,18 @@ def test_one_value_has_no_interval() -> None:
 def test_what_gso_changes_is_said() -> None:
     text = page.render(results("cost", {"cpu_320": {"pqcmav": SLOW, "pqcmav_no_gso": FAST}}), SYSTEMS)
     assert "worse with GSO, 2.10 (2.00-2.20) against 1.10 (1.00-1.20)" in section(text, "What GSO changes")
+
+
+def test_each_part_says_of_which_sources_it_is() -> None:
+    made = results("cost", {"cpu_320": {"pqcmav": FAST, "boringtun": SLOW}})
+    assert "; commit not recorded; `make peers`*" in page.render(made, SYSTEMS)
+    (session,) = made["parts"]["cost"]["sessions"]
+    first, second = ({"commit": 40 * letter, "changed": letter == "b"} for letter in "ab")
+    made["parts"]["cost"]["sessions"] = [{**session, "source": each} for each in (first, second, first)]
+    assert f"; commit {12 * 'a'}; commit {12 * 'b'}, with changes; `make peers`*" in page.render(made, SYSTEMS)
+
+
+def test_a_session_knows_the_commit_that_it_measures() -> None:
+    if not (rig.ROOT / ".git").exists():
+        pytest.skip("the sources are no clone")
+    assert len(rig.environment()["source"]["commit"]) == 40

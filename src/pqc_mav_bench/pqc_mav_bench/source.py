@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,13 @@ def source(folder: str | Path | None = None) -> dict[str, Any]:
     commit = _git(root, "rev-parse", "HEAD")
     changes = _git(root, "status", "--porcelain", "--untracked-files=no")
     return {} if commit is None or changes is None else {"commit": commit, "changed": bool(changes)}
+
+
+def words(found: Mapping[str, Any]) -> str:
+    """What `source` found, for a reader."""
+    if not found.get("commit"):
+        return "commit not recorded"
+    return f"commit {found['commit'][:12]}{', with changes' if found.get('changed') else ''}"
 
 
 def kept_by(path: Path) -> str:

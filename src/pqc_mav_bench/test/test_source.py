@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import subprocess
 
-from pqc_mav_bench.source import source
+from pqc_mav_bench.source import source, words
 
 
 def git(folder, *words):
@@ -20,11 +20,14 @@ def test_the_commit_of_a_clone_and_whether_it_was_changed(tmp_path):
     assert not found["changed"]
     (tmp_path / "b").write_text("a file of nobody's")
     assert not source(tmp_path)["changed"]
+    assert words(found) == f"commit {found['commit'][:12]}"
     (tmp_path / "a").write_text("2")
     assert source(tmp_path) == {"commit": found["commit"], "changed": True}
+    assert words(source(tmp_path)) == f"commit {found['commit'][:12]}, with changes"
 
 
 def test_outside_of_a_clone_nothing_is_said(tmp_path, monkeypatch):
     assert source(tmp_path) == {}
     monkeypatch.delenv("PQCMAV_ROOT", raising=False)
     assert source() == {}
+    assert words({}) == "commit not recorded"
