@@ -27,6 +27,10 @@ JSON only).
   unit, only the suffix differs (`seal_mean_ns`, `seal_mean_us`). Prefixes: `gcs_` is the ground's value, which never
   overwrites the drone's; `engine_` is what the engine's own probes measured, not the traffic.
 * `down` is drone to ground, `up` ground to drone. Unit `1` is a plain ratio or number.
+* Every good handshake of a run counts, also the first, which changes the suite. Nothing is cold then: both ends have a
+  session and traffic flows. A flight has that handshake too, and it cannot decide a comparison: of 30 handshakes, one
+  more or less moves the median by half a place, and its 95 % interval reaches from the 10th to the 21st. Whoever takes
+  it for a warm-up leaves out `number` 1 of `handshakes.csv`.
 * `findings` names what the sanity checks found; `integrity.sha256` is the SHA-256 of the canonical JSON (sorted keys,
   no spaces, UTF-8) of the file without that one value.
 """
