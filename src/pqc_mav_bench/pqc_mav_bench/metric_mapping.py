@@ -71,12 +71,11 @@ def typical(reports: list[dict[str, Any]]) -> dict[str, Any]:
 def samples(reports: list[dict[str, Any]], side: str) -> dict[str, list[float | None]]:
     """Every time of some good reports by name, in their order: only those that this end runs.
 
-    None stands for a key pair out of the pool; a name without any time is left out.
+    None stands for a key pair out of the pool.
     """
     idle = _idle(reports[-1], side)
     names = dict.fromkeys((*_TIMES, *(name for name in _PRIMITIVES if name not in idle)))
-    found = {name: [_sample(each, name) for each in reports] for name in names}
-    return {name: values for name, values in found.items() if any(value is not None for value in values)}
+    return {name: [_sample(each, name) for each in reports] for name in names}
 
 
 def _sample(report: Mapping[str, Any], name: str) -> float | None:

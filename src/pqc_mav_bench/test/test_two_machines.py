@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recipe for two machines, as the README gives it: two network namespaces with names and clocks of their own.
 
-Between them is a cable, or a link that delays and loses frames. Both are in one ROS domain, by which controller and agent
-find each other; everything else of either machine stays in its own namespace.
+Between them is a cable, or a link that delays and loses frames. Both are in one ROS domain, by which controller and
+agent find each other; everything else of either machine stays in its own namespace.
 """
 
 from __future__ import annotations

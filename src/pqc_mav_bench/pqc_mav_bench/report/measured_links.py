@@ -67,8 +67,8 @@ def _shortest(title: str, rows: pd.DataFrame) -> str:
     """Which suite's handshake is the shortest over a link, where runs enough tell."""
     if not is_ranked(rows).all():
         return (
-            f"Over the {title}, none is called the shortest: that takes {RANKED_RUNS} runs and {RANKED_FROM} handshakes "
-            "of each, because one run does not tell how far runs differ."
+            f"Over the {title}, none is called the shortest: that takes {RANKED_RUNS} runs and {RANKED_FROM} "
+            "handshakes of each, because one run does not tell how far runs differ."
         )
     best, *tied = tied_with_the_least(rows.reset_index())["suite"]
     took = duration(float(rows.loc[best, "handshake_ms"]))
