@@ -33,6 +33,7 @@ BENCHMARK = replace(
             AUTO,
             (AUTO, "yes", "no"),
         ),
+        Argument("key_pool_depth", "Key pairs that the ground makes ahead of time for each KEM; 0 = none.", "0"),
         Argument("keys", "Root of the keys; empty = fresh ones, removed at the end."),
         *(Argument(name, "A UDP port; empty = chosen at start.") for name in PORTS),
         Argument("peer_port", "Where the drone sends to: a relay of yours; empty = the ground's data port."),
