@@ -17,6 +17,7 @@ from pqc_mav_bench.analysis.intervals import (
     is_ranked,
     tied_with_the_least,
 )
+from pqc_mav_bench.link_presets import LinkPreset
 from pqc_mav_bench.report.blocks import MEASURED, Explanation, Table
 from pqc_mav_bench.report.numbers import MISSING, duration, listed
 from pqc_mav_bench.report.report_input import ReportInput
@@ -48,7 +49,7 @@ def over_links(c: ReportInput) -> Table | None:
     return Table("answer-links", "Measured over other links", frame, MEASURED, sources, explanation)
 
 
-def _runs(by_link: Mapping[str, pd.DataFrame]) -> str:
+def _runs(by_link: Mapping[LinkPreset, pd.DataFrame]) -> str:
     fewest = min(int(rows["repetitions"].min()) for rows in by_link.values() if len(rows))
     return "one run each" if fewest == 1 else f"{fewest} runs or more each"
 
