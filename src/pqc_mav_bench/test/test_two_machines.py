@@ -162,12 +162,17 @@ def _wait_for(log: Path, words: str) -> None:
         time.sleep(0.1)
 
 
-def campaign(machines: tuple[Machine, Machine], tmp_path: Path, *more: str) -> tuple[CampaignStore, RunMetrics, str]:
-    """The recipe; what it measured, and what the controller said."""
+WITHOUT_POOL = ("--key-pool-depth", "0")
+
+
+def campaign(
+    machines: tuple[Machine, Machine], tmp_path: Path, pool: tuple[str, ...] = WITHOUT_POOL, code: int = 0
+) -> tuple[CampaignStore, RunMetrics, str]:
+    """The recipe, with the controller's exit code; what it measured, and what the controller said."""
     ground, drone = machines
     keys, logs = tmp_path / "keys", {name: tmp_path / f"{name}.log" for name in ("keys", "gcs", "drone", "agent", "c")}
     assert ground.start(logs["keys"], "keys", "init", "drone1", "--root", str(keys)).wait(60) == 0
-    served = ("--keys", str(keys / "gcs"), "--drones", "drone1", "--key-pool-depth", "0")
+    served = ("--keys", str(keys / "gcs"), "--drones", "drone1", *pool)
     ground.start(logs["gcs"], "up", "gcs", *served)
     # With its policy in auto, as everybody starts it: the controller takes it out of the way.
     given = ("--keys", str(keys / "drones" / "drone1"), "--drone-id", "drone1", "--peer", GROUND)
@@ -175,10 +180,10 @@ def campaign(machines: tuple[Machine, Machine], tmp_path: Path, *more: str) -> t
     _wait_for(logs["drone"], "-> UP")
     ground.start(logs["agent"], "bench", "run", "--role", "agent")
     _wait_for(logs["agent"], "agent for")
-    options = ("--suite", "ML-1024-AG-FA-1024", "--handshakes", "6", "--duration", "3", "--attempts", "1", *more)
+    options = ("--suite", "ML-1024-AG-FA-1024", "--handshakes", "6", "--duration", "3", "--attempts", "1")
     asked = ("bench", "run", "--role", "controller", "--root", str(tmp_path / "root"), "--name", "c", *options)
     controller = drone.start(logs["c"], *asked)
-    assert controller.wait(LIMIT_S) == 0, logs["c"].read_text()[-3000:]
+    assert controller.wait(LIMIT_S) == code, logs["c"].read_text()[-3000:]
     store = CampaignStore.open(tmp_path / "root" / "c")
     return store, store.load_run(store.load_schedule()[0].items[0]), logs["c"].read_text()
 
@@ -195,6 +200,15 @@ def test_a_campaign_of_two_machines_measures_the_suite_it_says(machines, tmp_pat
     assert run.latency_jitter.owd_up_p50_ms is None, "MAVLink's time stamps need one clock"
     assert run.metric_status["latency_jitter.owd_up_p50_ms"].status == "unavailable"
     assert run.latency_jitter.rtt_count
+    assert verify_campaign(store.folder).problems == ()
+
+
+@pytest.mark.usefixtures("cable")
+def test_a_ground_that_has_key_pairs_ready_as_in_the_field_fails_the_run(machines, tmp_path):
+    store, run, said = campaign(machines, tmp_path, pool=(), code=1)
+    assert (run.lifecycle.success, run.lifecycle.failure_phase) == (False, "traffic")
+    assert "of 6 handshakes the ground's proxy took a key pair" in (run.lifecycle.failure_reason or "")
+    assert "'pqcmav up gcs --key-pool-depth 0'" in said
     assert verify_campaign(store.folder).problems == ()
 
 
