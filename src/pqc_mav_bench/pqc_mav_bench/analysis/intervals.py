@@ -98,6 +98,19 @@ def is_ranked(suites: pd.DataFrame) -> pd.Series:
     return (suites[COUNT] >= RANKED_FROM) & (suites[RUNS] >= RANKED_RUNS) & suites[LOW].notna()
 
 
+def ends(suites: pd.DataFrame) -> list[tuple[float, float]]:
+    """Both ends of each row's handshake [ms]: NaN where it has too few, twice the figure where it was published."""
+    if LOW not in suites.columns:
+        return [(float(value), float(value)) for value in suites["handshake_ms"]]
+    kept = suites[[LOW, HIGH]].where(is_ranked(suites))
+    return [(float(low), float(high)) for low, high in zip(kept[LOW], kept[HIGH], strict=True)]
+
+
+def either(best: str, worst: str) -> str:
+    """What both ends of an interval are called, if that differs both."""
+    return best if best == worst else f"{best} or {worst}"
+
+
 def tied_with_the_least(suites: pd.DataFrame, cost: str = "handshake_ms") -> pd.DataFrame:
     """The rows that cannot be told apart from the one with the least cost, that one first.
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from pqc_mav_bench.analysis.intervals import is_ranked, tied_with_the_least
+from pqc_mav_bench.analysis.intervals import HIGH, LOW, either, ends, is_ranked, tied_with_the_least
 from pqc_mav_bench.analysis.rekey import interval_for
+from pqc_mav_bench.analysis.reliability import wilson_percent
 
 #: A loss above this is the 2025 paper's trigger to lower the tempo of a mission ([endurance-paper] 6.1) [%].
 LOSS_LIMIT_PERCENT = 3.0
@@ -60,6 +61,11 @@ class Choice:
     unranked: int = 0
 
 
+def _surely(table: pd.DataFrame) -> pd.Series:
+    """The upper end of each handshake's interval, or the figure where it has none."""
+    return table[HIGH].fillna(table["handshake_ms"]) if HIGH in table.columns else table["handshake_ms"]
+
+
 def _clean(table: pd.DataFrame) -> pd.Series:
     """Suites whose loss is not known to exceed the limit."""
     return ~(table["loss_percent"] > LOSS_LIMIT_PERCENT)
@@ -69,7 +75,7 @@ USES = (
     Use(
         "default",
         "level 3 within the real-time budget",
-        lambda t: _clean(t) & (t["nist_level"] == 3) & (t["handshake_ms"] < REALTIME_MS),
+        lambda t: _clean(t) & (t["nist_level"] == 3) & (_surely(t) < REALTIME_MS),
     ),
     Use(
         "stress",
@@ -79,13 +85,13 @@ USES = (
     Use(
         "high assurance",
         "level 5 within the real-time budget",
-        lambda t: _clean(t) & (t["nist_level"] == 5) & (t["handshake_ms"] < REALTIME_MS),
+        lambda t: _clean(t) & (t["nist_level"] == 5) & (_surely(t) < REALTIME_MS),
     ),
     Use(
         "conservative",
         "level 3 or 5 with a KEM not built on structured lattices, within the blackout limit",
         lambda t: (
-            _clean(t) & (t["nist_level"] >= 3) & (t["kem_family"] != "ML-KEM") & (t["handshake_ms"] < BLACKOUT_LIMIT_MS)
+            _clean(t) & (t["nist_level"] >= 3) & (t["kem_family"] != "ML-KEM") & (_surely(t) < BLACKOUT_LIMIT_MS)
         ),
     ),
 )
@@ -136,11 +142,29 @@ def verdict(handshake_ms: float, loss_percent: float) -> str:
     return "flight with care" if handshake_ms < BLACKOUT_LIMIT_MS else "ground only"
 
 
+def _loss_ends(loss_percent: float, sent: float, received: float, measured: bool) -> tuple[float, float]:
+    """Both ends of a loss [%]: its Wilson interval where packets were counted here, else twice the figure."""
+    if not measured or not (sent > 0 and 0 <= received <= sent):
+        return float(loss_percent), float(loss_percent)
+    return wilson_percent(int(sent) - int(received), int(sent))
+
+
 def decision_matrix(suites: pd.DataFrame) -> pd.DataFrame:
     """The rows with `verdict` and `rekey_interval_s`, the interval at which rekeying costs at most
-    PHI_LIMIT_PERCENT."""
-    verdicts = [verdict(float(r.handshake_ms), float(r.loss_percent)) for r in suites.itertuples()]
-    shortest = [interval_for(float(handshake), PHI_LIMIT_PERCENT) for handshake in suites["handshake_ms"]]
+    PHI_LIMIT_PERCENT.
+
+    A suite whose intervals of handshake and loss reach into two verdicts has both ("control or telemetry"), and the
+    rekey interval is that of the upper end; one with too few handshakes has neither. Printed figures are taken as they
+    are.
+    """
+    times = ends(suites)
+    counted = LOW in suites.columns
+    losses = [_loss_ends(r.loss_percent, r.sent_packets, r.received_packets, counted) for r in suites.itertuples()]
+    verdicts = [
+        either(verdict(low, least), verdict(high, most))
+        for (low, high), (least, most) in zip(times, losses, strict=True)
+    ]
+    shortest = [interval_for(high, PHI_LIMIT_PERCENT) for _, high in times]
     return suites.assign(
         verdict=verdicts, rekey_interval_s=pd.Series(shortest, suites.index).clip(lower=SHORTEST_INTERVAL_S)
     )

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis.correlation import pearson, spearman
+from pqc_mav_bench.analysis.estimate import FEWEST_PAIRS, Estimate
 
 #: Points of PQC-MAV paper Eq. 4. FrodoKEM is not in it and has no tier.
 LEVEL_POINTS = {1: 0, 3: 10, 5: 20}
 FAMILY_POINTS = {"ML-KEM": 0, "HQC": 3, "Classic-McEliece": 5}
+_RESAMPLES = 500
+_SEED = 20261123
 AEAD_POINTS = {"AES-256-GCM": 0, "ChaCha20-Poly1305": 1, "Ascon-128a": 2}
 
 
@@ -38,6 +42,27 @@ def correlation(table: pd.DataFrame, cost: str = "handshake_ms") -> tuple[float,
     """(Pearson, Spearman) correlation of tier and cost over the rows that have both."""
     rows = with_tier(table).dropna(subset=[cost])
     return pearson(rows["tier"], rows[cost]), spearman(rows["tier"], rows[cost])
+
+
+def correlations(table: pd.DataFrame, cost: str = "handshake_ms") -> tuple[Estimate, Estimate]:
+    """`correlation` with 95 % intervals: pairs of KEM and signature are resampled (bootstrap), as suites that differ in
+    the cipher alone make the same handshake."""
+    rows = with_tier(table).dropna(subset=[cost])
+    values = correlation(table, cost)
+    clusters = [part[["tier", cost]].to_numpy(dtype=float) for _, part in rows.groupby(["kem", "sig"])]
+    if len(clusters) < FEWEST_PAIRS:
+        return Estimate(values[0]), Estimate(values[1])
+    dice = np.random.default_rng(_SEED)
+    drawn = []
+    for chosen in dice.integers(len(clusters), size=(_RESAMPLES, len(clusters))):
+        tiers, costs = np.concatenate([clusters[i] for i in chosen]).T
+        drawn.append((pearson(tiers, costs), spearman(tiers, costs)))
+    ends = np.nanquantile(np.array(drawn), (0.025, 0.975), axis=0)
+    first, second = (
+        Estimate(value, min(float(low), value), max(float(high), value))
+        for value, low, high in zip(values, ends[0], ends[1], strict=True)
+    )
+    return first, second
 
 
 def reward(security: float, latency: float, power: float, weights: tuple[float, float, float]) -> float:

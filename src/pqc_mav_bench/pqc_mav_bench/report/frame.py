@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
 from pqc_mav_bench.analysis.intervals import RANKED_FROM
 from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
-from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number
+from pqc_mav_bench.report.numbers import MISSING, count, listed, number
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import by_family, by_level, by_signature
+from pqc_mav_bench.report.sections.common import family_finding, with_interval
 
 #: Facts about the machines: what readers call them, and the field of the run context.
 _FACTS = (
@@ -91,22 +92,26 @@ def summary(c: ReportInput) -> list[str]:
     known = rank(c.baseline, "handshake_ms")
     lines = [first]
     if len(known):
-        lines.append(
-            f"Handshakes take {duration(known['handshake_ms'].iloc[0])} to "
-            f"{duration(known['handshake_ms'].iloc[-1])}, median {duration(known['handshake_ms'].median())}."
-        )
-        lines.append(sentences.family_decides(by_family(known), by_level(known), by_signature(known)))
+        least, middle, most = (with_interval(of_suites(known, how)) for how in ("min", "median", "max"))
+        lines.append(f"Handshakes take {least} to {most}, median {middle}.")
+        lines.append(family_finding(known))
     lines.append(sentences.loss(c.runs[c.runs["passed"]]))
     if has(c.baseline, "rekey_ms"):
         lines.append(
-            f"A live suite change takes {duration(c.baseline['rekey_ms'].median())} in the median, from request "
-            f"to new keys."
+            f"A live suite change takes {with_interval(_median(c, 'rekey_ms'))} in the median, from request to new "
+            "keys."
         )
     if has(c.baseline, "rtt_p50_ms"):
-        lines.append(f"The median round trip through the tunnel is {duration(c.baseline['rtt_p50_ms'].median())}.")
+        lines.append(f"The median round trip through the tunnel is {with_interval(_median(c, 'rtt_p50_ms'))}.")
     failed = c.runs.loc[~c.runs["passed"], "suite"].unique().tolist()
     lines.append(f"Failed in at least one run: {listed(failed)}." if failed else "No run failed.")
     return [line for line in lines if line]
+
+
+def _median(c: ReportInput, column: str) -> Estimate:
+    """The median over the main scenario's suites of a column that has one figure a run."""
+    rows = c.baseline
+    return Estimate.exact(float(rows[column].median())) if c.is_published else of_pairs(rows, column)
 
 
 def methods(c: ReportInput) -> list[str]:

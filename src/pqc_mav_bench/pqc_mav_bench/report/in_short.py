@@ -9,10 +9,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pqc_mav_bench.analysis import energy, recommend
-from pqc_mav_bench.analysis.detector_effect import effects
 from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
-from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
-from pqc_mav_bench.report import sentences
+from pqc_mav_bench.analysis.table import LEVELS, has
+from pqc_mav_bench.report.detector_sentences import overall_effects
 from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.numbers import count, duration, number, quantity, times
 from pqc_mav_bench.report.report_input import ReportInput
@@ -107,7 +106,7 @@ def _detectors(c: ReportInput) -> str:
     """What a detector beside the tunnel changes; "" where none was measured."""
     if c.is_published:
         return ""
-    found = [sentences.effect(each, SCENARIO_NAMES.get(each.scenario, each.scenario)) for each in effects(c.suites)]
+    found = overall_effects(c)
     if found and c.emulated:
         found.append("A documented load took the place of the detectors.")
     return " ".join(found)

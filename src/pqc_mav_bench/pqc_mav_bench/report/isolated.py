@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from pqc_mav_bench.analysis.estimate import Estimate
 from pqc_mav_bench.canonical import file_sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.primitives.result import RESULT, check
@@ -57,11 +58,14 @@ class PrimitiveResults:
         rows = self.frame[(self.frame["algorithm"] == algorithm) & (self.frame["operation"] == operation)]
         return float(rows.sort_values("payload_bytes", kind="stable")["median_us"].iloc[0]) if len(rows) else math.nan
 
-    def medians(self, kind: str) -> list[tuple[str, float]]:
-        """(algorithm, median of the leading operation [ms]); the smallest payload of a cipher."""
+    def leading_estimates(self, kind: str) -> dict[str, Estimate]:
+        """Each algorithm's median of the leading operation with its interval [ms]; the smallest payload of a cipher."""
         rows = self.frame[(self.frame["kind"].str.lower() == kind) & (self.frame["operation"] == self.leading(kind))]
         smallest = rows.sort_values("payload_bytes", kind="stable").drop_duplicates("algorithm")
-        return [(str(r.algorithm), float(r.median_us) / 1e3) for r in smallest.itertuples()]
+        return {
+            str(r.algorithm): Estimate(*(float(us) / 1e3 for us in (r.median_us, r.ci_low_us, r.ci_high_us)))
+            for r in smallest.itertuples()
+        }
 
 
 def read_primitives(run_dir: Path) -> PrimitiveResults | None:

@@ -5,21 +5,21 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 
-from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, finite, median_interval
+from pqc_mav_bench.analysis import estimate
 from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Chart, Explanation, Section, Table
 from pqc_mav_bench.report.charts import bars
+from pqc_mav_bench.report.estimates import per_member
 from pqc_mav_bench.report.numbers import MISSING, duration, listed
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
     aead_order,
     against_alone,
-    intervals_of,
     medians,
+    shown_intervals,
     without,
 )
 from pqc_mav_bench.report.sections.published_tables import published_table
@@ -36,13 +36,10 @@ def _budget(seal_mean_us: float) -> str:
 
 def _fastest(c: ReportInput) -> str:
     """Which cipher seals fastest, held against the documents; a tie where the intervals of the medians overlap."""
-    times = {str(name): finite(rows["seal_mean_us"]) for name, rows in c.baseline.groupby("aead") if name}
-    spans = {name: median_interval(values) for name, values in times.items() if len(values) >= FEWEST_FOR_AN_INTERVAL}
-    if len(spans) != 3:
+    times = per_member(c, c.baseline, "aead", "seal_mean_us")
+    if len(times) != 3 or not all(each.has_interval for each in times.values()):
         return ""
-    medians_us = {name: float(np.median(times[name])) for name in spans}
-    least = min(medians_us, key=medians_us.__getitem__)
-    tied = [name for name, (low, _) in spans.items() if name != least and low <= spans[least][1]]
+    least, *tied = estimate.least(times)
     if tied:
         return (
             f"In the documents {_PUBLISHED} is the fastest; here {least} and {listed(tied)} are a tie: the 95 % "
@@ -70,7 +67,8 @@ def aeads(c: ReportInput) -> Section:
         bars.Series("Decrypt", [opening.get(n, math.nan) for n in order], palette.light("orange"), "///"),
     ]
     ascon = seal.get("Ascon-128a", math.nan)
-    spans = {way: intervals_of(c.baseline, "aead", f"{way}_mean_us") for way in ("seal", "open")}
+    times = {way: per_member(c, c.baseline, "aead", f"{way}_mean_us") for way in ("seal", "open")}
+    spans = {way: {} if c.is_published else shown_intervals(found) for way, found in times.items()}
     frame = pd.DataFrame(
         {
             "AEAD": order,
@@ -85,7 +83,7 @@ def aeads(c: ReportInput) -> Section:
     explanation = Explanation(
         "Median time of the tunnel's engine to seal and to open one packet of the workload, sampled while traffic ran.",
         "Only the cipher and its framing are timed, not the system calls that carry the packet.",
-        [sentences.extremes(seal, "encryption time", "µs"), _fastest(c)],
+        [sentences.extremes(times["seal"], "median encryption time", "µs", "shortest", "longest"), _fastest(c)],
         [
             _budget(max(seal.values())),
             against_alone(c, seal, "encrypt", "sealing", "'AEAD operations alone', [pqcmav-paper] Table VI"),

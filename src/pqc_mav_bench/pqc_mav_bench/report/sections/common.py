@@ -8,12 +8,14 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from pqc_mav_bench.analysis.estimate import Estimate
 from pqc_mav_bench.analysis.published import source as published
-from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, Summary, median_interval, summarise
+from pqc_mav_bench.analysis.statistics import Summary, summarise
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, scenario
-from pqc_mav_bench.report import palette
+from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Notice
 from pqc_mav_bench.report.charts.bars import Series
+from pqc_mav_bench.report.estimates import of_groups, per_member
 from pqc_mav_bench.report.numbers import MISSING, duration, number
 from pqc_mav_bench.report.report_input import ReportInput
 
@@ -67,21 +69,46 @@ def scenario_series(c: ReportInput, key: str, order: list[str], column: str) -> 
     return series
 
 
+def families_of(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The suites of each KEM family in the usual order."""
+    return {family: table[table["kem_family"] == family] for family in FAMILIES}
+
+
+def signatures_of(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The suites of each family of signatures."""
+    return {str(name): rows for name, rows in table.groupby("sig_family") if name}
+
+
+def levels_of(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The suites of each NIST level, named 'Level 1' and so on."""
+    return {f"Level {level}": table[table["nist_level"] == level] for level in LEVELS}
+
+
+def summaries(groups: Mapping[str, pd.DataFrame], column: str = "handshake_ms") -> dict[str, Summary]:
+    """The order statistics of each group's suites; groups without values are left out."""
+    found = {name: summarise(rows[column]) for name, rows in groups.items()}
+    return {name: summary for name, summary in found.items() if summary.n}
+
+
 def by_family(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
     """Summaries per KEM family in the usual order, families without values left out."""
-    groups = {family: summarise(table.loc[table["kem_family"] == family, column]) for family in FAMILIES}
-    return {name: summary for name, summary in groups.items() if summary.n}
-
-
-def by_signature(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
-    """Summaries per family of signatures."""
-    return {str(name): summarise(rows[column]) for name, rows in table.groupby("sig_family") if name}
+    return summaries(families_of(table), column)
 
 
 def by_level(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
     """Summaries per NIST level, named 'Level 1' and so on."""
-    groups = {f"Level {level}": summarise(table.loc[table["nist_level"] == level, column]) for level in LEVELS}
-    return {name: summary for name, summary in groups.items() if summary.n}
+    return summaries(levels_of(table), column)
+
+
+def family_finding(table: pd.DataFrame) -> str:
+    """Whether the KEM family matters more than the level; see sentences.family_decides."""
+    return sentences.family_decides(*(of_groups(part(table)) for part in (families_of, levels_of, signatures_of)))
+
+
+def spread_of(groups: Mapping[str, pd.DataFrame]) -> str:
+    """How far apart the handshakes of groups of suites are; see sentences.spread."""
+    sizes = {name: summary.n for name, summary in summaries(groups).items()}
+    return sentences.spread(of_groups(groups), of_groups(groups, "mean"), sizes, "handshake")
 
 
 def family_legend(table: pd.DataFrame) -> dict[str, str]:
@@ -124,7 +151,7 @@ def algorithm_table(c: ReportInput, key: str, order: list[str], columns: dict[st
         found = medians(rows, key, column)
         out[heading] = [found.get(name, math.nan) for name in order]
         if column.endswith("_ms") and not c.is_published:
-            spans = intervals_of(rows, key, column)
+            spans = shown_intervals(per_member(c, rows, key, column))
             if spans:
                 out[f"{heading.split(' (')[0]}, 95 % interval"] = [spans.get(name, MISSING) for name in order]
     if not c.is_published:
@@ -133,15 +160,17 @@ def algorithm_table(c: ReportInput, key: str, order: list[str], columns: dict[st
     return pd.DataFrame(out)
 
 
-def intervals_of(rows: pd.DataFrame, key: str, column: str) -> dict[str, str]:
-    """'LOW to HIGH', the 95 % interval of the median over the runs of each member that has enough of them."""
-    found = {}
-    for name, part in rows.groupby(key):
-        values = part[column].dropna()
-        if len(values) >= FEWEST_FOR_AN_INTERVAL:
-            low, high = median_interval(values)
-            found[str(name)] = f"{number(low)} to {number(high)}"
-    return found
+def with_interval(figure: Estimate) -> str:
+    """A time in ms with its interval, where it has one."""
+    text = duration(figure.value)
+    if figure.is_exact or not figure.has_interval:
+        return text
+    return f"{text} (95 % interval {duration(figure.low)} to {duration(figure.high)})"
+
+
+def shown_intervals(found: Mapping[str, Estimate]) -> dict[str, str]:
+    """'LOW to HIGH', the 95 % interval of each figure that has one."""
+    return {name: f"{number(each.low)} to {number(each.high)}" for name, each in found.items() if each.has_interval}
 
 
 def without(c: ReportInput, what: str, reason: str, instead: str = "") -> Notice:

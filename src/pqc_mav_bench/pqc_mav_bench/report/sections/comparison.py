@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis.compare import DEVIATION_FACTOR, Comparison, compare
+from pqc_mav_bench.analysis.estimate import of_values
 from pqc_mav_bench.analysis.published.campaigns import pi5_summary
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES
@@ -57,7 +58,7 @@ def ratio_blocks(
     flagged = found.flagged
     unexplained = [s for s in flagged["suite"] if s not in reasons]
     observations = [
-        f"The typical (median) ratio of {names[0]} to {names[1]} is {number(found.typical)}.",
+        f"The typical (median) ratio of {names[0]} to {names[1]} is {number(found.typical)}{_between(rows['ratio'])}.",
         f"{count(len(flagged), 'row')} deviate by more than a factor of {DEVIATION_FACTOR:.0f} from it and from "
         f"the spread of the others"
         + (
@@ -95,6 +96,12 @@ def ratio_blocks(
         Chart(key, title, f"Bars of the ratio of {what} per suite.", drawing, origin, sources, None, explanation),
         Table(f"{key}-rows", "Ratios", frame, origin, sources, folded=True),
     ]
+
+
+def _between(ratios: pd.Series) -> str:
+    """The 95 % interval of a median ratio over suites, where there are enough."""
+    found = of_values(ratios.tolist())
+    return f" (95 % interval {number(found.low)} to {number(found.high)})" if found.has_interval else ""
 
 
 def _primitives(c: ReportInput) -> Block:
@@ -136,7 +143,7 @@ def _primitives(c: ReportInput) -> Block:
         "Operations inside the handshakes here against those of [rpi5-report] (Raspberry Pi 5, key generation on "
         "its ground laptop).",
         "A ratio below one means faster here.",
-        [f"Typical ratio {number(middle)} over {len(frame)} operations."],
+        [f"Typical ratio {number(middle)}{_between(frame['Ratio'])} over {len(frame)} operations."],
     )
     return Table(
         "primitive-ratios",

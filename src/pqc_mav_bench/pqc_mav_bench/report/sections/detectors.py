@@ -8,17 +8,19 @@ import math
 import pandas as pd
 
 from pqc_mav_bench.analysis import scenarios
+from pqc_mav_bench.analysis.detector_effect import family_effects
 from pqc_mav_bench.analysis.published import source
 from pqc_mav_bench.analysis.table import SCENARIO_NAMES
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import PUBLISHED, Chart, Explanation, Section
 from pqc_mav_bench.report.blocks import Table as TableBlock
 from pqc_mav_bench.report.charts import bars
+from pqc_mav_bench.report.detector_sentences import detector_sentences
 from pqc_mav_bench.report.figure import Drawing
+from pqc_mav_bench.report.numbers import MISSING, number
 from pqc_mav_bench.report.report_input import ReportInput, published_source
 from pqc_mav_bench.report.sections.common import first_upper, scenario_note, without
 from pqc_mav_bench.report.sections.published_tables import published_frame, published_table
-
 
 def detectors(c: ReportInput) -> Section:
     """Detectors."""
@@ -59,6 +61,12 @@ def detector_overhead(c: ReportInput) -> Section:
         "overhead-published", "Detector overhead, published, [rpi5-report] section 22", "rpi5_ddos_overhead_report"
     )
     rows = scenarios.detector_overhead(c.suites)
+    by_family = {} if c.is_published else family_effects(c.suites)
+    spans = {
+        (family, each.scenario): f"{number(each.low)} to {number(each.high)}"
+        for family, found in by_family.items()
+        for each in found
+    }
     if not rows:
         return Section("detector_overhead", title, [_published_overhead(c), published])
     frame = pd.DataFrame(
@@ -68,10 +76,13 @@ def detector_overhead(c: ReportInput) -> Section:
         ],
         columns=["KEM family", "Detector", "Baseline (ms)", "With detector (ms)", "Delta (ms)", "Delta (%)"],
     )
+    if not c.is_published:
+        frame["Ratio of a suite to itself, 95 % interval"] = [spans.get((r.group, r.scenario), MISSING) for r in rows]
     explanation = Explanation(
         "Difference of the medians with and without each detector, in milliseconds and in per cent of the baseline.",
-        "Bars below zero mean that the median was lower with the detector.",
-        sentences.overhead(rows, "median handshake", SCENARIO_NAMES),
+        "Bars below zero mean that the median was lower with the detector. The bars are differences of medians and "
+        "have no interval; what is certain is said below, and comes from each suite's comparison with itself.",
+        detector_sentences(c),
         [
             "The documents give these deltas in a table and again in the text, and the two differ; see the page on the "
             "published figures."
@@ -125,10 +136,11 @@ def _published_overhead(c: ReportInput) -> Chart:
         scenarios.Overhead(r.kem_family, keys[r.detector], r.baseline_median_ms, r.with_detector_median_ms)
         for r in source.table("rpi5_ddos_overhead_report").itertuples()
     ]
+    what = "median handshake"
     explanation = Explanation(
         f"{first_upper(c.name)} ran one scenario only, so these are the published medians of the Raspberry Pi 5.",
         "Left in milliseconds, right in per cent of the baseline.",
-        ["Published: " + s for s in sentences.overhead(rows, "median handshake", SCENARIO_NAMES)],
+        ["Published, without intervals: " + s for s in sentences.printed_overhead(rows, what, SCENARIO_NAMES)],
     )
     return Chart(
         "overhead",

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import pandas as pd
 
+from pqc_mav_bench.analysis.estimate import Estimate, of_suites
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table, see
-from pqc_mav_bench.report.numbers import quantity
+from pqc_mav_bench.report.estimates import per_scenario
+from pqc_mav_bench.report.numbers import number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections import diagrams
 from pqc_mav_bench.report.sections.common import with_values, without
 from pqc_mav_bench.report.sections.published_tables import published_table
-from pqc_mav_bench.report.sections.suite_tables import suite_table, titled
+from pqc_mav_bench.report.sections.suite_tables import NO_RANKING, suite_table, titled
 
 _NAMES = {"baseline": "Baseline", "xgboost": "Lightweight", "tst": "Heavyweight"}
 
@@ -67,13 +69,20 @@ def _representatives(c: ReportInput) -> Block:
         return without(c, "values for 'Latency against power ([endurance-paper] Table 5)'", "no handshake was timed")
     picked = rows.iloc[sorted({0, len(rows) // 2, len(rows) - 1})]
     columns = [k for k in ("handshake_ms", "primitives_ms", "power_mean_w") if has(picked, k)]
-    ratio = float(picked["handshake_ms"].iloc[-1] / picked["handshake_ms"].iloc[0])
     power = picked["power_mean_w"].dropna()
     spread = f" while power differs by {quantity(float(power.max() - power.min()), 'W')}" if len(power) > 1 else ""
+    first, last = (of_suites(picked.iloc[[place]]) for place in (0, -1))
+    ratio = Estimate(last.value / first.value, last.low / first.high, last.high / first.low)
+    between = "" if ratio.is_exact else f" ({number(ratio.low)} to {number(ratio.high)} by the 95 % intervals)"
+    apart = (
+        f"The slowest handshake takes {number(ratio.value)} times as long as the fastest{between}"
+        if first.below(last)
+        else ""
+    )
     explanation = Explanation(
         "Fastest, middle and slowest suite.",
         "Handshake time and power side by side.",
-        [f"The slowest handshake takes {ratio:,.0f} times as long as the fastest{spread}."],
+        [f"{apart}{spread}." if apart else ""],
     )
     return Table(
         "latency-power",
@@ -142,11 +151,10 @@ def _scenario_resources(c: ReportInput) -> Block:
         for n in c.scenarios
     ]
     frame = pd.DataFrame(body, columns=["Scenario", "Mean of peak CPU (%)", "Mean RSS (MiB)"])
-    cpu = {str(r[0]): float(r[1]) for r in body}
     explanation = Explanation(
         "Processor and memory per scenario, means over the suites.",
         "As in the document, CPU is the mean of the suites' peaks.",
-        [sentences.extremes(cpu, "mean peak CPU", "%", "lowest", "highest")],
+        [sentences.extremes(per_scenario(c, "cpu_peak_percent"), "median peak CPU", "%", "lowest", "highest")],
     )
     return Table(
         "scenario-resources",
@@ -166,8 +174,11 @@ def _best_worst(c: ReportInput) -> Block:
     ends = ordered.iloc[[0, -1]]
     columns = [k for k in ("power_mean_w", "energy_j", "cpu_peak_percent") if has(ends, k)]
     frame = titled(ends[["suite", *columns]])
-    frame.insert(0, "Policy", ["worst", "best"])
-    return Table("best-worst", "Worst and best power, [endurance-paper] Table 14", frame, c.origin(), c.sources)
+    frame.insert(0, "Policy", ["worst", "best"] if c.is_published else ["highest figure", "lowest figure"])
+    explanation = None if c.is_published else Explanation("The two ends of the column.", NO_RANKING, [])
+    return Table(
+        "best-worst", "Worst and best power, [endurance-paper] Table 14", frame, c.origin(), c.sources, explanation
+    )
 
 
 def endurance_paper(c: ReportInput) -> Section:

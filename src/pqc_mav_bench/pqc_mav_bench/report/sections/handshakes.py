@@ -20,9 +20,19 @@ from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, rank
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.charts import bars, points, spread
+from pqc_mav_bench.report.estimates import of_groups
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import by_family, by_level, by_signature, family_legend, without
+from pqc_mav_bench.report.sections.common import (
+    by_family,
+    by_level,
+    families_of,
+    family_finding,
+    family_legend,
+    levels_of,
+    spread_of,
+    without,
+)
 from pqc_mav_bench.report.sections.published_tables import published_table
 
 
@@ -52,11 +62,10 @@ def handshake_ranking(c: ReportInput) -> Section:
         tips=tips,
         intervals=list(zip(suites[LOW], suites[HIGH], strict=True)) if LOW in suites.columns else (),
     )
-    half = suites.head(max(1, len(suites) // 2))["kem_family"].value_counts()
     observations = [
         _ends_of_the_ranking(c, suites),
         sentences.below(suites, "handshake_ms", 20.0, "per handshake", "ms"),
-        f"The faster half of the suites uses {listed([f'{name} ({n})' for name, n in half.items()])}.",
+        _faster_half(suites),
         _what_a_bar_is(c, suites),
     ]
     explanation = Explanation(
@@ -97,6 +106,18 @@ def ranking_frame(suites: pd.DataFrame) -> pd.DataFrame:
     else:
         columns |= {"n": suites["repetitions"]}
     return pd.DataFrame(columns)
+
+
+def _faster_half(suites: pd.DataFrame) -> str:
+    """The families of the suites that are surely among the faster half; "" where intervals place none there."""
+    half = len(suites) // 2
+    if "rank_to" in suites.columns:
+        sure = suites[suites["rank_to"] <= half]
+    else:  # as printed
+        sure = suites.head(half) if LOW not in suites.columns else suites[:0]
+    families = [f"{name} ({n})" for name, n in sure["kem_family"].value_counts().items()]
+    surely = "surely " if "rank_to" in suites.columns else ""
+    return f"The suites that are {surely}among the faster half use {listed(families)}." if families else ""
 
 
 def _ends_of_the_ranking(c: ReportInput, suites: pd.DataFrame) -> str:
@@ -157,9 +178,9 @@ def handshake_statistics(c: ReportInput) -> Section:
         "Number of suites, mean, median, 95th percentile and maximum of the suites' handshakes in each group.",
         "P95 interpolates between the two nearest suites; suites that failed are left out.",
         [
-            sentences.spread(levels, "handshake"),
-            sentences.spread(families, "handshake"),
-            sentences.family_decides(families, levels, by_signature(known(c))),
+            spread_of(levels_of(known(c))),
+            spread_of(families_of(known(c))),
+            family_finding(known(c)),
         ],
     )
     blocks: list[Block] = [
@@ -175,6 +196,12 @@ def handshake_statistics(c: ReportInput) -> Section:
     return Section("handshake_statistics", title, blocks)
 
 
+def _wide_within(suites: pd.DataFrame) -> str:
+    """Whether levels of three suites or more surely hold fast and slow ones."""
+    levels = {name: rows for name, rows in levels_of(suites).items() if len(rows) > 2}
+    return sentences.wide_within(of_groups(levels, "min"), of_groups(levels, "max"))
+
+
 def handshake_spread(c: ReportInput) -> Section:
     """Box plot by level."""
     title = "Spread of handshakes by NIST level"
@@ -186,20 +213,18 @@ def handshake_spread(c: ReportInput) -> Section:
     ]
     drawing = spread.boxes([spread.Panel(groups, "Handshake (ms, log scale)", "ms", True)], 400)
     boxes = by_level(suites)
-    widest = max(boxes, key=lambda name: boxes[name].iqr) if boxes else ""
     observations = [
         " ".join(
             f"{name}: half of the suites lie between {duration(s.q1)} and {duration(s.q3)}."
             for name, s in boxes.items()
         ),
-        f"{widest} spreads most, its interquartile range is {duration(boxes[widest].iqr)}." if len(boxes) > 1 else "",
     ]
     explanation = Explanation(
         "How the suites of each level are distributed: the box is the middle half, the bar in it the median.",
         "Whiskers reach to the farthest suite within 1.5 box heights, rings are suites beyond. The axis is "
         "logarithmic.",
         observations,
-        [sentences.wide_within(boxes)],
+        [_wide_within(suites)],
     )
     chart = Chart(
         "level-boxes",

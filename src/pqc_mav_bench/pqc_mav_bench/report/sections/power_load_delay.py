@@ -6,11 +6,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from pqc_mav_bench.analysis.detector_effect import added
+from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section
 from pqc_mav_bench.report.charts import heat, points
+from pqc_mav_bench.report.estimates import per_scenario
 from pqc_mav_bench.report.numbers import count, duration, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import alike, by_family, scenario_note, with_values
@@ -37,9 +40,7 @@ def suite_power(c: ReportInput) -> Section:
         "Every suite's handshake, grouped by KEM family and sorted within it.",
         "The vertical axis is logarithmic.",
         ranges,
-        ["In every family that also has others, the slowest suite signs with SPHINCS+."]
-        if _sphincs_last(c.baseline)
-        else [],
+        [_sphincs_last(c.baseline)],
     )
     chart = Chart(
         "family-scatter",
@@ -56,12 +57,14 @@ def suite_power(c: ReportInput) -> Section:
 
 
 def _sphincs_last(table: pd.DataFrame) -> str:
-    """Whether the slowest suite of every family signs with SPHINCS+, among families that have both kinds; else ""."""
+    """Whether the slowest suite of every family surely signs with SPHINCS+, among families that have both kinds; else
+    ""."""
     verdicts = []
     for _, rows in table.dropna(subset=["handshake_ms"]).groupby("kem_family"):
         sphincs = rows["sig_family"] == "SPHINCS+"
         if sphincs.any() and not sphincs.all():
-            verdicts.append(bool(sphincs.loc[rows["handshake_ms"].idxmax()]))
+            slowest = (of_suites(rows[kind], "max") for kind in (~sphincs, sphincs))
+            verdicts.append(next(slowest).below(next(slowest)))
     holds = bool(verdicts) and all(verdicts)
     return "In every family that also has others, the slowest suite signs with SPHINCS+." if holds else ""
 
@@ -99,16 +102,10 @@ def _power(c: ReportInput) -> list[Block]:
     grid = wide(c.suites, "power_mean_w")
     if "tst" in grid and "baseline" in grid:
         labels, groups = dots_per_suite(c, "power_mean_w", ["baseline", "tst"])
-        added = (grid["tst"] - grid["baseline"]).dropna()
         explanation = Explanation(
             f"The same with and without the transformer.{note}",
             "The distance between the two dots is what the detector adds.",
-            [
-                f"It adds {quantity(added.min(), 'W')} to {quantity(added.max(), 'W')}, "
-                f"{quantity(added.mean(), 'W')} on average."
-                if len(added)
-                else ""
-            ],
+            [_added_power(c, grid)],
         )
         blocks.append(
             Chart(
@@ -123,6 +120,22 @@ def _power(c: ReportInput) -> list[Block]:
             )
         )
     return blocks
+
+
+def _added_power(c: ReportInput, grid: pd.DataFrame) -> str:
+    """What the transformer adds: of printed figures their range, of a campaign's own the median with its interval."""
+    if c.is_published:
+        found = (grid["tst"] - grid["baseline"]).dropna()
+        return (
+            f"It adds {quantity(found.min(), 'W')} to {quantity(found.max(), 'W')}, {quantity(found.mean(), 'W')} on "
+            "average."
+            if len(found)
+            else ""
+        )
+    more = added(c.suites, column="power_mean_w").get("tst")
+    if more is None:
+        return ""
+    return f"It adds {quantity(more.value, 'W')} (95 % interval {number(more.low)} to {quantity(more.high, 'W')})."
 
 
 def suite_heatmaps(c: ReportInput) -> Section:
@@ -146,12 +159,14 @@ def suite_heatmaps(c: ReportInput) -> Section:
         "ms",
         True,
     )
-    totals = {operations[k]: float(rows[k].median()) for k in present}
+    totals = {operations[k]: Estimate.exact(float(rows[k].median())) for k in present}
+    if not use.is_published:
+        totals = {operations[k]: of_pairs(rows, k) for k in present}
     explanation = Explanation(
         "Time of each operation inside the handshake, per suite.",
         "Yellow is slow, blue fast; colours follow the logarithm. A dash is an operation that took no measurable "
         "time or was not timed.",
-        [sentences.fastest_slowest(totals, "operation in the median")],
+        [sentences.fastest_slowest(totals, "median time of all operations")],
     )
     blocks.append(
         Chart(
@@ -184,7 +199,6 @@ def suite_heatmaps(c: ReportInput) -> Section:
             )
             continue
         one = heat.Panel("", grid.index.tolist(), names, grid.to_numpy(dtype=float).tolist(), unit)
-        means = {n: float(v) for n, v in zip(names, grid.mean(), strict=True)}
         own = (
             ""
             if source.is_published or column != "tunnel_rss_mib"
@@ -194,7 +208,7 @@ def suite_heatmaps(c: ReportInput) -> Section:
             f"{name} per suite and scenario.{own}",
             "Yellow is high, blue low.",
             [
-                sentences.extremes(means, f"mean {_plain(name)}", unit, "lowest", "highest")
+                sentences.extremes(per_scenario(source, column), f"median {_plain(name)}", unit, "lowest", "highest")
                 or f"Mean over all suites: {quantity(float(np.nanmean(grid.to_numpy(dtype=float))), unit)}."
             ],
         )
@@ -261,7 +275,13 @@ def round_trips(c: ReportInput) -> Section:
         "The dashed line is 100 %: everything that was offered arrived.",
         [
             f"{int((low >= 99.9).sum())} of {len(low)} suites deliver at least 99.9 % in every scenario.",
-            sentences.extremes({s: float(v) for s, v in low.items()}, "worst goodput ratio", "%", "lowest", "highest"),
+            sentences.extremes(
+                {s: Estimate.exact(float(v)) if good.is_published else Estimate(float(v)) for s, v in low.items()},
+                "worst goodput ratio",
+                "%",
+                "lowest",
+                "highest",
+            ),
         ],
     )
     blocks += missing

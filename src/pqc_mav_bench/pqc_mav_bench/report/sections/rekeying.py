@@ -9,27 +9,37 @@ import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis import rekey
-from pqc_mav_bench.analysis.table import FAMILIES, has, rank
+from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
+from pqc_mav_bench.analysis.table import FAMILIES, rank
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import Chart, Explanation, Section
 from pqc_mav_bench.report.charts import points
 from pqc_mav_bench.report.numbers import duration, number
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.common import with_interval
 from pqc_mav_bench.report.sections.handshakes import known
 from pqc_mav_bench.report.sections.published_tables import published_table
 
 
 def _picked(c: ReportInput) -> list[tuple[str, str, float]]:
-    """(label, colour, handshake ms) of the curves: fastest and slowest suite of each family."""
+    """(label, colour, handshake ms) of the curves: the shortest and the longest handshake of each family."""
     lines = []
     for family in FAMILIES:
         rows = rank(known(c)[known(c)["kem_family"] == family], "handshake_ms")
-        for which, row in (("fastest", rows.head(1)), ("slowest", rows.tail(1) if len(rows) > 1 else rows[:0])):
+        for which, row in (("shortest", rows.head(1)), ("longest", rows.tail(1) if len(rows) > 1 else rows[:0])):
             for r in row.itertuples():
                 lines.append(
                     (f"{family}, {which} ({duration(r.handshake_ms)})", palette.family(family), float(r.handshake_ms))
                 )
     return lines
+
+
+def _share(handshake: Estimate) -> str:
+    """The interval of a handshake's share of a minute."""
+    if handshake.is_exact or not handshake.has_interval:
+        return ""
+    low, high = (number(rekey.phi_percent(end, 60)) for end in (handshake.low, handshake.high))
+    return f" (95 % interval {low} to {high} %)"
 
 
 def rekey_overhead(c: ReportInput) -> Section:
@@ -51,18 +61,18 @@ def rekey_overhead(c: ReportInput) -> Section:
         ],
         columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"],
     )
-    slowest = known(c)["handshake_ms"].max()
-    live = c.baseline["rekey_ms"].median() if has(c.baseline, "rekey_ms") else math.nan
+    slowest = of_suites(known(c), "max")
+    live = of_pairs(c.baseline, "rekey_ms")
     explanation = Explanation(
         "Share of the time spent in handshakes when keys are renewed every R seconds: Φ(R) = T / (R + T).",
-        "Both axes are logarithmic. Each family is drawn with its fastest and its slowest suite.",
+        "Both axes are logarithmic. Each family is drawn with its shortest and its longest handshake.",
         [
-            f"At one rekey a minute the slowest suite spends {number(rekey.phi_percent(slowest, 60))} % of the "
-            f"time in handshakes.",
+            f"At one rekey a minute the longest handshake of all takes "
+            f"{number(rekey.phi_percent(slowest.value, 60))} %{_share(slowest)} of the time.",
             f"It stays within 0.1 % when keys are renewed no more often than every "
-            f"{number(rekey.interval_for(slowest, 0.1))} s.",
-            f"The median suite change under traffic took {duration(live)} from request to new keys."
-            if math.isfinite(live)
+            f"{number(rekey.interval_for(slowest.high if slowest.has_interval else slowest.value, 0.1))} s.",
+            f"The median suite change under traffic took {with_interval(live)} from request to new keys."
+            if math.isfinite(live.value)
             else "",
         ],
         [

@@ -8,6 +8,7 @@ import pandas as pd
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has, scenario
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
+from pqc_mav_bench.report.estimates import per_scenario
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import without
 from pqc_mav_bench.report.sections.published_tables import published_table
@@ -114,11 +115,10 @@ def rpi4_results(c: ReportInput) -> Section:
     ]
     headings = ["Scenario", "Throughput (Mb/s)", "Loss (%)", "Power (W)", "Peak CPU (%)", "RSS (MiB)", "RTT (ms)"]
     frame = pd.DataFrame(trend_rows, columns=headings).dropna(axis=1, how="all")
-    losses = {str(r[0]): float(r[2]) for r in trend_rows}
     explanation = Explanation(
         "Means over the suites per scenario: what the document's five trends are about.",
         "Read down a column for a trend.",
-        [sentences.extremes(losses, "mean loss", "%", "lowest", "highest")],
+        [sentences.extremes(per_scenario(c, "loss_percent"), "median loss", "%", "lowest", "highest")],
     )
     blocks.append(Table("trends", "Trends, [rpi4-results] section 4", frame, c.origin(True), c.sources, explanation))
     blocks += [

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis import scenarios
@@ -15,9 +15,11 @@ from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section
 from pqc_mav_bench.report.blocks import Table as TableBlock
 from pqc_mav_bench.report.charts import bars, heat
+from pqc_mav_bench.report.detector_sentences import added_to_families, detector_sentences, overall_effects
+from pqc_mav_bench.report.estimates import of_groups, per_group, per_scenario
 from pqc_mav_bench.report.numbers import listed
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import first_upper, scenario_note, scenario_series
+from pqc_mav_bench.report.sections.common import families_of, first_upper, scenario_note, scenario_series
 from pqc_mav_bench.report.sections.published_tables import published_table
 
 
@@ -33,17 +35,14 @@ def scenario_handshakes(c: ReportInput) -> Section:
     series = scenario_series(c, "kem_family", families, "handshake_ms")
     panel = bars.Panel(families, series, "Median handshake (ms, log scale)", "ms", True)
     frame = pd.DataFrame({"KEM family": families} | {s.label: list(s.values) for s in series})
-    rows = scenarios.detector_overhead(c.suites)
     explanation = Explanation(
         "Median over the suites of each KEM family, one bar per scenario.",
         "The axis is logarithmic; compare bars of one family to see the scenario's effect.",
         [
-            sentences.fastest_slowest(dict(zip(families, series[0].values, strict=True)), "median handshake")
-            if series
-            else "",
-            *sentences.overhead(rows, "median handshake", SCENARIO_NAMES),
+            sentences.fastest_slowest(of_groups(families_of(c.baseline)), "median handshake"),
+            *detector_sentences(c),
         ],
-        [sentences.longer_suffer_more(rows)],
+        [sentences.longer_suffer_more(added_to_families(c))],
     )
     chart = Chart(
         "family-scenario",
@@ -65,6 +64,15 @@ def _per_scenario(c: ReportInput, column: str, how: str) -> dict[str, float]:
         value = float(values.median() if how == "median" else values.mean()) if values.notna().any() else math.nan
         found[SCENARIO_NAMES.get(name, name)] = value
     return found
+
+
+def _changes(c: ReportInput, column: str, what: str, unit: str, values: Mapping[str, float]) -> list[str]:
+    """How a figure differs between the scenarios: each suite against itself; printed figures as they stand."""
+    if not c.is_published:
+        found = effects(c.suites, column=column)
+        return [sentences.compared(each, what, SCENARIO_NAMES.get(each.scenario, each.scenario)) for each in found]
+    base, *others = values.items()
+    return [sentences.printed_change(value, base[1], f"{what} under {name}", unit) for name, value in others]
 
 
 def scenario_load(c: ReportInput) -> Section:
@@ -91,10 +99,7 @@ def scenario_load(c: ReportInput) -> Section:
         ]
         panels.append(bars.Panel([""], series, axis, unit))
         frame[axis] = list(values.values())
-        base = next(iter(values.values()))
-        lines += [
-            sentences.change(v, base, f"{axis.split(' (')[0]} under {n}", unit) for n, v in list(values.items())[1:]
-        ]
+        lines += _changes(c, column, axis.split(" (")[0], unit, values)
     blocks: list[Block] = []
     title = f"{listed([axis.split(' (')[0] for axis in frame.columns[1:]]) or 'Load'} by scenario"
     if panels:
@@ -145,11 +150,19 @@ def _same_host(c: ReportInput) -> bool:
     return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
 
 
+#: What sentences call a panel's column, its unit, and that of differences.
+_WORDS = {
+    "cpu_mean_percent": ("median of the average CPU load", "%", "points"),
+    "temperature_mean_c": ("median SoC temperature", "°C", "°C"),
+    "cpu_peak_percent": ("median of the peak CPU load", "%", "points"),
+}
+
+
 def scenario_heatmaps(c: ReportInput) -> Section:
     """CPU and temperature heatmap."""
     families = _families(c)
     columns = [SCENARIO_NAMES.get(n, n) for n in c.scenarios]
-    panels, absent = [], []
+    panels, absent, columns_shown = [], [], []
     for column, name, unit in (
         ("cpu_mean_percent", "Average CPU (%)", "%"),
         ("temperature_mean_c", "SoC temperature (°C)", "°C"),
@@ -159,28 +172,22 @@ def scenario_heatmaps(c: ReportInput) -> Section:
         if not pivot.size:
             absent.append(name)
             continue
+        columns_shown.append(column)
         grid = pivot.reindex(index=families, columns=c.scenarios).to_numpy(dtype=float)
         panels.append(heat.Panel(name, families, columns, grid.tolist(), unit))
     blocks: list[Block] = []
     title = f"{listed([panel.title.split(' (')[0] for panel in panels]) or 'Load'}, KEM family by scenario"
     if panels:
-        values = np.array(panels[0].values)
-        rows = {f: float(np.nanmean(values[i])) for i, f in enumerate(families) if np.isfinite(values[i]).any()}
-        cols = {s: float(np.nanmean(values[:, j])) for j, s in enumerate(columns) if np.isfinite(values[:, j]).any()}
-        what = panels[0].title.split(" (")[0].lower().replace("cpu", "CPU")
-        gap_rows, gap_cols = (max(v.values()) - min(v.values()) if len(v) > 1 else math.nan for v in (rows, cols))
-        stronger = ""
-        if math.isfinite(gap_rows) and math.isfinite(gap_cols):
-            side = (
-                "scenario matters more than the KEM family"
-                if gap_cols > gap_rows
-                else "KEM family matters more than the scenario"
-            )
-            stronger = f"For {what} the {side}: {gap_cols:.1f} against {gap_rows:.1f} points."
+        column = columns_shown[0]
+        what, unit, points = _WORDS[column]
+        # A suite's mean over its scenarios, so that a family's scatter is not that of the scenarios.
+        over = c.suites.groupby(["suite", "kem", "sig", "kem_family"], as_index=False)[column].mean()
+        by_family = per_group(c, over, "kem_family", column, families)
+        stronger = sentences.stronger(("scenario", per_scenario(c, column)), ("KEM family", by_family), what, points)
         explanation = Explanation(
             "Mean over the suites of each family and scenario.",
             "Yellow is high, blue low; each panel has its own scale, so compare colours within a panel only.",
-            [sentences.extremes(rows, what, "%", "lowest", "highest"), stronger],
+            [sentences.extremes(by_family, what, unit, "lowest", "highest"), stronger],
         )
         chart = Chart(
             "load-heat",
@@ -217,11 +224,11 @@ def scenario_summary(c: ReportInput) -> Section:
     body.append(["Runs passed / all", *(f"{r.passed} / {r.total}" for r in rows)])
     frame = pd.DataFrame(body, columns=["Metric", *names])
     lines = [
-        sentences.change(rows[i].median_ms, rows[0].median_ms, f"The median handshake under {names[i]}", "ms")
+        sentences.printed_change(rows[i].median_ms, rows[0].median_ms, f"The median handshake under {names[i]}", "ms")
         for i in range(1, len(rows))
     ]
-    if not c.is_published and (found := effects(c.suites)):
-        lines = [sentences.effect(each, SCENARIO_NAMES.get(each.scenario, each.scenario)) for each in found]
+    if not c.is_published:
+        lines = overall_effects(c)
     if len(rows) == 1:
         lines = [f"{names[0]}: {rows[0].passed} of {rows[0].total} runs passed."]
     explanation = Explanation(

@@ -9,11 +9,14 @@ import pandas as pd
 
 from pqc_mav_bench.analysis import complexity, energy, recommend, reliability
 from pqc_mav_bench.analysis.change import delta_percent
+from pqc_mav_bench.analysis.detector_effect import effects
+from pqc_mav_bench.analysis.intervals import RANKED_FROM
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table
-from pqc_mav_bench.report.numbers import MISSING, count
+from pqc_mav_bench.report.estimates import per_suite
+from pqc_mav_bench.report.numbers import MISSING, count, number
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import with_values, without
 from pqc_mav_bench.report.sections.handshakes import known
@@ -104,9 +107,12 @@ def _posture(c: ReportInput) -> Block:
         ],
     )
     lines = [
-        sentences.change(float(frame.iloc[i, 1]), base, f"Mean throughput under {frame.iloc[i, 0]}", "Mb/s")
+        sentences.printed_change(float(frame.iloc[i, 1]), base, f"Mean throughput under {frame.iloc[i, 0]}", "Mb/s")
         for i in range(1, len(frame))
     ]
+    if not c.is_published:
+        found = effects(c.suites, column="throughput_mbps")
+        lines = [sentences.compared(x, "Throughput", SCENARIO_NAMES.get(x.scenario, x.scenario)) for x in found]
     explanation = Explanation(
         "The scenarios in one line each.",
         "Peak power and CPU are over the suites' means and peaks, as in the document.",
@@ -139,7 +145,7 @@ def _levels(c: ReportInput) -> Block:
 
 
 #: Said where a table shows the ends of a column that was measured once a run.
-_NO_RANKING = (
+NO_RANKING = (
     "A run gives one figure of it, and the same suite's next run another: nothing here says that the first suite needs "
     "less than the last."
 )
@@ -164,10 +170,10 @@ def _energy(c: ReportInput) -> Block:
         "the power.",
         [
             sentences.extremes(
-                dict(zip(frame["suite"], frame["energy_per_bit_nj"], strict=True)), "energy per bit", "nJ"
+                per_suite(c, frame, "energy_per_bit_nj"), "energy per bit", "nJ"
             )
             if c.is_published
-            else _NO_RANKING
+            else NO_RANKING
         ],
     )
     headings = ["Rank", "Suite", "Energy per bit (nJ)", "Power (W)", "Throughput (Mb/s)", "Energy (J)"]
@@ -213,6 +219,8 @@ def _loss(c: ReportInput) -> Block:
         for s, r in totals.iterrows()
         if r.sent_packets > 0
     }
+    if not c.is_published:
+        scored = _with_intervals(c, scored, grid)
     scored["Wilson 95 % low (%)"] = [intervals.get(s, (float("nan"),) * 2)[0] for s in scored.index]
     scored["Wilson 95 % high (%)"] = [intervals.get(s, (float("nan"),) * 2)[1] for s in scored.index]
     titles = {"suite": "Suite", "resilience": "Resilience score", "adaptive": "Adaptive"}
@@ -223,7 +231,13 @@ def _loss(c: ReportInput) -> Block:
         "Loss per scenario, the resilience score 100 (1 - mean loss / largest mean loss), and the interval of "
         "the loss over all its packets.",
         "The score compares suites of this table only. Without any loss every suite scores 100. Adaptive: less "
-        "loss with XGBoost than without.",
+        "loss with XGBoost than without."
+        + (
+            ""
+            if c.is_published
+            else " Scores whose intervals overlap are a tie, and a suite is adaptive, or not, only where the intervals "
+            "of both losses are apart."
+        ),
         ["No suite lost a packet in any scenario." if worst == 0 else sentences.loss(c.runs[c.runs["passed"]])],
     )
     return Table(
@@ -235,6 +249,38 @@ def _loss(c: ReportInput) -> Block:
         explanation,
         folded=len(frame) > 20,
     )
+
+
+def _with_intervals(c: ReportInput, scored: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
+    """The scores with their 95 % intervals, which are those of the losses on the scale of this table, and the adaptive
+    flag only where two losses are told apart."""
+    passed = c.runs[c.runs["passed"]].groupby(["scenario", "suite"])[["sent_packets", "received_packets"]].sum()
+    found = {
+        key: reliability.wilson_percent(int(r.sent_packets - r.received_packets), int(r.sent_packets))
+        for key, r in passed.iterrows()
+        if r.sent_packets > 0
+    }
+    worst = float(losses.mean(axis=1, skipna=False).max())
+
+    def score(suite: str) -> str:
+        ends = [found.get((name, suite)) for name in losses.columns]
+        if not worst > 0 or any(each is None for each in ends):
+            return MISSING
+        low, high = (sum(each[i] for each in ends if each is not None) / len(ends) for i in (0, 1))
+        least, most = (max(0.0, 100 * (1 - each / worst)) for each in (high, low))
+        return f"{number(least)} to {number(most)}"
+
+    def adaptive(suite: str) -> str:
+        without, beside = (found.get((name, suite)) for name in ("baseline", "xgboost"))
+        if without is None or beside is None or (without[0] <= beside[1] and beside[0] <= without[1]):
+            return "not told apart"
+        return "yes" if beside[1] < without[0] else "no"
+
+    frame = scored.copy()
+    frame.insert(frame.columns.get_loc("resilience") + 1, "Score, 95 % interval", [score(s) for s in frame.index])
+    if "adaptive" in frame:
+        frame["adaptive"] = [adaptive(s) for s in frame.index]
+    return frame
 
 
 def _rekeys(c: ReportInput) -> Block:
@@ -273,17 +319,24 @@ def _matrix(c: ReportInput) -> Table:
         k for k in ("handshake_ms", "throughput_mbps", "loss_percent", "rtt_p95_ms", "power_mean_w") if has(rows, k)
     ]
     frame = titled(rows[["suite", "kem_family", "nist_level", *columns]]).assign(
-        **{"Verdict": rows["verdict"], "Shortest rekey interval (s)": rows["rekey_interval_s"]}
+        **{"Verdict": rows["verdict"].replace("", MISSING), "Shortest rekey interval (s)": rows["rekey_interval_s"]}
     )
     counts = rows["verdict"].value_counts()
+    told = ", ".join(f"{name}: {count(int(n), 'suite')}" for name, n in counts.items() if name)
     explanation = Explanation(
         "Every suite with its figures and a verdict.",
         f"time-critical control: handshake up to {recommend.TIME_CRITICAL_MS:.0f} ms; control: below "
         f"{recommend.REALTIME_MS:.0f} ms; telemetry: below {recommend.TELEMETRY_MS:.0f} ms; flight with care: within "
         f"the blackout limit of {recommend.BLACKOUT_LIMIT_MS / 1000:.0f} s; ground only: beyond; avoid: loss above "
         f"{recommend.LOSS_LIMIT_PERCENT:.0f} %. The interval is the shortest at which rekeying costs at most "
-        f"{recommend.PHI_LIMIT_PERCENT} %, and at least {recommend.SHORTEST_INTERVAL_S:.0f} s.",
-        [", ".join(f"{name}: {count(int(n), 'suite')}" for name, n in counts.items() if name) + "."],
+        f"{recommend.PHI_LIMIT_PERCENT} %, and at least {recommend.SHORTEST_INTERVAL_S:.0f} s."
+        + (
+            ""
+            if c.is_published
+            else " Where the 95 % intervals of handshake or loss allow two verdicts, both are named; the rekey "
+            f"interval is that of the upper end. Without {RANKED_FROM} handshakes a suite has neither."
+        ),
+        [f"{told}." if told else "No suite has the handshakes that a verdict takes."],
     )
     return Table(
         "decision", "Decision matrix of every suite, [rpi4-analysis] Table 8", frame, c.origin(), c.sources, explanation
@@ -297,13 +350,14 @@ def _classes(c: ReportInput) -> Block:
     ]
     frame = titled(rows[["suite", "kem_family", "nist_level", *columns]]).assign(
         **({"Storage": rows["storage_class"]} if columns else {}),
-        **{"Handshake (ms)": rows["handshake_ms"], "Complexity": rows["complexity_class"]},
+        **{"Handshake (ms)": rows["handshake_ms"], "Complexity": rows["complexity_class"].replace("", MISSING)},
     )
     explanation = Explanation(
         "What a handshake carries and its complexity class.",
         f"Low: below {complexity.LOW_BELOW_MS:.0f} ms; High: from {complexity.HIGH_FROM_MS:.0f} ms. The documents "
-        f"print classes without limits; these reproduce all their rows.",
-        [f"{name}: {count(int(n), 'suite')}." for name, n in rows["complexity_class"].value_counts().items()],
+        f"print classes without limits; these reproduce all their rows."
+        + ("" if c.is_published else " Where a 95 % interval allows two classes, both are named."),
+        [f"{name}: {count(int(n), 'suite')}." for name, n in rows["complexity_class"].value_counts().items() if name],
     )
     return Table(
         "classes",

@@ -6,18 +6,20 @@ from __future__ import annotations
 import pandas as pd
 
 from pqc_mav_bench.analysis.statistics import summarise, wilson
-from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, wide
+from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.charts import bars, points, spread
+from pqc_mav_bench.report.estimates import per_scenario, per_suite
 from pqc_mav_bench.report.numbers import count, listed, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
     ALIKE,
     alike,
-    by_family,
+    families_of,
     family_legend,
     scenario_note,
+    spread_of,
     with_values,
     without,
 )
@@ -39,7 +41,6 @@ def throughput(c: ReportInput) -> Section:
         if not len(rows):
             continue
         label = SCENARIO_NAMES.get(name, name)
-        values = dict(zip(rows["suite"], rows["throughput_mbps"], strict=True))
         if alike(rows["throughput_mbps"]):
             blocks += _equal_throughput(use, name, label, rows, bulk)
             continue
@@ -58,7 +59,9 @@ def throughput(c: ReportInput) -> Section:
             f"Payload delivered per second with each suite, scenario {label}.",
             "Bars start at zero. The dashed line is the load that was offered." if line else "Bars start at zero.",
             [
-                sentences.extremes(values, "throughput", "Mb/s", "lowest", "highest"),
+                sentences.extremes(
+                    per_suite(use, rows, "throughput_mbps"), "throughput", "Mb/s", "lowest", "highest"
+                ),
                 f"Mean {quantity(stats.mean, 'Mb/s')}, standard deviation {quantity(stats.std, 'Mb/s')}."
                 if stats.n > 1 and stats.std > 1e-3 * stats.mean
                 else "",
@@ -78,11 +81,11 @@ def throughput(c: ReportInput) -> Section:
         )
     if len(use.scenarios) > 1:
         labels, groups = dots_per_suite(use, "throughput_mbps", use.scenarios)
-        means = {SCENARIO_NAMES.get(n, n): float(v) for n, v in wide(use.suites, "throughput_mbps").mean().items()}
+        middles = per_scenario(use, "throughput_mbps")
         explanation = Explanation(
             "The same figures with all scenarios on one row per suite.",
             "Where the dots of a suite coincide, the scenario makes no difference.",
-            [sentences.extremes(means, "mean throughput", "Mb/s", "lowest", "highest")],
+            [sentences.extremes(middles, "median throughput", "Mb/s", "lowest", "highest")],
         )
         blocks.append(
             Chart(
@@ -149,13 +152,12 @@ def _loss_block(c: ReportInput) -> Block:
         for n in c.scenarios
         if len(rows := c.suites[c.suites["scenario"] == n])
     ]
-    stats = {g.label: summarise(g.values) for g in groups}
     explanation = Explanation(
         "Packets lost per suite, one shape per scenario; every dot is a suite.",
         "The shape is wide where many suites lie. A scenario without any spread has only dots.",
         [
             sentences.loss(c.runs[c.runs["passed"]]),
-            sentences.extremes({n: s.median for n, s in stats.items()}, "median loss", "%", "lowest", "highest"),
+            sentences.extremes(per_scenario(c, "loss_percent"), "median loss", "%", "lowest", "highest"),
         ],
         ["The 2025 paper takes sustained loss above 3 % as the sign to lower a mission's tempo."],
     )
@@ -219,13 +221,13 @@ def loss(c: ReportInput) -> Section:
         if not panels:
             blocks.append(without(c, f"differences by {name}", "all suites have the same figures"))
             continue
-        groups = by_family(c.baseline) if by == "kem_family" else {}
+        groups = families_of(c.baseline.dropna(subset=["handshake_ms"])) if by == "kem_family" else {}
         explanation = Explanation(
             f"Distributions by {name} in {SCENARIO_NAMES.get(c.main_scenario, c.main_scenario)}"
             + (f"; no data for {listed(absent)}" if absent else "")
             + (f"; no panel for {listed(equal)}, which all suites have alike." if equal else "."),
             "Box: middle half of the suites; line: median; whiskers: 1.5 box heights; rings: suites beyond.",
-            [_overlap(panels)] + ([sentences.spread(groups, "handshake")] if groups else []),
+            [_overlap(panels)] + ([spread_of(groups)] if groups else []),
         )
         blocks.append(
             Chart(
