@@ -43,6 +43,7 @@ NUMBERS: dict[str, tuple[str, float]] = {
     "cpu_peak_percent": ("system_drone.cpu_peak_percent", 1.0),
     "tunnel_cpu_percent": ("system_drone.tunnel_cpu_percent", 1.0),
     "bench_cpu_percent": ("system_drone.bench_cpu_percent", 1.0),
+    "detector_cpu_percent": ("system_drone.load_cpu_percent", 1.0),
     "tunnel_rss_mib": ("system_drone.tunnel_rss_mib", 1.0),
     "temperature_mean_c": ("system_drone.temperature_mean_c", 1.0),
     "power_mean_w": ("power_energy.power_mean_w", 1.0),

@@ -51,6 +51,7 @@ QUANTITIES = {
     "cpu_peak_percent": "CPU use of the drone's machine, highest sample",
     "tunnel_cpu_percent": "CPU use of the drone's proxy, of one core",
     "bench_cpu_percent": "CPU use of the benchmark on the drone's side, of one core",
+    "detector_cpu_percent": "CPU use of the scenario's detector, or of the load in its place, of one core",
     "tunnel_rss_mib": "resident memory",
     "temperature_mean_c": "SoC temperature, mean",
     "power_mean_w": "electrical power of the drone's computer, mean",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The attack detectors: what they are and what they add to a handshake."""
+"""The attack detectors: what they are, what they take of the processor, and what they add to a handshake."""
 
 from __future__ import annotations
 
@@ -12,26 +12,24 @@ from pqc_mav_bench.analysis.detector_effect import family_effects
 from pqc_mav_bench.analysis.published import source
 from pqc_mav_bench.analysis.table import SCENARIO_NAMES
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import PUBLISHED, Chart, Explanation, Section
+from pqc_mav_bench.report.blocks import PUBLISHED, Chart, Explanation, Notice, Section
 from pqc_mav_bench.report.blocks import Table as TableBlock
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.detector_sentences import detector_sentences
+from pqc_mav_bench.report.estimates import per_scenario
 from pqc_mav_bench.report.figure import Drawing
 from pqc_mav_bench.report.numbers import MISSING, number
 from pqc_mav_bench.report.report_input import ReportInput, published_source
-from pqc_mav_bench.report.sections.common import first_upper, scenario_note, without
+from pqc_mav_bench.report.sections.common import first_upper, scenario_note, shown_intervals, without
 from pqc_mav_bench.report.sections.published_tables import published_frame, published_table
+
+_REAL, _EMULATED = "the detector", "a documented load in its place (emulated)"
+
 
 def detectors(c: ReportInput) -> Section:
     """Detectors."""
     title = "Detector comparison"
-    if c.emulated:
-        state = "no detector ran: a documented load stands in for its demand"
-    elif len(c.scenarios) > 1 and not c.is_published:
-        state = "the detectors' own properties are not part of the metrics schema"
-    else:
-        state = "no scenario with a detector was run"
-    notice = without(c, "measured properties of a detector", state, "The published properties follow.")
+    own = _own_load(c)
     frame = published_frame("rpi5_ddos_detectors_report").set_index("Detector").T.reset_index(names="Property")
     explanation = Explanation(
         "The two detectors of the published system: model, window, latency, size.",
@@ -51,7 +49,41 @@ def detectors(c: ReportInput) -> Section:
         published_source("rpi5_ddos_detectors_report"),
         explanation,
     )
-    return Section("detectors", title, [notice, table])
+    return Section("detectors", title, [own, *scenario_note(c), table])
+
+
+def _own_load(c: ReportInput) -> TableBlock | Notice:
+    """What each scenario's detector, or the load in its place, took of the drone's processor."""
+    beside = [name for name in c.scenarios if name != "baseline"]
+    rows = c.suites[c.suites["scenario"].isin(beside)].dropna(subset=["detector_cpu_percent"])
+    if c.is_published or rows.empty:
+        none = "no scenario with a detector was run"
+        state = "no run recorded the processor time of its detector" if beside and not c.is_published else none
+        return without(c, "measured load of a detector", state, "The published properties follow.")
+    found = per_scenario(c, "detector_cpu_percent")
+    spans = shown_intervals(found)
+    names = [name for name in beside if SCENARIO_NAMES.get(name, name) in found]
+    runs = c.runs[c.runs["passed"]].dropna(subset=["detector_cpu_percent"])
+    titles = [SCENARIO_NAMES.get(name, name) for name in names]
+    frame = pd.DataFrame(
+        {
+            "Scenario": titles,
+            "What ran": [_EMULATED if name in c.emulated else _REAL for name in names],
+            "Runs": [int((runs["scenario"] == name).sum()) for name in names],
+            "CPU, median (% of one core)": [found[title].value for title in titles],
+            "95 % interval": [spans.get(title, MISSING) for title in titles],
+        }
+    )
+    real = {title: found[title] for name, title in zip(names, titles, strict=True) if name not in c.emulated}
+    explanation = Explanation(
+        "Processor time of the detector's process on the drone's computer, or of the load in its place, by scenario.",
+        "As a share of one core, over the whole run; the interval is that of the median over pairs of KEM and "
+        "signature. A load in place of a detector takes what it was told to take: it says nothing about the detector.",
+        [sentences.extremes(real, "processor time of a detector", "% of one core")],
+        ["How well the detectors tell attacks is not part of a campaign: it is measured apart (docs/detection.md)."],
+    )
+    key, heading = "detector-load", "Processor time of the detectors"
+    return TableBlock(key, heading, frame, c.origin(True), c.sources, explanation)
 
 
 def detector_overhead(c: ReportInput) -> Section:
