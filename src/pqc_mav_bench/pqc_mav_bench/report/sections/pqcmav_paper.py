@@ -10,10 +10,11 @@ import pandas as pd
 from pqc_mav_bench.analysis import regression, rekey, tier
 from pqc_mav_bench.analysis.intervals import ends
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, rank
+from pqc_mav_bench.handshake_table import NUMBER
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import MEASURED, Block, Chart, Explanation, Notice, Section, Table, see
 from pqc_mav_bench.report.charts import points, spread
-from pqc_mav_bench.report.estimates import per_group, per_member
+from pqc_mav_bench.report.estimates import SAMPLES, has_samples, per_group, per_member
 from pqc_mav_bench.report.numbers import duration, number
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections import diagrams
@@ -24,26 +25,32 @@ from pqc_mav_bench.report.sections.published_tables import published_table
 
 def _distribution(c: ReportInput, key: str, column: str, order: list[str], figure: str, what: str) -> Block:
     rows = c.runs[c.runs["passed"]].dropna(subset=[column])
+    every = _every_time(c, rows, column)
     groups = []
     for name in order:
-        part = rows[rows[key] == name]
-        if len(part):
+        part, drawn = rows[rows[key] == name], every[every[key] == name]
+        if len(drawn):
             family = str(part["kem_family" if key == "kem" else "sig_family"].iloc[0])
             colour = palette.family(family) if key == "kem" else palette.sig_family(family)
             groups.append(
                 spread.Group(
-                    name.replace("Classic-McEliece", "McEliece"), part[column].tolist(), part["suite"].tolist(), colour
+                    name.replace("Classic-McEliece", "McEliece"), drawn["ms"].tolist(), drawn["name"].tolist(), colour
                 )
             )
     if not groups:
         return without(c, f"{what} times", "no handshake reported its primitives")
     # Of the main scenario: over several, the interval would be that of their mixture.
     medians = per_member(c, with_values(c, column), key, column)
+    shows = (
+        f"Every {what} of the campaign's handshakes, all scenarios together, per algorithm."
+        if has_samples(c, column)
+        else f"The {what} of each run, one figure a run, all scenarios together, per algorithm."
+    )
     where = SCENARIO_NAMES.get(c.main_scenario, c.main_scenario)
     explanation = Explanation(
-        f"Every {what} of the campaign's handshakes, all scenarios together, per algorithm.",
-        "Box: middle half; line: median; whiskers: 1.5 box heights; rings: single handshakes beyond. The axis is "
-        "logarithmic.",
+        shows,
+        "Box: middle half; line: median; whiskers: 1.5 box heights; rings: single "
+        f"{'handshakes' if has_samples(c, column) else 'runs'} beyond. The axis is logarithmic.",
         [sentences.fastest_slowest(medians, f"median {what} in {where}" if len(c.scenarios) > 1 else f"median {what}")],
     )
     return Chart(
@@ -56,6 +63,17 @@ def _distribution(c: ReportInput, key: str, column: str, order: list[str], figur
         None,
         explanation,
     )
+
+
+def _every_time(c: ReportInput, rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The single times of a column (`ms`), each with its algorithms and a `name`; one figure a run where a campaign
+    keeps no single times."""
+    if not has_samples(c, column):
+        return rows.assign(ms=rows[column], name=rows["suite"])
+    keys = ["scenario", "suite", "repetition"]
+    single = c.single.dropna(subset=[SAMPLES[column]]).merge(rows[[*keys, "kem", "sig"]], on=keys)
+    number_of = single[NUMBER].astype(int).astype(str)
+    return single.assign(ms=single[SAMPLES[column]], name=single["suite"] + ", handshake " + number_of)
 
 
 def _clusters(c: ReportInput) -> Chart:
