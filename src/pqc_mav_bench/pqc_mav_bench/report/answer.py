@@ -18,15 +18,13 @@ from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RANKED_FROM, is_r
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Prose, Table
-from pqc_mav_bench.report.in_short import energy_percent, in_short
+from pqc_mav_bench.report.in_short import NEGLIGIBLE_PERCENT, energy_percent, in_short, links_between, one_machine
 from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.measured_links import over_links
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput, published_source
 
 _SHOWN_TIES = 3
-#: A share of a flight's energy below which the battery is no reason to choose [%].
-_NEGLIGIBLE_PERCENT = 1.0
 
 
 def asked(c: ReportInput) -> list[str]:
@@ -36,10 +34,9 @@ def asked(c: ReportInput) -> list[str]:
     ]
     if c.is_published:
         return [*lines, "Here the published figures of October 2025 are asked; nothing was measured for this report."]
-    link = sorted(
-        {str(text) for text in c.raw.get("run_context.link", pd.Series(dtype=str)) if str(text) not in ("", "nan")}
-    )
-    between = f"an impaired link ({listed(link)})" if link else "loopback, without a radio"
+    link = links_between(c)
+    here = "loopback, without a radio" if one_machine(c) else "the network between two machines"
+    between = f"an impaired link ({listed(link)})" if link else here
     handshakes = c.baseline[COUNT].dropna()
     each = f"{int(handshakes.min())} handshakes or more of each" if len(handshakes) and handshakes.min() > 1 else ""
     lines.append(
@@ -111,7 +108,7 @@ def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Cho
         [
             f"Rekeying every minute takes at most {number(lasting)} % of a flight's energy with any of them: the "
             "battery is no reason to choose a weaker suite."
-            if lasting < _NEGLIGIBLE_PERCENT
+            if lasting < NEGLIGIBLE_PERCENT
             else ""
         ],
     )
@@ -141,7 +138,7 @@ def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
     added = thin.seconds(float(strongest["handshake_bytes"])) - thin.seconds(float(weakest["handshake_bytes"]))
     explanation = Explanation(
         "On a thin link the bytes of a handshake decide, not the processor. At each level the KEM and signature with "
-        "the fewest, and the pair with the most of all; the cipher adds nothing.",
+        "the fewest, and the pair with the most of all; the cipher adds no bytes.",
         "Bytes need no interval: only Falcon's signatures vary, by a few. Seconds are computed: two round trips, and "
         "the bytes in fragments at the rate of the link; with other traffic on it they are more.",
         [

@@ -51,24 +51,24 @@ BACKGROUND: Mapping[str, Sequence[str]] = {
         "schedule and the messages' way through sockets and threads. Suites that differ in the packet cipher alone "
         "make the same handshake; where their bars differ, that is the scatter of the measurement, and the line on "
         "each bar says how wide it is.",
-        "Read the colours as blocks. Within a colour the signature orders the bars: the same KEM stands near the top "
-        "with a lattice signature and near the bottom with SPHINCS+. A choice of suite is therefore two choices, and "
-        "the slower of them decides.",
+        "A choice of suite is two choices that count here, that of the KEM and that of the signature, and the "
+        "handshake takes the sum: look for the same KEM, by its colour, with different signatures before calling it "
+        "slow.",
     ),
     "by-family": (
         "The median is the suite in the middle, which half of the suites beat; the mean is pulled up by a few slow "
         "ones, and the 95th percentile says how slow the slow end is. Where mean and median are far apart, a group "
-        "holds two kinds of suites, here those with and those without SPHINCS+.",
+        "holds suites of two kinds, such as some that sign within a millisecond and some that take long.",
         "Grouping by level asks what security costs; grouping by KEM family asks what the algorithm costs. A group "
         "mixes signatures, so its median tells what a typical member does and never what your suite does: the ranking "
         "has that.",
     ),
     "level-boxes": (
         "NIST's levels compare an attack with breaking AES-128 (level 1), AES-192 (3) and AES-256 (5). Higher levels "
-        "have larger parameters, but the family matters more: a box spans from the ML-KEM suites of a level at its "
-        "lower end to those with SPHINCS+ or Classic McEliece at its upper one.",
-        "Level 3 has fewer suites than the others, as the registry pairs KEMs and signatures of the same level only "
-        "and no Falcon is of level 3; its box leans towards what is left.",
+        "have larger parameters. A box holds the suites of every KEM and every signature of its level, so its height "
+        "is what the choice among them decides, and the distance between boxes what the level does.",
+        "The registry pairs KEMs and signatures of the same level only, and no Falcon is of level 3: where all its "
+        "suites were run, that level has fewer than the others, and its box leans towards what is left.",
     ),
     "pareto": (
         "A suite is Pareto-optimal when no other is at least as good in both respects and better in one: nobody "
@@ -90,13 +90,13 @@ BACKGROUND: Mapping[str, Sequence[str]] = {
         "A detector of attacks beside the tunnel takes processor time, and handshakes are what feels it first: they "
         "are the longest pieces of computation the tunnel has. The heavier the detector and the fewer the cores, the "
         "more often a handshake waits for its turn.",
-        "What a scenario adds in milliseconds grows with the handshake, what it adds in per cent need not. Judge the "
-        "milliseconds: a doubled millisecond is nothing, ten per cent of a second may be a missed deadline.",
+        "What a scenario adds in milliseconds may grow with the handshake, what it adds in per cent need not. Judge "
+        "the milliseconds: a doubled millisecond is nothing, ten per cent of a second may be a missed deadline.",
     ),
     "load-heat": (
         "Average load says what the flight costs, peak load whether something else had to wait. Both are of the whole "
-        "machine; the proxy alone is in the tables of the runs. A family's colour differs from another's only through "
-        "its handshakes, as all suites move packets in the same way.",
+        "machine; the proxy alone is in the tables of the runs. All suites move packets in the same way, so that a "
+        "family can differ from another through its handshakes alone.",
         "Each panel has its own scale, which is never stretched over differences of a few per cent: where all cells "
         "look alike, they are alike.",
     ),
@@ -104,7 +104,7 @@ BACKGROUND: Mapping[str, Sequence[str]] = {
         "Overhead is the difference of two medians: with the detector and without, over the same suites. It holds two "
         "effects that cannot be told apart from outside, waiting for a core and caches that somebody else has filled.",
         "The left panel says what a deadline feels, the right one what a comparison of algorithms feels. A family with "
-        "short handshakes shows large percentages of very little.",
+        "short handshakes can show large percentages of very little.",
     ),
     "energy-budget": (
         "The budget multiplies the mean power of the companion computer with the time of its handshakes. It is an "
@@ -143,9 +143,9 @@ BACKGROUND: Mapping[str, Sequence[str]] = {
         "the parameter sets of SPHINCS+ follow the height of its trees, not the level alone.",
     ),
     "clusters": (
-        "The published figure shows three clusters and concludes that the KEM family decides. Sorted like this the "
-        "clusters appear, and with them steps inside each: the signature. A family whose cheapest member is at a few "
-        "milliseconds and whose dearest is at hundreds is no single cluster.",
+        "The published figure shows three clusters and concludes that the KEM family decides. Sorting by family is "
+        "what makes clusters: look inside each for steps, which are those of the signature. A family whose cheapest "
+        "member is at a few milliseconds and whose dearest is at hundreds would be no single cluster.",
     ),
     "trends": (
         "The document draws five trends from its campaign of October 2025: throughput stays at the load that is "

@@ -9,12 +9,17 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pqc_mav_bench.analysis import energy, recommend
+from pqc_mav_bench.analysis.detector_effect import cipher_effects
+from pqc_mav_bench.analysis.estimate import Estimate, of_suites
 from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
 from pqc_mav_bench.analysis.table import LEVELS, has
 from pqc_mav_bench.report.detector_sentences import overall_effects
 from pqc_mav_bench.report.link import LINKS
-from pqc_mav_bench.report.numbers import count, duration, number, quantity, times
+from pqc_mav_bench.report.numbers import count, duration, listed, number, quantity, times
 from pqc_mav_bench.report.report_input import ReportInput
+
+#: A share of a flight's energy below which the battery is no reason to choose [%].
+NEGLIGIBLE_PERCENT = 1.0
 
 Answer = tuple[str, str]  # the question in three words, the answer
 
@@ -23,7 +28,7 @@ def in_short(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Ch
     """Question and answer, in the order a reader asks. `known`: suites with a handshake, `choices`: at least one."""
     rows = known.set_index("suite")
     found = [
-        ("Which suite", _suite(rows, choices)),
+        ("Which suite", _suite(c, rows, choices)),
         ("On which link", _link(c, known, rows, choices)),
         ("With which battery", _battery(c, known, choices)),
         ("With a detector", _detectors(c)),
@@ -32,20 +37,45 @@ def in_short(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Ch
     return [(asked, text) for asked, text in found if text]
 
 
-def _suite(rows: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:
+def _suite(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:
     first = choices[0]
     text = f"{_named(rows, first.suite)}: its handshake takes {_time(rows.loc[first.suite])} here"
     strong = next((choice for choice in choices if choice.level == max(LEVELS)), None)
     if strong is not None and strong.suite != first.suite:
-        text += (
-            f". Level {strong.level} costs hardly more: " if _near(first, strong) else f". For level {strong.level}: "
+        text += f". For level {strong.level}: {_named(rows, strong.suite)}, {_time(rows.loc[strong.suite])}"
+        text += _against(of_suites(rows.loc[[first.suite]]), of_suites(rows.loc[[strong.suite]]))
+    return " ".join([f"{text}.", *_cipher(c)])
+
+
+def _against(first: Estimate, other: Estimate) -> str:
+    """How another suite's handshake compares with the first one's, by their intervals; "" without them."""
+    if not (first.has_interval and other.has_interval and first.low > 0):
+        return ""
+    if first.below(other):
+        return f": {times(other.low / first.high)} as long at least, {times(other.high / first.low)} at most"
+    return ", which is shorter" if other.below(first) else ", which cannot be told apart from it"
+
+
+def _cipher(c: ReportInput) -> list[str]:
+    """What the choice of cipher does to a handshake, each pair of KEM and signature against itself with AES."""
+    found = cipher_effects(c.baseline)
+    if c.is_published or not found:
+        return []
+    apart = [each for each in found if each.told_apart]
+    said = [
+        f"With {each.scenario} handshakes take {number(each.ratio, 3)} times as long as with AES-256-GCM (95 % "
+        f"interval {number(each.low, 3)} to {number(each.high, 3)}, over {each.pairs} pairs)."
+        for each in apart
+    ]
+    same = [each for each in found if not each.told_apart]
+    if same:
+        low, high = min(each.low for each in same), max(each.high for each in same)
+        said.append(
+            f"Handshakes with {listed([each.scenario for each in same])} cannot be told apart from those with "
+            f"AES-256-GCM (95 % intervals within {number(low, 3)} to {number(high, 3)} times)"
+            f"{': take any cipher' if not apart else ''}."
         )
-        text += f"{_named(rows, strong.suite)}, {_time(rows.loc[strong.suite])}"
-    return f"{text}. The cipher adds nothing to a handshake: take any."
-
-
-def _near(first: recommend.Choice, other: recommend.Choice) -> bool:
-    return other.handshake_ms < 2 * first.handshake_ms
+    return said
 
 
 def _named(rows: pd.DataFrame, suite: str) -> str:
@@ -68,21 +98,32 @@ def _link(c: ReportInput, known: pd.DataFrame, rows: pd.DataFrame, choices: Sequ
     least = known[known["nist_level"] == max(LEVELS)].nsmallest(1, "handshake_bytes")
     most = known.nlargest(1, "handshake_bytes").iloc[0]
     thin = LINKS[-1]
-    text = (
-        f"That one on any link: its {number(size, 4)} bytes need at least {reach}, while the old keys carry the data. "
-    )
+    text = f"Its {number(size, 4)} bytes need at least {reach}, while the old keys carry the data. "
     if measured := _measured(c, choices[0].suite):
-        text += f"Measured, under MAVLink: {measured}. "
+        text += f"Measured, under MAVLink: {measured}. {_shorter(c, choices[0].suite)}"
     if len(least):
         row = least.iloc[0]
         text += (
             f"Where every byte counts, {row['kem']} with {row['sig']} is level {int(row['nist_level'])} in "
             f"{number(float(row['handshake_bytes']), 4)} bytes. "
         )
-    return (
-        f"{text}{most['kem']} is not for thin links: {duration(1e3 * thin.seconds(float(most['handshake_bytes'])))} "
-        f"with {most['sig']} over {thin.name}."
-    )
+    longest = thin.seconds(float(most["handshake_bytes"]))
+    verdict = f"The most has {most['kem']}"
+    if longest > energy.PUBLISHED_INTERVAL_S:
+        verdict = f"{most['kem']} is not for thin links"
+    return f"{text}{verdict}: {duration(1e3 * longest)} with {most['sig']} over {thin.name}."
+
+
+def _shorter(c: ReportInput, suite: str) -> str:
+    """Over which measured links another suite's handshake is surely shorter; "" over none."""
+    said = []
+    for preset, one in c.links:
+        rows = one.baseline.dropna(subset=["handshake_ms"]).set_index("suite")
+        if suite in rows.index:
+            least = rows["handshake_ms"].idxmin()
+            if rows.loc[least, HIGH] < rows.loc[suite, LOW]:
+                said.append(f"over the {preset.title} {least} is shorter, by the 95 % intervals")
+    return f"But {listed(said)}. " if said else ""
 
 
 def _measured(c: ReportInput, suite: str) -> str:
@@ -95,9 +136,11 @@ def _battery(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Ch
     power = float(c.baseline["power_mean_w"].mean()) if c.power_is_measured else energy.PUBLISHED_POWER_W
     share = energy_percent(power, choices[0].handshake_ms)
     worst = known.loc[known["handshake_ms"].idxmax()]
+    most = energy_percent(power, float(worst["handshake_ms"]))
+    verdict = "Any: with" if most < NEGLIGIBLE_PERCENT else "With"
     return (
-        f"Any: with a rekey a minute it takes {number(share, 2)} % of a flight's energy, and even the slowest suite of "
-        f"all, {worst['suite']}, {number(energy_percent(power, float(worst['handshake_ms'])), 2)} %. A calculation, at "
+        f"{verdict} a rekey a minute it takes {number(share, 2)} % of a flight's energy, and the longest handshake of "
+        f"all, that of {worst['suite']}, {number(most, 2)} %. A calculation, at "
         f"{quantity(power, 'W')} for 30 minutes{'' if c.power_is_measured else '; no power was measured here'}."
     )
 
@@ -133,14 +176,27 @@ def _certainty(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.C
         )
     ties = len(first.tied)
     base += f"Within the level, {count(ties, 'suite')} cannot be told apart from it. " if ties else ""
-    where = "one machine, over loopback" if _one_machine(c) else "these two machines"
-    return (
-        f"{base}All times are those of {where}: another processor shifts them, there was no radio, and power was not "
-        "measured. Differences of ten times can be expected elsewhere, too; the order of ties cannot."
-    )
+    limits = ["another processor shifts them", "" if c.power_is_measured else "power was not measured"]
+    where = f"All times are those of {_where(c)}"
+    return f"{base}{where}: {' and '.join(each for each in limits if each)}."
 
 
-def _one_machine(c: ReportInput) -> bool:
+def _where(c: ReportInput) -> str:
+    """The machines, and what was between them, as the runs recorded it."""
+    link = listed(links_between(c))
+    if one_machine(c):
+        here = f"whose ends a relay joined ({link})" if link else "over loopback without a radio"
+        return f"one machine, {here}"
+    return f"two machines ({link})" if link else "two machines"
+
+
+def links_between(c: ReportInput) -> list[str]:
+    """What stood between the ends in the runs, by its own description; none is loopback or a link of its own."""
+    told = c.raw.get("run_context.link", pd.Series(dtype=str))
+    return sorted({str(text) for text in told if str(text) not in ("", "nan", "None")})
+
+
+def one_machine(c: ReportInput) -> bool:
     return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -40,11 +41,19 @@ def test_the_answer_in_short_says_which_suite_link_battery_and_how_sure(campaign
     assert list(found) == ["Which suite", "On which link", "With which battery", "With a detector", "How sure"]
     assert found["Which suite"].startswith("ML-768-")
     assert "95 % interval" in found["Which suite"]
+    assert found["Which suite"].endswith(
+        "Handshakes with Ascon-128a cannot be told apart from those with AES-256-GCM (95 % intervals within 1.00 to "
+        "1.00 times): take any cipher."
+    )
     assert "Classic-McEliece-8192128 is not for thin links" in found["On which link"]
     assert "no power was measured here" in found["With which battery"]
     assert found["With a detector"].startswith("+ TST: handshakes take 1.50 times as long as without a detector")
     assert found["With a detector"].endswith("A documented load took the place of the detectors.")
     assert "Each suite has 30 handshakes" in found["How sure"]
+    assert found["How sure"].endswith(
+        "All times are those of one machine, over loopback without a radio: another processor shifts them and power "
+        "was not measured."
+    )
     assert shortly(of_single_handshakes) is None
 
 
@@ -60,3 +69,32 @@ def test_what_was_asked_says_what_was_measured(campaign, paper):
         "Measured: 12 suites, Baseline and + TST, over loopback, without a radio, 30 handshakes or more of each."
     )
     assert "nothing was measured" in asked(paper)[-1]
+
+
+def in_short_of(c):
+    return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", shortly(c).html))
+
+
+def test_what_limits_the_answer_follows_the_runs(campaign):
+    link = campaign.raw.assign(**{"run_context.link": "20 ms, 5 % loss"})
+    found = in_short_of(replace(campaign, raw=link, runs=campaign.runs.assign(power_measured=1.0)))
+    assert "one machine, whose ends a relay joined (20 ms, 5 % loss)" in found["How sure"]
+    assert "power was not measured" not in found["How sure"]
+    assert "no power was measured here" not in found["With which battery"]
+    apart = replace(campaign, runs=campaign.runs.assign(same_host=0.0))
+    assert "All times are those of two machines: " in in_short_of(apart)["How sure"]
+    assert "over the network between two machines" in asked(apart)[-1]
+
+
+def test_a_cipher_that_costs_is_not_called_free(campaign):
+    runs = campaign.runs.copy()
+    runs.loc[runs["aead"] == "Ascon-128a", "handshake_ms"] *= 1.2
+    text = in_short_of(replace(campaign, runs=runs))["Which suite"]
+    assert "With Ascon-128a handshakes take 1.20 times as long as with AES-256-GCM" in text
+    assert "take any" not in text
+
+
+def test_a_battery_that_a_slow_suite_costs_is_not_called_indifferent(campaign):
+    assert in_short_of(campaign)["With which battery"].startswith("Any: ")
+    slow = campaign.runs.assign(handshake_ms=campaign.runs["handshake_ms"] * 10)
+    assert in_short_of(replace(campaign, runs=slow))["With which battery"].startswith("With a rekey a minute")

@@ -195,7 +195,7 @@ def against_alone(c: ReportInput, in_tunnel_us: Mapping[str, float], operation: 
         return ""
     alone = {name: c.primitives.median_us(name, operation) for name in in_tunnel_us}
     ratios = {name: value / alone[name] for name, value in in_tunnel_us.items() if alone[name] > 0 and value > 0}
-    if not ratios:
+    if not ratios or max(ratios.values()) <= 1:
         return ""
     name = max(ratios, key=ratios.__getitem__)
     return (
