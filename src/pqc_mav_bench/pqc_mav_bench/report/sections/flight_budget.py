@@ -101,6 +101,10 @@ def flight_budget(c: ReportInput) -> Section:
     return Section("flight_budget", title, blocks)
 
 
+#: Differences between two suites that no use would notice [ms].
+_FEW_MS = 10.0
+
+
 def _recommendation(c: ReportInput) -> Table | Notice:
     choices = recommend.recommend(c.baseline)
     rows = [
@@ -140,11 +144,12 @@ def _recommendation(c: ReportInput) -> Table | Notice:
     )
     same = [x.use for x in choices if x.suite and recommend.PUBLISHED.get(x.use) in (x.suite, *x.tied)]
     differ = [x.use for x in choices if x.use in recommend.PUBLISHED and x.use not in same]
-    near = []
+    near, apart_ms = [], 0.0
     for use in differ:
         mine = next(x for x in choices if x.use == use)
         theirs = known(c).loc[known(c)["suite"] == recommend.PUBLISHED[use], "handshake_ms"]
         if len(theirs) and mine.suite:
+            apart_ms = max(apart_ms, float(theirs.iloc[0]) - mine.handshake_ms)
             near.append(
                 f"For '{use}' the documents recommend {recommend.PUBLISHED[use]}; it takes "
                 f"{duration(float(theirs.iloc[0]))} here, "
@@ -160,7 +165,9 @@ def _recommendation(c: ReportInput) -> Table | Notice:
             else "",
             *near,
         ],
-        ["A difference of a few milliseconds is no reason to depart from the documents' choice."] if near else [],
+        [f"Differences below {_FEW_MS:g} ms are no reason to depart from the documents' choice."]
+        if near and apart_ms < _FEW_MS
+        else [],
     )
     return Table("recommendation", "Recommended suites", frame, c.origin(), c.sources, explanation)
 

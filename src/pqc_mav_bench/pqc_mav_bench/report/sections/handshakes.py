@@ -6,6 +6,7 @@ from __future__ import annotations
 import pandas as pd
 
 from pqc_mav_bench.analysis import pareto, rekey
+from pqc_mav_bench.analysis.estimate import span_ratio
 from pqc_mav_bench.analysis.intervals import (
     COUNT,
     HIGH,
@@ -20,8 +21,8 @@ from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, rank
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.charts import bars, points, spread
-from pqc_mav_bench.report.estimates import of_groups
-from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number
+from pqc_mav_bench.report.estimates import of_groups, per_group
+from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, times
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
     by_family,
@@ -152,15 +153,20 @@ def _what_a_bar_is(c: ReportInput, suites: pd.DataFrame) -> str:
     )
 
 
+#: A ratio of round trips up to which a difference is called hardly any.
+_HARDLY = 1.5
+
+
 def _alike(c: ReportInput) -> str:
-    """Whether packets travel equally fast with every suite, judged by the median round trips."""
+    """Whether packets travel equally fast with every KEM family, judged by the intervals of the median round trips."""
     trips = c.baseline["rtt_p50_ms"].dropna()
-    if len(trips) < 2 or trips.min() <= 0 or trips.max() / trips.min() > 1.5:
+    span = span_ratio(per_group(c, c.baseline, "kem_family", "rtt_p50_ms", FAMILIES))
+    if len(trips) < 2 or not span.has_interval or span.high > _HARDLY:
         return ""
     return (
         f"Median round trips under traffic lie between {duration(trips.min())} and {duration(trips.max())} for "
-        f"all suites: "
-        "once the keys are in place, the choice of suite makes hardly any difference."
+        f"all suites, and those of the KEM families differ by at most {times(span.high)} by their 95 % intervals: once "
+        "the keys are in place, the choice of family makes hardly any difference."
     )
 
 
