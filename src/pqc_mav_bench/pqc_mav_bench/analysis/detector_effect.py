@@ -19,7 +19,6 @@ from pqc_mav_bench.analysis.estimate import FEWEST_PAIRS, Estimate
 from pqc_mav_bench.analysis.intervals import clustered_interval
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIOS, ordered
 
-
 Figures = NDArray[np.float64]
 
 

@@ -90,9 +90,7 @@ USES = (
     Use(
         "conservative",
         "level 3 or 5 with a KEM not built on structured lattices, within the blackout limit",
-        lambda t: (
-            _clean(t) & (t["nist_level"] >= 3) & (t["kem_family"] != "ML-KEM") & (_surely(t) < BLACKOUT_LIMIT_MS)
-        ),
+        lambda t: _clean(t) & (t["nist_level"] >= 3) & (t["kem_family"] != "ML-KEM") & (_surely(t) < BLACKOUT_LIMIT_MS),
     ),
 )
 

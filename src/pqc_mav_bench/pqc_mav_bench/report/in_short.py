@@ -197,6 +197,7 @@ def links_between(c: ReportInput) -> list[str]:
 
 
 def one_machine(c: ReportInput) -> bool:
+    """Whether both ends ran on the same machine."""
     return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
 
 

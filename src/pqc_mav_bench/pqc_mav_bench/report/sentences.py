@@ -84,9 +84,7 @@ def _between(figure: Estimate, show: Callable[[float], str]) -> str:
     return "" if figure.is_exact else f", 95 % interval {show(figure.low)} to {show(figure.high)}"
 
 
-def spread(
-    medians: Mapping[str, Estimate], means: Mapping[str, Estimate], sizes: Mapping[str, int], what: str
-) -> str:
+def spread(medians: Mapping[str, Estimate], means: Mapping[str, Estimate], sizes: Mapping[str, int], what: str) -> str:
     """Medians of groups against each other, and where the mean surely misleads."""
     text = fastest_slowest(medians, f"median {what}")
     skewed = [name for name, middle in medians.items() if sizes[name] > 2 and means[name].low > 1.5 * middle.high]

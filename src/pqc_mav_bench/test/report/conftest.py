@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from pqc_mav_bench import handshake_table, tidy
+from pqc_mav_bench.report.contents import sections
+from pqc_mav_bench.report.page import render
 from pqc_mav_bench.report.report_input import load, published_2025
 from pqc_mav_bench.schema.run import RunMetrics
 
@@ -134,6 +136,18 @@ def with_detectors(tmp_path_factory):
     folder = tmp_path_factory.mktemp("detectors")
     write(folder, detector_runs())
     return load(folder)
+
+
+@pytest.fixture(scope="session")
+def detector_sections(with_detectors):
+    """Every section of its report."""
+    return sections(with_detectors)
+
+
+@pytest.fixture(scope="session")
+def detector_page(with_detectors, detector_sections):
+    """Its page."""
+    return render(with_detectors, detector_sections, "A report")
 
 
 @pytest.fixture(scope="session")

@@ -31,8 +31,8 @@ def _performance(c: ReportInput) -> list[Block]:
         "xgboost": (8, "rpi4_se_lightweight_performance"),
         "tst": (9, "rpi4_se_heavyweight_performance"),
     }
-    for name, (number, file) in files.items():
-        title = f"{_NAMES[name]} performance, [endurance-paper] Table {number}"
+    for name, (place, file) in files.items():
+        title = f"{_NAMES[name]} performance, [endurance-paper] Table {place}"
         if name in c.scenarios:
             blocks.append(suite_table(c, f"performance-{name}", title, _PERFORMANCE, name))
         else:
@@ -40,7 +40,7 @@ def _performance(c: ReportInput) -> list[Block]:
         blocks.append(
             published_table(
                 f"performance-{name}-published",
-                f"{_NAMES[name]} performance, published, [endurance-paper] Table {number}",
+                f"{_NAMES[name]} performance, published, [endurance-paper] Table {place}",
                 file,
             )
         )
@@ -109,7 +109,7 @@ def _bands(c: ReportInput) -> Block:
     return Table("bands", "Power bands by KEM family, [endurance-paper] Table 6", frame, c.origin(), c.sources)
 
 
-def _family(c: ReportInput, family: str, number: int) -> Block:
+def _family(c: ReportInput, family: str, place: int) -> Block:
     rows = c.baseline[c.baseline["kem_family"] == family]
     columns = [
         k for k in ("handshake_ms", "primitives_ms", "rtt_mean_ms", "loss_percent", "power_mean_w") if has(rows, k)
@@ -118,7 +118,7 @@ def _family(c: ReportInput, family: str, number: int) -> Block:
         return without(c, f"results of {family}", "no suite of that family was measured")
     return Table(
         f"family-{family.lower()}",
-        f"{family} results, [endurance-paper] Table {number}",
+        f"{family} results, [endurance-paper] Table {place}",
         titled(rows[["suite", *columns]]),
         c.origin(),
         c.sources,
@@ -226,15 +226,15 @@ def endurance_paper(c: ReportInput) -> Section:
             "bands-published", "Power bands, published, [endurance-paper] Table 6", "rpi4_se_power_bands_by_family"
         ),
     ]
-    for family, number, file in (
+    for family, place, file in (
         ("ML-KEM", 7, "rpi4_se_mlkem_results"),
         ("Classic-McEliece", 12, "rpi4_se_mceliece_results"),
         ("HQC", 13, "rpi4_se_hqc_results"),
     ):
         blocks += [
-            _family(c, family, number),
+            _family(c, family, place),
             published_table(
-                f"family-{number}-published", f"{family} results, published, [endurance-paper] Table {number}", file
+                f"family-{place}-published", f"{family} results, published, [endurance-paper] Table {place}", file
             ),
         ]
     blocks += [

@@ -169,9 +169,7 @@ def _energy(c: ReportInput) -> Block:
         "It is whole-machine power over throughput; when every suite carries the same traffic it only restates "
         "the power.",
         [
-            sentences.extremes(
-                per_suite(c, frame, "energy_per_bit_nj"), "energy per bit", "nJ"
-            )
+            sentences.extremes(per_suite(c, frame, "energy_per_bit_nj"), "energy per bit", "nJ")
             if c.is_published
             else NO_RANKING
         ],
@@ -277,7 +275,7 @@ def _with_intervals(c: ReportInput, scored: pd.DataFrame, losses: pd.DataFrame) 
         return "yes" if beside[1] < without[0] else "no"
 
     frame = scored.copy()
-    frame.insert(frame.columns.get_loc("resilience") + 1, "Score, 95 % interval", [score(s) for s in frame.index])
+    frame.insert(list(frame.columns).index("resilience") + 1, "Score, 95 % interval", [score(s) for s in frame.index])
     if "adaptive" in frame:
         frame["adaptive"] = [adaptive(s) for s in frame.index]
     return frame

@@ -59,9 +59,7 @@ def throughput(c: ReportInput) -> Section:
             f"Payload delivered per second with each suite, scenario {label}.",
             "Bars start at zero. The dashed line is the load that was offered." if line else "Bars start at zero.",
             [
-                sentences.extremes(
-                    per_suite(use, rows, "throughput_mbps"), "throughput", "Mb/s", "lowest", "highest"
-                ),
+                sentences.extremes(per_suite(use, rows, "throughput_mbps"), "throughput", "Mb/s", "lowest", "highest"),
                 f"Mean {quantity(stats.mean, 'Mb/s')}, standard deviation {quantity(stats.std, 'Mb/s')}."
                 if stats.n > 1 and stats.std > 1e-3 * stats.mean
                 else "",
