@@ -64,9 +64,8 @@ def _ends(
     if low.value > 0 and high.value / low.value >= _WORTH_A_RATIO:
         surely = "" if low.is_exact or low.high <= 0 else f", at least {times(high.low / low.high)} by the intervals"
         ratio = f", {times(high.value / low.value)} {as_much}{surely}"
-    have = "have" if len(least_names) > 1 else "has"
     return (
-        f"{_tied(least_names)} {have} the {ends[0]} {what} ({show(low.value)}{_between(low, show)}), "
+        f"{_tied(least_names)} has the {ends[0]} {what} ({show(low.value)}{_between(low, show)}), "
         f"{_tied(most_names)} the {ends[1]} ({show(high.value)}{_between(high, show)}{ratio})."
     )
 
