@@ -8,6 +8,7 @@ import pytest
 
 from pqc_mav_bench import tidy
 from pqc_mav_bench.analysis import adapt, compare, complexity, recommend, scenarios, table, tier
+from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
 from pqc_mav_bench.analysis.published.campaigns import pi4_2025
 from pqc_mav_bench.schema.run import RunMetrics
 
@@ -105,6 +106,47 @@ def test_decision_matrix_of_the_2025_campaign():
     critical = matrix["verdict"] == "time-critical control"
     assert critical.any() and (matrix.loc[critical, "handshake_ms"] <= recommend.TIME_CRITICAL_MS).all()
     assert (matrix["rekey_interval_s"] >= recommend.SHORTEST_INTERVAL_S).all()
+
+
+def with_ends(suites, low, high, n=30.0):
+    return suites.assign(**{LOW: low, HIGH: high, COUNT: n, RUNS: 3.0})
+
+
+def test_an_interval_over_two_verdicts_or_classes_has_both():
+    suites = table.complete(pd.DataFrame([row("a", 40.0, loss_percent=0.0), row("b", 40.0, loss_percent=0.0)]))
+    suites = with_ends(suites, [35.0, 35.0], [45.0, 60.0])
+    matrix = recommend.decision_matrix(suites).set_index("suite")
+    assert matrix["verdict"].to_dict() == {"a": "control", "b": "control or telemetry"}
+    longer = suites.assign(**{HIGH: [200.0, 400.0]})
+    assert recommend.decision_matrix(longer)["rekey_interval_s"].tolist() == pytest.approx([199.8, 399.6])
+    assert complexity.classes(suites)["complexity_class"].tolist() == ["Low", "Low or Medium"]
+    few = recommend.decision_matrix(suites.assign(**{COUNT: 29.0}))
+    assert few["verdict"].tolist() == ["", ""]
+    assert few["rekey_interval_s"].isna().all()
+
+
+def test_a_loss_near_the_limit_is_not_decided():
+    counted = {"loss_percent": 3.2, "sent_packets": 1000, "received_packets": 968}
+    suites = with_ends(table.complete(pd.DataFrame([row("a", 40.0, **counted)])), 39.0, 41.0)
+    assert recommend.decision_matrix(suites)["verdict"].tolist() == ["control or avoid"]
+
+
+def test_a_suite_is_recommended_only_where_its_interval_keeps_the_limit():
+    suites = table.complete(pd.DataFrame([row("maybe", 45.0, loss_percent=0.0), row("surely", 48.0, loss_percent=0.0)]))
+    choices = recommend.recommend(with_ends(suites, [30.0, 47.0], [60.0, 49.0]))
+    default = next(choice for choice in choices if choice.use == "default")
+    assert (default.suite, default.candidates) == ("surely", 1)
+
+
+def test_a_correlation_has_an_interval_over_pairs():
+    rows = [
+        row(f"s{i}{aead}", 10.0**level * (1 + 0.1 * i), nist_level=level, kem=f"k{i}", sig="s", aead=aead)
+        for i, level in enumerate((1, 3, 5) * 3)
+        for aead in ("AES-256-GCM", "Ascon-128a")
+    ]
+    _, ranks = tier.correlations(table.complete(pd.DataFrame(rows)))
+    assert ranks.has_interval and 0.5 < ranks.low <= ranks.value <= ranks.high <= 1
+    assert not tier.correlations(table.complete(pd.DataFrame(rows[:8])))[0].has_interval, "four pairs"
 
 
 def test_classes_are_empty_for_unknown_sizes():

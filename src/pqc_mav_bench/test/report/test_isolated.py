@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The primitive benchmark's file as the report reads it."""
 
+from dataclasses import replace
+
 import pytest
 
 from pqc_mav_bench.canonical import sha256
@@ -8,6 +10,7 @@ from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.primitives.samples import describe
 from pqc_mav_bench.report.isolated import read_primitives
 from pqc_mav_bench.report.report_input import ReportError, load
+from pqc_mav_bench.report.sections.pqcmav_paper import pqcmav_paper_tables
 from pqc_mav_bench.store import write_json
 
 
@@ -85,3 +88,20 @@ def test_report_refuses_it_with_the_same_sentence(document, tmp_path, run_dir):
     write_json(tmp_path / "primitives.json.gz", document)
     with pytest.raises(ReportError, match="changed"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("alone_us", "said"),
+    [
+        (100.0, "keygen of 2 of these 2 that have an interval in both takes longer, by"),
+        (100_000.0, "keygen of 1 of these 2 that have an interval in both takes longer, of 1 shorter, by"),
+    ],
+)
+def test_what_takes_longer_in_the_tunnel_is_counted_by_intervals(document, tmp_path, with_detectors, alone_us, said):
+    document["operations"][2] = operation("KEM", "HQC-128", "keygen", [alone_us] * 3)
+    content = {key: document[key] for key in ("method", "operations")}
+    write_json(tmp_path / "primitives.json.gz", {**content, "sha256": sha256(content)})
+    section = pqcmav_paper_tables(replace(with_detectors, primitives=read_primitives(tmp_path)))
+    table = next(block for block in section.blocks if getattr(block, "key", "") == "isolated-kem")
+    assert said in table.explanation.observations[1]
+    assert not any("In the tunnel" in text for text in table.explanation.meaning)
