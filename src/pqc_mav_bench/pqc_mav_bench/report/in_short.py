@@ -52,7 +52,7 @@ def _against(first: Estimate, other: Estimate) -> str:
     if not (first.has_interval and other.has_interval and first.low > 0):
         return ""
     if first.below(other):
-        return f": {times(other.low / first.high)} as long at least, {times(other.high / first.low)} at most"
+        return f": {number(other.low / first.high)} to {number(other.high / first.low)} times as long by the intervals"
     return ", which is shorter" if other.below(first) else ", which cannot be told apart from it"
 
 

@@ -137,17 +137,15 @@ def family_effects(found: Mapping[str, Sequence[Effect]], names: Mapping[str, st
     sentences = []
     for scenario in dict.fromkeys(each.scenario for effects in found.values() for each in effects):
         mine = {family: each for family, effects in found.items() for each in effects if each.scenario == scenario}
-        parts = [
-            f"handshakes of {family} take {number(each.ratio, 3)} times as long as without a detector "
-            f"({_interval(each)})"
+        apart = [
+            f"those of {family} {number(each.ratio, 3)} times ({_interval(each)})"
             for family, each in mine.items()
             if each.told_apart
         ]
-        parts += [
-            f"those of {family} cannot be told apart from those without a detector ({_interval(each)})"
-            for family, each in mine.items()
-            if not each.told_apart
-        ]
+        same = [f"{family} ({_interval(each)})" for family, each in mine.items() if not each.told_apart]
+        parts = [f"handshakes take a multiple of the time without a detector, {listed(apart)}"] if apart else []
+        if same:
+            parts.append(f"handshakes of {listed(same)} cannot be told apart from those without a detector")
         few = [family for family in found if family not in mine]
         if few:
             parts.append(f"{listed(few)} {'has' if len(few) == 1 else 'have'} too few pairs for an interval")

@@ -132,9 +132,9 @@ def test_a_detectors_effect_is_said_of_families_that_intervals_separate():
     found = {"ML-KEM": [effect("tst", 1.1, 1.3)], "HQC": [effect("tst", 0.9, 1.2)], "FrodoKEM": []}
     (text,) = sentences.family_effects(found, NAMES)
     assert text == (
-        "Under + TST, handshakes of ML-KEM take 1.20 times as long as without a detector (95 % interval 1.10 to 1.30, "
-        "over 8 pairs); those of HQC cannot be told apart from those without a detector (95 % interval 0.900 to 1.20, "
-        "over 8 pairs); FrodoKEM has too few pairs for an interval."
+        "Under + TST, handshakes take a multiple of the time without a detector, those of ML-KEM 1.20 times (95 % "
+        "interval 1.10 to 1.30, over 8 pairs); handshakes of HQC (95 % interval 0.900 to 1.20, over 8 pairs) cannot be "
+        "told apart from those without a detector; FrodoKEM has too few pairs for an interval."
     )
     assert sentences.family_effects({"ML-KEM": []}, NAMES) == []
 

@@ -79,7 +79,7 @@ def _own_load(c: ReportInput) -> TableBlock | Notice:
         "Processor time of the detector's process on the drone's computer, or of the load in its place, by scenario.",
         "As a share of one core, over the whole run; the interval is that of the median over pairs of KEM and "
         "signature. A load in place of a detector takes what it was told to take: it says nothing about the detector.",
-        [sentences.extremes(real, "processor time of a detector", "% of one core")],
+        [sentences.extremes(real, "share of one core that a detector takes", "%", "smallest", "largest")],
         ["How well the detectors tell attacks is not part of a campaign: it is measured apart (docs/detection.md)."],
     )
     key, heading = "detector-load", "Processor time of the detectors"
