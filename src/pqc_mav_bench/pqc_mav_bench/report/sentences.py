@@ -249,7 +249,8 @@ def loss(table: pd.DataFrame) -> str:
         return f"None of {sent:,} packets was lost."
     worst = known.loc[known["loss_percent"].idxmax()] if known["loss_percent"].notna().any() else None
     where = (
-        f" The worst run is {worst['suite']} ({worst['scenario']}) with {number(worst['loss_percent'])} %."
+        f" The run that lost most, {worst['suite']} ({worst['scenario']}), lost {number(worst['loss_percent'])} %; "
+        "another run of it may lose none."
         if worst is not None
         else ""
     )

@@ -60,3 +60,23 @@ def test_the_answer_in_short_says_what_was_measured(with_links, campaign):
     assert "Measured, under MAVLink: " in html
     assert f"1.00 s (95 % interval 1.00 s to 1.00 s) over the {PRESETS['radio-64k'].title}" in html
     assert "Measured, under MAVLink" not in shortly(campaign).html
+
+
+def test_a_link_over_which_another_suite_is_shorter_is_named(with_links):
+    preset, one = with_links.links[0]
+
+    def slower(frame):
+        return frame["handshake_ms"].where(~frame["suite"].str.startswith("ML-768"), 3 * frame["handshake_ms"])
+
+    tables = {name: getattr(one, name) for name in ("runs", "single")}
+    changed = replace(one, **{name: table.assign(handshake_ms=slower(table)) for name, table in tables.items()})
+    html = shortly(replace(with_links, links=((preset, changed),))).html
+    assert f"But over the {preset.title} ML-512-AG-FA-512 is shorter, by the 95 % intervals" in html
+    assert "is shorter, by" not in shortly(with_links).html
+
+
+def test_without_intervals_no_suite_is_called_the_shortest(with_links):
+    preset, one = with_links.links[0]
+    alone = replace(one, single=one.single[:0])
+    (said,) = over_links(replace(with_links, links=((preset, alone),))).explanation.observations
+    assert "none is called the shortest" in said

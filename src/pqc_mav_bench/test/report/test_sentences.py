@@ -175,7 +175,7 @@ def test_loss_names_the_worst_run_only_when_packets_were_lost():
             "loss_percent": [0.0, 10.0],
         }
     )
-    assert "10 of 200 packets (5.0 %) were lost. The worst run is b (y)" in sentences.loss(table)
+    assert "10 of 200 packets (5.0 %) were lost. The run that lost most, b (y), lost 10.0 %" in sentences.loss(table)
     assert sentences.loss(table.assign(received_packets=100)) == "None of 200 packets was lost."
 
 
