@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
 import pqc_mav_tunnel
+import pytest
 import yaml
 from test_systems import PORTS, known_keys
 
@@ -35,20 +38,36 @@ def test_it_is_the_demo_with_senses_and_policy() -> None:
     assert by_label["vehicle"].arguments[-4:] == ("--battery", "90", "--param", "COM_LOW_BAT_ACT=3")
 
 
-def test_the_policys_file_names_suites_there_are_and_parameters_it_knows() -> None:
-    given = yaml.safe_load(config_file("scenario_policy.yaml").read_text())["/**"]["pqc_policy"]["ros__parameters"]
+def parameters(file: str) -> dict[str, Any]:
+    return dict(yaml.safe_load(config_file(file).read_text())["/**"]["pqc_policy"]["ros__parameters"])
+
+
+FILES = pytest.mark.parametrize("file", ["scenario_policy.yaml", "scenario_attack_policy.yaml"])
+
+
+@FILES
+def test_the_policys_file_names_suites_there_are_and_parameters_it_knows(file: str) -> None:
+    given = parameters(file)
     assert parse(given).node.suites == tuple(given["suites"])
     assert all(pqc_mav_tunnel.find_suite(suite).available for suite in given["suites"])
     assert given["target_suite"] in given["suites"]
 
 
-def test_only_strategy_times_suites_and_the_lowest_level_differ_from_the_policys_defaults() -> None:
+@FILES
+def test_only_strategy_times_suites_and_the_lowest_level_differ_from_the_policys_defaults(file: str) -> None:
     """The scenarios show the thresholds a real flight has."""
-    given = yaml.safe_load(config_file("scenario_policy.yaml").read_text())["/**"]["pqc_policy"]["ros__parameters"]
+    given = parameters(file)
     changed = {spec.name for spec in node_specs() if spec.name in given}
     assert all(
         name.endswith("_s") or name in ("strategy", "suites", "target_suite", "minimum_level") for name in changed
     ) and changed == set(given)
+
+
+def test_the_attack_is_answered_by_the_default_strategy() -> None:
+    """And by one renewal at once, whenever the flight begins: alarms leave the rate limit's room to those by age."""
+    policy = parse(parameters("scenario_attack_policy.yaml"))
+    assert policy.node.strategy == parse({}).node.strategy == "measured"
+    assert policy.settings.policy.rekey_mlkem_s >= policy.settings.policy.rate_limit_window_s
 
 
 def test_the_senses_file_has_parameters_the_nodes_know() -> None:

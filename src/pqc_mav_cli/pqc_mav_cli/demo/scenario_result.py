@@ -15,6 +15,9 @@ DOWN = frozenset({"DOWN", "DOWN_0"})
 ATTACK = 2  # level of ThreatReport
 DETECT_S = 2.0  # within which the detector has to name an attack
 CALM_S = 12.0  # after which an alarm has to be over: it stands for 7 s, and on a busy machine longer
+ALARM = "alarm"  # rule of the policy that does what a detector asks for
+RESPOND_S = 15.0  # for that: a decision a second, a cooldown of 5 s, a handshake, and a busy machine
+ORDER_S = 0.5  # messages of two processes may be heard in another order than they were sent
 
 
 @dataclass
@@ -41,11 +44,11 @@ class ScenarioResult(FlightResult):
             self._flight(),
             self._loss("drone to ground", self.downlink, self.link_lost[0]),
             self._loss("ground to drone", self.uplink, self.link_lost[1]),
-            self._lighter(),
-            self._back(),
+            *([self._lighter(), self._back()] if self.scenario.guards else [self._kept()]),
             self._switches(),
             self._reasons(),
             *([self._attack(), self._detected()] if self._floods else [self._no_alarm()]),
+            *([self._responded()] if self.scenario.response else []),
             self.shutdown_check(),
         ]
 
@@ -95,6 +98,15 @@ class ScenarioResult(FlightResult):
             return Check(name, False, "an upgrade was decided in flight")
         return Check(name, True, f"back to {short_code(self.final_suite)} {ups[-1].t - landed_s:.0f} s after disarming")
 
+    def _kept(self) -> Check:
+        """Nothing that a stranger sends leads to another suite, though others of all levels may be chosen."""
+        start = self.start_suite
+        others = {row.suite for row in self.trace.status if row.suite} - {start}
+        if not start or others or self.final_suite != start:
+            left = ", ".join(short_code(suite) for suite in sorted(others)) or "none"
+            return Check("suite", False, f"it began with {short_code(start) or 'none'} and used {left} besides")
+        return Check("suite", True, f"{short_code(start)} throughout, though lighter ones are allowed")
+
     def _switches(self) -> Check:
         good = [row for row in self.trace.rekeys if row.ok]
         failed = [row for row in self.trace.rekeys if not row.ok]
@@ -134,6 +146,21 @@ class ScenarioResult(FlightResult):
         if early := [row for row in self.trace.threat if row.level == ATTACK and not self._during(row.t)]:
             return Check(name, False, f"an alarm without an attack at {early[0].t:.0f} s: {early[0].reason}")
         return Check(name, True, "; ".join(texts))
+
+    def _responded(self) -> Check:
+        """The keys were renewed because of the alarm: soon, by a handshake that succeeded, and only once."""
+        name, wanted = "response", self.scenario.response
+        named = next((row for row in self.trace.threat if row.level == ATTACK and row.response == wanted), None)
+        if named is None:
+            return Check(name, False, f"the detector did not ask for {wanted}")
+        asked = [row for row in self.trace.requests if row.guard == ALARM]
+        if len(asked) != 1:
+            return Check(name, False, f"{wanted}: {counted(len(asked), 'request')} by the rule {ALARM} instead of one")
+        fresh = next((row for row in self.trace.rekeys if row.ok and row.t >= asked[0].t - ORDER_S), None)
+        if fresh is None or not named.t - ORDER_S <= fresh.t <= named.t + RESPOND_S:
+            return Check(name, False, f"{wanted}: no fresh keys within {RESPOND_S:g} s after {named.kind} was named")
+        done = f"fresh keys {max(0.0, fresh.t - named.t):.1f} s after {named.kind} was named, once"
+        return Check(name, True, f"{wanted}: {done} (epoch {fresh.epoch}, handshake {fresh.handshake_ms:.0f} ms)")
 
     def _during(self, t: float) -> bool:
         return any(begin_s <= t <= end_s + CALM_S for begin_s, end_s in self._floods)

@@ -22,9 +22,9 @@ from pqc_mav_common.free_ports import free_ports
 MORE_PORTS = ("tap_port", "air_data_port")
 
 
-def policy_suites() -> tuple[list[str], str]:
-    """Suites the scenario's policy may choose, and the one it climbs back to, as its configuration file says."""
-    block = yaml.safe_load(config_file("scenario_policy.yaml").read_text(encoding="utf-8"))
+def policy_suites(file: str) -> tuple[list[str], str]:
+    """Suites that a scenario's policy may choose, and the one it begins with, as its configuration file says."""
+    block = yaml.safe_load(config_file(file).read_text(encoding="utf-8"))
     parameters = block["/**"]["pqc_policy"]["ros__parameters"]
     return [pqc_mav_tunnel.find_suite(name).id for name in parameters["suites"]], parameters["target_suite"]
 
@@ -32,7 +32,7 @@ def policy_suites() -> tuple[list[str], str]:
 @contextmanager
 def scenario_session(scenario: Scenario, rate_hz: float) -> Iterator[dict[str, str]]:
     """Values for all arguments of the scenario's system; everything made for them is removed at the end."""
-    suites, target = policy_suites()
+    suites, target = policy_suites(scenario.policy)
     try:
         ports = dict(zip((*PORTS, *MORE_PORTS), map(str, free_ports(len(PORTS) + len(MORE_PORTS))), strict=True))
     except OSError as error:
@@ -53,6 +53,7 @@ def scenario_session(scenario: Scenario, rate_hz: float) -> Iterator[dict[str, s
             "battery": f"{scenario.battery_percent:g}",
             "param": scenario.param,
             "thermal_root": str(folder / "thermal"),
+            "policy_config": str(config_file(scenario.policy)),
         }
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -24,13 +24,14 @@ class Event:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One flight. `guards`: at least one step down has to be decided by one of these rules of the policy."""
+    """One flight. `guards`: at least one step down has to be decided by one of these rules of the policy; empty: the
+    suite has to stay. `response`: what the detector has to ask for and the policy has to do, "" where nothing."""
 
     name: str
     title: str
     duration_s: float
     land_s: float
-    guards: frozenset[str]
+    guards: frozenset[str] = frozenset()
     events: tuple[Event, ...] = ()
     take_off_s: float = 6.0
     altitude_m: float = 8.0
@@ -38,6 +39,8 @@ class Scenario:
     param: str = "COM_LOW_BAT_ACT=3"  # of the autopilot, its default
     relayed: bool = False  # whether the encrypted link leads through a relay, which may impair it or be overheard
     lightest: bool = False  # whether the lightest suite has to be reached
+    policy: str = "scenario_policy.yaml"  # the policy's configuration file
+    response: str = ""
 
 
 # What the simulated board's processor draws: quiet, and with an on-board workload that its cooling cannot carry away.
@@ -96,7 +99,6 @@ _ALL = (
         "Both encrypted ports are flooded",
         duration_s=90.0,
         land_s=56.0,
-        guards=frozenset({"stress"}),
         events=(
             Event(
                 18.0,
@@ -106,6 +108,8 @@ _ALL = (
             Event(42.0, "attack ends", flood_hz=0.0),
         ),
         relayed=True,
+        policy="scenario_attack_policy.yaml",
+        response="renew_keys",
     ),
 )
 

@@ -13,7 +13,8 @@ from pqc_mav_cli.demo.scenario_trace import DecisionRow, ScenarioTrace
 from pqc_mav_cli.demo.scenarios import SCENARIOS
 
 HEAVY, MIDDLE, LIGHT = "cs-hqc256-aesgcm-mldsa87", "cs-mlkem1024-aesgcm-mldsa87", "cs-mlkem512-aesgcm-mldsa44"
-TIERS = {HEAVY: 81, MIDDLE: 12, LIGHT: 3}
+BEST = "cs-mlkem1024-aesgcm-falcon1024"
+TIERS = {HEAVY: 81, MIDDLE: 12, LIGHT: 3, BEST: 9}
 
 
 def direction(sent: int, lost: int = 0, **changes: int) -> Direction:
@@ -32,18 +33,23 @@ def threat(t: float, attack: bool) -> rows.ThreatRow:
     return rows.ThreatRow(t, 0, "", "", "Nothing unusual.")
 
 
-def flown(name: str) -> ScenarioResult:
-    """A flight that passes."""
-    scenario = SCENARIOS[name]
-    guard = sorted(scenario.guards)[0]
-    changes = [
+def _steps(guard: str) -> list[DecisionRow]:
+    return [
         decision(10.0, "DOWN", "phase", HEAVY, MIDDLE),
         decision(24.0, "DOWN_0" if guard == "emergency" else "DOWN", guard, MIDDLE, LIGHT),
         decision(80.0, "UPGRADE", "upgrade", LIGHT, HEAVY),
     ]
-    holds = [decision(float(t), "HOLD", "nominal", suite, suite) for t, suite in ((1, HEAVY), (50, LIGHT), (88, HEAVY))]
-    seconds = range(int(scenario.duration_s))
+
+
+def flown(name: str) -> ScenarioResult:
+    """A flight that passes."""
+    scenario = SCENARIOS[name]
     attacked = name == "attack"
+    start = BEST if attacked else HEAVY
+    changes = [decision(20.0, "REKEY", "alarm", BEST, BEST)] if attacked else _steps(sorted(scenario.guards)[0])
+    kept = BEST if attacked else LIGHT
+    holds = [decision(float(t), "HOLD", "nominal", suite, suite) for t, suite in ((1, start), (50, kept), (88, start))]
+    seconds = range(int(scenario.duration_s))
     trace = ScenarioTrace(
         battery=[rows.BatteryRow(t, 16.0 - t / 100, 0.9, -100.0) for t in seconds],
         thermal=[rows.ThermalRow(t, math.nan if t == 40 else 50 + t / 3, 1.0, t > 85, "model") for t in seconds],
@@ -51,7 +57,7 @@ def flown(name: str) -> ScenarioResult:
         link=[rows.LinkRow(t, 0.0, 5.0, 300.0, 0.5) for t in seconds],
         threat=[threat(t, attacked and 18 <= t < 45) for t in seconds],
         refused=[rows.RefusedRow(t, 400.0 if attacked and 18 <= t < 42 else 0.0) for t in seconds],
-        status=[rows.StatusRow(0.0, HEAVY, 2), *(rows.StatusRow(row.t + 0.1, row.to_suite, 2) for row in changes)],
+        status=[rows.StatusRow(0.0, start, 2), *(rows.StatusRow(row.t + 0.1, row.to_suite, 2) for row in changes)],
         decisions=sorted([*changes, *holds], key=lambda row: row.t),
         rekeys=[rows.RekeyRow(row.t + 0.1, True, row.to_suite, 1, 12.0, "") for row in changes],
         events=[(event.at_s, event.text) for event in scenario.events],
@@ -66,8 +72,8 @@ def flown(name: str) -> ScenarioResult:
         refused=9_900,
         steps={"arm": True, "take off": True, "land": True},
         max_altitude_m=8.0,
-        start_suite=HEAVY,
-        final_suite=HEAVY,
+        start_suite=start,
+        final_suite=start,
         exit_codes={"drone/pqc_proxy": 0},
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from scenario_flights import LIGHT, decision, direction, flown, threat, without
+from scenario_flights import BEST, LIGHT, decision, direction, flown, threat, without
 
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
 from pqc_mav_cli.demo.scenarios import SCENARIOS
@@ -82,32 +82,63 @@ def spoil_detectors_calm(result: ScenarioResult) -> None:
     result.trace.threat[5] = threat(5.0, True)
 
 
+def spoil_kept(result: ScenarioResult) -> None:
+    result.trace.status.append(replace(result.trace.status[-1], suite=LIGHT))
+
+
+def spoil_asked(result: ScenarioResult) -> None:
+    result.trace.threat = [replace(row, response="light_handshakes") for row in result.trace.threat]
+
+
+def spoil_acted(result: ScenarioResult) -> None:
+    result.trace.decisions = [replace(row, guard="renew") for row in result.trace.decisions]
+
+
+def spoil_once(result: ScenarioResult) -> None:
+    result.trace.decisions.append(decision(33.0, "REKEY", "alarm", BEST, BEST))
+
+
+def spoil_soon(result: ScenarioResult) -> None:
+    result.trace.rekeys = [replace(row, t=row.t + 15.0) for row in result.trace.rekeys]
+
+
+def spoil_cause(result: ScenarioResult) -> None:
+    result.trace.decisions = [replace(row, t=row.t + 5.0) for row in result.trace.decisions]
+
+
 def spoil_end(result: ScenarioResult) -> None:
     result.exit_codes["vehicle"] = -9
 
 
-SPOILERS: dict[Callable[[ScenarioResult], None], str] = {
-    spoil_loss: "drone to ground",
-    spoil_twice: "ground to drone",
-    spoil_count: "ground to drone",
-    spoil_flight: "flight",
-    spoil_guard: "lighter suites",
-    spoil_use: "lighter suites",
-    spoil_upgrade: "upgrade",
-    spoil_final: "upgrade",
-    spoil_upgrade_in_flight: "upgrade",
-    spoil_rekey: "switches",
-    spoil_reason: "reasons",
-    spoil_attack: "attack",
-    spoil_detector: "detector",
-    spoil_detectors_calm: "detector",
-    spoil_end: "shutdown",
+SPOILERS: dict[Callable[[ScenarioResult], None], tuple[str, str]] = {
+    spoil_loss: ("attack", "drone to ground"),
+    spoil_twice: ("attack", "ground to drone"),
+    spoil_count: ("attack", "ground to drone"),
+    spoil_flight: ("attack", "flight"),
+    spoil_guard: ("hot", "lighter suites"),
+    spoil_use: ("hot", "lighter suites"),
+    spoil_upgrade: ("hot", "upgrade"),
+    spoil_final: ("hot", "upgrade"),
+    spoil_upgrade_in_flight: ("hot", "upgrade"),
+    spoil_rekey: ("attack", "switches"),
+    spoil_reason: ("attack", "reasons"),
+    spoil_attack: ("attack", "attack"),
+    spoil_detector: ("attack", "detector"),
+    spoil_detectors_calm: ("attack", "detector"),
+    spoil_kept: ("attack", "suite"),
+    spoil_asked: ("attack", "response"),
+    spoil_acted: ("attack", "response"),
+    spoil_once: ("attack", "response"),
+    spoil_soon: ("attack", "response"),
+    spoil_cause: ("attack", "response"),
+    spoil_end: ("attack", "shutdown"),
 }
 
 
-@pytest.mark.parametrize(("spoil", "check"), SPOILERS.items(), ids=lambda each: getattr(each, "__name__", each))
-def test_each_flaw_fails_its_check(spoil: Callable[[ScenarioResult], None], check: str) -> None:
-    result = flown("attack")
+@pytest.mark.parametrize(("spoil", "where"), SPOILERS.items(), ids=lambda each: each[-1] if isinstance(each, tuple) else each.__name__)
+def test_each_flaw_fails_its_check(spoil: Callable[[ScenarioResult], None], where: tuple[str, str]) -> None:
+    name, check = where
+    result = flown(name)
     spoil(result)
     assert check in failed(result) and not result.passed
 
@@ -128,6 +159,14 @@ def test_the_hot_flight_has_to_reach_the_lightest_suite() -> None:
         replace(decision(50.0, "HOLD", "emergency", LIGHT, LIGHT), to_suite=lighter, to_rank=0)
     )
     assert "lightest" in failed(result)["lighter suites"]
+
+
+def test_the_attack_is_answered_by_fresh_keys_of_the_same_suite() -> None:
+    texts = {check.name: check.text for check in flown("attack").checks()}
+    assert texts["response"] == (
+        "renew_keys: fresh keys 2.1 s after forgery was named, once (epoch 1, handshake 12 ms)"
+    )
+    assert texts["suite"].startswith("ML-1024-AG-FA-1024 throughout") and "upgrade" not in texts
 
 
 def test_an_error_is_never_a_pass() -> None:

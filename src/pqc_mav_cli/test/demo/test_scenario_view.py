@@ -18,7 +18,7 @@ def test_the_summary_tells_every_change_with_its_reason() -> None:
     result = flown("attack")
     result.plot = "attack.png"
     text = shown(summary(result))
-    assert "DOWN" in text and "UPGRADE" in text and "stress at 24 s" in text and "attack ends" in text
+    assert "REKEY" in text and "alarm at 20 s" in text and "attack ends" in text and "renew_keys" in text
     assert "plot: attack.png" in text and "PASSED" in text
     result.steps = {}
     text = shown(summary(result))

@@ -2,6 +2,7 @@
 import pytest
 
 from pqc_mav_cli.demo.scenarios import SCENARIOS, Scenario, Schedule
+from pqc_mav_policy import alarms
 from pqc_mav_policy.strategies.cascade import rules
 from pqc_mav_sim.board_thermal import BoardThermal
 from pqc_mav_sim.impairment.settings import Impairment
@@ -17,8 +18,9 @@ def test_flights_fit_into_their_time(scenario: Scenario) -> None:
 
 
 @EACH
-def test_guards_are_rules_of_the_policy(scenario: Scenario) -> None:
-    assert scenario.guards and scenario.guards <= {rule.__name__ for rule in rules.CASCADE}
+def test_guards_are_rules_of_the_policy_and_the_response_is_one_that_is_judged(scenario: Scenario) -> None:
+    assert scenario.guards <= {rule.__name__ for rule in rules.CASCADE}
+    assert bool(scenario.guards) is not bool(scenario.response) and scenario.response in ("", alarms.RENEW_KEYS)
 
 
 @EACH
