@@ -9,8 +9,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import DEADLINE_S, Running, refused
+from commands import DEADLINE_S, Running, pqcmav, refused
 
+from pqc_mav_cli.demo.scenario_result import ATTACK, DETECT_S, ORDER_S
 from pqc_mav_common.testing import on_request
 
 pytest.importorskip("pqc_mav_sim.vehicle", reason="pqc_mav_sim is not installed")
@@ -48,6 +49,30 @@ def test_a_hop_over_a_relayed_link(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert any(row["ok"] and row["suite"] == down["to_suite"] for row in result["rekeys"])
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert not list(tmp_path.iterdir()), "keys and the simulated board are removed"
+
+
+FLIGHT_S = 90.0 + 2.0 * DEADLINE_S  # and time to start and to end
+
+
+@on_request("flies for 2 minutes")
+def test_a_real_attack_is_named_and_answered_by_fresh_keys(tmp_path: Path) -> None:
+    plot = str(tmp_path / "attack.png")
+    ended = pqcmav("demo", "--scenario", "attack", "--json", "--plot", plot, timeout=FLIGHT_S)
+    result = json.loads(ended.stdout)
+    said = ended.stdout + ended.stderr
+    checks = {check["name"]: check for check in result["checks"]}
+    assert {"attack", "detector", "response", "suite"} <= set(checks)
+    assert ended.returncode == 0 and result["passed"], said
+    begin_s, end_s = (time_s for time_s, _ in result["events"])
+    named = [row for row in result["alarms"] if row["level"] == ATTACK]
+    assert named and {row["kind"] for row in named} <= {"forgery", "replay", "flood"}, said
+    assert 0.0 <= named[0]["t"] - begin_s <= DETECT_S
+    asked = [row for row in result["requests"] if row["guard"] == "alarm"]
+    assert [row["action"] for row in asked] == ["REKEY"] and begin_s <= asked[0]["t"] <= end_s, said
+    assert "a detector reports" in asked[0]["reason"]
+    fresh = [row for row in result["rekeys"] if row["ok"] and row["t"] > asked[0]["t"] - ORDER_S]
+    assert fresh and fresh[0]["suite"] == asked[0]["to_suite"] == result["start_suite"] == result["final_suite"]
+    assert result["downlink"]["sent"] == result["downlink"]["received"] > 10_000
 
 
 def test_interrupted_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
