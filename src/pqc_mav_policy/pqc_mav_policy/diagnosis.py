@@ -46,6 +46,7 @@ def diagnose(tick: Tick, controller: Controller, problem: str, shape_problem: st
         "shedding": controller.shedding.why,
         "operator alert": controller.loss_alert.words,
         "shed": controller.shedding.times,
+        "shed for alarms": controller.shedding.alarms,
         "suites available": len(controller.available),
         "last outcome": outcome.message if outcome else "",
     }

@@ -229,3 +229,20 @@ def test_shedding_never_raises_the_owner_s_rate_and_mode_hold_leaves_the_proxy_a
             assert drone.second(**busy).shape_kbit is None
             back = [drone.second() for _ in range(31)][-1]
             assert back.shape_kbit == own_kbit
+
+
+def test_a_volumetric_attack_sheds_load_where_the_owner_named_a_rate_and_asks_for_no_handshake() -> None:
+    attack = message("threat", level=2, kind="volumetric", response="light_handshakes")
+    for kbit, asked in ((64, 64), (0, None)):
+        drone = Drone(parameters=PolicyParameters(shed_kbit=kbit, attack_is_stress=False))
+        ticks = []
+        for _ in range(8):
+            drone.telemetry.on("threat", attack, drone.now + 1.0)
+            ticks.append(drone.second())
+        assert ticks[-1].shape_kbit == asked
+        said = "MAVLink is shaped to 64 kbit/s: a detector reports traffic at other ports (volumetric)"
+        assert (said in ticks[-1].decision.reason) is (asked is not None)
+        assert all(tick.request is None for tick in ticks)
+        drone.controller.shaped = bool(asked)
+        calm = [drone.second().shape_kbit for _ in range(50)]
+        assert [each for each in calm if each is not None][:1] == ([0] if asked else [])

@@ -14,6 +14,7 @@ from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.diagnosis import diagnose
 from pqc_mav_policy.loss_alert import LossAlert
 from pqc_mav_policy.parameters import PolicyParameters
+from pqc_mav_policy.shedding import Shedding
 from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.telemetry.inputs import Outcome
 from pqc_mav_policy.telemetry.telemetry import Telemetry
@@ -59,3 +60,13 @@ def test_levels_and_words(report: Diagnostic, level: Level, words: str) -> None:
     assert report.level == level
     assert words in report.message
     assert report.values["strategy"] == "cascade"
+
+
+def test_load_that_is_shed_for_an_alarm_is_a_warning_with_how_often() -> None:
+    parameters = PolicyParameters(shed_kbit=64)
+    controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, Telemetry(30.0, 10.0), 0.0)
+    controller.shedding = Shedding(why="a detector reports it", alarms=3, by_alarm=True)
+    tick = Tick(1.0, well(), Decision(Action.HOLD, "nominal", "Because.", DEFAULT, DEFAULT), "auto", None)
+    report = diagnose(tick, controller, "")
+    assert report.level == Level.WARN
+    assert (report.values["shedding"], report.values["shed for alarms"]) == ("a detector reports it", 3)
