@@ -65,6 +65,14 @@ def train(
     minutes: Annotated[
         float, typer.Option(min=0.01, help="The transformer's training ends then at the latest.")
     ] = 20.0,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="It ends after so many steps instead, however long they take: then the seed fixes it on one machine.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> int:
     """Learn thresholds, trees or the transformer from recordings."""
     from pqc_mav_detect.detector import ModelError
@@ -78,7 +86,7 @@ def train(
         raise CliError(f"There is no form '{form}'; there are: {', '.join(FORMS)}.", ExitCode.USAGE)
     for name in chosen:
         try:
-            console().print(trained(name, folder, into, form, seed, minutes))
+            console().print(trained(name, folder, into, form, seed, minutes, steps))
         except ModelError as error:
             raise CliError(_sentence(error), ExitCode.USAGE) from None
     return ExitCode.OK

@@ -4,9 +4,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from commands import pqcmav, refused
 
 from pqc_mav_cli.detect_command import laboratory
+from pqc_mav_detect.channels import CHANNELS
+from pqc_mav_detect.dataset import Row, write_rows
+from pqc_mav_detect.rules import thresholds
+from pqc_mav_detect.window import Window
 
 
 def capture(path: Path) -> Path:
@@ -22,6 +27,23 @@ def test_what_is_in_a_capture_is_named(tmp_path: Path) -> None:
     assert "ATTACK     volumetric" in ended.stdout and "1 of 1 attack named" in ended.stdout
     (found,) = json.loads(pqcmav("detect", "score", str(tmp_path / "c.csv"), "--json").stdout)
     assert found["alarms"][0]["kind"] == "volumetric" and found["false_alarms"] == 0
+
+
+def windows(forged: float) -> list[Row]:
+    """Half a minute at a ground station, in which some packets/s are forged."""
+    values = {**dict.fromkeys(CHANNELS, 0.0), "opened": 320.0, "forged": forged}
+    return [Row("320/s normal", "gcs", "", "", Window(turn / 10, 0.1, values)) for turn in range(300)]
+
+
+def test_thresholds_are_learned_from_recordings(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    write_rows(tmp_path / "train-normal-320.parquet", windows(4.0))
+    ended = pqcmav("detect", "train", str(tmp_path), "--into", str(tmp_path / "models"), "--what", "rules")
+    assert ended.returncode == 0, ended.stderr
+    assert "learned from 300 windows of normal traffic" in " ".join(ended.stdout.split())
+    learned = thresholds.parse((tmp_path / "models" / "thresholds.csv").read_text())
+    assert learned["forged"].allowance == 6.0, "1.5 times the highest mean"
+    assert "--steps" in refused(2, "detect", "train", str(tmp_path), "--what", "tst", "--steps", "0")
 
 
 def test_what_is_missing_is_one_line(tmp_path: Path) -> None:

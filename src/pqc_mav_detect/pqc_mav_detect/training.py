@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pqc_mav_detect.dataset import read_rows
 from pqc_mav_detect.detector import ModelError
@@ -19,8 +20,20 @@ NORMAL = "train-normal-*.parquet"
 FORMS = ("patch", "published")
 
 
-def train(what: str, folder: Path, into: Path, form: str = "patch", seed: int = 1, minutes: float = 20.0) -> str:
-    """Train one and write it into a folder; returns one line about it. Raises ModelError."""
+def train(
+    what: str,
+    folder: Path,
+    into: Path,
+    form: str = "patch",
+    seed: int = 1,
+    minutes: float = 20.0,
+    steps: int | None = None,
+) -> str:
+    """Train one and write it into a folder; returns one line about it. Raises ModelError.
+
+    The transformer's training ends after `minutes`; with `steps` after so many, however long they take, so that the seed
+    fixes what comes out on one machine.
+    """
     files = sorted(folder.glob(NORMAL if what == RULES else TRAIN))
     if not files:
         raise ModelError(f"there are no recordings for training in '{folder}': 'pqcmav detect record' makes them")
@@ -43,13 +56,14 @@ def train(what: str, folder: Path, into: Path, form: str = "patch", seed: int = 
             return f"{path}: {len(tables.feature)} trees, {path.stat().st_size} bytes; they rely on {words}"
         from pqc_mav_detect.tst import train as tst
 
-        content, steps = tst.train(found, form, seed, budget_s=60 * minutes)
+        until: dict[str, Any] = {"budget_s": 60 * minutes} if steps is None else {"steps": steps}
+        content, done = tst.train(found, form, seed, **until)
     except ImportError as error:
         raise ModelError(
             f"training needs the Python package {error.name}: pip install 'pqc_mav_detect[train]'"
         ) from None
     path.write_bytes(content)
-    return f"{path}: the {form} form after {steps} steps, {len(content)} bytes"
+    return f"{path}: the {form} form after {done} steps, {len(content)} bytes"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -58,12 +72,17 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("into", type=Path)
     parser.add_argument("--what", default=",".join(MADE))
-    parser.add_argument("--form", default="patch")
+    parser.add_argument("--form", default="patch", choices=FORMS)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--steps", type=int)
     options = parser.parse_args(arguments)
+    if options.steps is not None and options.steps < 1:
+        parser.error("--steps: give at least 1")
     try:
         for what in options.what.split(","):
-            print(train(what, options.folder, options.into, options.form, minutes=options.minutes), flush=True)
+            limits = options.seed, options.minutes, options.steps
+            print(train(what, options.folder, options.into, options.form, *limits), flush=True)
     except ModelError as error:
         print(error, file=sys.stderr)
         return 2

@@ -71,7 +71,8 @@ class Examples:
 def train(
     found: Sequence[Seen], form: str = "patch", seed: int = 1, steps: int = 3000, budget_s: float = math.inf
 ) -> tuple[bytes, int]:
-    """The model as ONNX, and after how many steps; training ends early when the time is over."""
+    """The model as ONNX, and after how many steps; training ends early when the time is over. Without a limit of time,
+    nothing depends on the clock."""
     torch.manual_seed(seed)
     generator = np.random.default_rng(seed)
     examples = Examples(found)
