@@ -19,11 +19,11 @@ demo:  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|
 	@tools/run pqcmav demo $(if $(SCENARIO),--scenario $(SCENARIO) --plot build/demo/$(SCENARIO).png) $(ARGS)
 
 test:  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." selects)
-	@tools/setup.sh analysis dashboard test
+	@tools/setup.sh analysis dashboard detect test
 	@tools/run python tools/run_tests.py $(PACKAGES)
 
 test-ubuntu:  ## Run the Python tests with the versions that Ubuntu 24.04 has (PACKAGES="..." selects)
-	@tools/setup.sh analysis dashboard test
+	@tools/setup.sh analysis dashboard detect test
 	@tools/test_ubuntu.sh $(PACKAGES)
 
 lint:  ## Check style: ruff, mypy, clang-format, shell syntax, licence lines
