@@ -17,10 +17,14 @@ from rclpy.serialization import serialize_message
 from scenes import CATALOGUE, CORE, suite
 from std_msgs.msg import Header
 
+from pqc_mav_detect.classes import CLASSES, VOLUMETRIC
 from pqc_mav_detect.conversions import report
 from pqc_mav_detect.dataset import Row, read_rows
+from pqc_mav_detect.detectors import RULES, XGBOOST
+from pqc_mav_detect.detectors import make as make_detector
 from pqc_mav_detect.episodes import Episodes
-from pqc_mav_detect.rules.detector import Rules
+from pqc_mav_policy import shedding
+from pqc_mav_policy.alarms import RENEW_KEYS, RESPONSES
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.settings import Settings, make
 from pqc_mav_policy_lab.flight_model.costs import published_costs
@@ -56,25 +60,25 @@ def write(recording: RecordingFile, topic: str, message: Any, at_s: float) -> No
     recording.write(installed_topic(f"/drone/{topic}", kind), serialize_message(message), at, at)
 
 
-def reports(kind: str) -> list[tuple[float, ThreatReport]]:
-    """What the detector publishes: at every change, and once a second."""
-    rules, episodes, found, said = Rules(), Episodes(), [], None
+def reports(kind: str, name: str = RULES) -> list[tuple[float, ThreatReport]]:
+    """What a detector publishes: at every change, and once a second."""
+    detector, episodes, found, said = make_detector(name), Episodes(), [], None
     rows = runs()[kind]
     for number, row in enumerate(rows):
-        verdict = episodes.update(rules.update(row.window), row.window.time_s)
+        verdict = episodes.update(detector.update(row.window), row.window.time_s)
         if (verdict.level, verdict.kind) != said or number % 10 == 0:
             said = (verdict.level, verdict.kind)
             at = BEFORE_S + row.window.time_s - rows[0].window.time_s
-            found.append((at, report(verdict, rules.source, Header(), lambda _: Time())))
+            found.append((at, report(verdict, detector.source, Header(), lambda _: Time())))
     return found
 
 
-def recorded(path: Path, kind: str, start: str) -> Path:
+def recorded(path: Path, kind: str, start: str, detector: str = RULES) -> Path:
     """A hovering drone that is well, and the reports of one attack."""
     recording = RecordingFile(path, {})
     up = TunnelStatus(state=TunnelStatus.UP, role="drone", suite=start, epoch=0)
     write(recording, "pqc_proxy/status", up, 0.0)
-    threats = reports(kind)
+    threats = reports(kind, detector)
     for second in range(1 + int(threats[-1][0])):
         at = second + 0.01
         battery = BatteryHealth(valid=True, cells=4, voltage_v=16.0, voltage_rate_mv_per_min=-20.0, state_of_charge=0.8)
@@ -89,10 +93,12 @@ def recorded(path: Path, kind: str, start: str) -> Path:
     return recording.finish()
 
 
-def flown(tmp_path: Path, kind: str, strategy: str = "measured", start: str = BEST) -> list[Second]:
+def flown(
+    tmp_path: Path, kind: str, strategy: str = "measured", start: str = BEST, detector: str = RULES
+) -> list[Second]:
     """The recording as a mission under a strategy, which may use every level and waits for 2 s of stress only: of each
     attack the file has a few seconds."""
-    path = recorded(tmp_path / f"{kind}-{strategy}-{CATALOGUE[start].short_code}.mcap", kind, start)
+    path = recorded(tmp_path / f"{kind}-{strategy}-{CATALOGUE[start].short_code}.mcap", kind, start, detector)
     source = assemble(path, "drone", CORE, PolicyParameters())
     simulation = Simulation(RecordedMission(source).world(), start, CORE, CATALOGUE, published_costs(CATALOGUE))
     return fly(simulation, make(strategy, CATALOGUE, Settings(policy=PolicyParameters(tau_down_s=2.0))))
@@ -102,6 +108,27 @@ def acts(flight: list[Second], since: int = BEFORE_S) -> list[tuple[str, str, st
     """Action, guard and suite of each request."""
     found = [second.decision for second in flight if second.index >= since and second.decision.acts]
     return [(str(decision.action), decision.guard, decision.to_suite) for decision in found]
+
+
+def test_the_policy_knows_every_response_of_the_detectors() -> None:
+    assert {each.response for each in CLASSES.values()} == RESPONSES
+    assert shedding.VOLUMETRIC == VOLUMETRIC
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("detector", [RULES, XGBOOST])
+def test_whatever_a_detector_names_no_more_is_done_than_its_response_asks_for(
+    tmp_path: Path, detector: str, kind: str
+) -> None:
+    """Trees may name another class than what was done; the one answer that costs a handshake is fresh keys, once."""
+    sure = {said.response for _, said in reports(kind, detector) if said.level == ThreatReport.ATTACK}
+    flight = flown(tmp_path, kind, detector=detector)
+    assert acts(flight) == ([("REKEY", "alarm", BEST)] if RENEW_KEYS in sure else [])
+    assert {second.decision.to_suite for second in flight} == {BEST}
+    heard = {second.inputs.threat_response for second in flight} - {""}
+    assert heard and heard <= RESPONSES
+    if kind in ("forgery", "flood", "handshake_flood"):
+        assert sure, "what the trees have to be sure of"
 
 
 @pytest.mark.parametrize("kind", ["forgery", "replay"])
