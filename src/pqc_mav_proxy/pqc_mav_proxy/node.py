@@ -340,7 +340,12 @@ class PqcProxyNode(ManagedNode):
 
     def _serve_detectors(self) -> None:
         """`~/server_stats` flows only while somebody listens."""
-        (self._detectors.start if self._server.get_subscription_count() else self._detectors.stop)()
+        listened = self._server.get_subscription_count() > 0
+        if listened is self._detectors.running:
+            return
+        (self._detectors.start if listened else self._detectors.stop)()
+        said = "flows: somebody listens" if listened else "rests: nobody listens"
+        self.get_logger().debug(f"~/server_stats {said}")
 
     def _publish_server(self) -> None:
         host = self._host

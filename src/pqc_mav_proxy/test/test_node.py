@@ -8,7 +8,9 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -148,6 +150,14 @@ def test_the_counters_of_all_datagrams_come_only_while_somebody_listens(
     assert newest.enc_rx_datagrams == sum(getattr(newest, part) for part in parts)
     assert newest.enc_rx_bytes > newest.enc_rx_datagrams and newest.hs_completed >= 1
     until(lambda: not thread.running, "silence")
+
+
+def test_the_counters_come_ten_times_a_second(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
+    seen = client.collect(ServerStats, "/gcs/pqc_proxy/server_stats", qos.sensor())
+    until(lambda: len(seen) > 30, "counters")
+    stamps = [each.header.stamp.sec + each.header.stamp.nanosec / 1e9 for each in seen]
+    # The median of many: a machine that stands still for a while moves a few of them.
+    assert 0.05 <= median(after - before for before, after in pairwise(stamps)) <= 0.25
 
 
 def test_the_counters_say_where_what_is_refused_comes_from(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:

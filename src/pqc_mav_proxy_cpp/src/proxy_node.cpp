@@ -464,10 +464,13 @@ void ProxyNode::publish_periodic() {
 }
 
 void ProxyNode::serve_detectors() {
-  if (server_->get_subscription_count() == 0)
-    server_tick_->cancel();
-  else if (server_tick_->is_canceled())
+  const bool listened = server_->get_subscription_count() > 0;
+  if (listened != server_tick_->is_canceled()) return;
+  if (listened)
     server_tick_->reset();
+  else
+    server_tick_->cancel();
+  RCLCPP_DEBUG(get_logger(), "~/server_stats %s", listened ? "flows: somebody listens" : "rests: nobody listens");
 }
 
 void ProxyNode::publish_server() {
