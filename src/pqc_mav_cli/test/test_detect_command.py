@@ -29,6 +29,17 @@ def test_what_is_in_a_capture_is_named(tmp_path: Path) -> None:
     assert found["alarms"][0]["kind"] == "volumetric" and found["false_alarms"] == 0
 
 
+def test_a_capture_as_parquet_is_judged_alike(tmp_path: Path) -> None:
+    csv = pytest.importorskip("pyarrow.csv")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(csv.read_csv(capture(tmp_path / "c.csv")), tmp_path / "c.parquet")
+    text, table = (
+        json.loads(pqcmav("detect", "score", str(tmp_path / name), "--json").stdout) for name in ("c.csv", "c.parquet")
+    )
+    assert table[0].pop("name") == "c.parquet" and text[0].pop("name") == "c.csv"
+    assert table == text and len(table[0]["alarms"]) == 1
+
+
 def windows(forged: float) -> list[Row]:
     """Half a minute at a ground station, in which some packets/s are forged."""
     values = {**dict.fromkeys(CHANNELS, 0.0), "opened": 320.0, "forged": forged}

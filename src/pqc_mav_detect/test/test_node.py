@@ -95,6 +95,25 @@ def test_an_attack_is_reported_with_class_evidence_and_response_and_ends(bench: 
     bench.until(lambda: {b"\x00", b"\x01"} <= set(said()) and said()[-1] == b"\x00", "diagnostics of both")
 
 
+def test_confidence_is_the_share_of_the_class_that_is_named_among_those_that_press() -> None:
+    bench = Bench("watch_kernel:=false")
+
+    def said() -> tuple[int, str, float]:
+        newest = bench.reports[-1] if bench.reports else ThreatReport()
+        return newest.level, newest.kind, newest.confidence
+
+    try:
+        bench.until(lambda: said() == (ThreatReport.ATTACK, "forgery", 1.0), "forgeries alone", drop_auth_fail=5)
+
+        def shared() -> bool:
+            return said()[0] == ThreatReport.ATTACK and 0.4 <= said()[2] < 1.0
+
+        bench.until(shared, "two classes", drop_auth_fail=5, drop_replay=20)
+        assert said()[1] in ("forgery", "replay")
+    finally:
+        bench.close()
+
+
 def test_the_other_end_is_heard_through_the_link_report(bench: Bench) -> None:
     forged = 0
 

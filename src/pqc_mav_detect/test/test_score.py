@@ -33,6 +33,17 @@ def test_a_capture_with_labels(tmp_path: Path) -> None:
     assert alarm.kind == classes.VOLUMETRIC and "that are not MAVLink" in alarm.reason
 
 
+def test_a_capture_as_parquet(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    slots = attacked(more(50.0, 84.0))
+    cells = [{name: getattr(slot, name) for name in FIELDS} for slot in slots]
+    parquet.write_table(pyarrow.Table.from_pylist(cells), tmp_path / "c.parquet")
+    (found,), (text,) = score(tmp_path / "c.parquet"), score(written(tmp_path / "c.csv", slots))
+    assert (found.windows, found.delays_s, found.false_alarms) == (text.windows, text.delays_s, text.false_alarms)
+    assert [(alarm.kind, alarm.begin_s) for alarm in found.alarms] == [(classes.VOLUMETRIC, text.alarms[0].begin_s)]
+
+
 def test_a_capture_without_labels_or_times(tmp_path: Path) -> None:
     (found,) = score(written(tmp_path / "c.csv", attacked(more(50.0, 84.0)), ("bytes", "mavlink_packets")))
     assert not found.labelled and 30.0 <= found.alarms[0].begin_s <= 31.0

@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 from test_evaluation import recorded
 
+from pqc_mav_detect import training
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.classes import FORGERY
 from pqc_mav_detect.dataset import write_rows
 from pqc_mav_detect.detector import ModelError
+from pqc_mav_detect.detectors import RULES, TST, XGBOOST
 from pqc_mav_detect.examples import Seen, targets
 from pqc_mav_detect.learned import OUTPUTS
 from pqc_mav_detect.rules import thresholds
-from pqc_mav_detect.training import main, train
+from pqc_mav_detect.training import MADE, main, train
 
 
 @pytest.fixture
@@ -41,6 +43,13 @@ def seen(seed: int) -> list[Seen]:
             row.window.values["opened"] = float(generator.normal(320.0, 40.0))  # type: ignore[index]
         found.append(Seen(name, "gcs", rows, targets(rows)))
     return found
+
+
+def test_the_sample_and_the_models_of_the_tree_are_small() -> None:
+    package, tests = Path(training.__file__).parent, Path(__file__).parent
+    files = [package / "rules" / MADE[RULES], package / "trees" / MADE[XGBOOST], package / "tst" / MADE[TST]]
+    files += [path for path in tests.iterdir() if path.suffix in (".gz", ".npz", ".parquet")]
+    assert len(files) >= 5 and sum(path.stat().st_size for path in files) <= 2_000_000
 
 
 def test_thresholds_are_learned_from_normal_traffic_alone(folder: Path) -> None:
