@@ -31,8 +31,8 @@ def train(
 ) -> str:
     """Train one and write it into a folder; returns one line about it. Raises ModelError.
 
-    The transformer's training ends after `minutes`; with `steps` after so many, however long they take, so that the seed
-    fixes what comes out on one machine.
+    The transformer's training ends after `minutes`; with `steps` after so many, however long they take, so that the
+    seed fixes what comes out on one machine.
     """
     files = sorted(folder.glob(NORMAL if what == RULES else TRAIN))
     if not files:

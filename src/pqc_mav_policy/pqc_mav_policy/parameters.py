@@ -173,8 +173,8 @@ class PolicyParameters(ParameterTable):
         0,
         100000,
         "kbit/s",
-        "While link or processor is saturated, or a detector is sure of a volumetric attack, the proxy is asked to send "
-        "no more than this, MAVLink in order of importance (its 'shape_kbit'); 0 = it never is.",
+        "While link or processor is saturated, or a detector is sure of a volumetric attack, the proxy is asked to "
+        "send no more than this, MAVLink in order of importance (its 'shape_kbit'); 0 = it never is.",
     )
     shed_queue_ms: float = _number(
         500.0,

@@ -135,7 +135,9 @@ SPOILERS: dict[Callable[[ScenarioResult], None], tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "where"), SPOILERS.items(), ids=lambda each: each[-1] if isinstance(each, tuple) else each.__name__)
+@pytest.mark.parametrize(
+    ("spoil", "where"), SPOILERS.items(), ids=lambda each: each[-1] if isinstance(each, tuple) else each.__name__
+)
 def test_each_flaw_fails_its_check(spoil: Callable[[ScenarioResult], None], where: tuple[str, str]) -> None:
     name, check = where
     result = flown(name)
