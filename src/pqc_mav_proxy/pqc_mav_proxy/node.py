@@ -46,7 +46,6 @@ from pqc_mav_proxy.wording import plain_ports, short_code
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
 SERVER_TICK_S = 0.1
-FAREWELL_S = 0.5  # a round of statuses waits at most so long for the last one of a drone that was removed to arrive
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = (
     *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
@@ -296,7 +295,7 @@ class PqcProxyNode(ManagedNode):
             old = self._status
             self._status = self.another_publisher(old, TunnelStatus, "~/status", qos.latched(count))
             if gone:
-                self._leaving.add(old, FAREWELL_S)
+                self._leaving.add(old)
             else:
                 self.destroy_lifecycle_publisher(old)
             self._stats = self.replace_publisher(self._stats, TunnelStats, "~/stats", qos.periodic(count))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A replaced publisher stays until its last message has arrived, and not indefinitely."""
+"""A replaced publisher stays until its last message has been heard, and not indefinitely."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pqc_mav_proxy.leaving import STAY_S, Leaving
+from pqc_mav_proxy.leaving import LEAST_S, MOST_S, Leaving
 
 
 class Publisher:
@@ -15,10 +15,9 @@ class Publisher:
 
     def __init__(self, acknowledged: bool, matched: int) -> None:
         self.acknowledged, self.matched = acknowledged, matched
-        self.waited_s: list[float] = []
 
     def wait_for_all_acked(self, timeout: Any) -> bool:
-        self.waited_s.append(timeout.nanoseconds / 1e9)
+        assert timeout.nanoseconds == 0, "nothing waits"
         return self.acknowledged
 
     def get_subscription_count(self) -> int:
@@ -26,45 +25,42 @@ class Publisher:
 
 
 class Node:
-    def __init__(self, subscribers: int) -> None:
-        self.subscribers = subscribers
+    def __init__(self) -> None:
+        self.now_s = 100.0
         self.destroyed: list[Publisher] = []
+        self.leaving = Leaving(self, lambda: self.now_s)
 
     def count_subscribers(self, topic: str) -> int:
         assert topic == Publisher.topic_name
-        return self.subscribers
+        return 2
 
     def destroy_lifecycle_publisher(self, publisher: Publisher) -> None:
         self.destroyed.append(publisher)
 
+    def looks_after(self, seconds: float) -> bool:
+        self.now_s += seconds
+        return self.leaving.look()
 
-def test_it_leaves_at_once_where_everybody_has_heard_it() -> None:
-    node, publisher = Node(2), Publisher(True, 2)
-    Leaving(node).add(publisher, 0.5)
-    assert node.destroyed == [publisher] and publisher.waited_s == [0.5]
+
+def test_it_stays_a_while_even_when_everybody_has_acknowledged() -> None:
+    node, publisher = Node(), Publisher(True, 2)
+    node.leaving.add(publisher)
+    assert not node.looks_after(LEAST_S - 0.1) and not node.destroyed
+    assert node.looks_after(0.2) and node.destroyed == [publisher]
+    assert not node.looks_after(1.0) and node.destroyed == [publisher]
 
 
 @pytest.mark.parametrize("before", [(False, 2), (True, 1)], ids=["not acknowledged", "not matched with all"])
 def test_it_stays_until_the_last_one_has_heard_it(before: tuple[bool, int]) -> None:
-    node, publisher = Node(2), Publisher(*before)
-    leaving = Leaving(node)
-    leaving.add(publisher, 0.5)
-    assert not leaving.look()
-    assert not node.destroyed and publisher.waited_s == [0.5, 0.0]
+    node, publisher = Node(), Publisher(*before)
+    node.leaving.add(publisher)
+    assert not node.looks_after(LEAST_S + 1.0)
     publisher.acknowledged, publisher.matched = True, 2
-    assert leaving.look()
-    assert not leaving.look()
-    assert node.destroyed == [publisher]
+    assert node.looks_after(0.1) and node.destroyed == [publisher]
 
 
 def test_who_never_listens_keeps_it_for_a_while_only() -> None:
-    now = [100.0]
-    node, publisher = Node(1), Publisher(False, 1)
-    leaving = Leaving(node, lambda: now[0])
-    leaving.add(publisher, 0.5)
-    now[0] += STAY_S - 0.1
-    assert not leaving.look()
-    assert not node.destroyed
-    now[0] += 0.2
-    assert leaving.look()
-    assert node.destroyed == [publisher]
+    node, publisher = Node(), Publisher(False, 2)
+    node.leaving.add(publisher)
+    assert not node.looks_after(MOST_S - 0.1) and not node.destroyed
+    assert node.looks_after(0.2) and node.destroyed == [publisher]

@@ -61,9 +61,8 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void make_interfaces();
   /// After drones have come or gone: a late subscriber gets one status of each drone there is, and no other.
   void make_room(const std::vector<pqcmav::LinkStatus>& statuses);
-  /// Whether each subscriber of the status has what was published, after waiting so long at most.
-  bool arrived(const rclcpp_lifecycle::LifecyclePublisher<msg::TunnelStatus>& publisher,
-               std::chrono::milliseconds wait) const;
+  /// Whether each subscriber of the status has what was published.
+  bool arrived(const rclcpp_lifecycle::LifecyclePublisher<msg::TunnelStatus>& publisher) const;
   /// Destroys the publishers of statuses that need not stay any longer.
   void let_leave();
   /// From now on parameters can be set; what is set counts from the next configure on.
@@ -116,7 +115,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   pqcmav::AttemptLog attempts_;  // of the thread that waits for events
 
   Publisher<msg::TunnelStatus> status_;
-  /// Replaced ones whose farewell to a drone has not arrived everywhere, and how long they stay at most.
+  /// Replaced ones whose farewell to a drone may not have been heard everywhere, and since when.
   std::vector<std::pair<Publisher<msg::TunnelStatus>, std::chrono::steady_clock::time_point>> leaving_;
   Publisher<msg::TunnelStats> stats_;
   Publisher<msg::LinkQuality> link_;
