@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pqc_mav_detect.classes import CLASSES, Level
 from pqc_mav_detect.detector import Opinion, Verdict
+from pqc_mav_detect.evidence import said_once
 
 SUSPECT = 0.5  # pressure
 SPEAK = 1.0
@@ -64,4 +65,5 @@ class Episodes:
         words = tuple(text for of, text in opinion.evidence if of == kind)
         others = tuple(text for of, text in opinion.evidence if of != kind)
         probability = min(1.0, opinion.pressure[kind] / (2 * SPEAK))
-        return Verdict(most, kind, probability, strength[kind] / sum(strength.values()), (*words, *others))
+        evidence = said_once((*words, *others))
+        return Verdict(most, kind, probability, strength[kind] / sum(strength.values()), evidence)

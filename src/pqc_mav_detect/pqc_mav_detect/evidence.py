@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.features import Features
 from pqc_mav_detect.window import Refused, Through, Window
@@ -21,6 +23,7 @@ AT_THE_PORT = (
 AT_THE_HOST = ("foreign_bytes", "unasked", "echo", "no_port", "tcp_strange", "overflow")
 DOUBLED, DOUBLED_S = 0.05, 1.0
 FEW, FEW_S = 8.0, 5.0
+_PLACE = "; "
 _PRECISE = 10.0
 _AT_ONCE = 20.0
 
@@ -42,10 +45,21 @@ def described(features: Features, name: str, window: Window) -> str:
 def _where(name: str, refused: Refused | None, through: Through | None) -> str:
     # Both count whatever is refused or comes in; an attack seldom leaves anything else to speak of.
     if refused is not None and name in AT_THE_PORT:
-        return f"; {100 * refused.share:.0f} % of all that is refused comes from {refused.network}"
+        return f"{_PLACE}{100 * refused.share:.0f} % of all that is refused comes from {refused.network}"
     if through is not None and name in AT_THE_HOST:
-        return f"; {100 * through.share:.0f} % of all packets come in through {through.interface}"
+        return f"{_PLACE}{100 * through.share:.0f} % of all packets come in through {through.interface}"
     return ""
+
+
+def said_once(evidence: Iterable[str]) -> tuple[str, ...]:
+    """The same words, but a place, network or interface, only where it is named first."""
+    named: set[str] = set()
+    kept = []
+    for words in evidence:
+        what, _, where = words.partition(_PLACE)
+        kept.append(what if where in named else words)
+        named.add(where)
+    return tuple(kept)
 
 
 def as_many_as_doubles(features: Features, channel: str) -> bool:
