@@ -90,7 +90,9 @@ def test_mavros_in_a_container_does_what_it_does_alone(
         until(lambda: diagnosed(said, "drone/pqc_proxy: mavros")[0] == 0, "no mavros in reach of another")
         assert graph.change("/drone/pqc_proxy", "deactivate")
         assert arm(environment, "/gcs/mavros", "false") == "refused"
-        assert seen[-1].armed, "no way but the tunnel"
+        # On a busy machine the newest state may be too old to say anything, armed or not.
+        newest = until(lambda: seen[-1] if seen[-1].valid else None, "a state of the vehicle")
+        assert newest.armed, "no way but the tunnel"
 
 
 @pytest.mark.parametrize("composed", ["false", *CONTAINERS])
