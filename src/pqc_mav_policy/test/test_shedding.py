@@ -31,6 +31,21 @@ def after(seconds: int, seen: DecisionInput, before: Shedding | None = None, beg
     return state
 
 
+def relapses(seen: dict[str, Any]) -> tuple[list[int], Shedding, float]:
+    """Eight times 6 s of a reason and calm until the proxy is let go: how long each calm lasted, and what is then."""
+    now, state, waits = 0.0, Shedding(), []
+    for _ in range(8):
+        state = after(6, well(**seen), state, now)
+        now += 6
+        assert state.on
+        calm = now
+        while state.on:
+            state = shedding.observe(state, well(), P, now)
+            now += 1.0
+        waits.append(round(now - 1.0 - calm))
+    return waits, state, now
+
+
 @pytest.mark.parametrize(
     ("seen", "said"),
     [
@@ -86,16 +101,7 @@ def test_an_alarm_has_to_last_and_its_end_is_the_profile_s_end_after_calm() -> N
 
 def test_alarms_that_are_provoked_again_and_again_are_counted_and_last_no_longer() -> None:
     """Nor do they make the trials after a saturated link any longer."""
-    now, state, waits = 0.0, Shedding(), []
-    for _ in range(8):
-        state = after(6, well(**VOLUMETRIC), state, now)
-        now += 6
-        assert state.on
-        calm = now
-        while state.on:
-            state = shedding.observe(state, well(), P, now)
-            now += 1.0
-        waits.append(round(now - 1.0 - calm))
+    waits, state, now = relapses(VOLUMETRIC)
     assert (waits, state.alarms, state.times) == ([30] * 8, 8, 0)
     state = after(6, well(**FULL), state, now)
     assert (state.times, shedding.trial_s(state, P)) == (1, 30.0)
@@ -132,16 +138,7 @@ def test_without_a_rate_nothing_is_ever_shed() -> None:
 
 
 def test_it_is_let_go_on_trial_after_a_time_that_doubles_with_each_relapse() -> None:
-    now, state, waits = 0.0, Shedding(), []
-    for _ in range(8):
-        state = after(6, well(**FULL), state, now)
-        now += 6
-        assert state.on
-        calm = now
-        while state.on:
-            state = shedding.observe(state, well(), P, now)
-            now += 1.0
-        waits.append(round(now - 1.0 - calm))
+    waits, state, now = relapses(FULL)
     assert waits == [30, 60, 120, 240, 480, 960, 960, 960]
     assert after(6, well(**FULL), state, now + shedding.FORGET_S).times == 1
 
