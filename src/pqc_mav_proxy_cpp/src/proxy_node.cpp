@@ -27,11 +27,6 @@ using rclcpp_lifecycle::State;
 using Names = std::vector<std::string>;
 constexpr auto kTick = 1s;
 constexpr auto kServerTick = 100ms;
-// So long stays a publisher that has said farewell to a drone. An acknowledgement says that a message has come to a
-// process, not that its program has taken it; what it has not taken when the publisher is destroyed can be lost. A
-// subscriber that is stopped, or asks for another quality of service, never gets it.
-constexpr auto kStayLeast = 3s;
-constexpr auto kStayMost = 10s;
 
 double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -382,24 +377,6 @@ void ProxyNode::publish_status(const std::vector<pqcmav::LinkStatus>& statuses, 
   for (const auto& status : statuses) status_->publish(status_message(status, role_, stamped));
 }
 
-bool ProxyNode::arrived(const rclcpp_lifecycle::LifecyclePublisher<msg::TunnelStatus>& publisher) const {
-  // A reliable message is sent again only as long as its publisher is there. Nobody waits for the acknowledgement of a
-  // subscriber that has not been matched with this publisher yet.
-  return publisher.wait_for_all_acked(0ms) &&
-         publisher.get_subscription_count() >= count_subscribers(publisher.get_topic_name());
-}
-
-void ProxyNode::let_leave() {
-  const auto now = std::chrono::steady_clock::now();
-  const auto may_go = [&](const auto& each) {
-    const auto stayed = now - each.second;
-    return stayed >= kStayMost || (stayed >= kStayLeast && arrived(*each.first));
-  };
-  if (std::erase_if(leaving_, may_go) == 0) return;
-  const std::lock_guard lock(mutex_);
-  published_.clear();  // who came meanwhile may have heard older statuses after newer ones
-}
-
 void ProxyNode::make_room(const std::vector<pqcmav::LinkStatus>& statuses) {
   if (role_ != "gcs") return;
   Names drones;
@@ -414,7 +391,7 @@ void ProxyNode::make_room(const std::vector<pqcmav::LinkStatus>& statuses) {
   if (gone.empty() && missing_in(drones, served_).empty()) return;
   const std::lock_guard lock(mutex_);
   for (const auto& drone : gone) status_->publish(removed_message(drone, role_, header()));
-  if (!gone.empty()) leaving_.emplace_back(status_, std::chrono::steady_clock::now());
+  if (!gone.empty()) leaving_.add(status_);
   served_ = drones;
   published_.clear();
   const auto replace = [this]<typename Message>(
@@ -437,7 +414,10 @@ void ProxyNode::publish_periodic() {
   const auto statuses = engine->status();
   const auto stats = engine->stats();
   const auto links = engine->links();
-  let_leave();
+  if (leaving_.look()) {
+    const std::lock_guard lock(mutex_);
+    published_.clear();  // who came meanwhile may have heard older statuses after newer ones
+  }
   make_room(statuses);
   publish_status(statuses, false);
   for (const auto& each : stats) stats_->publish(stats_message(each, rates_.update(each, now_s), stamped));

@@ -6,7 +6,6 @@
 // threads; deactivate -> sessions closed and keys wiped. Packets never come here.
 #pragma once
 
-#include <chrono>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <map>
 #include <memory>
@@ -17,7 +16,6 @@
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <rclcpp_lifecycle/lifecycle_publisher.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "conversions.hpp"
@@ -25,6 +23,7 @@
 #include "engine_host.hpp"
 #include "failure.hpp"
 #include "guard.hpp"
+#include "leaving.hpp"
 #include "parameters.hpp"
 #include "pqc_mav_tunnel/attempt_log.hpp"
 #include "rates.hpp"
@@ -61,10 +60,6 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void make_interfaces();
   /// After drones have come or gone: a late subscriber gets one status of each drone there is, and no other.
   void make_room(const std::vector<pqcmav::LinkStatus>& statuses);
-  /// Whether each subscriber of the status has what was published.
-  bool arrived(const rclcpp_lifecycle::LifecyclePublisher<msg::TunnelStatus>& publisher) const;
-  /// Destroys the publishers of statuses that need not stay any longer.
-  void let_leave();
   /// From now on parameters can be set; what is set counts from the next configure on.
   void take_settings();
   /// Lets a new value count now. False where nothing runs yet that it could count for.
@@ -115,8 +110,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   pqcmav::AttemptLog attempts_;  // of the thread that waits for events
 
   Publisher<msg::TunnelStatus> status_;
-  /// Replaced ones whose farewell to a drone may not have been heard everywhere, and since when.
-  std::vector<std::pair<Publisher<msg::TunnelStatus>, std::chrono::steady_clock::time_point>> leaving_;
+  Leaving leaving_{*this};  // publishers of the status that said farewell to a drone
   Publisher<msg::TunnelStats> stats_;
   Publisher<msg::LinkQuality> link_;
   Publisher<msg::ServerStats> server_;
