@@ -4,23 +4,25 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pqc_mav_interfaces.action import RunCampaign
-from rclpy.action import ActionClient
+from rcl_interfaces.srv import ListParameters
 
 from pqc_mav_bench.errors import BenchError
 from pqc_mav_bench.options import CampaignOptions
+from pqc_mav_bench.ros_call import RosCall
+from pqc_mav_common.action_client import PatientActionClient
 
 SERVER_S = 60.0  # starting Python, ROS and the crypto library takes seconds, on a small board many
 ANSWER_S = 30.0
 POLL_S = 0.2
-# This end sees the server before the server sees who waits for its answers, and rmw_fastrtps drops an answer whose
-# reader it has not met 0.1 s later. A server that is starting may need longer.
-MEET_S = 1.0
+MEET_S = 1.0  # one question of several that are asked until the server answers
+STOPPED = "Stopped before the campaign began."
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,10 @@ class CampaignClient:
 
     def __init__(self, node: Any, name: str = "/drone/bench_controller") -> None:
         self._name = name
-        self._client = ActionClient(node, RunCampaign, f"{name}/run_campaign")
+        self._client = PatientActionClient(node, RunCampaign, f"{name}/run_campaign")
+        # Made after the action's client: whoever has met this one has met all of that one, because DDS announces the
+        # endpoints of a process in order.
+        self._greeting = RosCall(node, ListParameters, f"{name}/list_parameters")
 
     def run(
         self,
@@ -81,10 +86,27 @@ class CampaignClient:
         while not self._client.wait_for_server(timeout_sec=POLL_S):
             waited += POLL_S
             if stop.is_set():
-                raise BenchError("Stopped before the campaign began.")
+                raise BenchError(STOPPED)
             if waited >= SERVER_S:
                 raise BenchError(f"No controller {self._name} was found within {SERVER_S:g} s; is it running?")
-        stop.wait(MEET_S)
+        self._meet(stop)
+
+    def _meet(self, stop: threading.Event) -> None:
+        """Waits until the server knows who waits for its answers.
+
+        This end sees the server first, and rmw_fastrtps drops an answer whose reader it has not met 0.1 s later. A
+        second question whether there are parameters costs nothing; a goal can be sent only once.
+        """
+        until = time.monotonic() + SERVER_S
+        while time.monotonic() < until:
+            if stop.is_set():
+                raise BenchError(STOPPED)
+            try:
+                self._greeting(ListParameters.Request(), MEET_S)
+                return
+            except TimeoutError:
+                continue
+        raise BenchError(f"The controller {self._name} is there, but answered no question within {SERVER_S:g} s.")
 
     def _wait(self, future: Any, limit_s: float) -> Any:
         if not _done_within(future, limit_s):

@@ -44,13 +44,15 @@ class RosGround:
 
     def __init__(self, node: Any, name: str, identity: str) -> None:
         self._identity = identity
-        self._ping = RosCall(node, Trigger, f"{name}/ping")
         self._info = RosCall(node, GetInfo, f"{name}/get_info")
         self._clock = RosCall(node, ClockSync, f"{name}/clock_sync")
         self._start = RosCall(node, StartSuite, f"{name}/start_suite")
         self._traffic = RosCall(node, SetTraffic, f"{name}/set_traffic")
         self._stop = RosCall(node, StopSuite, f"{name}/stop_suite")
         self._shutdown = RosCall(node, Trigger, f"{name}/shutdown")
+        # The last one: DDS announces endpoints in order, so an agent that answers here has met those above and drops
+        # no answer to them.
+        self._ping = RosCall(node, Trigger, f"{name}/ping")
 
     def ready(self) -> bool:
         """See GroundEnd."""
