@@ -31,8 +31,9 @@ def against_static(
     from pqc_mav_policy_lab.compare import against_static as judging
     from pqc_mav_policy_lab.compare import static_report
     from pqc_mav_policy_lab.flight_model.costs import published_costs
+    from pqc_mav_policy_lab.missions.simulated import NAMES
 
-    names = missions_of(missions)
+    names = missions_of(missions, NAMES)
     if strategy not in STRATEGIES:
         raise CliError(f"'{strategy}' is not a strategy; the strategies are {', '.join(STRATEGIES)}.", ExitCode.USAGE)
     catalogue = engine_catalogue()

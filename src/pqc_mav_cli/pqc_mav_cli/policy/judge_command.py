@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from pqc_mav_cli.console import note
+from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.policy.judged_pages import missions_of, publish
 
 NAME = "policy-judged"
@@ -27,8 +28,12 @@ def judge(
     from pqc_mav_policy.registry import engine_catalogue
     from pqc_mav_policy_lab.compare import judged, judged_report
     from pqc_mav_policy_lab.flight_model.costs import published_costs
+    from pqc_mav_policy_lab.missions import attacked, simulated
 
-    names = missions_of(missions)
-    found = judged.judge(names, seeds, jobs, note)
+    names = missions_of(missions, (*simulated.NAMES, *attacked.NAMES))
+    try:
+        found = judged.judge(names, seeds, jobs, note)
+    except simulated.MissionError as error:
+        raise CliError(str(error)) from None
     content = judged_report.as_content(found, published_costs(engine_catalogue()).source)
     publish(NAME, judged_report.as_markdown(content), content, output)

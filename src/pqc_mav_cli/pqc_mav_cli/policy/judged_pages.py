@@ -10,14 +10,12 @@ from typing import Any
 from pqc_mav_cli.errors import CliError, ExitCode
 
 
-def missions_of(given: Sequence[str] | None) -> Sequence[str]:
-    """Those that were named, or all. Raises CliError for one that does not exist."""
-    from pqc_mav_policy_lab.missions.simulated import NAMES
-
-    unknown = [name for name in given or () if name not in NAMES]
+def missions_of(given: Sequence[str] | None, names: Sequence[str]) -> Sequence[str]:
+    """Those of `names` that were named, or all. Raises CliError for one that does not exist."""
+    unknown = [name for name in given or () if name not in names]
     if unknown:
-        raise CliError(f"'{unknown[0]}' is not a mission; the missions are {', '.join(NAMES)}.", ExitCode.USAGE)
-    return given or NAMES
+        raise CliError(f"'{unknown[0]}' is not a mission; the missions are {', '.join(names)}.", ExitCode.USAGE)
+    return given or names
 
 
 def publish(name: str, page: str, content: Mapping[str, Any], output: Path | None) -> None:

@@ -159,7 +159,7 @@ def row_of(
     outcomes = [outcome for entry in flight for outcome in entry.inputs.outcomes]
     handshakes = [costs.compute_s[entry.work.finished] for entry in finished]
     security = {
-        entry.index: security_score(level[entry.index], entry.inputs.session.key_age_s or 0.0, entry.conditions.threat)
+        entry.index: security_score(level[entry.index], entry.inputs.session.key_age_s or 0.0, entry.conditions.danger)
         for entry in live
     }
     worth = [_reward(entry, security.get(entry.index, 0.0)) for entry in flight]

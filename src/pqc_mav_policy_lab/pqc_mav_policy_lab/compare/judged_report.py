@@ -20,12 +20,21 @@ from pqc_mav_policy_lab.compare.comparison import (
 )
 from pqc_mav_policy_lab.compare.judged import AT_LEVEL5, MEASURES, Judged
 from pqc_mav_policy_lab.compare.variants import T_95, Figure
+from pqc_mav_policy_lab.missions.attacked import ATTACKS
+from pqc_mav_policy_lab.missions.attacked import NAMES as DETECTED
 
 FORMAT = "pqcmav-policy-judged"
 _DIGITS = 4
 #: A difference of mean security below this is nothing that a choice should rest on.
 NEGLIGIBLE = 0.005
 _STATICS = (STATIC, HEAVY, LEVEL5)
+_RECORDED = (
+    f"In the missions {', '.join(f'`{name}`' for name in DETECTED)} the detector of that name really runs. Each flight "
+    f"meets {ATTACKS} attacks that the fault laboratory recorded ([data sheet](../../docs/detection-data.md)) and "
+    "nobody trained with; the variant's number draws them, the same for every detector. The strategies hear what it "
+    "says; S is weighted by what the attacker did. Its own load, measured in [detection.md](detection.md), is left "
+    "out.\n"
+)
 
 
 def as_content(found: Sequence[Judged], costs: str) -> dict[str, Any]:
@@ -61,6 +70,7 @@ def as_markdown(content: Mapping[str, Any]) -> str:
         f"of `{LEVEL5}`. S, R and violations are those of [policy.md](policy.md). Handshake costs: "
         f"{content['handshake_costs']}. `pqcmav policy judge` makes this page. Figures are means over the variants "
         f"with their 95 % interval (t = {T_95}); differences are paired: both flew the same variant.\n",
+        *([_RECORDED] if any(name in DETECTED for name in missions) else []),
         "## The answer\n",
         *(f"* {sentence}" for sentence in verdicts(rows)),
         "",
@@ -80,6 +90,7 @@ def verdicts(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     sentences.append(_strategy_against(of, missions, "measured", STATIC))
     if AT_LEVEL5 in names:
         sentences.append(_same(of, missions))
+    sentences.append(_detected(of, [mission for mission in missions if mission in DETECTED]))
     sentences.append(_broken(of, missions, names))
     return [sentence for sentence in sentences if sentence]
 
@@ -159,6 +170,22 @@ def _same(of: _Rows, missions: Sequence[str]) -> str:
         if max(gaps) <= NEGLIGIBLE
         else f"Switched on over `{LEVEL5}`, the policy changes mean security by up to {max(gaps):.3f}."
     )
+
+
+def _detected(of: _Rows, missions: Sequence[str]) -> str:
+    """What the choice of a detector changes, where one really runs."""
+    gaps = {name: of[name, "measured"]["against_level5"]["security"] for name in missions if (name, "measured") in of}
+    if not gaps:
+        return ""
+    told = ", ".join(f"{gap:+.4f} ± {half:.4f} on {name}" for name, (gap, half) in gaps.items())
+    told = f"With a detector that really runs, on attacks that were recorded: `measured` against `{LEVEL5}` {told}"
+    if len(gaps) == 1:
+        return f"{told}."
+    worst, best = min(gaps, key=lambda name: gaps[name][0]), max(gaps, key=lambda name: gaps[name][0])
+    apart = gaps[best][0] - gaps[worst][0] > gaps[best][1] + gaps[worst][1]
+    if apart:
+        return f"{told}: the intervals of {best} and {worst} lie apart."
+    return f"{told}. The intervals do not tell the detectors apart: for the policy any of them will do."
 
 
 def _broken(of: _Rows, missions: Sequence[str], names: Sequence[str]) -> str:

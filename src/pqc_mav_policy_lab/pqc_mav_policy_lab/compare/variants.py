@@ -20,8 +20,8 @@ from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy_lab.compare.comparison import Row, row_of
 from pqc_mav_policy_lab.compare.invariants import violations
 from pqc_mav_policy_lab.flight_model.costs import Costs, published_costs
+from pqc_mav_policy_lab.missions.attacked import mission
 from pqc_mav_policy_lab.missions.fly import Simulation, fly
-from pqc_mav_policy_lab.missions.simulated import mission
 
 LEAST_SEEDS = 30
 # Student's t for 95 %, two-sided, with 29 degrees of freedom; with more it is a little too careful.

@@ -27,3 +27,11 @@ class Conditions:
     threat: Threat = Threat.NONE
     threat_kind: str = ""
     threat_response: str = ""  # what the detector asks for
+    attacked: bool | None = None  # whether an attacker is at work; None = as the detector says
+
+    @property
+    def danger(self) -> Threat:
+        """What security is weighted by: what the attacker does, where that is known."""
+        if self.attacked is None:
+            return self.threat
+        return Threat.ATTACK if self.attacked else Threat.NONE

@@ -95,7 +95,7 @@ def _phases(flight_s: int) -> list[Phase]:
     ]
 
 
-def _calm(rng: random.Random, flight_s: int = FLIGHT_S) -> list[Conditions]:
+def calm(rng: random.Random, flight_s: int = FLIGHT_S) -> list[Conditions]:
     """A flight without trouble: light detector, good radio with the losses of the published baseline (0.2 %)."""
     return [
         Conditions(phase, loss=max(0.0, rng.gauss(0.002, 0.001)), rtt_s=max(0.004, rng.gauss(0.012, 0.002)))
@@ -109,12 +109,12 @@ def _spread(rng: random.Random, variant: int, value: float, share: float) -> flo
 
 
 def _nominal(rng: random.Random, variant: int) -> Mission:
-    return Mission("nominal", "ten minutes without trouble", tuple(_calm(rng)))
+    return Mission("nominal", "ten minutes without trouble", tuple(calm(rng)))
 
 
 def _hot(rng: random.Random, variant: int) -> Mission:
     """Warm day; the heavy detector is switched on for a while, and the processor passes its limit."""
-    seconds = _calm(rng)
+    seconds = calm(rng)
     begin, last = round(_spread(rng, variant, 200, 0.5)), round(_spread(rng, variant, 150, 0.4))
     ambient = _spread(rng, variant, 29.0, 0.05)
     for index, entry in enumerate(seconds):
@@ -126,13 +126,13 @@ def _hot(rng: random.Random, variant: int) -> Mission:
 def _low_battery(rng: random.Random, variant: int) -> Mission:
     soc = _spread(rng, variant, 0.43, 0.08)
     return Mission(
-        "low-battery", "takes off with less than half a charge and lands nearly empty", tuple(_calm(rng)), soc
+        "low-battery", "takes off with less than half a charge and lands nearly empty", tuple(calm(rng)), soc
     )
 
 
 def _bad_link(rng: random.Random, variant: int) -> Mission:
     """A narrow channel at the edge of its range: losses, silences, two fades to almost nothing."""
-    seconds = _calm(rng)
+    seconds = calm(rng)
     begin = round(_spread(rng, variant, 150, 0.4))
     end = begin + round(_spread(rng, variant, 300, 0.3))
     narrow = _spread(rng, variant, 600.0, 0.5)
@@ -154,7 +154,7 @@ def _bad_link(rng: random.Random, variant: int) -> Mission:
 
 def _attack(rng: random.Random, variant: int) -> Mission:
     """A flood on the link: the detector suspects, then is sure; the heavy detector costs load, the flood bandwidth."""
-    seconds = _calm(rng)
+    seconds = calm(rng)
     begin = round(_spread(rng, variant, 220, 0.4))
     last = round(_spread(rng, variant, 120, 0.4))
     loss = _spread(rng, variant, 0.03, 0.6)
@@ -174,7 +174,7 @@ def _attack(rng: random.Random, variant: int) -> Mission:
 
 def _long(rng: random.Random, variant: int) -> Mission:
     flight_s = round(_spread(rng, variant, LONG_FLIGHT_S, 0.05))
-    return Mission("long", "25 minutes, nearly all the battery gives", tuple(_calm(rng, flight_s)))
+    return Mission("long", "25 minutes, nearly all the battery gives", tuple(calm(rng, flight_s)))
 
 
 _MAKERS: Mapping[str, Callable[[random.Random, int], Mission]] = {

@@ -93,7 +93,7 @@ class Episode:
         security = 0.0
         if session.state in (TunnelState.UP, TunnelState.REKEYING) and not conditions.silent:
             level = self._ladder.catalogue[session.suite].level
-            security = security_score(level, session.key_age_s or 0.0, conditions.threat)
+            security = security_score(level, session.key_age_s or 0.0, conditions.danger)
         worth = reward(
             security,
             latency_score(work.under_way_s),
