@@ -162,13 +162,15 @@ def _strategy_against(of: _Rows, missions: Sequence[str], name: str, other: str)
 
 
 def _same(of: _Rows, missions: Sequence[str]) -> str:
-    gaps = [abs(_gap(of, mission, AT_LEVEL5, "security")[0]) for mission in missions]
+    signed = [_gap(of, mission, AT_LEVEL5, "security")[0] for mission in missions]
+    gaps = [abs(gap) for gap in signed]
     outages = [_gap(of, mission, AT_LEVEL5, "outage")[0] for mission in missions]
     return (
         f"Switched on over `{LEVEL5}`, the policy changes mean security by {max(gaps):.4f} at most and outage by "
         f"{max(map(abs, outages)):.1f} s at most: in these missions it neither gains nor costs anything."
         if max(gaps) <= NEGLIGIBLE
-        else f"Switched on over `{LEVEL5}`, the policy changes mean security by up to {max(gaps):.3f}."
+        else f"Switched on over `{LEVEL5}`, the policy changes mean security by {min(signed):+.4f} to "
+        f"{max(signed):+.4f}."
     )
 
 
