@@ -123,8 +123,8 @@ class MetricsAggregator:
         """Times of the phases and how the run ended."""
         put(self.run.lifecycle, values)
 
-    def record_workload(self, options: WorkloadOptions, scenario_load: str, memory_mib: float) -> None:
-        """What traffic was asked for; the counts come with `finalize_suite`."""
+    def record_workload(self, options: WorkloadOptions, scenario_load: str, memory_mib: float | None) -> None:
+        """What traffic was asked for; the counts come with `finalize_suite`. No memory is asked of a detector: None."""
         put(
             self.run.workload,
             {"workload": options.kind, "scenario_load": scenario_load, "scenario_load_memory_mib": memory_mib},

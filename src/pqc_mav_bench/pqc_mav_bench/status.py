@@ -25,6 +25,10 @@ _REASONS: dict[str, tuple[StatusKind, str]] = {
     "handshake.reason": (StatusKind.NOT_APPLICABLE, "the handshake succeeded"),
     "run_context.link": (StatusKind.NOT_APPLICABLE, "nothing was put between the ends"),
     "lifecycle.renew_s": (StatusKind.NOT_APPLICABLE, "one handshake was asked for, so nothing is renewed"),
+    "workload.scenario_load_memory_mib": (
+        StatusKind.NOT_APPLICABLE,
+        "a detector is asked for no memory; what it takes is system_drone.load_rss_mib",
+    ),
     "lifecycle.failure_phase": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
     "lifecycle.failure_reason": (StatusKind.NOT_APPLICABLE, "the run succeeded"),
 }
@@ -32,12 +36,19 @@ _KEYGEN = "crypto_primitives.gcs_kem_keygen_ms"
 _POOLED = "the key pair came from the gcs's pool (key_pool_depth), where it was made before the handshake"
 _COUNTED = "the applications are seen at the proxies alone, which count datagrams and read no messages"
 _AEAD = "fewer packets passed than the engine times (it times each 32nd)"
+_EMULATED = (
+    "workload.scenario_load",
+    "workload.scenario_load_memory_mib",
+    "system_drone.load_cpu_percent",
+    "system_drone.load_rss_mib",
+)
 _SYSTEM = {
     "temperature_mean_c": "the kernel shows no thermal zone",
     "temperature_peak_c": "the kernel shows no thermal zone",
     "cpu_mhz": "the kernel shows no processor clock",
     "governor": "the kernel shows no frequency governor",
     "load_cpu_percent": "no detector or emulated load runs on this side",
+    "load_rss_mib": "no detector or emulated load runs on this side",
     "foreign_cpu_percent": "what the campaign's own processes took is not known",
     "tunnel_cpu_percent": "the proxy's process was not found on this machine",
     "tunnel_rss_mib": "the proxy's process was not found on this machine",
@@ -131,7 +142,7 @@ def _label(run: RunMetrics, status: dict[str, MetricStatus]) -> None:
                     reason="computed from the processor's load by the sensing node, not measured",
                 )
     if run.workload.scenario_load == "emulated":
-        for path in ("workload.scenario_load", "system_drone.load_cpu_percent", "workload.scenario_load_memory_mib"):
+        for path in _EMULATED:
             status[path] = MetricStatus(
                 status=StatusKind.EMULATED,
                 reason="a documented load takes the place of the detector, which does not run here",

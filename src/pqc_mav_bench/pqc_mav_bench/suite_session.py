@@ -23,6 +23,7 @@ from pqc_mav_bench.ends import DroneEnd, GroundEnd, RekeyResult
 from pqc_mav_bench.errors import AgentLostError, BenchError, StoppedError, SuiteFailedError
 from pqc_mav_bench.options import CampaignOptions
 from pqc_mav_bench.scenario import scenario_of
+from pqc_mav_bench.scenario_load import EMULATED, NONE
 from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.workload.spec import EndSpec
@@ -138,7 +139,7 @@ class SuiteSession:
         try:
             enter(ACTIVATE)
             load = self._drone.set_load(item.scenario, emulate=self._options.emulate_detectors)
-            memory = scenario_of(item.scenario).memory_mib if load == "emulated" else 0.0
+            memory = {EMULATED: scenario_of(item.scenario).memory_mib, NONE: 0.0}.get(load)
             aggregator.record_workload(self._options.workload, load, memory)
             clock, delay_ms = self._activate(item.suite, changes)
             if self._options.handshakes > 1:

@@ -24,6 +24,7 @@ from typing import Any
 import pandas as pd
 from pandas.io.parquet import get_engine
 
+from pqc_mav_bench.schema import version7
 from pqc_mav_bench.schema.additions import ADDED
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
@@ -161,6 +162,8 @@ def read(path: Path) -> pd.DataFrame:
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
     new = [f for f in flat_fields() if f.path in ADDED and f.path not in table.columns and f.path not in same]
+    if any(field.path == version7.FOLLOWING for field in new):
+        table = version7.unmeasured_left_out(table)
     if new:
         nothing = {field.path: float("nan") if field.numeric else "" for field in new}
         table = pd.concat([table, pd.DataFrame(nothing, index=table.index)], axis=1)

@@ -179,7 +179,8 @@ def test_an_emulated_scenario_says_so():
     assert (run.workload.scenario_load, run.workload.scenario_load_memory_mib) == ("emulated", 489)
     assert run.metric_status["workload.scenario_load"].status == "emulated"
     real, _ = measured(scenario="tst")
-    assert real.workload.scenario_load == "detector"
+    assert (real.workload.scenario_load, real.workload.scenario_load_memory_mib) == ("detector", None)
+    assert "system_drone.load_rss_mib" in real.metric_status["workload.scenario_load_memory_mib"].reason
     assert "workload.scenario_load" not in real.metric_status
 
 

@@ -116,6 +116,9 @@ def summarise(samples: Sequence[Sample], interval_s: float = INTERVAL_S) -> dict
             return None
         return max(0.0, 100.0 * (last.process_s[role] - first.process_s[role]) / span)
 
+    def resident(role: str) -> float | None:
+        return max((sample.rss_mib[role] for sample in samples if role in sample.rss_mib), default=None)
+
     return {
         "samples": len(samples),
         "interval_s": interval_s,
@@ -128,9 +131,8 @@ def summarise(samples: Sequence[Sample], interval_s: float = INTERVAL_S) -> dict
         "bench_cpu_percent": process("bench"),
         "workload_cpu_percent": process("workload"),
         "load_cpu_percent": process("load"),
-        "tunnel_rss_mib": max(
-            (sample.rss_mib["tunnel"] for sample in samples if "tunnel" in sample.rss_mib), default=None
-        ),
+        "load_rss_mib": resident("load"),
+        "tunnel_rss_mib": resident("tunnel"),
         "memory_mean_mib": statistics.fmean(memory),
         "memory_peak_mib": max(memory),
         "temperature_mean_c": statistics.fmean(temperatures) if temperatures else None,

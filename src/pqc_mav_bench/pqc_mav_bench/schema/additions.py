@@ -88,6 +88,11 @@ ADDITIONS = (
         ),
     ),
     Addition("6.0", "recorded before this was counted", frozenset({"crypto_primitives.gcs_pooled_handshakes"})),
+    Addition(
+        "7.0",
+        "recorded before this was measured",
+        frozenset({"system_drone.load_rss_mib", "system_gcs.load_rss_mib"}),
+    ),
 )
 
 #: All of them.

@@ -43,7 +43,7 @@ class Workload(Category):
     goodput_ratio: float | None = metric("goodput_mbps / target_mbps", "1")
     scenario_load: str | None = metric("none, emulated (documented load) or detector", side=Side.CONTROLLER)
     scenario_load_memory_mib: float | None = metric(
-        "memory the scenario's load occupies", "MiB", Side.CONTROLLER, zero="the baseline scenario has none"
+        "memory that an emulated load was asked to hold", "MiB", Side.CONTROLLER, zero="the baseline scenario has none"
     )
 
 

@@ -34,6 +34,9 @@ class SystemLoad(Category):
         "%",
         zero="the baseline scenario has none",
     )
+    load_rss_mib: float | None = metric(
+        "resident memory of the scenario's detector or of the load in its place, largest sample", "MiB"
+    )
     foreign_cpu_percent: float | None = metric(
         "all cores together, mean, less what the campaign's own processes took: what else the machine did",
         "%",

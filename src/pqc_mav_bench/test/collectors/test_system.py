@@ -27,11 +27,11 @@ def test_means_peaks_and_spread_follow_from_the_samples():
 
 def test_our_processes_are_shares_of_one_core():
     first = sample(0, 0, process_s={"tunnel": 10.0, "bench": 1.0}, rss_mib={"tunnel": 70.0})
-    last = sample(2, 1, process_s={"tunnel": 10.5}, rss_mib={"tunnel": 72.0})
+    last = sample(2, 1, process_s={"tunnel": 10.5}, rss_mib={"tunnel": 72.0, "load": 31.0})
     figures = summarise([first, last])
     assert figures["tunnel_cpu_percent"] == pytest.approx(25.0)
     assert figures["bench_cpu_percent"] is None
-    assert figures["tunnel_rss_mib"] == 72.0
+    assert (figures["tunnel_rss_mib"], figures["load_rss_mib"]) == (72.0, 31.0)
 
 
 def test_one_sample_is_no_measurement():

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What schema version 7 said wrong: that a detector occupies no memory. Nobody had measured it.
+
+Files are not rewritten: their hashes are over what was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+VERSION = "7.0"
+PATH = "workload.scenario_load_memory_mib"
+LOAD, DETECTOR = "workload.scenario_load", "detector"
+#: A table that has no such column is not of a later version.
+FOLLOWING = "system_drone.load_rss_mib"
+REASON = "schema version 7 wrote 0 for a detector without measuring it"
+
+
+def without_unmeasured(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A metrics document of version 7 without the memory of a detector."""
+    out = dict(document)
+    category, _, name = PATH.partition(".")
+    workload = out.get(category)
+    if not isinstance(workload, Mapping) or workload.get(LOAD.partition(".")[2]) != DETECTOR:
+        return out
+    out[category] = {**workload, name: None}
+    if isinstance(status := out.get("metric_status"), Mapping):
+        out["metric_status"] = {**status, PATH: {"status": "unavailable", "reason": REASON}}
+    return out
+
+
+def unmeasured_left_out(table: pd.DataFrame) -> pd.DataFrame:
+    """The tidy table of version 7 without the memory of detectors."""
+    if not {PATH, LOAD} <= set(table.columns):
+        return table
+    return table.assign(**{PATH: table[PATH].mask(table[LOAD] == DETECTOR)})
