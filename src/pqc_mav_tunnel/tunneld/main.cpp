@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "cold_code.hpp"
 #include "config_yaml.hpp"
 #include "fd.hpp"
 #include "health_file.hpp"
@@ -171,10 +172,15 @@ int run(const std::string& path, bool check_only) {
   manager.tell("READY=1\nSTATUS=" + what);
   AttemptLog attempts;
   std::thread printer([&] {
+    ColdCode code;
+    code.used(ColdCode::Clock::now());
     for (bool open = true; open;) {
       const auto events = engine->events().wait(std::chrono::seconds(1), 64);
-      for (const auto& event : events)
+      for (const auto& event : events) {
+        if (std::holds_alternative<HandshakeEvent>(event.what)) code.used(ColdCode::Clock::now());
         if (attempts.worth_saying(event, AttemptLog::Clock::now())) std::cerr << line_of(event) << std::endl;
+      }
+      if (code.due(ColdCode::Clock::now())) let_go_of_code();
       open = !engine->events().closed() || !events.empty();
     }
   });
