@@ -34,7 +34,11 @@ PARAMETERS = (
     ParameterSpec("proxy", "/drone/pqc_proxy", "Node name of the drone's proxy."),
     ParameterSpec("agent", "/gcs/bench_agent", "Node name of the agent on the ground."),
     ParameterSpec("drone_id", "", "The drone whose link is measured; empty = the only one of the proxy."),
-    ParameterSpec("policy", "/drone/pqc_policy", "Node name of the drone's policy, held while a campaign runs."),
+    ParameterSpec(
+        "policy",
+        "/drone/pqc_policy",
+        "Node name of the drone's policy, held while a campaign runs; empty: there is none.",
+    ),
     ParameterSpec("power", "power", "Topic with this computer's power, if anything publishes it."),
     ParameterSpec("shutdown_agent", False, "End the agent after a complete campaign."),
 )

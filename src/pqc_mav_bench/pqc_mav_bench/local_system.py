@@ -104,6 +104,7 @@ SYSTEM = SystemDescription(
                 "proxy": Setting("/{space}/drone/pqc_proxy"),
                 "agent": Setting("/{space}/gcs/bench_agent"),
                 "drone_id": Setting(DRONE_ID),
+                "policy": Setting(""),
             },
             respawn=None,
         ),

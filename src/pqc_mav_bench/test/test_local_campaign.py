@@ -35,10 +35,10 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(pqcmav(*arguments), capture_output=True, text=True, timeout=LIMIT_S, check=False)
 
 
-def start(root: Path) -> subprocess.Popen[bytes]:
+def start(root: Path, output: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     chosen = [word for suite in SUITES for word in ("--suite", suite)]
     options = ("--root", str(root), "--name", "c", "--duration", "1.5", "--machine", "test")
-    return subprocess.Popen(pqcmav("run", *options, *chosen), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(pqcmav("run", *options, *chosen), stdout=output, stderr=output)
 
 
 def states(root: Path) -> list[str]:
@@ -130,6 +130,19 @@ def test_refusals_are_one_sentence_with_an_exit_code(tmp_path, capsys, arguments
     assert words in said
     assert len(said.strip().splitlines()) == 1
     assert not os.path.lexists(tmp_path / "none")
+
+
+@pytest.mark.slow
+def test_a_campaign_that_is_stopped_says_so_and_how_to_go_on(tmp_path):
+    process = start(tmp_path, subprocess.PIPE)
+    wait_for(lambda: "completed" in states(tmp_path), process)
+    process.send_signal(signal.SIGINT)
+    said = b"".join(process.communicate(timeout=LIMIT_S)).decode()
+    assert process.returncode == 1
+    # The controller says so, or, where it is gone before that, the command.
+    assert "topped" in said and "'pqcmav bench resume' continues" in said
+    assert " is lost" not in said
+    assert "pending" in states(tmp_path)
 
 
 @pytest.mark.slow

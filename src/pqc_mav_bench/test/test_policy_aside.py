@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -90,3 +91,19 @@ def test_without_a_policy_nothing_happens(nodes, monkeypatch):
     aside = PolicyAside(nodes[1], NAME)
     assert aside.step_aside() == ""
     assert aside.go_on() == ""
+
+
+def test_one_that_comes_late_is_not_taken_for_none(nodes):
+    late: list[Policy] = []
+    timer = threading.Timer(2.5, lambda: late.append(Policy(nodes[0], "auto")))
+    timer.start()
+    assert "it was in mode auto" in PolicyAside(nodes[1], NAME).step_aside()
+    timer.join()
+    assert late[0].mode == "hold"
+
+
+def test_where_none_is_named_nobody_is_waited_for(nodes):
+    begun = time.monotonic()
+    aside = PolicyAside(nodes[1], "")
+    assert (aside.step_aside(), aside.go_on()) == ("", "")
+    assert time.monotonic() - begun < policy_aside.FOUND_S / 2

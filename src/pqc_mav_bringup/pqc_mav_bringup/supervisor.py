@@ -52,6 +52,11 @@ class Supervisor:
             self._exit_code = exit_code
         self._stop.set()
 
+    @property
+    def signalled(self) -> bool:
+        """Whether a signal ended it, or is about to."""
+        return self._signalled
+
     def _on_signal(self) -> None:
         if self._signalled:
             self._hurry.set()

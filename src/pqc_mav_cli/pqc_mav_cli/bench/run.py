@@ -89,7 +89,10 @@ def _supervised(supervisor: Supervisor, campaign: Callable[[threading.Event], Ou
     asyncio.run(both())
     if outcomes:
         return outcomes[0]
-    raise problems[0] if problems else BenchError("The benchmark was stopped; 'pqcmav bench resume' continues it.")
+    # What a signal ended is no controller that was lost, though the client may have seen it so.
+    if supervisor.signalled or not problems:
+        raise CliError("The benchmark was stopped; 'pqcmav bench resume' continues it.")
+    raise problems[0]
 
 
 def ask(
