@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import rclpy
 from pqc_mav_interfaces.action import RunCampaign
 from rcl_interfaces.srv import ListParameters
 from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
+from spun_nodes import spun
 
 from pqc_mav_bench import campaign_client
 from pqc_mav_bench.campaign_client import CampaignClient
@@ -61,28 +60,14 @@ class SlowToNote:
 @pytest.fixture
 def offered() -> Iterator[Callable[[int], tuple[Controller, CampaignClient]]]:
     """Makes a controller that ignores so many greetings, and a client of it."""
-    context = rclpy.Context()
-    rclpy.init(args=[], context=context)
-    executor = MultiThreadedExecutor(num_threads=4, context=context)
-    made = tuple(rclpy.create_node(name, context=context) for name in ("controller", "client"))
-    for node in made:
-        executor.add_node(node)
-    thread = threading.Thread(target=executor.spin)
-    thread.start()
-    controllers: list[Controller] = []
+    with spun("controller", "client", threads=4) as ((theirs, ours), stack):
 
-    def offer(ignored: int) -> tuple[Controller, CampaignClient]:
-        controllers.append(Controller(made[0], ignored))
-        return controllers[-1], CampaignClient(made[1], NAME)
+        def offer(ignored: int) -> tuple[Controller, CampaignClient]:
+            controller = Controller(theirs, ignored)
+            stack.callback(controller.server.destroy)
+            return controller, CampaignClient(ours, NAME)
 
-    yield offer
-    executor.shutdown()
-    thread.join()
-    for controller in controllers:
-        controller.server.destroy()
-    for node in made:
-        node.destroy_node()
-    rclpy.shutdown(context=context)
+        yield offer
 
 
 def run(client: CampaignClient, stop: threading.Event | None = None) -> campaign_client.Outcome:

@@ -8,10 +8,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
-import rclpy
 from pqc_mav_interfaces.msg import PolicyDecision
 from pqc_mav_interfaces.srv import SetMode
-from rclpy.executors import MultiThreadedExecutor
+from spun_nodes import spun
 
 from pqc_mav_bench import policy_aside
 from pqc_mav_bench.errors import BenchError
@@ -40,20 +39,8 @@ class Policy:
 
 @pytest.fixture
 def nodes() -> Iterator[tuple]:
-    context = rclpy.Context()
-    rclpy.init(args=[], context=context)
-    executor = MultiThreadedExecutor(num_threads=2, context=context)
-    made = tuple(rclpy.create_node(name, context=context) for name in ("policy", "controller"))
-    for node in made:
-        executor.add_node(node)
-    thread = threading.Thread(target=executor.spin)
-    thread.start()
-    yield made
-    executor.shutdown()
-    thread.join()
-    for node in made:
-        node.destroy_node()
-    rclpy.shutdown(context=context)
+    with spun("policy", "controller") as (made, _):
+        yield made
 
 
 @pytest.mark.parametrize("before", ["auto", "manual"])
