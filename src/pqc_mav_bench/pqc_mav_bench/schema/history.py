@@ -7,20 +7,26 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pqc_mav_bench.schema import version1, version2, version7
-from pqc_mav_bench.schema.additions import ADDITIONS
+from pqc_mav_bench.schema.additions import ADDITIONS, Addition
 
 SCHEMA_VERSION = "8.0"
 
 Step = Callable[[Mapping[str, Any]], dict[str, Any]]
 
-_LAST = next(each for each in ADDITIONS if each.version == version7.VERSION)
+#: By version: what it said wrong, put right before what it lacks is explained.
+_CORRECTED: Mapping[str, Step] = {version7.VERSION: version7.without_unmeasured}
+
+
+def _completed(lacks: Addition) -> Step:
+    corrected = _CORRECTED.get(lacks.version, dict)
+    return lambda document: lacks.explained(corrected(document))
+
 
 #: The version that is read, and what becomes of its documents in the next one.
 _STEPS: tuple[tuple[str, Step], ...] = (
     (version1.VERSION, version1.renamed),
     (version2.VERSION, version2.without_removed),
-    *((each.version, each.explained) for each in ADDITIONS if each.version != version7.VERSION),
-    (version7.VERSION, lambda document: _LAST.explained(version7.without_unmeasured(document))),
+    *((each.version, _completed(each)) for each in ADDITIONS),
 )
 
 #: All versions that can be read, the oldest first.
