@@ -44,7 +44,8 @@ class Figure:
 
 
 _POST_QUANTUM = "Post-quantum public keys, ciphertexts and signatures are kilobytes long; those of curves are 32 bytes."
-_MEMORY = "Most of it are pages of libraries that both ends share: libcrypto, liboqs, the C and C++ libraries."
+_MEMORY = "Buffers that take runs of packets, and pages of the C and C++ libraries, libcrypto and liboqs."
+_FRESH = "A post-quantum handshake goes through much of liboqs, libcrypto and its own buffers."
 FIGURES = (
     *(
         Figure(f"rate_{size}", "rate", f"{size} bytes, k/s", f"lossless rate at {size} bytes", "k/s", 0, True)
@@ -60,6 +61,9 @@ FIGURES = (
             ("rtt_320", "round trip at 320/s", "median round trip at 320/s"),
             ("rtt_4000", "round trip at 4,000/s", "median round trip at 4,000/s"),
         )
+    ),
+    Figure(
+        "pss_fresh", "cost", "PSS just connected, MB", "memory of both ends just after connecting", "MB", 1, why=_FRESH
     ),
     Figure("cpu_320", "cost", "CPU at 320/s, %", "CPU of both ends at 320/s", "% of a core", 2),
     Figure("pss_320", "cost", "PSS at 320/s, MB", "memory of both ends at 320/s", "MB", 1, why=_MEMORY),

@@ -40,8 +40,9 @@ class Forwarders(Ends):
             raise RuntimeError("plain_forwarder did not start")
 
 
+_COSTS = ("cpu_320", "cpu_8mbit", "pss_fresh", "pss_320", "pss_8mbit")
 _nobody = dict.fromkeys(
-    ("cpu_320", "pss_320", "cpu_8mbit", "pss_8mbit", "start_ms", "loss_0", "loss_10", "loss_30", "recovery_s"),
+    (*_COSTS, "start_ms", "loss_0", "loss_10", "loss_30", "recovery_s"),
     "nothing runs",
 )
 SYSTEMS = [
