@@ -62,13 +62,13 @@ FIGURES = (
             ("rtt_4000", "round trip at 4,000/s", "median round trip at 4,000/s"),
         )
     ),
-    Figure(
-        "pss_fresh", "cost", "PSS just connected, MB", "memory of both ends just after connecting", "MB", 1, why=_FRESH
-    ),
     Figure("cpu_320", "cost", "CPU at 320/s, %", "CPU of both ends at 320/s", "% of a core", 2),
     Figure("pss_320", "cost", "PSS at 320/s, MB", "memory of both ends at 320/s", "MB", 1, why=_MEMORY),
     Figure("cpu_8mbit", "cost", "CPU at 8 Mb/s, %", "CPU of both ends at 8 Mb/s", "% of a core", 2),
     Figure("pss_8mbit", "cost", "PSS at 8 Mb/s, MB", "memory of both ends at 8 Mb/s", "MB", 1, why=_MEMORY),
+    Figure(
+        "pss_fresh", "cost", "PSS just connected, MB", "memory of both ends just after connecting", "MB", 1, why=_FRESH
+    ),
     Figure("handshake_ms", "connect", "handshake, ms", "handshake on the wire", "ms", 2, why=_POST_QUANTUM),
     Figure("handshake_bytes", "connect", "its bytes", "bytes of the handshake", "bytes", 0, why=_POST_QUANTUM),
     Figure("start_ms", "connect", "start to first packet, ms", "time from the start to the first packet", "ms", 0),
