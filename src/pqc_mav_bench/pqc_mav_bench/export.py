@@ -27,6 +27,8 @@ LARGE_TABLE = 50_000
 
 _COLUMNS = {
     "suite": "suite",
+    "scenario": "scenario",
+    "repetition": "repetition",
     "handshake.handshake_ms": "handshake ms",
     "handshake.gcs_handshake_ms": "at the ground ms",
     "rekey.phi_60s": "Phi(60 s)",
@@ -76,12 +78,17 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         f"{cost['runs_with_warnings']}, with errors: {cost['runs_with_errors']}.",
         "",
     ]
-    shown = {column: title for column, title in _COLUMNS.items() if column == "suite" or table[column].notna().any()}
+    shown = {column: title for column, title in _COLUMNS.items() if _tells(column, table[column])}
     lines += [f"| {' | '.join(shown.values())} |", f"|{'---|' * len(shown)}"]
     named = table.assign(suite=tidy.short_codes(table))
     for _, row in named.sort_values("handshake.handshake_ms").iterrows():
         lines.append(f"| {' | '.join(_cell(row[column]) for column in shown)} |")
     return "\n".join([*lines, ""])
+
+
+def _tells(column: str, values: pd.Series) -> bool:
+    """Whether a column has something to say: a figure that was measured, a scenario where there are several."""
+    return values.nunique() > 1 if column in ("scenario", "repetition") else bool(values.notna().any())
 
 
 def _source(manifest: Mapping[str, Any]) -> str:

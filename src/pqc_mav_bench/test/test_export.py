@@ -5,10 +5,11 @@ import gzip
 import json
 
 import pytest
-from support import Bench
+from support import OPTIONS, Bench
 
 from pqc_mav_bench import export, tidy
 from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.options import options_from
 from pqc_mav_bench.store import CampaignStore
 from pqc_mav_bench.verify import verify_campaign
 
@@ -35,6 +36,16 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
     assert "0 of 620 lost" in text
     assert "test machine" in text
     assert len(tidy.read(tmp_path / "out")) == 3
+
+
+def test_the_page_says_which_scenario_and_repetition_a_line_is_of(tmp_path):
+    options = options_from({**OPTIONS.model_dump(), "scenarios": ("baseline", "tst"), "repetitions": 2})
+    bench = Bench(tmp_path / "root", options=options)
+    bench.run()
+    export.export(bench.store, tmp_path / "out", runs=False)
+    text = (tmp_path / "out/summary.md").read_text()
+    assert "| suite | scenario | repetition | handshake ms |" in text
+    assert all(f"| CS-A | {name} | {again} | 12 |" in text for name in ("baseline", "tst") for again in (1, 2))
 
 
 def test_the_compact_form_verifies_until_a_figure_of_it_is_changed(tmp_path):

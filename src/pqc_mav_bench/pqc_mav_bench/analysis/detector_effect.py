@@ -34,8 +34,8 @@ class Effect:
 
     @property
     def told_apart(self) -> bool:
-        """Whether the interval leaves 1 out."""
-        return not self.low <= 1 <= self.high
+        """Whether the interval leaves 1 out, also when it is written with two decimals: 1.004 is no evidence."""
+        return not round(self.low, 2) <= 1 <= round(self.high, 2)
 
 
 def effects(suites: pd.DataFrame, base: str = "baseline", column: str = "handshake_ms") -> list[Effect]:

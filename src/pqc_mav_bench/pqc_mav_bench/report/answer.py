@@ -138,8 +138,9 @@ def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
     added = thin.seconds(float(strongest["handshake_bytes"])) - thin.seconds(float(weakest["handshake_bytes"]))
     explanation = Explanation(
         "On a thin link the bytes of a handshake decide, not the processor. At each level the KEM and signature with "
-        "the fewest, and the pair with the most of all; the cipher adds no bytes.",
-        "Bytes need no interval: only Falcon's signatures vary, by a few. Seconds are computed: two round trips, and "
+        "the fewest, and the pair with the most of all; the cipher adds its name alone.",
+        "Bytes need no interval: a name has 10 more than another, Falcon's signatures vary by a few, and an "
+        "acknowledgement of 40 is not always needed. Seconds are computed: two round trips, and "
         "the bytes in fragments at the rate of the link; with other traffic on it they are more.",
         [
             f"Over {thin.name}, level {int(strongest['nist_level'])} takes {quantity(abs(added), 's')} "

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pqc_mav_bench.analysis.detector_effect import FEWEST_PAIRS, effects
+from pqc_mav_bench.analysis.detector_effect import FEWEST_PAIRS, Effect, effects
 
 
 def suites(ratios, pairs=12, ciphers=3):
@@ -26,6 +26,11 @@ def test_a_certain_effect_is_told_apart_and_scatter_is_not():
     assert slower.told_apart and slower.low <= slower.ratio <= slower.high
     assert slower.ratio == pytest.approx(1.2, abs=0.02)
     assert not same.told_apart and same.low < 1 < same.high
+
+
+@pytest.mark.parametrize("low, high, apart", [(1.004, 1.2, False), (1.006, 1.2, True), (0.8, 0.996, False)])
+def test_an_interval_that_reads_as_if_it_reached_1_is_no_evidence(low, high, apart):
+    assert Effect("tst", (low + high) / 2, low, high, 24).told_apart is apart
 
 
 def test_few_pairs_or_no_baseline_give_nothing():
