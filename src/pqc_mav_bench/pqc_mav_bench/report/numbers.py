@@ -30,6 +30,12 @@ def quantity(value: float | None, unit: str, digits: int = 3) -> str:
     return text if text == MISSING or not unit else f"{text} {unit}"
 
 
+def span(low: float, high: float, unit: str) -> str:
+    """What lies between two figures; one where both read the same."""
+    ends = dict.fromkeys((number(low), number(high)))
+    return f"{' to '.join(ends)} {unit}"
+
+
 def duration(milliseconds: float | None) -> str:
     """A time in the unit that suits it: 85 µs, 12.8 ms, 9.2 s."""
     if milliseconds is None or not math.isfinite(milliseconds):

@@ -43,3 +43,8 @@ def test_signs_and_lists():
     assert numbers.signed(math.nan, "ms") == "–"
     assert numbers.listed(["a", "b", "c"]) == "a, b and c"
     assert (numbers.count(1, "suite"), numbers.count(1234, "suite")) == ("1 suite", "1,234 suites")
+
+
+def test_a_span_of_figures_that_read_the_same_is_one_figure():
+    assert numbers.span(7.99, 8.0, "Mb/s") == "7.99 to 8.00 Mb/s"
+    assert numbers.span(7.9996, 8.0, "Mb/s") == "8.00 Mb/s"

@@ -11,7 +11,7 @@ from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section, Table
 from pqc_mav_bench.report.charts import bars, points, spread
 from pqc_mav_bench.report.estimates import per_scenario, per_suite
-from pqc_mav_bench.report.numbers import count, listed, number, quantity
+from pqc_mav_bench.report.numbers import count, listed, number, quantity, span
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
     ALIKE,
@@ -116,10 +116,7 @@ def _equal_throughput(c: ReportInput, name: str, label: str, rows: pd.DataFrame,
         f"Payload delivered per second with each suite, scenario {label}.",
         "No chart: the values differ by less than "
         f"{number(100 * ALIKE, 2)} %, so that every bar would be as long as the next.",
-        [
-            f"Every one of {count(len(rows), 'suite')} delivers {quantity(values.min(), 'Mb/s')} to "
-            f"{quantity(values.max(), 'Mb/s')}{offered}."
-        ],
+        [f"Every one of {count(len(rows), 'suite')} delivers {span(values.min(), values.max(), 'Mb/s')}{offered}."],
         ["The suite does not limit the throughput at this rate."],
     )
     frame = pd.DataFrame({"Suite": rows["suite"], "Throughput (Mb/s)": values})
