@@ -8,20 +8,32 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LinkPreset:
-    """A link in words (each way: delay, loss, rate), and the load that fits into it: MAVLink messages/s each way."""
+    """A link by what a sentence calls it, its figures, what `--link` takes (each way: delay, loss, rate), and the load
+    that fits into it: MAVLink messages/s each way."""
 
     name: str
-    title: str
+    called: str
+    figures: str
     words: str
     messages_per_s: float
+
+    @property
+    def title(self) -> str:
+        """The head of a column."""
+        return f"{self.called.removeprefix('a ')}, {self.figures}"
+
+    @property
+    def described(self) -> str:
+        """In a sentence, with its figures."""
+        return f"{self.called} ({self.figures})"
 
 
 PRESETS = {
     preset.name: preset
     for preset in (
-        LinkPreset("lan", "LAN, RTT 1 ms", "0.5ms 1Gbit", 320.0),
-        LinkPreset("lte", "like LTE, RTT 60 ms, 10 Mbit/s, 1 % lost", "30ms 1% 10Mbit", 320.0),
-        LinkPreset("radio-64k", "radio of 64 kbit/s, RTT 100 ms, 1 % lost", "50ms 1% 64kbit", 20.0),
+        LinkPreset("lan", "a LAN", "RTT 1 ms", "0.5ms 1Gbit", 320.0),
+        LinkPreset("lte", "a link like LTE", "RTT 60 ms, 10 Mbit/s, 1 % lost", "30ms 1% 10Mbit", 320.0),
+        LinkPreset("radio-64k", "a radio of 64 kbit/s", "RTT 100 ms, 1 % lost", "50ms 1% 64kbit", 20.0),
     )
 }
 

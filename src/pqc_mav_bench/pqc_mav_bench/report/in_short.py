@@ -115,21 +115,27 @@ def _link(c: ReportInput, known: pd.DataFrame, rows: pd.DataFrame, choices: Sequ
 
 
 def _shorter(c: ReportInput, suite: str) -> str:
-    """Over which measured links another suite's handshake is surely shorter; "" over none."""
+    """Over which measured links others are surely shorter, of each level the shortest; "" over none."""
     said = []
     for preset, one in c.links:
         rows = one.baseline.dropna(subset=["handshake_ms"]).set_index("suite")
-        if suite in rows.index:
-            least = rows["handshake_ms"].idxmin()
-            if rows.loc[least, HIGH] < rows.loc[suite, LOW]:
-                said.append(f"over the {preset.title} {least} is shorter, by the 95 % intervals")
-    return f"But {listed(said)}. " if said else ""
+        if suite not in rows.index:
+            continue
+        shortest = rows.loc[rows.groupby("nist_level")["handshake_ms"].idxmin()]
+        surely = shortest[shortest[HIGH] < rows.loc[suite, LOW]]
+        names = [
+            f"{name} (level {level:.0f}, {duration(took)})"
+            for name, level, took in zip(surely.index, surely["nist_level"], surely["handshake_ms"], strict=True)
+        ]
+        if names:
+            said.append(f"over {preset.called} {listed(names)}")
+    return f"Shorter, by the 95 % intervals: {'; '.join(said)}. " if said else ""
 
 
 def _measured(c: ReportInput, suite: str) -> str:
     """What a suite's handshake took over other links, where that was measured."""
     found = [(preset, one.baseline[one.baseline["suite"] == suite]) for preset, one in c.links]
-    return ", ".join(f"{_time(rows.iloc[0])} over the {preset.title}" for preset, rows in found if len(rows))
+    return ", ".join(f"{_time(rows.iloc[0])} over {preset.described}" for preset, rows in found if len(rows))
 
 
 def _battery(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:

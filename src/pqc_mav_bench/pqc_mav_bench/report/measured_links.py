@@ -36,13 +36,13 @@ def over_links(c: ReportInput) -> Table | None:
         }
     )
     fewest = min((rows[COUNT].min() for rows in by_link.values() if len(rows)), default=0)
-    words = listed([f"{preset.title}: {preset.words} each way" for preset, _ in c.links])
+    words = listed([f"{preset.called}: {preset.words} each way" for preset, _ in c.links])
     explanation = Explanation(
         f"Handshakes of some suites with other links between the ends ({words}), under MAVLink: "
-        f"{listed([f'{preset.messages_per_s:g} messages/s over {preset.name}' for preset, _ in c.links])}.",
+        f"{listed([f'{preset.messages_per_s:g} messages/s over {preset.called}' for preset, _ in c.links])}.",
         "In brackets the 95 % interval of the median. The links are emulated on one machine; a handshake is a renewal "
         "inside the running session, so it shares the link with the data.",
-        [_shortest(preset.title, rows) for preset, rows in by_link.items() if len(rows)],
+        [_shortest(preset.called, rows) for preset, rows in by_link.items() if len(rows)],
         [f"At least {fewest:.0f} handshakes of each suite over each link, in {_runs(by_link)}." if fewest else ""],
     )
     sources = tuple(source for _, one in c.links for source in one.sources)
@@ -64,14 +64,14 @@ def _cell(rows: pd.DataFrame, suite: str) -> str:
     return f"{text} ({duration(float(row[LOW]))} to {duration(float(row[HIGH]))})"
 
 
-def _shortest(title: str, rows: pd.DataFrame) -> str:
+def _shortest(link: str, rows: pd.DataFrame) -> str:
     """Which suite's handshake is the shortest over a link, where runs enough tell."""
     if not is_ranked(rows).all():
         return (
-            f"Over the {title}, none is called the shortest: that takes {RANKED_RUNS} runs and {RANKED_FROM} "
+            f"Over {link}, none is called the shortest: that takes {RANKED_RUNS} runs and {RANKED_FROM} "
             "handshakes of each, because one run does not tell how far runs differ."
         )
     best, *tied = tied_with_the_least(rows.reset_index())["suite"]
     took = duration(float(rows.loc[best, "handshake_ms"]))
     also = f"; not told apart from it: {listed(tied)}" if tied else "; no other one's interval reaches it"
-    return f"Over the {title}, {best} is the shortest at {took}{also}."
+    return f"Over {link}, {best} is the shortest at {took}{also}."
