@@ -14,6 +14,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 
 import pqc_mav_tunnel
@@ -21,6 +22,7 @@ import pqc_mav_tunnel
 from pqc_mav_bench.analysis.statistics import median_interval
 from pqc_mav_bench.primitives import operations
 from pqc_mav_bench.report.numbers import number
+from pqc_mav_bench.source import source, words
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.host_info import host_info
 
@@ -80,8 +82,8 @@ def page(times: int) -> str:
             f"Medians in us with their 95 % intervals, N = {times} each way, alternating; in a loop: the mean of "
             f"{LOOP} in a row, after a rest: one call after {1e3 * REST_S:g} ms of sleep. Both have the call from "
             "Python in them, which the first row shows alone.",
-            f"`tools/run bench/rested.py --times {times}` on {machine['cpu_model']}, {machine['cpu_count']} "
-            "processors.",
+            f"{date.today()}, `tools/run bench/rested.py --times {times}` on {machine['cpu_model']}, "
+            f"{machine['cpu_count']} processors, {words(source())}.",
             "",
             "| operation | in a loop | after a rest | ratio |",
             "|---|---|---|---|",
