@@ -46,13 +46,17 @@ class Figure:
 _POST_QUANTUM = "Post-quantum public keys, ciphertexts and signatures are kilobytes long; those of curves are 32 bytes."
 _MEMORY = "Buffers that take runs of packets, and pages of the C and C++ libraries, libcrypto and liboqs."
 _FRESH = "A post-quantum handshake goes through much of liboqs, libcrypto and its own buffers."
+_SOCKETS = (
+    "Applications reach each end through a UDP socket, as with the plain forwarders, which encrypt nothing; "
+    "an application that writes to a tunnel's network interface saves that way through the kernel."
+)
 FIGURES = (
     *(
         Figure(f"rate_{size}", "rate", f"{size} bytes, k/s", f"lossless rate at {size} bytes", "k/s", 0, True)
         for size in (64, 256, 1200)
     ),
     *(
-        Figure(key, "delay", f"{title}, us", sentence, "us", 0)
+        Figure(key, "delay", f"{title}, us", sentence, "us", 0, why=_SOCKETS)
         for key, title, sentence in (
             ("delay_320", "one way at 320/s", "median one-way delay at 320/s"),
             ("delay_320_p99", "its p99", "99th percentile of the one-way delay at 320/s"),
