@@ -44,7 +44,7 @@ class Figure:
 
 
 _POST_QUANTUM = "Post-quantum public keys, ciphertexts and signatures are kilobytes long; those of curves are 32 bytes."
-_MEMORY = "Buffers that take runs of packets, and pages of the C and C++ libraries, libcrypto and liboqs."
+_MEMORY = "Most of it are pages of the program, of libcrypto and of the C library."
 _FRESH = "A post-quantum handshake goes through much of liboqs, libcrypto and its own buffers."
 _SOCKETS = (
     "Applications reach each end through a UDP socket, as with the plain forwarders, which encrypt nothing; "
@@ -66,9 +66,9 @@ FIGURES = (
             ("rtt_4000", "round trip at 4,000/s", "median round trip at 4,000/s"),
         )
     ),
-    Figure("cpu_320", "cost", "CPU at 320/s, %", "CPU of both ends at 320/s", "% of a core", 2),
+    Figure("cpu_320", "cost", "CPU at 320/s, %", "CPU of both ends at 320/s", "% of a core", 2, why=_SOCKETS),
     Figure("pss_320", "cost", "PSS at 320/s, MB", "memory of both ends at 320/s", "MB", 1, why=_MEMORY),
-    Figure("cpu_8mbit", "cost", "CPU at 8 Mb/s, %", "CPU of both ends at 8 Mb/s", "% of a core", 2),
+    Figure("cpu_8mbit", "cost", "CPU at 8 Mb/s, %", "CPU of both ends at 8 Mb/s", "% of a core", 2, why=_SOCKETS),
     Figure("pss_8mbit", "cost", "PSS at 8 Mb/s, MB", "memory of both ends at 8 Mb/s", "MB", 1, why=_MEMORY),
     Figure(
         "pss_fresh", "cost", "PSS just connected, MB", "memory of both ends just after connecting", "MB", 1, why=_FRESH
@@ -77,7 +77,7 @@ FIGURES = (
     Figure("handshake_bytes", "connect", "its bytes", "bytes of the handshake", "bytes", 0, why=_POST_QUANTUM),
     Figure("start_ms", "connect", "start to first packet, ms", "time from the start to the first packet", "ms", 0),
     *(
-        Figure(f"loss_{loss}", "loss", f"{loss} % lost, s", f"time to connect at {loss} % loss", "s", 2)
+        Figure(f"loss_{loss}", "loss", f"{loss} % lost, s", f"time to connect at {loss} % loss", "s", 3)
         for loss in (0, 10, 30)
     ),
     Figure("recovery_s", "recovery", "outage, s", "outage after a kill -9 of the ground's end", "s", 2),
