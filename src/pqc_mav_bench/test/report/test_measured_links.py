@@ -66,7 +66,7 @@ def test_a_link_over_which_another_suite_is_shorter_is_named(with_links):
     preset, one = with_links.links[0]
 
     def slower(frame):
-        return frame["handshake_ms"].where(~frame["suite"].str.startswith("ML-768"), 3 * frame["handshake_ms"])
+        return frame["handshake_ms"].where(~frame["suite"].str.startswith("ML-768"), 30 * frame["handshake_ms"])
 
     tables = {name: getattr(one, name) for name in ("runs", "single")}
     changed = replace(one, **{name: table.assign(handshake_ms=slower(table)) for name, table in tables.items()})
