@@ -183,7 +183,7 @@ def _certainty(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.C
     ties = len(first.tied)
     base += f"Within the level, {count(ties, 'suite')} cannot be told apart from it. " if ties else ""
     limits = ["another processor shifts them", "" if c.power_is_measured else "power was not measured"]
-    where = f"All times are those of {_where(c)}"
+    where = f"All times are those of {_where(c)}{', or over links emulated on it' if c.links else ''}"
     return f"{base}{where}: {' and '.join(each for each in limits if each)}."
 
 

@@ -59,7 +59,9 @@ def test_the_answer_in_short_says_what_was_measured(with_links, campaign):
     html = shortly(with_links).html
     assert "Measured, under MAVLink: " in html
     assert "1.00 s (95 % interval 1.00 s to 1.00 s) over a radio of 64 kbit/s (RTT 100 ms, 1 % lost)" in html
+    assert ", or over links emulated on it: " in html
     assert "Measured, under MAVLink" not in shortly(campaign).html
+    assert "emulated on it" not in shortly(campaign).html
 
 
 def test_a_link_over_which_another_suite_is_shorter_is_named(with_links):
