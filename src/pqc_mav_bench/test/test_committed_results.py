@@ -12,6 +12,7 @@ from pqc_mav_bench.analysis.intervals import RANKED_FROM
 from pqc_mav_bench.analysis.statistics import median_ranks
 from pqc_mav_bench.primitives.result import RESULT
 from pqc_mav_bench.primitives.verify import verify_primitives
+from pqc_mav_bench.recorded_traces import traces
 from pqc_mav_bench.report.contents import sections
 from pqc_mav_bench.report.report_input import load
 from pqc_mav_bench.schema import document
@@ -61,3 +62,8 @@ def test_the_operations_alone_verify():
 @pytest.mark.parametrize("folder", CAMPAIGNS, ids=lambda path: str(path.relative_to(RESULTS)))
 def test_it_gives_every_section_of_a_report(folder):
     assert all(section.blocks for section in sections(load(folder)))
+
+
+def test_the_flight_that_is_kept_has_traces_of_link_power_and_decisions():
+    topics = set(traces(RESULTS / "flights" / "low-battery.mcap")["topic"])
+    assert {"/drone/pqc_proxy/link", "/drone/power", "/drone/battery", "/drone/pqc_policy/decision"} <= topics
