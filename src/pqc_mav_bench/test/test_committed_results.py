@@ -65,5 +65,5 @@ def test_it_gives_every_section_of_a_report(folder):
 
 
 def test_the_flight_that_is_kept_has_traces_of_link_power_and_decisions():
-    topics = set(traces(RESULTS / "flights" / "low-battery.mcap")["topic"])
+    topics = set(traces(RESULTS / "flights" / "simulated-low-battery.mcap")["topic"])
     assert {"/drone/pqc_proxy/link", "/drone/power", "/drone/battery", "/drone/pqc_policy/decision"} <= topics
