@@ -7,17 +7,17 @@ computed from the bytes of the handshake, and say so.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from html import escape
 
 import pandas as pd
 
 from pqc_mav_bench.analysis import energy, recommend
-from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RANKED_FROM, is_ranked
+from pqc_mav_bench.analysis.intervals import COUNT, LOW, RANKED_FROM, is_ranked
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Prose, Table
+from pqc_mav_bench.report.estimates import handshake_time
 from pqc_mav_bench.report.in_short import NEGLIGIBLE_PERCENT, energy_percent, in_short, links_between, one_machine
 from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.measured_links import over_links
@@ -86,7 +86,7 @@ def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Cho
             "Use": [choice.suite for choice in choices],
             "or, not told apart": [_ties(choice.tied) for choice in choices],
             "Level": [str(choice.level) for choice in choices],
-            "Handshake here": [_with_interval(rows.loc[choice.suite]) for choice in choices],
+            "Handshake here": [handshake_time(rows.loc[choice.suite]) for choice in choices],
             "Rekeys, share of a flight's energy (%)": shares,
         }
     )
@@ -152,13 +152,6 @@ def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
         ],
     )
     return Table("answer-bytes", "On a thin link", frame, COMPUTED, c.sources, explanation)
-
-
-def _with_interval(row: pd.Series) -> str:
-    text = duration(float(row["handshake_ms"]))
-    if LOW not in row.index or not math.isfinite(row[LOW]):
-        return text
-    return f"{text} ({duration(float(row[LOW]))} to {duration(float(row[HIGH]))})"
 
 
 def _ties(names: Sequence[str]) -> str:

@@ -10,7 +10,9 @@ import pandas as pd
 
 from pqc_mav_bench.analysis import estimate
 from pqc_mav_bench.analysis.estimate import Estimate
+from pqc_mav_bench.analysis.intervals import HIGH, LOW
 from pqc_mav_bench.analysis.table import SCENARIO_NAMES, scenario
+from pqc_mav_bench.report.numbers import duration
 from pqc_mav_bench.report.report_input import ReportInput
 
 #: Times that a campaign keeps of each handshake: analysis column -> column of the single handshakes, of the end that
@@ -23,6 +25,14 @@ SAMPLES = {
     "sig_sign_ms": "gcs_sig_sign_ms",
     "sig_verify_ms": "sig_verify_ms",
 }
+
+
+def handshake_time(row: pd.Series, called: str = "") -> str:
+    """A suite's median handshake and, in brackets, its interval where it has one; `called` stands before that."""
+    text = duration(float(row["handshake_ms"]))
+    if LOW not in row.index or not math.isfinite(row[LOW]):
+        return text
+    return f"{text} ({called}{duration(float(row[LOW]))} to {duration(float(row[HIGH]))})"
 
 
 def has_samples(c: ReportInput, column: str) -> bool:

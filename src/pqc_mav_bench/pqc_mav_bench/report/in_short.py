@@ -14,6 +14,7 @@ from pqc_mav_bench.analysis.estimate import Estimate, of_suites
 from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
 from pqc_mav_bench.analysis.table import LEVELS, has
 from pqc_mav_bench.report.detector_sentences import overall_effects
+from pqc_mav_bench.report.estimates import handshake_time
 from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.numbers import count, duration, listed, number, quantity, times
 from pqc_mav_bench.report.report_input import ReportInput
@@ -84,10 +85,7 @@ def _named(rows: pd.DataFrame, suite: str) -> str:
 
 
 def _time(row: pd.Series) -> str:
-    text = duration(float(row["handshake_ms"]))
-    if LOW not in row.index or not math.isfinite(row[LOW]):
-        return text
-    return f"{text} (95 % interval {duration(float(row[LOW]))} to {duration(float(row[HIGH]))})"
+    return handshake_time(row, "95 % interval ")
 
 
 def _link(c: ReportInput, known: pd.DataFrame, rows: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import pandas as pd
 
 from pqc_mav_bench.analysis.intervals import (
     COUNT,
-    HIGH,
-    LOW,
     RANKED_FROM,
     RANKED_RUNS,
     is_ranked,
@@ -19,6 +16,7 @@ from pqc_mav_bench.analysis.intervals import (
 )
 from pqc_mav_bench.link_presets import LinkPreset
 from pqc_mav_bench.report.blocks import MEASURED, Explanation, Table
+from pqc_mav_bench.report.estimates import handshake_time
 from pqc_mav_bench.report.numbers import MISSING, duration, listed
 from pqc_mav_bench.report.report_input import ReportInput
 
@@ -32,7 +30,10 @@ def over_links(c: ReportInput) -> Table | None:
     frame = pd.DataFrame(
         {
             "Suite": suites,
-            **{preset.title: [_cell(rows, name) for name in suites] for preset, rows in by_link.items()},
+            **{
+                preset.title: [handshake_time(rows.loc[name]) if name in rows.index else MISSING for name in suites]
+                for preset, rows in by_link.items()
+            },
         }
     )
     fewest = min((rows[COUNT].min() for rows in by_link.values() if len(rows)), default=0)
@@ -52,16 +53,6 @@ def over_links(c: ReportInput) -> Table | None:
 def _runs(by_link: Mapping[LinkPreset, pd.DataFrame]) -> str:
     fewest = min(int(rows["repetitions"].min()) for rows in by_link.values() if len(rows))
     return "one run each" if fewest == 1 else f"{fewest} runs or more each"
-
-
-def _cell(rows: pd.DataFrame, suite: str) -> str:
-    if suite not in rows.index:
-        return MISSING
-    row = rows.loc[suite]
-    text = duration(float(row["handshake_ms"]))
-    if not math.isfinite(row[LOW]):
-        return text
-    return f"{text} ({duration(float(row[LOW]))} to {duration(float(row[HIGH]))})"
 
 
 def _shortest(link: str, rows: pd.DataFrame) -> str:
