@@ -14,6 +14,8 @@ OWN = "pqcmav"
 AHEAD, BEHIND, TIE = "ahead", "behind", "tie"
 #: What of a run is given up after, s; such a value is recorded as this and counted.
 LIMIT_S = 30.0
+#: From the first datagram until what a flight costs is measured: PQC-MAV lets go of a handshake's code after 5 s.
+SETTLED_S = 7.0
 #: Repetitions from which two systems are compared.
 COMPARED_FROM = 5
 

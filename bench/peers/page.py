@@ -8,8 +8,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from peers.ends import System
-from peers.figures import AHEAD, BEHIND, COMPARED_FROM, FIGURES, LIMIT_S, OWN, PARTS, TIE, Cell, Figure, cells, verdict
-from peers.sending import SETTLED_S
+from peers.figures import (
+    AHEAD,
+    BEHIND,
+    COMPARED_FROM,
+    FIGURES,
+    LIMIT_S,
+    OWN,
+    PARTS,
+    SETTLED_S,
+    TIE,
+    Cell,
+    Figure,
+    cells,
+    verdict,
+)
 from pqc_mav_bench.source import words
 
 #: Systems that PQC-MAV is not compared with in sentences: they do not encrypt, or are PQC-MAV itself.

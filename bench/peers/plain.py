@@ -8,6 +8,7 @@ import subprocess
 import rig
 
 from peers.ends import PORT, PROXY_ENTRY, PROXY_EXIT, Ends, System
+from peers.figures import FIGURES
 from peers.room import ADDRESS, DRONE, GROUND
 
 _NO_KEYS = "it has no handshake"
@@ -40,11 +41,8 @@ class Forwarders(Ends):
             raise RuntimeError("plain_forwarder did not start")
 
 
-_COSTS = ("cpu_320", "cpu_8mbit", "pss_fresh", "pss_320", "pss_8mbit")
-_nobody = dict.fromkeys(
-    (*_COSTS, "start_ms", "loss_0", "loss_10", "loss_30", "recovery_s"),
-    "nothing runs",
-)
+_PROCESSES = [figure.key for figure in FIGURES if figure.part in ("cost", "loss", "recovery")]
+_nobody = dict.fromkeys([*_PROCESSES, "start_ms"], "nothing runs")
 SYSTEMS = [
     System("none", "no tunnel", "the application sends to the other machine", NoTunnel, no=_UNENCRYPTED | _nobody),
     System(

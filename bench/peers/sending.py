@@ -16,7 +16,7 @@ import measure
 import rig
 
 from peers.ends import Ends, System
-from peers.figures import LIMIT_S, Sheet
+from peers.figures import LIMIT_S, SETTLED_S, Sheet
 from peers.probe import probing
 from peers.room import DRONE, GROUND, Room, RoomError, room
 from pqc_mav_common.process_figures import pss_among_kib
@@ -24,8 +24,6 @@ from pqc_mav_common.process_figures import pss_among_kib
 _FIRST_GUESS = 100_000.0
 _QUIET_PERCENT, _QUIET_WAIT_S = 8.0, 40.0  # of all processors; in one part altogether
 _MBIT8 = (8e6 / 8 / 1200, 1200)  # datagrams/s, bytes
-#: From the first datagram until what a flight costs is measured: PQC-MAV lets go of a handshake's code after 5 s.
-SETTLED_S = 7.0
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,10 @@ def delay(systems: Sequence[System], plan: Plan) -> Sheet:
 
 
 def cost(systems: Sequence[System], plan: Plan) -> Sheet:
-    """CPU (% of a core) and PSS (MB) of all processes of both ends, at 320 x 256 bytes and at 8 Mb/s of 1,200 bytes."""
+    """CPU (% of a core) and PSS (MB) of all processes of both ends, at 320 x 256 bytes and at 8 Mb/s of 1,200 bytes.
+
+    The memory also just after connecting.
+    """
 
     def memory(system: System, pair: rig.Pair, sheet: Sheet, when: str) -> None:
         sheet.add(f"pss_{when}", system.key, sum(pss_among_kib(pair.pids)) * 1024 / 1e6)
