@@ -146,4 +146,4 @@ target_link_libraries(pqcmav_engine PUBLIC OQS::oqs OpenSSL::Crypto Threads::Thr
 target_link_libraries(pqcmav_engine PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 
 add_library(pqcmav_yaml STATIC src/config_yaml.cpp)
-target_link_libraries(pqcmav_yaml PUBLIC pqcmav_engine PRIVATE yaml-cpp)
+target_link_libraries(pqcmav_yaml PUBLIC pqcmav_engine PRIVATE yaml-cpp::yaml-cpp)
