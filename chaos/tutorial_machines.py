@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machines on which a tutorial's commands run: namespaces that are as good as computers to who types there.
+
+Each has a network of its own (air.py joins them), its own /etc, /run, /var/lib, /dev and home, and beside this
+machine's programs two stand-ins: `sudo` runs what follows, for the test is root; `scp` copies to another machine's
+home, for no SSH server runs. All else is the real program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from children import spawn
+
+from pqc_mav_sim.impairment.netns import Namespace
+
+DEADLINE_S = 30.0
+_STEP_S = 0.2
+_END_S = 10.0
+# Makes a mount namespace look like the machine in folder $1 and runs the rest there.
+_ENTER = """
+machine=$1; shift
+for each in etc run var/lib; do mount --bind "$machine/$each" "/$each"; done
+mount -t tmpfs -o mode=755 dev "$machine/dev"
+for node in null zero full random urandom tty; do
+  : >"$machine/dev/$node"; mount --bind "/dev/$node" "$machine/dev/$node"
+done
+mkdir "$machine/dev/pts" "$machine/dev/shm"
+mount --bind /dev/pts "$machine/dev/pts"
+mount -t tmpfs -o mode=1777 shm "$machine/dev/shm"
+ln -s /proc/self/fd "$machine/dev/fd"
+for number in 0 1 2; do ln -s "/proc/self/fd/$number" "$machine/dev/std$(echo in out err | cut -d' ' -f$((number + 1)))"; done
+cp -P "$machine"/devices/. "$machine/dev" -r
+mount --move "$machine/dev" /dev
+cd "$HOME"
+exec "$@"
+"""
+_SUDO = '#!/bin/sh\nexec "$@"\n'
+# scp [-r] SOURCE... MACHINE:FOLDER
+_SCP = """#!/bin/sh
+[ "$1" = -r ] && shift
+for target; do :; done
+user_host=${target%%:*}; host=${user_host#*@}; host=${host%.local}
+while [ $# -gt 1 ]; do cp -r "$1" "$MACHINES/$host/home/${target#*:}" || exit 1; shift; done
+"""
+
+
+class Program:
+    """A process on a machine whose output is kept, line by line; `name` is for messages."""
+
+    def __init__(self, name: str, process: subprocess.Popen[bytes]) -> None:
+        self.name = name
+        self.process = process
+        self.lines: list[str] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.decode(errors="replace").rstrip("\n"))
+
+    def wait(self, seconds: float) -> int:
+        """Return its exit code; kills it and raises TimeoutError when it takes longer."""
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.stop(signal.SIGKILL)
+            raise TimeoutError(f"{self.name} took more than {seconds:g} s") from None
+        self._reader.join(_END_S)
+        return code
+
+    def stop(self, number: int = signal.SIGINT) -> None:
+        """End it and all it started, as Ctrl-C does; by force after a while."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+        try:
+            self.process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self._reader.join(_END_S)
+
+
+class Machine:
+    """One machine; `folder` is its own part of the file system, `space` its network."""
+
+    def __init__(self, name: str, space: Namespace, folder: Path) -> None:
+        self.name = name
+        self.space = space
+        self.folder = folder
+        self.running: dict[str, Program] = {}
+        for each in ("run/pqcmav", "var/lib", "dev", "devices", "home", "bin"):
+            (folder / each).mkdir(parents=True)
+        shutil.copytree("/etc", folder / "etc", symlinks=True, ignore_dangling_symlinks=True)
+        (folder / "etc" / "pqcmav").mkdir()
+        for tool, text in (("sudo", _SUDO), ("scp", _SCP)):
+            (folder / "bin" / tool).write_text(text)
+            (folder / "bin" / tool).chmod(0o755)
+
+    def begin(self, name: str, command: str) -> Program:
+        """Start a shell with these commands."""
+        own = {
+            "HOME": str(self.folder / "home"), "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
+            "MACHINES": str(self.folder.parent), "COLUMNS": "160", "ROS_DOMAIN_ID": "0",
+        }  # fmt: skip
+        dropped = ("PQCMAV_", "XDG_")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(dropped)} | own
+        inside = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", _ENTER, "sh", str(self.folder)]
+        process = spawn(
+            [*inside, "bash", "-e", "-c", command], namespace=self.space.descriptor, env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        return Program(f"{self.name}: {command.splitlines()[0]}", process)
+
+    def start(self, name: str, command: str) -> Program:
+        """Start a program that goes on; `stop` ends it."""
+        self.running[name] = self.begin(name, command)
+        return self.running[name]
+
+    def run(self, command: str, seconds: float = DEADLINE_S) -> tuple[int, list[str]]:
+        """Run commands to their end; return the exit code and what they printed."""
+        program = self.begin("commands", command)
+        return program.wait(seconds), program.lines
+
+    def path(self, name: str) -> Path:
+        """Where a file of this machine is on the real one."""
+        if name.startswith("~/"):
+            return self.folder / "home" / name[2:]
+        return self.folder / name.lstrip("/")
+
+    def stop(self, name: str = "") -> None:
+        """End a program that was started, or all of them."""
+        for each in [name] if name else list(self.running):
+            self.running.pop(each).stop()
+
+
+def until(what: str, condition: Callable[[], bool], seconds: float = DEADLINE_S) -> None:
+    """Wait for a condition; raises TimeoutError that says what did not come."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"not within {seconds:g} s: {what}")
+        time.sleep(_STEP_S)
