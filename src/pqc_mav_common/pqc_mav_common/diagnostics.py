@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+LOW_CHARGE = 0.2  # a flight battery with less than this (0-1) is a warning everywhere
+
 
 class Level(IntEnum):
     """The levels of diagnostic_msgs/DiagnosticStatus."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pqc_mav_common.diagnostics import LOW_CHARGE
 from pqc_mav_dashboard.picture import End, Sense
 from pqc_mav_proxy.names import keys_are_old, plain_is_down
 
 FINE = 0
 LOSS, HIGH_LOSS = 0.02, 0.10  # what the policy counts as trouble begins at the second
-LOW_CHARGE = 0.2
 # ThreatReport.level
 SUSPICIOUS, ATTACK = 1, 2
 

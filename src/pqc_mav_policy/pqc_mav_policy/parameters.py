@@ -45,6 +45,14 @@ class PolicyParameters(ParameterTable):
         "of other cells in proportion: 3.5 V a cell.",
         "emergency_battery",
     )
+    battery_emergency_charge: float = _number(
+        0.07,
+        0.0,
+        1.0,
+        "fraction",
+        "A charge below this (PX4's critical level) is an emergency too: the voltage sags late. Not published; "
+        "0 = the voltage alone.",
+    )
     temperature_emergency_c: float = _number(
         80.0, 0.0, 150.0, "Cel", "A processor hotter than this is an emergency.", "emergency_temperature"
     )

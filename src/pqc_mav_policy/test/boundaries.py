@@ -164,6 +164,16 @@ BOUNDARIES: Sequence[Boundary] = (
         "battery_emergency_v", 14.0, 0.01, False, lambda x: one(battery={"voltage_v": x}), EMERGENCY, NOMINAL, NOMINAL
     ),
     Boundary(
+        "battery_emergency_charge",
+        0.07,
+        0.001,
+        False,
+        lambda x: one(battery={"state_of_charge": x}),
+        EMERGENCY,
+        NOMINAL,
+        NOMINAL,
+    ),
+    Boundary(
         "temperature_emergency_c",
         80.0,
         0.1,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,6 @@ GOOD: dict[str, dict[str, Any]] = {
         "voltage_v": 16.0,
         "voltage_rate_mv_per_min": -20.0,
         "state_of_charge": 0.8,
-        "reported_remaining": math.nan,
         "cells": 4,
     },
     "thermal": {"valid": True, "reason": "", "temperature_c": 50.0, "rate_c_per_min": 0.1, "throttled": False},

@@ -179,7 +179,7 @@ class Plant:
             battery=Battery(
                 13.5 + 0.4 * noise() if self.has("empty") else 14.1 + 2 * noise(),
                 -900 * noise() if self.has("sagging") else -100 * noise(),
-                noise(),
+                0.2 * noise() if self.has("empty") else 0.2 + 0.8 * noise(),
                 self._age(),
                 not self._gone(),
                 4,

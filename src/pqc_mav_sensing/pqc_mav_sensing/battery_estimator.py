@@ -77,7 +77,7 @@ class BatteryEstimator:
         grace_s: float = GRACE_S,
     ) -> None:
         """`cells` 0: as the vehicle reports them, else as the first voltage suggests; `resistance_ohm` 0: estimated;
-        `capacity_ah` 0: unknown, the autopilot's own percentage counts where it gives one.
+        `capacity_ah` 0: unknown, the autopilot's own percentage is the charge where it gives one.
 
         The voltage's rate is that of the load-free voltage: what drops across the resistance when the motors start is
         no discharge, and would look like one of volts per minute. Without a current sensor the rate begins anew
@@ -149,7 +149,7 @@ class BatteryEstimator:
             current_a=last.current_a,
             temperature_c=last.temperature_c,
             voltage_rate_mv_per_min=1000.0 * self._slope.fit(now_s)[0],
-            state_of_charge=counter.charge if counter else NAN,
+            state_of_charge=counter.charge if counter else last.remaining,
             reported_remaining=last.remaining,
             used_mah=1000.0 * self._counter.used_ah if self._counter else NAN,
             effective_capacity_mah=1000.0 * capacity_ah,
@@ -189,9 +189,9 @@ class BatteryEstimator:
             pack = Pack(self._chemistry, self._capacity_ah, cells, self._resistance_ohm)
             self._slope.assumed_ohm = pack.resistance_ohm
             self._counter = ChargeCounter(pack, pack.charge_from_voltage(good.voltage_v, good.current_a))
-        if math.isnan(good.current_a) and math.isnan(self._counter.mean_current_a):
-            # A vehicle without a current sensor: only the voltage is known.
-            self._counter.charge = self._counter.pack.charge_from_voltage(good.voltage_v, NAN)
+        if self._assumed or (math.isnan(good.current_a) and math.isnan(self._counter.mean_current_a)):
+            # No capacity of which to count down, or no current sensor: only the voltage is known.
+            self._counter.charge = self._counter.pack.charge_from_voltage(good.voltage_v, good.current_a)
         self._counter.draw(good.at_s, good.current_a, good.temperature_c)
 
 

@@ -13,11 +13,12 @@ from typing import Any
 from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
 from sensor_msgs.msg import BatteryState
 
-from pqc_mav_common.diagnostics import Diagnostic, Level
+from pqc_mav_common.diagnostics import LOW_CHARGE, Diagnostic, Level
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_common.qos import sensor
 from pqc_mav_sensing import chemistry, conversions, qos
 from pqc_mav_sensing.battery_estimator import BatteryEstimator, RawBattery
+from pqc_mav_sensing.battery_estimator import BatteryState as BatteryFigures
 from pqc_mav_sensing.mavlink_messages import interval_request
 from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.mavlink_tap import MavlinkTap
@@ -65,8 +66,8 @@ PARAMETERS = (
     ParameterSpec(
         "capacity_mah",
         0.0,
-        "Rated capacity of the pack; 0 = not known: the autopilot's own percentage is the charge, and where it gives "
-        "none, 5,000 mAh are assumed.",
+        "Rated capacity of the pack; 0 = not known: the autopilot's own percentage is the charge, and if it gives "
+        "none, the voltage tells it, and the endurance is that of 5,000 mAh.",
         0.0,
         1e6,
         unit="mAh",
@@ -168,9 +169,9 @@ class BatteryNode(SensingNode):
         figures = {"accepted": accepted, "refused": refused, "source": self._source_name, "cells": state.cells}
         battery = Diagnostic(
             "battery",
-            Level.OK if state.valid else Level.ERROR,
-            f"{state.voltage_v:.2f} V" if state.valid else self._problem() or state.reason,
-            {**figures, "asked": asked},
+            _level(state),
+            _said(state) if state.valid else self._problem() or state.reason,
+            {**figures, "charge": state.state_of_charge, "asked": asked},
         )
         vehicle = Diagnostic(
             "vehicle",
@@ -238,3 +239,14 @@ class BatteryNode(SensingNode):
         self._shown, self._shown_s = identity, now_s
         source = self._source_name if view.at_s is not None else "none"
         self._vehicles.publish(conversions.vehicle_message(view, source, self.header(view.at_s)))
+
+
+def _level(state: BatteryFigures) -> Level:
+    if not state.valid:
+        return Level.ERROR
+    return Level.WARN if state.state_of_charge < LOW_CHARGE else Level.OK  # an unknown charge is NaN, and not low
+
+
+def _said(state: BatteryFigures) -> str:
+    volts = f"{state.voltage_v:.2f} V"
+    return volts if math.isnan(state.state_of_charge) else f"{volts}, {state.state_of_charge:.0%} left"

@@ -131,7 +131,8 @@ def test_the_autopilots_percentage_wins_over_an_assumed_capacity() -> None:
     now_s = feed(target, 20.0)
     state = target.state(now_s)
     assert state.reported_remaining == pytest.approx(0.8)
-    assert all(math.isnan(each) for each in (state.state_of_charge, state.effective_capacity_mah, state.endurance_s))
+    assert state.state_of_charge == state.reported_remaining
+    assert all(math.isnan(each) for each in (state.effective_capacity_mah, state.endurance_s))
     assert state.used_mah == pytest.approx(12.0 * now_s / 3.6, rel=0.05)
     assert state.cells == 4
     target.add(RawBattery(now_s + 0.2, 16.0, 12.0, NAN, 30.0, 4))

@@ -62,7 +62,7 @@ def test_battery_and_vehicle_out_of_mavlink(nodes_bench: Bench, autopilot: Autop
     newest = health[-1]
     assert (newest.source, newest.chemistry, newest.cells) == ("mavlink", "lipo", 4)
     assert newest.voltage_v == pytest.approx(15.6) and 0.0 < newest.reported_remaining < 1.0
-    assert math.isnan(newest.state_of_charge), "no capacity was given: the autopilot's own percentage counts"
+    assert newest.state_of_charge == newest.reported_remaining, "no capacity was given: the autopilot's own counts"
     assert vehicle[-1].armed and vehicle[-1].mode == "MISSION" and vehicle[-1].source == "mavlink"
     assert passed_on[-1].voltage == pytest.approx(15.6) and passed_on[-1].current < 0, "negative while discharging"
     autopilot.armed = False

@@ -149,11 +149,10 @@ class Telemetry:
         if heard is None:
             return Battery()
         message = heard.message
-        charge = known(message.state_of_charge)
         return Battery(
             voltage_v=known(message.voltage_v),
             rate_mv_per_min=known(message.voltage_rate_mv_per_min),
-            state_of_charge=charge if charge is not None else known(message.reported_remaining),
+            state_of_charge=known(message.state_of_charge),
             age_s=self._age("battery", now),
             valid=bool(message.valid),
             cells=int(message.cells),

@@ -85,12 +85,6 @@ def test_unknown_figures_become_none() -> None:
     assert seen.link.loss is None
 
 
-def test_the_autopilots_own_estimate_stands_in_for_a_missing_one() -> None:
-    telemetry = complete()
-    telemetry.on("battery", message("battery", state_of_charge=math.nan, reported_remaining=0.4), 100.0)
-    assert telemetry.snapshot(100.0, ()).battery.state_of_charge == 0.4
-
-
 def test_only_the_ground_stations_view_of_the_link_counts() -> None:
     telemetry = Telemetry(30.0, 10.0)
     telemetry.on_link(message("link", side="local"), 100.0)

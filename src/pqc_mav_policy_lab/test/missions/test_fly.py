@@ -35,7 +35,7 @@ def test_heat_is_answered_at_once_with_the_lightest_suite() -> None:
 
 def test_an_empty_battery_too() -> None:
     held = [s for s in flight("low-battery") if s.decision.guard == "emergency"]
-    assert held and (held[0].inputs.battery.voltage_v or 99.0) < 14.0
+    assert held and (held[0].inputs.battery.state_of_charge or 1.0) < PolicyParameters().battery_emergency_charge
 
 
 def test_a_request_is_seen_pending_only_while_it_runs_and_answered_once() -> None:

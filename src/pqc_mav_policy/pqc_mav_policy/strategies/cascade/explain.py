@@ -37,6 +37,14 @@ def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) 
             battery.scaled(p.battery_emergency_v),
             "V",
         ),
+        _below(
+            2,
+            "emergency",
+            "charge",
+            battery.state_of_charge if battery.valid else None,
+            p.battery_emergency_charge,
+            "",
+        ),
         _above(
             2,
             "emergency",

@@ -16,6 +16,9 @@ def emergency(inputs: DecisionInput, parameters: PolicyParameters) -> str:
     limit = inputs.battery.scaled(parameters.battery_emergency_v)
     if voltage is not None and limit is not None and voltage < limit:
         return f"battery at {voltage:.2f} V, below {limit:g} V{_cells(inputs)}"
+    charge = inputs.battery.state_of_charge if inputs.battery.valid else None
+    if charge is not None and charge < parameters.battery_emergency_charge:
+        return f"{100 * charge:.3g} % of the charge left, below {100 * parameters.battery_emergency_charge:g} %"
     temperature = inputs.thermal.temperature_c if inputs.thermal.valid else None
     if temperature is not None and temperature > parameters.temperature_emergency_c:
         return f"processor at {temperature:.1f} C, above {parameters.temperature_emergency_c:g} C"

@@ -56,4 +56,7 @@ class MeasuredParameters(ParameterTable):
         "V",
         "A step up needs this much more than the emergency's voltage (pack of four cells, others in proportion).",
     )
+    recover_charge: float = number(
+        0.1, 0.0, 1.0, "fraction", "A step up needs this much more than the emergency's charge."
+    )
     recover_c: float = number(1.0, 0.0, 50.0, "Cel", "A step up needs this much less than the emergency's temperature.")

@@ -266,6 +266,9 @@ def _near_an_emergency(view: View) -> str:
     low_v = battery.scaled(parameters.battery_emergency_v + limits.recover_v)
     if battery.valid and battery.voltage_v is not None and low_v is not None and battery.voltage_v < low_v:
         return f"battery at {battery.voltage_v:.2f} V, to climb it takes {low_v:g} V"
+    low = parameters.battery_emergency_charge + limits.recover_charge
+    if battery.valid and battery.state_of_charge is not None and battery.state_of_charge < low:
+        return f"{100 * battery.state_of_charge:.3g} % of the charge left, to climb it takes {100 * low:g} %"
     high_c = parameters.temperature_emergency_c - limits.recover_c
     if thermal.valid and thermal.temperature_c is not None and thermal.temperature_c > high_c:
         return f"processor at {thermal.temperature_c:.1f} C, to climb it must be below {high_c:g} C"

@@ -73,6 +73,8 @@ def test_a_link_of_your_radio_decides_what_fits() -> None:
         ({"battery": {"voltage_v": 21.59, "cells": 6}}, False),
         ({"battery": {"voltage_v": 21.61, "cells": 6}}, True),
         ({"battery": {"voltage_v": 14.39, "valid": False}}, True),
+        ({"battery": {"state_of_charge": 0.169}}, False),
+        ({"battery": {"state_of_charge": 0.171}}, True),
         ({"thermal": {"temperature_c": 79.1}}, False),
         ({"thermal": {"temperature_c": 79.0}}, True),
     ],
