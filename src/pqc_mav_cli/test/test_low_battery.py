@@ -29,7 +29,8 @@ from pqc_mav_dashboard.trouble import trouble
 
 SIM = "from pqc_mav_sim.vehicle_cli import main; raise SystemExit(main())"
 # It must take off and go on flying: with its own limits the simulated autopilot would do neither.
-VEHICLE = ("--battery", "7", "--profile", "hover", "--rate", "50", "--param", "BAT_CRIT_THR=0.05", "--param", "COM_LOW_BAT_ACT=0")
+PARAMS = ("--param", "BAT_CRIT_THR=0.05", "--param", "COM_LOW_BAT_ACT=0")
+VEHICLE = ("--battery", "7", "--profile", "hover", "--rate", "50", *PARAMS)
 FLIGHT_S = 120.0
 
 

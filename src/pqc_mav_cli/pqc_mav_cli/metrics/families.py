@@ -213,7 +213,9 @@ BATTERY: dict[str, Family] = {
     "voltage_v": _gauge("battery_volts", "Voltage of the pack.", of=SENSE),
     "current_a": _gauge("battery_amperes", "Current drawn from the pack.", of=SENSE),
     "temperature_c": _gauge("battery_temperature_celsius", "Temperature of the pack.", of=SENSE),
-    "state_of_charge": _gauge("battery_charge_ratio", "Charge left: an estimate, or what the autopilot says where the capacity is not known.", of=SENSE),
+    "state_of_charge": _gauge(
+        "battery_charge_ratio", "Charge left, as estimated; of an unknown capacity, as the autopilot says.", of=SENSE
+    ),
     "reported_remaining": _gauge("battery_reported_ratio", "Charge left, as the autopilot says.", of=SENSE),
     "endurance_s": _gauge("battery_endurance_seconds", "Time until empty at the present current.", of=SENSE),
 }
