@@ -13,7 +13,7 @@ from pathlib import Path
 
 from air import AirError, need_root
 from tutorial_machines import Machine, Program, until
-from tutorial_page import FILE, LOOK, NOT_RUN, RUN, SAYS, STAGE, START, Step, TutorialError, missing, read
+from tutorial_page import FILE, LOG, LOOK, NOT_RUN, RUN, SAYS, STAGE, START, Step, TutorialError, missing, read
 from tutorial_stage import Stage, StageError
 
 _SHOWN_LINES = 15
@@ -51,6 +51,9 @@ def _do(stage: Stage, step: Step, shown: str) -> None:
         _run(stage.machine(step.machine), step, shown)
     elif step.kind == START:
         _start(stage.machine(step.machine), step, shown)
+    elif step.kind == LOG:
+        machine = stage.machine(step.machine)
+        until(f"the lines of '{step.name}'", lambda: not missing(step.text, machine.running[step.name].lines))
     elif step.kind == FILE:
         path = stage.machine(step.machine).path(step.name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,13 +67,15 @@ def _run(machine: Machine, step: Step, shown: str) -> None:
         code, seen[:] = machine.run(step.text)
         return code == step.code and not missing(shown, seen)
 
-    if step.kind == LOOK:
-        until(f"this of '{step.text}'", good)
-        return
-    if not good():
+    try:
+        if step.kind == LOOK:
+            until("", good)
+        elif not good():
+            raise TimeoutError
+    except TimeoutError:
         line = missing(shown, seen)
         wrong = f"did not print {line!r}" if line else f"did not end with exit code {step.code}"
-        raise StepFailed("\n".join([f"'{step.text}' {wrong}, but:", *seen[-_SHOWN_LINES:]]))
+        raise StepFailed("\n".join([f"'{step.text}' {wrong}, but:", *seen[-_SHOWN_LINES:]])) from None
 
 
 def _start(machine: Machine, step: Step, shown: str) -> None:

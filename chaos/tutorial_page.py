@@ -8,6 +8,7 @@ A mark is an HTML comment in the line before a block, which a reader does not se
     <!-- drone: look -->           commands that change nothing: repeated until they say what the page shows
     <!-- drone: start tunnel -->   a command that goes on; it ends with the page, or by a stage direction
     <!-- drone: file ~/a.yaml -->  the block is a file's text
+    <!-- drone: log of tunnel -->  lines that what was started there prints, now or soon
     <!-- says -->                  lines that the command before it prints, in this order, among others
     <!-- not run: REASON -->       what a test cannot do, and why
 
@@ -24,9 +25,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-RUN, LOOK, START, FILE, SAYS, NOT_RUN, STAGE = "run", "look", "start", "file", "says", "not run", "stage"
+RUN, LOOK, START, FILE, LOG = "run", "look", "start", "file", "log of"
+SAYS, NOT_RUN, STAGE = "says", "not run", "stage"
 _MARK = re.compile(r"<!-- (.+?) -->")
-_DO = re.compile(r"(?P<machine>[a-z0-9]+): (?P<kind>run|look|start|file)(?: (?P<name>\S+))?(?:, exit (?P<code>\d+))?")
+_DO = re.compile(r"(?P<machine>[a-z0-9]+): (?P<kind>run|look|start|file|log of)(?: (?P<name>\S+))?(?:, exit (?P<code>\d+))?")
 _VALUE = re.compile(r"\d[\d.,]* (?:ms|s|min|h|%|b/s|kb/s|Mb/s)(?![\w/])|\d[\d.,]*(?:/s|%)")
 
 
@@ -81,7 +83,7 @@ def _step(mark: str, line: int, text: str, page: str) -> Step:
     if mark.startswith(f"{NOT_RUN}: "):
         return Step(NOT_RUN, line, text, name=mark.partition(": ")[2])
     match = _DO.fullmatch(mark)
-    if match is None or (match["name"] is None) == (match["kind"] in (START, FILE)):
+    if match is None or (match["name"] is None) == (match["kind"] in (START, FILE, LOG)):
         raise TutorialError(f"{page}, line {line}: '{mark}' is no mark")
     return Step(match["kind"], line, text, match["machine"], match["name"] or "", int(match["code"] or 0))
 

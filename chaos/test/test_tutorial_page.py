@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from tutorial_page import FILE, LOOK, NOT_RUN, RUN, SAYS, STAGE, START, Step, TutorialError, missing, steps
+from tutorial_page import FILE, LOG, LOOK, NOT_RUN, RUN, SAYS, STAGE, START, Step, TutorialError, missing, steps
 
 PAGE = """# Title
 
@@ -33,6 +33,10 @@ pqcmav-tunneld
 ```
 pqcmav status --once
 ```
+<!-- ground: log of tunnel -->
+```
+UP
+```
 <!-- not run: needs a board -->
 ```
 sudo reboot
@@ -48,7 +52,8 @@ def test_every_kind_is_read() -> None:
         Step(FILE, 16, "role: drone", "drone", "/etc/a.yaml"),
         Step(START, 21, "pqcmav-tunneld", "ground", "tunnel"),
         Step(LOOK, 25, "pqcmav status --once", "ground"),
-        Step(NOT_RUN, 29, "sudo reboot", name="needs a board"),
+        Step(LOG, 29, "UP", "ground", "tunnel"),
+        Step(NOT_RUN, 33, "sudo reboot", name="needs a board"),
     ]
 
 
