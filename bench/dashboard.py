@@ -168,13 +168,12 @@ def publish() -> None:
 
 def scrolled(dashboard: Dashboard) -> list[float]:
     """Milliseconds between pictures while the fleet is scrolled from end to end and back; empty without Chromium."""
-    from browser import Page, chromium
+    from browser import page_in
 
-    with chromium() as browser:
-        page = Page(browser, f"{dashboard.url}/")
-        page.page.get_by_text(f"{FLEET:,} drones").wait_for()
-        found = page.page.evaluate(
-            """() => new Promise((done) => {
+    with page_in("chromium") as page:
+        page.open(f"{dashboard.url}/").says(f"{FLEET:,} drones")
+        found = page.browser.run_async(
+            """return await new Promise((done) => {
               const box = document.querySelector(".scroller"), times = [];
               let last = performance.now(), frame = 0;
               const step = (now) => {
@@ -187,7 +186,6 @@ def scrolled(dashboard: Dashboard) -> list[float]:
               requestAnimationFrame(step);
             })"""
         )
-        page.close()
     return [float(value) for value in found]
 
 
@@ -255,7 +253,7 @@ def measure(options: argparse.Namespace) -> tuple[list[dict[str, Any]], list[flo
                 for _ in range(options.windows):
                     for kind in (name for name in NAMES if name in dashboards):
                         rows.append(window(kind, dashboards[kind], engines, options.seconds))
-                if shutil.which("chromium"):
+                if shutil.which("chromium") and shutil.which("chromedriver"):
                     frames = scrolled(dashboards["fleet"])
         finally:
             for dashboard in {id(each): each for each in dashboards.values()}.values():

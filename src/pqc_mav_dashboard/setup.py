@@ -21,7 +21,7 @@ setup(
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
     install_requires=["setuptools", "starlette", "uvicorn", "websockets"],
-    extras_require={"test": ["pytest", "playwright"]},
+    extras_require={"test": ["pytest"]},
     zip_safe=False,
     maintainer="PQC-MAV maintainers",
     maintainer_email="maintainers@users.noreply.a-seed-44ea6c50.example",

@@ -55,7 +55,6 @@ WITHOUT_KEY = {
     "onnxruntime": "the detector 'tst'",
     "oqs": "wirespec and its tests",
     "pyarrow": "windows of traffic as Parquet",
-    "playwright": "the dashboard's tests in a browser",
     "starlette": "the dashboard's server",
     "torch": "training a detector",
     "uvicorn": "the dashboard's server",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's Chromium, driven by Playwright, and axe-core out of its npm package."""
+"""The page in a real browser (see webdriver.py), as a person looks at it, and axe-core out of its npm package."""
 
 from __future__ import annotations
 
@@ -16,17 +16,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from webdriver import PACKAGES, Browser, missing, opened
 
-CHROMIUM = shutil.which("chromium") or ""
-needs_chromium = pytest.mark.skipif(
-    not CHROMIUM, reason="Chromium is not installed; 'apt-get install chromium' lets the page be tested"
-)
+from pqc_mav_common.testing import until
+
+# Everything is tried in one browser, the first that is installed; in the others what differs between browsers is, or
+# everything as well with PQCMAV_BROWSERS=all.
+NAMES = list(PACKAGES)
+FIRST = next((name for name in NAMES if not missing(name)), NAMES[0])
+WHOLE = NAMES if os.environ.get("PQCMAV_BROWSERS") == "all" else [FIRST]
 AXE = "axe-core-4.14.1"
 AXE_SHA512 = (
     "1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b73"
     "4f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5"
 )
 SHOTS = os.environ.get("PQCMAV_SHOTS", "")  # a folder for pictures, to look at
+TALLEST = 3800  # px of a picture: the screen of WebKitGTK ends there
+# What the functions below look for. `said`: the innermost elements in sight that contain a text.
+FINDERS = """
+const shown = (e) => e.checkVisibility() && e.getClientRects().length > 0;
+const text = (e) => (e.innerText ?? e.textContent).replace(/\\s+/g, " ").trim();
+const named = (e) => e.getAttribute("aria-label") || (e.labels && e.labels[0] ? text(e.labels[0]) : text(e));
+const all = (where) => [...document.querySelectorAll(where)].filter(shown);
+const said = (what, where) => all(where + ", " + where + " *").filter((e) => text(e).includes(what)
+  && ![...e.children].some((child) => shown(child) && text(child).includes(what)));
+"""
 
 
 @lru_cache(maxsize=1)
@@ -52,57 +66,95 @@ def axe() -> str:
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """A browser without a window."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        # Root has no sandbox; what is shown is our own page.
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        try:
-            yield browser
-        finally:
-            browser.close()
+def page_in(name: str = FIRST) -> Iterator[Page]:
+    """A browser for some pages. Skips the test where it is not installed."""
+    with opened(name) as browser:
+        yield Page(browser)
 
 
 class Page:
-    """A page in a context of its own, and everything it complained about or asked of others."""
+    """What is in a browser's window."""
 
-    def __init__(self, browser: Any, url: str, width: int = 1280, scheme: str = "light", *, axe_text: str = "") -> None:
-        self.context = browser.new_context(
-            viewport={"width": width, "height": 844 if width < 500 else 900}, color_scheme=scheme
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.width = 0
+
+    def open(self, url: str, width: int = 1280, scheme: str = "light") -> Page:
+        """A page anew, as wide and as light as asked."""
+        self.width = width
+        self.browser.go(url)
+        self.browser.size(width, 844 if width < 500 else 900)
+        for _ in range(3):
+            if self.run("return document.documentElement.dataset.theme") != scheme:
+                self.click("button", "Theme", whole=False)
+        return self
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """The value of a function's body, which has FINDERS at hand."""
+        return self.browser.run(FINDERS + script, *arguments)
+
+    def until(self, script: str, *arguments: Any, what: str = "") -> Any:
+        """Waits until an expression is true, and gives its value."""
+        return until(lambda: self.run(f"return {script}", *arguments), what or f"{script} {arguments}")
+
+    def says(self, what: str, where: str = "body") -> None:
+        """Waits until a text is in sight."""
+        found = "said(arguments[0], arguments[1]).length"
+        try:
+            self.until(found, what, where)
+        except AssertionError:
+            raise AssertionError(f"{what!r} is not on the page:\n{self.run('return text(document.body)')}") from None
+
+    def find(self, where: str, name: str, *, whole: bool = True) -> Any:
+        """Waits for the element that a person calls so, by its label or its text."""
+        same = "named(e) === arguments[1]" if whole else "named(e).startsWith(arguments[1])"
+        return self.until(f"all(arguments[0]).find((e) => {same})", where, name)
+
+    def click(self, where: str, name: str, *, whole: bool = True) -> None:
+        """With the pointer."""
+        self.browser.click(self.find(where, name, whole=whole))
+
+    def enter(self, where: str, name: str, value: str, *, whole: bool = True) -> None:
+        """A value into a field, at once; keys are `browser.press`."""
+        self.run(
+            "const [field, value] = arguments; field.value = value;"
+            "for (const what of ['input', 'change']) field.dispatchEvent(new Event(what, { bubbles: true }));",
+            self.find(where, name, whole=whole),
+            value,
         )
-        if axe_text:
-            self.context.add_init_script(axe_text)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(30_000)
-        self.complaints: list[str] = []
-        self.foreign: list[str] = []
-        self.page.on("console", lambda said: self.complaints.append(said.text) if said.type != "log" else None)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        host = url.partition("://")[2].partition("/")[0]
-        self.page.on("request", lambda r: None if f"//{host}/" in r.url else self.foreign.append(r.url))
-        self.page.goto(url)
 
-    def violations(self) -> list[str]:
+    def texts(self, where: str) -> list[str]:
+        """Of all elements in sight, in their order."""
+        return list(self.run("return all(arguments[0]).map(text)", where))
+
+    def is_good(self, name: str, axe_text: str = "") -> None:
+        """No fault, nothing fetched from elsewhere, nothing wider than the window, nothing that axe-core minds."""
+        self.shot(name)
+        assert self.run("return document.getElementById('fault').textContent") == ""
+        foreign = (
+            "return performance.getEntriesByType('resource').map((e) => e.name)"
+            ".filter((name) => !name.startsWith(location.origin + '/'))"
+        )
+        assert self.run(foreign) == []
+        wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert self.run(wide) <= 0
+        if axe_text:
+            assert self.violations(axe_text) == []
+
+    def violations(self, axe_text: str) -> list[str]:
         """What axe-core finds, one line each."""
-        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        self.browser.run(f"{axe_text}; window.axe = axe;")
+        found = self.browser.run_async("return await axe.run(document, {resultTypes: ['violations']})")
         return [
             f"{each['id']} ({each['impact']}): {each['help']}: {[node['html'][:120] for node in each['nodes'][:3]]}"
             for each in found["violations"]
         ]
 
-    def too_wide(self) -> int:
-        """Pixels by which the page is wider than the window."""
-        wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        return int(wide)
-
     def shot(self, name: str) -> None:
-        """A picture, where somebody wants to look."""
-        if SHOTS:
-            self.page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
-
-    def close(self) -> None:
-        """Closes it."""
-        self.context.close()
+        """A picture of the whole page, where somebody wants to look."""
+        if not SHOTS:
+            return
+        height = self.run("return document.documentElement.scrollHeight")
+        self.browser.size(self.width, min(TALLEST, height))
+        (Path(SHOTS) / f"{name}.png").write_bytes(self.browser.picture())
+        self.browser.size(self.width, 844 if self.width < 500 else 900)

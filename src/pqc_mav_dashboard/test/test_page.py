@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Page, axe, chromium, needs_chromium
+from browser import WHOLE, Page, axe, page_in
 from ends import DRONE, Dashboard, Pair
 from fake_engine import FakeEngine
 from flight import record
 
 from pqc_mav_common.free_ports import own_run_folder
-from pqc_mav_common.testing import until
 
-pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 EACH = pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")])
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as made:
+@pytest.fixture(scope="module", params=WHOLE)
+def page(request: pytest.FixtureRequest) -> Iterator[Page]:
+    with page_in(request.param) as made:
         yield made
 
 
@@ -53,140 +52,106 @@ def fleet() -> Iterator[Dashboard]:
         engine.close()
 
 
-def is_good(page: Page, name: str) -> None:
-    """Nothing that axe-core, the console or a narrow window would mind, and nothing fetched from elsewhere."""
-    page.shot(name)
-    assert page.violations() == []
-    assert page.complaints == [] and page.foreign == []
-    assert page.too_wide() <= 0
+@EACH
+def test_the_fleet_at_every_width(page: Page, fleet: Dashboard, width: int, scheme: str) -> None:
+    page.open(f"{fleet.url}/", width, scheme).says("1,000 drones, 228 in trouble")
+    page.is_good(f"fleet-{width}-{scheme}", axe())
 
 
 @EACH
-def test_the_fleet_at_every_width(browser: Any, fleet: Dashboard, width: int, scheme: str) -> None:
-    page = Page(browser, f"{fleet.url}/", width, scheme, axe_text=axe())
-    page.page.get_by_text("1,000 drones, 228 in trouble").wait_for()
-    is_good(page, f"fleet-{width}-{scheme}")
-    page.close()
+def test_one_drone_at_every_width(page: Page, dashboard: Dashboard, width: int, scheme: str) -> None:
+    page.open(f"{dashboard.url}/#/drone/{DRONE}", width, scheme).says("The tunnel is well.")
+    page.says("ML-768-AG-MD-65", "td")
+    assert len(page.run("return said('ROS topics are not listened to', 'main')")) >= 2, "absent, with the reason"
+    page.is_good(f"drone-{width}-{scheme}", axe())
+    page.click("button", "Actions")
+    page.says(f"Actions for {DRONE}", "h2")
+    page.is_good(f"actions-{width}-{scheme}", axe())
 
 
 @EACH
-def test_one_drone_at_every_width(browser: Any, dashboard: Dashboard, width: int, scheme: str) -> None:
-    page = Page(browser, f"{dashboard.url}/#/drone/{DRONE}", width, scheme, axe_text=axe())
-    page.page.get_by_text("The tunnel is well.").wait_for()
-    page.page.get_by_role("cell", name="ML-768-AG-MD-65").first.wait_for()
-    assert page.page.get_by_text("ROS topics are not listened to").count() >= 2, "absent, with the reason"
-    is_good(page, f"drone-{width}-{scheme}")
-    page.page.get_by_role("button", name="Actions").click()
-    page.page.get_by_role("heading", name=f"Actions for {DRONE}").wait_for()
-    is_good(page, f"actions-{width}-{scheme}")
-    page.close()
+def test_a_recording_at_every_width(page: Page, replay: Dashboard, width: int, scheme: str) -> None:
+    page.open(f"{replay.url}/#/drone/d1", width, scheme)
+    page.click("button", "Pause")
+    page.find("button", "Play")
+    page.enter("input", "Time in the recording", "100")
+    page.says("attack: replay", ".words")
+    page.says("1:40 of 2:00")
+    page.says("emergency battery 13.5 V < 14 V yes", "tr")
+    page.says("Limits are the default values")
+    page.is_good(f"replay-{width}-{scheme}", axe())
+    page.click("button", "Play")
 
 
-@EACH
-def test_a_recording_at_every_width(browser: Any, replay: Dashboard, width: int, scheme: str) -> None:
-    page = Page(browser, f"{replay.url}/#/drone/d1", width, scheme, axe_text=axe())
-    slider = page.page.get_by_label("Time in the recording")
-    slider.wait_for()
-    page.page.get_by_role("button", name="Pause").click()
-    page.page.get_by_role("button", name="Play").wait_for()
-    slider.fill("100")
-    slider.dispatch_event("change")
-    page.page.get_by_text("attack: replay").first.wait_for()
-    page.page.get_by_text("1:40 of 2:00").wait_for()
-    condition = page.page.get_by_role("row", name="emergency battery 13.5 V < 14 V yes")
-    condition.wait_for()
-    page.page.get_by_text("Limits are the default values").wait_for()
-    is_good(page, f"replay-{width}-{scheme}")
-    page.page.get_by_role("button", name="Play").click()
-    page.close()
-
-
-def test_a_thousand_rows_are_few_elements_and_worst_first(browser: Any, fleet: Dashboard) -> None:
-    page = Page(browser, f"{fleet.url}/")
-    rows = page.page.locator(".rows .row:visible")
-    page.page.get_by_text("1,000 drones").wait_for()
-    assert rows.count() < 60
-    assert rows.first.locator(".c-state").inner_text() == "DOWN"
-    assert page.page.get_by_role("grid").get_attribute("aria-rowcount") == "1001"
+def test_a_thousand_rows_are_few_elements_and_worst_first(page: Page, fleet: Dashboard) -> None:
+    page.open(f"{fleet.url}/").says("1,000 drones")
+    assert 0 < len(page.texts(".rows .row")) < 60
+    assert page.texts(".rows .row .c-state")[0] == "DOWN"
+    assert page.run("return document.querySelector('[role=grid]').getAttribute('aria-rowcount')") == "1001"
     # The last rows are the well ones; a row's place is told to those who do not see it.
-    page.page.get_by_role("grid").focus()
-    page.page.keyboard.press("End")
-    page.page.get_by_role("row", name="drone0999", exact=False).wait_for()
-    assert page.page.locator(".row.active").get_attribute("aria-rowindex") == "1001"
-    assert page.page.locator(".rows .row:visible").count() < 60
-    page.close()
+    page.run("document.querySelector('[role=grid]').focus()")
+    page.browser.press("End")
+    page.says("drone0999", ".row.active")
+    assert page.run("return document.querySelector('.row.active').getAttribute('aria-rowindex')") == "1001"
+    assert len(page.texts(".rows .row")) < 60
 
 
-def test_sorting_puts_the_unknown_last(browser: Any, fleet: Dashboard) -> None:
-    page = Page(browser, f"{fleet.url}/")
-    page.page.get_by_text("1,000 drones").wait_for()
-    page.page.get_by_role("button", name="RTT").click()
-    header = page.page.get_by_role("columnheader", name="RTT")
-    assert header.get_attribute("aria-sort") == "descending"
-    first = page.page.locator(".rows .row:visible").first.locator(".c-rtt_ms")
-    until(lambda: first.inner_text() == "49 ms", "the longest first")
-    page.page.get_by_role("button", name="RTT").click()
-    until(lambda: first.inner_text() == "20 ms", "the shortest first")
-    assert header.get_attribute("aria-sort") == "ascending"
-    page.page.get_by_label("Show").fill("drone0777")
-    until(lambda: page.page.locator(".rows .row:visible").count() == 1, "one row is left")
-    page.page.get_by_label("Show").fill("")
-    until(lambda: page.page.locator(".rows .row:visible").count() > 1, "all rows are back")
-    page.page.get_by_role("grid").focus()
-    page.page.keyboard.press("End")
-    until(lambda: page.page.locator(".row.active .c-rtt_ms").inner_text() == "–", "unknown comes last")
-    page.close()
+def test_sorting_puts_the_unknown_last(page: Page, fleet: Dashboard) -> None:
+    page.open(f"{fleet.url}/").says("1,000 drones")
+    page.click("button", "RTT")
+    sorted_by = "document.querySelector('.head .c-rtt_ms').getAttribute('aria-sort')"
+    page.until(f"{sorted_by} === 'descending'")
+    page.until("text(all('.rows .row .c-rtt_ms')[0]) === '49 ms'", what="the longest first")
+    page.click("button", "RTT")
+    page.until("text(all('.rows .row .c-rtt_ms')[0]) === '20 ms'", what="the shortest first")
+    page.until(f"{sorted_by} === 'ascending'")
+    page.enter("input", "Show", "drone0777")
+    page.until("all('.rows .row').length === 1", what="one row is left")
+    page.enter("input", "Show", "")
+    page.until("all('.rows .row').length > 1", what="all rows are back")
+    page.run("document.querySelector('[role=grid]').focus()")
+    page.browser.press("End")
+    page.until("text(all('.row.active .c-rtt_ms')[0] || document.body) === '–'", what="unknown comes last")
 
 
-def test_with_the_keyboard_alone(browser: Any, dashboard: Dashboard, pair: Pair) -> None:
+def test_with_the_keyboard_alone(page: Page, dashboard: Dashboard, pair: Pair) -> None:
     """From the fleet to a drone and to new keys, without a pointer."""
-    page = Page(browser, f"{dashboard.url}/")
-    page.page.get_by_text("1 drone, all well").wait_for()
+    page.open(f"{dashboard.url}/").says("1 drone, all well")
 
     def tab_to(what: str) -> None:
         for _ in range(40):
-            page.page.keyboard.press("Tab")
-            said = page.page.evaluate("e => document.activeElement.getAttribute('aria-label') || "
-                                      "document.activeElement.id || document.activeElement.textContent")  # fmt: skip
-            if said == what:
+            page.browser.press("Tab")
+            focus = "const e = document.activeElement; return [e.getAttribute('aria-label'), e.id, text(e)]"
+            if what in page.run(focus):
                 return
         raise AssertionError(f"Tab never comes to {what!r}")
 
     tab_to("Fleet")
-    page.page.keyboard.press("ArrowDown")
-    page.page.keyboard.press("Enter")
-    page.page.get_by_role("heading", name=DRONE, exact=True).wait_for()
-    page.page.get_by_text("The tunnel is well.").wait_for()
+    page.browser.press("Down", "Enter")
+    page.says(DRONE, "h1")
+    page.says("The tunnel is well.")
     tab_to("Actions")
-    page.page.keyboard.press("Enter")
-    page.page.get_by_role("heading", name=f"Actions for {DRONE}").wait_for()
-    page.page.keyboard.type(dashboard.token)
+    page.browser.press("Enter")
+    page.says(f"Actions for {DRONE}", "h2")
+    page.browser.press(*dashboard.token)
     before = pair.status("drone")["epoch"]
-    tab_to("rekey-suite")
-    page.page.keyboard.press("Enter")  # in a select nothing; the form's button is next but one
-    page.page.keyboard.press("Escape") if page.page.locator("dialog:modal").count() == 0 else None
     tab_to("Rekey")
-    page.page.keyboard.press("Enter")
-    page.page.get_by_text(f"epoch {before + 1}, after").wait_for()
+    page.browser.press("Enter")
+    page.says(f"epoch {before + 1}, after", "dialog")
     assert pair.status("drone")["epoch"] == before + 1
-    page.page.keyboard.press("Escape")
-    page.page.locator("dialog:modal").wait_for(state="detached")
-    assert page.page.evaluate("document.activeElement.textContent") == "Actions"
-    page.page.keyboard.press("Shift+Tab")
-    assert page.complaints == []
-    page.close()
+    page.browser.press("Escape")
+    page.until("!document.querySelector('dialog').open")
+    page.until("text(document.activeElement) === 'Actions'", what="the focus is back")
 
 
-def test_a_wrong_token_is_said_on_the_page(browser: Any, dashboard: Dashboard) -> None:
-    page = Page(browser, f"{dashboard.url}/#/drone/{DRONE}")
-    page.page.get_by_text("The tunnel is well.").wait_for()
-    page.page.get_by_role("button", name="Actions").click()
-    assert page.page.get_by_role("button", name="Rekey").is_disabled()
-    page.page.get_by_label("Token, printed").fill("nonsense")
-    page.page.get_by_role("button", name="Rekey").click()
-    page.page.get_by_text("That is not the token").wait_for()
-    assert page.page.get_by_role("button", name="Set mode").is_disabled()
-    page.close()
+def test_a_wrong_token_is_said_on_the_page(page: Page, dashboard: Dashboard) -> None:
+    page.open(f"{dashboard.url}/#/drone/{DRONE}").says("The tunnel is well.")
+    page.click("button", "Actions")
+    assert page.run("return arguments[0].disabled", page.find("button", "Rekey"))
+    page.enter("input", "Token, printed", "nonsense", whole=False)
+    page.click("button", "Rekey")
+    page.says("That is not the token")
+    assert page.run("return arguments[0].disabled", page.find("button", "Set mode"))
 
 
 STRANGER = """<!doctype html><title>stranger</title><script>
@@ -202,7 +167,7 @@ Promise.all([opened, asked("cors", {"Content-Type": "application/json", "X-PQCMA
 </script>"""
 
 
-def test_a_page_of_another_origin_gets_nothing(browser: Any, dashboard: Dashboard) -> None:
+def test_a_page_of_another_origin_gets_nothing(page: Page, dashboard: Dashboard) -> None:
     """In a real browser, from another port of this machine."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -220,48 +185,40 @@ def test_a_page_of_another_origin_gets_nothing(browser: Any, dashboard: Dashboar
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as stranger:
         threading.Thread(target=stranger.serve_forever, daemon=True).start()
         before = dashboard.health()["refused"].get("wrong_origin", 0)
-        context = browser.new_context()
-        page = context.new_page()
-        page.goto(f"http://127.0.0.1:{stranger.server_port}/?of={dashboard.url}")
-        until(lambda: "," in page.title(), "all four attempts have ended")
-        assert page.title() == "refused, refused, refused, refused"
+        page.browser.go(f"http://127.0.0.1:{stranger.server_port}/?of={dashboard.url}")
+        page.until("document.title.includes(',')", what="all four attempts have ended")
+        assert page.run("return document.title") == "refused, refused, refused, refused"
         # The preflight, the form, the reading and the WebSocket.
         assert dashboard.health()["refused"]["wrong_origin"] >= before + 3
-        context.close()
         stranger.shutdown()
 
 
-def test_what_an_engine_says_is_text(browser: Any) -> None:
+def test_what_an_engine_says_is_text(page: Page) -> None:
     """An error may quote what a stranger sent."""
     markup = "<img src=x onerror=alert(1)><script>alert(2)</script><b id=bold>bold</b>"
     with own_run_folder() as environment:
         engine = FakeEngine(Path(environment["PQCMAV_RUN_DIR"]), 1, error=markup)
         dashboard = Dashboard("--no-ros", environment=environment)
-        page = Page(browser, f"{dashboard.url}/")
         try:
-            page.page.locator(".rows").get_by_text(markup).wait_for()
-            page.page.goto(f"{dashboard.url}/#/drone/drone0001")
-            page.page.locator(".words").get_by_text(markup).wait_for()
-            assert page.page.locator("#bold").count() == 0 and page.complaints == []
+            page.open(f"{dashboard.url}/").says(markup, ".rows .c-trouble")
+            page.open(f"{dashboard.url}/#/drone/drone0001").says(markup, ".words")
+            assert page.run("return document.querySelector('#bold')") is None
+            page.is_good("markup")
         finally:
-            page.close()
             dashboard.kill()
             engine.close()
 
 
-def test_the_page_comes_back_with_the_server(browser: Any, pair: Pair) -> None:
+def test_the_page_comes_back_with_the_server(page: Page, pair: Pair) -> None:
     first = Dashboard("--no-ros", environment=pair.environment)
     port = first.host.rpartition(":")[2]
-    page = Page(browser, f"{first.url}/#/drone/{DRONE}")
-    page.page.get_by_text("The tunnel is well.").wait_for()
+    page.open(f"{first.url}/#/drone/{DRONE}").says("The tunnel is well.")
     first.kill()
-    page.page.get_by_text("no connection to the dashboard", exact=False).or_(
-        page.page.get_by_text("The dashboard was ended")
-    ).first.wait_for()
+    page.until("document.querySelector('.cards.stale')", what="what is shown is marked as old")
+    assert page.run("return document.getElementById('connection').dataset.state") in ("lost", "connecting")
     second = Dashboard("--no-ros", "--port", port, environment=pair.environment)
     try:
-        page.page.get_by_text("live", exact=True).wait_for()
-        assert page.page.locator(".cards.stale").count() == 0
+        page.says("live", "#connection")
+        page.until("!document.querySelector('.cards.stale')")
     finally:
-        page.close()
         second.kill()

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from browser import Page, chromium, needs_chromium
+from browser import WHOLE, Page, page_in
 from ends import Dashboard, needs_command
 
 from pqc_mav_common.free_ports import own_run_folder
@@ -17,13 +16,13 @@ rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not there")
 
 from pqc_mav_common import qos  # noqa: E402
 
-pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 DRONES = 1000
 PERIOD_S = 1.0
 
 # Goes down the whole list, half a page a time, while answers keep coming. Of each place: whether rows cover the list
 # from its head to its foot, how many rows are elements, and what they are called. `frames`: times between frames [ms].
-WALK = """async () => {
+WALK = """
   const list = document.querySelector(".scroller"), seen = new Set(), frames = [];
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   let most = 0, gaps = 0, last = await frame();
@@ -43,8 +42,7 @@ WALK = """async () => {
       if (y < innerHeight && !(hit && hit.closest(".row"))) gaps += 1;
     }
     if (end < 1) return { seen: seen.size, most, gaps, frames };
-  }
-}"""
+  }"""
 
 
 class Ground:
@@ -104,30 +102,26 @@ def dashboard(own_domain: None) -> Iterator[Dashboard]:
     ground.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as made:
+@pytest.fixture(scope="module", params=WHOLE)
+def page(request: pytest.FixtureRequest) -> Iterator[Page]:
+    with page_in(request.param) as made:
         yield made
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_thousand_rows_follow_the_wheel(
-    browser: Any, dashboard: Dashboard, width: int, capsys: pytest.CaptureFixture[str]
+    page: Page, dashboard: Dashboard, width: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = Page(browser, f"{dashboard.url}/", width)
-    page.page.set_default_timeout(120_000)
-    page.page.get_by_text("1,000 drones").wait_for()
-    page.page.locator(".rows .row .c-rtt_ms", has_text="ms").first.wait_for(state="attached")
+    page.open(f"{dashboard.url}/", width).says("1,000 drones")
+    page.until("[...document.querySelectorAll('.rows .row .c-rtt_ms')].some((cell) => text(cell).includes('ms'))")
     page.shot(f"fleet-ros-{width}")
-    walked = page.page.evaluate(WALK)
+    walked = page.browser.run_async(WALK)
     assert walked["seen"] == DRONES and walked["gaps"] == 0 and walked["most"] < 60, walked
     # The keyboard reaches both ends of what the wheel went through, and stays there while answers come.
-    page.page.get_by_role("grid").focus()
-    page.page.keyboard.press("End")
-    last = page.page.locator(".row.active")
-    assert last.get_attribute("aria-rowindex") == str(DRONES + 1)
-    assert page.too_wide() <= 0 and page.complaints == [] and page.foreign == []
-    page.close()
+    page.run("document.querySelector('[role=grid]').focus()")
+    page.browser.press("End")
+    page.until(f"document.querySelector('.row.active')?.getAttribute('aria-rowindex') === '{DRONES + 1}'")
+    page.is_good(f"fleet-ros-end-{width}")
     frames = sorted(walked["frames"])
     with capsys.disabled():
         middle, longest = frames[len(frames) // 2], frames[-1]

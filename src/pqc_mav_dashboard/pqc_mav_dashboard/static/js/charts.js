@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines over time, by uPlot. A figure that is not known leaves a gap.
+// Lines over time, by uPlot (a plain script of index.html). A figure that is not known leaves a gap.
+/* global uPlot */
 
-import uPlot from "../vendor/uplot/uPlot.esm.js";
 import { bits, milliseconds, percent } from "./format.js";
 import { el } from "./dom.js";
 import { colour } from "./theme.js";

@@ -6,8 +6,7 @@ const NEXT = { system: "light", light: "dark", dark: "system" };
 export function startTheme(button, changed) {
   const query = matchMedia("(prefers-color-scheme: dark)");
   const apply = (theme) => {
-    if (theme === "system") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
+    document.documentElement.dataset.theme = theme === "system" ? (query.matches ? "dark" : "light") : theme;
     button.textContent = `Theme: ${theme}`;
     button.dataset.theme = theme;
     changed();
@@ -28,7 +27,7 @@ export function startTheme(button, changed) {
     }
     apply(theme);
   });
-  query.addEventListener("change", changed);
+  query.addEventListener("change", () => apply(button.dataset.theme));
 }
 
 export function colour(name) {
