@@ -14,10 +14,7 @@ import yaml
 tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = (
-    *("applications", "mavlink-router", "mavsdk", "mission-planner", "pixhawk-uart"),
-    *("qgroundcontrol", "serial-port", "wsl"),
-)
+PAGES = ("applications", "serial-port")
 BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TUNNELD = shutil.which("pqcmav-tunneld")
 
@@ -55,4 +52,4 @@ def test_a_configuration_is_good(page: str, number: int, text: str, keys: Path, 
 def test_every_page_has_a_configuration_and_says_what_was_tried(page: str) -> None:
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     assert blocks(page)
-    assert re.search(r"\*\*(Not tried|Nothing on this page has been run|None of this has been tried)", text), page
+    assert "**Not tried:**" in text, page

@@ -122,7 +122,7 @@ const std::vector<ConfigKey>& table() {
       {"plain", std::string{}, kNone, kNone, "endpoint",
        "A serial port for the plaintext MAVLink, in place of plain_bind and plain_peer: serial:DEVICE:BAUD, with "
        "':rtscts' "
-       "behind it for hardware flow control, such as serial:/dev/serial0:921600. Any one endpoint of plain_endpoints "
+       "behind it for hardware flow control, such as serial:/dev/ttyAMA0:921600. Any one endpoint of plain_endpoints "
        "is "
        "good here, too.",
        true, false},

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kBaudMin = 1200, kBaudMax = 12'000'000;
 constexpr const char* kForms =
     "write serial:DEVICE:BAUD, udp:HOST:PORT, udp-listen:HOST:PORT or tcp-listen:HOST:PORT, for example "
-    "serial:/dev/serial0:921600 or tcp-listen:127.0.0.1:5760.";
+    "serial:/dev/ttyAMA0:921600 or tcp-listen:127.0.0.1:5760.";
 
 [[noreturn]] void refuse_endpoint(const std::string& key, const std::string& text, const std::string& why) {
   throw TunnelError(Errc::config_invalid, "'" + key + "' has '" + text.substr(0, 120) + "': " + why);
@@ -45,13 +45,13 @@ void read_serial(PlainEndpoint& out, const std::string& rest, const std::string&
   if (!baud)
     refuse_endpoint(key, out.text,
                     "a serial port is written serial:DEVICE:BAUD, with ':rtscts' behind it for hardware flow control, "
-                    "for example serial:/dev/serial0:921600.");
+                    "for example serial:/dev/ttyAMA0:921600.");
   if (*baud < kBaudMin || *baud > kBaudMax)
     refuse_endpoint(
         key, out.text,
         "the baud rate must be between " + std::to_string(kBaudMin) + " and " + std::to_string(kBaudMax) + ".");
   if (head.empty() || head.front() != '/')
-    refuse_endpoint(key, out.text, "the serial port must be a path, for example /dev/serial0.");
+    refuse_endpoint(key, out.text, "the serial port must be a path, for example /dev/ttyAMA0.");
   out.path = head;
   out.baud = *baud;
 }
