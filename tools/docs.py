@@ -22,7 +22,6 @@ import configuration_doc
 import policy_doc
 import suites_doc
 
-from pqc_mav_bench.analysis.published import document as published_figures
 from pqc_mav_bench.schema import document as metrics
 from pqc_mav_bringup import config_template, security_policy
 from pqc_mav_sensing import config_template as sensing_template
@@ -39,7 +38,6 @@ def generated() -> dict[str, str]:
         "docs/suites.md": suites_doc.text(),
         "docs/policy-parameters.md": policy_doc.text(),
         "docs/metrics.md": metrics.page(),
-        "docs/published-figures.md": published_figures.render(),
         **{f"{CONFIG}/{name}.yaml": config_template.render(name) for name in ("drone", "gcs", "demo", "policy")},
         f"{CONFIG}/sensing.yaml": sensing_template.render(),
         f"{CONFIG}/{security_policy.FILE}": security_policy.render(),

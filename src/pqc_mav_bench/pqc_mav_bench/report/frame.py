@@ -118,8 +118,8 @@ def methods(c: ReportInput) -> list[str]:
     """How the numbers came about."""
     if c.is_published:
         return [
-            "Figures of [rpi4-analysis] and [rpi4-results] (October 2025), as printed; see docs/published-figures.md "
-            "for what does not follow."
+            "Figures of [rpi4-analysis] and [rpi4-results] (October 2025), as printed; "
+            "'python -m pqc_mav_bench.analysis.published' lists what does not follow."
         ]
     data = c.raw["lifecycle.traffic_s"].median() if "lifecycle.traffic_s" in c.raw else math.nan
     wall = c.runs["wall_per_data"].median() if has(c.runs, "wall_per_data") else math.nan
