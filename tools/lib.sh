@@ -17,12 +17,35 @@ die() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# Stops if what make writes cannot be written here: in another user's clone, or after a run as root.
+require_own_clone() {
+  local folder owner
+  for folder in "$ROOT" "$DEPS" "$VENV" "$ROOT/build" "$ROOT/install"; do
+    if [ ! -e "$folder" ] || [ -w "$folder" ]; then continue; fi
+    owner="$(stat -c %U "$folder")"
+    if [ "$folder" = "$ROOT" ]; then
+      die "$ROOT belongs to $owner, and $(id -un) cannot write to it: clone the repository into a folder of your own"
+    fi
+    die "$folder belongs to $owner, and $(id -un) cannot write to it: run 'sudo chown -R $(id -un) $ROOT', then make again"
+  done
+}
+
+# Stops if git refuses to read the clone, which it does in another user's.
+require_git() {
+  git -C "$ROOT" rev-parse --git-dir >/dev/null 2>&1 ||
+    die "git does not read $ROOT, which belongs to $(stat -c %U "$ROOT"): run make as that user, or" \
+      "'git config --global --add safe.directory $ROOT'"
+}
+
 # A short hash of standard input.
 hash_of() { sha256sum | cut -c1-16; }
 
-# "system" when a ROS 2 installation is sourced, else "wheels".
+# "system" when a ROS 2 installation is sourced, else "wheels". What tools/env.sh puts on the path is none.
 ros_mode() {
-  if [ -n "${ROS_DISTRO:-}" ] && [ -n "${AMENT_PREFIX_PATH:-}" ]; then
+  local places=":${AMENT_PREFIX_PATH:-}:"
+  places="${places//":$ROOT/install:"/:}"
+  places="${places//":$VENV:"/:}"
+  if [ -n "${ROS_DISTRO:-}" ] && [ -n "${places//:/}" ]; then
     case "$ROS_DISTRO" in
       ardent | bouncy | crystal | dashing | eloquent | foxy | galactic | humble | iron)
         die "ROS_DISTRO=$ROS_DISTRO is too old: use ROS 2 Jazzy or newer, or a shell without it to use the Python wheels" ;;
@@ -31,6 +54,14 @@ ros_mode() {
   else
     echo wheels
   fi
+}
+
+# Which distribution of ROS 2 comes as wheels, where none is sourced.
+wheels_of() {
+  case "${ROS_DISTRO:-jazzy}" in
+    jazzy | kilted) echo "${ROS_DISTRO:-jazzy}" ;;
+    *) die "ROS_DISTRO=$ROS_DISTRO, but that ROS 2 is not sourced: source it, or choose wheels by ROS_DISTRO=jazzy or kilted" ;;
+  esac
 }
 
 # logged NAME HINT CMD...: runs a command with its output in .deps/log/NAME.log; when it fails, stops with one line

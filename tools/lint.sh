@@ -9,6 +9,7 @@ cd "$ROOT" || exit 1
 PATH="$VENV/bin:$PATH"
 export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
 
+require_git
 mapfile -t python < <(git ls-files -co --exclude-standard -- '*.py' '*.pyi')
 mapfile -t cpp < <(git ls-files -co --exclude-standard -- '*.cpp' '*.hpp' '*.c' '*.h')
 mapfile -t shell < <(git ls-files -co --exclude-standard -- '*.sh' tools/run .ci/run)

@@ -24,8 +24,10 @@ for part in "$@"; do
   esac
 done
 
-# Refuses a ROS 2 that is too old before anything is touched.
-ros_mode >/dev/null
+# Refuses another user's clone, and a ROS 2 that is too old or not known, before anything is touched.
+require_own_clone
+mode="$(ros_mode)"
+[ "$mode" = system ] || wheels_of >/dev/null
 mkdir -p "$DEPS/log"
 # Two make commands at once must not build into each other.
 exec 9>"$DEPS/lock"

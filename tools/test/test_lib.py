@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from bare_machine import Run
+from bare_machine import Run, assert_one_error
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,3 +56,12 @@ def test_a_machine_without_any_route_is_told_so_at_once(run: Run) -> None:
     ended = subprocess.run(alone, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == "error: no network: the tool cannot be fetched; connect this machine and run make again\n"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a clone to another user")
+def test_git_in_a_clone_of_another_user_is_one_sentence(run: Run, workspace: Path) -> None:
+    (workspace / "tools" / "git").symlink_to(shutil.which("git") or "git")
+    script = 'PATH="$PATH:tools"; git init -q; [ -z "$OTHER" ] || /bin/chown 65534 . .git; . tools/lib.sh; require_git'
+    own = run("-c", script, OTHER="")
+    assert (own.returncode, own.stderr) == (0, "")
+    assert_one_error(run("-c", script, OTHER="1"), f"git does not read {workspace}", "nobody", "safe.directory")
