@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print a resolved pylock.toml as a requirements list: each package with the hashes of the files that we can install.
 
-    lock_hashes.py PYLOCK [--without LIST...]
+    lock_hashes.py PYLOCK [--without LIST]... [--leave-out BEGINNING]...
 
 Those are its sources and its wheels for CPython 3.11 to 3.14 on Linux with glibc, on x86_64 and aarch64. Packages that
-such a machine never needs are left out, and so are those that another LIST already pins.
+such a machine never needs are left out, and so are those that another LIST already pins or whose names begin so.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def needed(package: dict[str, Any]) -> bool:
     return verdicts.pop()
 
 
-def render(lock: dict[str, Any], without: frozenset[str] = frozenset()) -> str:
-    """The list, without the packages of these names."""
+def render(lock: dict[str, Any], without: frozenset[str] = frozenset(), beginnings: tuple[str, ...] = ()) -> str:
+    """The list, without the packages of these names or with these beginnings of names."""
     out = ""
     for package in lock["packages"]:
-        if package["name"] in without or not needed(package):
+        if package["name"] in without or package["name"].startswith(beginnings) or not needed(package):
             continue
         if not (listed := hashes(package)):
             raise SystemExit(f"{package['name']} {package['version']} has no file for our machines")
@@ -84,10 +84,11 @@ def main() -> None:
     """Print the list."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pylock", type=Path)
-    parser.add_argument("--without", type=Path, nargs="*", default=[], metavar="LIST")
+    parser.add_argument("--without", type=Path, action="append", default=[], metavar="LIST")
+    parser.add_argument("--leave-out", action="append", default=[], metavar="BEGINNING")
     options = parser.parse_args()
     pinned = frozenset(canonicalize_name(name) for file in options.without for name in PIN.findall(file.read_text()))
-    print(render(tomllib.loads(options.pylock.read_text()), pinned), end="")
+    print(render(tomllib.loads(options.pylock.read_text()), pinned, tuple(options.leave_out)), end="")
 
 
 if __name__ == "__main__":

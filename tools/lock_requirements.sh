@@ -3,7 +3,7 @@
 # Writes requirements/locked/*.txt: for each layer of .venv every package it consists of, with its exact version and the
 # hashes of its files, for CPython 3.11 to 3.14 on Linux, x86_64 and aarch64. pip installs nothing else
 # (--require-hashes). setup_python.sh knows which lists belong together: wheels.txt does not repeat system.txt, nor
-# lint.txt test.txt.
+# ros-*.txt wheels.txt, nor lint.txt test.txt.
 # Run it after a list in requirements/ has changed. It needs uv (pip install uv) and asks the package index.
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -16,11 +16,15 @@ trap 'rm -rf "$work"' EXIT
 packaging="$(grep '^packaging==' constraints.txt)"
 
 # lock NAME WITHOUT OPTION... LIST...: the lists, and what they pull in, as constraints.txt pins it, without the
-# packages of the locked list WITHOUT (may be empty).
+# packages of the locked lists WITHOUT (words; may be empty); a word that ends in "*" is the beginning of names.
 lock() {
-  local name="$1" without="$2" options=()
+  local name="$1" without="$2" each options=()
   shift 2
-  if [ -n "$without" ]; then options=(--without "locked/$without.txt"); fi
+  set -f
+  for each in $without; do
+    if [ "${each%\*}" = "$each" ]; then options+=(--without "locked/$each.txt"); else options+=(--leave-out "${each%\*}"); fi
+  done
+  set +f
   uv pip compile --quiet --universal --python-version 3.11 --format pylock.toml --output-file "$work/pylock.$name.toml" \
     --constraint constraints.txt "$@"
   printf '# Written by tools/lock_requirements.sh.\n' >"$work/$name.txt"
@@ -32,7 +36,12 @@ lock() {
 mkdir -p locked
 lock system "" base.txt
 # The other layers go on top of that one: what they share has the same version.
-lock wheels system --constraint locked/system.txt base.txt ros-jazzy.txt
+# Of ROS 2, the packages of a distribution name each other's versions; all else is the same for each distribution.
+lock wheels "system ros-*" --constraint locked/system.txt base.txt wheels.txt ros-jazzy.txt
+for distribution in jazzy kilted; do
+  lock "ros-$distribution" "system wheels" --constraint locked/system.txt --constraint locked/wheels.txt \
+    base.txt wheels.txt "ros-$distribution.txt"
+done
 shared=(--constraint locked/system.txt --constraint locked/wheels.txt)
 lock analysis "" "${shared[@]}" analysis.txt
 lock dashboard "" "${shared[@]}" dashboard.txt

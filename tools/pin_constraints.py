@@ -14,11 +14,12 @@ from pathlib import Path
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements"
 HEADER = """\
-# Exact versions of everything the other lists pull in, so that two machines resolve alike.
-# Written by tools/pin_constraints.py; edit the other lists instead.
+# Exact versions of everything the other lists pull in, so that two machines resolve alike; packages of ROS 2 name each
+# other's versions themselves. Written by tools/pin_constraints.py; edit the other lists instead.
 """
 # Pinned in the other lists by Python version, or part of the environment itself.
 LEFT_OUT = {"numpy", "pip"}
+ROS = "ros-"
 
 
 def installed_wheels() -> dict[str, str]:
@@ -27,7 +28,12 @@ def installed_wheels() -> dict[str, str]:
     for dist in distributions():
         location = getattr(dist, "_path", None)
         name = dist.metadata["Name"].lower().replace("_", "-")
-        if location is not None and location.name.endswith(".dist-info") and name not in LEFT_OUT:
+        if (
+            location is not None
+            and location.name.endswith(".dist-info")
+            and name not in LEFT_OUT
+            and not name.startswith(ROS)
+        ):
             found[name] = dist.version
     return dict(sorted(found.items()))
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes .venv from the lists in requirements/locked/, which pin every file by its hash. With a ROS 2 installation sourced: on top of the system's
-# packages and without the ROS 2 wheels.
+# Makes .venv from the lists in requirements/locked/, which pin every file by its hash. With a ROS 2 installation
+# sourced: on top of the system's packages and without the ROS 2 wheels. Without one they are Jazzy's, and Kilted's with
+# ROS_DISTRO=kilted.
 #   setup_python.sh [analysis] [dashboard] [test] [lint] [detect] [train]
 # The packages that run the nodes are always installed; the named layers once they are asked for. What is there stays.
 # shellcheck source=lib.sh
@@ -10,13 +11,15 @@ set -euo pipefail
 
 mode="$(ros_mode)"
 python="$("$ROOT/tools/find_python.sh")"
-base="$mode ${ROS_DISTRO:-} $python $("$python" -c 'import platform; print(platform.python_version())') $ROOT"
+ros="$(if [ "$mode" = wheels ]; then wheels_of; else echo "${ROS_DISTRO:-}"; fi)"
+of="$mode $ros"
+base="${of/wheels jazzy/wheels } $python $("$python" -c 'import platform; print(platform.python_version())') $ROOT"
 stamp="$VENV/.pqcmav-stamp"
 
 # Prints the files in requirements/locked/ that a layer consists of.
 lists_of() {
   case "$1" in
-    run) if [ "$mode" = wheels ]; then echo system wheels; else echo system; fi ;;
+    run) if [ "$mode" = wheels ]; then echo system wheels "ros-$ros"; else echo system; fi ;;
     analysis) echo analysis ;;
     dashboard) echo dashboard ;;  # Starlette, uvicorn
     lint) echo lint test ;;  # with the tests' packages: mypy reads their types

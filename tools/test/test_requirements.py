@@ -10,9 +10,11 @@ import pytest
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent.parent / "requirements"
 LAYERS = {
-    "system": ["base"], "wheels": ["ros-jazzy"], "analysis": ["analysis"], "test": ["test"], "lint": ["lint"],
-    "dashboard": ["dashboard"], "test-nodeps": ["test-nodeps"],
+    "system": ["base"], "wheels": ["wheels"], "ros-jazzy": ["ros-jazzy"], "ros-kilted": ["ros-kilted"],
+    "analysis": ["analysis"], "test": ["test"], "lint": ["lint"], "dashboard": ["dashboard"],
+    "test-nodeps": ["test-nodeps"],
 }  # fmt: skip
+DISTRIBUTIONS = ("ros-jazzy", "ros-kilted")
 PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)")
 
 
@@ -45,12 +47,24 @@ def test_the_locked_list_follows_the_plain_ones(layer: str) -> None:
         assert not missing, f"{missing}: run tools/lock_requirements.sh"
 
 
-def test_one_version_of_everything_in_all_layers() -> None:
-    everything = set().union(*(pins(REQUIREMENTS / "locked" / f"{layer}.txt") for layer in LAYERS))
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_one_version_of_everything_in_all_layers(distribution: str) -> None:
+    layers = {layer for layer in LAYERS if layer not in DISTRIBUTIONS} | {distribution}
+    everything = set().union(*(pins(REQUIREMENTS / "locked" / f"{layer}.txt") for layer in layers))
     names = [name for name, _ in everything]
     assert len(names) == len(set(names)), sorted(name for name in set(names) if names.count(name) > 1)
 
 
-@pytest.mark.parametrize(("layer", "below"), [("wheels", "system"), ("lint", "test")])
+@pytest.mark.parametrize(
+    ("layer", "below"), [("wheels", "system"), ("lint", "test"), *((of, "wheels") for of in DISTRIBUTIONS)]
+)
 def test_what_is_installed_together_is_listed_once(layer: str, below: str) -> None:
     assert not pins(REQUIREMENTS / "locked" / f"{layer}.txt") & pins(REQUIREMENTS / "locked" / f"{below}.txt")
+
+
+def test_distributions_differ_in_packages_of_ros_alone() -> None:
+    for distribution in DISTRIBUTIONS:
+        names = {name for name, _ in pins(REQUIREMENTS / "locked" / f"{distribution}.txt")}
+        assert {name for name in names if not name.startswith("ros-")} == set()
+        others = {of.removeprefix("ros-") for of in DISTRIBUTIONS} - {distribution.removeprefix("ros-")}
+        assert not {name for name in names for other in others if name.startswith(f"ros-{other}-")}

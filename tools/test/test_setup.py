@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,26 @@ def test_old_ros_is_refused_before_anything_is_touched(run: Run, workspace: Path
     assert not (workspace / ".deps").exists()
 
 
+def test_ros_that_is_not_sourced_is_refused_unless_it_comes_as_wheels(run: Run, workspace: Path) -> None:
+    assert_one_error(run("tools/setup.sh", ROS_DISTRO="lyrical"), "ROS_DISTRO=lyrical", "jazzy or kilted")
+    assert not (workspace / ".deps").exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+@pytest.mark.parametrize(("folder", "advice"), [("", "clone the repository"), (".deps", "sudo chown -R")])
+def test_a_clone_of_another_user_is_one_sentence(workspace: Path, folder: str, advice: str) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        clone = Path(place) / "clone"
+        shutil.copytree(workspace, clone)
+        (clone / ".deps").mkdir()
+        if folder:
+            clone.chmod(0o777)
+        other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "bash", str(clone / "tools/setup.sh")]
+        result = subprocess.run(other, capture_output=True, text=True, timeout=60, cwd=place)
+        assert_one_error(result, f"{clone / folder} belongs to root, and nobody cannot write to it", advice)
+
+
 def test_unusable_python_is_refused(run: Run, workspace: Path) -> None:
     assert_one_error(run("tools/setup_python.sh", PYTHON="/bin/false"), "PYTHON=/bin/false", "python3-venv")
     assert not (workspace / ".venv").exists()
@@ -124,9 +146,9 @@ def test_python_layers_are_installed_once_and_stay(run: Run, fake: Fake, tmp_pat
     python = str(tmp_path / "bin" / "python")
     calls = tmp_path / "pip-calls"
 
-    def installed(*layers: str) -> list[str]:
+    def installed(*layers: str, **extra: str) -> list[str]:
         calls.write_text("")
-        result = run("tools/setup_python.sh", *layers, PYTHON=python)
+        result = run("tools/setup_python.sh", *layers, PYTHON=python, **extra)
         assert result.returncode == 0, result.stderr
         return [
             sorted(re.findall(r"requirements/locked/([\w-]+)\.txt", line))
@@ -134,7 +156,7 @@ def test_python_layers_are_installed_once_and_stay(run: Run, fake: Fake, tmp_pat
             if "--require-hashes" in line
         ]
 
-    assert installed() == [["system", "wheels"]]
+    assert installed() == [["ros-jazzy", "system", "wheels"]]
     assert installed() == []
     built = workspace / "build"
     built.mkdir()
@@ -145,6 +167,11 @@ def test_python_layers_are_installed_once_and_stay(run: Run, fake: Fake, tmp_pat
     assert installed("test") == [["test"], ["test-nodeps"]]
     assert installed("lint") == [["lint", "test"]]
     assert built.exists(), "nothing of this is a new interpreter"
+    assert installed(ROS_DISTRO="kilted") == [["ros-kilted", "system", "wheels"]]
+    assert not built.exists(), "what was built on another ROS 2 is of no use"
+    # In a shell that has sourced tools/env.sh the wheels are on the path of ROS 2, and are no installation.
+    own = f"{workspace}/install:{workspace}/.venv"
+    assert installed(ROS_DISTRO="kilted", AMENT_PREFIX_PATH=own) == []
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from pqc_mav_cli.wording import counted
 
 BUILD = "run 'make setup' in the workspace, or colcon build and source install/setup.bash"
 MIN_PYTHON = (3, 10)
+WHEELS = ("jazzy", "kilted")  # distributions of ROS 2 that the set-up installs where none is sourced
 
 
 def python() -> Finding:
@@ -39,16 +40,18 @@ def ros(environment: Mapping[str, str]) -> Finding:
             f"rclpy cannot be imported: {error}",
             "source ROS 2 Jazzy or newer, or run 'make setup' to install the wheels",
         )
-    distribution = environment.get("ROS_DISTRO")
-    where = f"distribution {distribution}" if distribution else f"wheels, rclpy {_version('ros-jazzy-rclpy')}"
+    where = _wheels() or f"distribution {environment.get('ROS_DISTRO', 'unknown')}"
     return ok("ROS 2", f"{where} ({Path(rclpy.__file__ or '').parent})")
 
 
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "unknown"
+def _wheels() -> str | None:
+    """Which wheels rclpy is from, unless it is from a ROS 2 installation."""
+    for name in WHEELS:
+        try:
+            return f"wheels of {name.capitalize()}, rclpy {metadata.version(f'ros-{name}-rclpy')}"
+        except metadata.PackageNotFoundError:
+            continue
+    return None
 
 
 def discovery(environment: Mapping[str, str]) -> Finding:

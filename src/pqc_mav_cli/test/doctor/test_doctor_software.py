@@ -27,6 +27,26 @@ def test_no_algorithm_of_a_kind_is_a_failure() -> None:
 
 
 @pytest.mark.parametrize(
+    ("package", "where"),
+    [
+        ("ros-jazzy-rclpy", "wheels of Jazzy, rclpy 9.1.2 ("),
+        ("ros-kilted-rclpy", "wheels of Kilted, rclpy 9.1.2 ("),
+        ("", "distribution lyrical ("),
+    ],
+)
+def test_where_ros_comes_from(package: str, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rclpy")
+
+    def version(name: str) -> str:
+        if name != package:
+            raise doctor_software.metadata.PackageNotFoundError(name)
+        return "9.1.2"
+
+    monkeypatch.setattr(doctor_software.metadata, "version", version)
+    assert doctor_software.ros({"ROS_DISTRO": "lyrical"}).text.startswith(where)
+
+
+@pytest.mark.parametrize(
     ("environment", "level"),
     [
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, Level.OK),
