@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu lint format docs report bench peers chaos soak sanitize fuzz arm64 deb images verify-model clean
+.PHONY: help setup demo test test-ubuntu lint format docs report bench peers chaos soak sanitize fuzz arm64 deb distros images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ arm64:  ## Cross-compile engine and pqcmav-tunneld for 64-bit ARM and run their 
 deb:  ## Make Debian packages for amd64 and arm64, install and run them in a fresh Debian (needs root)
 	@tools/setup.sh
 	@tools/deb.sh
+
+distros:  ## Try the README and the packages in bare Debians and Ubuntus (needs root; DISTROS="trixie noble" selects)
+	@tools/distros.sh $(DISTROS)
 
 images:  ## Build container images without a registry and fly the demo in containers of them (needs root)
 	@tools/setup.sh

@@ -21,9 +21,10 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
+from chroot import PATH, Chroot
 from two_ends import (
     GROUND,
     HANDSHAKE,
@@ -41,64 +42,7 @@ from two_ends import (
 UNIT = "usr/lib/systemd/system/pqcmav-tunneld@.service"
 METRICS_UNIT = "usr/lib/systemd/system/pqcmav-metrics.service"
 CONFIG = "etc/pqcmav/tunneld"
-PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 SUITES = 72
-
-
-class Debian:
-    """A Debian in a folder."""
-
-    def __init__(self, tar: Path, root: Path) -> None:
-        self.root = root
-        subprocess.run(["tar", "-xf", str(tar), "-C", str(root), "--exclude=./dev/*"], check=True)
-        # What apt resolves names with, and no service is to be started.
-        shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
-
-    @contextmanager
-    def mounted(self) -> Iterator[None]:
-        """The kernel's file systems, which programs expect."""
-        places = []
-        try:
-            for kind, name, options in (
-                ("proc", "proc", ""),
-                ("tmpfs", "run", "mode=755"),
-                ("tmpfs", "dev", "mode=755"),
-            ):
-                place = self.root / name
-                subprocess.run(
-                    ["mount", "-t", kind, *(["-o", options] if options else []), kind, str(place)], check=True
-                )
-                places.append(place)
-            for node in ("null", "zero", "urandom", "random", "full"):
-                (place := self.root / "dev" / node).touch()
-                subprocess.run(["mount", "--bind", f"/dev/{node}", str(place)], check=True)
-                places.append(place)
-            yield
-        finally:
-            for place in reversed(places):
-                subprocess.run(["umount", "--lazy", str(place)], check=False)
-
-    def command(self, *words: str, user: str = "root") -> list[str]:
-        """What runs these words inside."""
-        return ["chroot", f"--userspec={user}", str(self.root), *words]
-
-    def run(self, *words: str, user: str = "root", good: bool = True) -> str:
-        """Run something inside; return what it printed."""
-        result = subprocess.run(
-            self.command(*words, user=user),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=900,
-            env={"PATH": PATH, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"},
-        )
-        check(not good or result.returncode == 0, f"{' '.join(words)} ended with {result.returncode}:\n{result.stdout}")
-        return result.stdout
-
-    def path(self, name: str) -> Path:
-        """A file inside, seen from here."""
-        return self.root / name
 
 
 def leave_the_network() -> None:
@@ -117,7 +61,7 @@ def directives(unit: Path) -> dict[str, str]:
 class Service(Daemon):
     """An end of the tunnel, started as its unit says."""
 
-    def __init__(self, debian: Debian, role: str) -> None:
+    def __init__(self, debian: Chroot, role: str) -> None:
         unit = directives(debian.path(UNIT))
         check(unit["Type"] == "notify" and "WatchdogSec" in unit, "the unit has no Type=notify or no WatchdogSec")
         self._notify = debian.path(f"run/notify-{role}")
@@ -159,7 +103,7 @@ class Service(Daemon):
         self._notify.unlink()
 
 
-def write_configuration(debian: Debian) -> None:
+def write_configuration(debian: Chroot) -> None:
     """Complete the two examples as their comments say."""
     folder = debian.path(CONFIG)
     for role, keys, change in (
@@ -176,7 +120,7 @@ def write_configuration(debian: Debian) -> None:
         (folder / f"{role}.yaml").write_text(text, encoding="utf-8")
 
 
-def run_both_ends(debian: Debian) -> str:
+def run_both_ends(debian: Chroot) -> str:
     """Handshake, a message each way, a fed watchdog, a clean end."""
     with ExitStack() as stack:
         ground, autopilot = stack.enter_context(udp(GROUND)), stack.enter_context(udp())
@@ -196,7 +140,7 @@ def run_both_ends(debian: Debian) -> str:
         return handshake
 
 
-def remove_and_purge(debian: Debian, names: Sequence[str]) -> None:
+def remove_and_purge(debian: Chroot, names: Sequence[str]) -> None:
     """Removed, only settings and keys stay; purged, nothing does."""
     debian.run("apt-get", "remove", "--yes", *names)
     check(not debian.path("usr/bin/pqcmav-tunneld").exists(), "the program is still there after its removal")
@@ -210,7 +154,7 @@ def remove_and_purge(debian: Debian, names: Sequence[str]) -> None:
     )
 
 
-def verify_unit(debian: Debian, path: str) -> str:
+def verify_unit(debian: Chroot, path: str) -> str:
     """What systemd says of a unit, where systemd is installed here."""
     if not (program := shutil.which("systemd-analyze")):
         return "systemd-analyze is not here"
@@ -227,7 +171,7 @@ def verify_unit(debian: Debian, path: str) -> str:
     return f"{Path(path).name} is good to systemd-analyze verify"
 
 
-def test(debian: Debian, packages: Sequence[Path]) -> Iterator[str]:
+def test(debian: Chroot, packages: Sequence[Path]) -> Iterator[str]:
     """All of it; yields what held."""
     for package in packages:
         shutil.copy(package, debian.path("srv"))
@@ -262,14 +206,14 @@ def test(debian: Debian, packages: Sequence[Path]) -> Iterator[str]:
     yield "removed, then purged: nothing left"
 
 
-def make_keys(debian: Debian) -> None:
+def make_keys(debian: Chroot) -> None:
     """By the packaged command; both ends' go into the one folder, as here one machine is both."""
     debian.run("pqcmav", "keys", "init", "drone1", "--sig", "mldsa65", "--root", "/srv/keys")
     debian.run("cp", "-r", "/srv/keys/gcs", "/srv/keys/drones", f"/{CONFIG}/keys")
     debian.run("chown", "-R", "pqcmav:pqcmav", f"/{CONFIG}/keys")
 
 
-def use_the_command(debian: Debian) -> str:
+def use_the_command(debian: Chroot) -> str:
     """The command as far as it goes without ROS, and what it says beyond that."""
     doctor = debian.run("pqcmav", "doctor", "--keys", "/srv/keys")
     check("pqcmav-tunneld carries the tunnel" in doctor, f"pqcmav doctor: {doctor}")
@@ -286,7 +230,7 @@ def use_the_command(debian: Debian) -> str:
     return f"pqcmav: keys made, {SUITES} suites available; doctor: {doctor.strip().splitlines()[-1]}"
 
 
-def show_the_dashboard(debian: Debian) -> None:
+def show_the_dashboard(debian: Chroot) -> None:
     """Its page and the metrics beside it, by an ordinary user."""
     command = debian.command("pqcmav", "dashboard", "--port", "0", user="nobody:nogroup")
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={"PATH": PATH}) as server:
@@ -306,7 +250,7 @@ def main() -> int:
     with_own_mounts()
     tar, *packages = map(Path, sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="pqcmav-debian-") as folder:
-        debian = Debian(tar, Path(folder))
+        debian = Chroot(tar, Path(folder))
         Path(folder).chmod(0o755)
         try:
             with debian.mounted():
