@@ -137,7 +137,8 @@ def text(
         f"Judged with recordings that no threshold and no model has seen: {seen + unseen} attacks ({seen} with the "
         f"tools and rates of the training and other seeds, {unseen} with other tools and rates), {hours:.1f} h of "
         f"normal traffic (both ends counted, {hours / 2:.1f} h of flight), {len(first.benign.runs)} disturbances at an "
-        "end. What was recorded: [the data sheet](../../docs/detection-data.md). In brackets 95 % intervals.\n",
+        "end. What was recorded: [the data sheet](../../docs/detection.md#the-recordings). In brackets 95 % "
+        "intervals.\n",
         "## Goals\n",
         "An attack is named when its own class is, suspected or sure, at either end that it reaches. A "
         "detector that still speaks of the attack before begins anew 3 s before the next.\n",

@@ -30,8 +30,8 @@ NEGLIGIBLE = 0.005
 _STATICS = (STATIC, HEAVY, LEVEL5)
 _RECORDED = (
     f"In the missions {', '.join(f'`{name}`' for name in DETECTED)} the detector of that name really runs. Each flight "
-    f"meets {ATTACKS} attacks that the fault laboratory recorded ([data sheet](../../docs/detection-data.md)) and "
-    "nobody trained with; the variant's number draws them, the same for every detector. The strategies hear what it "
+    f"meets {ATTACKS} attacks that the fault laboratory recorded "
+    "([data sheet](../../docs/detection.md#the-recordings)) and nobody trained with; the variant's number draws them, the same for every detector. The strategies hear what it "
     "says; S is weighted by what the attacker did. Its own load, measured in [detection.md](detection.md), is left "
     "out.\n"
 )

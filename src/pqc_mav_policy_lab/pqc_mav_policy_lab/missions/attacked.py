@@ -2,7 +2,7 @@
 """Flights under attacks that the fault laboratory recorded, with a detector that really runs over their windows.
 
 Each flight meets ATTACKS recordings that no threshold and no model was made with (`test-unseen-320` of
-docs/detection-data.md, the end where the stranger is): 3 s of quiet, an attack of 8 s at most, 2 s of quiet. The
+docs/detection.md, the end where the stranger is): 3 s of quiet, an attack of 8 s at most, 2 s of quiet. The
 variant's number draws which ones, the same for every detector. The strategies hear what the detector says; security is
 weighted by what the attacker did. Battery, temperature and the rest of the flight are simulated.
 """
