@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the drone side's footprint: one table of totals, and one per measurement."""
+"""The page of the drone side's footprint: one table of totals, and one for each of the newest measurements."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pqc_mav_bench.analysis.statistics import mean_interval
 GOAL_CPU_PERCENT = 4.0
 GOAL_PSS_MB = {"py": 150.0, "cpp": 110.0}  # by the kind of proxy
 PROXY = "pqc_proxy"
+SHOWN = 3  # measurements that have their processes on the page
 _COLUMNS = ("CPU %", "RSS MB", "PSS MB", "alone MB", "threads")
 
 
@@ -51,7 +52,9 @@ def render(results: Mapping[str, Any]) -> str:
         f"\n`{label}`: {cpu} % of a core, goal <= {GOAL_CPU_PERCENT:g} %: {report.verdict(cpu <= GOAL_CPU_PERCENT)}; "
         f"{held:.1f} MB of PSS, goal <= {goal:g} MB: {report.verdict(held <= goal)}.\n"
     )
-    return text + _proxies(results) + "".join(_section(label, result) for label, result in results.items())
+    newest = list(results.items())[-SHOWN:]
+    text += _proxies(results) + f"\n## By process\n\nThe newest {len(newest)}; all are in `footprint.json.gz`.\n"
+    return text + "".join(_section(label, result) for label, result in newest)
 
 
 def _totals(result: Mapping[str, Any]) -> list[float]:
@@ -107,7 +110,7 @@ def _section(label: str, result: Mapping[str, Any]) -> str:
     if result["nice"]:
         options = f"nice {result['nice']}{', ' if options else ''}{options}"
     text = (
-        f"\n## {label}\n\n*{machine['date']}, {machine['machine']}, Linux {machine['kernel']}; "
+        f"\n### {label}\n\n*{machine['date']}, {machine['machine']}, Linux {machine['kernel']}; "
         f"{len(result['windows'])} windows of {result['window_s']:g} s{'; ' + options if options else ''}*\n\n"
     )
     if note := result.get("note"):

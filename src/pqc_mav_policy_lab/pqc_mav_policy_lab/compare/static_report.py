@@ -101,8 +101,7 @@ def as_markdown(content: Mapping[str, Any], catalogue: Catalogue) -> str:
             "rate limit allows: the landing is not foreseen, and renewals by age use the whole limit.\n"
         )
         parts.append(_table(lost, catalogue))
-    for name in dict.fromkeys(row["mission"] for row in rows):
-        parts += [f"## {name}\n", _table([row for row in rows if row["mission"] == name], catalogue)]
+    parts += ["## All other pairs\n", _table([row for row in rows if row not in lost], catalogue)]
     return "\n".join(parts)
 
 
