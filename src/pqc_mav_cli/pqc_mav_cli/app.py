@@ -28,6 +28,8 @@ Exit codes: 0 done, 1 failed, 2 called or configured wrongly.
 # In the order of the help: the module of each command or group and its name there.
 COMMANDS = {
     "keys": "keys_command:keys_app",
+    "invite": "invite_command:invite",
+    "join": "join_command:join",
     "suites": "suites_command:suites",
     "up": "up_command:up_app",
     "status": "status_command:status",

@@ -23,7 +23,11 @@ keys_app = typer.Typer(
 
 @keys_app.callback()
 def _before_any_key_is_read() -> None:
-    # A core dump would contain the keys.
+    no_core_dumps()
+
+
+def no_core_dumps() -> None:
+    """A core dump would contain the keys."""
     import pqc_mav_tunnel
 
     if said := pqc_mav_tunnel.forbid_core_dumps():

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an invitation reads and writes of the ground's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.joining.channel import in_memory
+from pqc_mav_cli.joining.share import Share, check_files, read_folder, write_folder
+from pqc_mav_cli.key_changes import GCS, stations_of, tokens
+
+
+def station_folder(root: Path, gcs_id: str) -> Path:
+    """The folder of this ground station below a root. Raises CliError where others have theirs there."""
+    stations = stations_of(root)
+    if stations and gcs_id not in stations:
+        raise CliError(
+            f"{root} holds keys of several ground stations: choose one of {', '.join(stations)} with --gcs-id.",
+            ExitCode.USAGE,
+        )
+    return root / "stations" / gcs_id if stations else root / GCS
+
+
+def make(root: Path, drone: str, gcs_id: str) -> None:
+    """Makes what is missing for this drone; what is there stays. Raises CliError."""
+    import pqc_mav_tunnel
+
+    there = tokens(station_folder(root, gcs_id) / "sig")
+    with engine_errors():
+        pqc_mav_tunnel.init_keys(str(root), [drone], sig_tokens=there, gcs_id=gcs_id, stations=stations_of(root))
+
+
+def share_of(root: Path, drone: str, gcs_id: str, peer: str, sign: bool) -> Share:
+    """What the drone is given. It makes its signing keys itself, with `sign` or where it has made some before."""
+    import pqc_mav_tunnel
+
+    folder, ground = root / "drones" / drone, station_folder(root, gcs_id)
+    if not (folder / "psk.key").exists():
+        raise CliError(
+            f"{folder} has no PSK that could be handed out, for {drone} has one already; 'pqcmav keys rotate {drone}' "
+            "makes a new one.",
+            ExitCode.USAGE,
+        )
+    with engine_errors():
+        entries = pqc_mav_tunnel.list_keys(str(folder))
+    if problems := [entry["problem"] for entry in entries if entry["problem"]]:
+        raise CliError(problems[0], ExitCode.USAGE)
+    files = read_folder(folder)
+    check_files(files)
+    signs = sign or any((ground / "drones" / drone).glob("*.pub"))
+    brings = any(name.startswith("sig/") for name in files)
+    return Share(drone, peer, tuple(tokens(ground / "sig")) if signs and not brings else (), files)
+
+
+def keep_public(root: Path, drone: str, public: Mapping[str, str], gcs_id: str) -> None:
+    """The drone's public keys take the place of those it had: from then on it has to sign. Raises CliError."""
+    if not public:
+        return
+    grounds = [root / "stations" / each for each in stations_of(root)] or [station_folder(root, gcs_id)]
+    with in_memory() as checked:
+        write_folder(public, checked, drone)
+    try:
+        for folder in (ground / "drones" / drone for ground in grounds):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name, text in public.items():
+                kept = folder / Path(name).name
+                fresh = kept.with_name(f".{kept.name}.join")
+                fresh.touch(mode=0o600)
+                fresh.write_text(text)
+                fresh.replace(kept)
+    except OSError as error:
+        raise CliError(f"The drone's public keys cannot be written: {error}.") from None
