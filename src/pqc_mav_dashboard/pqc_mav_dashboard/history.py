@@ -1,38 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points of the charts: of drones somebody looks at, for ten minutes, bounded."""
+"""Points of the charts, the plan and the exports: of drones somebody looks at, for ten minutes, bounded."""
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pqc_mav_dashboard.picture import End
+from pqc_mav_dashboard.picture import End, Sense
 
 KEPT_S = 600
 DRONES = 32
-# What a point holds after its time: seconds since 1970, bit/s, bit/s, fraction, fraction, ms, ms.
-SERIES = ("time_s", "tx_bit_s", "rx_bit_s", "loss", "peer_loss", "rtt_ms", "gap_p95_ms")
+GAP_S = 10.0  # twice the longest time between two looks: beyond it nobody knows what was in between
+# What a point holds after its time: seconds since 1970, bit/s, bit/s, fraction, fraction, ms, ms, fraction, m, m, m.
+SERIES = (
+    *("time_s", "tx_bit_s", "rx_bit_s", "loss", "peer_loss", "rtt_ms", "gap_p95_ms"),
+    *("charge", "north_m", "east_m", "height_m"),
+)
 
 Point = list[float | None]
 
 
-def point(time_s: float, ends: Sequence[End]) -> Point:
-    """One point from the end that tells most; unknown figures are None, so the line has a gap there."""
-    if not ends:
-        return [time_s, *[None] * (len(SERIES) - 1)]
-    end = ends[0]
-    stats, link = end.stats or {}, end.quality
-    local, peer = link.get("local") or {}, link.get("peer") or {}
-    tx, rx = stats.get("tx_bytes_per_s"), stats.get("rx_bytes_per_s")
-    return [
-        round(time_s, 3),
-        None if tx is None else round(tx * 8, 1),
-        None if rx is None else round(rx * 8, 1),
-        local.get("loss"),
-        peer.get("loss"),
-        link.get("rtt_ms"),
-        local.get("gap_p95_ms"),
-    ]
+def empty(time_s: float) -> Point:
+    """A moment of which nothing is known: lines end before it."""
+    return [round(time_s, 3), *[None] * (len(SERIES) - 1)]
+
+
+def point(time_s: float, clock_s: float, ends: Sequence[End], senses: Mapping[str, Sense]) -> Point:
+    """One point from the end that tells most. What is not known, or is too old, is None."""
+    made = empty(time_s)
+    if ends and ends[0].silent_s(clock_s) is None:
+        stats, link = ends[0].stats or {}, ends[0].quality
+        local, peer = link.get("local") or {}, link.get("peer") or {}
+        rates = (stats.get(name) for name in ("tx_bytes_per_s", "rx_bytes_per_s"))
+        made[1:3] = [None if rate is None else rate * 8 for rate in rates]
+        made[3:7] = [local.get("loss"), peer.get("loss"), link.get("rtt_ms"), local.get("gap_p95_ms")]
+    battery, vehicle = (_fresh(senses.get(kind), clock_s) for kind in ("battery", "vehicle"))
+    made[7] = battery.get("state_of_charge")
+    made[8:11] = [vehicle.get(name) for name in ("north_m", "east_m", "relative_altitude_m")]
+    return [None if value is None else round(value, 4) for value in made]
+
+
+def _fresh(sense: Sense | None, clock_s: float) -> Mapping[str, float | None]:
+    good = sense is not None and sense.fields.get("valid") and clock_s - sense.at_s <= GAP_S
+    return sense.fields if sense is not None and good else {}
+
+
+def append(points: deque[Point] | list[Point], made: Point) -> None:
+    """One more; after a while without any, one before it that is empty."""
+    if points and (made[0] or 0.0) - (points[-1][0] or 0.0) > GAP_S:
+        points.append(empty((points[-1][0] or 0.0) + 1.0))
+    points.append(made)
 
 
 class History:
@@ -45,7 +62,7 @@ class History:
         """One more point of a drone."""
         points = self._points.setdefault(drone, deque(maxlen=KEPT_S))
         self._points.move_to_end(drone)
-        points.append(made)
+        append(points, made)
         time_s = made[0] or 0.0
         while points and (points[0][0] or 0.0) < time_s - KEPT_S:
             points.popleft()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,6 +15,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from pqc_mav_dashboard.alarms import Alarms
 from pqc_mav_dashboard.conditions import condition_table
 from pqc_mav_dashboard.errors import RefusalError, Refused
 from pqc_mav_dashboard.history import SERIES, History, point
@@ -29,6 +31,7 @@ MESSAGES_PER_S = 20
 INTERVAL_S, SLOWEST_S = 1.0, 5.0
 SHARE = 0.008  # of one processor, for the whole server: large fleets are looked at less often
 SEND_S = 20.0  # who takes nothing for so long is let go
+WHOLE_S = 5.0  # alarms of the whole fleet are looked for that often while pages show single drones
 LINGER_S = 5.0  # a page that is loaded again finds everything running
 FLEET = ""  # what a viewer looks at: the fleet, or a drone by its id
 
@@ -47,6 +50,7 @@ class Viewer:
     tick: int = -1  # the last whole state of the fleet it has
     events: int = 0
     handshakes: str = ""
+    point_s: float = 0.0  # the moment of the newest point it has
     outgoing: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(4))
     # How often everything had to be told anew, and what of that a round has done that began afterwards.
     due: int = 1
@@ -69,6 +73,8 @@ class Hub:
         self._loop: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._history = History()
+        self._alarms = Alarms()
+        self._whole_s = -math.inf
         self._rows: dict[str, Row] = {}
         self._changed: dict[str, Row] = {}
         self._gone: list[str] = []
@@ -221,7 +227,11 @@ class Hub:
         due = {viewer: viewer.due for viewer in self._viewers}
         fleet = FLEET in looks
         drones = frozenset(look for look in looks if look)
-        self.picture = picture = await self.source.picture(None if fleet else drones)
+        now_s = time.monotonic()
+        all_of_them = fleet or now_s - self._whole_s >= WHOLE_S
+        self._whole_s = now_s if all_of_them else self._whole_s
+        self.picture = picture = await self.source.picture(drones, whole=all_of_them)
+        self._alarms.look(picture, whole=all_of_them)
         self._tick += 1
         if fleet:
             rows = self._maker.of(picture)
@@ -232,7 +242,8 @@ class Hub:
         known = picture.drones()
         for drone in drones:
             if self.source.history(drone) is None:
-                self._history.add(drone, point(picture.time_s, known.get(drone, [])))
+                made = point(picture.time_s, picture.clock_s, known.get(drone, []), picture.senses.get(drone, {}))
+                self._history.add(drone, made)
         for viewer in list(self._viewers):
             if viewer.look == FLEET:
                 if viewer.tick == self._tick - 1 and not viewer.fresh:
@@ -251,15 +262,22 @@ class Hub:
             {
                 **({"suites": await self.source.suites()} if whole else {}),
                 "kind": "fleet",
-                "time_s": picture.time_s,
                 "whole": whole,
                 "rows": list(rows.values()),
                 "gone": [] if whole else self._gone,
-                "notes": picture.notes,
-                "absent": picture.absent,
-                "replay": self.source.replay(),
+                **self._common(picture),
             }
         )
+
+    def _common(self, picture: Picture) -> dict[str, Any]:
+        """What every message has."""
+        return {
+            "time_s": picture.time_s,
+            "notes": picture.notes,
+            "absent": picture.absent,
+            "replay": self.source.replay(),
+            "alarms": self._alarms.told(),
+        }
 
     async def _show(self, viewer: Viewer, drone: str, picture: Picture, due: int) -> None:
         fresh = viewer.fresh
@@ -267,10 +285,7 @@ class Hub:
         number, events = self.source.events(0 if fresh else viewer.events)
         message: dict[str, Any] = {
             "kind": "drone",
-            "time_s": picture.time_s,
-            "notes": picture.notes,
-            "absent": picture.absent,
-            "replay": self.source.replay(),
+            **self._common(picture),
             **shown,
             "conditions": condition_table(
                 picture.senses.get(drone, {}).get("policy"), picture.policy_parameters.get(drone)
@@ -281,7 +296,7 @@ class Hub:
         }
         own = self.source.history(drone)
         points = self._history.of(drone) if own is None else own
-        message["points"] = points if fresh else points[-1:]
+        message["points"] = points if fresh else [each for each in points if (each[0] or 0.0) > viewer.point_s]
         mark, handshakes = await self._newest_handshakes(drone, shown)
         if fresh or viewer.handshakes != mark:
             message["handshakes"] = handshakes
@@ -289,6 +304,7 @@ class Hub:
             message["suites"] = await self.source.suites()
         if viewer.look == drone and self._offer(viewer, encode(message)):
             viewer.events, viewer.handshakes, viewer.told = number, mark, due
+            viewer.point_s = (points[-1][0] or 0.0) if points else 0.0
 
     async def _newest_handshakes(self, drone: str, shown: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
         """Asked only when a counter says that there are new ones."""

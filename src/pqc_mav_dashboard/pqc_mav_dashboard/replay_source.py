@@ -14,8 +14,9 @@ from typing import Any
 from pqc_mav_common.errors import ExitCode, ProcessError
 from pqc_mav_dashboard.errors import RefusalError
 from pqc_mav_dashboard.event_log import EventLog
-from pqc_mav_dashboard.history import KEPT_S, Point, point
+from pqc_mav_dashboard.history import KEPT_S, Point, append, point
 from pqc_mav_dashboard.picture import Picture, fields_of
+from pqc_mav_dashboard.source import ACTIONS
 from pqc_mav_dashboard.suites import known_suites
 from pqc_mav_dashboard.topics import Topics, is_wanted, namespace_of, short_type
 from pqc_mav_recorder.file import RecordingError
@@ -93,15 +94,15 @@ class Player:
         self._put(self._before(start_s))
         self._at_s = start_s
         self._sample()
-        # Second by second, for the charts.
-        while self._at_s < at_s:
-            self.advance(min(at_s, self._at_s + 1.0))
+        self.advance(at_s)
 
     def advance(self, at_s: float) -> None:
-        """What came since the last moment."""
-        self._put(self._between(self._at_s, at_s))
-        self._at_s = at_s
-        self._sample()
+        """What came since the last moment, second by second for the charts: a recording may be played fast."""
+        while self._at_s < at_s:
+            until_s = min(at_s, self._at_s + 1.0)
+            self._put(self._between(self._at_s, until_s))
+            self._at_s = until_s
+            self._sample()
 
     def _before(self, at_s: float) -> list[tuple[float, str, RecordedMessage]]:
         """Of each topic what still counts at a moment: the newest, or all where events come out of them."""
@@ -140,7 +141,7 @@ class Player:
         picture = self.picture()
         for drone, ends in picture.drones().items():
             points = self.points.setdefault(drone, [])
-            points.append(point(self._at_s, ends))
+            append(points, point(self._at_s, self._at_s, ends, picture.senses.get(drone, {})))
             del points[: -KEPT_S - 1]
 
     def picture(self) -> Picture:
@@ -178,7 +179,7 @@ class ReplaySource:
         """Stands still."""
         self._looked_s = None
 
-    async def picture(self, drones: frozenset[str] | None) -> Picture:
+    async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
         """At the moment that time has come to. Decoding is done in a thread: a seek may take a while."""
         self._tick()
         async with self._busy:
@@ -188,10 +189,7 @@ class ReplaySource:
             if sought or target != self._shown_s:
                 await asyncio.to_thread(work, target)
                 self._shown_s = target
-            picture = self._player.picture()
-        if drones is not None:
-            picture.senses = {drone: senses for drone, senses in picture.senses.items() if drone in drones}
-        return picture
+            return self._player.picture()
 
     async def handshakes(self, drone: str) -> list[dict[str, Any]]:
         """Up to the moment."""
@@ -211,7 +209,7 @@ class ReplaySource:
 
     def actions(self, drone: str, picture: Picture) -> dict[str, str]:
         """None."""
-        return dict.fromkeys(("rekey", "pin", "mode", "station"), NO_ACTIONS)
+        return dict.fromkeys(ACTIONS, NO_ACTIONS)
 
     async def act(self, action: str, drone: str, arguments: Mapping[str, str]) -> str:
         """Never. Raises RefusalError."""

@@ -17,6 +17,7 @@ from typing import Any
 from pqc_mav_common.child import die_with
 from pqc_mav_dashboard.errors import RefusalError
 from pqc_mav_dashboard.event_log import EventLog
+from pqc_mav_dashboard.source import ACTIONS
 from pqc_mav_dashboard.topics import Topics
 
 LONGEST = 1 << 24  # bytes of a line: a second of a large fleet
@@ -167,7 +168,7 @@ class RosSource:
     def actions(self, drone: str, alone: bool) -> dict[str, str]:
         """Why not, for each action; "" where it is possible."""
         if not self.available:
-            return dict.fromkeys(("rekey", "pin", "mode", "station"), WITHOUT)
+            return dict.fromkeys(ACTIONS, WITHOUT)
         ends = [end for end in self.topics.ends() if end.drone == drone]
         own = [end for end in ends if end.role == "drone"]
         policy = "policy" in self.topics.senses_of(drone, alone)

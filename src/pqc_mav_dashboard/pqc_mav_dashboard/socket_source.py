@@ -54,15 +54,15 @@ class SocketSource:
         await asyncio.gather(*followers, return_exceptions=True)
         await self._in_thread(self._close)
 
-    async def picture(self, drones: frozenset[str] | None) -> Picture:
+    async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
         """What all engines say, or what they say about some drones."""
-        found = await self._in_thread(self._poll, drones)
+        found = await self._in_thread(self._poll, None if whole else drones)
         for place in found:
             task = self._followers.get(place.path)
             if task is None or task.done():
                 self._followers[place.path] = asyncio.create_task(follow(place, self.log.add))
         now_s = time.monotonic()
-        ends = [end for end in self._ends.values() if drones is None or end.drone in drones]
+        ends = [end for end in self._ends.values() if whole or end.drone in drones]
         notes = [note for _, note in sorted(self._notes.items())]
         return Picture(time.time(), now_s, ends, absent=self._absent, notes=notes)
 

@@ -21,8 +21,8 @@ class Source(Protocol):
     async def stop(self) -> None:
         """The last one has gone: nothing may cost anything any more."""
 
-    async def picture(self, drones: frozenset[str] | None) -> Picture:
-        """All drones for None; otherwise at least these."""
+    async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
+        """At least these drones, with everything about them; all others as well for `whole`."""
 
     async def handshakes(self, drone: str) -> list[dict[str, Any]]:
         """Newest first, as the control socket describes them; the newest 64 of each end."""

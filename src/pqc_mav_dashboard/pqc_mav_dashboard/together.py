@@ -28,15 +28,15 @@ class Live:
         """Stops both."""
         await asyncio.gather(self._sockets.stop(), self._ros.stop())
 
-    async def picture(self, drones: frozenset[str] | None) -> Picture:
+    async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
         """Ends from sockets, other ends and everything else from topics."""
-        picture = await self._sockets.picture(drones)
+        picture = await self._sockets.picture(drones, whole=whole)
         covered = {(end.role, end.drone) for end in picture.ends}
         await self._ros.keep(covered)
         others = [
             end
             for end in self._ros.topics.ends()
-            if (end.role, end.drone) not in covered and (drones is None or end.drone in drones)
+            if (end.role, end.drone) not in covered and (whole or end.drone in drones)
         ]
         picture.ends += others
         if others and not any(end for end in picture.ends if end not in others):
@@ -46,10 +46,10 @@ class Live:
         picture.absent = self._ros.absent
         known = {end.drone for end in picture.ends}
         alone = self._alone(picture)
-        for drone in known if drones is None else drones:
+        for drone in known | drones if whole else drones:
             if senses := self._ros.topics.senses_of(drone, alone):
                 picture.senses[drone] = senses
-            if drones is not None and (limits := await self._ros.limits(drone, alone)):
+            if drone in drones and (limits := await self._ros.limits(drone, alone)):
                 picture.policy_parameters[drone] = limits
         if not picture.absent and not any(picture.senses.values()):
             picture.absent = QUIET

@@ -67,7 +67,7 @@ def _of_senses(senses: Mapping[str, Sense]) -> list[Trouble]:
     if (battery := senses.get("battery")) and battery.fields.get("valid"):
         charge = battery.fields.get("state_of_charge")
         if charge is not None and charge < LOW_CHARGE:
-            found.append((5, f"battery at {charge:.0%}"))
+            found.append((7, f"battery at {charge:.0%}"))
     if (thermal := senses.get("thermal")) and thermal.fields.get("throttled"):
         found.append((3, "the processor is too hot and is slowed down"))
     return found

@@ -11,17 +11,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-SUITE = "cs-mlkem768-aesgcm-mldsa65"
+SUITE, CODE = "cs-mlkem768-aesgcm-mldsa65", "ML-768-AG-MD-65"
 
 
-def tunnel(number: int, moment: int) -> dict[str, Any]:
+def tunnel(number: int, moment: int, suite: str) -> dict[str, Any]:
     """Status of one drone: every tenth is down, every seventh degraded."""
     state = "DOWN" if number % 10 == 0 else "DEGRADED" if number % 7 == 0 else "UP"
     up = state != "DOWN"
     return {
         "drone_id": f"drone{number:04}",
         "state": state,
-        "suite": SUITE if up else "",
+        "suite": suite if up else "",
         "epoch": number % 256 if up else 0,
         "session_id": f"{number:016x}" if up else "",
         "key_age_s": 10.0 + moment if up else 0.0,
@@ -80,9 +80,11 @@ def link(number: int, moment: int) -> dict[str, Any]:
 class FakeEngine:
     """Serves `gcs.sock` in a folder."""
 
-    def __init__(self, folder: Path, drones: int, error: str = "") -> None:
+    def __init__(self, folder: Path, drones: int, error: str = "", suite: tuple[str, str] = (SUITE, CODE)) -> None:
         self.drones = drones
+        self.suite = suite
         self.error = error
+        self.closed = False
         self.asked: list[str] = []
         began_s = time.monotonic()
         engine = self
@@ -94,6 +96,8 @@ class FakeEngine:
 
             def serve(self) -> None:
                 for line in self.rfile:
+                    if engine.closed:
+                        return
                     request = json.loads(line)
                     engine.asked.append(request["command"])
                     moment = int(time.monotonic() - began_s)
@@ -113,7 +117,7 @@ class FakeEngine:
         numbers = [int(about.removeprefix("drone"))] if about else range(1, self.drones + 1)
         command = request["command"]
         if command == "status":
-            tunnels = [tunnel(number, moment) for number in numbers]
+            tunnels = [tunnel(number, moment, self.suite[0]) for number in numbers]
             if self.error:
                 tunnels = [{**each, "state": "DOWN", "last_error": self.error} for each in tunnels]
             return {"role": "gcs", "dangers": [self.error] if self.error else [], "tunnels": tunnels}
@@ -124,10 +128,11 @@ class FakeEngine:
         if command == "handshakes":
             return {"handshakes": []}
         if command == "suites":
-            return {"suites": [{"id": SUITE, "short_code": "ML-768-AG-MD-65", "available": True}]}
+            return {"suites": [{"id": self.suite[0], "short_code": self.suite[1], "available": True}]}
         return {}
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends it, for those who are connected as well."""
+        self.closed = True
         self._server.shutdown()
         self._server.server_close()

@@ -31,7 +31,7 @@ class Source:
     async def stop(self) -> None:
         self.stopped += 1
 
-    async def picture(self, drones: frozenset[str] | None) -> Picture:
+    async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
         self.asked += 1
         if self.fault:
             raise RuntimeError("a fault")
@@ -164,7 +164,7 @@ def test_what_is_steered_during_a_round_is_told_whole_in_the_next(
         line, at_work, go_on = Line(), asyncio.Event(), asyncio.Event()
         plain = source.picture
 
-        async def picture(drones: frozenset[str] | None) -> Picture:
+        async def picture(drones: frozenset[str], *, whole: bool = False) -> Picture:
             found = await plain(drones)
             at_work.set()
             await go_on.wait()

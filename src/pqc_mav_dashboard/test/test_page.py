@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import csv
 import http.server
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pqc_mav_tunnel
 import pytest
 from browser import WHOLE, Page, axe, page_in
 from ends import DRONE, Dashboard, Pair
@@ -81,6 +83,114 @@ def test_a_recording_at_every_width(page: Page, replay: Dashboard, width: int, s
     page.says("Limits are the default values")
     page.is_good(f"replay-{width}-{scheme}", axe())
     page.click("button", "Play")
+
+
+def test_the_longest_name_of_a_suite_is_not_cut(page: Page) -> None:
+    suites = pqc_mav_tunnel.suites(view="extended")
+    longest = max(suites, key=lambda each: len(each.short_code))
+    with own_run_folder() as environment:
+        engine = FakeEngine(
+            Path(environment["PQCMAV_RUN_DIR"]), 3, suite=(longest.id, longest.short_code.replace("-", "W", 1))
+        )
+        dashboard = Dashboard("--no-ros", environment=environment)
+        try:
+            page.open(f"{dashboard.url}/").says("3 drones")
+            page.until("all('.rows .c-suite').length === 3")
+            cut = "return all('.row .cell').filter((e) => e.scrollWidth > e.clientWidth).map(text)"
+            assert page.run(cut) == []
+        finally:
+            dashboard.kill()
+            engine.close()
+
+
+def test_tables_fit_a_telephone(page: Page, replay: Dashboard) -> None:
+    page.open(f"{replay.url}/#/drone/d1", 390)
+    page.says("At the drone", "th")
+    page.says("emergency", "td")
+    for where in ("Both ends, table", "Handshakes, table", "Conditions, table"):
+        found = (
+            "const e = document.querySelector(`[aria-label='${arguments[0]}']`); return e.scrollWidth - e.clientWidth"
+        )
+        assert page.run(found, where) <= 0, where
+
+
+def test_a_recording_offers_no_actions(page: Page, replay: Dashboard) -> None:
+    page.open(f"{replay.url}/#/drone/d1").says("recording", "#connection")
+    page.find("button", "Save as CSV: d1-events")
+    offered = set(page.texts("button"))
+    assert {"Pause", "CSV"} <= offered and not offered & {"Actions", "Token", "Sound: off"}, offered
+
+
+def test_an_alarm_is_seen_and_heard(page: Page) -> None:
+    """An engine that falls silent: red, in the title, on every page, and with a sound until somebody has seen it."""
+    with own_run_folder() as environment:
+        engine = FakeEngine(Path(environment["PQCMAV_RUN_DIR"]), 2)
+        dashboard = Dashboard("--no-ros", environment=environment)
+        try:
+            page.open(f"{dashboard.url}/#/drone/drone0001").says("The tunnel is well.")
+            assert page.run("return document.title") == "PQC-MAV dashboard – drone0001"
+            page.click("button", "Sound: off")
+            page.find("button", "Sound: on")
+            once = int(page.run("return document.getElementById('sound').dataset.sounds"))
+            assert once == 1, "a sound to try it"
+            engine.close()
+            page.says("drone0002 SILENT: an engine says nothing", "#alarm")
+            page.until("document.title.startsWith('(2) SILENT drone0001')")
+            page.is_good(f"alarm-{page.browser.name}", axe())
+            page.until("Number(document.getElementById('sound').dataset.sounds) > 1", what="a sound")
+            colour = "return getComputedStyle(document.getElementById('alarm')).backgroundColor"
+            assert page.run(colour) == "rgb(179, 22, 27)"
+            page.click("button", "Seen")
+            page.until("!all('#alarm button').length", what="it is quiet")
+            page.says("SILENT", "#alarm")
+            dashboard.kill()
+            page.says("The dashboard does not answer", "#alarm")
+        finally:
+            dashboard.kill()
+            engine.close()
+
+
+# What a button saves, instead of the file that a browser would ask about.
+CATCH = """
+window.saved = null;
+URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return "#/saved"; };
+HTMLAnchorElement.prototype.click = () => {};
+"""
+
+
+def saved(page: Page, name: str) -> list[list[str]]:
+    """The rows of a CSV file, as a spreadsheet reads them."""
+    page.run(CATCH)
+    page.click("button", f"Save as CSV: {name}")
+    return list(csv.reader(page.until("window.saved").splitlines()))
+
+
+def test_what_is_shown_is_saved_as_csv(page: Page, replay: Dashboard) -> None:
+    page.open(f"{replay.url}/").says("1 drone")
+    heads, row = saved(page, "fleet")
+    assert (heads[:3], row[0], row[2]) == (["drone", "trouble", "state"], "d1", "UP")
+    page.open(f"{replay.url}/#/drone/d1")
+    page.click("button", "Pause")
+    page.enter("input", "Time in the recording", "100")
+    page.says("1:40 of 2:00")
+    heads, *rows = saved(page, "d1-link-over-time")
+    assert heads[:2] == ["time_s", "tx_bit_s"] and rows[-1][0] == "2023-11-14T22:15:00.000Z" and rows[-1][3] == "0.01"
+    heads, newest, first = saved(page, "d1-handshakes")
+    assert (newest[0], newest[2]) == ("2023-11-14T22:14:20.000Z", "rekey") and first[3] == "ML-768-AG-MD-65"
+    assert ["threat: attack replay"] in [row[2:] for row in saved(page, "d1-events")]
+    assert saved(page, "d1-both-ends")[1] == ["State", "UP", "UP"]
+
+
+def test_a_saved_text_is_no_formula(page: Page) -> None:
+    with own_run_folder() as environment:
+        engine = FakeEngine(Path(environment["PQCMAV_RUN_DIR"]), 1, error='=HYPERLINK("http://x"),"y"')
+        dashboard = Dashboard("--no-ros", environment=environment)
+        try:
+            page.open(f"{dashboard.url}/").says("=HYPERLINK", ".rows .c-trouble")
+            assert saved(page, "fleet")[1][1] == """'=HYPERLINK("http://x"),"y\""""
+        finally:
+            dashboard.kill()
+            engine.close()
 
 
 def test_a_thousand_rows_are_few_elements_and_worst_first(page: Page, fleet: Dashboard) -> None:

@@ -53,10 +53,13 @@ def test_a_moment_knows_nothing_of_what_came_later(recording: Recording) -> None
 
 
 def test_seek_and_play_come_to_the_same(recording: Recording) -> None:
-    sought, played = Player(recording), Player(recording)
+    sought, played, fast = Player(recording), Player(recording), Player(recording)
     sought.seek(BEGIN_S + 100)
     while played.picture().time_s < BEGIN_S + 100:
         played.advance(played.picture().time_s + 1)
+    for second in (60, 100):
+        fast.advance(BEGIN_S + second)
+    assert fast.points == played.points, "the charts of a recording that is played fast have every second"
     assert drone_view("d1", sought.picture()) == drone_view("d1", played.picture())
     assert sought.points == played.points and len(sought.points["d1"]) == 101
     assert sought.log.after(0)[1] == played.log.after(0)[1]
@@ -93,26 +96,26 @@ def test_time_goes_on_only_while_somebody_looks(recording: Recording) -> None:
     async def scene() -> None:
         await source.start()
         clock.now_s = 10
-        assert (await source.picture(None)).time_s == BEGIN_S + 10
+        assert (await source.picture(frozenset(), whole=True)).time_s == BEGIN_S + 10
         await source.stop()
         clock.now_s = 1000
         await source.start()
         clock.now_s = 1001
-        assert (await source.picture(None)).time_s == BEGIN_S + 11
+        assert (await source.picture(frozenset(), whole=True)).time_s == BEGIN_S + 11
         source.steer("pause", 0)
         clock.now_s = 1100
-        assert (await source.picture(None)).time_s == BEGIN_S + 11
+        assert (await source.picture(frozenset(), whole=True)).time_s == BEGIN_S + 11
         source.steer("speed", 10)
         source.steer("play", 0)
         clock.now_s = 1102
-        assert (await source.picture(None)).time_s == BEGIN_S + 31
+        assert (await source.picture(frozenset(), whole=True)).time_s == BEGIN_S + 31
         source.steer("seek", 3)
-        assert (await source.picture(None)).time_s == BEGIN_S + 3
+        assert (await source.picture(frozenset(), whole=True)).time_s == BEGIN_S + 3
         clock.now_s = 2000
-        assert (await source.picture(None)).time_s == BEGIN_S + LENGTH_S
+        assert (await source.picture(frozenset(), whole=True)).time_s == BEGIN_S + LENGTH_S
         assert not source.replay()["playing"]
         source.steer("play", 0)
-        assert (await source.picture(None)).time_s == BEGIN_S, "from the begin, once it is over"
+        assert (await source.picture(frozenset(), whole=True)).time_s == BEGIN_S, "from the begin, once it is over"
 
     asyncio.run(scene())
 

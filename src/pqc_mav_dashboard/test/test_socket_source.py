@@ -33,7 +33,7 @@ def looks(folder: Path, *drones: frozenset[str] | None, path: str = "") -> list[
     async def scene() -> list[Picture]:
         source = SocketSource({"PQCMAV_RUN_DIR": str(folder)}, path)
         await source.start()
-        found = [await source.picture(each) for each in drones]
+        found = [await source.picture(each or frozenset(), whole=each is None) for each in drones]
         await source.stop()
         return found
 
@@ -118,10 +118,10 @@ def test_drones_that_were_taken_away_are_no_silent_ones(folder: Path) -> None:
 
     async def scene() -> tuple[Picture, Picture, list[dict[str, Any]]]:
         source = SocketSource({"PQCMAV_RUN_DIR": str(folder)})
-        before = await source.picture(None)
+        before = await source.picture(frozenset(), whole=True)
         suites = await source.suites()
         engine.drones = 2
-        after = await source.picture(None)
+        after = await source.picture(frozenset(), whole=True)
         await source.stop()
         return before, after, suites
 

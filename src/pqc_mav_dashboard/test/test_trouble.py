@@ -50,7 +50,7 @@ def test_one_end(one: End, rank: int, words: str) -> None:
         ("threat", {"level": 2, "kind": "replay"}, 7),
         ("threat", {"level": 1, "kind": "flood"}, 3),
         ("threat", {"level": 0}, 0),
-        ("battery", {"valid": True, "state_of_charge": 0.19}, 5),
+        ("battery", {"valid": True, "state_of_charge": 0.19}, 7),
         ("battery", {"valid": True, "state_of_charge": 0.2}, 0),
         ("battery", {"valid": True, "state_of_charge": None}, 0),
         ("battery", {"valid": False, "state_of_charge": 0.1}, 0),

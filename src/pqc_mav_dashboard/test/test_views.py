@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pqc_mav_dashboard.history import History, point
+from pqc_mav_dashboard.history import point
 from pqc_mav_dashboard.picture import End, Picture, Sense
 from pqc_mav_dashboard.views import COLUMNS, Rows, drone_view, drops, name_in
 
@@ -37,7 +37,8 @@ def test_without_a_session_there_are_no_figures_of_the_link() -> None:
     found = row(picture(state="DOWN", suite=""))
     assert [found[name] for name in ("suite", "epoch", "key_made_s", "loss", "rtt_ms", "gap_p95_ms")] == [None] * 6
     assert drone_view("d1", picture(state="DOWN", suite=""))["ends"][0]["link"] == {}
-    assert point(0.0, picture(suite="").ends)[3:] == [None] * 4
+    made = picture(suite="")
+    assert point(0.0, made.clock_s, made.ends, {})[3:] == [None] * 8
 
 
 def test_a_silent_engines_old_figures_are_not_shown() -> None:
@@ -89,13 +90,3 @@ def test_names_of_constants(number: int | None, name: str | None) -> None:
 
 def test_no_counters_are_no_zero() -> None:
     assert drops(None) is None and drops({}) == 0
-
-
-def test_history_is_bounded() -> None:
-    history = History()
-    for second in range(700):
-        history.add("d1", [float(second)])
-    assert [each[0] for each in (history.of("d1")[0], history.of("d1")[-1])] == [100.0, 699.0]
-    for number in range(40):
-        history.add(f"x{number}", [0.0])
-    assert history.of("d1") == [] and history.of("x39") == [[0.0]]

@@ -3,6 +3,7 @@
 /* global uPlot */
 
 import { bits, milliseconds, percent } from "./format.js";
+import { moment as instant } from "./csv.js";
 import { el } from "./dom.js";
 import { colour } from "./theme.js";
 
@@ -15,6 +16,11 @@ const CHARTS = [
   { title: "Loss", least: 0.05, write: (v) => percent(v), series: [[3, "to here", "--line-1"], [4, "to the other end", "--line-2", [6, 3]]] },
   { title: "Gaps between packets", least: 100, write: milliseconds, series: [[6, "95 % are below", "--line-1"]] },
 ];
+// Names of a point's figures, as the server told at the beginning.
+let SERIES = [];
+export function learnSeries(names) {
+  SERIES = names;
+}
 /** One point alone is no line: it is drawn as a dot. */
 const few = (_plot, _series, first, last) => last - first < 2;
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
@@ -76,6 +82,11 @@ export class Charts {
 
   data(chart) {
     return [this.points.map((p) => p[0]), ...chart.series.map(([index]) => this.points.map((p) => p[index]))];
+  }
+
+  /** Every point that is shown, as the server has it; SERIES names its figures. */
+  csv() {
+    return [SERIES, this.points.map(([time, ...figures]) => [instant(time), ...figures])];
   }
 
   take(points, whole) {

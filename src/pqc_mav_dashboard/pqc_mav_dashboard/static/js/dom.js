@@ -22,6 +22,14 @@ function fill(made, attributes, children) {
   return made;
 }
 
+/** Rows: [cells, class]. In a narrow window they are blocks, but for `named` ones, whose first cell is the row's name. */
+export function table(heads, rows, { kind = "", caption = "", named = false } = {}) {
+  const cell = (content, i) => (named && !i ? el("th", { scope: "row" }, content) : el("td", { "data-head": heads[i] }, content));
+  return el("table", { class: `${named ? "named" : "stacked"} figure ${kind}` }, caption ? el("caption", {}, caption) : null,
+    el("thead", {}, el("tr", {}, heads.map((head) => (head ? el("th", { scope: "col" }, head) : el("td"))))),
+    el("tbody", {}, rows.map(([cells, mark]) => el("tr", { class: mark || "" }, cells.map(cell)))));
+}
+
 /** Sets a text only where it changes: readers of the screen and layout are left alone. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

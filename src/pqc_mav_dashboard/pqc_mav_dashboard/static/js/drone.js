@@ -2,8 +2,9 @@
 // One drone: its tunnel at both ends, its handshakes, its senses, its policy, what happened.
 
 import { Charts } from "./charts.js";
+import { csvButton, moment, ofTable } from "./csv.js";
 import { DASH, bits, clock, duration, endName, milliseconds, number, percent, suite } from "./format.js";
-import { el, replaceIf, setText } from "./dom.js";
+import { el, replaceIf, setText, table } from "./dom.js";
 import { handshakeTable } from "./handshakes.js";
 import { absent, policyCard, senseCards, threatCard } from "./senses.js";
 
@@ -36,9 +37,10 @@ export class DroneView {
     this.state = el("span", { class: "state" });
     this.words = el("p", { class: "words" });
     this.facts = el("dl", { class: "facts" });
-    this.act = el("button", { type: "button", class: "primary", onclick: () => this.actions.open(this) }, "Actions");
+    this.act = el("button", { type: "button", class: "primary live", onclick: () => this.actions.open(this) }, "Actions");
     this.chartBox = el("div", { class: "charts" });
-    const card = (title, body, wide = false) => el("section", { class: wide ? "card wide" : "card", "aria-label": title }, el("h2", {}, title), body);
+    const card = (title, body, wide = false, make = null) => el("section", { class: wide ? "card wide" : "card", "aria-label": title },
+      el("div", { class: "cardhead" }, el("h2", {}, title), make && csvButton(`${this.drone}-${title.toLowerCase().replaceAll(" ", "-")}`, make)), body);
     this.ends = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Both ends, table" });
     this.shakes = el("div", { class: "scroll shakes-box", tabindex: "0", role: "group", "aria-label": "Handshakes, table" });
     this.senses = el("div", { class: "senses" });
@@ -51,9 +53,11 @@ export class DroneView {
       this.words,
       this.facts,
       el("div", { class: "cards" },
-        el("section", { class: "card wide", "aria-label": "Link over time" }, el("h2", {}, "Link over time"), this.chartBox),
-        card("Both ends", this.ends, true), card("Handshakes", this.shakes, true), card("Policy", this.policy, true),
-        card("Aircraft and computer", this.senses, true), card("Threat", this.threat), card("Events", this.log)),
+        card("Link over time", this.chartBox, true, () => this.charts.csv()),
+        card("Both ends", this.ends, true, () => ofTable(this.ends)), card("Handshakes", this.shakes, true, () => ofTable(this.shakes)),
+        card("Policy", this.policy, true, () => ofTable(this.policy)),
+        card("Aircraft and computer", this.senses, true), card("Threat", this.threat),
+        card("Events", this.log, false, () => [["time", "end", "event"], this.events.map((event) => [moment(event.time), endName(event.end), said(event)])])),
     );
     this.charts = new Charts(this.chartBox);
   }
@@ -111,17 +115,14 @@ export class DroneView {
       ["Blackouts (5 s)", (e) => number(e.link?.local?.blackouts)],
       ["RTT, least", (e) => `${milliseconds(e.link?.rtt_ms)}, ${milliseconds(e.link?.rtt_min_ms)}`],
       ["Dropped", (e) => number(e.drops)],
-      ["Handshakes", (e) => `${number(e.status.handshakes_ok)} first, ${number(e.status.rekeys_ok)} rekeys, ${number(e.status.handshakes_failed)} failed`],
+      ["Handshakes", (e) => `${number(e.status.handshakes_ok)} first, ${number(e.status.rekeys_ok)} renewed, ${number(e.status.handshakes_failed)} failed`],
       ["Application", (e) => (e.status.plain_local ? `${e.status.plain_local} → ${e.status.plain_peer || "nobody yet"}` : DASH)],
       ["Stations", (e) => (e.status.stations?.length ? e.status.stations.join(", ") : e.status.station || DASH)],
       ["Last error", (e) => e.status.last_error || "none"],
     ];
     const cells = rows.map(([name, text]) => [name, ...message.ends.map(text)]);
     const heads = message.ends.map((end) => `${end.role === "drone" ? "At the drone" : "At the ground"} (${endName(end.name)})`);
-    replaceIf(this.ends, [heads, cells], () => (heads.length
-      ? el("table", {},
-        el("thead", {}, el("tr", {}, el("td", {}), heads.map((head) => el("th", { scope: "col" }, head)))),
-        el("tbody", {}, cells.map(([name, ...values]) => el("tr", {}, el("th", { scope: "row" }, name), values.map((value) => el("td", {}, value))))))
+    replaceIf(this.ends, [heads, cells], () => (heads.length ? table(["", ...heads], cells.map((row) => [row]), { named: true })
       : absent("No engine of this machine knows this drone.")));
   }
 

@@ -2,6 +2,7 @@
 // The fleet: one row per drone, worst first. Only the rows in sight are elements, so a thousand cost as much as twenty.
 
 import { DASH, bits, duration, milliseconds, percent, suite } from "./format.js";
+import { csvButton } from "./csv.js";
 import { el, setText } from "./dom.js";
 
 const MARGIN = 6; // rows beyond each edge
@@ -67,7 +68,7 @@ export class FleetView {
     root.append(
       el("div", { class: "tools" },
         el("h1", {}, "Fleet"), this.summary, el("span", { class: "spring" }),
-        el("label", { for: "filter" }, "Show"), this.filter, this.worst),
+        el("label", { for: "filter" }, "Show"), this.filter, this.worst, csvButton("fleet", () => this.csv())),
       this.scroller,
     );
     this.mark();
@@ -83,6 +84,12 @@ export class FleetView {
     }
     for (const drone of message.gone) this.rows.delete(drone);
     this.arrange();
+  }
+
+  /** The rows that are shown, in their order, with the figures as the server has them. */
+  csv() {
+    const names = NAMES.filter((name) => name !== "rank" && name !== "ends");
+    return [names, this.order.map((row) => names.map((name) => row[name]))];
   }
 
   by(key, down) {

@@ -3,7 +3,8 @@
 
 import { absent } from "./senses.js";
 import { bytes, clock, endName, milliseconds, suite } from "./format.js";
-import { el, svg } from "./dom.js";
+import { moment } from "./csv.js";
+import { el, svg, table } from "./dom.js";
 
 const PHASES = ["hello", "server_hello", "finish", "server_finish"];
 const WORDS = { hello: "hello", server_hello: "server hello", finish: "finish", server_finish: "server finish" };
@@ -12,23 +13,17 @@ const WIDTH = 120;
 export function handshakeTable(handshakes, replay) {
   if (!handshakes.length) return absent(replay ? "No handshake up to here." : "No handshake yet.");
   const heads = ["Time", "End", "Kind", "Suite", "Result", "Total", "Phases", "Primitives", "Sizes"];
-  return el("table", { class: "shakes" },
-    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, handshakes.map(row)));
+  return table(heads, handshakes.map((shake) => [row(shake), shake.ok ? "" : "failed"]), { kind: "shakes" });
 }
 
 function row(shake) {
   const phases = shake.phases_ms || {};
-  return el("tr", { class: shake.ok ? "" : "failed" },
-    el("td", { class: "figure" }, clock(shake.time)),
-    el("td", {}, endName(shake.end)),
-    el("td", {}, shake.kind),
-    el("td", {}, suite(shake.suite)),
-    el("td", {}, shake.ok ? `epoch ${shake.epoch}` : shake.reason || shake.error),
-    el("td", { class: "figure" }, milliseconds(shake.handshake_ms)),
-    el("td", {}, bar(phases, shake.handshake_ms), el("span", { class: "small" }, PHASES.filter((name) => phases[name]).map((name) => `${WORDS[name]} ${milliseconds(phases[name])}`).join(", ") || "–")),
-    el("td", { class: "small" }, primitives(shake)),
-    el("td", { class: "small" }, sizes(shake.sizes || {})));
+  const words = PHASES.filter((name) => phases[name]).map((name) => `${WORDS[name]} ${milliseconds(phases[name])}`);
+  return [
+    el("time", { datetime: moment(shake.time) }, clock(shake.time)), endName(shake.end), shake.kind, suite(shake.suite),
+    shake.ok ? `epoch ${shake.epoch}` : shake.reason || shake.error, milliseconds(shake.handshake_ms),
+    [bar(phases, shake.handshake_ms), el("span", {}, words.join(", ") || "–")].filter(Boolean), primitives(shake), sizes(shake.sizes || {}),
+  ];
 }
 
 function bar(phases, total) {

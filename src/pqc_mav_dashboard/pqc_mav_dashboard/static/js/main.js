@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shown: the fleet at #/, a drone at #/drone/ID.
 
+import { AlarmBar } from "./alarm.js";
+import { learnSeries } from "./charts.js";
 import { Connection } from "./connection.js";
 import { DroneView } from "./drone.js";
 import { FleetView, learnColumns } from "./fleet.js";
@@ -14,9 +16,9 @@ const main = document.getElementById("view");
 const status = document.getElementById("connection");
 const notes = document.getElementById("notes");
 const actions = new Actions(document.getElementById("dialog"), document.getElementById("token-button"));
+const alarm = new AlarmBar(document.getElementById("alarm"), document.getElementById("sound"));
 let view = null;
 let shown = null;
-let tail = "";
 
 const connection = new Connection(take, tell);
 const replay = new Replay(document.getElementById("replay"), connection);
@@ -26,11 +28,17 @@ function tell(state, sentence) {
   status.dataset.state = state;
   setText(status, state === "connected" && replay?.shown ? "recording" : sentence);
   view?.stale?.(state !== "connected");
+  alarm.tell(state);
 }
 
 function take(message) {
-  if (message.kind === "hello") return learnColumns(message.columns);
+  if (message.kind === "hello") {
+    document.body.classList.toggle("recording", message.replay); // nothing of it can be steered
+    learnSeries(message.series);
+    return learnColumns(message.columns);
+  }
   replay.take(message.replay);
+  alarm.take(message.alarms, Boolean(message.replay));
   replaceIf(notes, message.notes, () => (message.notes || []).map((note) => el("p", {}, note)));
   notes.hidden = !(message.notes || []).length;
   learnSuites(message.suites);
@@ -48,9 +56,8 @@ function route() {
   shown = wanted;
   main.replaceChildren();
   view = wanted ? new DroneView(main, wanted, actions) : new FleetView(main, from || "");
-  tail = wanted ? ` – ${wanted}` : "";
   document.body.classList.toggle("fleet", !wanted);
-  document.title = `PQC-MAV dashboard${tail}`;
+  alarm.named(`PQC-MAV dashboard${wanted ? ` – ${wanted}` : ""}`);
   connection.show(wanted);
   if (from !== null) view.focus();
 }

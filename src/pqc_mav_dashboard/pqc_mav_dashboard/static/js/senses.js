@@ -2,7 +2,7 @@
 // What the drone's computer says: senses, threat, policy. What is not there is said to be absent, and why.
 
 import { DASH, duration, number, percent, suite } from "./format.js";
-import { el, replaceIf } from "./dom.js";
+import { el, replaceIf, table } from "./dom.js";
 
 const OLD_S = 5;
 const PHASES = ["unknown", "disarmed", "take-off", "cruise", "hover", "landing"];
@@ -84,11 +84,9 @@ export function policyCard(root, sense, conditions) {
 
 function conditionTable(conditions) {
   if (!conditions || conditions.absent) return absent(conditions?.absent || "The conditions are not known.");
-  const rows = conditions.rows.map((c) => el("tr", { class: c.met ? "met" : "" },
-    el("td", {}, String(c.priority)), el("td", {}, c.guard), el("td", {}, c.what), el("td", { class: "figure" }, c.value || DASH),
-    el("td", { class: "figure" }, c.limit || DASH), el("td", {}, c.met === null ? "unknown" : c.met ? "yes" : "no")));
-  const heads = ["", "Rule", "Condition", "Now", "Limit", "Met"];
+  const rows = conditions.rows.map((c) => [[String(c.priority), c.guard, c.what, c.value || DASH, c.limit || DASH, c.met === null ? "unknown" : c.met ? "yes" : "no"],
+    c.met ? "met" : ""]);
+  const heads = ["Place", "Rule", "Condition", "Now", "Limit", "Met"];
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Conditions, table" },
-    el("table", { class: "conditions" }, el("caption", {}, conditions.note),
-      el("thead", {}, el("tr", {}, heads.map((head, i) => el(i ? "th" : "td", i ? { scope: "col" } : {}, head)))), el("tbody", {}, rows)));
+    table(heads, rows, { kind: "conditions", caption: conditions.note }));
 }

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an operator must not miss: an engine that says nothing, a tunnel that was lost, an attack, a low battery."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pqc_mav_dashboard.picture import End, Picture, Sense
+from pqc_mav_dashboard.trouble import ATTACK, LOW_CHARGE
+from pqc_mav_dashboard.views import state_of
+
+MOST = 50  # are named at once; the others are counted
+Alarm = tuple[str, str, str]  # drone, kind, words
+KINDS = ("silent", "lost", "attack", "battery")  # the worst first
+
+
+class Alarms:
+    """Of the whole fleet, also while a page shows one drone. A tunnel counts as lost only after it has been up."""
+
+    def __init__(self) -> None:
+        self._had: set[str] = set()
+        self._now: dict[str, list[Alarm]] = {}
+
+    def look(self, picture: Picture, *, whole: bool) -> None:
+        """Takes a picture of all drones, or of some."""
+        drones = picture.drones()
+        if whole:
+            self._now = {drone: found for drone, found in self._now.items() if drone in drones}
+            self._had &= drones.keys()
+        for drone, ends in drones.items():
+            self._now[drone] = self._of(drone, ends, picture.senses.get(drone, {}), picture.clock_s)
+
+    def told(self) -> dict[str, Any]:
+        """As viewers get it."""
+        found = sorted((each for all_of in self._now.values() for each in all_of), key=_order)
+        return {"count": len(found), "first": found[:MOST]}
+
+    def _of(self, drone: str, ends: Sequence[End], senses: Mapping[str, Sense], clock_s: float) -> list[Alarm]:
+        found: list[Alarm] = []
+        state = state_of(ends[0], clock_s)
+        if ends[0].status.get("suite") and state != "SILENT":
+            self._had.add(drone)
+        silent_s = max((end.silent_s(clock_s) or 0.0 for end in ends), default=0.0)
+        if silent_s:
+            found.append((drone, "silent", "SILENT: an engine says nothing"))
+        elif state in ("DOWN", "HANDSHAKING") and drone in self._had:
+            found.append((drone, "lost", f"{state}: the tunnel was lost"))
+        threat, battery = (senses[kind].fields if kind in senses else {} for kind in ("threat", "battery"))
+        if (threat.get("level") or 0) >= ATTACK:
+            found.append((drone, "attack", f"ATTACK: {threat.get('kind') or threat.get('reason')}"))
+        charge = battery.get("state_of_charge") if battery.get("valid") else None
+        if charge is not None and charge < LOW_CHARGE:
+            found.append((drone, "battery", f"LOW BATTERY: {charge:.0%}"))
+        return found
+
+
+def _order(alarm: Alarm) -> tuple[int, str]:
+    return KINDS.index(alarm[1]), alarm[0]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an alarm is, and what is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pqc_mav_dashboard.alarms import MOST, Alarms
+from pqc_mav_dashboard.picture import End, Picture, Sense
+
+
+def end(drone: str = "d1", state: str = "UP", heard_s: float = 100.0, suite: str = "cs-x") -> End:
+    return End("gcs", "gcs", drone, heard_s, {"state": state, "suite": suite})
+
+
+def told(made: Alarms, *ends: End, whole: bool = True, **senses: dict[str, Any]) -> list[tuple[str, str]]:
+    found = {"d1": {kind: Sense(fields, 100.0) for kind, fields in senses.items()}}
+    made.look(Picture(1000.0, 100.0, list(ends), found), whole=whole)
+    return [(drone, kind) for drone, kind, _ in made.told()["first"]]
+
+
+@pytest.mark.parametrize(
+    ("one", "senses", "kinds"),
+    [
+        (end(), {}, []),
+        (end(heard_s=90.0), {}, ["silent"]),
+        (end(state="DOWN", suite=""), {}, []),  # it has not come yet
+        (end(), {"threat": {"level": 2, "kind": "replay"}}, ["attack"]),
+        (end(), {"threat": {"level": 1}}, []),
+        (end(), {"battery": {"valid": True, "state_of_charge": 0.05}}, ["battery"]),
+        (end(), {"battery": {"valid": True, "state_of_charge": 0.2}}, []),
+        (end(), {"battery": {"valid": True, "state_of_charge": None}}, []),
+        (end(), {"battery": {"valid": False, "state_of_charge": 0.05}}, []),
+        (end(heard_s=90.0), {"battery": {"valid": True, "state_of_charge": 0.1}}, ["silent", "battery"]),
+    ],
+)
+def test_what_is_an_alarm(one: End, senses: dict[str, Any], kinds: list[str]) -> None:
+    assert told(Alarms(), one, **senses) == [("d1", kind) for kind in kinds]
+
+
+def test_a_tunnel_that_was_up_is_lost_and_comes_back() -> None:
+    made = Alarms()
+    assert told(made, end()) == []
+    assert told(made, end(state="DOWN", suite="")) == [("d1", "lost")]
+    assert told(made, end(state="HANDSHAKING", suite="")) == [("d1", "lost")]
+    assert told(made, end(state="REKEYING")) == []
+
+
+def test_others_are_kept_while_one_is_looked_at_and_forgotten_with_their_drones() -> None:
+    made = Alarms()
+    assert told(made, end(), end("d2", heard_s=90.0)) == [("d2", "silent")]
+    assert told(made, end(heard_s=90.0), whole=False) == [("d1", "silent"), ("d2", "silent")]
+    assert told(made, end()) == []
+
+
+def test_a_fleet_in_trouble_is_counted_and_the_worst_are_named() -> None:
+    made = Alarms()
+    told(made, *(end(f"x{number:03}", heard_s=90.0) for number in range(80)), end())
+    said = made.told()
+    assert said["count"] == 80 and len(said["first"]) == MOST and said["first"][0][0] == "x000"
