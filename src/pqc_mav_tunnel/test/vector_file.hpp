@@ -78,11 +78,11 @@ inline VectorFile read_vectors(const std::filesystem::path& path) {
   return out;
 }
 
-inline const VectorSection& section(const VectorFile& file, const std::string& name) {
+inline const VectorSection& section(const VectorFile& file, std::string_view name) {
   for (const auto& [found, content] : file) {
     if (found == name) return content;
   }
-  throw std::out_of_range("the vector has no section " + name);
+  throw std::out_of_range("the vector has no section " + std::string(name));
 }
 
 }  // namespace pqcmav::test
