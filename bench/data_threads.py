@@ -293,7 +293,8 @@ def page(runs: dict[str, dict[str, list[list[Round]]]], options: argparse.Namesp
         "sending thread: the plaintext side is part of the path, and each thread has its own.", "",
         "To the ground the packets come from all drones in turn, each by itself, as a fleet's do. To the drones each "
         "drone's datagrams wait at a socket of its own and are read and sent in batches: a drone that is sent one "
-        "message at a time costs more for each. What waited has left the processor's caches, other than in flight.",
+        "message at a time costs more for each. Datagrams that waited have left the processor's caches, unlike those "
+        "in flight.",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 

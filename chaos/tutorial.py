@@ -19,14 +19,14 @@ from tutorial_stage import Stage, StageError
 _SHOWN_LINES = 15
 
 
-class StepFailed(AssertionError):
+class StepError(AssertionError):
     """A step went otherwise than the page says; the text has page, line, command and output."""
 
 
 def perform(page: Path, folder: Path, tell: Callable[[str], None] = lambda _: None) -> int:
     """Run a page with the machines' files in `folder`; return the number of blocks that were run.
 
-    Raises StepFailed with the line that went wrong, TutorialError for a page that cannot be run.
+    Raises StepError with the line that went wrong, TutorialError for a page that cannot be run.
     """
     steps = read(page)
     done = 0
@@ -37,9 +37,9 @@ def perform(page: Path, folder: Path, tell: Callable[[str], None] = lambda _: No
             tell(f"line {step.line}: {step.kind} {step.machine} {step.name}".rstrip())
             try:
                 _do(stage, step, shown)
-            except (TimeoutError, StageError, StepFailed) as error:
+            except (TimeoutError, StageError, StepError) as error:
                 said = "".join(f"\n--- {each}" for each in _said(stage))
-                raise StepFailed(f"{page.name}, line {step.line}: {error}{said}") from None
+                raise StepError(f"{page.name}, line {step.line}: {error}{said}") from None
             done += step.kind not in (STAGE, SAYS, NOT_RUN)
     return done
 
@@ -75,7 +75,7 @@ def _run(machine: Machine, step: Step, shown: str) -> None:
     except TimeoutError:
         line = missing(shown, seen)
         wrong = f"did not print {line!r}" if line else f"did not end with exit code {step.code}"
-        raise StepFailed("\n".join([f"'{step.text}' {wrong}, but:", *seen[-_SHOWN_LINES:]])) from None
+        raise StepError("\n".join([f"'{step.text}' {wrong}, but:", *seen[-_SHOWN_LINES:]])) from None
 
 
 def _start(machine: Machine, step: Step, shown: str) -> None:
@@ -83,7 +83,7 @@ def _start(machine: Machine, step: Step, shown: str) -> None:
 
     def good() -> bool:
         if program.process.poll() is not None:
-            raise StepFailed("\n".join([f"'{step.text}' ended:", *program.lines[-_SHOWN_LINES:]]))
+            raise StepError("\n".join([f"'{step.text}' ended:", *program.lines[-_SHOWN_LINES:]]))
         return not missing(shown, program.lines)
 
     until(f"{missing(shown, program.lines)!r} of '{step.text}'", good)
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             with tempfile.TemporaryDirectory(prefix="pqcmav-") as folder:
                 print(f"{page}: {perform(page, Path(folder), print)} blocks, all as the page says")
-        except (StepFailed, TutorialError, AirError, OSError) as error:
+        except (StepError, TutorialError, AirError, OSError) as error:
             print(f"error: {error}")
             return 1
     return 0

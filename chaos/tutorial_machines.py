@@ -37,7 +37,9 @@ mkdir "$machine/dev/pts" "$machine/dev/shm"
 mount --bind /dev/pts "$machine/dev/pts"
 mount -t tmpfs -o mode=1777 shm "$machine/dev/shm"
 ln -s /proc/self/fd "$machine/dev/fd"
-for number in 0 1 2; do ln -s "/proc/self/fd/$number" "$machine/dev/std$(echo in out err | cut -d' ' -f$((number + 1)))"; done
+ln -s /proc/self/fd/0 "$machine/dev/stdin"
+ln -s /proc/self/fd/1 "$machine/dev/stdout"
+ln -s /proc/self/fd/2 "$machine/dev/stderr"
 cp -P "$machine"/devices/. "$machine/dev" -r
 mount --move "$machine/dev" /dev
 cd "$HOME"

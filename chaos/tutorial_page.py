@@ -12,7 +12,8 @@ A mark is an HTML comment in the line before a block, which a reader does not se
     <!-- says -->                  lines that the command before it prints, in this order, among others
     <!-- not run: REASON -->       what a test cannot do, and why
 
-`<!-- stage: ... -->` anywhere is a direction to the runner: what happens beside the reader's commands (tutorial_stage.py).
+`<!-- stage: ... -->` anywhere is a direction to the runner: what happens beside the reader's commands
+(tutorial_stage.py).
 
 Shown lines are compared without regard to the width of columns; `…` stands for anything, and a measured value (a number
 with its unit) for any other.
@@ -28,7 +29,9 @@ from pathlib import Path
 RUN, LOOK, START, FILE, LOG = "run", "look", "start", "file", "log of"
 SAYS, NOT_RUN, STAGE = "says", "not run", "stage"
 _MARK = re.compile(r"<!-- (.+?) -->")
-_DO = re.compile(r"(?P<machine>[a-z0-9]+): (?P<kind>run|look|start|file|log of)(?: (?P<name>\S+))?(?:, exit (?P<code>\d+))?")
+_DO = re.compile(
+    r"(?P<machine>[a-z0-9]+): (?P<kind>run|look|start|file|log of)(?: (?P<name>\S+))?(?:, exit (?P<code>\d+))?"
+)
 _VALUE = re.compile(r"\d[\d.,]* (?:ms|s|min|h|%|b/s|kb/s|Mb/s)(?![\w/])|\d[\d.,]*(?:/s|%)")
 
 

@@ -155,7 +155,7 @@ VARIANTS = (
     _variant(
         "ratchet_plain_unwiped",
         "",
-        "The same where the old chain leaks as well: therefore it is wiped.",
+        "The same if the old chain leaks as well: therefore it is wiped.",
         "c1c1a0a0a0a0f0f0",
         RATCHET,
     ),
@@ -169,7 +169,7 @@ VARIANTS = (
     _variant(
         "ratchet_listened",
         "fresh passive ck_stolen psk_stolen",
-        "Fresh shares; session and PSK were stolen before by who only listens: he is shaken off.",
+        "Fresh shares; session and PSK were stolen before by a thief who only listens: he is shaken off.",
         "c0c0",
         RATCHET,
     ),
@@ -183,14 +183,14 @@ VARIANTS = (
     _variant(
         "ratchet_plain_listened",
         "passive ck_stolen psk_stolen psk_kept",
-        "Without fresh shares; session and PSK were stolen before: who listens goes on listening.",
+        "Without fresh shares; session and PSK were stolen before: a listener goes on listening.",
         "c1c1",
         RATCHET,
     ),
     _variant(
         "ratchet_session_and_psk_stolen",
         "fresh ck_stolen psk_stolen",
-        "Fresh shares; session and PSK were stolen before by who is in the path: only a full rekey ends that.",
+        "Fresh shares; session and PSK were stolen before by a thief in the path: only a full rekey ends that.",
         "c1c1a1a1",
         RATCHET,
     ),

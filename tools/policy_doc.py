@@ -23,13 +23,13 @@ _HEAD = """\
 
 <!-- Made by 'make docs' from pqc_mav_policy's parameter tables: change those instead. -->
 
-ROS parameters of the node `pqc_policy`. They are read when the node is configured: what is set later counts from its
+ROS parameters of the node `pqc_policy`. They are read when the node is configured; a later change counts from its
 [next configure](launch.md#lifecycle) on. Give them in a
 ROS 2 parameter file (`pqcmav up drone --policy-config FILE`, `ros2 launch ... policy_config:=FILE`);
 [`config/policy.yaml`](../config/policy.yaml) is a complete one. A misspelt name or a value out of range is refused with
 one sentence.
 
-*Source* names the row of the published table ([pqcmav-paper], Table II) or the document a default comes from. Where it
+*Source* names the row of the published table ([pqcmav-paper], Table II) or the document a default comes from. If it
 is empty, the figure is this project's own.
 """
 

@@ -36,8 +36,8 @@ TITLES = {
     "delay": ("Delay", "256-byte datagrams, each sent at its own time; median and 99th percentile of each run. Round "
               "trips: the ground's application sends each datagram back."),
     "cost": ("CPU and memory", "All processes of both ends together, in percent of one core and as PSS in MB, one way: "
-             "320 datagrams/s of 256 bytes, and 8 Mb/s of 1,200 bytes. What the kernel does for a network interface "
-             "in the application's own calls is not in it. The loads begin "
+             "320 datagrams/s of 256 bytes, and 8 Mb/s of 1,200 bytes. The kernel's work for a network interface "
+             "in the application's own calls is not counted. The loads begin "
              f"{SETTLED_S:g} s after the first datagram, with every system: 5 s after a handshake, PQC-MAV lets go of "
              "the code that only handshakes use, and a rekey brings it back for that long (`just connected`)."),
     "connect": ("Connecting", "The handshake is what goes over the link before the first datagram with data, from its "

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import air
 import pytest
-from tutorial import StepFailed, perform
+from tutorial import StepError, perform
 from tutorial_page import NOT_RUN, RUN, read
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "tutorials").glob("*.md"))
@@ -46,7 +46,7 @@ def test_it_works_as_written(page: Path, tmp_path: Path) -> None:
 def test_what_goes_otherwise_is_named(tmp_path: Path, block: str, words: str) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- stage: machines drone -->\n" + block)
-    with pytest.raises(StepFailed, match=words):
+    with pytest.raises(StepError, match=words):
         perform(page, tmp_path / "machines")
 
 

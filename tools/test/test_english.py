@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^ *```.*?^ *```|<!--.*?-->", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`|\]\([^)]*\)")
+HEADING = re.compile(r"^(#+ .*)$", re.MULTILINE)
 COMMENT = re.compile(r"^ *# ?", re.MULTILINE)
 # The end of a sentence, a cell, a heading, an item of a list or a paragraph.
 SENTENCE_END = re.compile(r"(?<=[.?!:;])[*)\"]*\s+|\s*\|\s*|\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |#))")
@@ -24,14 +25,14 @@ FLAWS = {
     "'where' for 'if'": re.compile(r"Where\b[^?:]*, [^?:]*[.;]$"),
     "'who' without its noun": re.compile(r"\b(?:from|to|by|for|with|than|of|or|and|but|as) who\b(?!m|se)"),
     "a turn that is not English": re.compile(
-        r"\b(?:of now\b|stands? under\b|which do so themselves|costs it an?\b|so many steps\b|other hand's\b)"
+        r"\b(?:as of now\b|stands? under\b|which do so themselves|costs it an?\b|so many steps\b|other hand's\b)"
     ),
 }
 
 
 def sentences(text: str) -> list[str]:
     """The sentences and cells of Markdown without its code and marks."""
-    plain = CODE.sub("X", BLOCK.sub("\n\n", text))
+    plain = HEADING.sub(r"\n\1\n\n", CODE.sub("X", BLOCK.sub("\n\n", text)))
     pieces = (" ".join(piece.split()).strip("*-# ").lstrip("0123456789. ") for piece in SENTENCE_END.split(plain))
     return [piece for piece in pieces if piece]
 

@@ -61,15 +61,13 @@ def train(
     into: Annotated[Path, typer.Option(help="Folder for what was learned.")] = RECORDINGS / "models",
     what: Annotated[str, typer.Option(help="rules, xgboost, tst, or several.")] = "rules,xgboost",
     form: Annotated[str, typer.Option(help="Of the transformer: patch or published.")] = "patch",
-    seed: Annotated[int, typer.Option(help="Of what is drawn in training.")] = 1,
-    minutes: Annotated[
-        float, typer.Option(min=0.01, help="The transformer's training ends then at the latest.")
-    ] = 20.0,
+    seed: Annotated[int, typer.Option(help="Seed of the random choices in training.")] = 1,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Longest training of the transformer.")] = 20.0,
     steps: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="It ends after so many steps instead, however long they take: then the seed fixes it on one machine.",
+            help="End it after this many steps instead; with the same seed the result is then repeatable.",
             show_default=False,
         ),
     ] = None,

@@ -25,7 +25,8 @@ from pqc_mav_dashboard.token import Token
 PORT = 8765
 CONNECTIONS = 64  # at once; of them hub.VIEWERS WebSockets
 BEYOND = (
-    "without encryption, everybody who reaches that address sees the fleet, and who reads the traffic has the token; "
+    "without encryption, everybody who reaches that address sees the fleet, and anybody who reads the traffic has the "
+    "token; "
     "use 'ssh -L {port}:127.0.0.1:{port} HOST' instead, or --beyond-loopback in a network of your own"
 )
 

@@ -75,8 +75,8 @@ class PolicyParameters(ParameterTable):
         1.0,
         3600.0,
         "s",
-        "What an emergency or blackouts ask for, and fails, is asked for again after 2 s, 4 s, 8 s and so on, and "
-        "after this at most.",
+        "A request of an emergency or of blackouts that fails is repeated after 2 s, 4 s, 8 s and so on, and after "
+        "this at most.",
     )
     gap_p95_s: float = _number(
         1.0,

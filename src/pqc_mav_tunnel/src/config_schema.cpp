@@ -96,8 +96,7 @@ const std::vector<ConfigKey>& table() {
        "Add X25519 to the post-quantum KEM, so that an attacker must break both. false = the pure suite.", true, false},
       {"sign", false, kNone, kNone, "",
        "Sign the handshake with this drone's own key pair, so that a stolen PSK alone is not enough to impersonate it. "
-       "Not "
-       "set: signed where the keys folder has a key pair of the suite's algorithm.",
+       "If this is not set, the drone signs whenever the keys folder has a key pair of the suite's algorithm.",
        true, false},
       {"bind", std::string{}, kNone, kNone, "",
        "Local address of the encrypted side; empty = every address (a gcs: IPv4; '::' serves IPv4 and IPv6).", true,
@@ -136,7 +135,7 @@ const std::vector<ConfigKey>& table() {
        "address can then command the vehicle in plaintext, past the tunnel.",
        true, true},
       {"plain_tap", std::string{}, kNone, kNone, "host:port",
-       "Where a copy of everything that arrives at plain_bind goes, for programs on this machine that only read the "
+       "Address for a copy of everything that arrives at plain_bind, for programs on this machine that only read the "
        "vehicle's MAVLink (such as sensing). It is plaintext, so only a loopback address is accepted; empty = no "
        "copies.",
        true, false},
@@ -165,8 +164,7 @@ const std::vector<ConfigKey>& table() {
        false, true},
       {"data_threads", i(1), 1, kDataThreadsMax, "",
        "Threads that move packets. Each drone belongs to one of them; its packets are handed to that one by the "
-       "kernel. "
-       "More than one is worth it where one core is not enough for the packets of all drones.",
+       "kernel. More than one is worth it if one core is not enough for the packets of all drones.",
        false, true},
       {"handshake_threads", i(2), 1, 64, "",
        "Threads that compute handshakes, in addition to the packet thread and at lower priority.", false, true},
@@ -187,9 +185,8 @@ const std::vector<ConfigKey>& table() {
        "headers.",
        true, true},
       {"compact", false, kNone, kNone, "",
-       "Send packets with a header of 4 or 5 bytes instead of 22, where the other end has this on as well: for links "
-       "of "
-       "little capacity. Where only one end has it on, nothing changes.",
+       "Send packets with a header of 4 or 5 bytes instead of 22, for links of little capacity. Both ends must have "
+       "this on; otherwise nothing changes.",
        true, true},
       {"ratchet", true, kNone, kNone, "",
        "Allow fresh keys in two small messages inside a session, up to eight times between full handshakes, where the "
@@ -223,7 +220,7 @@ const std::vector<ConfigKey>& table() {
        "Changes of the table of message classes that shape_kbit uses, as 'id:class' with class 0 (first) to 3 (last), "
        "such as '147:2'; at most 64.",
        true, true},
-      {"gso", true, kNone, kNone, "", "Send and receive encrypted packets in runs (UDP GSO/GRO) where the kernel can.",
+      {"gso", true, kNone, kNone, "", "Send and receive encrypted packets in runs (UDP GSO/GRO) if the kernel can.",
        true, true},
       {"busy_poll_us", i(0), 0, 100000, "us",
        "Low-latency mode: keep polling this long after each packet instead of sleeping. Costs one core while traffic "
@@ -270,7 +267,7 @@ const std::vector<ConfigKey>& table() {
        true, false},
       {"control_socket", std::string{"auto"}, kNone, kNone, "",
        "Socket by which programs on this machine see and steer this end (docs/control-socket.md): 'auto' = "
-       "drone-<drone_id>.sock or gcs.sock in /run/pqcmav, or in pqcmav below XDG_RUNTIME_DIR where that cannot be "
+       "drone-<drone_id>.sock or gcs.sock in /run/pqcmav, or in pqcmav below XDG_RUNTIME_DIR if that cannot be "
        "written; 'off'; or a path.",
        true, true},
       {"control_socket_mode",

@@ -127,7 +127,10 @@ def run(
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 20260221,
     attempts: Annotated[int, typer.Option(help="Attempts at a run that fails, or find the machine busy.")] = 2,
     key_pool: Annotated[
-        bool, typer.Option("--key-pool", help="Let the ground take key pairs made ahead; else such a run fails.")
+        bool,
+        typer.Option(
+            "--key-pool", help="Allow the ground to use key pairs made in advance; by default such a run fails."
+        ),
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"{_QUICK_S:g} s of data per run: all 72 suites in 10 minutes.")

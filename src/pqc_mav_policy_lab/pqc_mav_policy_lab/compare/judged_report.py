@@ -28,12 +28,12 @@ _DIGITS = 4
 #: A difference of mean security below this is nothing that a choice should rest on.
 NEGLIGIBLE = 0.005
 _STATICS = (STATIC, HEAVY, LEVEL5)
+_SHEET = "[data sheet](../../docs/detection.md#the-recordings)"
 _RECORDED = (
     f"In the missions {', '.join(f'`{name}`' for name in DETECTED)} the detector of that name really runs. Each flight "
-    f"meets {ATTACKS} attacks that the fault laboratory recorded "
-    "([data sheet](../../docs/detection.md#the-recordings)) and nobody trained with; the variant's number draws them, the same for every detector. The strategies hear what it "
-    "says; S is weighted by what the attacker did. Its own load, measured in [detection.md](detection.md), is left "
-    "out.\n"
+    f"meets {ATTACKS} attacks that the fault laboratory recorded ({_SHEET}) and nobody trained with; the variant's "
+    "number draws them, the same for every detector. The strategies hear what it says; S is weighted by what the "
+    "attacker did. Its own load, measured in [detection.md](detection.md), is left out.\n"
 )
 
 
@@ -115,7 +115,7 @@ def _against_level5(of: _Rows, missions: Sequence[str], names: Sequence[str]) ->
     if not better:
         return (
             f"**Against `{LEVEL5}` adapting does not pay**: in none of {pairs} pairs of mission and strategy is mean "
-            f"security higher by more than {NEGLIGIBLE:g}. Where the drone can afford ML-KEM-1024 with Falcon-1024 "
+            f"security higher by more than {NEGLIGIBLE:g}. If the drone can afford ML-KEM-1024 with Falcon-1024 "
             "throughout, and these drones can, that suite is enough."
         )
     told = ", ".join(f"`{name}` on {mission}" for mission, name in better)

@@ -53,8 +53,8 @@ class Engine {
   /// gone ends at once. All or nothing: throws TunnelError on a key that is not good, and where a gcs would be left
   /// without any.
   KeyChanges reload_keys();
-  /// Where the host's configuration can be read again: called by reload(), in any thread but one at a time. It throws
-  /// TunnelError. `taken` is called after it in the same thread, when the engine has taken what was read.
+  /// Gives reload() a way to read the host's configuration again: `read` is called in any thread, but in one at a time,
+  /// and throws TunnelError. `taken` is called after it in the same thread, when the engine has taken what was read.
   void set_config_source(std::function<EngineConfig()> read, std::function<void()> taken = {});
   /// Reads configuration (where there is a source) and keys again. Throws TunnelError; then the drones are as before.
   ReloadOutcome reload();

@@ -134,7 +134,7 @@ std::string_view drone_sentence(HandshakeError error) noexcept {
       return "The ground station's message has a field that does not parse for this suite: both ends must have the "
              "same version; if they do, someone is altering the traffic.";
     case HandshakeError::bad_reject:
-      return "A refusal came that does not prove to be the ground station's: the key files of the two ends differ, or "
+      return "A refusal arrived that the ground station did not authenticate: the key files of the two ends differ, or "
              "someone interferes. It changed nothing; the next attempt follows.";
     case HandshakeError::wrong_epoch:
       return "The ground station answered for a different epoch than was asked for: a delayed or altered message; the "

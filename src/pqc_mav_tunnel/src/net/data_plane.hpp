@@ -147,8 +147,8 @@ class DataPlane {
   // Data thread only.
   /// Who handles handshakes; set before start(), and alive until stop() has returned.
   void set_handshakes(HandshakePort* port);
-  /// First data thread. While this lives, the link's own thread leaves it alone: before anything of a link is looked at
-  /// or changed whose thread may be another.
+  /// First data thread. While this lives, the link's own thread leaves the link alone. Needed before the first thread
+  /// reads or changes anything of a link that may belong to another thread.
   class Hold;
   [[nodiscard]] Hold hold(std::size_t link) const;
   /// `validated`: `peer` is known to be the drone's own address.

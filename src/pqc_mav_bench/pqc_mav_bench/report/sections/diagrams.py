@@ -111,12 +111,13 @@ def handshake(key: str = "handshake") -> Diagram:
     s.arrow(95, y + 6, 665, y + 6, "encrypted packets, both ways", both=True)
     title = "Handshake: four messages over UDP, repeated under traffic for every rekey"
     text = Explanation(
-        "Who sends what. The ground does nothing expensive until the gate has proved that the drone knows its key.",
+        "The order of the messages. The ground does nothing expensive until the gate has proved that the drone knows "
+        "its key.",
         "Time runs downward.",
         [],
         [
             "The published protocol has two messages and signs inside the first; the gate was added so that "
-            "strangers cost only a MAC or two."
+            "a stranger causes only one or two MACs of work."
         ],
     )
     return Diagram(

@@ -38,8 +38,7 @@ class MeasuredParameters(ParameterTable):
         1.0,
         1e6,
         "kbit/s",
-        "What the link is assumed to carry of a handshake, before loss. Set it to what your radio leaves beside "
-        "telemetry.",
+        "The assumed rate of the link for a handshake, before loss. Set it to what your radio leaves beside telemetry.",
     )
     climb_share: float = number(
         0.8,
