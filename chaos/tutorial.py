@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from air import AirError, need_root
@@ -17,6 +19,7 @@ from tutorial_page import FILE, LOG, LOOK, NOT_RUN, RUN, SAYS, STAGE, START, Ste
 from tutorial_stage import Stage, StageError
 
 _SHOWN_LINES = 15
+_LONG_WORD = re.compile(r"\S{40,}")
 
 
 class StepError(AssertionError):
@@ -48,7 +51,7 @@ def _do(stage: Stage, step: Step, shown: str) -> None:
     if step.kind == STAGE:
         stage.direct(step.text)
     elif step.kind in (RUN, LOOK):
-        _run(stage.machine(step.machine), step, shown)
+        _run(stage.machine(step.machine), replace(step, text=_filled(stage, step)), shown)
     elif step.kind == START:
         _start(stage.machine(step.machine), step, shown)
     elif step.kind == LOG:
@@ -58,6 +61,16 @@ def _do(stage: Stage, step: Step, shown: str) -> None:
         path = stage.machine(step.machine).path(step.name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(step.text + "\n", encoding="utf-8")
+
+
+def _filled(stage: Stage, step: Step) -> str:
+    """The commands, with the LINE in them that a program on another machine printed."""
+    if not step.source:
+        return step.text
+    machine, name = step.source.split()
+    printed = stage.machine(machine).running[name].lines
+    until(f"a line of '{name}'", lambda: any(map(_LONG_WORD.fullmatch, printed)))
+    return step.text.replace("LINE", next(filter(_LONG_WORD.fullmatch, printed)))
 
 
 def _run(machine: Machine, step: Step, shown: str) -> None:

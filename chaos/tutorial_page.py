@@ -5,6 +5,7 @@ A mark is an HTML comment in the line before a block, which a reader does not se
 
     <!-- drone: run -->            commands, one shell for the block; exit code 0
     <!-- drone: run, exit 1 -->    the same, with another exit code
+    <!-- drone: run, LINE from ground invite -->   LINE stands for the long word that `invite` printed at the ground
     <!-- drone: look -->           commands that change nothing: repeated until they say what the page shows
     <!-- drone: start tunnel -->   a command that goes on; it ends with the page, or by a stage direction
     <!-- drone: file ~/a.yaml -->  the block is a file's text
@@ -31,6 +32,7 @@ SAYS, NOT_RUN, STAGE = "says", "not run", "stage"
 _MARK = re.compile(r"<!-- (.+?) -->")
 _DO = re.compile(
     r"(?P<machine>[a-z0-9]+): (?P<kind>run|look|start|file|log of)(?: (?P<name>\S+))?(?:, exit (?P<code>\d+))?"
+    r"(?:, LINE from (?P<source>\w+ \w+))?"
 )
 _VALUE = re.compile(r"\d[\d.,]* (?:ms|s|min|h|%|b/s|kb/s|Mb/s)(?![\w/])|\d[\d.,]*(?:/s|%)")
 
@@ -41,7 +43,13 @@ class TutorialError(ValueError):
 
 @dataclass(frozen=True)
 class Step:
-    """One block or direction. `name`: of what is started, or the file's path; `code`: the exit code of a run."""
+    """One block or direction.
+
+    Attributes:
+        name: of what is started, or the file's path.
+        code: the exit code of a run.
+        source: machine and program of which LINE comes.
+    """
 
     kind: str
     line: int
@@ -49,6 +57,7 @@ class Step:
     machine: str = ""
     name: str = ""
     code: int = 0
+    source: str = ""
 
 
 def steps(page: str, name: str = "page") -> list[Step]:
@@ -88,7 +97,9 @@ def _step(mark: str, line: int, text: str, page: str) -> Step:
     match = _DO.fullmatch(mark)
     if match is None or (match["name"] is None) == (match["kind"] in (START, FILE, LOG)):
         raise TutorialError(f"{page}, line {line}: '{mark}' is no mark")
-    return Step(match["kind"], line, text, match["machine"], match["name"] or "", int(match["code"] or 0))
+    return Step(
+        match["kind"], line, text, match["machine"], match["name"] or "", int(match["code"] or 0), match["source"] or ""
+    )
 
 
 def read(path: Path) -> list[Step]:

@@ -37,6 +37,10 @@ pqcmav status --once
 ```
 UP
 ```
+<!-- drone: run, LINE from ground invite -->
+```
+pqcmav join LINE
+```
 <!-- not run: needs a board -->
 ```
 sudo reboot
@@ -53,7 +57,8 @@ def test_every_kind_is_read() -> None:
         Step(START, 21, "pqcmav-tunneld", "ground", "tunnel"),
         Step(LOOK, 25, "pqcmav status --once", "ground"),
         Step(LOG, 29, "UP", "ground", "tunnel"),
-        Step(NOT_RUN, 33, "sudo reboot", name="needs a board"),
+        Step(RUN, 33, "pqcmav join LINE", "drone", source="ground invite"),
+        Step(NOT_RUN, 37, "sudo reboot", name="needs a board"),
     ]
 
 
