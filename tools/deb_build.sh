@@ -43,7 +43,7 @@ cp -L "$liboqs/lib/liboqs.so" "$build/$soname"
 # What the command imports: exactly the files that the workspace has, by their hashes, for the packages' architecture.
 # Debian 12 has an older typer, which cannot read the command's options.
 wanted=" annotated-doc annotated-types markdown-it-py mdurl prometheus-client pydantic pydantic-core pygments rich shellingham typer typing-extensions typing-inspection "
-dashboard=" anyio click h11 idna starlette uvicorn websockets "
+dashboard=" anyio click h11 idna segno starlette uvicorn websockets "
 rm -rf "$build/python"
 mkdir -p "$build/python"
 awk -v command="$wanted" -v dashboard="$dashboard" '

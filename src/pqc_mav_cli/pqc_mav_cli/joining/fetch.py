@@ -19,7 +19,7 @@ from pqc_mav_cli.joining.line import Line
 from pqc_mav_cli.joining.share import LARGEST
 
 REACH_S = 20.0
-LOOK_S = 3.0  # then a port where nobody listens is not waited for any longer
+LOOK_S = 3.0  # so often; a port where nobody listens is not waited for
 ANSWER_S = 30.0
 _AGAIN_S = 0.5
 
@@ -102,12 +102,12 @@ class Caller:
 def reach(session: Session, line: Line, reach_s: float = REACH_S) -> None:
     """Waits for the session. Raises CliError that says what stands in the way."""
     began_s = time.monotonic()
-    network, asked = "", False
+    network, look_s = "", min(reach_s, LOOK_S)
     while (waited_s := time.monotonic() - began_s) < reach_s and network != "refused":
         if session.status()["state"] == "UP":
             return
-        if waited_s > min(reach_s, LOOK_S) and not asked:
-            network, asked = probe(line.host, line.port), True
+        if waited_s > look_s:
+            network, look_s = probe(line.host, line.port), look_s + LOOK_S
         time.sleep(0.05)
     network = network or probe(line.host, line.port)
     raise CliError(why_not(line, str(session.status()["last_error"]), network, time.time()))
