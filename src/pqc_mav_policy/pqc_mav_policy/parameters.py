@@ -163,9 +163,9 @@ class PolicyParameters(ParameterTable):
         0,
         10000000,
         "B",
-        "Keys that are due are renewed by a ratchet, with a full handshake every eighth time, where key and signature "
+        "Keys that are due are renewed by a ratchet, with a full handshake every eighth time, if key and signature "
         "of a full one have more bytes than this, the limit of the tunnel's own renewals; 0 = with every suite, "
-        "10000000 = only where no full one can be made.",
+        "10000000 = only if no full one can be made.",
     )
     blacklist_ttl_s: float = _number(
         1800.0,

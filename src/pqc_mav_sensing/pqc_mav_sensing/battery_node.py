@@ -54,8 +54,8 @@ PARAMETERS = (
         "request_streams",
         True,
         "With mavlink udp: ask the autopilot for battery, position, speed and landed state by SET_MESSAGE_INTERVAL, "
-        "once each, where they have not come for 10 s, as from an ArduPilot that nobody has asked for streams. "
-        "The proxy passes that on where its 'plain_tap_requests' is true.",
+        "once each, if they have not come for 10 s, as from an ArduPilot that nobody has asked for streams. "
+        "The proxy passes that on if its 'plain_tap_requests' is true.",
     ),
     ParameterSpec("battery_id", 0, "Id of the flight battery in BATTERY_STATUS.", 0, 255),
     ParameterSpec("mavros_namespace", "/mavros", "With mavlink mavros: namespace of mavros' topics."),

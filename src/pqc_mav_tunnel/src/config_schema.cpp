@@ -189,8 +189,8 @@ const std::vector<ConfigKey>& table() {
        "this on; otherwise nothing changes.",
        true, true},
       {"ratchet", true, kNone, kNone, "",
-       "Allow fresh keys in two small messages inside a session, up to eight times between full handshakes, where the "
-       "other end has this on as well: for suites with large keys, and links that carry no more. See docs/rekey.md.",
+       "Allow fresh keys in two small messages inside a session, up to eight times between full handshakes: for suites "
+       "with large keys, and links that carry no more. Both ends must have this on. See docs/rekey.md.",
        true, true},
       {"bundle_ms", i(0), 0, i(kBundleWaitMostMs), "ms",
        "How long a plaintext datagram may wait for others to go in one packet with it; 0 = not at all. 20 is good "

@@ -63,7 +63,7 @@ class CryptoPrimitives(Category):
     kem_keygen_ms: float | None = metric("KEM key generation", "ms", zero=_NOT_RUN)
     kem_encaps_ms: float | None = metric("KEM encapsulation", "ms")
     kem_decaps_ms: float | None = metric("KEM decapsulation", "ms", zero=_NOT_RUN)
-    sig_sign_ms: float | None = metric("signing, where the drone signs", "ms", zero=_NOT_RUN)
+    sig_sign_ms: float | None = metric("signing, if the drone signs", "ms", zero=_NOT_RUN)
     sig_verify_ms: float | None = metric("verification of the ground's signature", "ms")
     x25519_ms: float | None = metric("X25519 key generation and agreement", "ms", zero="the tunnel is configured pure")
     kdf_ms: float | None = metric("key schedule", "ms", zero=_FAST)
@@ -74,7 +74,7 @@ class CryptoPrimitives(Category):
     gcs_kem_decaps_ms: float | None = metric("KEM decapsulation", "ms", Side.GCS)
     gcs_sig_sign_ms: float | None = metric("signing the handshake", "ms", Side.GCS)
     gcs_sig_verify_ms: float | None = metric(
-        "verification of the drone's signature, where it signs", "ms", Side.GCS, zero=_NOT_RUN
+        "verification of the drone's signature, if it signs", "ms", Side.GCS, zero=_NOT_RUN
     )
     gcs_x25519_ms: float | None = metric(
         "X25519 key generation and agreement", "ms", Side.GCS, zero="the tunnel is configured pure"

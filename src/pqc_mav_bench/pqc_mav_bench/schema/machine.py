@@ -51,7 +51,7 @@ class SystemLoad(Category):
     cpu_mhz: float | None = metric("clock of the cores, mean", "MHz")
     governor: str | None = metric("frequency governor of the first core")
     governor_pinned: bool | None = metric(
-        "every core's governor was 'performance' for the time of the run, pinned by the benchmark where it was not",
+        "every core's governor was 'performance' for the time of the run, pinned by the benchmark if it was not",
         zero="not allowed, or the kernel shows no governor",
     )
     disk_read_bytes: int | None = metric("read from disks", "B", zero=_IDLE)

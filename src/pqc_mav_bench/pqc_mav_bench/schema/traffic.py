@@ -172,7 +172,7 @@ class LatencyJitter(Category):
 
 
 class MavProxyDrone(Category):
-    """I: MAVLink at the drone's end (the simulated vehicle where no autopilot is there)."""
+    """I: MAVLink at the drone's end (of the simulated vehicle if there is no autopilot)."""
 
     letter: ClassVar[str] = "I"
     title: ClassVar[str] = "MavProxyDrone"
