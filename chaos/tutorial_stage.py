@@ -8,6 +8,7 @@
     stage: ground flies at PORT               ground software at that port arms the vehicle and sees it climb
     stage: ground sees 1 2 at PORT            vehicles with these system ids are heard there
     stage: thief has a copy of drone:PATH     in its home
+    stage: ground lets nothing in             but answers to what it sent, as a carrier's NAT does (nftables)
     stage: drone stops NAME                   what was started there ends, as by Ctrl-C
 
 The ground software is `pqcmav-sim-ground` in QGroundControl's place.
@@ -103,6 +104,7 @@ class Stage:
             (re.compile(r"(\w+) flies at (\d+)"), self._fly),
             (re.compile(r"(\w+) sees ([\d ]+) at (\d+)"), self._see),
             (re.compile(r"(\w+) has a copy of (\w+):(\S+)"), self._copy),
+            (re.compile(r"(\w+) lets nothing in"), self._close_in),
             (re.compile(r"(\w+) stops (\w+)"), lambda machine, name: self.machine(machine).stop(name)),
         ]
 
@@ -185,3 +187,10 @@ class Stage:
     def _copy(self, thief: str, victim: str, path: str) -> None:
         source = self.machine(victim).path(path)
         shutil.copytree(source, self.machine(thief).folder / "home" / source.name)
+
+    def _close_in(self, name: str) -> None:
+        rules = "add table inet in; add chain inet in in { type filter hook input priority 0; policy drop; }; "
+        rules += 'add rule inet in in ct state established accept; add rule inet in in iif "lo" accept'
+        code, said = self.machine(name).run(f"nft '{rules}'")
+        if code != 0:
+            raise StageError(f"{name} cannot close its ports; is nftables installed? {' '.join(said)}")

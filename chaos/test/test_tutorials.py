@@ -29,6 +29,8 @@ def test_every_block_is_run_or_says_why_not(page: Path) -> None:
 @needs_root
 @EACH
 def test_it_works_as_written(page: Path, tmp_path: Path) -> None:
+    if "lets nothing in" in page.read_text(encoding="utf-8") and not shutil.which("nft"):
+        pytest.skip("closing a machine's ports needs nft: apt-get install nftables")
     assert perform(page, tmp_path) > 3
 
 
