@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu lint format docs report bench peers chaos soak sanitize fuzz arm64 deb distros images verify-model clean
+.PHONY: help setup demo test test-ubuntu lint format docs report bench peers chaos soak sanitize fuzz cross arm64 deb distros images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,11 +65,14 @@ fuzz:  ## Run every libFuzzer target for FUZZ_SECONDS (60) under ASan+UBSan
 	@tools/setup.sh
 	@tools/fuzz.sh
 
-arm64:  ## Cross-compile engine and pqcmav-tunneld for 64-bit ARM and run their tests under qemu
+cross:  ## Cross-compile engine and pqcmav-tunneld and run their tests under qemu; ARCH=arm64|armhf|riscv64, MACHINE=1
 	@tools/setup.sh
-	@tools/arm64.sh
+	@tools/cross.sh $(or $(ARCH),arm64) $(if $(MACHINE),--machine)
 
-deb:  ## Make Debian packages for amd64 and arm64, install and run them in a fresh Debian (needs root)
+arm64: ARCH=arm64
+arm64: cross  ## The same as make cross ARCH=arm64
+
+deb:  ## Make Debian packages for amd64 and arm64, try them in a fresh Debian (needs root); SIGN_KEY=KEY: an apt repository
 	@tools/setup.sh
 	@tools/deb.sh
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compiles what goes into the packages of one architecture, with liboqs at the packages' own place, into
-# build-deb/<architecture>.    deb_build.sh amd64|arm64
+# build-deb/<architecture>, and fetches the Python libraries of the command, which are the same for all, into
+# build-deb/python.    deb_build.sh ARCHITECTURE
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
@@ -11,19 +12,12 @@ arch="$1"
 build="build-deb/$arch"
 liboqs="$LIBOQS_PREFIX"
 options=()
-python="$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"  # packages are for the system's own
-machine="$(uname -m)"
 if [ "$arch" != "$(dpkg --print-architecture)" ]; then
-  toolchain="$ROOT/tools/cmake/$arch.cmake"
+  toolchain="$DEPS/$arch/toolchain.cmake"
   builder="$ROOT/src/liboqs_vendor/scripts/build_liboqs.sh"
   liboqs="$DEPS/liboqs-$arch-$("$builder" --key --toolchain "$toolchain")"
   logged "liboqs-$arch" "" "$builder" --toolchain "$toolchain" --prefix "$liboqs" --work "$DEPS/liboqs-$arch.work"
   options+=(-DCMAKE_TOOLCHAIN_FILE="$toolchain")
-  machine=aarch64
-  for name in Python Python3; do
-    options+=(-D"${name}_INCLUDE_DIR=$DEPS/$arch/sysroot/usr/include/python$python"
-      -D"${name}_LIBRARY=$DEPS/$arch/sysroot/usr/lib/$machine-linux-gnu/libpython$python.so")
-  done
 fi
 
 # Nothing of a sourced ROS 2, and no path of this machine in what is shipped.
@@ -31,27 +25,25 @@ logged "deb-configure-$arch" "" cmake -G Ninja -S src/pqc_mav_tunnel -B "$build"
   -Dliboqs_DIR="$(readlink -f "$liboqs")/lib/cmake/liboqs" -DCMAKE_DISABLE_FIND_PACKAGE_ament_cmake=ON \
   -DCMAKE_DISABLE_FIND_PACKAGE_liboqs_vendor=ON -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$ROOT=." \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH=/usr/lib/pqcmav \
-  -DPython_EXECUTABLE=/usr/bin/python3 -DPython3_EXECUTABLE=/usr/bin/python3 \
-  -Dpybind11_DIR="$("$VENV/bin/python" -m pybind11 --cmakedir)" \
-  -DPQCMAV_PYTHON=ON -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=OFF
-logged "deb-build-$arch" "" cmake --build "$build" --parallel "$(nproc)" --target pqcmav-tunneld _engine -- --quiet
+  -DPQCMAV_PYTHON=OFF -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=OFF
+logged "deb-build-$arch" "" cmake --build "$build" --parallel "$(nproc)" --target pqcmav-tunneld -- --quiet
 # Under its soname, by which programs ask for it.
 soname="$(objdump -p "$liboqs/lib/liboqs.so" | awk '$1 == "SONAME" {print $2}')"
 rm -f "$build"/liboqs.so.*
 cp -L "$liboqs/lib/liboqs.so" "$build/$soname"
 
-# What the command imports: exactly the files that the workspace has, by their hashes, for the packages' architecture.
-# Debian 12 has an older typer, which cannot read the command's options.
-wanted=" annotated-doc annotated-types markdown-it-py mdurl prometheus-client pydantic pydantic-core pygments rich shellingham typer typing-extensions typing-inspection "
+# What the command imports: exactly the files that the workspace has, by their hashes, and of each the one without code
+# for a machine or a version of Python. Debian 12 has an older typer, which cannot read the command's options.
+wanted=" annotated-doc markdown-it-py mdurl prometheus-client pygments rich shellingham typer typing-extensions "
 dashboard=" anyio click h11 idna segno starlette uvicorn websockets "
-rm -rf "$build/python"
-mkdir -p "$build/python"
+python=build-deb/python
+rm -rf "$python"
+mkdir -p "$python"
 awk -v command="$wanted" -v dashboard="$dashboard" '
   FNR == 1 {keep = 0; wanted = FILENAME ~ /dashboard/ ? dashboard : command}
   /^[a-z0-9]/ {split($1, name, "=="); keep = index(wanted, " " name[1] " ")} keep' \
-  requirements/locked/system.txt requirements/locked/dashboard.txt >"$build/python.txt"
-_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 logged "deb-python-$arch" "Python packages come from PyPI" "$VENV/bin/python" -m pip install \
+  requirements/locked/system.txt requirements/locked/dashboard.txt >build-deb/python.txt
+_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 logged deb-python "Python packages come from PyPI" "$VENV/bin/python" -m pip install \
   --quiet --disable-pip-version-check --no-input --require-hashes --no-deps --no-compile --only-binary=:all: \
-  --platform "manylinux_2_17_$machine" --platform "manylinux2014_$machine" --python-version "$python" \
-  --target "$build/python" -r "$build/python.txt"
-rm -rf "$build/python/bin"
+  --platform any --implementation py --abi none --python-version 3.11 --target "$python" -r build-deb/python.txt
+rm -rf "$python/bin"

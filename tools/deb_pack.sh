@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the packages of one architecture from what deb_build.sh compiled. The libraries they need are those that the
-# programs of this machine's own architecture need: of the same release, they have the same names and versions.
+# Makes the package of the daemon for one architecture from what deb_build.sh compiled, or with ARCHITECTURE all those
+# that are the same for every one: of the command, and of both. The libraries that the daemon needs are those of the
+# program of this machine's own architecture: of the same release, they have the same names and versions.
 #   deb_pack.sh ARCHITECTURE NATIVE
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -13,9 +14,11 @@ build="build-deb/$arch"
 manifest=src/pqc_mav_tunnel/package.xml
 version="$(sed -n 's/.*<version>\(.*\)<\/version>.*/\1/p' "$manifest")-1"
 maintainer="$(sed -n 's/.*<maintainer email="\([^"]*\)">\(.*\)<\/maintainer>.*/\2 <\1>/p' "$manifest" | head -n 1)"
-python="$(/usr/bin/python3 -c 'import sys; a, b = sys.version_info[:2]; print(f"python3 (>= {a}.{b}), python3 (<< {a}.{b + 1})")')"
 strip="strip"
-if [ "$arch" = arm64 ] && [ "$native" != arm64 ]; then strip=aarch64-linux-gnu-strip; fi
+if [ "$arch" != "$native" ] && [ "$arch" != all ]; then
+  cross_target "$arch"
+  strip="$triplet-strip"
+fi
 
 # needs FILE...: prints the packages with the libraries of these programs, by dpkg's own tool.
 needs() {
@@ -37,6 +40,13 @@ program() {
 
 text() { install -D -m 0644 "$1" "$tree/$2"; }
 
+# manual NAME.SECTION: a page that manual_pages.py wrote.
+manual() {
+  mkdir -p "$tree/usr/share/man/man${1##*.}"
+  gzip -9nc "build-deb/man/$1" >"$tree/usr/share/man/man${1##*.}/$1.gz"
+  chmod 0644 "$tree/usr/share/man/man${1##*.}/$1.gz"
+}
+
 documents() {
   local folder="usr/share/doc/$package"
   text packaging/copyright "$folder/copyright"
@@ -48,12 +58,12 @@ documents() {
 
 # pack DEPENDS: the control files, and the package.
 pack() {
-  local script kind="${package#pqcmav-}"
+  local script kind="${package#pqcmav-}"  # of the package of both: pqcmav
   documents
   mkdir -p "$tree/DEBIAN"
   (cd "$tree" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | LC_ALL=C sort -z | xargs -0 md5sum) >"$tree/DEBIAN/md5sums"
   if [ -d "$tree/etc" ]; then (cd "$tree" && find etc -type f -printf '/%p\n' | LC_ALL=C sort) >"$tree/DEBIAN/conffiles"; fi
-  sed -e "s/@VERSION@/$version/; s/@ARCH@/$arch/; s/@MAINTAINER@/$maintainer/; s/@DEPENDS@/$1/; s/@PYTHON@/$python/" \
+  sed -e "s/@VERSION@/$version/g; s/@ARCH@/$arch/; s/@MAINTAINER@/$maintainer/; s/@DEPENDS@/${1:-}/" \
     -e "s/@SIZE@/$(du -sk --apparent-size --exclude=DEBIAN "$tree" | cut -f1)/" "packaging/$kind.control" >"$tree/DEBIAN/control"
   for script in postinst prerm postrm; do
     [ ! -f "packaging/$kind.$script" ] || install -m 0755 "packaging/$kind.$script" "$tree/DEBIAN/$script"
@@ -72,33 +82,42 @@ new_package() {
   rm -rf "$tree"
 }
 
-soname="$(basename "$build"/liboqs.so.*)"
-new_package pqcmav-tunneld
-program pqcmav-tunneld usr/bin/pqcmav-tunneld 0755
-program "$soname" "usr/lib/pqcmav/$soname" 0644
-text packaging/pqcmav-tunneld@.service usr/lib/systemd/system/pqcmav-tunneld@.service
-text src/pqc_mav_bringup/systemd/90-pqcmav.conf usr/lib/sysctl.d/90-pqcmav.conf
-text packaging/drone.yaml etc/pqcmav/tunneld/drone.yaml
-text packaging/gcs.yaml etc/pqcmav/tunneld/gcs.yaml
-text packaging/README.Debian usr/share/doc/pqcmav-tunneld/README.Debian
-pack "$(needs pqcmav-tunneld "$soname")"
+if [ "$arch" != all ]; then
+  soname="$(basename "$build"/liboqs.so.*)"
+  new_package pqcmav-tunneld
+  program pqcmav-tunneld usr/bin/pqcmav-tunneld 0755
+  program "$soname" "usr/lib/pqcmav/$soname" 0644
+  text packaging/pqcmav-tunneld@.service usr/lib/systemd/system/pqcmav-tunneld@.service
+  text src/pqc_mav_bringup/systemd/90-pqcmav.conf usr/lib/sysctl.d/90-pqcmav.conf
+  text packaging/drone.yaml etc/pqcmav/tunneld/drone.yaml
+  text packaging/gcs.yaml etc/pqcmav/tunneld/gcs.yaml
+  text packaging/README.Debian usr/share/doc/pqcmav-tunneld/README.Debian
+  manual pqcmav-tunneld.8
+  manual pqcmav.yaml.5
+  pack "$(needs pqcmav-tunneld "$soname")"
+  exit 0
+fi
 
 new_package pqcmav-cli
 modules="$tree/usr/lib/pqcmav/python3"
 mkdir -p "$modules"
-cp -r "$build"/python/. "$modules"
+cp -r build-deb/python/. "$modules"
 for name in pqc_mav_bringup pqc_mav_cli pqc_mav_common pqc_mav_dashboard pqc_mav_proxy; do cp -r "src/$name/$name" "$modules"; done
-mkdir -p "$modules/pqc_mav_tunnel" "$modules/pqc_mav_cli-${version%-*}.dist-info"
-cp src/pqc_mav_tunnel/python/pqc_mav_tunnel/__init__.py "$modules/pqc_mav_tunnel"
+cp -r src/pqc_mav_tunnel/python/pqc_mav_tunnel "$modules"
+mkdir -p "$modules/pqc_mav_cli-${version%-*}.dist-info"
 printf 'Metadata-Version: 2.1\nName: pqc_mav_cli\nVersion: %s\n' "${version%-*}" >"$modules/pqc_mav_cli-${version%-*}.dist-info/METADATA"
 find "$modules" \( -name __pycache__ -o -name '*.pyi' -o -name py.typed \) -prune -exec rm -rf {} +
 find "$modules" -type f -exec chmod 0644 {} +
-# Without a suffix that names the machine: CMake gives it the one of the machine that compiles.
-engine="$(basename "$build"/_engine.*.so)"
-program "$engine" usr/lib/pqcmav/python3/pqc_mav_tunnel/_engine.so 0644
+# One file of a version of Python or of a machine, and the package would not run with every other.
+bound="$(find "$modules" -name '*.so*' -o -name '*.pyc' | head -n 1)"
+[ -z "$bound" ] || die "${bound#"$modules"/} is for one machine or one version of Python: pqcmav-cli is for all"
 install -D -m 0755 packaging/pqcmav "$tree/usr/bin/pqcmav"
 text packaging/pqcmav-metrics.service usr/lib/systemd/system/pqcmav-metrics.service
 text packaging/prometheus/prometheus.yml usr/share/doc/pqcmav-cli/prometheus/prometheus.yml
 text packaging/prometheus/pqcmav.rules.yml usr/share/doc/pqcmav-cli/prometheus/pqcmav.rules.yml
 text packaging/prometheus/pqcmav.rules.test.yml usr/share/doc/pqcmav-cli/prometheus/pqcmav.rules.test.yml
-pack "$(needs "$(basename "$PWD/build-deb/$native"/_engine.*.so)")"
+manual pqcmav.1
+pack
+
+new_package pqcmav
+pack

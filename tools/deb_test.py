@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Packages in a fresh Debian: install, run both ends, upgrade, remove, purge.
+"""Packages in a fresh Debian: install from a repository, run both ends, upgrade, remove, purge.
 
-    deb_test.py DEBIAN.tar PACKAGE.deb...
+    deb_test.py DEBIAN.tar FOLDER      with the packages, those of other architectures too
 
 Needs root. The Debian is unpacked into a folder of its own; nothing of this machine changes. Its init is not running,
 so both ends are started as the unit says, by its user and with a socket of this test as the service manager.
@@ -25,6 +25,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from chroot import PATH, Chroot
+from repository_test import install_from_it
 from two_ends import (
     GROUND,
     HANDSHAKE,
@@ -145,7 +146,7 @@ def remove_and_purge(debian: Chroot, names: Sequence[str]) -> None:
     debian.run("apt-get", "remove", "--yes", *names)
     check(not debian.path("usr/bin/pqcmav-tunneld").exists(), "the program is still there after its removal")
     check(debian.path(f"{CONFIG}/gcs.yaml").exists(), "the removal took the configuration with it")
-    debian.run("apt-get", "purge", "--yes", *names)
+    debian.run("dpkg", "--purge", *names)
     left = debian.run("find", "/etc", "/usr", "/var/lib/pqcmav", "-xdev", "-iname", "*pqc*mav*", good=False)
     left = "\n".join(line for line in left.splitlines() if "No such file" not in line)
     check(not left, f"left after the purge: {left}")
@@ -173,15 +174,23 @@ def verify_unit(debian: Chroot, path: str) -> str:
 
 def test(debian: Chroot, packages: Sequence[Path]) -> Iterator[str]:
     """All of it; yields what held."""
-    for package in packages:
-        shutil.copy(package, debian.path("srv"))
-    inside = [f"/srv/{package.name}" for package in packages]
-    names = [package.name.split("_")[0] for package in packages]
+    arch = debian.run("dpkg", "--print-architecture").strip()
+    inside, names = [], []
+    for package in sorted(packages):
+        name, _, which = package.stem.split("_")
+        if which in (arch, "all"):
+            shutil.copy(package, debian.path("srv"))
+            inside.append(f"/srv/{package.name}")
+            names.append(name)
     debian.run("apt-get", "update")
-    debian.run("apt-get", "install", "--yes", "--no-install-recommends", *inside)
+    yield from install_from_it(debian)
     missing = [line for line in debian.run("ldd", "/usr/bin/pqcmav-tunneld").splitlines() if "not found" in line]
     check(not missing, f"libraries are missing: {missing}")
     yield f"installed: {', '.join(names)}; {debian.run('pqcmav-tunneld', '--version').strip()}"
+    # The minimal Debian leaves manuals out when it unpacks; dpkg knows them.
+    files = debian.run("dpkg", "--listfiles", "pqcmav-tunneld", "pqcmav-cli").splitlines()
+    for page in ("man1/pqcmav.1.gz", "man5/pqcmav.yaml.5.gz", "man8/pqcmav-tunneld.8.gz"):
+        check(f"/usr/share/man/{page}" in files, f"no package has the manual page {page}")
     debian.run("pqcmav-tunneld", "--preflight")
     for unit in (UNIT, METRICS_UNIT):
         yield verify_unit(debian, unit)
@@ -248,7 +257,7 @@ def show_the_dashboard(debian: Chroot) -> None:
 def main() -> int:
     """Run the test with mounts of its own."""
     with_own_mounts()
-    tar, *packages = map(Path, sys.argv[1:])
+    tar, packages = Path(sys.argv[1]), list(Path(sys.argv[2]).glob("*.deb"))
     with tempfile.TemporaryDirectory(prefix="pqcmav-debian-") as folder:
         debian = Chroot(tar, Path(folder))
         Path(folder).chmod(0o755)

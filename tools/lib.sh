@@ -113,6 +113,18 @@ apt_install() {
     apt-get install -y -q --no-install-recommends "$@"
 }
 
+# cross_target ARCHITECTURE: sets what cross compilation for this Debian architecture needs: `triplet`, `processor` as
+# CMake calls it, `emulator` (a command and the processor it plays), and `cross_tools`, for need.
+cross_target() {
+  case "$1" in
+    arm64) triplet=aarch64-linux-gnu processor=aarch64 emulator=(qemu-aarch64-static -cpu cortex-a76) ;;  # Raspberry Pi 5
+    armhf) triplet=arm-linux-gnueabihf processor=armv7l emulator=(qemu-arm-static -cpu cortex-a7) ;;      # Raspberry Pi 2
+    riscv64) triplet=riscv64-linux-gnu processor=riscv64 emulator=(qemu-riscv64-static) ;;
+    *) die "ARCH is '$1'; it must be arm64, armhf or riscv64" ;;
+  esac
+  cross_tools=("$triplet-g++=g++-$triplet" "${emulator[0]}=qemu-user-static")
+}
+
 # What runs a Debian of arm64, for need.
 EMULATION=("qemu-aarch64-static=qemu-user-static" "update-binfmts=binfmt-support" arch-test)
 

@@ -47,7 +47,7 @@ ROWS = (
         *("pqc_mav_dashboard", "pqc_mav_sensing", "pqc_mav_sim", "pqc_mav_tunnel", "chaos", "bench"),
     ),
 )
-EMULATED = {"test_core_suites"}  # C++ tests that only 'make arm64' builds
+EMULATED = {"test_core_suites"}  # C++ tests that only 'make cross' builds
 GIVES_WAY = 5  # nice value of the third row
 _SPEAKING = threading.Lock()
 

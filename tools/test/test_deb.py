@@ -22,7 +22,7 @@ SCRIPTS = sorted(path for path in PACKAGING.iterdir() if path.suffix in {".posti
 
 
 def test_every_file_that_is_packed_exists() -> None:
-    sources = re.findall(r"^(?:text|install -D -m 0755) (\S+) ", PACK, re.MULTILINE)
+    sources = re.findall(r"^ *(?:text|install -D -m 0755) (\S+) ", PACK, re.MULTILINE)
     assert len(sources) >= 6
     for source in sources:
         if "$" not in source:
@@ -40,12 +40,12 @@ def test_the_version_is_that_of_every_package_xml() -> None:
     assert "pqcmav-tunneld (= @VERSION@)" in cli, "its liboqs is in the other package"
 
 
-@pytest.mark.parametrize("kind", ["tunneld", "cli"])
+@pytest.mark.parametrize("kind", ["tunneld", "cli", "pqcmav"])
 def test_control_files(kind: str) -> None:
     text = (PACKAGING / f"{kind}.control").read_text(encoding="utf-8")
     fields = dict(line.split(": ", 1) for line in text.splitlines() if not line.startswith(" "))
-    assert fields["Package"] == f"pqcmav-{kind}"
-    for field in ("Source", "Version", "Architecture", "Maintainer", "Installed-Size", "Depends", "Description"):
+    assert fields["Package"] == ("pqcmav" if kind == "pqcmav" else f"pqcmav-{kind}")
+    for field in ("Version", "Architecture", "Maintainer", "Installed-Size", "Depends", "Description"):
         assert fields[field]
     assert f"new_package {fields['Package']}\n" in PACK
     placeholders = set(re.findall(r"@\w+@", text))
@@ -112,7 +112,7 @@ def test_what_systemd_says_of_the_exposure(file: Path, tmp_path: Path) -> None:
         pytest.skip("this systemd-analyze is older than version 250")
     level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said.stdout)
     assert level, said.stdout + said.stderr
-    assert float(level[1]) < 1.5
+    assert float(level[1]) < (1.7 if file == UNIT else 1.5), "serial ports cost the daemon 0.2"
 
 
 @pytest.mark.parametrize("role", ["drone", "gcs"])
@@ -147,16 +147,13 @@ def test_missing_tools_are_named_to_who_cannot_install_them(run: Run, fake: Fake
     fake("git", "echo 1700000000")
     result = run("tools/deb.sh")
     assert result.returncode != 0
-    assert re.fullmatch(r"error: missing: dpkg-dev .*crossbuild-essential-arm64: run 'sudo apt-get .*\n", result.stderr)
+    assert re.fullmatch(r"error: missing: dpkg-dev .*g\+\+-aarch64-linux-gnu: run 'sudo apt-get .*\n", result.stderr)
 
 
 def test_tools_of_the_test_are_named_to_who_cannot_install_them(run: Run, fake: Fake, workspace: Path) -> None:
-    version = subprocess.run(["/usr/bin/python3", "-V"], capture_output=True, text=True, check=True, timeout=20).stdout
-    if not list(Path("/usr/include").glob(f"python{version.split()[1].rpartition('.')[0]}/Python.h")):
-        pytest.skip("python3-dev is not here")
-    for part in ("deb_build", "deb_pack", "arm64_sysroot"):
-        (workspace / "tools" / f"{part}.sh").write_text("#!/bin/bash\n")
-    for tool in ("dpkg-shlibdeps", "aarch64-linux-gnu-g++", "apt-get"):
+    for part in ("deb_build", "deb_pack", "cross_sysroot", "run"):
+        (workspace / "tools" / (part if part == "run" else f"{part}.sh")).write_text("#!/bin/bash\n")
+    for tool in ("dpkg-shlibdeps", "apt-ftparchive", "gpg", "gpgv", "aarch64-linux-gnu-g++", "apt-get"):
         fake(tool, "exit 1")
     fake("dpkg", "echo amd64")
     fake("id", "echo 1000")

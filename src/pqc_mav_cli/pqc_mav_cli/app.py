@@ -88,12 +88,12 @@ def _root(
     pass
 
 
-def _reflow(command: Any) -> None:
+def reflow(command: Any) -> None:
     """Joins the lines of each paragraph of a help: typer would break them where the source does."""
     if command.help:
         command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in command.help.split("\n\n"))
     for inner in getattr(command, "commands", {}).values():
-        _reflow(inner)
+        reflow(inner)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         command = typer.main.get_command(make_app(given[0] if given and given[0] in COMMANDS else ""))
-        _reflow(command)
+        reflow(command)
         result = command.main(args=given, prog_name=PROGRAM, standalone_mode=False)
     except (CliError, ProcessError) as error:
         print_error(error)

@@ -119,6 +119,7 @@ add_library(pqcmav_engine STATIC
   src/control/term_file.cpp
   src/control/worker_pool.cpp
   # the control socket: what programs on this machine see and steer
+  src/console/calls.cpp
   src/console/commands.cpp
   src/console/console.cpp
   src/console/console_server.cpp

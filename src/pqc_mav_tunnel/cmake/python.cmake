@@ -9,8 +9,8 @@ set(PYBIND11_FINDPYTHON ON)
 set(Python_EXECUTABLE ${Python3_EXECUTABLE})
 find_package(pybind11 REQUIRED)
 # NO_EXTRAS: link-time optimization of the bindings takes as long as all of the engine's crypto, and saves nothing here.
-pybind11_add_module(_engine NO_EXTRAS python/module.cpp python/bind_engine.cpp python/bind_registry.cpp python/bind_keys.cpp
-  python/bind_handshake.cpp python/bind_codec.cpp)
+pybind11_add_module(_engine NO_EXTRAS python/module.cpp python/bind_engine.cpp python/bind_handshake.cpp
+  python/bind_codec.cpp)
 target_link_libraries(_engine PRIVATE pqcmav_engine)
 # What runs often is in the engine; to optimise the bindings in full takes compilers twice as long.
 target_compile_options(_engine PRIVATE -O1)

@@ -9,7 +9,20 @@
 #include "session/frame.hpp"
 
 namespace pqcmav::python {
+
+const SigInfo& sig_of(const std::string& token) {
+  if (const auto* sig = find_sig(token)) return *sig;
+  throw TunnelError(Errc::config_invalid, "Unknown signature algorithm '" + token + "'.");
+}
+
 namespace {
+
+AeadId aead_of(const std::string& token) {
+  for (const auto& aead : aeads())
+    if (aead.token == token) return aead.id;
+  throw TunnelError(Errc::config_invalid,
+                    "Unknown AEAD '" + token + "'; known are aesgcm, chacha20poly1305 and ascon128a.");
+}
 
 std::span<const std::uint8_t, 32> key_for(const SessionKeys& keys, const std::string& direction) {
   if (direction == "d2g") return keys.k_d2g.view();

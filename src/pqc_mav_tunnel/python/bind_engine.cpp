@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, its events and its configuration schema.
+// Engine and its events, and the calls that need none.
 #include <algorithm>
 
 #include "convert.hpp"
+#include "pqc_mav_tunnel/calls.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/process.hpp"
-#include "pqc_mav_tunnel/version.hpp"
 
 namespace pqcmav::python {
 namespace {
 
 double ms(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
-
-py::dict schema_entry(const ConfigKey& key) {
-  static constexpr const char* types[] = {"bool", "int", "float", "string", "string_list"};
-  py::dict out;
-  out["key"] = std::string(key.key);
-  out["type"] = types[key.default_value.index()];
-  out["default"] = to_python(key.default_value);
-  out["min"] = key.min ? py::cast(*key.min) : py::none();
-  out["max"] = key.max ? py::cast(*key.max) : py::none();
-  out["unit"] = std::string(key.unit);
-  out["description"] = std::string(key.description);
-  out["choices"] = std::vector<std::string>(key.choices.begin(), key.choices.end());
-  out["required"] = key.required;
-  out["read_only"] = !key.live;
-  return out;
-}
 
 py::dict state_dict(const StateEvent& event) {
   py::dict out;
@@ -426,30 +410,12 @@ void bind_engine(py::module_& module) {
       .def("use_station", &Engine::use_station, py::arg("gcs_id"));
 
   module.def(
-      "config_schema",
-      [](const std::string& role) {
-        if (role != "drone" && role != "gcs")
-          throw TunnelError(Errc::config_invalid, "The role is '" + role + "'; it must be drone or gcs.");
-        py::list out;
-        for (const auto& key : config_schema())
-          if (role == "drone" ? key.drone : key.gcs) out.append(schema_entry(key));
-        return out;
+      "call",
+      [](const std::string& name, const std::string& arguments) {
+        py::gil_scoped_release release;
+        return call(name, arguments);
       },
-      py::arg("role"));
-  module.def("watched_counters", [] {
-    const auto meanings = [](std::span<const WatchedCounter> counters) {
-      py::dict out;
-      for (const auto& each : counters) out[py::str(std::string(each.name))] = std::string(each.meaning);
-      return out;
-    };
-    py::dict out;
-    out["link"] = meanings(watched_of_link());
-    out["server"] = meanings(watched_of_server());
-    out["socket"] = meanings(watched_of_socket());
-    return out;
-  });
-  module.def("per_drone_schema", [] { return list_of(drone_entry_schema(), schema_entry); });
-  module.def("engine_version", &engine_version);
+      py::arg("name"), py::arg("arguments"));
   module.def("forbid_core_dumps", &forbid_core_dumps);
 }
 

@@ -58,15 +58,12 @@ inline void refuse_other_function(py::module_& module, const char* name) {
 }
 
 /// An algorithm by its token, or a TunnelError that names the token.
-AeadId aead_of(const std::string& token);
 const SigInfo& sig_of(const std::string& token);
 
 py::object to_python(const ConfigValue& value);
 FlatConfig to_flat_config(const py::handle& mapping);
 
 void bind_engine(py::module_& module);
-void bind_registry(py::module_& module);
-void bind_keys(py::module_& module);
 void bind_handshake(py::module_& module);
 void bind_codec(py::module_& module);
 

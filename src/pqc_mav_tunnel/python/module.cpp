@@ -70,7 +70,7 @@ FlatConfig to_flat_config(const py::handle& mapping) {
 
 PYBIND11_MODULE(_engine, module) {
   namespace py = pybind11;
-  module.doc() = "The PQC-MAV engine: tunnel, suite registry, keys and wire codec.";
+  module.doc() = "The PQC-MAV engine: tunnel, handshake and wire codec.";
   // TunnelError carries its code as an attribute, so that a script can tell refusals apart.
   static PyObject* error_type = PyErr_NewException("pqc_mav_tunnel.TunnelError", PyExc_RuntimeError, nullptr);
   module.attr("TunnelError") = py::reinterpret_borrow<py::object>(error_type);
@@ -83,8 +83,6 @@ PYBIND11_MODULE(_engine, module) {
       PyErr_SetObject(error_type, instance.ptr());
     }
   });
-  pqcmav::python::bind_registry(module);
-  pqcmav::python::bind_keys(module);
   pqcmav::python::bind_engine(module);
   pqcmav::python::bind_handshake(module);
   pqcmav::python::bind_codec(module);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 
 namespace pqcmav {
 
@@ -20,16 +19,20 @@ class ColdCode {
   static constexpr std::chrono::seconds kQuiet{5};
 
   /// A handshake took place, or the start.
-  void used(Clock::time_point now) { used_ = now; }
+  void used(Clock::time_point now) {
+    used_ = now;
+    quiet_to_come_ = true;
+  }
   /// True once after each quiet.
   bool due(Clock::time_point now) {
-    if (!used_ || now - *used_ < kQuiet) return false;
-    used_.reset();
+    if (!quiet_to_come_ || now - used_ < kQuiet) return false;
+    quiet_to_come_ = false;
     return true;
   }
 
  private:
-  std::optional<Clock::time_point> used_;
+  Clock::time_point used_{};
+  bool quiet_to_come_ = false;
 };
 
 }  // namespace pqcmav

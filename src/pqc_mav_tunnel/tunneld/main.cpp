@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -21,6 +22,7 @@
 #include "fd.hpp"
 #include "health_file.hpp"
 #include "pqc_mav_tunnel/attempt_log.hpp"
+#include "pqc_mav_tunnel/calls.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/process.hpp"
@@ -37,6 +39,7 @@ constexpr const char* kUsage =
     "docs/configuration.md explains every key.\n"
     "  --check      read configuration and keys and say whether they are good; open no socket\n"
     "  --healthy    is the daemon alive that writes the file named by PQCMAV_HEALTH_FILE? prints its links\n"
+    "  --call NAME  answer what the command pqcmav asks the engine: JSON on standard input, JSON on standard output\n"
     "  --preflight  list the algorithms this liboqs has, and what is missing\n"
     "  --version    print the versions of the engine and of liboqs\n"
     "Exit codes: 0 ended cleanly, 1 the tunnel could not run, 2 wrong usage or configuration.\n";
@@ -78,6 +81,27 @@ int list_algorithms() {
     all = all && check.available;
   }
   return all ? 0 : 1;
+}
+
+/// The arguments come on standard input. The answer is an object with the result, or with the error and its code.
+int answer(const std::string& name) {
+  static constexpr std::size_t most = 64 * 1024;
+  if (const auto said = forbid_core_dumps(); !said.empty()) std::cerr << "pqcmav-tunneld: " << said << '\n';
+  std::string arguments(most + 1, '\0');
+  std::cin.read(arguments.data(), static_cast<std::streamsize>(arguments.size()));
+  arguments.resize(static_cast<std::size_t>(std::cin.gcount()));
+  try {
+    if (arguments.size() > most)
+      throw TunnelError(Errc::config_invalid, "The arguments of '" + name + "' have more than 64 KiB.");
+    const auto result = call(name, arguments);
+    std::cout << "{\"result\": " << result << "}\n";
+    return 0;
+  } catch (const TunnelError& error) {
+    std::cout << nlohmann::json{{"code", to_string(error.code())}, {"error", error.what()}}.dump(
+                     -1, ' ', false, nlohmann::json::error_handler_t::replace)
+              << '\n';
+    return 1;
+  }
 }
 
 std::string health_file() {
@@ -210,6 +234,7 @@ int main(int argc, char** argv) {
     }
     if (argument == "--preflight") return list_algorithms();
     if (argument == "--healthy") return say_health();
+    if (argument == "--call" && i + 2 == argc) return answer(argv[i + 1]);
     if (argument == "--check") {
       check_only = true;
     } else if (!path.empty() || argument.starts_with("-")) {

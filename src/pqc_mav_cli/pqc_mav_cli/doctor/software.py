@@ -85,7 +85,10 @@ def engine() -> list[Finding]:
         tunnel = import_module("pqc_mav_tunnel")
     except ImportError as error:
         return [fail("engine", f"pqc_mav_tunnel cannot be imported: {error}", BUILD)]
-    suites = tunnel.suites(view="core")
+    try:
+        suites = tunnel.suites(view="core")
+    except tunnel.TunnelError as error:
+        return [fail("engine", str(error), BUILD)]
     available = sum(1 for suite in suites if suite.available)
     text = f"version {tunnel.engine_version()}, {available} of {len(suites)} core suites can run"
     return [
@@ -147,9 +150,10 @@ def wanted_ports() -> list[tuple[str, int, str]]:
     """The ports both ends use by default, from the engine's schema; empty without the engine."""
     try:
         tunnel = import_module("pqc_mav_tunnel")
-    except ImportError:
+        schemas = [tunnel.config_schema(role) for role in ("gcs", "drone")]
+    except (ImportError, RuntimeError):
         return []
-    defaults = {entry["key"]: entry["default"] for role in ("gcs", "drone") for entry in tunnel.config_schema(role)}
+    defaults = {entry["key"]: entry["default"] for schema in schemas for entry in schema}
     host, _, plain = defaults["plain_bind"].rpartition(":")
     return [
         ("gcs UDP", defaults["data_port"], ""),

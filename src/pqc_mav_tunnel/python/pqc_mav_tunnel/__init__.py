@@ -1,81 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The PQC-MAV engine for Python: the tunnel itself, the suite registry, long-term keys and the wire codec.
 
-Everything is implemented in C++ (``_engine``); packets never pass through Python.
+Everything is implemented in C++ (``_engine``); packets never pass through Python. Where that module is not installed, as in
+the Debian package of the command, what needs no tunnel of its own is still here (``_calls``).
 """
 
-from ._engine import (
-    Engine,
-    Initiator,
-    RatchetInitiator,
-    RatchetResponder,
-    ReceiveKey,
-    Responder,
-    SendKey,
-    SessionKeys,
-    SuiteInfo,
-    TunnelError,
-    aead_open,
-    aead_seal,
-    closest_suites,
-    config_schema,
-    encode_control,
-    engine_version,
-    export_drone,
-    find_suite,
-    forbid_core_dumps,
-    init_keys,
-    kem_decapsulate,
-    kem_encapsulate,
-    kem_keypair,
-    liboqs_version,
-    list_keys,
-    mavlink_target,
-    openssl_version,
-    parse_controls,
-    per_drone_schema,
-    preflight,
-    sig_keypair,
-    sig_sign,
-    sig_verify,
-    suites,
-    watched_counters,
-)
+from . import _calls
+from ._calls import *  # noqa: F403 - the names of its __all__
 
-__all__ = [
-    "Engine",
-    "Initiator",
-    "RatchetInitiator",
-    "RatchetResponder",
-    "ReceiveKey",
-    "Responder",
-    "SendKey",
-    "SessionKeys",
-    "SuiteInfo",
-    "TunnelError",
-    "aead_open",
-    "aead_seal",
-    "closest_suites",
-    "config_schema",
-    "encode_control",
-    "engine_version",
-    "export_drone",
-    "find_suite",
-    "forbid_core_dumps",
-    "init_keys",
-    "kem_decapsulate",
-    "kem_encapsulate",
-    "kem_keypair",
-    "liboqs_version",
-    "list_keys",
-    "mavlink_target",
-    "openssl_version",
-    "parse_controls",
-    "per_drone_schema",
-    "preflight",
-    "sig_keypair",
-    "sig_sign",
-    "sig_verify",
-    "suites",
-    "watched_counters",
-]
+__all__ = [*_calls.__all__]
+
+if not _calls.BY_PROGRAM:
+    from . import _engine
+    from ._engine import *  # noqa: F403 - the names of its stub
+
+    __all__ += [name for name in vars(_engine) if not name.startswith("_") and name not in __all__ and name != "call"]

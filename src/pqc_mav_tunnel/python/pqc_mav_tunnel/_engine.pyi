@@ -104,53 +104,6 @@ class Engine:
         """
 
 @final
-class SuiteInfo:
-    """One cipher suite of the registry; immutable."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def short_code(self) -> str: ...
-    @property
-    def level(self) -> int: ...
-    @property
-    def core(self) -> bool: ...
-    @property
-    def campaign_2025(self) -> bool: ...
-    @property
-    def kem(self) -> str: ...
-    @property
-    def kem_family(self) -> str: ...
-    @property
-    def kem_token(self) -> str: ...
-    @property
-    def sig(self) -> str: ...
-    @property
-    def sig_family(self) -> str: ...
-    @property
-    def sig_token(self) -> str: ...
-    @property
-    def aead(self) -> str: ...
-    @property
-    def aead_token(self) -> str: ...
-    @property
-    def public_key_bytes(self) -> int: ...
-    @property
-    def ciphertext_bytes(self) -> int: ...
-    @property
-    def signature_bytes(self) -> int: ...
-    @property
-    def available(self) -> bool: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def kem_oqs_name(self) -> str: ...
-    @property
-    def sig_oqs_name(self) -> str: ...
-    def as_dict(self) -> dict[str, Any]:
-        """Return all of the attributes."""
-
-@final
 class SessionKeys:
     """The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out."""
 
@@ -329,72 +282,14 @@ class ReceiveKey:
     def open(self, datagram: bytes) -> tuple[str, bytes]:
         """Return data, control, bundle or the reason of the drop, and the payload."""
 
-def config_schema(role: str) -> list[dict[str, Any]]:
-    """Return the configuration keys of a role.
-
-    Each has key, type (bool, int, float, string, string_list), default, min, max, unit, description, choices, required
-    and read_only.
-    """
-
-def watched_counters() -> dict[str, dict[str, str]]:
-    """Return the counters that are worth a warning when they grow, and what each then says.
-
-    `link`: those of stats(); `server`: those of totals() at a gcs, what strangers try; `socket`: those of totals() at
-    either end.
-    """
-
-def per_drone_schema() -> list[dict[str, Any]]:
-    """Return the keys under `drone.<id>.` of a gcs."""
-
-def engine_version() -> str:
-    """Return the version of the engine."""
+def call(name: str, arguments: str) -> str:
+    """Answer one of the calls of `_calls.py`: arguments and result are JSON."""
 
 def forbid_core_dumps() -> str:
     """Forbid this process core dumps and others to look into its memory, for good; no effect with PQCMAV_CORE_DUMPS=1.
 
     Returns a sentence for the log where that was not done, else "".
     """
-
-def suites(
-    view: str = "core",
-    max_level: int = 5,
-    aeads: Sequence[str] | None = None,
-    kem_families: Sequence[str] | None = None,
-    sig_families: Sequence[str] | None = None,
-    only_available: bool = False,
-) -> list[SuiteInfo]:
-    """Return the suites of a view (core, extended, 2025) that pass the filters."""
-
-def find_suite(name: str) -> SuiteInfo:
-    """Return the suite of this id or short code; the refusal names the closest ones."""
-
-def closest_suites(text: str, count: int = 3) -> list[str]:
-    """Return up to `count` suite ids by edit distance."""
-
-def preflight() -> list[dict[str, Any]]:
-    """Return every algorithm with kind, token, display, oqs_name, available and reason."""
-
-def liboqs_version() -> str:
-    """Return the version of liboqs."""
-
-def openssl_version() -> str:
-    """Return the version of OpenSSL."""
-
-def init_keys(
-    root: str,
-    drone_ids: Sequence[str],
-    sig_tokens: Sequence[str] = ...,
-    drone_signatures: bool = False,
-    gcs_id: str = "gcs",
-    stations: Sequence[str] = (),
-) -> None:
-    """Make the long-term keys of a gcs and its drones below `root`; existing ones are kept."""
-
-def export_drone(root: str, drone_id: str, target: str) -> None:
-    """Copy one drone's folder to `target`, which must not exist."""
-
-def list_keys(folder: str) -> list[dict[str, str]]:
-    """Return kind, algorithm, owner, fingerprint, path and problem of each key file."""
 
 def aead_seal(token: str, key: bytes, epoch: int, sequence: int, aad: bytes, plaintext: bytes) -> bytes:
     """Return ciphertext and tag under the wire's nonce."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gcs and a drone, each a pqcmav-tunneld of its own machine's code, over loopback: datagrams both ways, and a rekey.
 
-    tools/run python tools/arm64_pair.py --gcs COMMAND --drone COMMAND
+    tools/run python tools/cross_pair.py --gcs COMMAND --drone COMMAND
 
 A command is what runs pqcmav-tunneld, the program as its last word: `qemu-aarch64-static -L ROOT PROGRAM`. Each
 datagram is answered before the next is sent, and every one has to arrive, before, during and after the rekey. The exit
@@ -23,7 +23,7 @@ from pathlib import Path
 import pqc_mav_tunnel as tunnel
 from two_ends import HANDSHAKE, HOST, LIMIT_S, Daemon, TestError, carry, udp
 
-MACHINES = {62: "x86-64", 183: "arm64"}
+MACHINES = {40: "armhf", 62: "x86-64", 183: "arm64", 243: "riscv64"}
 DATAGRAM_LIMIT_S = 20.0
 AFTER_REKEY = 100
 REKEY_INTERVAL_S = 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/arm64_pair.py with two programs of this machine: what it sees, and that it can fail."""
+"""tools/cross_pair.py with two programs of this machine: what it sees, and that it can fail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PAIR = Path(__file__).resolve().parents[1] / "arm64_pair.py"
+PAIR = Path(__file__).resolve().parents[1] / "cross_pair.py"
 PROGRAM = shutil.which("pqcmav-tunneld")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
 

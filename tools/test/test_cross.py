@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/arm64.sh on machines that lack something, and the order of its steps; nothing is compiled here."""
+"""tools/cross.sh on machines that lack something, and the order of its steps; nothing is compiled here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from bare_machine import Fake, Run, assert_one_error, without
 
 ROOT = Path(__file__).resolve().parents[2]
-LEFT_OUT = ROOT / "tools" / "arm64_left_out.txt"
+LEFT_OUT = ROOT / "tools" / "cross_left_out.txt"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def machine(workspace: Path, fake: Fake, tmp_path: Path) -> Path:
         "ctest", f'echo "ctest $* armcap=$OPENSSL_armcap" >>{calls}; echo "100% tests passed, 0 tests failed out of 3"'
     )
     fake("python", f'echo "python $*" >>{calls}; echo "a sentence about the pair"')
-    for script in ("tools/arm64_sysroot.sh", "src/liboqs_vendor/scripts/build_liboqs.sh"):
+    for script in ("tools/cross_sysroot.sh", "src/liboqs_vendor/scripts/build_liboqs.sh"):
         (workspace / script).write_text(f'#!/bin/bash\necho "{Path(script).name} $*" >>{calls}\n')
     return calls
 
@@ -33,13 +33,13 @@ def machine(workspace: Path, fake: Fake, tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("machine")
 def test_no_cross_compilation_on_arm64_itself(run: Run, fake: Fake) -> None:
     fake("uname", "echo aarch64")
-    assert_one_error(run("tools/arm64.sh"), "on this machine (aarch64)", "make test")
+    assert_one_error(run("tools/cross.sh", "arm64"), "on this machine (aarch64)", "make test")
 
 
 @pytest.mark.usefixtures("machine")
 @pytest.mark.parametrize(
     ("missing", "package"),
-    [("aarch64-linux-gnu-g++", "crossbuild-essential-arm64"), ("qemu-aarch64-static", "qemu-user-static")],
+    [("aarch64-linux-gnu-g++", "g++-aarch64-linux-gnu"), ("qemu-aarch64-static", "qemu-user-static")],
 )
 def test_missing_tools_are_named_to_who_cannot_install_them(
     run: Run, fake: Fake, tmp_path: Path, missing: str, package: str
@@ -47,11 +47,11 @@ def test_missing_tools_are_named_to_who_cannot_install_them(
     without(tmp_path, missing)
     fake("id", "echo 1000")
     fake("apt-get", "exit 1")
-    assert_one_error(run("tools/arm64.sh"), f"run 'sudo apt-get install {package}'")
+    assert_one_error(run("tools/cross.sh", "arm64"), f"run 'sudo apt-get install {package}'")
 
 
 def test_every_step_runs_once_and_is_listed_with_its_time(run: Run, machine: Path) -> None:
-    result = run("tools/arm64.sh")
+    result = run("tools/cross.sh", "arm64")
     assert result.returncode == 0, result.stderr
     calls = machine.read_text()
     tests = re.findall(r"--tests-regex (\S+) --exclude-regex (\S+) armcap=(\d*)", calls)
@@ -62,21 +62,43 @@ def test_every_step_runs_once_and_is_listed_with_its_time(run: Run, machine: Pat
         (".", ""),
     ]
     assert tests[-1][1].endswith("|^vectors|^core_suites:"), "the last run has what the others left"
-    pairs = re.findall(r"arm64_pair.py --gcs (.*) --drone (.*)", calls)
+    pairs = re.findall(r"cross_pair.py --gcs (.*) --drone (.*)", calls)
     assert [[("qemu" in end, "build-arm64" in end) for end in pair] for pair in pairs] == [
         [(False, False), (True, True)],
         [(True, True), (False, False)],
     ]
     assert len(re.findall(r"^ *\d+ s  ", result.stdout, re.MULTILINE)) == 10
+    assert "cortex-a76" in result.stdout
     assert "no board" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arch", "triplet"), [("armhf", "arm-linux-gnueabihf"), ("riscv64", "riscv64-linux-gnu")]
+)
+def test_other_architectures_have_their_own_tools_and_folders(
+    run: Run, fake: Fake, machine: Path, arch: str, triplet: str
+) -> None:
+    fake(f"{triplet}-g++", "exit 0")
+    fake({"armhf": "qemu-arm-static", "riscv64": "qemu-riscv64-static"}[arch], "echo 'qemu version 7.2'")
+    result = run("tools/cross.sh", arch)
+    assert result.returncode == 0, result.stderr
+    calls = machine.read_text()
+    assert f"cross_sysroot.sh {arch}" in calls and f"-B build-{arch} " in calls
+    assert "arm64" not in calls and "aarch64" not in calls and "armcap=1" not in calls
+    assert len(re.findall(rf"cross_pair.py --gcs .*build-{arch}|--drone .*build-{arch}", calls)) == 2
+
+
+def test_an_architecture_that_is_none(run: Run) -> None:
+    for words in ([], ["sparc"]):
+        assert_one_error(run("tools/cross.sh", *words), "it must be arm64, armhf or riscv64")
 
 
 def test_tests_that_fail_fail_the_run(run: Run, machine: Path, fake: Fake) -> None:
     fake("ctest", f'echo "ctest $*" >>{machine}; echo "vectors:Suite.Case failed"; exit 8')
-    result = run("tools/arm64.sh")
+    result = run("tools/cross.sh", "arm64")
     assert_one_error(result, "all test vectors")
     assert "vectors:Suite.Case failed" in result.stdout
-    assert "arm64_pair" not in machine.read_text()
+    assert "cross_pair" not in machine.read_text()
 
 
 def engine_tests() -> list[str]:

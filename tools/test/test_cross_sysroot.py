@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/arm64_sysroot.sh: apt is asked for arm64 in folders of its own, from this system's sources."""
+"""tools/cross_sysroot.sh: apt is asked for arm64 in folders of its own, from this system's sources."""
 
 from __future__ import annotations
 
@@ -52,10 +52,12 @@ def sources(tmp_path: Path, name: str, text: str) -> str:
 
 
 def test_debian(run: Run, apt: Path, tmp_path: Path, workspace: Path) -> None:
-    result = run("tools/arm64_sysroot.sh", APT_SOURCES=sources(tmp_path, "debian.sources", DEBIAN))
+    result = run("tools/cross_sysroot.sh", "arm64", APT_SOURCES=sources(tmp_path, "debian.sources", DEBIAN))
     assert result.returncode == 0, result.stderr
     assert (workspace / ".deps/arm64/sysroot/usr/include/one.h").exists()
     assert not (workspace / ".deps/arm64/apt").exists()
+    toolchain = (workspace / ".deps/arm64/toolchain.cmake").read_text()
+    assert "set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)" in toolchain and "@" not in toolchain
     assert [path.name for path in (apt / "sources.list.d").iterdir()] == ["debian.sources"], "and no third party's"
     assert (apt / "sources.list.d" / "debian.sources").read_text() == DEBIAN.replace("Architectures: amd64\n", "")
     for call in (apt / "calls").read_text().splitlines():
@@ -65,7 +67,7 @@ def test_debian(run: Run, apt: Path, tmp_path: Path, workspace: Path) -> None:
 
 
 def test_ubuntu_has_arm64_on_another_server(run: Run, apt: Path, tmp_path: Path) -> None:
-    result = run("tools/arm64_sysroot.sh", APT_SOURCES=sources(tmp_path, "ubuntu.sources", UBUNTU))
+    result = run("tools/cross_sysroot.sh", "arm64", APT_SOURCES=sources(tmp_path, "ubuntu.sources", UBUNTU))
     assert result.returncode == 0, result.stderr
     text = (apt / "sources.list.d" / "ubuntu.sources").read_text()
     assert text.count("URIs: http://ports.ubuntu.com/ubuntu-ports\n") == 2
@@ -74,7 +76,7 @@ def test_ubuntu_has_arm64_on_another_server(run: Run, apt: Path, tmp_path: Path)
 
 def test_a_mirror_of_choice(run: Run, apt: Path, tmp_path: Path) -> None:
     folder = sources(tmp_path, "ubuntu.sources", UBUNTU)
-    result = run("tools/arm64_sysroot.sh", APT_SOURCES=folder, ARM64_MIRROR="http://mirror.example/ports")
+    result = run("tools/cross_sysroot.sh", "arm64", APT_SOURCES=folder, CROSS_MIRROR="http://mirror.example/ports")
     assert result.returncode == 0, result.stderr
     assert (apt / "sources.list.d" / "ubuntu.sources").read_text().count("URIs: http://mirror.example/ports\n") == 2
 
@@ -82,13 +84,13 @@ def test_a_mirror_of_choice(run: Run, apt: Path, tmp_path: Path) -> None:
 def test_only_once(run: Run, apt: Path, tmp_path: Path) -> None:
     folder = sources(tmp_path, "debian.sources", DEBIAN)
     for _ in range(2):
-        assert run("tools/arm64_sysroot.sh", APT_SOURCES=folder).returncode == 0
+        assert run("tools/cross_sysroot.sh", "arm64", APT_SOURCES=folder).returncode == 0
     assert len((apt / "calls").read_text().splitlines()) == 2, "one update, one download"
 
 
 def test_no_network_is_one_line(run: Run, apt: Path, fake: Fake, tmp_path: Path, workspace: Path) -> None:
     fake("apt-get", "echo 'E: Failed to fetch: Temporary failure resolving'; exit 100")
-    result = run("tools/arm64_sysroot.sh", APT_SOURCES=sources(tmp_path, "debian.sources", DEBIAN))
+    result = run("tools/cross_sysroot.sh", "arm64", APT_SOURCES=sources(tmp_path, "debian.sources", DEBIAN))
     assert result.returncode == 1
     assert len(result.stderr.splitlines()) == 1
     assert "no network?" in result.stderr

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pqc_mav_tunnel/calls.hpp"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <array>
+
+#include "console/views.hpp"
+#include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/keystore.hpp"
+#include "pqc_mav_tunnel/version.hpp"
+
+namespace pqcmav {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::string text(const Json& given, const char* name) { return given.at(name).get<std::string>(); }
+
+Json described(const Suite& suite) {
+  auto out = view_of(suite);
+  const auto& have = availability(suite);
+  out["campaign_2025"] = suite.campaign_2025;
+  out["kem_family"] = suite.kem->family;
+  out["kem_token"] = suite.kem->token;
+  out["sig_family"] = suite.sig->family;
+  out["sig_token"] = suite.sig->token;
+  out["aead_token"] = suite.aead->token;
+  out["public_key_bytes"] = suite.kem->public_key;
+  out["ciphertext_bytes"] = suite.kem->ciphertext;
+  out["signature_bytes"] = suite.sig->signature_max;
+  out["kem_oqs_name"] = have.kem_name;
+  out["sig_oqs_name"] = have.sig_name;
+  return out;
+}
+
+Json suites(const Json& given) {
+  static constexpr std::array<std::string_view, 3> views{"core", "extended", "2025"};
+  const auto view = std::ranges::find(views, text(given, "view"));
+  if (view == views.end())
+    throw TunnelError(Errc::config_invalid,
+                      "The view is '" + text(given, "view") + "'; it must be core, extended or 2025.");
+  SuiteFilter filter;
+  filter.view = static_cast<SuiteView>(view - views.begin());
+  filter.only_available = given.at("only_available").get<bool>();
+  auto out = Json::array();
+  for (const auto* suite : filter_suites(filter)) out.push_back(described(*suite));
+  return out;
+}
+
+Json algorithms(const Json&) {
+  auto out = Json::array();
+  for (const auto& check : preflight())
+    out.push_back({{"kind", check.kind},
+                   {"token", check.token},
+                   {"display", check.display},
+                   {"oqs_name", check.oqs_name},
+                   {"available", check.available},
+                   {"reason", check.reason}});
+  return out;
+}
+
+Json described(const ConfigKey& key) {
+  static constexpr const char* types[] = {"bool", "int", "float", "string", "string_list"};
+  const auto limit = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  return {{"key", key.key},
+          {"type", types[key.default_value.index()]},
+          {"default", std::visit([](const auto& value) { return Json(value); }, key.default_value)},
+          {"min", limit(key.min)},
+          {"max", limit(key.max)},
+          {"unit", key.unit},
+          {"description", key.description},
+          {"choices", key.choices},
+          {"required", key.required},
+          {"read_only", !key.live}};
+}
+
+Json schema(const Json& given) {
+  const auto role = text(given, "role");
+  if (role != "drone" && role != "gcs")
+    throw TunnelError(Errc::config_invalid, "The role is '" + role + "'; it must be drone or gcs.");
+  auto out = Json::array();
+  for (const auto& key : config_schema())
+    if (role == "drone" ? key.drone : key.gcs) out.push_back(described(key));
+  return out;
+}
+
+Json drone_schema(const Json&) {
+  auto out = Json::array();
+  for (const auto& key : drone_entry_schema()) out.push_back(described(key));
+  return out;
+}
+
+Json watched(const Json&) {
+  const auto meanings = [](std::span<const WatchedCounter> counters) {
+    auto out = Json::object();
+    for (const auto& each : counters) out[std::string(each.name)] = each.meaning;
+    return out;
+  };
+  return {{"link", meanings(watched_of_link())},
+          {"server", meanings(watched_of_server())},
+          {"socket", meanings(watched_of_socket())}};
+}
+
+Json make_keys(const Json& given) {
+  init_keys(text(given, "root"), given.at("drone_ids").get<Texts>(), given.at("sig_tokens").get<Texts>(),
+            given.at("drone_signatures").get<bool>(), text(given, "gcs_id"), given.at("stations").get<Texts>());
+  return {};
+}
+
+Json hand_out(const Json& given) {
+  export_drone(text(given, "root"), text(given, "drone_id"), text(given, "target"));
+  return {};
+}
+
+Json keys_of(const Json& given) {
+  auto out = Json::array();
+  for (const auto& key : list_keys(text(given, "folder")))
+    out.push_back({{"kind", key.kind},
+                   {"algorithm", key.algorithm},
+                   {"owner", key.owner},
+                   {"fingerprint", key.fingerprint},
+                   {"path", key.path},
+                   {"problem", key.problem}});
+  return out;
+}
+
+struct Call {
+  std::string_view name;
+  Json (*function)(const Json& given);
+};
+
+constexpr Call kCalls[] = {
+    {"suites", suites},
+    {"find_suite", [](const Json& given) { return described(require_suite(text(given, "name"))); }},
+    {"closest_suites",
+     [](const Json& given) { return Json(closest_suites(text(given, "text"), given.at("count").get<std::size_t>())); }},
+    {"preflight", algorithms},
+    {"engine_version", [](const Json&) { return Json(engine_version()); }},
+    {"liboqs_version", [](const Json&) { return Json(liboqs_version()); }},
+    {"openssl_version", [](const Json&) { return Json(OpenSSL_version(OPENSSL_VERSION_STRING)); }},
+    {"config_schema", schema},
+    {"per_drone_schema", drone_schema},
+    {"watched_counters", watched},
+    {"init_keys", make_keys},
+    {"export_drone", hand_out},
+    {"list_keys", keys_of},
+};
+
+}  // namespace
+
+std::string call(std::string_view name, std::string_view arguments) {
+  const auto* const found = std::ranges::find(kCalls, name, &Call::name);
+  if (found == std::end(kCalls))
+    throw TunnelError(Errc::config_invalid, "There is no call '" + std::string(name) + "'.");
+  try {
+    return line_of(found->function(Json::parse(arguments)));
+  } catch (const Json::exception&) {
+    throw TunnelError(Errc::config_invalid, "The arguments of the call '" + std::string(name) +
+                                                "' are not those it takes, or are not valid text.");
+  }
+}
+
+}  // namespace pqcmav
