@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pqc_mav_common.diagnostics import LOW_CHARGE
 from pqc_mav_dashboard.picture import End, Picture, Sense
-from pqc_mav_dashboard.trouble import ATTACK, LOW_CHARGE
+from pqc_mav_dashboard.trouble import ATTACK
 from pqc_mav_dashboard.views import state_of
 
 MOST = 50  # are named at once; the others are counted

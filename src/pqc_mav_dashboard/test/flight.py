@@ -16,6 +16,7 @@ from pqc_mav_recorder.schema import installed_topic
 BEGIN_S = 1_700_000_000
 LENGTH_S = 120
 REKEY_S, ALARM_S = 60, 90
+GAP = (40, 60)
 SUITE, STRONGER = "cs-mlkem768-aesgcm-mldsa65", "cs-mlkem1024-aesgcm-mldsa87"
 
 
@@ -60,7 +61,11 @@ def record(path: Path, seconds: int = LENGTH_S, *, senses: bool = True) -> Path:
             charge = 1.0 - second / LENGTH_S
             battery = msg.BatteryHealth(valid=True, voltage_v=16.0, state_of_charge=charge, current_a=math.nan)
             put("/drone/battery", battery, at_s)
-            put("/drone/vehicle", msg.VehicleState(valid=True, armed=second > 5, phase=3 if second > 5 else 1), at_s)
+            # A circle of 60 m through home, of which GAP is not known.
+            turn, lost = second * math.tau / LENGTH_S, GAP[0] <= second < GAP[1]
+            place = [math.nan] * 2 if lost else [60.0 - 60.0 * math.cos(turn), 60.0 * math.sin(turn)]
+            flies = {"armed": second > 5, "phase": 3 if second > 5 else 1, "relative_altitude_m": 30.0}
+            put("/drone/vehicle", msg.VehicleState(valid=True, north_m=place[0], east_m=place[1], **flies), at_s)
             inputs = dump(
                 replace(DecisionInput(), battery=Battery(valid=True, age_s=0.5, voltage_v=13.5, cells=4)), at_s
             )

@@ -114,6 +114,21 @@ def test_tables_fit_a_telephone(page: Page, replay: Dashboard) -> None:
         assert page.run(found, where) <= 0, where
 
 
+def test_the_plan_shows_the_flight_from_home_with_its_gap(page: Page, replay: Dashboard) -> None:
+    page.open(f"{replay.url}/#/drone/d1")
+    page.click("button", "Pause")
+    page.enter("input", "Time in the recording", "90")
+    page.says("1:30 of 2:00")
+    page.says("85 m from home, bearing 315°, 30 m high", ".where")
+    track = page.run("return document.querySelector('.plan .track').getAttribute('d')")
+    assert track.count("M") == 2, "before and after the gap"
+    label = page.run("return document.querySelector('.plan').getAttribute('aria-label')")
+    assert label.startswith("Plan of the flight: 85 m from home")
+    page.enter("input", "Time in the recording", "50")
+    page.says("11 s ago", ".where")
+    assert page.run("return document.querySelector('.plan .craft').classList.contains('old')")
+
+
 def test_a_recording_offers_no_actions(page: Page, replay: Dashboard) -> None:
     page.open(f"{replay.url}/#/drone/d1").says("recording", "#connection")
     page.find("button", "Save as CSV: d1-events")

@@ -79,7 +79,7 @@ def vehicle_message(view: VehicleView, source: str, header: Header) -> VehicleSt
         message,
         view,
         *("valid", "reason", "armed", "mode", "heartbeat_age_s"),
-        *("relative_altitude_m", "ground_speed_m_s", "climb_rate_m_s"),
+        *("relative_altitude_m", "north_m", "east_m", "ground_speed_m_s", "climb_rate_m_s"),
     )
 
 

@@ -41,9 +41,18 @@ class SysStatus(NamedTuple):
 
 
 class Position(NamedTuple):
-    """GLOBAL_POSITION_INT: height above home."""
+    """GLOBAL_POSITION_INT: place [1e-7 degrees] and height above home."""
 
+    lat: int
+    lon: int
     relative_alt_mm: int
+
+
+class Home(NamedTuple):
+    """HOME_POSITION: place [1e-7 degrees]."""
+
+    latitude: int
+    longitude: int
 
 
 class Hud(NamedTuple):
@@ -85,7 +94,7 @@ class CommandAck(NamedTuple):
     target_component: int
 
 
-Message = Heartbeat | SysStatus | Position | Hud | BatteryStatus | LandedState | CommandAck
+Message = Heartbeat | SysStatus | Position | Home | Hud | BatteryStatus | LandedState | CommandAck
 
 
 @dataclass(frozen=True)
@@ -101,10 +110,11 @@ class Layout:
 LAYOUTS: Mapping[int, Layout] = {
     0: Layout("HEARTBEAT", 50, Struct("<IBBB"), Heartbeat),
     1: Layout("SYS_STATUS", 124, Struct("<14xHh12xb"), SysStatus),
-    33: Layout("GLOBAL_POSITION_INT", 104, Struct("<16xi"), Position),
+    33: Layout("GLOBAL_POSITION_INT", 104, Struct("<4xii4xi"), Position),
     74: Layout("VFR_HUD", 20, Struct("<4xf4xf"), Hud),
     77: Layout("COMMAND_ACK", 143, Struct("<HB5xBB"), CommandAck),
     147: Layout("BATTERY_STATUS", 154, Struct("<8xh10HhB2xb5x4H"), BatteryStatus),
+    242: Layout("HOME_POSITION", 104, Struct("<ii"), Home),
     245: Layout("EXTENDED_SYS_STATE", 130, Struct("<xB"), LandedState),
 }
 

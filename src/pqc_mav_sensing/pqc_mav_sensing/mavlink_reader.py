@@ -20,6 +20,7 @@ from pqc_mav_sensing.mavlink_messages import (
     BatteryStatus,
     CommandAck,
     Heartbeat,
+    Home,
     Hud,
     LandedState,
     Message,
@@ -105,6 +106,10 @@ class MavlinkReader:
                     self._vehicle.heartbeat(at_s, bool(message.base_mode & _ARMED), mode_name(message))
             case Position():
                 self._vehicle.motion(at_s, altitude_m=message.relative_alt_mm / 1000.0)
+                if message.lat or message.lon:  # both are 0 without a fix
+                    self._vehicle.place(at_s, message.lat / 1e7, message.lon / 1e7)
+            case Home():
+                self._vehicle.home(message.latitude / 1e7, message.longitude / 1e7)
             case Hud():
                 self._vehicle.motion(at_s, ground_speed_m_s=message.groundspeed, climb_m_s=message.climb)
             case LandedState():

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-from sensor_msgs.msg import BatteryState
+from sensor_msgs.msg import BatteryState, NavSatFix
 from std_msgs.msg import Float64
 
 from pqc_mav_common.errors import ExitCode
@@ -63,6 +63,8 @@ class MavrosSource:
             (types.ExtendedState, "extended_state", self._on_extended, qos.mavros_state()),
             (types.VfrHud, "vfr_hud", self._on_hud, qos.mavros_sensor()),
             (types.Altitude, "altitude", self._on_altitude, qos.mavros_sensor()),
+            (types.HomePosition, "home_position/home", self._on_home, qos.mavros_sensor()),
+            (NavSatFix, "global_position/global", self._on_place, qos.mavros_sensor()),
             (Float64, "global_position/rel_alt", self._on_height, qos.mavros_sensor()),
             (TwistStamped, "global_position/raw/gps_vel", self._on_gps_velocity, qos.mavros_sensor()),
             (TwistStamped, "local_position/velocity_local", self._on_velocity, qos.mavros_sensor()),
@@ -92,6 +94,15 @@ class MavrosSource:
     def _on_extended(self, message: Any) -> None:
         with self._lock:
             self._vehicle.landed(time.monotonic(), int(message.landed_state))
+
+    def _on_home(self, message: Any) -> None:
+        with self._lock:
+            self._vehicle.home(float(message.geo.latitude), float(message.geo.longitude))
+
+    def _on_place(self, message: NavSatFix) -> None:
+        if message.status.status >= 0:  # STATUS_FIX
+            with self._lock:
+                self._vehicle.place(time.monotonic(), float(message.latitude), float(message.longitude))
 
     def _on_hud(self, message: Any) -> None:
         self._motion(0, ground_speed_m_s=float(message.groundspeed), climb_m_s=float(message.climb))

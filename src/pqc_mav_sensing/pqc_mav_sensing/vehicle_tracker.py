@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pqc_mav_common.geodesy import LocalFrame
 from pqc_mav_sensing.phase import Landed, Motion, Phase, PhaseEstimator, PhaseLimits
 from pqc_mav_sensing.slope import SlidingSlope
 
@@ -33,6 +34,8 @@ class VehicleView:
     relative_altitude_m: float = NAN
     ground_speed_m_s: float = NAN
     climb_rate_m_s: float = NAN
+    north_m: float = NAN
+    east_m: float = NAN
 
 
 class VehicleTracker:
@@ -47,9 +50,14 @@ class VehicleTracker:
         self._heights = SlidingSlope(HEIGHTS_S)
         self._height_s = -math.inf
         self._landed: tuple[float, Landed] = (-math.inf, Landed.UNDEFINED)
+        self._place: tuple[float, float, float] = (-math.inf, NAN, NAN)  # when it was told, degrees north and east
+        self._home: LocalFrame | None = None
+        self._home_is_told = False
 
     def heartbeat(self, at_s: float, armed: bool, mode: str) -> None:
         """A heartbeat of the autopilot."""
+        if armed and not self._armed and not self._home_is_told and at_s - self._place[0] <= MOTION_LIMIT_S:
+            self._home = _frame(*self._place[1:])
         self._heartbeat_s, self._armed, self._mode = at_s, armed, mode
 
     def motion(
@@ -62,6 +70,16 @@ class VehicleTracker:
                 if name == "altitude" and at_s - self._height_s >= APART_S:
                     self._height_s = at_s
                     self._heights.add(at_s, value)
+
+    def place(self, at_s: float, latitude_deg: float, longitude_deg: float) -> None:
+        """Where it is; home until something better is known."""
+        self._place = (at_s, latitude_deg, longitude_deg)
+        self._home = self._home or _frame(latitude_deg, longitude_deg)
+
+    def home(self, latitude_deg: float, longitude_deg: float) -> None:
+        """The home that the autopilot names."""
+        if frame := _frame(latitude_deg, longitude_deg):
+            self._home, self._home_is_told = frame, True
 
     def landed(self, at_s: float, state: int) -> None:
         """MAV_LANDED_STATE; unknown numbers count as undefined."""
@@ -84,8 +102,23 @@ class VehicleTracker:
         landed = self._landed[1] if now_s - self._landed[0] <= MOTION_LIMIT_S else Landed.UNDEFINED
         to_land = self._mode.rpartition(".")[2].upper() in LANDING_MODES
         phase = self._phases.update(now_s, Motion(self._armed, altitude, speed, climb, landed, to_land))
-        return VehicleView(beat_s, True, "", self._armed, self._mode, phase, now_s - beat_s, altitude, speed, climb)
+        motion = (altitude, speed, climb, *self._from_home(now_s))
+        return VehicleView(beat_s, True, "", self._armed, self._mode, phase, now_s - beat_s, *motion)
+
+    def _from_home(self, now_s: float) -> tuple[float, float]:
+        at_s, latitude_deg, longitude_deg = self._place
+        if self._home is None or now_s - at_s > MOTION_LIMIT_S:
+            return NAN, NAN
+        return self._home.to_local(latitude_deg, longitude_deg)
 
     def _fresh(self, name: str, now_s: float) -> float:
         at_s, value = self._figures.get(name, (-math.inf, NAN))
         return value if now_s - at_s <= MOTION_LIMIT_S else NAN
+
+
+def _frame(latitude_deg: float, longitude_deg: float) -> LocalFrame | None:
+    """Metres around a place; None for one that cannot be."""
+    try:
+        return LocalFrame(latitude_deg, longitude_deg, 0.0)
+    except ValueError:
+        return None

@@ -22,7 +22,7 @@ NAMES = {
     "remaining": "battery_remaining",
 }
 RANGES = {"uint8_t": (0, 255), "int8_t": (-128, 127), "uint16_t": (0, 65535), "int16_t": (-32768, 32767)}
-LARGE = {"uint32_t": (0, 2**32 - 1), "int32_t": (-(2**31), 2**31 - 1), "float": (-1000, 1000)}
+LARGE = {"uint32_t": (0, 2**32 - 1), "int32_t": (-(2**31), 2**31 - 1), "float": (-1000, 1000), "uint64_t": (0, 2**63)}
 
 
 def filled(kind: type[mavlink.MAVLink_message], rng: random.Random) -> mavlink.MAVLink_message:

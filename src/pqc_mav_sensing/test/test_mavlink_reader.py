@@ -113,6 +113,23 @@ def test_the_vehicle_is_followed() -> None:
     assert view.phase is Phase.CRUISE and view.mode == "MISSION" and view.relative_altitude_m == 20.0
 
 
+def test_the_place_is_told_from_home() -> None:
+    reader, tracker = begun()
+
+    def at(north_e7: int, east_e7: int) -> bytes:
+        return packed(mavlink.MAVLink_global_position_int_message(0, north_e7, east_e7, 0, 0, 0, 0, 0, 0))
+
+    reader.read(at(0, 0), 0.1)
+    assert math.isnan(tracker.view(0.2).north_m), "without a fix"
+    reader.read(at(474000000, 85000000), 0.3)
+    assert (tracker.view(0.3).north_m, tracker.view(0.3).east_m) == (0.0, 0.0), "home is where it was first seen"
+    home = mavlink.MAVLink_home_position_message(474000000, 84990000, 0, 0, 0, 0, [1, 0, 0, 0], 0, 0, 0)
+    reader.read(packed(home), 0.4)
+    reader.read(at(474010000, 85000000), 0.5)
+    view = tracker.view(0.5)
+    assert view.north_m == pytest.approx(111.2, abs=0.2) and view.east_m == pytest.approx(75.5, abs=0.2)
+
+
 def test_motion_is_read_as_often_as_it_is_looked_at() -> None:
     reader, tracker = begun()
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace as Message
 from typing import Any
 
 import pytest
-from sensor_msgs.msg import BatteryState
+from sensor_msgs.msg import BatteryState, NavSatFix
 
 from pqc_mav_sensing import mavros_source
 from pqc_mav_sensing.battery_estimator import RawBattery
@@ -17,7 +17,7 @@ from pqc_mav_sensing.mavros_source import DETAILED_LIMIT_S, MavrosSource
 from pqc_mav_sensing.phase import Phase
 from pqc_mav_sensing.vehicle_tracker import MOTION_LIMIT_S, VehicleTracker, VehicleView
 
-KINDS = Message(State=object, ExtendedState=object, VfrHud=object, Altitude=object)
+KINDS = Message(State=object, HomePosition=object, ExtendedState=object, VfrHud=object, Altitude=object)
 VELOCITY, GPS = "local_position/velocity_local", "global_position/raw/gps_vel"
 HEIGHT = "global_position/rel_alt"
 
@@ -97,6 +97,17 @@ def test_a_state_is_an_autopilots_only_when_connected(mavros: Mavros) -> None:
     view = mavros.vehicle.view(mavros.now_s)
     assert view.armed and view.mode == "AUTO.MISSION" and view.phase is Phase.CRUISE
     assert view.relative_altitude_m == 20.0
+
+
+def test_the_place_is_told_from_home(mavros: Mavros) -> None:
+    mavros.state()
+    for status, latitude in ((-1, 10.0), (0, 47.0), (0, 47.001)):
+        fix = NavSatFix(latitude=latitude, longitude=8.0)
+        fix.status.status = status
+        mavros.say("global_position/global", fix)
+    assert mavros.vehicle.view(mavros.now_s).north_m == pytest.approx(111.2, abs=0.3), "home is where it was first seen"
+    mavros.say("home_position/home", Message(geo=Message(latitude=46.999, longitude=8.0)))
+    assert mavros.vehicle.view(mavros.now_s).north_m == pytest.approx(222.3, abs=0.5)
 
 
 def test_a_flight_without_extras_and_without_a_landed_state(mavros: Mavros) -> None:

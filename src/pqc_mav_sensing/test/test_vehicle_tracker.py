@@ -41,6 +41,21 @@ def test_old_motion_is_forgotten_and_nonsense_is_not_taken() -> None:
     assert math.isnan(view.relative_altitude_m) and math.isnan(view.ground_speed_m_s) and view.valid
 
 
+def test_home_is_where_it_arms_unless_the_autopilot_names_it() -> None:
+    tracker = VehicleTracker()
+    for at_s, armed, latitude in ((0.0, False, 47.0), (1.0, False, 47.001), (1.5, True, 47.001), (2.0, True, 47.002)):
+        tracker.place(at_s, latitude, 8.0)
+        tracker.heartbeat(at_s, armed, "")
+    assert tracker.view(2.0).north_m == pytest.approx(111.2, abs=0.3) and tracker.view(2.0).east_m == 0.0
+    tracker.home(91.0, 8.0)  # nowhere
+    assert tracker.view(2.0).north_m == pytest.approx(111.2, abs=0.3)
+    tracker.home(47.0, 8.0)
+    tracker.heartbeat(2.1, False, "")
+    tracker.heartbeat(2.2, True, "")
+    assert tracker.view(2.2).north_m == pytest.approx(222.4, abs=0.5), "arming anew does not move a home that was told"
+    assert math.isnan(tracker.view(4.5).north_m), "an old place"
+
+
 def follow(tracker: VehicleTracker, start_s: float, seconds: float, climb_m_s: float, height_m: float) -> float:
     """Heights alone, at 4 Hz, and a slow speed over ground. Returns the last height."""
     for index in range(int(seconds * 4)):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pqc_mav_sim.geodesy import wrap_pi
+from pqc_mav_common.geodesy import wrap_pi
 
 GRAVITY = 9.80665
 SEA_LEVEL_DENSITY = 1.225

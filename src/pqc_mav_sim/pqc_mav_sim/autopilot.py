@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from pymavlink.dialects.v20 import common as mavlink
 
+from pqc_mav_common.geodesy import LocalFrame
 from pqc_mav_sim.commands import Command, CommandHandler
 from pqc_mav_sim.flight_config import FlightConfig
 from pqc_mav_sim.frames import Decoder, Frame
 from pqc_mav_sim.gcs_monitor import GcsMonitor
-from pqc_mav_sim.geodesy import LocalFrame
 from pqc_mav_sim.guidance import Sticks
 from pqc_mav_sim.identity import autopilot_version
 from pqc_mav_sim.latency import LatencyHistogram

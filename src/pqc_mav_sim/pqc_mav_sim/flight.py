@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
+from pqc_mav_common.geodesy import LocalFrame
 from pqc_mav_sim.airframe import Airframe, Setpoint
 from pqc_mav_sim.battery import BatteryLevel
 from pqc_mav_sim.failsafe import Failsafe
 from pqc_mav_sim.flight_config import FlightConfig
-from pqc_mav_sim.geodesy import LocalFrame
 from pqc_mav_sim.guidance import Sticks, Target, climb_at, descend_at, fly_sticks, fly_to
 from pqc_mav_sim.mission_plan import MissionPlan, NavCommand
 from pqc_mav_sim.modes import ACCEPTED, Event, FlightMode, Landed, Outcome, Result, Severity

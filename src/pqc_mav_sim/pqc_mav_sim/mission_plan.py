@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from pqc_mav_sim.geodesy import LocalFrame
+from pqc_mav_common.geodesy import LocalFrame
 from pqc_mav_sim.guidance import Target
 
 MAX_ITEMS = 200

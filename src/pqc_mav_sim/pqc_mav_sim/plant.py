@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 import random
 
+from pqc_mav_common.geodesy import LocalFrame
 from pqc_mav_sim.airframe import SEA_LEVEL_DENSITY, Airframe
 from pqc_mav_sim.battery import Battery
 from pqc_mav_sim.flight import Flight
 from pqc_mav_sim.flight_config import FlightConfig
-from pqc_mav_sim.geodesy import LocalFrame
 from pqc_mav_sim.thermal import Thermal
 
 STEP_S = 0.02

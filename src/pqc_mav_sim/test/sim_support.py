@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from pymavlink.dialects.v20 import common as mavlink
 
+from pqc_mav_common.geodesy import LocalFrame
 from pqc_mav_sim.airframe import SEA_LEVEL_DENSITY
 from pqc_mav_sim.autopilot import Autopilot, AutopilotConfig
 from pqc_mav_sim.battery import BatteryLevel
@@ -14,7 +15,6 @@ from pqc_mav_sim.endpoint import resolve
 from pqc_mav_sim.flight import Flight
 from pqc_mav_sim.flight_config import FlightConfig
 from pqc_mav_sim.frames import Frame, parse_datagram
-from pqc_mav_sim.geodesy import LocalFrame
 
 GCS_SYSTEM, GCS_COMPONENT = 255, 190
 DT = 0.02

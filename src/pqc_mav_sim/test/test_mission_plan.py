@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from pqc_mav_sim.geodesy import LocalFrame
+from pqc_mav_common.geodesy import LocalFrame
 from pqc_mav_sim.guidance import Target
 from pqc_mav_sim.mission_plan import ItemError, MissionItem, MissionPlan, NavCommand
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from pqc_mav_common.geodesy import LocalFrame
 from pqc_mav_sim.flight_config import FlightConfig
-from pqc_mav_sim.geodesy import LocalFrame
 from pqc_mav_sim.plant import STEP_S, Plant, Wind
 
 FRAME = LocalFrame(47.0, 8.0, 400.0)

@@ -6,6 +6,7 @@ import { csvButton, moment, ofTable } from "./csv.js";
 import { DASH, bits, clock, duration, endName, milliseconds, number, percent, suite } from "./format.js";
 import { el, replaceIf, setText, table } from "./dom.js";
 import { handshakeTable } from "./handshakes.js";
+import { drawPlan } from "./plan.js";
 import { absent, policyCard, senseCards, threatCard } from "./senses.js";
 
 const EVENTS = 200;
@@ -44,6 +45,7 @@ export class DroneView {
     this.ends = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Both ends, table" });
     this.shakes = el("div", { class: "scroll shakes-box", tabindex: "0", role: "group", "aria-label": "Handshakes, table" });
     this.senses = el("div", { class: "senses" });
+    this.plan = el("div");
     this.policy = el("div");
     this.threat = el("div");
     this.log = el("div", { class: "scroll log", tabindex: "0", role: "group", "aria-label": "Events, list" });
@@ -54,10 +56,11 @@ export class DroneView {
       this.facts,
       el("div", { class: "cards" },
         card("Link over time", this.chartBox, true, () => this.charts.csv()),
+        card("Plan of the flight", this.plan, false, () => this.charts.csv()),
+        card("Events", this.log, false, () => [["time", "end", "event"], this.events.map((event) => [moment(event.time), endName(event.end), said(event)])]),
         card("Both ends", this.ends, true, () => ofTable(this.ends)), card("Handshakes", this.shakes, true, () => ofTable(this.shakes)),
         card("Policy", this.policy, true, () => ofTable(this.policy)),
-        card("Aircraft and computer", this.senses, true), card("Threat", this.threat),
-        card("Events", this.log, false, () => [["time", "end", "event"], this.events.map((event) => [moment(event.time), endName(event.end), said(event)])])),
+        card("Aircraft and computer", this.senses, true), card("Threat", this.threat, true)),
     );
     this.charts = new Charts(this.chartBox);
   }
@@ -77,6 +80,7 @@ export class DroneView {
     this.words.dataset.level = message.rank > 6 ? "bad" : message.rank > 1 ? "warn" : "fine";
     this.showFacts(end, message);
     this.charts.take(message.points, message.whole);
+    drawPlan(this.plan, this.charts.points, message.senses.vehicle.absent);
     this.showEnds(message);
     replaceIf(this.shakes, [this.handshakes], () => handshakeTable(this.handshakes || [], message.replay));
     senseCards(this.senses, message.senses);

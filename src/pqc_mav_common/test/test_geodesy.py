@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqc_mav_sim.geodesy import LocalFrame, wrap_pi
+from pqc_mav_common.geodesy import LocalFrame, wrap_pi
 
 latitudes = st.floats(-80.0, 80.0)
 longitudes = st.floats(-180.0, 180.0)
