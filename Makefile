@@ -53,6 +53,7 @@ peers:  ## Measure beside WireGuard, OpenVPN, nebula, DTLS and rosenpass (needs 
 
 chaos: setup  ## Bad links, restarts, clock steps, attackers: one table (needs root; CHAOS=name,name CHAOS_ARGS="...")
 	@tools/run chaos/run lab --only "$(CHAOS)" $(CHAOS_ARGS)
+	@[ -n "$(CHAOS)$(CHAOS_ARGS)" ] || tools/run chaos/run joining
 
 soak: setup  ## Send both ways with a rekey every 5 s for MINUTES (10): nothing may grow or get lost
 	@tools/run chaos/run soak --minutes $(or $(MINUTES),10)

@@ -21,7 +21,7 @@ from pqc_mav_cli.joining.share import LARGEST
 REACH_S = 20.0
 LOOK_S = 3.0  # so often; a port where nobody listens is not waited for
 ANSWER_S = 30.0
-_AGAIN_S = 0.5
+_AGAIN_S = (0.1, 0.5)  # three round trips, within these
 
 
 class Session(Protocol):
@@ -45,21 +45,27 @@ class Caller:
         self._answer_s = answer_s
         self._run = secrets.token_hex(16)
         self._number = 0
+        self._again_s = _AGAIN_S[1]
 
     def ask(self, ask: str, **about: Any) -> tuple[dict[str, Any], bytes]:
         """The answer's fields and the bytes behind them. Raises CliError for a refusal, or silence."""
         self._number += 1
         message = json.dumps({"run": self._run, "ask": ask, "id": self._number, **about}).encode()
-        until_s = time.monotonic() + self._answer_s
-        while time.monotonic() < until_s:
+        began_s = time.monotonic()
+        sent = 0
+        while time.monotonic() < began_s + self._answer_s:
             self._session.send(message)
-            again_s = time.monotonic() + _AGAIN_S
+            sent += 1
+            again_s = time.monotonic() + self._again_s
             while (left_s := again_s - time.monotonic()) > 0:
                 answer = self._session.receive(left_s)
                 if answer is None:
                     break
                 found = self._read(answer)
                 if found is not None:
+                    if sent == 1:  # else nobody knows which one was answered
+                        round_trip_s = time.monotonic() - began_s
+                        self._again_s = min(max(3 * round_trip_s, _AGAIN_S[0]), _AGAIN_S[1])
                     return found
         raise CliError(
             f"The ground station fell silent for {self._answer_s:g} s while this drone was joining; nothing was "
@@ -137,7 +143,12 @@ def why_not(line: Line, engine: str, network: str, clock_s: float) -> str:
             f"{where} does not answer, and by this drone's clock ({clock}) the time of this line was over "
             f"{_ago(late_s)} ago: {new}. If the clock is wrong, that does not matter: the ground counts the time."
         )
-    if engine and "did not answer" not in engine:
+    if "signature does not verify" in engine:
+        return (
+            f"Somebody at {where} knows the secret of this line, but is not the ground station that printed it. Nothing "
+            "was taken from there. Have the line withdrawn, and find out who saw it."
+        )
+    if engine and not ("did not answer" in engine or engine.startswith("No answer")):
         return f"{where} did not let this drone in: {engine}"
     return (
         f"No answer from {where}. Either 'pqcmav invite' does not wait there any more, or this line is of an earlier "

@@ -104,6 +104,8 @@ WAIT = "The ground station did not answer, or fell silent. In order of likelihoo
         (WAIT, "", 200, "was over 3 min ago: ask for a new line"),
         ("", "", 90_000, "25 h ago"),
         (WAIT, "", -5, "UDP port 46021"),
+        ("No answer yet from the gcs at 10.0.0.1:46021 (UDP); the drone keeps asking.", "", -5, "earlier invitation"),
+        ("The gcs' signature does not verify with the public key on this drone.", "", -5, "Somebody at 10.0.0.1:46021"),
         ("The ground station is busy.", "", -5, "did not let this drone in: The ground station is busy."),
     ],
 )

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thieves at a joining drone: two rows for real, and what a row says when a thief succeeds."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+
+import air
+import joining
+import joining_thief
+import pqc_mav_tunnel
+import pytest
+from joining import Row, page
+
+from pqc_mav_cli.joining import channel
+from pqc_mav_cli.joining.line import Line
+
+NO_ROOT = air.need_root() or ("" if shutil.which("pqcmav") else "needs pqcmav: run 'make setup' first")
+LINE = Line("10.0.0.1", 46021, bytes(range(32)), bytes(48), 0)
+
+
+def options(only: str) -> argparse.Namespace:
+    return argparse.Namespace(only=only, seed=1, output="")
+
+
+@pytest.mark.skipif(bool(NO_ROOT), reason=f"the laboratory {NO_ROOT}")
+def test_a_recording_and_a_used_line_are_worth_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert joining.run(options("overheard,used")) == 0, capsys.readouterr().out
+
+
+def test_a_thief_that_succeeds_is_a_problem() -> None:
+    row = Row("used", "a used line", "“spent”")
+    row.need(True, "never said")
+    assert "| a used line | “spent” | ok |" in page([row], "a machine")
+    row.need(False, "the thief got keys")
+    assert row.problems == ["the thief got keys"]
+    assert "| a used line | “spent” | the thief got keys |" in page([row], "a machine")
+
+
+def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(air, "need_root", lambda: "")
+    assert joining.run(options("used,nonsense")) == 2
+    assert "no row 'nonsense'; there are bad-link, overheard" in capsys.readouterr().out
+
+
+def test_the_thief_derives_the_psk_as_the_ground_does() -> None:
+    with joining_thief.ground_keys(LINE) as keys:
+        config = joining_thief.ground_config(keys, "127.0.0.1")
+        engine = pqc_mav_tunnel.Engine({**config, "data_port": 0})
+        engine.start()
+        try:
+            port = engine.ports()["data"]
+            with channel.drone(Line("127.0.0.1", port, LINE.secret, LINE.public, 0)) as session:
+                seen = session.engine.wait_events(20.0)
+                while not any("signature does not verify" in str(each) for each in seen):
+                    seen = session.engine.wait_events(20.0)
+                    assert seen, "the thief's ground station did not answer: its PSK is another one"
+        finally:
+            engine.stop()
+
+
+def test_nothing_is_read_from_nothing() -> None:
+    found = joining_thief.try_to_read([], LINE)
+    assert (found.tags, found.tried, found.frames, found.opened, found.confirmed) == (0, 0, 0, 0, False)
