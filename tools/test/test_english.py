@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -53,3 +54,72 @@ def test_documents_are_idiomatic(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     found = flaws(COMMENT.sub("", text) if name.endswith(".yaml") else text)
     assert not found, "\n".join(found)
+
+
+def literals_of_cpp(text: str) -> list[str]:
+    """The texts of a C++ file; adjacent ones are one."""
+    code = re.sub(r"//[^\n]*", "", text)
+    return re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r'"\s*\n\s*"', "", code))
+
+
+def literals_of_python(text: str) -> list[str]:
+    """The texts of a Python file, without docstrings; what is filled in is an X."""
+    tree = ast.parse(text)
+    beside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values} | {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            found.append("".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in beside:
+            found.append(node.value)
+    return found
+
+
+def literals(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    return literals_of_python(text) if path.suffix == ".py" else literals_of_cpp(text)
+
+
+@pytest.mark.parametrize("package", sorted(path.name for path in (ROOT / "src").iterdir() if path.is_dir()))
+def test_what_programs_say_is_idiomatic(package: str) -> None:
+    files = [path for kind in ("*.py", "*.cpp", "*.hpp") for path in (ROOT / "src" / package).rglob(kind)]
+    found = [
+        f"{path.relative_to(ROOT)}: {flaw}"
+        for path in files
+        if "test" not in path.parts
+        for flaw in flaws("\n\n".join(literals(path)))
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Who drops at random loses packets one by one.",
+        "What stands here was measured. And more.",
+        "Text. Where no key is there, it asks.",
+        "It protects packets from who steals secrets later.",
+        "A protocol of now, and of then: as of now nothing else.",
+        "The figures stand under the table.",
+    ],
+)
+def test_a_flaw_is_found(sentence: str) -> None:
+    assert flaws(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "## What it does\n\nIt flies.",
+        "What does it cost? Nothing.",
+        "What it costs: 3 ms.",
+        "A thief who listens hears nothing, whoever sends.",
+        "| What | where |\n|---|---|\n| a | b |",
+        "It shows where packets go, to whom, and what they carry.",
+        "```\nWho runs here. Nobody.\n```",
+    ],
+)
+def test_good_sentences_pass(sentence: str) -> None:
+    assert not flaws(sentence)

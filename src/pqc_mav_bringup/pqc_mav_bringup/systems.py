@@ -293,7 +293,7 @@ DEMO = SystemDescription(
         Argument("keys", "Root of the keys as made by 'pqcmav keys init'; empty = fresh keys, removed at the end."),
         Argument("suite", "Cipher suite, short code or id (see 'pqcmav suites'); empty = as configured."),
         Argument("rate", "Messages per second of the vehicle.", "320"),
-        Argument("profile", "What the vehicle does.", "auto", ("auto", "hover", "client")),
+        Argument("profile", "Behaviour of the vehicle.", "auto", ("auto", "hover", "client")),
         Argument("altitude", "How high the vehicle flies [m].", "10"),
         Argument("data_port", f"UDP port of the gcs; {_CHOSEN}"),
         Argument("drone_data_port", f"UDP port of the drone towards the gcs; {_CHOSEN}"),

@@ -33,7 +33,7 @@ def generate_launch_description() -> LaunchDescription:
                 "scenario",
                 default_value="nominal",
                 choices=list(SCENARIOS),
-                description="What happens to the flight. It takes about 100 s, in a ROS domain of its own.",
+                description="Event of the flight. It takes about 100 s, in a ROS domain of its own.",
             ),
             DeclareLaunchArgument("rate", default_value="320", description="Messages per second of the vehicle."),
             DeclareLaunchArgument(

@@ -57,7 +57,7 @@ BACKGROUND: Mapping[str, Sequence[str]] = {
     ),
     "by-family": (
         "The median is the suite in the middle, which half of the suites beat; the mean is pulled up by a few slow "
-        "ones, and the 95th percentile says how slow the slow end is. Where mean and median are far apart, a group "
+        "ones, and the 95th percentile says how slow the slow end is. If mean and median are far apart, a group "
         "holds suites of two kinds, such as some that sign within a millisecond and some that take long.",
         "Grouping by level asks what security costs; grouping by KEM family asks what the algorithm costs. A group "
         "mixes signatures, so its median tells what a typical member does and never what your suite does: the ranking "
@@ -82,15 +82,15 @@ BACKGROUND: Mapping[str, Sequence[str]] = {
         "Phi(R) is the share of time spent in handshakes when keys are renewed every R seconds: T / (R + T). The "
         "published system stops its proxies for each renewal, so there Phi is time without a link. This tunnel renews "
         "under traffic, so here it is only the share in which some processor is busy with keys.",
-        "Short intervals limit what a stolen key opens, long ones what renewals cost. Where the curve of a suite lies "
-        "below a tenth of a per cent at your interval, renewing is free; where it does not, the interval has to grow, "
+        "Short intervals limit what a stolen key opens, long ones what renewals cost. If the curve of a suite lies "
+        "below a tenth of a per cent at your interval, renewing is free; if it does not, the interval has to grow, "
         "and with it the damage of a leak.",
     ),
     "family-scenario": (
         "A detector of attacks beside the tunnel takes processor time, and handshakes are what feels it first: they "
         "are the longest pieces of computation the tunnel has. The heavier the detector and the fewer the cores, the "
         "more often a handshake waits for its turn.",
-        "What a scenario adds in milliseconds may grow with the handshake, what it adds in per cent need not. Judge "
+        "The milliseconds that a scenario adds may grow with the handshake; the per cent need not. Judge "
         "the milliseconds: a doubled millisecond is nothing, ten per cent of a second may be a missed deadline.",
     ),
     "load-heat": (

@@ -102,7 +102,7 @@ def _link(c: ReportInput, known: pd.DataFrame, rows: pd.DataFrame, choices: Sequ
     if len(least):
         row = least.iloc[0]
         text += (
-            f"Where every byte counts, {row['kem']} with {row['sig']} is level {int(row['nist_level'])} in "
+            f"If every byte counts, {row['kem']} with {row['sig']} is level {int(row['nist_level'])} in "
             f"{number(float(row['handshake_bytes']), 4)} bytes. "
         )
     longest = thin.seconds(float(most["handshake_bytes"]))

@@ -35,7 +35,7 @@ UP = Family("up", "gauge", ("engine",), "1: the engine answered this scrape; 0: 
 SCRAPE_FAILURES = Family(
     "scrape_failures", "counter", ("engine", "reason"), "Scrapes that got no figures of an engine, by reason."
 )
-ENGINE_INFO = Family("engine", "info", (*ENGINE, "gcs_id", "version"), "What answers there.")
+ENGINE_INFO = Family("engine", "info", (*ENGINE, "gcs_id", "version"), "Version and name of the engine.")
 UPTIME = _gauge("uptime_seconds", "Time since the engine started.", of=ENGINE)
 KEY_LIMIT = _gauge("key_limit_seconds", "key_limit_s: the age from which keys count as old.", of=ENGINE)
 DANGERS = _gauge("dangers", "Ways around the tunnel that the proxy has found on its machine.", of=ENGINE)
@@ -95,7 +95,10 @@ TUNNEL_COUNTERS: dict[str, tuple[Family, str]] = {
     "enc_rx_packets": (_counter("received_packets", "Encrypted datagrams received for this tunnel."), ""),
     "enc_rx_bytes": (_counter("received_bytes", "The same in bytes of UDP payload."), ""),
     "delivered": (_counter("delivered_packets", "Of these: opened and handed to the application."), ""),
-    "delivered_datagrams": (_counter("delivered_datagrams", "What those carried: several each, if bundled."), ""),
+    "delivered_datagrams": (
+        _counter("delivered_datagrams", "Datagrams in those packets: several each, if bundled."),
+        "",
+    ),
     "control": (_counter("control_packets", "Of these: opened control frames."), ""),
     **{
         f"drop_{reason}": (DROPS, reason)
@@ -111,7 +114,7 @@ PORT_COUNTERS: dict[str, tuple[Family, str]] = {
     ),
     "enc_rx_bytes": (_counter("port_received_bytes", "The same in bytes of UDP payload.", of=ENGINE), ""),
     "delivered": (_counter("port_delivered_packets", "Of these: opened and handed on.", of=ENGINE), ""),
-    "delivered_datagrams": (_counter("port_delivered_datagrams", "What those carried.", of=ENGINE), ""),
+    "delivered_datagrams": (_counter("port_delivered_datagrams", "Datagrams in those packets.", of=ENGINE), ""),
     "control": (_counter("port_control_packets", "Of these: opened control frames.", of=ENGINE), ""),
     **{
         f"drop_{reason}": (PORT_DROPS, reason)

@@ -331,7 +331,7 @@ def _matrix(c: ReportInput) -> Table:
         + (
             ""
             if c.is_published
-            else " Where the 95 % intervals of handshake or loss allow two verdicts, both are named; the rekey "
+            else " If the 95 % intervals of handshake or loss allow two verdicts, both are named; the rekey "
             f"interval is that of the upper end. Without {RANKED_FROM} handshakes a suite has neither."
         ),
         [f"{told}." if told else "No suite has the handshakes that a verdict takes."],
@@ -351,10 +351,10 @@ def _classes(c: ReportInput) -> Block:
         **{"Handshake (ms)": rows["handshake_ms"], "Complexity": rows["complexity_class"].replace("", MISSING)},
     )
     explanation = Explanation(
-        "What a handshake carries and its complexity class.",
+        "Bytes of each suite's handshake, and its complexity class.",
         f"Low: below {complexity.LOW_BELOW_MS:.0f} ms; High: from {complexity.HIGH_FROM_MS:.0f} ms. The documents "
         f"print classes without limits; these reproduce all their rows."
-        + ("" if c.is_published else " Where a 95 % interval allows two classes, both are named."),
+        + ("" if c.is_published else " If a 95 % interval allows two classes, both are named."),
         [f"{name}: {count(int(n), 'suite')}." for name, n in rows["complexity_class"].value_counts().items() if name],
     )
     return Table(

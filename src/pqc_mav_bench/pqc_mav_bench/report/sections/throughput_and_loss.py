@@ -82,7 +82,7 @@ def throughput(c: ReportInput) -> Section:
         middles = per_scenario(use, "throughput_mbps")
         explanation = Explanation(
             "The same figures with all scenarios on one row per suite.",
-            "Where the dots of a suite coincide, the scenario makes no difference.",
+            "If the dots of a suite coincide, the scenario makes no difference.",
             [sentences.extremes(middles, "median throughput", "Mb/s", "lowest", "highest")],
         )
         blocks.append(
