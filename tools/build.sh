@@ -24,6 +24,8 @@ if ! [ -d install ] || [ "$(cat build/.pqcmav-stamp 2>/dev/null || true)" != "$b
   # colcon's own limit also minds the machine's load, of which the step before left plenty: half the cores would idle.
   jobs="${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"
   export CMAKE_BUILD_PARALLEL_LEVEL="$jobs" MAKEFLAGS="-j$jobs"
+  # A starter that setuptools once wrote stands in the way of the script that is linked there.
+  [ -L install/bin/pqcmav ] || rm -f install/bin/pqcmav
   # Tests and micro-benchmarks are left to the targets below; colcon alone compiles them, for 'colcon test' after it.
   sed 's/PQCMAV_ON_DEMAND=OFF/PQCMAV_ON_DEMAND=ON/' colcon.meta >"$DEPS/colcon.meta"
   tools/run colcon --log-base "$DEPS/log/colcon" build --base-paths src --metas "$DEPS/colcon.meta" --continue-on-error ||

@@ -14,7 +14,9 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
         (f"share/{PACKAGE}/launch", ["launch/scenario.launch.py"]),
-        # So that 'ros2 run' finds it as well; the program itself is on the PATH.
+        # As it is, not behind a starter of setuptools, which would import before the script can see to Ctrl-C.
+        ("bin", ["scripts/pqcmav"]),
+        # So that 'ros2 run' finds it as well.
         (f"lib/{PACKAGE}", ["scripts/pqcmav"]),
     ],
     install_requires=["setuptools", "PyYAML", "prometheus_client", "rich", "typer"],
@@ -25,5 +27,4 @@ setup(
     description="The pqcmav command: keys, suites, up, status, doctor, demo",
     license="Apache-2.0",
     python_requires=">=3.10",
-    entry_points={"console_scripts": ["pqcmav = pqc_mav_cli.entry:run"]},
 )

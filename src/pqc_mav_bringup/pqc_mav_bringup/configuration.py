@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at a process's configuration file before anything starts: is it there, and is it for this end?"""
+"""Looks at a process's configuration before anything starts: is its file there, is it for this end, would it run?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from pqc_mav_bringup.description import BringupError, Process
 from pqc_mav_common import config_file
 from pqc_mav_common.errors import ProcessError
 
+PROXY = "pqc_proxy"  # name of its node
 ROLE = "role"
 _ENDS = {"drone": "airborne", "gcs": "ground"}
 
@@ -25,12 +29,41 @@ def check(process: Process) -> None:
     wanted = process.parameters.get(ROLE)
     if wanted is None or not process.config:
         return
-    try:
-        given = config_file.parameters(config_file.load(process.config), process.namespace, process.node).get(ROLE)
-    except ProcessError as error:
-        raise BringupError(str(error)) from None
+    given = _written(process, process.config).get(ROLE)
     if given in _ENDS and given != wanted:
         raise BringupError(
             f"{process.config} configures the {_ENDS[given]} end ('role: {given}'), but this is the {_ENDS[wanted]} "
             f"end: it needs a file with 'role: {wanted}'."
         )
+
+
+def engine_of(process: Process) -> Mapping[str, Any]:
+    """The configuration of a proxy as its engine completes it. Raises BringupError for what that one refuses.
+
+    It opens nothing, but reads the keys: a wrong suite or peer is said before anything else has been started. A node
+    that a lifecycle manager configures later may get the rest then, and where there is no engine for Python, that of
+    the proxy in C++ has to say it.
+    """
+    if process.node != PROXY or process.parameters.get("autostart") is False or not find_spec("pqc_mav_tunnel"):
+        return {}
+    import pqc_mav_tunnel
+
+    from pqc_mav_proxy.parameters import engine_config
+
+    given: dict[str, Any] = {}
+    for path in process.parameter_files:
+        given |= _written(process, path)
+    given |= process.parameters
+    given.pop("use_sim_time", None)  # ROS' own
+    try:
+        engine = pqc_mav_tunnel.Engine(engine_config(given, lambda path: str(Path(path).expanduser())))
+    except (pqc_mav_tunnel.TunnelError, ValueError) as error:
+        raise BringupError(str(error)) from None
+    return dict(engine.config())
+
+
+def _written(process: Process, path: str) -> dict[str, Any]:
+    try:
+        return config_file.parameters(config_file.load(path), process.namespace, process.node)
+    except ProcessError as error:
+        raise BringupError(str(error)) from None

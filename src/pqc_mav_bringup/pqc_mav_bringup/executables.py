@@ -10,6 +10,7 @@ from typing import Any
 
 from pqc_mav_bringup.description import BringupError, Process
 from pqc_mav_bringup.share import prefixes
+from pqc_mav_common import ros_log
 
 
 def of_package(package: str, executable: str) -> str | None:
@@ -53,6 +54,8 @@ def command(process: Process) -> list[str]:
     for name, value in process.parameters.items():
         ros += ["-p", f"{name}:={yaml_scalar(value)}"]
     ros += log_level(process)
+    if process.node or ros:  # mavros names its nodes itself
+        ros += ros_log.arguments({**os.environ, **process.environment})[1:]
     return [*line, "--ros-args", *ros] if ros else line
 
 

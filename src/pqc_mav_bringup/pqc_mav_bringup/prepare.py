@@ -21,6 +21,7 @@ def prepare(processes: Sequence[Process], environment: Mapping[str, str] | None 
     commands = [(process, tuple(command(process))) for process in processes]
     for process in processes:
         mavros.check_data(process, os.environ)
+        configuration.engine_of(process)
     more = dict(environment or {})
     common = {"PYTHONUNBUFFERED": "1", MARK: new_mark(), **loopback_environment({**os.environ, **more}), **more}
     return [

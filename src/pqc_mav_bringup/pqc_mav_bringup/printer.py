@@ -42,10 +42,7 @@ class Printer:
         moment = self._now()
         if self._keep is not None:
             self._keep(f"{moment:%Y-%m-%d} {clock(moment)} {padded} | {text}")
-        try:
-            print(f"{clock(moment)} {prefix} | {text}", file=self._stream, flush=True)
-        except BrokenPipeError:  # the processes go on when nothing reads their output any more
-            discard(self._stream)
+        say(f"{clock(moment)} {prefix} | {text}", self._stream)
 
     def sink(self, label: str) -> Callable[[str], None]:
         """`line` for one label."""
@@ -55,6 +52,28 @@ class Printer:
 def clock(moment: datetime) -> str:
     """Time of day to the millisecond."""
     return moment.isoformat(timespec="milliseconds").partition("T")[2]
+
+
+def say(line: str, stream: TextIO | None = None) -> None:
+    """One line, on stderr unless said otherwise.
+
+    What is being done goes on when nothing reads it any more, and when the disk to which it goes is full.
+    """
+    into = sys.stderr if stream is None else stream
+    try:
+        print(line, file=into, flush=True)
+    except BrokenPipeError:
+        discard(into)
+    except OSError:
+        return
+
+
+def settle(stream: TextIO) -> None:
+    """Before Python ends, which would exit with 120 over what a full disk did not take."""
+    try:
+        stream.flush()
+    except OSError:
+        discard(stream)
 
 
 def discard(stream: TextIO) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from pqc_mav_bringup.log_file import LogFile
-from pqc_mav_bringup.printer import Printer, discard
+from pqc_mav_bringup.printer import Printer, say, settle
 from pqc_mav_bringup.ready import Ready, from_plain
 from pqc_mav_bringup.respawn import ExitCode
 from pqc_mav_bringup.supervisor import Supervisor
@@ -32,16 +33,7 @@ def run() -> NoReturn:
     _, _, system, descriptor = sys.argv[1:]
     with os.fdopen(int(descriptor)) as handed_over:
         processes = from_plain(json.load(handed_over))
-    try:
-        code = int(watch(system, processes))
-    except KeyboardInterrupt:  # before the supervisor listens to signals
-        code = 128 + 2
+    code = int(watch(system, processes))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    settle(sys.stderr)
     sys.exit(code)
-
-
-def say(sentence: str) -> None:
-    """One line for the person who started it."""
-    try:
-        print(sentence, file=sys.stderr, flush=True)
-    except BrokenPipeError:  # what is being done goes on even when nothing reads it any more
-        discard(sys.stderr)

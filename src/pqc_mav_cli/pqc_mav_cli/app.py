@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `pqcmav` command line: the commands, and how an error becomes one line and an exit code."""
+"""The `pqcmav` command line: the commands, and what becomes of a wrong one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from pqc_mav_bringup.printer import discard
 from pqc_mav_cli import older_typer
-from pqc_mav_cli.console import PROGRAM, print_error
+from pqc_mav_cli.console import PROGRAM
+from pqc_mav_cli.ending import INTERRUPTED, ended, interrupts_raise
 from pqc_mav_cli.errors import CliError, ExitCode, missing_package
-from pqc_mav_common.errors import ProcessError
 
 _HELP = """A post-quantum tunnel for MAVLink.
 
@@ -98,30 +97,23 @@ def reflow(command: Any) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit code; every error is one line on stderr."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    return ended(lambda: command(sys.argv[1:] if arguments is None else arguments))
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Runs one command. Raises what `ended` makes an exit code of."""
     try:
-        command = typer.main.get_command(make_app(given[0] if given and given[0] in COMMANDS else ""))
-        reflow(command)
-        result = command.main(args=given, prog_name=PROGRAM, standalone_mode=False)
-    except (CliError, ProcessError) as error:
-        print_error(error)
-        return error.exit_code
+        made = typer.main.get_command(make_app(arguments[0] if arguments and arguments[0] in COMMANDS else ""))
+        reflow(made)
+        interrupts_raise()
+        result = made.main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     except typer.Abort:
-        return 128 + 2
-    except KeyboardInterrupt:
-        return 128 + 2
+        return INTERRUPTED
     except ModuleNotFoundError as error:
         # With a dot in its name it would be a module that a package of ours lacks: a fault, not a missing package.
         if not (error.name or "").startswith("pqc_mav_") or "." in str(error.name):
             raise
-        print_error(missing_package(str(error.name)))
-        return ExitCode.FAILED
-    except (BrokenPipeError, SystemExit) as error:
-        # rich turns the one into the other. A reader that has seen enough is no failure.
-        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
-            raise
-        discard(sys.stdout)
-        return ExitCode.OK
+        raise CliError(missing_package(str(error.name))) from None
     except Exception as error:
         # Errors of the command line itself; typer brings its own copy of click or uses the installed one.
         if not hasattr(error, "format_message"):
@@ -130,16 +122,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":  # `pqcmav` or a group alone
             print(message, end="")  # empty where rich has printed the help already
             return ExitCode.OK
-        print_error(f"{message} ('{PROGRAM} --help' explains the commands.)")
-        return ExitCode.USAGE
+        raise CliError(f"{message} ('{PROGRAM} --help' explains the commands.)", ExitCode.USAGE) from None
     return result if isinstance(result, int) else ExitCode.OK
-
-
-def run() -> None:
-    """Console script."""
-    code = main()
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard(sys.stdout)
-    sys.exit(code)

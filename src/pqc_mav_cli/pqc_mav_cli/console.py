@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pqc_mav_bringup.printer import discard
+from pqc_mav_bringup.printer import say as note
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
+
+__all__ = ["PROGRAM", "WIDE", "console", "fitted", "note", "print_error", "print_json"]  # note: no part of a result
 
 PROGRAM = "pqcmav"
 WIDE = 240  # columns where there is no terminal: no table of ours is cut
@@ -49,11 +51,3 @@ def print_json(value: Any) -> None:
 def print_error(sentence: object) -> None:
     """One line on stderr."""
     note(f"{PROGRAM}: error: {' '.join(str(sentence).split())}")
-
-
-def note(sentence: str) -> None:
-    """A remark that is not part of the result; what is being done goes on even when nothing reads it any more."""
-    try:
-        print(sentence, file=sys.stderr, flush=True)
-    except BrokenPipeError:
-        discard(sys.stderr)

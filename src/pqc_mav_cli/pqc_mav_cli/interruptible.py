@@ -8,8 +8,6 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-INTERRUPTED = 128 + signal.SIGINT
-
 Result = TypeVar("Result")
 
 

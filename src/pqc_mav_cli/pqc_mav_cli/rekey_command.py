@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import time
 from enum import Enum
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -43,15 +42,14 @@ def rekey(
 ) -> None:
     """Renew the keys of a running tunnel without interrupting it.
 
-    Asks an engine of this machine through its control socket; where there is none, a proxy that ROS reaches.
+    Asks an engine of this machine through its control socket; with --ros or --namespace, a proxy that ROS reaches.
     """
     kind = "ratchet" if ratchet else ""
     if not (ros or namespace):
         asked = {"on": on.value if on else "", "suite": suite, "reason": reason, "drone": drone, "kind": kind}
         if quick.rekey({**asked, "timeout": timeout, "socket": socket}) is not None:
             return
-        if find_spec("rclpy") is None:
-            raise nothing_here(os.environ)
+        raise nothing_here(os.environ)
     _by_ros(namespace or (on or End.drone).value, suite, reason, drone, timeout, kind)
 
 

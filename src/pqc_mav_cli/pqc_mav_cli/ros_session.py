@@ -13,6 +13,7 @@ from typing import Any
 
 from pqc_mav_cli import own_stdout
 from pqc_mav_cli.errors import CliError
+from pqc_mav_common.ros_log import KEEP_NONE
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_proxy.names import was_removed
 
@@ -197,7 +198,7 @@ def ros_node(name: str) -> Iterator[Any]:
     except ImportError as error:
         raise CliError(f"ROS 2 is not available ({error}); 'pqcmav doctor' shows what is missing.") from None
     context = rclpy.Context()
-    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=list(KEEP_NONE), context=context, signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(f"{name}_{os.getpid()}", context=context, enable_rosout=False)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -28,15 +27,14 @@ def station(
 ) -> None:
     """List a drone's ground stations, or move the drone to one of them: it goes as soon as that one answers.
 
-    Asks an engine of this machine through its control socket; where there is none, a proxy that ROS reaches.
+    Asks an engine of this machine through its control socket; with --ros or --namespace, a proxy that ROS reaches.
     """
     if not (ros or namespace):
         with chosen(os.environ, path=socket, role="drone", drone=drone) as control:
             if control is not None:
                 _by_socket(control, gcs_id, timeout)
                 return
-        if find_spec("rclpy") is None:
-            raise nothing_here(os.environ)
+        raise nothing_here(os.environ)
     _by_ros(namespace or "drone", gcs_id, timeout)
 
 

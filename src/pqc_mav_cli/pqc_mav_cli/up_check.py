@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
-
-PROXY = "pqc_proxy"
+from pqc_mav_cli.errors import CliError, ExitCode
 
 
 def check_end(name: str, given: Mapping[str, str]) -> ExitCode:
     """Says what would run and where it would listen. Raises CliError for the first thing that is wrong."""
     from pqc_mav_bringup import composed
+    from pqc_mav_bringup.configuration import engine_of
     from pqc_mav_bringup.description import BringupError, resolve
     from pqc_mav_bringup.prepare import prepare
     from pqc_mav_bringup.systems import SYSTEMS
@@ -23,35 +21,18 @@ def check_end(name: str, given: Mapping[str, str]) -> ExitCode:
     try:
         composed.refuse(given)
         processes = resolve(SYSTEMS[name], given)
-        prepare(processes)  # looks at files and programs; it starts nothing
+        prepare(processes)  # looks at files, programs and keys; it starts nothing
     except BringupError as error:
         raise CliError(str(error), ExitCode.USAGE) from None
     for process in processes:
-        if process.node == PROXY:
-            for line in check_proxy(process):
-                print(line)
-        else:
-            print(f"{process.label}: program and files are here")
+        config = engine_of(process)
+        for line in proxy_lines(process, config) if config else [f"{process.label}: program and files are here"]:
+            print(line)
     return ExitCode.OK
 
 
-def check_proxy(process: Any) -> list[str]:
-    """Configuration and keys as the engine reads them, and whether the ports are free. What is good, in words."""
-    import pqc_mav_tunnel
-
-    from pqc_mav_common import config_file
-    from pqc_mav_common.errors import ProcessError
-    from pqc_mav_proxy.parameters import engine_config
-
-    try:
-        written = config_file.parameters(config_file.load(process.config), process.namespace, process.node)
-    except ProcessError as error:
-        raise CliError(str(error), ExitCode.USAGE) from None
-    given = {**written, **process.parameters}
-    given.pop("use_sim_time", None)  # ROS' own
-    with engine_errors():
-        engine = pqc_mav_tunnel.Engine(engine_config(given, lambda path: str(Path(path).expanduser())))
-    config = engine.config()
+def proxy_lines(process: Any, config: Mapping[str, Any]) -> list[str]:
+    """What is good of a proxy, in words. Raises CliError for a port that is taken."""
     lines = [f"{process.label}: {process.config} and the keys in {config['keys']} are good"]
     for what, host, port in _sockets(config):
         refuse_taken(what, host, port)

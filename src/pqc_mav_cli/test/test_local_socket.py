@@ -21,6 +21,7 @@ from pqc_mav_cli import quick
 
 GROUP = 47_124  # nobody's
 REPETITIONS = 5
+USUAL_WAY = "import sys; from pqc_mav_cli.app import main; sys.exit(main())"
 # What a machine without ROS has: every import of rclpy fails.
 WITHOUT_ROS = [
     sys.executable,
@@ -107,7 +108,7 @@ def test_which_end_is_meant(both: Engines) -> None:
     assert pqcmav("rekey", "--on", "gcs", "--drone", "d1").returncode == 0
     assert pqcmav("rekey", "--socket", both.all[2].control_socket()).returncode == 0
     assert [engine.status()[0]["epoch"] for engine in both.all] == [1, 1, 1]
-    assert "closest" in refused(2, "rekey", "--drone", "d1", "--suite", "cs-nonsense")
+    assert "There is no suite" in refused(2, "rekey", "--drone", "d1", "--suite", "cs-nonsense")
     assert "mldsa44" in refused(1, "rekey", "--drone", "d1", "--suite", "ML-512-AS-MD-44")
 
 
@@ -115,7 +116,7 @@ def test_the_usual_way_has_the_same_answers(one: Engines) -> None:
     """With an abbreviated or unknown option typer takes over."""
     assert quick.run(["rekey", "--reason=drill", "--nonsense"]) is None
     done = subprocess.run(
-        [sys.executable, "-c", "from pqc_mav_cli.app import run; run()", "rekey", "--reason", "drill"],
+        [sys.executable, "-c", USUAL_WAY, "rekey", "--reason", "drill"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 0 and "epoch 1" in done.stdout, done.stderr
@@ -198,6 +199,10 @@ def test_other_users(one: Engines, folder: Path) -> None:
         stranger = run([], *command)
         assert stranger.returncode == 1 and f"members of the group '{GROUP}'" in stranger.stderr, stranger
     os.chown(folder / "gcs.sock", -1, 0)
+    of_root = run([GROUP], "rekey", "--socket", str(folder / "gcs.sock")).stderr
+    assert "is for the user 'root' alone" in of_root and "usermod" not in of_root, (
+        "nobody is to become a member of root"
+    )
     shown = run([GROUP], "status", "--once").stdout
     assert "drone-d1" in shown and "gcs" not in shown
     os.chown(folder, -1, GROUP)
@@ -255,6 +260,10 @@ def test_a_number_that_is_none_is_left_to_the_usual_way() -> None:
     assert parsed is not None and parsed["timeout"] == 2.0
 
 
-def test_nothing_here_and_no_ros_is_said_in_one_sentence(folder: Path) -> None:
-    ended = subprocess.run([*WITHOUT_ROS, "rekey"], capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 1 and f"has a control socket in {folder}, and ROS 2 is not available" in ended.stderr
+@pytest.mark.parametrize("arguments", [("rekey",), ("station",), ("rekey", "--on", "gcs", "--reason", "drill")])
+def test_nothing_here_is_said_in_one_sentence_and_at_once(folder: Path, arguments: tuple[str, ...]) -> None:
+    """ROS, which would look around for seconds, is not even asked: it would have its own sentence."""
+    assert f"has a control socket in {folder}; is it running on this machine?" in refused(1, *arguments)
+    ended = subprocess.run([*WITHOUT_ROS, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1 and f"has a control socket in {folder}" in ended.stderr
+    assert "--ros" not in ended.stderr, "which is of no use here"

@@ -16,6 +16,7 @@ import psutil
 import pytest
 from commands import COMMAND, DEADLINE_S, Running, pqcmav, refused
 
+from pqc_mav_bringup.log_file import VARIABLE
 from pqc_mav_bringup.share import prefixes
 from pqc_mav_common.free_ports import free_ports
 
@@ -257,3 +258,65 @@ def test_the_demo_system() -> None:
         wait_until_gone(started)
     finally:
         demo.kill()
+
+
+@pytest.mark.parametrize(
+    ("end", "options", "said"),
+    [
+        ("drone", ["--peer", "999.1.1.1"], "'peer' is '999.1.1.1': it is not an IPv4 address"),
+        ("drone", ["--suite", "RSA"], "'suite': There is no suite \"RSA\"; 'pqcmav suites' lists all"),
+        ("drone", ["--suite", "ML-768"], "the closest are cs-mlkem768-"),
+        ("gcs", ["--suite", "RSA"], 'There is no suite "RSA"'),
+        ("gcs", ["--keys", "/nowhere"], "/nowhere"),
+    ],
+)
+def test_what_an_end_would_refuse_ends_the_command_before_anything_starts(
+    ends: Ends, end: str, options: list[str], said: str
+) -> None:
+    assert said in refused(2, "up", end, "--config", str(ends.write(end)), *options)
+
+
+@pytest.mark.parametrize(("key", "value"), [("peer", "999.1.1.1"), ("suite", "RSA"), ("suite", "ML-768")])
+def test_so_does_the_same_in_the_configuration(ends: Ends, key: str, value: str) -> None:
+    assert value in refused(2, "up", "drone", "--config", str(ends.write("drone", **{key: value})))
+
+
+@pytest.mark.parametrize("command", ["demo", "up demo"])
+@pytest.mark.parametrize(("suite", "said"), [("RSA", "lists all"), ("ML-768", "cs-mlkem768-")])
+def test_a_demo_of_no_suite_does_not_begin(command: str, suite: str, said: str) -> None:
+    assert said in refused(2, *command.split(), "--suite", suite)
+
+
+def test_a_home_that_cannot_be_written_costs_the_logs_alone(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+    (ends.folder / "home").touch()  # not even root makes a folder in a file
+    monkeypatch.setenv("HOME", str(ends.folder / "home"))
+    monkeypatch.delenv(VARIABLE)
+    gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
+    drone = Running("up", "drone", "--config", str(ends.write("drone")))
+    try:
+        drone.wait_for("-> UP")
+        drone.wait_for("strategy measured")
+        ended = pqcmav("status", "--once", "--ros")
+        assert ended.returncode == 0, ended.stderr
+        assert drone.end(signal.SIGINT) == gcs.end(signal.SIGINT) == 0
+    finally:
+        drone.kill()
+        gcs.kill()
+    for lines in (gcs.lines, drone.lines):
+        assert sum("No logs are kept" in line for line in lines) == 1, lines
+        assert lines[0].endswith("cannot be written; set PQCMAV_LOG_DIR and ROS_LOG_DIR to other folders.")
+    assert "a file of that name is in the way" in refused(1, "keys", "init", "d9")
+
+
+def test_a_disk_that_is_full_does_not_end_a_tunnel(ends: Ends) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [*COMMAND, "up", "gcs", "--config", str(ends.write("gcs")), "--detect", "false"]
+        with subprocess.Popen(command, stderr=full, start_new_session=True) as gcs:
+            drone = Running("up", "drone", "--config", str(ends.write("drone")), *ALONE)
+            try:
+                drone.wait_for("-> UP")
+                gcs.send_signal(signal.SIGINT)
+                assert gcs.wait(DEADLINE_S) == 0
+            finally:
+                drone.kill()
+                gcs.kill()

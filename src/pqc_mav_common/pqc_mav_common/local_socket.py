@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -90,11 +91,12 @@ def places(environment: Mapping[str, str]) -> list[Place]:
 
 
 def nothing_here(environment: Mapping[str, str]) -> ControlError:
-    """No engine answers, and ROS is not there to look further."""
+    """No engine of this machine answers; where else to look."""
     where = " or ".join(str(folder) for folder in folders(environment))
+    ros = ", --ros asks a proxy that ROS reaches" if find_spec("rclpy") is not None else ""
     return ControlError(
-        f"No engine of this machine has a control socket in {where}, and ROS 2 is not available; "
-        "is the engine running? --socket names a socket elsewhere."
+        f"No such engine has a control socket in {where}; is it running on this machine? "
+        f"--socket names a socket elsewhere{ros}."
     )
 
 
@@ -103,13 +105,15 @@ def forbidden(path: Path) -> ForbiddenError:
     with suppress(OSError):
         state = path.stat()
         owner, group = _name(pwd.getpwuid, state.st_uid), _name(grp.getgrgid, state.st_gid)
-        if state.st_mode & 0o070:
+        if state.st_mode & 0o070 and state.st_gid != 0:  # nobody should become a member of root's group
             me = _name(pwd.getpwuid, os.geteuid())
             return ForbiddenError(
                 f"{path} is for members of the group '{group}', and this user ({me}) is none: "
                 f"'sudo usermod -aG {group} {me}', then log in again."
             )
-        return ForbiddenError(f"{path} is for the user '{owner}' alone.")
+        return ForbiddenError(
+            f"{path} is for the user '{owner}' alone; 'control_socket_group' of the end opens it to a group."
+        )
     return ForbiddenError(f"This user may not use {path}.")
 
 

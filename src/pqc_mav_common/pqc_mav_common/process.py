@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from pqc_mav_common import ros_log
 from pqc_mav_common.dds_sockets import warn_if_exposed
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 from pqc_mav_common.executors import one_thread
@@ -146,7 +147,7 @@ def ros(arguments: list[str]) -> Iterator[None]:
 
     try:
         # Signals are handled here: rclpy's own handlers would shut the context down before everything is closed.
-        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+        rclpy.init(args=[*arguments, *ros_log.arguments(os.environ)], signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # rclpy raises RCLError, UnknownROSArgsError and others for bad arguments
         raise ProcessError(f"Bad arguments: {one_line(error)}") from None
     try:

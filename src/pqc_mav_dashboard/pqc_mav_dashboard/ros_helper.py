@@ -19,6 +19,7 @@ from typing import Any, TextIO
 
 from pqc_mav_common.errors import one_line
 from pqc_mav_common.lean_imports import without_code_generator
+from pqc_mav_common.ros_log import KEEP_NONE
 from pqc_mav_dashboard.picture import fields_of
 from pqc_mav_dashboard.topics import is_wanted, node_of, short_type
 
@@ -213,7 +214,7 @@ def main() -> None:
     from rclpy.signals import SignalHandlerOptions
 
     context = rclpy.Context()
-    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=list(KEEP_NONE), context=context, signal_handler_options=SignalHandlerOptions.NO)
     nodes = [
         rclpy.create_node(
             f"pqcmav_dashboard_{what}{os.getpid()}",

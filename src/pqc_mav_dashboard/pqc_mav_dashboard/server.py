@@ -83,15 +83,15 @@ class QuietServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         numbers = (signal.SIGINT, signal.SIGTERM)
         for number in numbers:
-            loop.add_signal_handler(number, self._end, number)
+            loop.add_signal_handler(number, self._end)
         try:
             yield
         finally:
             for number in numbers:
                 loop.remove_signal_handler(number)
 
-    def _end(self, number: int) -> None:
-        self.handle_exit(number, None)
+    def _end(self) -> None:
+        self.should_exit = True  # a second Ctrl-C makes it no quicker: all has its deadline
         self._asked.set()
 
 

@@ -162,10 +162,25 @@ TEST(Suites, ClosestMatches) {
   EXPECT_EQ(closest_suites("cs-mlkem768-aesgcm-mldsa66").front(), "cs-mlkem768-aesgcm-mldsa65");
   EXPECT_EQ(closest_suites("ml-768-as-md65").front(), "cs-mlkem768-ascon128a-mldsa65");
   EXPECT_EQ(closest_suites("CS-HQC128-AESGCM-FALCON51").front(), "cs-hqc128-aesgcm-falcon512");
-  EXPECT_EQ(closest_suites("x").size(), 3u);
-  EXPECT_EQ(closest_suites("", 5).size(), 5u);
-  EXPECT_EQ(closest_suites("x", 1000).size(), 132u);
-  EXPECT_EQ(closest_suites(std::string(1'000'000, 'x')).size(), 3u);
+  EXPECT_EQ(closest_suites("Falcon", 1000).size(), 24u);
+  EXPECT_EQ(closest_suites("mlkem", 2).size(), 2u);
+}
+
+TEST(Suites, APartOfANameSuggestsThoseThatHaveIt) {
+  for (const auto* text : {"ML-768", "ML-KEM-768", "mlkem768", "cs-mlkem768"}) {
+    const auto found = closest_suites(text);
+    EXPECT_EQ(found.size(), 3u) << text;
+    for (const auto& id : found) EXPECT_TRUE(id.starts_with("cs-mlkem768-")) << text << " suggests " << id;
+  }
+}
+
+TEST(Suites, NonsenseSuggestsNothing) {
+  for (const std::string text : {"RSA", "x", "", "---", "none", "cs-nonsense", "ECDSA-256"}) {
+    EXPECT_TRUE(closest_suites(text).empty()) << text;
+  }
+  EXPECT_TRUE(closest_suites(std::string(1'000'000, 'x')).empty());
+  test::expect_error(Errc::suite_unknown, {"There is no suite \"RSA\"; 'pqcmav suites' lists all."},
+                     [] { require_suite("RSA"); });
 }
 
 TEST(Suites, UnknownSuiteNamesTheClosest) {

@@ -13,8 +13,9 @@ import typer
 
 from pqc_mav_cli.console import console
 from pqc_mav_cli.demo.output import line_a_second, print_result
+from pqc_mav_cli.ending import INTERRUPTED
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
-from pqc_mav_cli.interruptible import INTERRUPTED, run_interruptible
+from pqc_mav_cli.interruptible import run_interruptible
 
 if TYPE_CHECKING:
     from pqc_mav_cli.demo.run import DemoRun, DemoState

@@ -13,8 +13,9 @@ from pqc_mav_cli.demo.scenario_recorder import ScenarioRecorder
 from pqc_mav_cli.demo.scenario_run import ScenarioRun
 from pqc_mav_cli.demo.scenario_view import progress_line, summary
 from pqc_mav_cli.demo.scenarios import SCENARIOS
+from pqc_mav_cli.ending import INTERRUPTED
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
-from pqc_mav_cli.interruptible import INTERRUPTED, run_interruptible
+from pqc_mav_cli.interruptible import run_interruptible
 
 HEARD = ("status", "thermal", "battery", "link", "decision")
 

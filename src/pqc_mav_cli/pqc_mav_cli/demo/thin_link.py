@@ -24,8 +24,9 @@ from pqc_mav_cli.demo.thin_flight import RATE_KBIT, UP_LIMIT_S
 from pqc_mav_cli.demo.thin_flight import SHAPED as SETTINGS
 from pqc_mav_cli.demo.thin_result import PLAIN, SHAPED, ThinFlight, ThinLinkResult, loaded, milliseconds
 from pqc_mav_cli.demo.view import verdict
+from pqc_mav_cli.ending import INTERRUPTED
 from pqc_mav_cli.errors import CliError, engine_errors
-from pqc_mav_cli.interruptible import INTERRUPTED, run_interruptible
+from pqc_mav_cli.interruptible import run_interruptible
 
 NAME = "thin-link"
 FLIGHT_S = 40.0

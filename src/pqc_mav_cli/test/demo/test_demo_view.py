@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
 import io
+import re
+from pathlib import Path
 
 from rich.console import Console
 from test_demo_result import good
@@ -88,3 +90,21 @@ def test_flight_plans_fit_into_their_time() -> None:
 def test_a_flight_is_as_high_as_its_time_allows() -> None:
     heights = [FlightPlan.for_duration(seconds).altitude_m for seconds in (3.0, 12.0, 15.0, 20.0, 23.0, 30.0, 600.0)]
     assert heights == sorted(heights) and heights[0] == 2.5 and heights[-2:] == [8.0, 8.0]
+
+
+def test_the_first_page_shows_what_the_demo_says() -> None:
+    """Word by word, but for the figures and the two checks that the page leaves out."""
+    page = (Path(__file__).parents[4] / "README.md").read_text(encoding="utf-8")
+    block = next(each for each in page.split("```") if "PASSED: " in each)
+    flown = good()
+    assert flown.handshake is not None
+    flown.handshake = dataclasses.replace(flown.handshake, suite="cs-mlkem768-aesgcm-mldsa65")
+    said = {_without_figures(line) for line in shown(demo_view.summary(flown)).splitlines()}
+    promised = [_without_figures(line) for line in block.strip().splitlines() if line]
+    assert len(promised) > 5 and promised[-1].startswith("PASSED: ")
+    assert not [line for line in promised if line not in said], said
+
+
+def _without_figures(line: str) -> str:
+    words = " ".join(line.split())
+    return re.sub(r"ML-[\w-]+", "SUITE", re.sub(r"(?<![\w-])[\d,.]+(?![\w-])", "0", words))

@@ -80,7 +80,7 @@ const Suite* find_suite(std::string_view id_or_code);
 /// As find_suite, but throws TunnelError(suite_unknown) naming the closest suites, or (suite_unavailable) with the
 /// reason.
 const Suite& require_suite(std::string_view id_or_code);
-/// Up to `count` suite ids by edit distance.
+/// Up to `count` suite ids in whose names all parts of the text are, else such that it may be a misspelling of.
 std::vector<std::string> closest_suites(std::string_view text, std::size_t count = 3);
 std::vector<const Suite*> filter_suites(const SuiteFilter& filter);
 /// What the liboqs this process runs with has of the suite. Cached.

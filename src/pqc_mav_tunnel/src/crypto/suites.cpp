@@ -2,6 +2,7 @@
 #include "pqc_mav_tunnel/suites.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -58,6 +59,23 @@ const std::unordered_map<std::string, const Suite*>& by_name() {
   return map;
 }
 
+constexpr std::size_t kTellingSize = 3;  // fewer letters are in the names of half of all suites
+constexpr std::size_t kMisspelt = 3;     // a third of the letters may be wrong
+
+/// "ml-768" as "ml" and "768".
+std::vector<std::string> parts_of(std::string_view text) {
+  const auto is_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  std::vector<std::string> out(1);
+  for (const char c : text) {
+    if (is_name(c)) {
+      out.back() += c;
+    } else if (!out.back().empty()) {
+      out.emplace_back();
+    }
+  }
+  return out;
+}
+
 /// What a user typed, fit for a one-line message.
 std::string printable(std::string_view text) {
   std::string out(text.substr(0, kNameMax));
@@ -99,7 +117,8 @@ const Suite& require_suite(std::string_view id_or_code) {
     std::string closest;
     for (const auto& id : closest_suites(id_or_code)) closest += (closest.empty() ? "" : ", ") + id;
     throw TunnelError(Errc::suite_unknown,
-                      "There is no suite \"" + printable(id_or_code) + "\"; the closest are " + closest + ".");
+                      "There is no suite \"" + printable(id_or_code) + "\"; " +
+                          (closest.empty() ? "'pqcmav suites' lists all" : "the closest are " + closest) + ".");
   }
   if (const auto& state = availability(*suite); !state.available) {
     throw TunnelError(Errc::suite_unavailable, "The suite " + suite->id + " cannot be used here: " + state.reason);
@@ -108,11 +127,24 @@ const Suite& require_suite(std::string_view id_or_code) {
 }
 
 std::vector<std::string> closest_suites(std::string_view text, std::size_t count) {
-  const auto wanted = text.substr(0, 2 * kNameMax);  // more cannot matter, and the cost grows with it
-  std::vector<std::pair<std::size_t, const Suite*>> ranked;
+  const auto wanted = lowered(text.substr(0, kNameMax));
+  const auto parts = parts_of(wanted);
+  const auto letters = std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                                       [](std::size_t sum, const std::string& part) { return sum + part.size(); });
+  std::vector<std::pair<std::size_t, const Suite*>> ranked, misspelt;
   for (const auto& suite : all_suites()) {
-    ranked.emplace_back(std::min(edit_distance(wanted, suite.id), edit_distance(wanted, suite.short_code)), &suite);
+    const auto code = edit_distance(wanted, suite.short_code);
+    const auto id = edit_distance(wanted, suite.id);
+    const auto names = lowered(suite.id + ' ' + suite.short_code);
+    const bool has_all =
+        std::ranges::all_of(parts, [&](const auto& part) { return names.find(part) != std::string::npos; });
+    if (letters >= kTellingSize && has_all) {
+      ranked.emplace_back(std::min(code, id), &suite);
+    } else if (kMisspelt * code <= suite.short_code.size() || kMisspelt * id <= suite.id.size()) {
+      misspelt.emplace_back(std::min(code, id), &suite);
+    }
   }
+  if (ranked.empty()) ranked = std::move(misspelt);
   std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
   ranked.resize(std::min(count, ranked.size()));
   std::vector<std::string> out;

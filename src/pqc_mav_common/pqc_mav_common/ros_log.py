@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS starts no process that cannot write its log folder: where that is so, it is told to keep no log file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+KEEP_NONE = ("--ros-args", "--disable-external-lib-logs")
+
+
+def folder(environment: Mapping[str, str]) -> Path:
+    """Where rcl keeps its log files."""
+    named = environment.get("ROS_LOG_DIR")
+    return Path(os.path.expanduser(named or f"{environment.get('ROS_HOME') or '~/.ros'}/log"))  # noqa: PTH111
+
+
+def refusal(where: Path) -> str:
+    """Why nothing can be written in a folder, which is made if need be; "" where something can."""
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return error.strerror or str(error)
+    # access(2) also knows of a file system that is read-only.
+    return "" if os.access(where, os.W_OK | os.X_OK) else "it is not this user's to write, or read-only"
+
+
+def arguments(environment: Mapping[str, str]) -> list[str]:
+    """ROS arguments for a process of this environment."""
+    return list(KEEP_NONE) if refusal(folder(environment)) else []
