@@ -20,7 +20,7 @@ def dashboard(
     ] = None,
     socket: Annotated[str, typer.Option(help="Control socket of one engine. Default: all of this machine.")] = "",
     ros: Annotated[
-        bool, typer.Option("--ros/--no-ros", help="Also listen to ROS topics, where ROS 2 is there.")
+        bool, typer.Option("--ros/--no-ros", help="Also listen to ROS topics, if ROS 2 is installed.")
     ] = True,
     bind: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     beyond_loopback: Annotated[

@@ -145,7 +145,7 @@ def score(
     ] = 10.0,
     json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> int:
-    """Name the attacks in a capture, and where it has labels say how well."""
+    """Name the attacks in a capture, and say how well if it has labels."""
     from pqc_mav_detect.score import ScoreError
     from pqc_mav_detect.score import score as judged
 

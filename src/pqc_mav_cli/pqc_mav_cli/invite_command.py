@@ -39,9 +39,9 @@ def invite(
     qr: Annotated[bool, typer.Option("--qr", help="Also show the line as a QR code.")] = False,
     root: Root = DEFAULT_ROOT,
     data_port: Annotated[
-        int, typer.Option(min=1, max=65535, help="UDP port of the gcs, where none runs here.")
+        int, typer.Option(min=1, max=65535, help="UDP port of the gcs, if none runs here.")
     ] = trial.DATA_PORT,
-    gcs_id: Annotated[str, typer.Option(help="Name of the gcs, where none runs here or several have keys.")] = "gcs",
+    gcs_id: Annotated[str, typer.Option(help="Name of the gcs, if none runs here or several have keys.")] = "gcs",
     socket_path: Annotated[
         str, typer.Option("--socket", help="Control socket of the gcs, if not in its usual folder.")
     ] = "",

@@ -174,9 +174,9 @@ def revoke(
         typer.confirm(f"Remove all keys of {drone} below {root}? They cannot be restored", abort=True, err=True)
     removed = key_changes.revoke(root, drone)
     note(
-        f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}. Now call 'pqcmav reload' where the "
-        f"ground station runs: until then it goes on with the key it has read. Take {drone} out of 'drones' in its "
-        "configuration before its next start."
+        f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}. Now call 'pqcmav reload' on the "
+        "ground station's machine: until then it goes on with the key it has read. Before its next start take "
+        f"{drone} out of 'drones' in its configuration."
     )
 
 

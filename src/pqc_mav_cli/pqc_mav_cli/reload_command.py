@@ -15,8 +15,8 @@ from pqc_mav_common.local_socket import chosen, folders
 
 
 def reload(
-    on: Annotated[End | None, typer.Option(help="Which end, where this machine has both.")] = None,
-    drone: Annotated[str, typer.Option(help="Which drone's engine, where this machine has several.")] = "",
+    on: Annotated[End | None, typer.Option(help="Which end, if this machine has both.")] = None,
+    drone: Annotated[str, typer.Option(help="Which drone's engine, if this machine has several.")] = "",
     socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
 ) -> None:
     """Read configuration and keys again.

@@ -19,7 +19,7 @@ _STEP_S = 0.01
 
 def station(
     gcs_id: Annotated[str, typer.Argument(help="The ground station to use; without it they are listed.")] = "",
-    drone: Annotated[str, typer.Option(help="Which drone's engine, where this machine has several.")] = "",
+    drone: Annotated[str, typer.Option(help="Which drone's engine, if this machine has several.")] = "",
     namespace: Annotated[str, typer.Option(help="ROS namespace of the drone's proxy. Default: drone.")] = "",
     timeout: Annotated[float, typer.Option(help="Seconds to wait for the change.")] = 30.0,
     socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",

@@ -34,7 +34,7 @@ def status(
 ) -> int:
     """Show every tunnel: state, suite, epoch, key age, peer, rates, drops, loss and round-trip time.
 
-    Those of this machine, by their control sockets; where there are none, those that ROS reaches.
+    Those of this machine, by their control sockets; if there are none, those that ROS reaches.
 
     With --once or --json the exit code is 0 if every tunnel is up, and 1 if one is not, if a proxy does not answer, if
     none was found, or if one has found a way around the tunnel on its machine.

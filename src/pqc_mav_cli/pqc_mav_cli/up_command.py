@@ -21,7 +21,7 @@ Config = Annotated[str | None, typer.Option(help="Configuration file. Default: t
 Keys = Annotated[str | None, typer.Option(help="Folder with this end's keys. Default: as the configuration says.")]
 Proxy = Annotated[
     str | None,
-    typer.Option(help="Which proxy: py, cpp, or auto (default) = cpp where it is installed. They do the same."),
+    typer.Option(help="Which proxy: py, cpp, or auto (default) = cpp if it is installed. They do the same."),
 ]
 Mavlink = Annotated[
     str | None,

@@ -49,7 +49,7 @@ def demo(
     doubled or seen in the clear, every command was carried out, and every process ended cleanly. With --scenario the
     drone also runs its sensors and its policy, which has to change to lighter suites, lose no message, upgrade after
     landing, and give its reasons. `--scenario thin-link` flies twice at a time over a simulated link of 64 kbit/s:
-    where the tunnel shapes it, every command must be answered at once.
+    if the tunnel shapes it, every command must be answered at once.
     """
     if scenario:
         if suite or duration != DURATION_S:

@@ -30,7 +30,9 @@ def metrics(
     ] = None,
     ros: Annotated[
         bool,
-        typer.Option("--ros/--no-ros", help="Also show threat, policy and battery from ROS topics, where ROS 2 is."),
+        typer.Option(
+            "--ros/--no-ros", help="Also show threat, policy and battery from ROS topics, if ROS 2 is installed."
+        ),
     ] = True,
     once: Annotated[bool, typer.Option("--once", help="Print the page and exit.")] = False,
 ) -> int:
