@@ -140,6 +140,10 @@ class Machine:
             return self.folder / "home" / name[2:]
         return self.folder / name.lstrip("/")
 
+    def wait(self, name: str) -> None:
+        """Wait until a program ends by itself; raises TimeoutError when it does not."""
+        self.running.pop(name).wait(DEADLINE_S)
+
     def stop(self, name: str = "") -> None:
         """End a program that was started, or all of them."""
         for each in [name] if name else list(self.running):

@@ -10,6 +10,7 @@
     stage: thief has a copy of drone:PATH     in its home
     stage: ground lets nothing in             but answers to what it sent, as a carrier's NAT does (nftables)
     stage: drone stops NAME                   what was started there ends, as by Ctrl-C
+    stage: ground waits for NAME              what was started there ends by itself
 
 The ground software is `pqcmav-sim-ground` in QGroundControl's place.
 """
@@ -105,6 +106,7 @@ class Stage:
             (re.compile(r"(\w+) sees ([\d ]+) at (\d+)"), self._see),
             (re.compile(r"(\w+) has a copy of (\w+):(\S+)"), self._copy),
             (re.compile(r"(\w+) lets nothing in"), self._close_in),
+            (re.compile(r"(\w+) waits for (\w+)"), lambda machine, name: self.machine(machine).wait(name)),
             (re.compile(r"(\w+) stops (\w+)"), lambda machine, name: self.machine(machine).stop(name)),
         ]
 
